@@ -1,0 +1,83 @@
+import type { Operation, Operations, Input, Result } from '../../shared/contract/operation.ts'
+import type { Caller } from '../ports/credential-resolver.ts'
+import type { Change } from '../ports/unit-of-work.ts'
+import type { CaveatFacts } from '../ports/authorizer.ts'
+
+/** Sort key of the last row of a page, as text; the edge signs it into the cursor. */
+export type PagePosition = readonly string[]
+
+/** What fills a template's `{row.…}` holes. */
+export type Row = Readonly<Record<string, string>>
+
+/**
+ * What a handler is given besides its input. The edge has authenticated the caller, checked scopes and every gate
+ * that path, query and body can decide, and parsed the body; what is left to the handler is data and decision.
+ */
+export interface RequestContext {
+  /** Absent only on open operations. */
+  readonly caller: Caller
+  readonly correlationId: string
+  /** The client's address, trusted proxies taken off. */
+  readonly sourceAddress: string
+  /** When the request was admitted, in ms. */
+  readonly nowMs: number
+  /** What caveats may know of this caller. */
+  readonly facts: CaveatFacts
+  /** Verified position of `cursor`; undefined on the first page. */
+  readonly position: PagePosition | undefined
+  /** Page size after the operation's limit rule; 50 when none was asked. */
+  readonly pageSize: number
+
+  /**
+   * Runs the gate that the contract declares over `{row.…}`: on denial throws the refusal (PermissionDenied or the fold)
+   * and the edge audits it. An operation whose gate needs a row and that answers without this call is a bug, answered 500.
+   * `row` undefined raises the gate's `missingRow` problem.
+   */
+  admit(row: Row | undefined): Promise<void>
+  /** Asks a declared probe; an infrastructure failure counts as no. `row` fills its holes. */
+  probe(name: string, row?: Row): Promise<boolean>
+  /** Keeps the rows that the caller may see by the contract's `rows` gate; `row` gives each one's holes. Counts faults in `authz_errors`. */
+  visible<T>(rows: readonly T[], row: (item: T) => Row): Promise<T[]>
+  /** Checks one more relation on one more object, for rules that the gate vocabulary cannot say; throws PermissionDenied. */
+  require(relation: string, object: string): Promise<void>
+  /** Asks without refusing. */
+  holds(relation: string, object: string): Promise<boolean>
+
+  /** One transaction: the work, its outbox rows and this request's audit row (granted). Call at most once. */
+  change<T>(work: (change: Change) => Promise<T>): Promise<T>
+
+  /** Members of the audit row's context: names, counts and flags, never values that callers sent. */
+  note(context: Readonly<Record<string, unknown>>): void
+  /** Overrides the audit row's object, once the handler knows better than the template (`token:<id>`). */
+  about(object: string, domainId?: string | null): void
+  /** Sets a response header that the contract declares. */
+  header(name: string, value: string): void
+  /** Builds the page answer; `next` undefined ends the list. */
+  page<T>(items: T[], next: PagePosition | undefined): { items: T[]; next_cursor: string | null }
+}
+
+/** One handler per operation of the surface; a missing one is a compile error. */
+export type Handlers<S extends { readonly operations: Operations }> = {
+  readonly [Id in keyof S['operations']]: (
+    ctx: RequestContext,
+    input: Input<S['operations'][Id]>,
+  ) => Promise<Result<S['operations'][Id]>> | Result<S['operations'][Id]>
+}
+
+/** A handler once its types have done their work. */
+export type AnyHandler = (ctx: RequestContext, input: never) => unknown
+
+/** A surface with its handlers, ready to mount; `handlers` undefined answers 501 with each operation's `notProvisioned` code. */
+export interface MountedSurface {
+  readonly name: string
+  readonly operations: Readonly<Record<string, Operation>>
+  readonly handlers: Readonly<Record<string, AnyHandler>> | undefined
+}
+
+/** Pairs a surface with its handlers. */
+export function mounted<S extends { readonly name: string; readonly operations: Operations }>(
+  surface: S,
+  handlers: Handlers<S> | undefined,
+): MountedSurface {
+  return { name: surface.name, operations: surface.operations, handlers }
+}

@@ -1,0 +1,39 @@
+/** What the server itself knows of the moment; caveats read it, callers never supply it (decisions: Caveats). */
+export interface CaveatFacts {
+  readonly nowMs: number
+  /** Only for the caller itself. */
+  readonly sourceIp?: string
+  readonly acr?: string
+  readonly authTimeMs?: number
+}
+
+export interface CheckQuery {
+  /** `<type>:<id>`, with the API's names. `<type>:*` is refused as malformed. */
+  readonly subject: string
+  readonly relation: string
+  /** `<type>:<id>`. */
+  readonly resource: string
+  readonly facts: CaveatFacts
+  /** Names of the facts a caveat may read; absent: all that are known (gates). */
+  readonly allowedFacts?: ReadonlySet<string>
+  /** Whether the path of a grant is wanted; costs a little. */
+  readonly wantPath: boolean
+}
+
+export type Decision =
+  | {
+      readonly allowed: true
+      /** Relation names in order; empty for a direct binding. */ readonly path: readonly string[]
+    }
+  | { readonly allowed: false; readonly reason: 'insufficient_relation' | 'caveat_violation' }
+
+/** Decides who may do what. A plain value where the answer is at hand, so that hot paths do not await. */
+export interface Authorizer {
+  readonly kind: 'embedded' | 'spicedb'
+  /** @throws Problem `invalid_triple` for malformed references, `authz_unavailable` when the answer cannot be trusted now. */
+  check(query: CheckQuery): Decision | Promise<Decision>
+  /** Relation names that grant `relation` on that type, in evaluation order: what a denial shows as the traversed path. Static. */
+  pathOf(resourceType: string, relation: string): readonly string[]
+  /** Whether the schema knows the pair. */
+  hasRelation(resourceType: string, relation: string): boolean
+}

@@ -1,0 +1,39 @@
+import type { CredentialKind } from '../../shared/contract/operation.ts'
+import type { ProblemCode } from '../../shared/problems.ts'
+
+/** Who calls, once a credential has resolved. */
+export interface Caller {
+  /** `user:<uuid>`, `serviceaccount:<uuid>`, `node:<uuid>` or `jointoken:<uuid>`. */
+  readonly subject: string
+  readonly kind: 'user' | 'service-identity' | 'node' | 'join-token'
+  readonly id: string
+  readonly domainId: string
+  readonly displayName: string
+  readonly credential: {
+    readonly kind: CredentialKind
+    readonly id: string
+    /** `*` or `<surface>:read|write`; only API tokens are narrower than `*`. */
+    readonly scopes: readonly string[]
+    readonly expiresAtMs: number | undefined
+    /** Key id of a node's secret key. */
+    readonly kid?: string
+  }
+  readonly acr?: string
+  readonly authTimeMs?: number
+}
+
+/** Why a presented credential does not resolve. `code` goes out only where the operation declares it; `log` names the cause for the log. */
+export interface Refusal {
+  readonly refused: true
+  readonly code?: ProblemCode
+  readonly log: string
+}
+
+/** Resolves one kind of credential. A plain value when it is cached, so that hot paths do not await. */
+export interface CredentialResolver {
+  readonly kind: CredentialKind
+  /** Whether the presented text has this credential's form. */
+  recognizes(presented: string): boolean
+  /** @throws Problem `datastore_unavailable` when it can be neither resolved nor refused. */
+  resolve(presented: string): Caller | Refusal | Promise<Caller | Refusal>
+}

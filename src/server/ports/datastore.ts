@@ -1,0 +1,52 @@
+import type { Kysely } from 'kysely'
+import type { Tables } from './tables.ts'
+
+/** Queries against the datastore: a pool, or a transaction. */
+export type Db = Kysely<Tables>
+
+/** Which pool a query uses: people and agents wait on `interactive`, background jobs on `worker`, imports and exports on `bulk`. */
+export type Pool = 'interactive' | 'worker' | 'bulk'
+
+/**
+ * PostgreSQL, embedded or not. Errors that a caller can act on arrive as `DatastoreError`; everything else is a bug.
+ * A query outside its transaction while one is open on the same async path is a programming error and throws.
+ */
+export interface Datastore {
+  /** `embedded` or `postgres`, for status and log lines. */
+  readonly kind: 'embedded' | 'postgres'
+  pool(name: Pool): Db
+  /** Runs `work` in one READ COMMITTED transaction; commits when it resolves. A deadlock victim is tried once more. */
+  transaction<T>(pool: Pool, work: (tx: Db) => Promise<T>): Promise<T>
+  /** Resolves when a round trip succeeds within `deadlineMs`. */
+  ping(deadlineMs: number): Promise<void>
+  /** Checkpoints where that is ours to do, closes every connection. */
+  close(): Promise<void>
+}
+
+export type DatastoreFailure =
+  /** Not reachable, pool exhausted, deadline passed: retrying later is sound. */
+  | 'unavailable'
+  /** A unique constraint refused the row; `constraint` names it. */
+  | 'unique'
+  /** A foreign key or check refused the row; `constraint` names it. */
+  | 'constraint'
+  /** Disk full, read-only, failed fsync: the server no longer takes writes. */
+  | 'readonly'
+
+/** A driver error translated at the adapter, so that drivers never cross it. The driver's error is the `cause`. */
+export class DatastoreError extends Error {
+  readonly failure: DatastoreFailure
+  readonly constraint: string | undefined
+
+  constructor(failure: DatastoreFailure, constraint: string | undefined, cause: unknown) {
+    super(`datastore: ${failure}${constraint === undefined ? '' : ` (${constraint})`}`, { cause })
+    this.name = 'DatastoreError'
+    this.failure = failure
+    this.constraint = constraint
+  }
+}
+
+/** Tells whether the error is a refusal by the unique constraint of that name. */
+export function isUniqueViolation(error: unknown, constraint: string): boolean {
+  return error instanceof DatastoreError && error.failure === 'unique' && error.constraint === constraint
+}

@@ -1,0 +1,247 @@
+import type { ColumnType, Generated } from 'kysely'
+
+/** What a row of each table holds, as both datastores return it: bigint as string, instants as Date, bytes as Buffer. */
+export interface Tables {
+  keyring: KeyringRow
+  domains: DomainRow
+  projects: ProjectRow
+  resources: ResourceRow
+  resource_hosts: ResourceHostRow
+  groups: GroupRow
+  principals: PrincipalRow
+  api_tokens: ApiTokenRow
+  join_tokens: JoinTokenRow
+  nodes: NodeRow
+  node_heartbeats: NodeHeartbeatRow
+  node_secret_keys: NodeSecretKeyRow
+  mesh_addresses_resting: RestingAddressRow
+  relation_tuples: RelationTupleRow
+  authz_head: AuthzHeadRow
+  authz_changes: AuthzChangeRow
+  outbox: OutboxRow
+  audit: AuditRow
+}
+
+/** JSON columns: written as text (`JSON.stringify`), read as values. */
+type Json<T> = ColumnType<T, string, string>
+
+interface KeyringRow {
+  key_id: string
+  purpose: string
+  sealed: Buffer
+  created_at: Date
+  retired_at: Date | null
+}
+
+export interface DomainRow {
+  id: string
+  slug: string
+  display_name: string
+  mesh_cidr: string
+  endpoint_ttl_seconds: number
+  trusted_networks: Json<string[]>
+  business_hours: Json<BusinessHours | null>
+  strong_acr: Json<string[]>
+  created_at: Date
+  updated_at: Date
+}
+
+export interface BusinessHours {
+  time_zone: string
+  days: number[]
+  from: string
+  to: string
+}
+
+export interface ProjectRow {
+  id: string
+  domain_id: string
+  slug: string
+  display_name: string
+  created_at: Date
+  updated_at: Date
+}
+
+export interface ResourceRow {
+  id: string
+  domain_id: string
+  project_id: string
+  kind: string
+  slug: string
+  display_name: string
+  created_at: Date
+  updated_at: Date
+}
+
+interface ResourceHostRow {
+  resource_id: string
+  node_id: string
+}
+
+export interface GroupRow {
+  id: string
+  domain_id: string
+  slug: string
+  display_name: string
+  created_at: Date
+}
+
+export interface PrincipalRow {
+  id: string
+  domain_id: string
+  kind: 'user' | 'service-identity'
+  display_name: string
+  /** Sealed external subject; the plaintext shows only to auditors. */
+  subject_sealed: Buffer
+  /** HMAC-SHA-256 of (Domain, subject) in hex: the pseudonym, and what makes a subject unique in its Domain. */
+  subject_pseudonym: string
+  email: string | null
+  jwks: Json<unknown> | null
+  spiffe_id: string | null
+  last_sign_in_at: Date | null
+  created_at: Date
+  updated_at: Date
+}
+
+export interface ApiTokenRow {
+  id: string
+  domain_id: string
+  owner_id: string
+  owner_kind: 'user' | 'service-identity'
+  name: string
+  prefix: string
+  fingerprint: Buffer
+  fingerprint_key_id: string
+  scopes: Json<string[]>
+  lifetime_seconds: number
+  created_at: Date
+  expires_at: Date
+  last_used_at: Date | null
+  revoked_at: Date | null
+  rotated_to: string | null
+  /** Not shown in lists: tokens of the token endpoint. */
+  hidden: boolean
+}
+
+export interface JoinTokenRow {
+  id: string
+  domain_id: string
+  project_id: string | null
+  node_id: string | null
+  prefix: string
+  fingerprint: Buffer
+  fingerprint_key_id: string
+  labels: Json<Record<string, string>>
+  ephemeral: boolean
+  max_uses: number
+  uses: number
+  created_by: string
+  created_at: Date
+  expires_at: Date
+  revoked_at: Date | null
+}
+
+export interface NodeRow {
+  id: string
+  domain_id: string
+  project_id: string | null
+  name: string
+  kind: string
+  public_key: Buffer
+  mesh_address: string
+  /** The sealed per-node preshared key that edge keys derive from. */
+  psk_sealed: Buffer
+  /** Integer nanoseconds since the epoch (decisions: Keys). */
+  psk_issued_at: string
+  labels: Json<Record<string, string>>
+  ephemeral: boolean
+  created_at: Date
+  updated_at: Date
+}
+
+/** Split from `nodes` so that a heartbeat touches no indexed column and every update stays heap-only. */
+export interface NodeHeartbeatRow {
+  node_id: string
+  created_at: Date
+  accepted_at: Date | null
+  healthy_since: Date | null
+  binary_version: string | null
+  binary_checksum: Buffer | null
+}
+
+export interface NodeSecretKeyRow {
+  node_id: string
+  kid: string
+  fingerprint: Buffer
+  fingerprint_key_id: string
+  created_at: Date
+  first_used_at: Date | null
+  /** When an old key stops working after a rotation. */
+  retires_at: Date | null
+  revoked_at: Date | null
+}
+
+interface RestingAddressRow {
+  domain_id: string
+  mesh_address: string
+  freed_at: Date
+}
+
+export interface RelationTupleRow {
+  id: string
+  subject_type: string
+  subject_id: string
+  /** Empty for a direct subject; `member` in `group:x#member`. */
+  subject_relation: string
+  relation: string
+  resource_type: string
+  resource_id: string
+  /** Empty when the tuple has no caveat. */
+  caveat_name: string
+  caveat_fields: Json<string[]>
+  domain_id: string | null
+  project_id: string | null
+  structural: boolean
+  revision: string
+  created_at: Date
+}
+
+interface AuthzHeadRow {
+  id: number
+  revision: string
+}
+
+export interface AuthzChangeRow {
+  revision: string
+  ordinal: number
+  /** `tuple_touched`, `tuple_deleted` carry the tuple; `credential_changed` its `{kind, id}`; `domain_changed` the Domain's id. */
+  kind: string
+  payload: Json<unknown>
+}
+
+export interface OutboxRow {
+  id: Generated<string>
+  /** Given by the leader in commit order; null until then. */
+  seq: string | null
+  event: string
+  domain_id: string | null
+  aggregate: string
+  payload: Json<unknown>
+  correlation_id: string
+  occurred_at: Date
+}
+
+export interface AuditRow {
+  id: string
+  at: Date
+  domain_id: string | null
+  subject: string
+  relation: string
+  object: string
+  outcome: string
+  reason: string
+  correlation_id: string
+  context: Json<Record<string, unknown>>
+  /** Place in the chain; null until sealed. */
+  seq: string | null
+}

@@ -1,0 +1,84 @@
+import type { Db, Pool } from './datastore.ts'
+
+/** A tuple as the model speaks of it. References use the API's names (`node-agent`), never the engine's. */
+export interface Tuple {
+  /** `<type>:<id>` or `<type>:<id>#<relation>`. */
+  readonly subject: string
+  readonly relation: string
+  /** `<type>:<id>`. */
+  readonly resource: string
+  readonly caveatName?: string
+  readonly caveatFields?: readonly string[]
+}
+
+/** A tuple as stored. */
+export interface StoredTuple extends Tuple {
+  readonly id: string
+  readonly createdAt: Date
+  readonly domainId: string | null
+  readonly projectId: string | null
+  readonly structural: boolean
+}
+
+/** Where a tuple lies, kept beside it for lists and cross-tenant rules; null for the platform's. */
+export interface TuplePlace {
+  readonly domainId: string | null
+  readonly projectId: string | null
+}
+
+export interface TupleWrites {
+  /** Adds a role or membership tuple. False when an identical one is live. `problem('invalid_triple')` where the schema refuses it. */
+  create(tuple: Tuple, place: TuplePlace): Promise<boolean>
+  /** Adds the parent edge of a new object; only services may (decisions: structural relations). */
+  createStructural(tuple: Tuple, place: TuplePlace): Promise<void>
+  /** Removes one tuple; undefined when another caller was first. Structural tuples are not found by it. */
+  delete(id: string): Promise<StoredTuple | undefined>
+  /** Removes every tuple with the object on either side: the object is going away. */
+  deleteObject(reference: string): Promise<number>
+}
+
+export interface OutboxEvent {
+  /** The literal of the specification, e.g. `APITokenIssued`. */
+  readonly event: string
+  readonly domainId: string | null
+  /** What changed, `<type>:<id>`. */
+  readonly aggregate: string
+  /** Names and ids; never a secret. */
+  readonly payload: Readonly<Record<string, unknown>>
+}
+
+/** What a service holds while it changes something: one transaction, and what must be said with it. */
+export interface Change {
+  readonly db: Db
+  readonly tuples: TupleWrites
+  /** Appends an outbox row, written after the aggregate's rows and before the commit. */
+  emit(event: OutboxEvent): void
+  /** Makes every replica drop what it cached of the credential before its lease ends. */
+  credentialChanged(kind: 'api-token' | 'nsk' | 'join-token', id: string): void
+  /** Makes every replica reread the Domain's settings that caveats use. */
+  domainChanged(domainId: string): void
+}
+
+/** An audit row to be written. */
+export interface AuditEntry {
+  readonly domainId: string | null
+  readonly subject: string
+  readonly relation: string
+  readonly object: string
+  readonly outcome: 'granted' | 'permission_denied' | 'invariant_violation' | 'not_found' | 'internal_error'
+  readonly reason: string
+  readonly correlationId: string
+  readonly context: Readonly<Record<string, unknown>>
+}
+
+/**
+ * Runs a change with its outbox and audit rows in one transaction (quality promise 2), and returns after this replica
+ * has seen its own revision. The audit row rides under a savepoint: when it fails, the change stays and the failure
+ * is logged and counted. `audit` is called last, so that it can name what the work found.
+ */
+export interface UnitOfWork {
+  run<T>(
+    options: { pool: Pool; correlationId: string; audit: () => AuditEntry | undefined },
+    work: (change: Change) => Promise<T>,
+  ): Promise<T>
+}

@@ -1,0 +1,69 @@
+import { z } from 'zod'
+import { isNonZeroUuid } from '../ids.ts'
+import type { ProblemCode } from '../problems.ts'
+
+declare module 'zod' {
+  interface GlobalMeta {
+    /** The 400 code when this member is wrong (S0 Errors). */
+    problem?: ProblemCode | undefined
+  }
+}
+
+/** A UUID other than zero; wrong values answer with `code`. Lower-cased, as ids are stored. */
+export function uuidField(code: ProblemCode, describe: string): z.ZodType<string, string> {
+  return z
+    .string()
+    .refine(isNonZeroUuid, { error: 'must be a UUID other than zero' })
+    .transform((id) => id.toLowerCase())
+    .meta({ problem: code, description: describe, format: 'uuid', examples: ['01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4b'] })
+}
+
+/** A UUID in an answer. */
+export const Uuid = z.string().meta({ format: 'uuid' })
+
+/** An instant in an answer: RFC 3339, UTC, milliseconds. */
+export const Instant = z.string().meta({ format: 'date-time' })
+
+/** `limit` of a list: from digits alone, since coercion would take `0x10` and `1e2`. The edge applies the operation's limit rule. */
+export const Limit = z
+  .string()
+  .regex(/^-?\d{1,15}$/)
+  .transform(Number)
+  .optional()
+  .meta({ problem: 'invalid_limit', description: 'Page size, 1 to 200; 50 when absent' })
+
+/** `cursor` of a list: opaque; the edge verifies it and hands the position to the handler. */
+export const Cursor = z
+  .string()
+  .max(2048)
+  .optional()
+  .meta({ problem: 'invalid_cursor', description: 'Where to go on: next_cursor of the page before' })
+
+/** The query members of every cursor-paged list. */
+export const pageQuery = { cursor: Cursor, limit: Limit }
+
+/** A page of items as every list answers it (S0 convention 5). */
+export function pageOf<S extends z.ZodType>(
+  items: S,
+): z.ZodObject<{ items: z.ZodArray<S>; next_cursor: z.ZodOptional<z.ZodNullable<z.ZodString>> }> {
+  return z.object({ items: z.array(items), next_cursor: z.string().nullable().optional() })
+}
+
+/** Kebab-case, letters and digits, at most 63 characters: slugs and node names (a DNS label). */
+export const Slug = z
+  .string()
+  .regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, {
+    error: 'must be lower-case letters, digits and inner hyphens, at most 63',
+  })
+
+export const DisplayName = z
+  .string()
+  .min(1)
+  .max(128)
+  .refine((name) => name.trim().length > 0, { error: 'must not be blank' })
+
+/** `<type>:<id>`, optionally `#<relation>`. */
+export const Reference = z.string().min(1).max(512)
+
+/** Bytes in a KiB, for body caps. */
+export const KiB = 1024

@@ -1,0 +1,188 @@
+import type { ProblemCode } from '../problems.ts'
+
+/** What the types need of a zod schema. Structural on purpose: constraining generics with `z.ZodType` triples the type checker's time. */
+export interface AnySchema {
+  readonly _zod: { readonly output: unknown; readonly input: unknown }
+}
+
+export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** The ways of proving who calls. An operation names those it takes; none means that it is open. */
+export type CredentialKind = 'api-token' | 'oidc-jwt' | 'session' | 'nsk' | 'join-token' | 'client-assertion'
+
+/** The credentials of S0 Authentication 1, accepted on a first-success-wins basis. */
+export const OPERATOR = ['api-token', 'oidc-jwt', 'session'] as const satisfies readonly CredentialKind[]
+
+/**
+ * An object reference with holes: `project:{query.project_id}`, `domain:{path.id}`, `domain:{caller.domain_id}`,
+ * `{row.resource}`. Where its holes are filled from decides when the gate can run: `path`, `query` and `caller` before
+ * the body is read, `body` after it is parsed, `row` after the handler has read the stored row and called `admit`.
+ */
+export type ObjectTemplate = string
+
+/** One relation on one object. */
+export interface GateLeg {
+  readonly relation: string
+  readonly object: ObjectTemplate
+}
+
+/** Everything that an operation can say about who may call it. Data, so that docs and tests read the same words as the edge. */
+export interface Gate {
+  /** Why there is no check; the clause that says so. Excludes `anyOf`. */
+  readonly open?: string
+  /** Tried in order; the first leg held admits. A denial names the last leg's relation and the first leg's object unless `denial` says otherwise. */
+  readonly anyOf?: readonly GateLeg[]
+  /** What the refusal names when several legs failed: indices into `anyOf`. Defaults to the first leg for both. */
+  readonly denial?: { readonly object: number; readonly relation: number }
+  /** A denial is answered with this problem instead of PermissionDenied, and still audited as `permission_denied`. */
+  readonly fold?: ProblemCode
+  /** The row is read before the gate, and this is the problem when it is not there. Only for templates over `row`. */
+  readonly missingRow?: ProblemCode
+  /** Credential kinds that are admitted without any check. */
+  readonly skipFor?: readonly CredentialKind[]
+  /** A node's own credential must belong to the node that this path member names, else the problem. No relation is asked. */
+  readonly ownNode?: { readonly param: string; readonly mismatch: ProblemCode }
+  /** Questions that never refuse; the handler asks them by name and shows less when the answer is no. */
+  readonly probes?: { readonly [name: string]: GateLeg }
+  /** Each row of a page is shown only to callers holding this relation; infrastructure failures drop the row and are counted. */
+  readonly rows?: GateLeg
+  /** The name of a step-up policy that the caller's session must satisfy first. */
+  readonly stepUp?: string
+}
+
+/** Declares a gate of one relation on one object. */
+export function check(relation: string, object: ObjectTemplate): { readonly anyOf: readonly [GateLeg] } {
+  return { anyOf: [{ relation, object }] }
+}
+
+/** Declares that no relation is asked, and why. */
+export function open(why: string): { readonly open: string } {
+  return { open: why }
+}
+
+/** Which decisions of an operation leave an audit row, and under which relation. */
+export type AuditRule =
+  | {
+      readonly relation: string
+      readonly when: 'all' | 'denials'
+      /** The object of the row; defaults to the gate's first leg, else the platform. */
+      readonly object?: ObjectTemplate
+      /** A second relation for refusals by the path-id gate (S0 Endpoint intake). */
+      readonly pathGate?: string
+    }
+  | { readonly none: string }
+
+/** How the pages of a list behave. */
+export interface Paging {
+  /** What a `limit` outside 1..200 does. */
+  readonly limit: 'rejected' | 'clamped'
+  /** `operation`: any caller may present the cursor; `caller`: another caller's is refused with `cursor_binding_mismatch`. */
+  readonly cursor: 'operation' | 'caller'
+}
+
+/** An answer that is not JSON. */
+export interface MediaResponse {
+  readonly media: string
+  readonly describe: string
+}
+
+/** RFC 9745 and RFC 8594 markers (S1 Versioning 6). Instants are RFC 3339. */
+export interface Deprecation {
+  readonly since: string
+  readonly sunset?: string
+}
+
+/** The words of the command line for an operation. */
+export interface CliWords {
+  /** Noun and verb, e.g. `tokens issue`. */
+  readonly command: string
+  /** Path or body members taken as positional arguments, in order. */
+  readonly args?: readonly string[]
+  /** What kind of thing an argument or flag refers to, so that names and short ids resolve; e.g. `{ id: 'domains' }`. */
+  readonly refs?: { readonly [member: string]: string }
+  /** Columns of the table, in order; `wide` adds more. Members of a row, dotted. */
+  readonly columns?: readonly string[]
+  readonly wide?: readonly string[]
+  /** Asks before it runs; `typed` makes the person type the name. */
+  readonly confirm?: 'yes' | 'typed'
+  /** Ready-made example lines for help. */
+  readonly examples?: readonly string[]
+  /** One sentence for stderr after success, with `{member}` holes over the answer. */
+  readonly done?: string
+  /** The derived command is not registered: a command file of its own speaks for it. */
+  readonly custom?: true
+}
+
+/** One operation of the HTTP API, said once. Everything else derives from it or implements it. */
+export interface Operation {
+  readonly method: HttpMethod
+  readonly path: `/v1/${string}`
+  /** For a stranger: reaches help, OpenAPI and docs. */
+  readonly summary: string
+  readonly description?: string
+  readonly credentials: readonly CredentialKind[]
+  /** The 401 code when no credential resolves. Default `unauthenticated`. */
+  readonly unauthenticated?: ProblemCode
+  readonly params?: AnySchema
+  readonly query?: AnySchema
+  readonly body?: AnySchema
+  /** Cap in bytes, enforced before decoding; required with `body`. */
+  readonly bodyBytesMax?: number
+  /** The problem of an over-cap body. Default `request_body_too_large`. */
+  readonly overCap?: ProblemCode
+  /** Media types taken. Default JSON alone. */
+  readonly bodyMedia?: readonly ('application/json' | 'application/x-www-form-urlencoded')[]
+  readonly gate: Gate
+  readonly audit: AuditRule
+  readonly paging?: Paging
+  /** Success answers by status: a schema, a media type, or null for an empty body. */
+  readonly responses: { readonly [status: number]: AnySchema | MediaResponse | null }
+  /** Response headers beyond those that every answer has, with what they say. */
+  readonly headers?: { readonly [name: string]: string }
+  /** What this operation may answer with beyond the codes that its other members already imply. */
+  readonly problems: readonly ProblemCode[]
+  /** The 501 code while its collaborators are not wired. */
+  readonly notProvisioned?: ProblemCode
+  /** Whether repeating the call is harmless although the method is not GET, PUT or DELETE. */
+  readonly idempotent?: true
+  /** What a token's scope must allow. Default: `read` for GET, else `write`. */
+  readonly access?: 'read' | 'write'
+  readonly deprecated?: Deprecation
+  readonly cli?: CliWords
+}
+
+export type Operations = { readonly [operationId: string]: Operation }
+
+/** A group of operations that one scope word and one service cover. */
+export interface Surface<Name extends string = string, Ops extends Operations = Operations> {
+  readonly name: Name
+  readonly operations: Ops
+}
+
+/** Declares a surface. Keep operation ids as the specification spells them. */
+export function defineSurface<const Name extends string, const Ops extends Operations>(
+  name: Name,
+  operations: Ops,
+): Surface<Name, Ops> {
+  return { name, operations }
+}
+
+type Parsed<S> = S extends AnySchema ? S['_zod']['output'] : unknown
+type Sent<S> = S extends AnySchema ? S['_zod']['input'] : unknown
+type Member<O, K extends string> = O extends { readonly [P in K]: infer S } ? S : undefined
+type BodyOf<O, Way extends 'input' | 'output'> = O extends { readonly body: infer S extends AnySchema }
+  ? { readonly body: S['_zod'][Way] }
+  : unknown
+
+/** What a handler receives: path and query members side by side, and the body under its own name. */
+export type Input<O> = Parsed<Member<O, 'params'>> & Parsed<Member<O, 'query'>> & BodyOf<O, 'output'>
+
+/** What a client sends, before defaults are filled in. */
+export type Sending<O> = Sent<Member<O, 'params'>> & Sent<Member<O, 'query'>> & BodyOf<O, 'input'>
+
+type SuccessOf<R> = {
+  [S in keyof R]: R[S] extends AnySchema ? R[S]['_zod']['output'] : R[S] extends null ? void : Uint8Array
+}[keyof R]
+
+/** What a handler returns and a client receives. */
+export type Result<O> = O extends { readonly responses: infer R } ? SuccessOf<R> : never

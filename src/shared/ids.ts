@@ -1,0 +1,34 @@
+/** A UUID that names one kind of thing; the brand keeps a node's id from being passed as a Domain's. */
+export type Id<Kind extends string> = string & { readonly __kind?: Kind }
+
+export type DomainId = Id<'domain'>
+export type ProjectId = Id<'project'>
+export type ResourceId = Id<'resource'>
+export type GroupId = Id<'group'>
+export type NodeId = Id<'node'>
+export type PrincipalId = Id<'principal'>
+export type TokenId = Id<'token'>
+export type JoinTokenId = Id<'join-token'>
+export type TupleId = Id<'tuple'>
+
+export const ZERO_UUID = '00000000-0000-0000-0000-000000000000'
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+/** Tells whether the text is a UUID of any version other than the zero UUID (S0 convention 1). */
+export function isNonZeroUuid(text: string): boolean {
+  return UUID.test(text) && text !== ZERO_UUID
+}
+
+/** A reference to one object or subject of the authorization model, `<type>:<id>` or `<type>:<id>#<relation>`. */
+export type ObjectReference = `${string}:${string}`
+
+/** The one platform object; every Domain hangs off it. */
+export const PLATFORM: ObjectReference = 'platform:main'
+
+/** Splits `<type>:<id>` at its first colon; undefined when either half is empty. */
+export function parseReference(reference: string): { type: string; id: string } | undefined {
+  const colon = reference.indexOf(':')
+  if (colon < 1 || colon === reference.length - 1) return undefined
+  return { type: reference.slice(0, colon), id: reference.slice(colon + 1) }
+}

@@ -1,0 +1,205 @@
+/** One kind of refusal. `detail` is the whole sentence that a caller reads: fixed, so that no inner error leaks (S0 convention 2). */
+interface Row {
+  readonly status: number
+  readonly title: string
+  readonly detail: string
+  /** Last segment of `type` where it is not the kebab form of the code (S0's `binding_not_found`). */
+  readonly slug?: string
+}
+
+const row = (status: number, title: string, detail: string): Row => ({ status, title, detail })
+
+/** Every code that the API answers with. An operation lists those it raises; raising another fails conformance. */
+export const PROBLEMS = {
+  // the edge
+  invalid_body: row(400, 'Invalid body', 'The request body is not valid JSON of the documented shape.'),
+  invalid_query: row(400, 'Invalid query', 'A query parameter is unknown, repeated or malformed.'),
+  invalid_path: row(400, 'Invalid path', 'The request path is not correctly percent-encoded.'),
+  invalid_request: row(400, 'Invalid request', 'The request is not valid HTTP.'),
+  invalid_cursor: row(400, 'Invalid cursor', 'The cursor was not issued for this list, or it was altered.'),
+  invalid_limit: row(400, 'Invalid limit', 'The limit must be a whole number from 1 to 200.'),
+  unauthenticated: row(401, 'Not signed in', 'The request carries no credential that resolves.'),
+  unauthorized: row(401, 'Not signed in', 'The request carries no credential that resolves.'),
+  permission_denied: row(403, 'Permission denied', 'The caller lacks the relation that this operation needs.'),
+  cursor_binding_mismatch: row(403, 'Cursor of another caller', 'The cursor was issued to another caller.'),
+  csrf_failed: row(403, 'Forgery check failed', 'The request lacks the anti-forgery token of its session.'),
+  origin_not_allowed: row(403, 'Origin not allowed', 'State-changing calls from this origin are not allowed.'),
+  not_found: row(404, 'Not found', 'There is nothing at this path.'),
+  method_not_allowed: row(405, 'Method not allowed', 'This path does not support the request method.'),
+  request_timeout: row(408, 'Request timeout', 'The request did not arrive in time.'),
+  request_body_too_large: row(413, 'Body too large', 'The request body exceeds the cap of this operation.'),
+  uri_too_long: row(414, 'Path too long', 'The request path or one of its members is too long.'),
+  unsupported_media_type: row(415, 'Unsupported media type', 'The body must be sent as application/json.'),
+  headers_too_large: row(431, 'Headers too large', 'The request headers exceed what the server accepts.'),
+  rate_limited: row(
+    429,
+    'Too many requests',
+    'The rate limit is exhausted; retry after the time given in Retry-After.',
+  ),
+  internal: row(500, 'Internal error', 'The server failed; its log has the reason under this correlation id.'),
+  not_provisioned: row(501, 'Not provisioned', 'This server is not configured to serve the operation.'),
+  authz_not_provisioned: row(501, 'Not provisioned', 'This server has no authorization engine configured.'),
+  authz_unavailable: row(503, 'Authorization unavailable', 'Authorization cannot be decided right now; retry shortly.'),
+  datastore_unavailable: row(503, 'Datastore unavailable', 'The datastore cannot be reached right now; retry shortly.'),
+  shutting_down: row(503, 'Shutting down', 'The server is draining; retry against another replica or shortly.'),
+  signing_unavailable: row(
+    503,
+    'Signing unavailable',
+    'The signing service cannot be reached right now; retry shortly.',
+  ),
+
+  // authorization
+  invalid_triple: row(
+    400,
+    'Invalid triple',
+    'The subject, relation or resource is empty, malformed or not allowed there.',
+  ),
+  invalid_tuple_id: row(400, 'Invalid tuple id', 'The tuple id must be a UUID other than zero.'),
+  tuple_not_found: row(404, 'Tuple not found', 'No such tuple exists.'),
+  tuple_already_exists: row(409, 'Tuple already exists', 'An identical tuple exists already.'),
+
+  // tenancy
+  invalid_domain_id: row(400, 'Invalid Domain id', 'The Domain id must be a UUID other than zero.'),
+  invalid_domain: row(400, 'Invalid Domain', 'The Domain has a member that is missing, malformed or out of bounds.'),
+  domain_not_found: row(404, 'Domain not found', 'No such Domain exists.'),
+  domain_not_empty: row(409, 'Domain not empty', 'The Domain still holds objects; the counts name them.'),
+  domain_settings_conflict: row(
+    409,
+    'Setting in use',
+    'The mesh network cannot shrink below addresses that are in use.',
+  ),
+  invalid_project_id: row(400, 'Invalid Project id', 'The Project id must be a UUID other than zero.'),
+  invalid_project: row(400, 'Invalid Project', 'The Project has a member that is missing, malformed or out of bounds.'),
+  project_not_found: row(404, 'Project not found', 'No such Project exists.'),
+  project_not_empty: row(409, 'Project not empty', 'The Project still holds objects; the counts name them.'),
+  invalid_resource_id: row(400, 'Invalid resource id', 'The resource id must be a UUID other than zero.'),
+  invalid_resource: row(
+    400,
+    'Invalid resource',
+    'The resource has a member that is missing, malformed or out of bounds.',
+  ),
+  resource_not_found: row(404, 'Resource not found', 'No such resource exists in this Project.'),
+  host_node_not_in_domain: row(400, 'Host node elsewhere', 'A host node does not exist in the Domain of the resource.'),
+  slug_conflict: row(409, 'Slug taken', 'Another object in the same place has this slug.'),
+  slug_immutable: row(400, 'Slug is immutable', 'The slug is fixed at creation.'),
+  empty_patch: row(400, 'Empty patch', 'The patch names no member to change.'),
+  invalid_group_id: row(400, 'Invalid group id', 'The group id must be a UUID other than zero.'),
+  invalid_group: row(400, 'Invalid group', 'The group has a member that is missing, malformed or out of bounds.'),
+  group_not_found: row(404, 'Group not found', 'No such group exists in this Domain.'),
+  invalid_subject: row(400, 'Invalid subject', 'The subject is not a reference that may be used here.'),
+  group_member_not_found: row(404, 'Member not found', 'The subject is not a direct member of the group.'),
+
+  // principals and tokens
+  invalid_principal_id: row(400, 'Invalid principal id', 'The principal id must be a UUID other than zero.'),
+  invalid_kind: row(400, 'Invalid kind', 'The kind is not one of those documented.'),
+  invalid_service_identity: row(
+    400,
+    'Invalid service identity',
+    'The service identity has a member that is missing, malformed or too large.',
+  ),
+  identity_not_found: row(404, 'Identity not found', 'No such identity exists in this Domain.'),
+  service_identity_already_exists: row(
+    409,
+    'Subject taken',
+    'A service identity with this subject exists in the Domain.',
+  ),
+  identities_not_provisioned: row(501, 'Not provisioned', 'This server has no identity store configured.'),
+  invalid_token_id: row(400, 'Invalid token id', 'The token id must be a UUID other than zero.'),
+  invalid_identity_ref: row(
+    400,
+    'Invalid identity reference',
+    'The identity must be given as user:<uuid> or service:<uuid>.',
+  ),
+  invalid_scope: row(400, 'Invalid scope', 'A scope is * or <surface>:read or <surface>:write.'),
+  scope_exceeds_caller: row(403, 'Scope too wide', 'A token may pass on only scopes and lifetime that it has itself.'),
+  token_not_found: row(404, 'Token not found', 'No such token exists.'),
+  token_not_active: row(409, 'Token not active', 'The token is revoked, expired or already rotated.'),
+  tokens_not_provisioned: row(501, 'Not provisioned', 'This server has no token store configured.'),
+
+  // nodes
+  invalid_node_id: row(400, 'Invalid node id', 'The node id must be a UUID other than zero.'),
+  invalid_domain_filter: row(400, 'Invalid Domain filter', 'The Domain filter must be a UUID other than zero.'),
+  invalid_reachability: row(
+    400,
+    'Invalid reachability',
+    'The reachability filter is not one of the documented states.',
+  ),
+  invalid_node: row(400, 'Invalid node', 'The node has a member that is missing, malformed or out of bounds.'),
+  invalid_public_key: row(
+    400,
+    'Invalid public key',
+    'The public key is not a usable Curve25519 key of 32 bytes in base64.',
+  ),
+  invalid_checksum: row(400, 'Invalid checksum', 'The checksum must be a SHA-256 as 64 hex digits or padded base64.'),
+  clock_skew: row(400, 'Clock skew', 'The client clock differs from the server clock by more than 60 seconds.'),
+  node_id_mismatch: row(403, 'Credential of another node', 'The node credential belongs to another node.'),
+  nsk_revoked: row(401, 'Node key revoked', 'The node secret key is revoked; enrol the node again.'),
+  node_not_found: row(404, 'Node not found', 'No such node exists.'),
+  node_name_conflict: row(409, 'Node name taken', 'Another node of the Domain has this name.'),
+  public_key_in_use: row(409, 'Public key in use', 'Another node of the Domain uses this public key.'),
+  mesh_addresses_exhausted: row(409, 'Mesh addresses exhausted', 'The Domain has no free mesh address left.'),
+  nodes_not_provisioned: row(501, 'Not provisioned', 'This server has no node store configured.'),
+  heartbeat_not_provisioned: row(501, 'Not provisioned', 'This server does not take heartbeats.'),
+  reachability_not_provisioned: row(501, 'Not provisioned', 'This server does not track reachability.'),
+  per_node_rate_limited: row(
+    429,
+    'Too many requests',
+    'This node exceeds its request rate; retry after the time in Retry-After.',
+  ),
+  per_domain_rate_limited: row(
+    429,
+    'Too many requests',
+    'This Domain exceeds its request rate; retry after the time in Retry-After.',
+  ),
+  invalid_join_token: row(
+    401,
+    'Invalid join token',
+    'The join token is unknown, expired, revoked or not for this use.',
+  ),
+  join_token_exhausted: row(409, 'Join token exhausted', 'The join token has been used as often as it allows.'),
+  invalid_join_token_id: row(400, 'Invalid join token id', 'The join token id must be a UUID other than zero.'),
+  invalid_join_token_request: row(
+    400,
+    'Invalid join token request',
+    'The join token has a member that is malformed or out of bounds.',
+  ),
+  join_token_not_found: row(404, 'Join token not found', 'No such join token exists in this Domain.'),
+
+  // audit
+  invalid_audit_filter: row(
+    400,
+    'Invalid audit filter',
+    'A filter of the audit query is missing, malformed or contradictory.',
+  ),
+} as const satisfies { readonly [code: string]: Row }
+
+export type ProblemCode = keyof typeof PROBLEMS
+
+/** Members that some problems carry beyond the RFC 9457 ones, e.g. `counts` of `domain_not_empty`. */
+export type ProblemExtras = { readonly [member: string]: unknown }
+
+/** An expected failure. The server throws it, the edge writes it, the client throws it again. */
+export class Problem extends Error {
+  readonly code: ProblemCode
+  readonly status: number
+  readonly extras: ProblemExtras
+
+  constructor(code: ProblemCode, extras: ProblemExtras, cause: unknown) {
+    super(PROBLEMS[code].detail, cause === undefined ? undefined : { cause })
+    this.name = 'Problem'
+    this.code = code
+    this.status = PROBLEMS[code].status
+    this.extras = extras
+  }
+}
+
+/** Makes a problem from the catalogue; `cause` reaches the log and never the answer. */
+export function problem(code: ProblemCode, extras: ProblemExtras = {}, cause?: unknown): Problem {
+  return new Problem(code, extras, cause)
+}
+
+/** The problem `type`: a relative URI whose last segment is the kebab form of the code (S1 Errors). */
+export function problemType(code: ProblemCode): string {
+  const { slug }: Row = PROBLEMS[code]
+  return `/problems/${slug ?? code.replaceAll('_', '-')}`
+}
