@@ -1,4 +1,5 @@
 import { isNonZeroUuid } from './ids.ts'
+import { problem, type Problem } from './problems.ts'
 
 /** Who may hold a role or be a member: one principal, or the members of a group. */
 export interface RoleSubject {
@@ -23,4 +24,20 @@ export function parseRoleSubject(text: string): RoleSubject | undefined {
 /** Writes the subject as a tuple holds it. */
 export function formatRoleSubject({ type, id }: RoleSubject): string {
   return type === 'group' ? `group:${id}#member` : `${type}:${id}`
+}
+
+/** @throws Problem `invalid_triple` when the text names neither a principal nor the members of a group. */
+export function requireRoleSubject(text: string): RoleSubject {
+  const subject = parseRoleSubject(text)
+  if (subject !== undefined) return subject
+  throw invalidSubject('must be user:<uuid>, serviceaccount:<uuid> or group:<uuid>#member')
+}
+
+/** The refusal of a subject that the directory does not let bind there. */
+export function foreignSubject(): Problem {
+  return invalidSubject('must exist, and belong to the Domain unless it holds a role on the platform')
+}
+
+function invalidSubject(detail: string): Problem {
+  return problem('invalid_triple', { errors: [{ pointer: '/subject', detail }] })
 }
