@@ -60,33 +60,20 @@ export const PROBLEMS = {
 
   // tenancy
   invalid_domain_id: row(400, 'Invalid Domain id', 'The Domain id must be a UUID other than zero.'),
-  invalid_domain: row(400, 'Invalid Domain', 'The Domain has a member that is missing, malformed or out of bounds.'),
   domain_not_found: row(404, 'Domain not found', 'No such Domain exists.'),
   domain_not_empty: row(409, 'Domain not empty', 'The Domain still holds objects; the counts name them.'),
-  domain_settings_conflict: row(
-    409,
-    'Setting in use',
-    'The mesh network cannot shrink below addresses that are in use.',
-  ),
   invalid_project_id: row(400, 'Invalid Project id', 'The Project id must be a UUID other than zero.'),
-  invalid_project: row(400, 'Invalid Project', 'The Project has a member that is missing, malformed or out of bounds.'),
   project_not_found: row(404, 'Project not found', 'No such Project exists.'),
   project_not_empty: row(409, 'Project not empty', 'The Project still holds objects; the counts name them.'),
   invalid_resource_id: row(400, 'Invalid resource id', 'The resource id must be a UUID other than zero.'),
-  invalid_resource: row(
-    400,
-    'Invalid resource',
-    'The resource has a member that is missing, malformed or out of bounds.',
-  ),
   resource_not_found: row(404, 'Resource not found', 'No such resource exists in this Project.'),
   host_node_not_in_domain: row(400, 'Host node elsewhere', 'A host node does not exist in the Domain of the resource.'),
   slug_conflict: row(409, 'Slug taken', 'Another object in the same place has this slug.'),
-  slug_immutable: row(400, 'Slug is immutable', 'The slug is fixed at creation.'),
   empty_patch: row(400, 'Empty patch', 'The patch names no member to change.'),
   invalid_group_id: row(400, 'Invalid group id', 'The group id must be a UUID other than zero.'),
-  invalid_group: row(400, 'Invalid group', 'The group has a member that is missing, malformed or out of bounds.'),
   group_not_found: row(404, 'Group not found', 'No such group exists in this Domain.'),
-  invalid_subject: row(400, 'Invalid subject', 'The subject is not a reference that may be used here.'),
+  group_full: row(409, 'Group full', 'The group has as many direct members as are allowed.'),
+  last_platform_admin: row(409, 'Last platform administrator', 'The platform would be left without an administrator.'),
   group_member_not_found: row(404, 'Member not found', 'The subject is not a direct member of the group.'),
 
   // principals and tokens
@@ -114,6 +101,11 @@ export const PROBLEMS = {
   scope_exceeds_caller: row(403, 'Scope too wide', 'A token may pass on only scopes and lifetime that it has itself.'),
   token_not_found: row(404, 'Token not found', 'No such token exists.'),
   token_not_active: row(409, 'Token not active', 'The token is revoked, expired or already rotated.'),
+  token_limit_exceeded: row(
+    409,
+    'Too many tokens',
+    'The owner has as many live tokens as are allowed; revoke one first.',
+  ),
   tokens_not_provisioned: row(501, 'Not provisioned', 'This server has no token store configured.'),
 
   // nodes
@@ -124,7 +116,6 @@ export const PROBLEMS = {
     'Invalid reachability',
     'The reachability filter is not one of the documented states.',
   ),
-  invalid_node: row(400, 'Invalid node', 'The node has a member that is missing, malformed or out of bounds.'),
   invalid_public_key: row(
     400,
     'Invalid public key',
@@ -158,11 +149,6 @@ export const PROBLEMS = {
   ),
   join_token_exhausted: row(409, 'Join token exhausted', 'The join token has been used as often as it allows.'),
   invalid_join_token_id: row(400, 'Invalid join token id', 'The join token id must be a UUID other than zero.'),
-  invalid_join_token_request: row(
-    400,
-    'Invalid join token request',
-    'The join token has a member that is malformed or out of bounds.',
-  ),
   join_token_not_found: row(404, 'Join token not found', 'No such join token exists in this Domain.'),
 
   // audit

@@ -50,11 +50,9 @@ export function pageOf<S extends z.ZodType>(
 }
 
 /** Kebab-case, letters and digits, at most 63 characters: slugs and node names (a DNS label). */
-export const Slug = z
-  .string()
-  .regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, {
-    error: 'must be lower-case letters, digits and inner hyphens, at most 63',
-  })
+export const Slug = z.string().regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, {
+  error: 'must be lower-case letters, digits and inner hyphens, at most 63',
+})
 
 export const DisplayName = z
   .string()

@@ -10,8 +10,8 @@ export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 /** The ways of proving who calls. An operation names those it takes; none means that it is open. */
 export type CredentialKind = 'api-token' | 'oidc-jwt' | 'session' | 'nsk' | 'join-token' | 'client-assertion'
 
-/** The credentials of S0 Authentication 1, accepted on a first-success-wins basis. */
-export const OPERATOR = ['api-token', 'oidc-jwt', 'session'] as const satisfies readonly CredentialKind[]
+/** What people and workloads call with (S0 Authentication 1): every kind for which the server has a resolver. */
+export const OPERATOR = ['api-token'] as const satisfies readonly CredentialKind[]
 
 /**
  * An object reference with holes: `project:{query.project_id}`, `domain:{path.id}`, `domain:{caller.domain_id}`,
@@ -28,12 +28,12 @@ export interface GateLeg {
 
 /** Everything that an operation can say about who may call it. Data, so that docs and tests read the same words as the edge. */
 export interface Gate {
-  /** Why there is no check; the clause that says so. Excludes `anyOf`. */
+  /** Why there is no check on one object; the clause that says so. Excludes `anyOf`; `rows` may still filter a page. */
   readonly open?: string
-  /** Tried in order; the first leg held admits. A denial names the last leg's relation and the first leg's object unless `denial` says otherwise. */
+  /** Tried in order; the first leg held admits. A leg with a hole that the request leaves empty is passed over. */
   readonly anyOf?: readonly GateLeg[]
-  /** What the refusal names when several legs failed: indices into `anyOf`. Defaults to the first leg for both. */
-  readonly denial?: { readonly object: number; readonly relation: number }
+  /** What the refusal and its audit row name; by default the first leg that was tried. */
+  readonly denial?: GateLeg
   /** A denial is answered with this problem instead of PermissionDenied, and still audited as `permission_denied`. */
   readonly fold?: ProblemCode
   /** The row is read before the gate, and this is the problem when it is not there. Only for templates over `row`. */

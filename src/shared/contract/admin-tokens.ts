@@ -1,0 +1,81 @@
+import { z } from 'zod'
+import { defineSurface, OPERATOR } from './operation.ts'
+import { KiB, uuidField } from './fields.ts'
+import {
+  AdminTokenIssueRequest,
+  APITokenIssueResponse,
+  APITokenRotateRequest,
+  APITokenRotateResponse,
+  APITokenSummary,
+  IdentityRef,
+} from './token-schemas.ts'
+
+const params = z.strictObject({ id: uuidField('invalid_token_id', 'Token') })
+const columns = ['name', 'prefix', 'scopes', 'expires_at', 'last_used_at', 'revoked_at', 'id']
+
+/**
+ * `manage` on the owner's Domain. A refusal names the caller's own Domain, so that it reads the same whether the owner
+ * exists elsewhere or nowhere.
+ */
+const ownerGate = {
+  anyOf: [{ relation: 'manage', object: 'domain:{row.domain_id}' }],
+  denial: { relation: 'manage', object: 'domain:{caller.domain_id}' },
+} as const
+
+const common = { credentials: OPERATOR, notProvisioned: 'tokens_not_provisioned' } as const
+
+export const adminTokens = defineSurface('admin-tokens', {
+  PostAdminTokens: {
+    ...common,
+    method: 'POST',
+    path: '/v1/admin/tokens',
+    summary: 'Issue an API token for another identity',
+    body: AdminTokenIssueRequest,
+    bodyBytesMax: 8 * KiB,
+    gate: ownerGate,
+    audit: { relation: 'api_token.admin.issue', when: 'denials' },
+    responses: { 201: APITokenIssueResponse },
+    headers: { Location: 'Path of the new token' },
+    problems: ['invalid_identity_ref', 'invalid_scope', 'identity_not_found', 'token_limit_exceeded'],
+    cli: { command: 'tokens issue', columns, custom: true },
+  },
+  GetAdminTokens: {
+    ...common,
+    method: 'GET',
+    path: '/v1/admin/tokens',
+    summary: 'List the API tokens of another identity, newest first',
+    query: z.strictObject({ identity_ref: IdentityRef }),
+    gate: ownerGate,
+    audit: { relation: 'api_token.admin.list', when: 'denials' },
+    responses: { 200: z.array(APITokenSummary) },
+    problems: ['invalid_identity_ref', 'identity_not_found'],
+    cli: { command: 'tokens list', columns, custom: true },
+  },
+  DeleteAdminTokenByID: {
+    ...common,
+    method: 'DELETE',
+    path: '/v1/admin/tokens/{id}',
+    summary: 'Revoke an API token of another identity at once',
+    params,
+    gate: { ...ownerGate, missingRow: 'token_not_found' },
+    audit: { relation: 'api_token.admin.revoke', when: 'denials', object: 'token:{path.id}' },
+    responses: { 204: null },
+    problems: ['token_not_found'],
+    cli: { command: 'tokens revoke', args: ['id'], confirm: 'yes', custom: true },
+  },
+  PostAdminTokenRotate: {
+    ...common,
+    method: 'POST',
+    path: '/v1/admin/tokens/{id}/rotate',
+    summary: 'Replace an API token of another identity',
+    params,
+    body: APITokenRotateRequest,
+    bodyBytesMax: 8 * KiB,
+    gate: { ...ownerGate, missingRow: 'token_not_found' },
+    audit: { relation: 'api_token.admin.rotate', when: 'denials', object: 'token:{path.id}' },
+    responses: { 200: APITokenRotateResponse },
+    headers: { Sunset: 'When the old token stops working (RFC 8594)' },
+    problems: ['token_not_found', 'token_not_active'],
+    cli: { command: 'tokens rotate', args: ['id'], columns, custom: true },
+  },
+})

@@ -1,0 +1,90 @@
+import { z } from 'zod'
+import { check, defineSurface, open, OPERATOR } from './operation.ts'
+import { KiB, pageOf, pageQuery, uuidField } from './fields.ts'
+import { Domain, DomainCreateRequest, DomainPatchRequest } from './tenancy-schemas.ts'
+
+const params = z.strictObject({ id: uuidField('invalid_domain_id', 'Domain') })
+const columns = ['slug', 'display_name', 'mesh_cidr', 'created_at', 'id']
+
+export const domains = defineSurface('domains', {
+  CreateDomain: {
+    method: 'POST',
+    path: '/v1/domains',
+    summary: 'Create a Domain',
+    description: 'A Domain is a tenant: its own Projects, principals, nodes and mesh.',
+    credentials: OPERATOR,
+    body: DomainCreateRequest,
+    bodyBytesMax: 8 * KiB,
+    gate: check('manage', 'platform:main'),
+    audit: { relation: 'domain.create', when: 'all' },
+    responses: { 201: Domain },
+    headers: { Location: 'Path of the new Domain' },
+    problems: ['slug_conflict'],
+    notProvisioned: 'not_provisioned',
+    cli: { command: 'domains create', args: ['slug'], columns, done: 'Created Domain {slug} ({id}).' },
+  },
+  ListDomains: {
+    method: 'GET',
+    path: '/v1/domains',
+    summary: 'List the Domains that you may read',
+    credentials: OPERATOR,
+    query: z.strictObject(pageQuery),
+    gate: {
+      ...open('each row is filtered by the relation read'),
+      rows: { relation: 'read', object: 'domain:{row.id}' },
+    },
+    audit: { relation: 'domain.list', when: 'all' },
+    paging: { limit: 'rejected', cursor: 'operation' },
+    responses: { 200: pageOf(Domain).meta({ id: 'DomainList' }) },
+    problems: [],
+    notProvisioned: 'not_provisioned',
+    cli: { command: 'domains list', columns, wide: ['endpoint_ttl', 'trusted_networks'] },
+  },
+  GetDomain: {
+    method: 'GET',
+    path: '/v1/domains/{id}',
+    summary: 'Show a Domain',
+    credentials: OPERATOR,
+    params,
+    gate: check('read', 'domain:{path.id}'),
+    audit: { relation: 'domain.read', when: 'all' },
+    responses: { 200: Domain },
+    problems: ['domain_not_found'],
+    notProvisioned: 'not_provisioned',
+    cli: { command: 'domains show', args: ['id'], refs: { id: 'domains' }, columns },
+  },
+  PatchDomain: {
+    method: 'PATCH',
+    path: '/v1/domains/{id}',
+    summary: 'Change the settings of a Domain',
+    credentials: OPERATOR,
+    params,
+    body: DomainPatchRequest,
+    bodyBytesMax: 8 * KiB,
+    gate: check('manage', 'domain:{path.id}'),
+    audit: { relation: 'domain.update', when: 'all' },
+    responses: { 200: Domain },
+    problems: ['domain_not_found', 'empty_patch'],
+    notProvisioned: 'not_provisioned',
+    cli: { command: 'domains update', args: ['id'], refs: { id: 'domains' }, columns, done: 'Changed Domain {slug}.' },
+  },
+  DeleteDomain: {
+    method: 'DELETE',
+    path: '/v1/domains/{id}',
+    summary: 'Delete an empty Domain',
+    credentials: OPERATOR,
+    params,
+    gate: check('manage', 'domain:{path.id}'),
+    audit: { relation: 'domain.delete', when: 'all' },
+    responses: { 204: null },
+    problems: ['domain_not_found', 'domain_not_empty'],
+    notProvisioned: 'not_provisioned',
+    cli: {
+      command: 'domains delete',
+      args: ['id'],
+      refs: { id: 'domains' },
+      confirm: 'typed',
+      done: 'Deleted Domain {id}.',
+    },
+  },
+})

@@ -1,0 +1,137 @@
+import { z } from 'zod'
+import { check, defineSurface, OPERATOR } from './operation.ts'
+import { Instant, KiB, pageOf, pageQuery, Reference, Uuid, uuidField } from './fields.ts'
+
+/** A role held on a Domain or on the platform: a relation tuple, under its own id. */
+export const Grant = z
+  .object({ id: Uuid, subject: z.string(), relation: z.string(), resource: z.string(), created_at: Instant })
+  .meta({ id: 'Grant' })
+
+const GrantCreateRequest = z
+  .strictObject({
+    subject: Reference.meta({ problem: 'invalid_triple' }).describe(
+      'user:<uuid>, serviceaccount:<uuid> or group:<uuid>#member',
+    ),
+    relation: z
+      .string()
+      .min(1)
+      .max(64)
+      .meta({ problem: 'invalid_triple' })
+      .describe('Role: admin, operator, auditor or viewer'),
+  })
+  .meta({ id: 'GrantCreateRequest' })
+
+const GrantList = pageOf(Grant).meta({ id: 'GrantList' })
+const ofDomain = z.strictObject({ id: uuidField('invalid_domain_id', 'Domain') })
+const tuple = { tuple_id: uuidField('invalid_tuple_id', 'Grant') }
+const columns = ['subject', 'relation', 'resource', 'created_at', 'id']
+const paging = { limit: 'rejected', cursor: 'operation' } as const
+
+const common = { credentials: OPERATOR, notProvisioned: 'authz_not_provisioned' } as const
+
+export const grants = defineSurface('grants', {
+  CreateDomainGrant: {
+    ...common,
+    method: 'POST',
+    path: '/v1/domains/{id}/grants',
+    summary: 'Grant a role on a Domain',
+    params: ofDomain,
+    body: GrantCreateRequest,
+    bodyBytesMax: 8 * KiB,
+    gate: check('manage', 'domain:{path.id}'),
+    audit: { relation: 'domain_grant.create', when: 'all' },
+    responses: { 201: Grant },
+    headers: { Location: 'Path of the new grant' },
+    problems: ['domain_not_found', 'invalid_triple', 'tuple_already_exists'],
+    cli: {
+      command: 'grants create',
+      args: ['subject', 'relation'],
+      refs: { id: 'domains', subject: 'subjects' },
+      columns,
+      done: 'Granted {relation} on {resource} to {subject}.',
+    },
+  },
+  ListDomainGrants: {
+    ...common,
+    method: 'GET',
+    path: '/v1/domains/{id}/grants',
+    summary: 'List the roles held on a Domain',
+    params: ofDomain,
+    query: z.strictObject(pageQuery),
+    gate: check('manage', 'domain:{path.id}'),
+    audit: { relation: 'domain_grant.list', when: 'all' },
+    paging,
+    responses: { 200: GrantList },
+    problems: [],
+    cli: { command: 'grants list', refs: { id: 'domains' }, columns },
+  },
+  DeleteDomainGrant: {
+    ...common,
+    method: 'DELETE',
+    path: '/v1/domains/{id}/grants/{tuple_id}',
+    summary: 'Take back a role on a Domain',
+    params: ofDomain.extend(tuple),
+    gate: check('manage', 'domain:{path.id}'),
+    audit: { relation: 'domain_grant.delete', when: 'all' },
+    responses: { 204: null },
+    problems: ['tuple_not_found'],
+    cli: {
+      command: 'grants delete',
+      args: ['tuple_id'],
+      refs: { id: 'domains', tuple_id: 'grants' },
+      confirm: 'yes',
+      done: 'Took back grant {tuple_id}.',
+    },
+  },
+  CreatePlatformGrant: {
+    ...common,
+    method: 'POST',
+    path: '/v1/platform/grants',
+    summary: 'Grant a role on the platform',
+    body: GrantCreateRequest,
+    bodyBytesMax: 8 * KiB,
+    gate: check('manage', 'platform:main'),
+    audit: { relation: 'platform_grant.create', when: 'all' },
+    responses: { 201: Grant },
+    headers: { Location: 'Path of the new grant' },
+    problems: ['invalid_triple', 'tuple_already_exists'],
+    cli: {
+      command: 'grants platform create',
+      args: ['subject', 'relation'],
+      refs: { subject: 'subjects' },
+      columns,
+      done: 'Granted {relation} on {resource} to {subject}.',
+    },
+  },
+  ListPlatformGrants: {
+    ...common,
+    method: 'GET',
+    path: '/v1/platform/grants',
+    summary: 'List the roles held on the platform',
+    query: z.strictObject(pageQuery),
+    gate: check('manage', 'platform:main'),
+    audit: { relation: 'platform_grant.list', when: 'all' },
+    paging,
+    responses: { 200: GrantList },
+    problems: [],
+    cli: { command: 'grants platform list', columns },
+  },
+  DeletePlatformGrant: {
+    ...common,
+    method: 'DELETE',
+    path: '/v1/platform/grants/{tuple_id}',
+    summary: 'Take back a role on the platform',
+    params: z.strictObject(tuple),
+    gate: check('manage', 'platform:main'),
+    audit: { relation: 'platform_grant.delete', when: 'all' },
+    responses: { 204: null },
+    problems: ['tuple_not_found', 'last_platform_admin'],
+    cli: {
+      command: 'grants platform delete',
+      args: ['tuple_id'],
+      refs: { tuple_id: 'grants platform' },
+      confirm: 'yes',
+      done: 'Took back grant {tuple_id}.',
+    },
+  },
+})

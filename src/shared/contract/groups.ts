@@ -1,0 +1,123 @@
+import { z } from 'zod'
+import { check, defineSurface, OPERATOR } from './operation.ts'
+import { DisplayName, Instant, KiB, pageOf, pageQuery, Reference, Slug, Uuid, uuidField } from './fields.ts'
+
+const Group = z
+  .object({ id: Uuid, domain_id: Uuid, slug: z.string(), display_name: z.string(), created_at: Instant })
+  .meta({ id: 'Group' })
+
+const GroupDetail = Group.extend({
+  members: z
+    .array(z.string())
+    .describe('Direct members: user:<uuid>, serviceaccount:<uuid> or group:<uuid>#member, at most 1000'),
+}).meta({ id: 'GroupDetail' })
+
+const GroupCreateRequest = z.strictObject({ slug: Slug, display_name: DisplayName }).meta({ id: 'GroupCreateRequest' })
+
+const ofDomain = z.strictObject({ id: uuidField('invalid_domain_id', 'Domain') })
+const params = ofDomain.extend({ group_id: uuidField('invalid_group_id', 'Group') })
+const member = params.extend({
+  subject: Reference.meta({ problem: 'invalid_triple' }).describe(
+    'user:<uuid>, serviceaccount:<uuid> or group:<uuid>#member',
+  ),
+})
+const columns = ['slug', 'display_name', 'created_at', 'id']
+const refs = { id: 'domains', group_id: 'groups' }
+const common = { credentials: OPERATOR, notProvisioned: 'not_provisioned' } as const
+
+export const groups = defineSurface('groups', {
+  CreateGroup: {
+    ...common,
+    method: 'POST',
+    path: '/v1/domains/{id}/groups',
+    summary: 'Create a group in a Domain',
+    params: ofDomain,
+    body: GroupCreateRequest,
+    bodyBytesMax: 8 * KiB,
+    gate: check('manage', 'domain:{path.id}'),
+    audit: { relation: 'group.create', when: 'all' },
+    responses: { 201: Group },
+    headers: { Location: 'Path of the new group' },
+    problems: ['domain_not_found', 'slug_conflict'],
+    cli: {
+      command: 'groups create',
+      args: ['slug'],
+      refs: { id: 'domains' },
+      columns,
+      done: 'Created group {slug} ({id}).',
+    },
+  },
+  ListGroups: {
+    ...common,
+    method: 'GET',
+    path: '/v1/domains/{id}/groups',
+    summary: 'List the groups of a Domain',
+    params: ofDomain,
+    query: z.strictObject(pageQuery),
+    gate: check('read', 'domain:{path.id}'),
+    audit: { relation: 'group.list', when: 'all' },
+    paging: { limit: 'rejected', cursor: 'operation' },
+    responses: { 200: pageOf(Group).meta({ id: 'GroupList' }) },
+    problems: [],
+    cli: { command: 'groups list', refs: { id: 'domains' }, columns },
+  },
+  GetGroup: {
+    ...common,
+    method: 'GET',
+    path: '/v1/domains/{id}/groups/{group_id}',
+    summary: 'Show a group and its direct members',
+    params,
+    gate: check('read', 'domain:{path.id}'),
+    audit: { relation: 'group.read', when: 'all', object: 'group:{path.group_id}' },
+    responses: { 200: GroupDetail },
+    problems: ['group_not_found'],
+    cli: { command: 'groups show', args: ['group_id'], refs, columns: [...columns, 'members'] },
+  },
+  DeleteGroup: {
+    ...common,
+    method: 'DELETE',
+    path: '/v1/domains/{id}/groups/{group_id}',
+    summary: 'Delete a group with its memberships and the roles granted to it',
+    params,
+    gate: check('manage', 'domain:{path.id}'),
+    audit: { relation: 'group.delete', when: 'all', object: 'group:{path.group_id}' },
+    responses: { 204: null },
+    problems: ['group_not_found'],
+    cli: { command: 'groups delete', args: ['group_id'], refs, confirm: 'yes', done: 'Deleted group {group_id}.' },
+  },
+  PutGroupMember: {
+    ...common,
+    method: 'PUT',
+    path: '/v1/domains/{id}/groups/{group_id}/members/{subject}',
+    summary: 'Add a member to a group',
+    description: 'Adding a member that is there already changes nothing.',
+    params: member,
+    gate: check('manage', 'domain:{path.id}'),
+    audit: { relation: 'group_member.add', when: 'all', object: 'group:{path.group_id}' },
+    responses: { 204: null },
+    problems: ['group_not_found', 'invalid_triple', 'group_full'],
+    cli: {
+      command: 'groups add-member',
+      args: ['group_id', 'subject'],
+      refs: { ...refs, subject: 'subjects' },
+      done: '{subject} is a member of the group.',
+    },
+  },
+  DeleteGroupMember: {
+    ...common,
+    method: 'DELETE',
+    path: '/v1/domains/{id}/groups/{group_id}/members/{subject}',
+    summary: 'Remove a direct member from a group',
+    params: member,
+    gate: check('manage', 'domain:{path.id}'),
+    audit: { relation: 'group_member.remove', when: 'all', object: 'group:{path.group_id}' },
+    responses: { 204: null },
+    problems: ['group_not_found', 'invalid_triple', 'group_member_not_found'],
+    cli: {
+      command: 'groups remove-member',
+      args: ['group_id', 'subject'],
+      refs: { ...refs, subject: 'subjects' },
+      done: '{subject} is no longer a member of the group.',
+    },
+  },
+})

@@ -1,0 +1,117 @@
+import { z } from 'zod'
+import { check, defineSurface, OPERATOR } from './operation.ts'
+import { DisplayName, Instant, KiB, pageOf, pageQuery, Uuid, uuidField } from './fields.ts'
+
+const IdentityKind = z.enum(['user', 'service-identity'])
+
+const summary = {
+  id: Uuid,
+  kind: IdentityKind,
+  domain_id: Uuid,
+  display_name: z.string(),
+  external_subject_pseudonym: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .describe('Stands for the external subject in this Domain alone'),
+  last_sign_in_at: Instant.nullable().optional(),
+  created_at: Instant,
+}
+
+const IdentitySummary = z.object(summary).meta({ id: 'IdentitySummary' })
+
+const IdentityDetail = z
+  .object({
+    ...summary,
+    updated_at: Instant,
+    external_subject: z.string().optional().describe('Only for auditors of the Domain'),
+    email: z.string().optional().describe('Only for auditors of the Domain; never of a service identity'),
+  })
+  .meta({ id: 'IdentityDetail' })
+
+const Jwks = z
+  .strictObject({
+    keys: z
+      .array(z.record(z.string().max(64), z.unknown()))
+      .min(1)
+      .max(8),
+  })
+  .describe('Public keys (RFC 7517) that the workload signs its assertions with')
+
+const ServiceIdentityCreateRequest = z
+  .strictObject({
+    display_name: DisplayName,
+    subject: z.string().min(1).max(255).describe('Name of the workload, unique in the Domain'),
+    jwks: Jwks.optional(),
+    spiffe_id: z
+      .string()
+      .regex(/^spiffe:\/\/[a-z0-9._-]+(\/[A-Za-z0-9._-]+)*$/)
+      .max(2048)
+      .optional(),
+  })
+  .meta({ id: 'ServiceIdentityCreateRequest', problem: 'invalid_service_identity' })
+
+const ofDomain = z.strictObject({ id: uuidField('invalid_domain_id', 'Domain') })
+const columns = ['display_name', 'kind', 'last_sign_in_at', 'created_at', 'id']
+const common = { credentials: OPERATOR, notProvisioned: 'identities_not_provisioned' } as const
+
+export const identities = defineSurface('identities', {
+  ListIdentities: {
+    ...common,
+    method: 'GET',
+    path: '/v1/domains/{id}/identities',
+    summary: 'List the users and service identities of a Domain, newest first',
+    params: ofDomain,
+    query: z.strictObject({
+      kind: IdentityKind.optional().meta({ problem: 'invalid_kind', description: 'One kind only' }),
+      ...pageQuery,
+    }),
+    gate: { ...check('read', 'domain:{path.id}'), rows: { relation: 'read', object: '{row.reference}' } },
+    audit: { relation: 'identity.list', when: 'all' },
+    paging: { limit: 'rejected', cursor: 'operation' },
+    responses: { 200: pageOf(IdentitySummary).meta({ id: 'IdentityList' }) },
+    problems: ['invalid_kind'],
+    cli: { command: 'identities list', refs: { id: 'domains' }, columns, wide: ['external_subject_pseudonym'] },
+  },
+  GetIdentity: {
+    ...common,
+    method: 'GET',
+    path: '/v1/domains/{id}/identities/{principal_id}',
+    summary: 'Show a user or service identity',
+    params: ofDomain.extend({ principal_id: uuidField('invalid_principal_id', 'Principal') }),
+    gate: {
+      ...check('read', 'domain:{path.id}'),
+      probes: { reveal: { relation: 'auditor', object: 'domain:{path.id}' } },
+    },
+    audit: { relation: 'identity.read', when: 'all' },
+    responses: { 200: IdentityDetail },
+    problems: ['identity_not_found'],
+    cli: {
+      command: 'identities show',
+      args: ['principal_id'],
+      refs: { id: 'domains', principal_id: 'identities' },
+      columns: [...columns, 'external_subject', 'email'],
+    },
+  },
+  CreateServiceIdentity: {
+    ...common,
+    method: 'POST',
+    path: '/v1/domains/{id}/service-identities',
+    summary: 'Create a service identity for a workload',
+    params: ofDomain,
+    body: ServiceIdentityCreateRequest,
+    bodyBytesMax: 8 * KiB,
+    overCap: 'invalid_service_identity',
+    gate: check('manage', 'domain:{path.id}'),
+    audit: { relation: 'service_identity.create', when: 'all' },
+    responses: { 201: IdentitySummary },
+    headers: { Location: 'Path of the new identity' },
+    problems: ['invalid_service_identity', 'domain_not_found', 'service_identity_already_exists'],
+    cli: {
+      command: 'service-identities create',
+      args: ['subject'],
+      refs: { id: 'domains' },
+      columns,
+      done: 'Created service identity {display_name} (serviceaccount:{id}).',
+    },
+  },
+})

@@ -1,0 +1,28 @@
+import { adminTokens } from './admin-tokens.ts'
+import { audit } from './audit.ts'
+import { authz } from './authz.ts'
+import { domains } from './domains.ts'
+import { grants } from './grants.ts'
+import { groups } from './groups.ts'
+import { identities } from './identities.ts'
+import { joinTokens } from './join-tokens.ts'
+import { nodes } from './nodes.ts'
+import { projects } from './projects.ts'
+import { resources } from './resources.ts'
+import { tokens } from './tokens.ts'
+
+/** Every surface of the API: the only list. */
+export const contract = {
+  authz,
+  tokens,
+  adminTokens,
+  identities,
+  domains,
+  projects,
+  resources,
+  grants,
+  groups,
+  joinTokens,
+  nodes,
+  audit,
+} as const

@@ -1,0 +1,109 @@
+import { z } from 'zod'
+import { check, defineSurface, OPERATOR } from './operation.ts'
+import { Instant, KiB, pageOf, pageQuery, Uuid, uuidField } from './fields.ts'
+
+/** Labels that a node gets from the token it joined with: at most 64. */
+const Labels = z.record(z.string().regex(/^[a-z0-9]([a-z0-9._/-]{0,126}[a-z0-9])?$/), z.string().max(256))
+
+const summary = {
+  id: Uuid,
+  domain_id: Uuid,
+  project_id: Uuid.nullable(),
+  node_id: Uuid.nullable(),
+  prefix: z.string(),
+  labels: z.record(z.string(), z.string()),
+  ephemeral: z.boolean(),
+  max_uses: z.int(),
+  uses: z.int(),
+  created_by: z.string(),
+  created_at: Instant,
+  expires_at: Instant,
+  revoked_at: Instant.nullable(),
+}
+
+const JoinToken = z.object(summary).meta({ id: 'JoinToken' })
+
+const JoinTokenCreated = z
+  .object({
+    ...summary,
+    token: z.string().meta({ description: 'The token itself; shown this once', 'x-service-write-once': true }),
+  })
+  .meta({ id: 'JoinTokenCreated' })
+
+const JoinTokenCreateRequest = z
+  .strictObject({
+    ttl_seconds: z.int().min(60).max(2_592_000).optional().describe('Lifetime; one hour by default, 30 days at most'),
+    max_uses: z.int().min(1).max(1_000_000).optional().describe('How many nodes may join with it; 1 by default'),
+    project_id: z.uuid().optional().describe('Project that the nodes belong to'),
+    labels: Labels.refine((labels) => Object.keys(labels).length <= 64, {
+      error: 'must have at most 64 labels',
+    }).optional(),
+    ephemeral: z.boolean().optional().describe('Nodes are deregistered after 10 minutes out of reach'),
+    node_id: z.uuid().optional().describe('Enrols this node again under its id; needs node-operate on it and one use'),
+  })
+  .meta({ id: 'JoinTokenCreateRequest' })
+
+const ofDomain = z.strictObject({ id: uuidField('invalid_domain_id', 'Domain') })
+const columns = ['prefix', 'uses', 'max_uses', 'expires_at', 'revoked_at', 'id']
+const common = { credentials: OPERATOR, notProvisioned: 'nodes_not_provisioned' } as const
+const gate = check('manage', 'domain:{path.id}')
+
+export const joinTokens = defineSurface('join-tokens', {
+  CreateJoinToken: {
+    ...common,
+    method: 'POST',
+    path: '/v1/domains/{id}/join-tokens',
+    summary: 'Create a token that nodes join a Domain with',
+    params: ofDomain,
+    body: JoinTokenCreateRequest,
+    bodyBytesMax: 8 * KiB,
+    gate,
+    audit: { relation: 'join_token.create', when: 'all' },
+    responses: { 201: JoinTokenCreated },
+    headers: { Location: 'Path of the list that shows it' },
+    problems: ['domain_not_found', 'project_not_found', 'node_not_found'],
+    cli: {
+      command: 'join-tokens create',
+      refs: { id: 'domains', project_id: 'projects', node_id: 'nodes' },
+      columns: ['token', 'max_uses', 'expires_at', 'id'],
+      done: 'Created a join token for {max_uses} node(s). It is shown this once.',
+    },
+  },
+  ListJoinTokens: {
+    ...common,
+    method: 'GET',
+    path: '/v1/domains/{id}/join-tokens',
+    summary: 'List the join tokens of a Domain, newest first',
+    params: ofDomain,
+    query: z.strictObject(pageQuery),
+    gate,
+    audit: { relation: 'join_token.list', when: 'all' },
+    paging: { limit: 'rejected', cursor: 'operation' },
+    responses: { 200: pageOf(JoinToken).meta({ id: 'JoinTokenList' }) },
+    problems: [],
+    cli: {
+      command: 'join-tokens list',
+      refs: { id: 'domains' },
+      columns,
+      wide: ['labels', 'ephemeral', 'project_id', 'created_by'],
+    },
+  },
+  DeleteJoinToken: {
+    ...common,
+    method: 'DELETE',
+    path: '/v1/domains/{id}/join-tokens/{join_token_id}',
+    summary: 'Revoke a join token at once',
+    params: ofDomain.extend({ join_token_id: uuidField('invalid_join_token_id', 'Join token') }),
+    gate,
+    audit: { relation: 'join_token.revoke', when: 'all' },
+    responses: { 204: null },
+    problems: ['join_token_not_found'],
+    cli: {
+      command: 'join-tokens revoke',
+      args: ['join_token_id'],
+      refs: { id: 'domains', join_token_id: 'join-tokens' },
+      confirm: 'yes',
+      done: 'Revoked join token {join_token_id}.',
+    },
+  },
+})

@@ -1,0 +1,112 @@
+import { z } from 'zod'
+import { Instant, Slug, Uuid } from './fields.ts'
+
+export const ReachabilityState = z.enum(['never_reported', 'healthy', 'stale', 'unreachable'])
+
+/** 64 hex digits or padded base64 of 32 bytes (decisions 2). */
+const Checksum = z
+  .string()
+  .regex(/^([0-9a-fA-F]{64}|[A-Za-z0-9+/]{43}=)$/)
+  .meta({ problem: 'invalid_checksum', description: 'SHA-256 as 64 hex digits or padded base64' })
+
+const BinaryVersion = z.string().min(1).max(128)
+
+const PublicKey = z
+  .string()
+  .regex(/^[A-Za-z0-9+/]{43}=$/)
+  .meta({ problem: 'invalid_public_key', description: 'Curve25519 public key: 32 bytes in padded base64' })
+
+/** `name` and `kind` stay empty strings (S0 Nodes); the display members carry what people look for. */
+const summary = {
+  id: Uuid,
+  name: z.string(),
+  domain_id: Uuid,
+  kind: z.string(),
+  created_at: Instant,
+  display_name: z.string(),
+  display_kind: z.string(),
+  reachability: ReachabilityState,
+  last_heartbeat_at: Instant.nullable(),
+  binary_version: z.string().nullable(),
+  mesh_address: z.string(),
+}
+
+export const NodeSummary = z.object(summary).meta({ id: 'NodeSummary' })
+
+export const NodeDetail = z
+  .object({
+    ...summary,
+    project_id: Uuid.nullable(),
+    public_key: z.string(),
+    labels: z.record(z.string(), z.string()),
+    ephemeral: z.boolean(),
+    psk_issued_at: z.string().describe('UTC, nine fractional digits'),
+    nsk: z
+      .array(z.object({ kid: z.string(), created_at: Instant, retires_at: Instant.nullable() }))
+      .describe('Key ids that work now'),
+    updated_at: Instant,
+  })
+  .meta({ id: 'NodeDetail' })
+
+export const NodeRegisterRequest = z
+  .strictObject({
+    name: Slug.describe('Unique in the Domain; a DNS label'),
+    kind: z
+      .string()
+      .regex(/^[a-z][a-z0-9-]{0,62}$/)
+      .describe('vm, bridge, worker, …'),
+    public_key: PublicKey,
+    binary_version: BinaryVersion.optional(),
+    binary_checksum: Checksum.optional(),
+  })
+  .meta({ id: 'NodeRegisterRequest' })
+
+const SigningKey = z
+  .object({
+    kid: z.string(),
+    kty: z.literal('OKP'),
+    crv: z.literal('Ed25519'),
+    x: z.string(),
+    not_before: Instant,
+    not_after: Instant.nullable(),
+  })
+  .meta({ id: 'SigningKey' })
+
+export const NodeRegisterResponse = z
+  .object({
+    node_id: Uuid,
+    domain_id: Uuid,
+    mesh_address: z.string(),
+    nsk: z.string().meta({ description: 'The node secret key; shown this once', 'x-service-write-once': true }),
+    signing_keys: z.array(SigningKey).describe('Keys that verify event envelopes'),
+    heartbeat_interval_seconds: z.int(),
+  })
+  .meta({ id: 'NodeRegisterResponse' })
+
+export const NodeSecretKeyIssued = z
+  .object({
+    nsk: z.string().meta({ description: 'The node secret key; shown this once', 'x-service-write-once': true }),
+    kid: z.string(),
+    previous_retires_at: Instant,
+  })
+  .meta({ id: 'NodeSecretKeyIssued' })
+
+export const HeartbeatRequest = z
+  .strictObject({
+    client_now: z.iso.datetime({ offset: true }).describe('Clock of the node; within 60 s of the server'),
+    binary_checksum: Checksum,
+    binary_version: BinaryVersion,
+  })
+  .meta({ id: 'NodeHeartbeatRequest' })
+
+export const HeartbeatResponse = z
+  .object({
+    accepted_at: Instant,
+    reconcile: z.boolean().describe('Pull the state again'),
+    rotate_keys: z.boolean().describe('A key rotation is pending'),
+  })
+  .meta({ id: 'NodeHeartbeatResponse' })
+
+export const Reachability = z
+  .object({ state: ReachabilityState, last_heartbeat_at: Instant.optional(), changed_at: Instant })
+  .meta({ id: 'Reachability' })

@@ -1,0 +1,104 @@
+import { z } from 'zod'
+import { check, defineSurface, open, OPERATOR } from './operation.ts'
+import { KiB, pageOf, pageQuery, uuidField } from './fields.ts'
+import { Project, ProjectCreateRequest, ProjectPatchRequest } from './tenancy-schemas.ts'
+
+const ofDomain = z.strictObject({ id: uuidField('invalid_domain_id', 'Domain') })
+const params = z.strictObject({ id: uuidField('invalid_project_id', 'Project') })
+const columns = ['slug', 'display_name', 'created_at', 'id']
+
+export const projects = defineSurface('projects', {
+  CreateProject: {
+    method: 'POST',
+    path: '/v1/domains/{id}/projects',
+    summary: 'Create a Project in a Domain',
+    credentials: OPERATOR,
+    params: ofDomain,
+    body: ProjectCreateRequest,
+    bodyBytesMax: 8 * KiB,
+    gate: check('manage', 'domain:{path.id}'),
+    audit: { relation: 'project.create', when: 'all' },
+    responses: { 201: Project },
+    headers: { Location: 'Path of the new Project' },
+    problems: ['domain_not_found', 'slug_conflict'],
+    notProvisioned: 'not_provisioned',
+    cli: {
+      command: 'projects create',
+      args: ['slug'],
+      refs: { id: 'domains' },
+      columns,
+      done: 'Created Project {slug} ({id}).',
+    },
+  },
+  ListProjects: {
+    method: 'GET',
+    path: '/v1/domains/{id}/projects',
+    summary: 'List the Projects of a Domain that you may read',
+    credentials: OPERATOR,
+    params: ofDomain,
+    query: z.strictObject(pageQuery),
+    gate: {
+      ...open('each row is filtered by the relation read, since a Project role needs none on the Domain'),
+      rows: { relation: 'read', object: 'project:{row.id}' },
+    },
+    audit: { relation: 'project.list', when: 'all', object: 'domain:{path.id}' },
+    paging: { limit: 'rejected', cursor: 'operation' },
+    responses: { 200: pageOf(Project).meta({ id: 'ProjectList' }) },
+    problems: [],
+    notProvisioned: 'not_provisioned',
+    cli: { command: 'projects list', refs: { id: 'domains' }, columns },
+  },
+  GetProject: {
+    method: 'GET',
+    path: '/v1/projects/{id}',
+    summary: 'Show a Project',
+    credentials: OPERATOR,
+    params,
+    gate: check('read', 'project:{path.id}'),
+    audit: { relation: 'project.read', when: 'all' },
+    responses: { 200: Project },
+    problems: ['project_not_found'],
+    notProvisioned: 'not_provisioned',
+    cli: { command: 'projects show', args: ['id'], refs: { id: 'projects' }, columns },
+  },
+  PatchProject: {
+    method: 'PATCH',
+    path: '/v1/projects/{id}',
+    summary: 'Rename a Project',
+    credentials: OPERATOR,
+    params,
+    body: ProjectPatchRequest,
+    bodyBytesMax: 8 * KiB,
+    gate: check('manage', 'project:{path.id}'),
+    audit: { relation: 'project.update', when: 'all' },
+    responses: { 200: Project },
+    problems: ['project_not_found', 'empty_patch'],
+    notProvisioned: 'not_provisioned',
+    cli: {
+      command: 'projects update',
+      args: ['id'],
+      refs: { id: 'projects' },
+      columns,
+      done: 'Changed Project {slug}.',
+    },
+  },
+  DeleteProject: {
+    method: 'DELETE',
+    path: '/v1/projects/{id}',
+    summary: 'Delete an empty Project',
+    credentials: OPERATOR,
+    params,
+    gate: check('manage', 'project:{path.id}'),
+    audit: { relation: 'project.delete', when: 'all' },
+    responses: { 204: null },
+    problems: ['project_not_found', 'project_not_empty'],
+    notProvisioned: 'not_provisioned',
+    cli: {
+      command: 'projects delete',
+      args: ['id'],
+      refs: { id: 'projects' },
+      confirm: 'typed',
+      done: 'Deleted Project {id}.',
+    },
+  },
+})

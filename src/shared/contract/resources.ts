@@ -1,0 +1,108 @@
+import { z } from 'zod'
+import { check, defineSurface, open, OPERATOR } from './operation.ts'
+import { KiB, pageOf, pageQuery, uuidField } from './fields.ts'
+import { Resource, ResourceCreateRequest, ResourcePatchRequest } from './tenancy-schemas.ts'
+
+const ofProject = z.strictObject({ id: uuidField('invalid_project_id', 'Project') })
+const params = z.strictObject({
+  id: uuidField('invalid_project_id', 'Project'),
+  resource_id: uuidField('invalid_resource_id', 'Resource'),
+})
+const columns = ['slug', 'kind', 'display_name', 'created_at', 'id']
+const refs = { id: 'projects', resource_id: 'resources' }
+
+export const resources = defineSurface('resources', {
+  CreateResource: {
+    method: 'POST',
+    path: '/v1/projects/{id}/resources',
+    summary: 'Create a resource in a Project',
+    credentials: OPERATOR,
+    params: ofProject,
+    body: ResourceCreateRequest,
+    bodyBytesMax: 8 * KiB,
+    gate: check('deploy', 'project:{path.id}'),
+    audit: { relation: 'resource.create', when: 'all' },
+    responses: { 201: Resource },
+    headers: { Location: 'Path of the new resource' },
+    problems: ['project_not_found', 'slug_conflict', 'host_node_not_in_domain'],
+    notProvisioned: 'not_provisioned',
+    cli: {
+      command: 'resources create',
+      args: ['slug'],
+      refs: { id: 'projects', host_node_ids: 'nodes' },
+      columns,
+      done: 'Created {kind} {slug} ({id}).',
+    },
+  },
+  ListResources: {
+    method: 'GET',
+    path: '/v1/projects/{id}/resources',
+    summary: 'List the resources of a Project that you may observe',
+    credentials: OPERATOR,
+    params: ofProject,
+    query: z.strictObject(pageQuery),
+    gate: {
+      ...open('each row is filtered by the relation observe, since a role on one resource needs none on its Project'),
+      rows: { relation: 'observe', object: 'resource:{row.id}' },
+    },
+    audit: { relation: 'resource.list', when: 'all', object: 'project:{path.id}' },
+    paging: { limit: 'rejected', cursor: 'operation' },
+    responses: { 200: pageOf(Resource).meta({ id: 'ResourceList' }) },
+    problems: [],
+    notProvisioned: 'not_provisioned',
+    cli: { command: 'resources list', refs: { id: 'projects' }, columns, wide: ['host_node_ids'] },
+  },
+  GetResource: {
+    method: 'GET',
+    path: '/v1/projects/{id}/resources/{resource_id}',
+    summary: 'Show a resource',
+    credentials: OPERATOR,
+    params,
+    gate: check('observe', 'resource:{path.resource_id}'),
+    audit: { relation: 'resource.read', when: 'all' },
+    responses: { 200: Resource },
+    problems: ['resource_not_found'],
+    notProvisioned: 'not_provisioned',
+    cli: { command: 'resources show', args: ['resource_id'], refs, columns },
+  },
+  PatchResource: {
+    method: 'PATCH',
+    path: '/v1/projects/{id}/resources/{resource_id}',
+    summary: 'Change the name or the hosts of a resource',
+    credentials: OPERATOR,
+    params,
+    body: ResourcePatchRequest,
+    bodyBytesMax: 8 * KiB,
+    gate: check('manage', 'resource:{path.resource_id}'),
+    audit: { relation: 'resource.update', when: 'all' },
+    responses: { 200: Resource },
+    problems: ['resource_not_found', 'empty_patch', 'host_node_not_in_domain'],
+    notProvisioned: 'not_provisioned',
+    cli: {
+      command: 'resources update',
+      args: ['resource_id'],
+      refs: { ...refs, host_node_ids: 'nodes' },
+      columns,
+      done: 'Changed {kind} {slug}.',
+    },
+  },
+  DeleteResource: {
+    method: 'DELETE',
+    path: '/v1/projects/{id}/resources/{resource_id}',
+    summary: 'Delete a resource',
+    credentials: OPERATOR,
+    params,
+    gate: check('manage', 'resource:{path.resource_id}'),
+    audit: { relation: 'resource.delete', when: 'all' },
+    responses: { 204: null },
+    problems: ['resource_not_found'],
+    notProvisioned: 'not_provisioned',
+    cli: {
+      command: 'resources delete',
+      args: ['resource_id'],
+      refs,
+      confirm: 'yes',
+      done: 'Deleted resource {resource_id}.',
+    },
+  },
+})

@@ -1,0 +1,108 @@
+import { z } from 'zod'
+import { DisplayName, Instant, Slug, Uuid } from './fields.ts'
+
+const Cidr = z
+  .string()
+  .min(3)
+  .max(49)
+  .meta({ examples: ['10.0.0.0/8'] })
+
+const TimeOfDay = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, { error: 'must be a time of day such as 08:30' })
+
+/** When `within_hours` holds: weekdays 1 (Monday) to 7, from inclusive to exclusive, in the zone's own time. */
+const BusinessHours = z
+  .strictObject({
+    time_zone: z.string().min(1).max(64).describe('IANA time zone'),
+    days: z.array(z.int().min(1).max(7)).min(1).max(7),
+    from: TimeOfDay,
+    to: TimeOfDay,
+  })
+  .meta({ id: 'BusinessHours' })
+
+const EndpointTtl = z.int().min(30).max(3600).describe('Seconds that an observed endpoint stays fresh; 30 to 3600')
+
+const settings = {
+  endpoint_ttl: EndpointTtl,
+  trusted_networks: z.array(Cidr).max(64).describe('Networks that the from_network caveat accepts'),
+  business_hours: BusinessHours.nullable().describe('Hours that the within_hours caveat accepts'),
+  strong_acr: z.array(z.string().min(1).max(256)).max(16).describe('acr values that the strong_auth caveat accepts'),
+}
+
+export const Domain = z
+  .object({
+    id: Uuid,
+    slug: z.string(),
+    display_name: z.string(),
+    mesh_cidr: z.string(),
+    ...settings,
+    created_at: Instant,
+    updated_at: Instant,
+  })
+  .meta({ id: 'Domain' })
+
+export const DomainCreateRequest = z
+  .strictObject({
+    slug: Slug,
+    display_name: DisplayName,
+    mesh_cidr: Cidr.optional().describe('Part of 100.64.0.0/10 that node addresses come from; all of it by default'),
+    endpoint_ttl: EndpointTtl.optional(),
+    trusted_networks: settings.trusted_networks.optional(),
+    business_hours: settings.business_hours.optional(),
+    strong_acr: settings.strong_acr.optional(),
+  })
+  .meta({ id: 'DomainCreateRequest' })
+
+export const DomainPatchRequest = z
+  .strictObject({
+    display_name: DisplayName.optional(),
+    endpoint_ttl: EndpointTtl.optional(),
+    trusted_networks: settings.trusted_networks.optional(),
+    business_hours: settings.business_hours.optional(),
+    strong_acr: settings.strong_acr.optional(),
+  })
+  .meta({ id: 'DomainPatchRequest' })
+
+export const Project = z
+  .object({
+    id: Uuid,
+    domain_id: Uuid,
+    slug: z.string(),
+    display_name: z.string(),
+    created_at: Instant,
+    updated_at: Instant,
+  })
+  .meta({ id: 'Project' })
+
+export const ProjectCreateRequest = z
+  .strictObject({ slug: Slug, display_name: DisplayName })
+  .meta({ id: 'ProjectCreateRequest' })
+
+export const ProjectPatchRequest = z
+  .strictObject({ display_name: DisplayName.optional() })
+  .meta({ id: 'ProjectPatchRequest' })
+
+const ResourceKind = z.enum(['bridge', 'network', 'workload', 'vm'])
+
+export const Resource = z
+  .object({
+    id: Uuid,
+    domain_id: Uuid,
+    project_id: Uuid,
+    kind: ResourceKind,
+    slug: z.string(),
+    display_name: z.string(),
+    host_node_ids: z.array(Uuid),
+    created_at: Instant,
+    updated_at: Instant,
+  })
+  .meta({ id: 'Resource' })
+
+const HostNodes = z.array(z.uuid()).max(64).describe('Nodes of the Domain that host the resource')
+
+export const ResourceCreateRequest = z
+  .strictObject({ kind: ResourceKind, slug: Slug, display_name: DisplayName, host_node_ids: HostNodes.optional() })
+  .meta({ id: 'ResourceCreateRequest' })
+
+export const ResourcePatchRequest = z
+  .strictObject({ display_name: DisplayName.optional(), host_node_ids: HostNodes.optional() })
+  .meta({ id: 'ResourcePatchRequest' })

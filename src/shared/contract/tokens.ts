@@ -1,0 +1,85 @@
+import { z } from 'zod'
+import { defineSurface, open, OPERATOR } from './operation.ts'
+import { KiB, uuidField } from './fields.ts'
+import {
+  APITokenIssueRequest,
+  APITokenIssueResponse,
+  APITokenRotateRequest,
+  APITokenRotateResponse,
+  APITokenSummary,
+  Whoami,
+} from './token-schemas.ts'
+
+const params = z.strictObject({ id: uuidField('invalid_token_id', 'Token') })
+const columns = ['name', 'prefix', 'scopes', 'expires_at', 'last_used_at', 'revoked_at', 'id']
+const common = {
+  credentials: OPERATOR,
+  gate: open("S0 Authentication surface: the caller's own"),
+  notProvisioned: 'tokens_not_provisioned',
+} as const
+
+export const tokens = defineSurface('tokens', {
+  PostAuthTokens: {
+    ...common,
+    method: 'POST',
+    path: '/v1/auth/tokens',
+    summary: 'Issue an API token for yourself',
+    description:
+      'It may carry only scopes that the presented credential has, and does not outlive a token that issues it.',
+    body: APITokenIssueRequest,
+    bodyBytesMax: 8 * KiB,
+    audit: { relation: 'auth.api_token.issue', when: 'all', object: '{caller.subject}' },
+    responses: { 201: APITokenIssueResponse },
+    headers: { Location: 'Path of the new token' },
+    problems: ['invalid_scope', 'scope_exceeds_caller', 'token_limit_exceeded'],
+    cli: { command: 'tokens issue', args: ['name'], columns, custom: true },
+  },
+  GetAuthTokens: {
+    ...common,
+    method: 'GET',
+    path: '/v1/auth/tokens',
+    summary: 'List your API tokens, newest first',
+    description: 'At most 200; revoked and expired ones drop out after 90 days.',
+    audit: { relation: 'auth.api_token.list', when: 'all', object: '{caller.subject}' },
+    responses: { 200: z.array(APITokenSummary) },
+    problems: [],
+    cli: { command: 'tokens list', columns, custom: true },
+  },
+  DeleteAuthTokenByID: {
+    ...common,
+    method: 'DELETE',
+    path: '/v1/auth/tokens/{id}',
+    summary: 'Revoke one of your API tokens at once',
+    params,
+    audit: { relation: 'auth.api_token.revoke', when: 'all', object: 'token:{path.id}' },
+    responses: { 204: null },
+    problems: ['token_not_found'],
+    cli: { command: 'tokens revoke', args: ['id'], refs: { id: 'tokens' }, confirm: 'yes', custom: true },
+  },
+  PostAuthTokenRotate: {
+    ...common,
+    method: 'POST',
+    path: '/v1/auth/tokens/{id}/rotate',
+    summary: 'Replace one of your API tokens',
+    description:
+      'The new token has the same scopes and lifetime; the old one works until the instant in the Sunset header.',
+    params,
+    body: APITokenRotateRequest,
+    bodyBytesMax: 8 * KiB,
+    audit: { relation: 'auth.api_token.rotate', when: 'all', object: 'token:{path.id}' },
+    responses: { 200: APITokenRotateResponse },
+    headers: { Sunset: 'When the old token stops working (RFC 8594)' },
+    problems: ['token_not_found', 'token_not_active', 'scope_exceeds_caller'],
+    cli: { command: 'tokens rotate', args: ['id'], refs: { id: 'tokens' }, columns, custom: true },
+  },
+  GetAuthWhoami: {
+    ...common,
+    method: 'GET',
+    path: '/v1/auth/whoami',
+    summary: 'Show who you are to the server',
+    audit: { relation: 'auth.whoami', when: 'all', object: '{caller.subject}' },
+    responses: { 200: Whoami },
+    problems: [],
+    cli: { command: 'whoami', custom: true },
+  },
+})
