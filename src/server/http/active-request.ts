@@ -54,6 +54,7 @@ export class ActiveRequest implements RequestContext {
   #caller: Caller | undefined
   #context: Record<string, unknown> | undefined
   #about: AuditSubject['about']
+  #denial: string | undefined
   readonly #services: RequestServices
   readonly #reply: FastifyReply
 
@@ -109,7 +110,8 @@ export class ActiveRequest implements RequestContext {
     return {
       path: this.path,
       query: this.query,
-      caller: caller === undefined ? NO_MEMBERS : { subject: caller.subject, domain_id: caller.domainId, id: caller.id },
+      caller:
+        caller === undefined ? NO_MEMBERS : { subject: caller.subject, domain_id: caller.domainId, id: caller.id },
       body: this.body,
       row: this.row,
     }
@@ -125,7 +127,8 @@ export class ActiveRequest implements RequestContext {
       sources: this.sources(),
       about: this.#about,
       context: this.#context ?? NO_MEMBERS,
-      domainOf: (object) => authorizer?.domainOf(object),
+      denial: this.#denial,
+      domainOf: (object) => domainKnownNow(authorizer, object),
     }
   }
 
@@ -167,7 +170,11 @@ export class ActiveRequest implements RequestContext {
     const { unitOfWork } = this.#services
     if (unitOfWork === undefined) throw problem(this.plan.operation.notProvisioned ?? 'not_provisioned')
     if (this.audited) throw new Error(`${this.plan.id} changes twice in one request`)
-    const options = { pool: 'interactive', correlationId: this.correlationId, audit: () => grantedRow(this.auditSubject()) } as const
+    const options = {
+      pool: 'interactive',
+      correlationId: this.correlationId,
+      audit: () => grantedRow(this.auditSubject()),
+    } as const
     const result = await unitOfWork.run(options, work)
     this.audited = true
     return result
@@ -181,6 +188,10 @@ export class ActiveRequest implements RequestContext {
     this.#about = { object, domainId }
   }
 
+  denied(reason: string): void {
+    this.#denial = reason
+  }
+
   header(name: string, value: string): void {
     if (this.plan.operation.headers?.[name] === undefined) throw new Error(`${this.plan.id} declares no header ${name}`)
     void this.#reply.header(name, value)
@@ -190,7 +201,10 @@ export class ActiveRequest implements RequestContext {
     const { paging } = this.plan.operation
     if (paging === undefined) throw new Error(`${this.plan.id} is no list of pages`)
     this.note({ item_count: items.length })
-    return { items, next_cursor: next === undefined ? null : this.#services.cursors.encode(next, this.#binding(paging)) }
+    return {
+      items,
+      next_cursor: next === undefined ? null : this.#services.cursors.encode(next, this.#binding(paging)),
+    }
   }
 
   #binding(paging: NonNullable<OperationPlan['operation']['paging']>) {
@@ -211,5 +225,15 @@ export class ActiveRequest implements RequestContext {
       this.note({ [name]: Number(this.#context?.[name] ?? 0) + 1 })
       return undefined
     }
+  }
+}
+
+/** Only what is at hand: a row's chain is not worth waiting for, and its writing must not fail for want of it. */
+function domainKnownNow(authorizer: Authorizer | undefined, object: string): string | null | undefined {
+  try {
+    const home = authorizer?.domainOf(object)
+    return home instanceof Promise ? undefined : home
+  } catch {
+    return undefined
   }
 }

@@ -1,8 +1,8 @@
 import Fastify, { type FastifyInstance } from 'fastify'
-import type { Server } from 'node:http'
+import { createServer as createHttpServer, type Server } from 'node:http'
+import { createServer as createHttpsServer } from 'node:https'
 import type { SecureContextOptions } from 'node:tls'
 import type { Logger } from 'pino'
-import { problem } from '../../shared/problems.ts'
 import type { Authorizer } from '../ports/authorizer.ts'
 import type { Clock, IdSource } from '../ports/clock.ts'
 import type { CredentialResolver } from '../ports/credential-resolver.ts'
@@ -55,9 +55,13 @@ export interface App {
 }
 
 /** Bytes of one request's headers, and how long a request may take to arrive. */
-const HEADER_BYTES_MAX = 16 * 1024
-const REQUEST_ARRIVES_MS = 30_000
-const KEEP_ALIVE_MS = 72_000
+const LIMITS = {
+  maxHeaderSize: 16 * 1024,
+  headersTimeout: 15_000,
+  requestTimeout: 30_000,
+  keepAliveTimeout: 72_000,
+  connectionsCheckingInterval: 5_000,
+} as const
 
 /**
  * Builds the HTTP edge over the surfaces.
@@ -71,19 +75,23 @@ export function createApp(deps: AppDeps): App {
     logger: false,
     disableRequestLogging: true,
     exposeHeadRoutes: false,
-    requestTimeout: REQUEST_ARRIVES_MS,
-    keepAliveTimeout: KEEP_ALIVE_MS,
     routerOptions: { maxParamLength: 1024, ignoreTrailingSlash: false, caseSensitive: true },
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    ...(deps.tls ? { https: deps.tls } : {}),
-    http: { maxHeaderSize: HEADER_BYTES_MAX },
+    serverFactory: (handler) =>
+      deps.tls === undefined
+        ? createHttpServer({ ...LIMITS }, handler)
+        : createHttpsServer({ ...LIMITS, ...deps.tls }, handler),
     clientErrorHandler: (error, socket) => answerGarbage(error, socket, mint()),
     frameworkErrors: (error, request, reply) => {
       const correlationId = correlationIdOf(request.headers, mint)
-      sendProblem(reply.header('X-Correlation-Id', correlationId), answerTo(error, 'request_body_too_large'), correlationId)
+      sendProblem(
+        reply.header('X-Correlation-Id', correlationId),
+        answerTo(error, 'request_body_too_large'),
+        correlationId,
+      )
     },
-  } as Parameters<typeof Fastify>[0]) as unknown as FastifyInstance
+  })
   const drain = createDrain()
   const plans = planOperations(deps.surfaces)
   mountOperations(fastify, plans, {
@@ -116,6 +124,3 @@ export function createApp(deps: AppDeps): App {
     },
   }
 }
-
-/** The answer to what arrives on a kept-alive connection once the server drains. */
-export const SHUTTING_DOWN = problem('shutting_down', { retry_after_seconds: 1 })

@@ -15,13 +15,17 @@ export interface AuditSubject {
   /** Set by the handler, which knows better than the template. */
   readonly about: { readonly object: string; readonly domainId: string | null | undefined } | undefined
   readonly context: Readonly<Record<string, unknown>>
+  /** Why the answer, a success, is a denial (S0 RebacCheckResponse). */
+  readonly denial: string | undefined
   /** Domain that an object lies in, where that is known. */
   readonly domainOf: (object: string) => string | null | undefined
 }
 
 /** The row of a decision that went well; undefined where the contract wants none. */
 export function grantedRow(request: AuditSubject): AuditEntry | undefined {
-  return request.plan.audit?.when === 'all' ? rowOf(request, { outcome: 'granted', reason: 'granted' }) : undefined
+  const { plan, denial } = request
+  if (denial !== undefined) return plan.audit && rowOf(request, { outcome: 'permission_denied', reason: denial })
+  return plan.audit?.when === 'all' ? rowOf(request, { outcome: 'granted', reason: 'granted' }) : undefined
 }
 
 /** The row of a request that failed; undefined where the contract wants none. */

@@ -2,7 +2,7 @@ import { problem } from '../../shared/problems.ts'
 import type { Authorizer, CaveatFacts, Decision } from '../ports/authorizer.ts'
 import type { Caller } from '../ports/credential-resolver.ts'
 import type { Leg, OperationPlan } from './operation-plan.ts'
-import { foldedDenial, permissionDenied, Refusal, type MissingRelation } from './refusal.ts'
+import { foldedDenial, permissionDenied, type MissingRelation, type Refusal } from './refusal.ts'
 import type { TemplateSources } from './template.ts'
 
 /** Who asks, and what the server knows of the moment. */

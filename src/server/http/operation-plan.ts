@@ -1,4 +1,11 @@
-import type { CredentialKind, GateLeg, Operation } from '../../shared/contract/operation.ts'
+import type {
+  AnySchema,
+  CredentialKind,
+  Gate,
+  GateLeg,
+  MediaResponse,
+  Operation,
+} from '../../shared/contract/operation.ts'
 import type { ProblemCode } from '../../shared/problems.ts'
 import type { AnyHandler, MountedSurface } from './request-context.ts'
 import { deprecationHeaders, type DeprecationHeaders } from './deprecations.ts'
@@ -30,6 +37,7 @@ export interface OperationPlan {
   readonly audit: AuditPlan | undefined
   readonly deprecation: DeprecationHeaders | undefined
   readonly successStatus: number
+  readonly successShape: AnySchema | MediaResponse | null
   /** Bytes; what is read and thrown away where the operation has no body. */
   readonly bodyBytesMax: number
   readonly overCap: ProblemCode
@@ -62,30 +70,52 @@ export function planOperations(surfaces: readonly MountedSurface[]): readonly Op
 }
 
 function planOperation(id: string, operation: Operation, surface: MountedSurface): OperationPlan {
-  const { gate, method, credentials } = operation
+  const access = operation.access ?? (operation.method === 'GET' ? 'read' : 'write')
+  const [successStatus, successShape] = Object.entries(operation.responses)[0] ?? []
   if (operation.body !== undefined && operation.bodyBytesMax === undefined) throw new Error('a body needs a cap')
-  if ((gate.open === undefined) === (gate.anyOf === undefined)) throw new Error('a gate is either open or has legs')
-  const legs = (gate.anyOf ?? []).map(compileLeg)
-  const access = operation.access ?? (method === 'GET' ? 'read' : 'write')
+  if (successShape === undefined) throw new Error('a success answer is missing')
   return {
     id,
     operation,
     handler: surface.handlers?.[id],
     scope: `${surface.name}:${access}`,
     scopeImpliedBy: access === 'read' ? `${surface.name}:write` : undefined,
-    unauthenticated: operation.unauthenticated ?? 'unauthenticated',
+    ...planGate(operation),
+    audit: planAudit(operation),
+    deprecation: deprecationHeaders(id, operation.deprecated),
+    successStatus: Number(successStatus),
+    successShape,
+    ...planDefaults(operation),
+  }
+}
+
+function planDefaults({ unauthenticated, bodyBytesMax, overCap }: Operation) {
+  return {
+    unauthenticated: unauthenticated ?? ('unauthenticated' as const),
+    bodyBytesMax: bodyBytesMax ?? UNWANTED_BODY_BYTES_MAX,
+    overCap: overCap ?? ('request_body_too_large' as const),
+  }
+}
+
+function planGate({ gate, credentials }: Operation) {
+  if ((gate.open === undefined) === (gate.anyOf === undefined)) throw new Error('a gate is either open or has legs')
+  const legs = (gate.anyOf ?? []).map(compileLeg)
+  return {
     legs,
     gateStage: latest(legs.map(({ object }) => object.stage)),
     denial: gate.denial && compileLeg(gate.denial),
     rows: gate.rows && compileLeg(gate.rows),
     probes: new Map(Object.entries(gate.probes ?? {}).map(([name, leg]) => [name, compileLeg(leg)])),
-    skipFor: new Set(gate.ownNode && credentials.includes('nsk') ? [...(gate.skipFor ?? []), 'nsk'] : gate.skipFor),
-    audit: planAudit(operation),
-    deprecation: deprecationHeaders(id, operation.deprecated),
-    successStatus: Number(Object.keys(operation.responses)[0]),
-    bodyBytesMax: operation.bodyBytesMax ?? UNWANTED_BODY_BYTES_MAX,
-    overCap: operation.overCap ?? 'request_body_too_large',
+    skipFor: skippedKinds(gate, credentials),
   }
+}
+
+/** A node's own credential is held to the path, never to a relation (S0 Authentication 4). */
+function skippedKinds(
+  { skipFor = [], ownNode }: Gate,
+  credentials: readonly CredentialKind[],
+): ReadonlySet<CredentialKind> {
+  return new Set(ownNode && credentials.includes('nsk') ? [...skipFor, 'nsk' as const] : skipFor)
 }
 
 function compileLeg({ relation, object }: GateLeg): Leg {
