@@ -8,6 +8,7 @@ import type { Clock, IdSource } from '../ports/clock.ts'
 import type { CredentialResolver } from '../ports/credential-resolver.ts'
 import type { Keyring } from '../ports/keyring.ts'
 import type { UnitOfWork } from '../ports/unit-of-work.ts'
+import { API_VERSION } from './api-version.ts'
 import type { AuditQueue } from './audit-queue.ts'
 import { createAuthenticate } from './authenticate.ts'
 import { createGatekeeper } from './authorize.ts'
@@ -73,7 +74,6 @@ export function createApp(deps: AppDeps): App {
   const mint = (): string => ids.next()
   const fastify = Fastify({
     logger: false,
-    disableRequestLogging: true,
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: 1024, ignoreTrailingSlash: false, caseSensitive: true },
     return503OnClosing: false,
@@ -86,7 +86,7 @@ export function createApp(deps: AppDeps): App {
     frameworkErrors: (error, request, reply) => {
       const correlationId = correlationIdOf(request.headers, mint)
       sendProblem(
-        reply.header('X-Correlation-Id', correlationId),
+        reply.header('X-Correlation-Id', correlationId).header('X-Service-API-Version', API_VERSION),
         answerTo(error, 'request_body_too_large'),
         correlationId,
       )

@@ -50,26 +50,30 @@ export function mountOperations(fastify: FastifyInstance, plans: readonly Operat
   fastify.addHook('onClose', () => trail.flush())
 }
 
-/** Reads bodies as bytes: what they decode to is the operation's business, after its gates. */
+/** A body as it arrived, within its cap. */
+interface RawBody {
+  readonly bytes: Buffer
+  readonly media: BodyMedia
+}
+
+/** Reads bodies as bytes: decoding is left to the operation, so that bad JSON does not cost the connection. */
 function acceptBodies(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers()
   for (const media of [
     'application/json',
     'application/x-www-form-urlencoded',
   ] as const satisfies readonly BodyMedia[]) {
-    fastify.addContentTypeParser(media, { parseAs: 'buffer' }, (request: FastifyRequest, bytes: Buffer, done) => {
-      try {
-        done(null, decodeFor(request.active, bytes, media))
-      } catch (error) {
-        done(error instanceof Error ? error : new Error(String(error)))
-      }
+    fastify.addContentTypeParser(media, { parseAs: 'buffer' }, (_request: FastifyRequest, bytes: Buffer, done) => {
+      done(null, { bytes, media } satisfies RawBody)
     })
   }
 }
 
-function decodeFor(active: ActiveRequest | undefined, bytes: Buffer, media: BodyMedia): unknown {
-  const operation = active?.plan.operation
-  if (operation?.body === undefined) return undefined
+/** Decodes what arrived; nothing sent reads as an empty object. */
+function decode({ operation }: OperationPlan, raw: unknown): unknown {
+  if (operation.body === undefined || raw === undefined || raw === null) return {}
+  // Only the parsers above make bodies.
+  const { bytes, media } = raw as RawBody
   const taken: readonly BodyMedia[] = operation.bodyMedia ?? ['application/json']
   if (!taken.includes(media)) throw problem('unsupported_media_type')
   return decodeBody(bytes, media)
@@ -198,7 +202,7 @@ function serve(exchange: Admitted, edge: Edge): void {
 
 function operate({ active, request }: Admitted, { gatekeeper }: MountDeps): unknown {
   const { plan } = active
-  const body = parseBody(plan, request.body)
+  const body = parseBody(plan, decode(plan, request.body))
   // A body schema is of an object or a union of objects: nothing else can be refused member by member.
   if (body !== undefined) active.body = body as Readonly<Record<string, unknown>>
   const input = body === undefined ? { ...active.path, ...active.query } : { ...active.path, ...active.query, body }

@@ -44,5 +44,9 @@ export function sendProblem(reply: FastifyReply, answer: Problem, correlationId:
   const { retry_after_seconds: retryAfter, ...extras } = answer.extras
   if (typeof retryAfter === 'number') void reply.header('Retry-After', String(Math.ceil(retryAfter)))
   const document = problemDocument(new Problem(answer.code, extras, undefined), correlationId)
-  void reply.code(answer.status).type('application/problem+json').send(JSON.stringify(document))
+  // As bytes: a text would get a charset parameter, which this media type does not define.
+  void reply
+    .code(answer.status)
+    .header('Content-Type', 'application/problem+json')
+    .send(Buffer.from(JSON.stringify(document)))
 }
