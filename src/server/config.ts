@@ -1,5 +1,6 @@
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
+import type { MasterKeySource } from './adapters/keyring/master-key.ts'
 import { ConfigError } from './config/config-error.ts'
 import { envOf, optionOf, OPTION_NAMES, type OptionName, type OptionValue } from './config/options.ts'
 import { fromArgv, fromEnv, fromFile, type Said, type Sayings } from './config/sources.ts'
@@ -17,13 +18,6 @@ export type Storage =
   | { readonly kind: 'memory' }
   | { readonly kind: 'embedded'; readonly directory: string }
   | { readonly kind: 'postgres'; readonly url: string }
-
-/** Where the master key comes from. `own` is made at the first start. */
-export type MasterKeySource =
-  | { readonly kind: 'given'; readonly key: Buffer }
-  | { readonly kind: 'file'; readonly path: string }
-  | { readonly kind: 'own'; readonly path: string }
-  | { readonly kind: 'throwaway' }
 
 /** Everything that the server was told, parsed once and frozen. */
 export interface Config {
