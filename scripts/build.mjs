@@ -1,0 +1,59 @@
+// Builds dist from src: compiled modules, the other files beside them, and the contract manifest that the command
+// line and the client run from. Built aside and moved into place, so that a running server never sees half of it.
+import { spawnSync } from 'node:child_process'
+import { cpSync, existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { stampBuild } from './lib/build-state.mjs'
+import { root } from './lib/root.mjs'
+
+const startedAt = new Date()
+const dist = join(root, 'dist')
+const next = join(root, `dist-next-${process.pid}`)
+const last = join(root, `dist-last-${process.pid}`)
+
+function compile() {
+  const tsc = join(root, 'node_modules/typescript/bin/tsc')
+  const { status } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--outDir', next], {
+    cwd: root,
+    stdio: 'inherit',
+  })
+  if (status !== 0) throw new Error('the sources do not compile')
+}
+
+/** Copies what the compiler leaves: schema files and the like. */
+function copyOtherFiles() {
+  const entries = readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
+  for (const entry of entries) {
+    if (!entry.isFile() || entry.name.endsWith('.ts')) continue
+    const from = join(entry.parentPath, entry.name)
+    cpSync(from, join(next, from.slice(join(root, 'src').length)))
+  }
+}
+
+/** Writes the contract as data, so that a one-shot command loads no schema library (architecture: Build). */
+async function writeManifest() {
+  const load = (path) => import(pathToFileURL(join(next, path)).href)
+  if (!existsSync(join(next, 'shared/contract/manifest.js'))) return
+  const { contract } = await load('shared/contract/index.js')
+  const { manifestOf } = await load('shared/contract/manifest.js')
+  writeFileSync(join(next, 'contract-manifest.json'), `${JSON.stringify(manifestOf(contract))}\n`)
+}
+
+function moveIntoPlace() {
+  if (existsSync(dist)) renameSync(dist, last)
+  renameSync(next, dist)
+  rmSync(last, { recursive: true, force: true })
+}
+
+try {
+  compile()
+  copyOtherFiles()
+  await writeManifest()
+  stampBuild(next, startedAt)
+  moveIntoPlace()
+} catch (error) {
+  rmSync(next, { recursive: true, force: true })
+  process.stderr.write(`Build failed: ${error.message}\n`)
+  process.exitCode = 1
+}

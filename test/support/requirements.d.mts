@@ -1,0 +1,13 @@
+export type RequirementName = 'postgresql' | 'zsh' | 'fish' | 'tmux' | 'openssl'
+
+export declare const REQUIREMENTS: Readonly<
+  Record<RequirementName, { readonly find: () => string | undefined; readonly enable: string }>
+>
+
+/**
+ * Where the named requirement is (the folder of its programs for `postgresql`, else the program), or undefined when
+ * this machine lacks it: a visible skip, `describe.skipIf(requirement('zsh') === undefined)`.
+ *
+ * @throws Error where CTL_TEST_REQUIRE names it and it is missing.
+ */
+export declare function requirement(name: RequirementName): string | undefined
