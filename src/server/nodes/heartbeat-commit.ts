@@ -111,14 +111,14 @@ export function createHeartbeatCommit(options: HeartbeatCommitOptions): Heartbea
     drained?.()
   }
 
-  function drain(): Promise<void> {
-    return new Promise((resolve) => {
-      drained = resolve
-      if (flights.size === 0) resolve()
-    })
+  return {
+    record,
+    drain: () =>
+      new Promise((resolve) => {
+        drained = resolve
+        if (flights.size === 0) resolve()
+      }),
   }
-
-  return { record, drain }
 }
 
 /** Whether the datastore as a whole is away, so that smaller batches would fail alike. */
