@@ -68,7 +68,7 @@ export interface ResourceRow {
   id: string
   domain_id: string
   project_id: string
-  kind: string
+  kind: 'bridge' | 'network' | 'workload' | 'vm'
   slug: string
   display_name: string
   created_at: Date

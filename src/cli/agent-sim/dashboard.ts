@@ -1,0 +1,115 @@
+import type { Summary } from './statistics.ts'
+
+/** Where a run stands, besides what it has counted. */
+export interface Progress {
+  readonly phase: 'registering' | 'running' | 'deregistering' | 'done'
+  readonly nodes: number
+  readonly nodesWanted: number
+  readonly elapsedSeconds: number
+  readonly durationSeconds: number
+  /** Nodes of the fleet's Domain by reachability state; undefined until they were first asked for. */
+  readonly reachability: Readonly<Record<string, number>> | undefined
+  /** Successful operations in the last second. */
+  readonly operationsPerSecond: number
+}
+
+const BAR_CELLS = 24
+/** Eighths of a cell, for bars and for the latency strip. */
+const LEVELS = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const
+
+/** The dashboard as lines: redrawn in place on a terminal. */
+export function dashboardLines(progress: Progress, summary: Summary): readonly string[] {
+  const { counts } = summary
+  return [
+    `${progress.phase.padEnd(13)} ${bar(shareDone(progress))} ${clockText(progress)}`,
+    `nodes         ${progress.nodes}/${progress.nodesWanted}${reachabilityText(progress)}`,
+    `throughput    ${progress.operationsPerSecond} ops/s   errors ${counts['errors'] ?? 0}   refusals ${counts['refusals'] ?? 0}`,
+    ...(summary.operations.length > 0 ? ['', ...table(summary)] : []),
+    ...summary.failures.slice(0, 3).map(({ operation, code, count }) => `! ${operation} ${code} × ${count}`),
+  ]
+}
+
+/** One JSON line of progress, for runs without a terminal. */
+export function progressRecord(progress: Progress, summary: Summary): Readonly<Record<string, unknown>> {
+  return {
+    event: 'progress',
+    phase: progress.phase,
+    nodes: progress.nodes,
+    elapsed_seconds: Math.round(progress.elapsedSeconds),
+    operations_per_second: progress.operationsPerSecond,
+    ...(progress.reachability !== undefined && { reachability: progress.reachability }),
+    ...summary.counts,
+  }
+}
+
+/** The end of a run as one JSON object. */
+export function summaryRecord(
+  summary: Summary,
+  failedConditions: readonly string[],
+): Readonly<Record<string, unknown>> {
+  return {
+    event: 'summary',
+    ...summary.counts,
+    latency: Object.fromEntries(summary.operations.map(({ operation, ...figures }) => [operation, figures])),
+    failures: summary.failures,
+    failed_conditions: failedConditions,
+  }
+}
+
+/** Per-operation figures, aligned. */
+export function table(summary: Summary): readonly string[] {
+  const header = ['operation', 'count', 'p50', 'p95', 'p99', 'max', '']
+  const rows = summary.operations.map((row) => [
+    row.operation,
+    String(row.count),
+    ms(row.p50_ms),
+    ms(row.p95_ms),
+    ms(row.p99_ms),
+    ms(row.max_ms),
+    strip([row.p50_ms, row.p95_ms, row.p99_ms, row.max_ms]),
+  ])
+  const widths = header.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)))
+  return [header, ...rows].map((row) =>
+    row
+      .map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)))
+      .join('  ')
+      .trimEnd(),
+  )
+}
+
+function shareDone({ phase, nodes, nodesWanted, elapsedSeconds, durationSeconds }: Progress): number {
+  if (phase === 'registering') return nodesWanted === 0 ? 1 : nodes / nodesWanted
+  if (phase === 'running') return Math.min(1, elapsedSeconds / durationSeconds)
+  return 1
+}
+
+function bar(share: number): string {
+  const full = Math.round(share * BAR_CELLS)
+  return `${'█'.repeat(full)}${'░'.repeat(BAR_CELLS - full)} ${String(Math.round(share * 100)).padStart(3)}%`
+}
+
+function clockText({ phase, elapsedSeconds, durationSeconds }: Progress): string {
+  if (phase !== 'running') return ''
+  return `${Math.round(elapsedSeconds)}s of ${Math.round(durationSeconds)}s`
+}
+
+function reachabilityText({ reachability }: Progress): string {
+  if (reachability === undefined) return ''
+  return `   ${Object.entries(reachability)
+    .map(([state, count]) => `${state} ${count}`)
+    .join('   ')}`
+}
+
+/** Latencies side by side on a logarithmic scale from 0.1 ms to 10 s. */
+function strip(values: readonly number[]): string {
+  return values.map((value) => LEVELS[level(value)] ?? '').join('')
+}
+
+function level(valueMs: number): number {
+  const decades = Math.log10(Math.max(valueMs, 0.1)) + 1
+  return Math.min(LEVELS.length - 1, Math.max(1, Math.round((decades / 5) * (LEVELS.length - 1))))
+}
+
+function ms(value: number): string {
+  return `${value < 10 ? value.toFixed(2) : value.toFixed(1)} ms`
+}

@@ -1,0 +1,111 @@
+import type { Client } from '../../client/client.ts'
+import type { contract } from '../../shared/contract/index.ts'
+import { generateMeshKey } from './mesh-key.ts'
+import { measure } from './measure.ts'
+import { reportHeartbeats } from './node-agent.ts'
+import type { NodeIdentity } from './state-directory.ts'
+import type { Statistics } from './statistics.ts'
+import { tallyReachability, type SimulatedNode } from './simulated-node.ts'
+
+export type ApiClient = Client<typeof contract>
+
+export interface FleetDeps {
+  readonly client: ApiClient
+  readonly statistics: Statistics
+  readonly clock: AgentClock
+}
+
+/** Time and chance as agents live by them. */
+export interface AgentClock {
+  /** Milliseconds since the epoch: what agents report as their own clock. */
+  now(): number
+  /** In [0, 1). */
+  random(): number
+  /** Resolves after the time, or at once when the signal ends it. */
+  pause(ms: number, signal: AbortSignal): Promise<void>
+}
+
+export interface RegistrationPlan {
+  readonly joinToken: string
+  /** Names of the nodes to enrol. */
+  readonly names: readonly string[]
+  /** Registrations under way at once. */
+  readonly concurrency: number
+  /** Begins no further registration once aborted. */
+  readonly until: AbortSignal
+}
+
+/** The simulated nodes. */
+export interface Fleet {
+  /** Nodes enrolled or taken over so far. */
+  size(): number
+  /** Enrols the planned nodes; a refused one is counted and left out. Resolves when all were tried. */
+  register(plan: RegistrationPlan): Promise<void>
+  /** Takes over nodes of an earlier run. */
+  resume(nodes: readonly NodeIdentity[]): void
+  /** Lets every agent report at its interval, spread over it, until the signal; resolves when the last call has ended. */
+  run(heartbeatIntervalMs: number, until: AbortSignal): Promise<void>
+  /** Deregisters every node with the operator's credential. */
+  deregister(concurrency: number): Promise<void>
+  identities(): readonly NodeIdentity[]
+  /** How many nodes are in each reachability state by their own accepted heartbeats. */
+  reachability(): Readonly<Record<string, number>>
+}
+
+/** What a simulated agent says that it is, until it has a binary. */
+const BINARY_VERSION = 'agent-sim'
+
+/** Makes an empty fleet. */
+export function createFleet(deps: FleetDeps): Fleet {
+  const { client, statistics } = deps
+  let nodes: SimulatedNode[] = []
+
+  async function enrol(name: string, joinToken: string): Promise<void> {
+    const key = generateMeshKey()
+    const answer = await measure(statistics, 'register', () =>
+      client.RegisterNode(
+        { body: { name, kind: 'worker', public_key: key.publicKey, binary_version: BINARY_VERSION } },
+        { token: joinToken },
+      ),
+    )
+    if (answer === undefined) return
+    const identity = { node_id: answer.node_id, name, nsk: answer.nsk, private_key: key.privateKey }
+    nodes.push({ identity, lastAcceptedMs: undefined })
+  }
+
+  return {
+    size: () => nodes.length,
+    register: ({ joinToken, names, ...limits }) => inLanes(names, limits, (name) => enrol(name, joinToken)),
+    resume(earlier) {
+      nodes.push(...earlier.map((identity) => ({ identity, lastAcceptedMs: undefined })))
+    },
+    async run(heartbeatIntervalMs, until) {
+      await Promise.all(nodes.map((node) => reportHeartbeats(deps, node, { intervalMs: heartbeatIntervalMs, until })))
+    },
+    async deregister(concurrency) {
+      const leaving = nodes
+      nodes = []
+      await inLanes(leaving, { concurrency }, async ({ identity }) => {
+        await measure(statistics, 'deregister', () => client.DeleteNode({ id: identity.node_id }))
+      })
+    },
+    identities: () => nodes.map(({ identity }) => identity),
+    reachability: () => tallyReachability(nodes, deps.clock.now()),
+  }
+}
+
+/** Works through the items, so many at once; begins none after `until`. */
+async function inLanes<T>(
+  items: readonly T[],
+  { concurrency, until }: { readonly concurrency: number; readonly until?: AbortSignal },
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const waiting = items.values()
+  const lane = async (): Promise<void> => {
+    for (const item of waiting) {
+      if (until?.aborted === true) return
+      await work(item)
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(concurrency, items.length) }, lane))
+}

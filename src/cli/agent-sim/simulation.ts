@@ -1,0 +1,127 @@
+import type { Progress } from './dashboard.ts'
+import { failed } from './fail-on.ts'
+import { createFleet, type ApiClient, type AgentClock, type Fleet } from './fleet.ts'
+import type { SimulationPlan } from './plan.ts'
+import type { StateDirectory } from './state-directory.ts'
+import { createStatistics, type Summary } from './statistics.ts'
+
+export interface SimulationDeps {
+  readonly client: ApiClient
+  /** The server's URL, which a kept fleet is bound to. */
+  readonly url: string
+  readonly clock: AgentClock
+  /** Aborted by Ctrl-C: the run ends cleanly, says what it did, and nothing new is begun. */
+  readonly signal: AbortSignal
+  readonly stateDirectory: StateDirectory | undefined
+  /** A join token for so many nodes, minted or read. */
+  readonly joinToken: (uses: number) => Promise<string>
+  /** Told of the standing once a second and at each change of phase. */
+  readonly observe: (progress: Progress, summary: Summary) => void
+}
+
+export interface SimulationResult {
+  readonly summary: Summary
+  readonly failedConditions: readonly string[]
+  readonly nodes: number
+  readonly interrupted: boolean
+}
+
+const OBSERVE_EVERY_MS = 1000
+
+/** Runs a plan: enrols or takes over the nodes, lets them report for the duration, and leaves or removes them. */
+export async function simulate(plan: SimulationPlan, deps: SimulationDeps): Promise<SimulationResult> {
+  const statistics = createStatistics()
+  const fleet = createFleet({ client: deps.client, clock: deps.clock, statistics })
+  const observer = observing({ plan, deps, fleet, summary: () => statistics.summary() })
+  try {
+    await observer.during('registering', () => assemble(fleet, plan, deps))
+    await keep(fleet, deps)
+    await observer.during('running', () => runFor(fleet, plan, deps))
+    if (plan.deregister) await observer.during('deregistering', () => fleet.deregister(plan.concurrency))
+    await keep(fleet, deps)
+  } finally {
+    observer.stop()
+  }
+  const summary = statistics.summary()
+  return {
+    summary,
+    failedConditions: failed(plan.failOn, summary),
+    nodes: fleet.size(),
+    interrupted: deps.signal.aborted,
+  }
+}
+
+async function assemble(fleet: Fleet, plan: SimulationPlan, deps: SimulationDeps): Promise<void> {
+  const kept = (await deps.stateDirectory?.load(deps.url)) ?? []
+  fleet.resume(kept.slice(0, plan.nodes))
+  const missing = plan.nodes - fleet.size()
+  if (missing === 0) return
+  const prefix = `sim-${Math.floor(deps.clock.random() * 36 ** 5)
+    .toString(36)
+    .padStart(5, '0')}`
+  const names = Array.from({ length: missing }, (_, index) => `${prefix}-${index + 1}`)
+  await fleet.register({
+    joinToken: await deps.joinToken(missing),
+    names,
+    concurrency: plan.concurrency,
+    until: deps.signal,
+  })
+}
+
+/** Stores the fleet: once it is assembled, so that a crash of the run loses no node, and when nodes have left. */
+async function keep(fleet: Fleet, { stateDirectory, url }: SimulationDeps): Promise<void> {
+  await stateDirectory?.save(url, fleet.identities())
+}
+
+async function runFor(fleet: Fleet, plan: SimulationPlan, deps: SimulationDeps): Promise<void> {
+  const ended = new AbortController()
+  const until = AbortSignal.any([deps.signal, ended.signal])
+  const running = fleet.run(plan.heartbeatIntervalMs, until)
+  await deps.clock.pause(plan.durationMs, deps.signal)
+  ended.abort()
+  await running
+}
+
+interface Watched {
+  readonly plan: SimulationPlan
+  readonly deps: SimulationDeps
+  readonly fleet: Fleet
+  readonly summary: () => Summary
+}
+
+/** Tells the observer of each phase, once a second while it lasts. */
+function observing({ plan, deps, fleet, summary }: Watched) {
+  let phase: Progress['phase'] = 'registering'
+  let phaseStartedMs = performance.now()
+  let operationsBefore = 0
+  const report = (): void => {
+    const now = summary()
+    const operations = now.counts['operations'] ?? 0
+    deps.observe(
+      {
+        phase,
+        nodes: fleet.size(),
+        nodesWanted: plan.nodes,
+        elapsedSeconds: (performance.now() - phaseStartedMs) / 1000,
+        durationSeconds: plan.durationMs / 1000,
+        reachability: phase === 'running' ? fleet.reachability() : undefined,
+        operationsPerSecond: operations - operationsBefore,
+      },
+      now,
+    )
+    operationsBefore = operations
+  }
+  const timer = setInterval(report, OBSERVE_EVERY_MS)
+  return {
+    async during(next: Progress['phase'], work: () => Promise<void>): Promise<void> {
+      phase = next
+      phaseStartedMs = performance.now()
+      await work()
+    },
+    stop(): void {
+      clearInterval(timer)
+      phase = 'done'
+      report()
+    },
+  }
+}

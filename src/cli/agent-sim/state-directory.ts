@@ -1,0 +1,83 @@
+import { mkdir, open, readFile, rename, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** What a simulated node must keep to go on after a restart. */
+export interface NodeIdentity {
+  readonly node_id: string
+  readonly name: string
+  /** The node secret key. */
+  readonly nsk: string
+  /** Curve25519 private key, PKCS #8 DER in base64. */
+  readonly private_key: string
+}
+
+/** Where a fleet keeps its nodes between runs; a file of secrets, so mode 0600. */
+export interface StateDirectory {
+  /** Nodes of the run before, for this server; empty on the first one. */
+  load(url: string): Promise<readonly NodeIdentity[]>
+  /** Replaces the file atomically. */
+  save(url: string, nodes: readonly NodeIdentity[]): Promise<void>
+}
+
+const FILE = 'fleet.json'
+
+interface FleetFile {
+  readonly format: 1
+  readonly url: string
+  readonly nodes: readonly NodeIdentity[]
+}
+
+/**
+ * Opens the directory, making it when it is not there.
+ *
+ * `load` throws an Error with one sentence when the file belongs to another server or is not a fleet file.
+ */
+export async function openStateDirectory(path: string): Promise<StateDirectory> {
+  await mkdir(path, { recursive: true, mode: 0o700 })
+  const file = join(path, FILE)
+  return {
+    async load(url) {
+      if (!(await exists(file))) return []
+      const fleet = parse(await readFile(file, 'utf8'), file)
+      if (fleet.url !== url)
+        throw new Error(`${file} holds a fleet of ${fleet.url}; give another --state-dir for ${url}`)
+      return fleet.nodes
+    },
+    async save(url, nodes) {
+      const fleet: FleetFile = { format: 1, url, nodes }
+      const next = `${file}.${process.pid}`
+      const handle = await open(next, 'w', 0o600)
+      try {
+        await handle.writeFile(JSON.stringify(fleet))
+        await handle.sync()
+      } finally {
+        await handle.close()
+      }
+      await rename(next, file)
+    },
+  }
+}
+
+async function exists(file: string): Promise<boolean> {
+  try {
+    await stat(file)
+    return true
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false
+    throw error
+  }
+}
+
+function parse(text: string, file: string): FleetFile {
+  const refuse = (cause?: unknown) =>
+    new Error(`${file} is not a fleet file of agent-sim; give another --state-dir`, { cause })
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw refuse(error)
+  }
+  const fleet = value as Partial<FleetFile> | null
+  if (fleet?.format !== 1 || !Array.isArray(fleet.nodes) || typeof fleet.url !== 'string') throw refuse()
+  return fleet as FleetFile
+}

@@ -1,0 +1,36 @@
+import type { AgentClock } from './fleet.ts'
+
+/**
+ * The machine's clock, chance and timers. Thousands of agents wait on one signal, so each signal gets one listener
+ * that wakes all of its waiters: a listener apiece would be searched one by one at every removal.
+ */
+export function createSystemClock(): AgentClock {
+  const waitersOf = new WeakMap<AbortSignal, Set<() => void>>()
+
+  function waiters(signal: AbortSignal): Set<() => void> {
+    const known = waitersOf.get(signal)
+    if (known !== undefined) return known
+    const fresh = new Set<() => void>()
+    waitersOf.set(signal, fresh)
+    signal.addEventListener('abort', () => fresh.forEach((wake) => wake()), { once: true })
+    return fresh
+  }
+
+  return {
+    now: Date.now,
+    random: Math.random,
+    pause(ms, signal) {
+      if (signal.aborted || ms <= 0) return Promise.resolve()
+      const waiting = waiters(signal)
+      return new Promise((resolve) => {
+        const wake = (): void => {
+          clearTimeout(timer)
+          waiting.delete(wake)
+          resolve()
+        }
+        const timer = setTimeout(wake, ms)
+        waiting.add(wake)
+      })
+    },
+  }
+}

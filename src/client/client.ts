@@ -1,0 +1,220 @@
+import type { Manifest, ManifestOperation } from '../shared/contract/manifest-format.ts'
+import type { Operations, Result, Sending } from '../shared/contract/operation.ts'
+import { ProblemAnswer, TransportFailure, type ProblemDocument } from './failures.ts'
+import { retryAfterSeconds, systemRetryClock, withRetries, type RetryClock } from './retry.ts'
+import type { HttpAnswer, HttpRequest, Transport } from './transport.ts'
+
+export interface CallOptions {
+  /** Presented instead of the client's own credential; null presents none. */
+  readonly token?: string | null | undefined
+  /** For the whole call with its retries, in ms. Default: the client's. */
+  readonly timeoutMs?: number | undefined
+  readonly signal?: AbortSignal | undefined
+  /** Sent as `X-Correlation-Id`; minted when absent. */
+  readonly correlationId?: string | undefined
+  /** Further request headers, lower case. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+}
+
+/** The members of an operation: path and query ones side by side, and the body under its own name. */
+export type CallInput = Readonly<Record<string, unknown>>
+
+/** A decoded answer: JSON, bytes of another media type, or undefined for an empty one. */
+export interface Reply<T = unknown> {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly value: T
+}
+
+/** One try, as it went over the wire; `answer` is absent when none came. Carries secrets: redact before showing. */
+export interface Attempt {
+  readonly operation: ManifestOperation | undefined
+  readonly url: string
+  readonly request: HttpRequest
+  readonly answer: HttpAnswer | undefined
+  readonly failure: unknown
+  readonly durationMs: number
+}
+
+export interface ClientDeps {
+  readonly manifest: Manifest
+  readonly transport: Transport
+  /** The credential to present, asked for each call; undefined presents none. */
+  readonly token?: (() => string | undefined | Promise<string | undefined>) | undefined
+  /** For a call with its retries, in ms; 30,000 when absent. */
+  readonly timeoutMs?: number | undefined
+  /** Tries at most of a call that may be repeated; 5 when absent. */
+  readonly triesMax?: number | undefined
+  /** Told of every try. */
+  readonly observe?: ((attempt: Attempt) => void) | undefined
+  readonly userAgent?: string | undefined
+  readonly clock?: RetryClock | undefined
+}
+
+/** Calls operations by their manifest entry, without types. */
+export interface Caller {
+  /** Throws `ProblemAnswer` for any status of 400 or more, `TransportFailure` when no usable answer came. */
+  call(operation: ManifestOperation, input: CallInput, options?: CallOptions): Promise<Reply>
+  /** Sends a request as it is, with credential, correlation id and retries; any status is an answer. */
+  send(request: HttpRequest, options: SendOptions): Promise<HttpAnswer>
+}
+
+export interface SendOptions extends CallOptions {
+  readonly operation?: ManifestOperation | undefined
+  readonly repeatable: boolean
+}
+
+type OperationsOf<C> = { [S in keyof C]: C[S] extends { readonly operations: infer O } ? O : never }[keyof C]
+type Intersected<U> = (U extends unknown ? (one: U) => void : never) extends (all: infer A) => void ? A : never
+type Arguments<I> = object extends I ? [input?: I, options?: CallOptions] : [input: I, options?: CallOptions]
+
+/** One method per operation of the surfaces `C`, named after it. */
+export type Client<C> = {
+  readonly [Id in keyof Intersected<OperationsOf<C>>]: (
+    ...args: Arguments<Sending<Intersected<OperationsOf<C>>[Id]>>
+  ) => Promise<Result<Intersected<OperationsOf<C>>[Id]>>
+}
+
+const JSON_MEDIA = 'application/json'
+
+/** Makes the untyped caller over a manifest's operations. */
+export function createCaller(deps: ClientDeps): Caller {
+  const { transport, timeoutMs = 30_000, triesMax, observe = () => undefined, clock = systemRetryClock } = deps
+
+  async function attempt(request: HttpRequest, operation: ManifestOperation | undefined): Promise<HttpAnswer> {
+    const startedMs = clock.nowMs()
+    const report = (answer: HttpAnswer | undefined, failure: unknown): void =>
+      observe({ operation, url: transport.url, request, answer, failure, durationMs: clock.nowMs() - startedMs })
+    try {
+      const answer = await transport.exchange(request)
+      report(answer, undefined)
+      return answer
+    } catch (failure) {
+      report(undefined, failure)
+      throw failure
+    }
+  }
+
+  async function headersOf(request: HttpRequest, options: CallOptions): Promise<Record<string, string>> {
+    const token = options.token === undefined ? await deps.token?.() : options.token
+    return {
+      accept: `${JSON_MEDIA}, application/problem+json`,
+      'x-correlation-id': options.correlationId ?? mintCorrelationId(clock),
+      ...(deps.userAgent !== undefined && { 'user-agent': deps.userAgent }),
+      ...(token !== undefined && token !== null && { authorization: `Bearer ${token}` }),
+      ...request.headers,
+      ...options.headers,
+    }
+  }
+
+  async function send(request: HttpRequest, options: SendOptions): Promise<HttpAnswer> {
+    const headers = await headersOf(request, options)
+    return withRetries(
+      (remainingMs) =>
+        attempt({ ...request, headers, timeoutMs: remainingMs, signal: options.signal }, options.operation),
+      { repeatable: options.repeatable, triesMax, timeoutMs: options.timeoutMs ?? timeoutMs, signal: options.signal },
+      clock,
+    )
+  }
+
+  return {
+    send,
+    async call(operation, input, options = {}) {
+      const request = requestOf(operation, input)
+      const answer = await send(request, { ...options, operation, repeatable: operation.idempotent })
+      if (answer.status >= 400) throw problemOf(answer)
+      return { status: answer.status, headers: answer.headers, value: valueOf(answer) }
+    },
+  }
+}
+
+/** Makes the client of the surfaces `C`; the types come from the contract, the behaviour from the manifest alone. */
+export function createClient<C extends { readonly [surface: string]: { readonly operations: Operations } }>(
+  deps: ClientDeps,
+): Client<C> {
+  const caller = createCaller(deps)
+  const methods = Object.values(deps.manifest.operations).map((operation) => [
+    operation.id,
+    async (input: CallInput = {}, options?: CallOptions) => (await caller.call(operation, input, options)).value,
+  ])
+  // The manifest is generated from the same contract that `C` is the type of.
+  const client: Client<C> = Object.fromEntries(methods)
+  return client
+}
+
+/** Builds an operation's request from its members. Throws `TypeError` when a path member is missing. */
+export function requestOf(operation: ManifestOperation, input: CallInput): HttpRequest {
+  const path = operation.path.replace(/\{(\w+)\}/g, (_, member: string) => {
+    const value = asText(input[member])
+    if (value === '') throw new TypeError(`${operation.id} needs ${member}`)
+    return encodeURIComponent(value)
+  })
+  const query = new URLSearchParams()
+  for (const { name } of operation.query) {
+    for (const value of asList(input[name])) query.append(name, asText(value))
+  }
+  const search = query.size > 0 ? `?${query.toString()}` : ''
+  const body = input['body']
+  if (body === undefined || !operation.body) return { method: operation.method, path: path + search, headers: {} }
+  return {
+    method: operation.method,
+    path: path + search,
+    headers: { 'content-type': JSON_MEDIA },
+    body: JSON.stringify(body),
+  }
+}
+
+function asText(value: unknown): string {
+  if (value === undefined || value === null) return ''
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+function asList(value: unknown): readonly unknown[] {
+  if (value === undefined || value === null) return []
+  return Array.isArray(value) ? value : [value]
+}
+
+function valueOf(answer: HttpAnswer): unknown {
+  if (answer.status === 204 || answer.body.length === 0) return undefined
+  if (!isJson(answer)) return new Uint8Array(answer.body)
+  try {
+    return JSON.parse(answer.body.toString('utf8'))
+  } catch (error) {
+    throw new TransportFailure('unreadable', 'the answer is not the JSON that it claims to be', error)
+  }
+}
+
+function isJson(answer: HttpAnswer): boolean {
+  return /^application\/(?:[\w.-]+\+)?json\b/.test(answer.headers['content-type'] ?? '')
+}
+
+/** Reads a refusal. One that is no problem document, a proxy's page for instance, becomes the code `unexpected_answer`. */
+export function problemOf(answer: HttpAnswer): ProblemAnswer {
+  const document = isJson(answer) ? parsedObject(answer) : {}
+  const text = (member: string): string | undefined =>
+    typeof document[member] === 'string' ? document[member] : undefined
+  const status = answer.status
+  const problem: ProblemDocument = {
+    ...document,
+    status,
+    code: text('code') ?? 'unexpected_answer',
+    title: text('title') ?? `HTTP ${status}`,
+    detail: text('detail') ?? `The server answered ${status} without saying why.`,
+    correlation_id: text('correlation_id') ?? answer.headers['x-correlation-id'],
+  }
+  return new ProblemAnswer(problem, retryAfterSeconds(answer, Date.now()))
+}
+
+function parsedObject(answer: HttpAnswer): Readonly<Record<string, unknown>> {
+  const value: unknown = valueOf(answer)
+  return typeof value === 'object' && value !== null ? { ...value } : {}
+}
+
+/** A UUID for pairing our lines with the server's: it needs to be rare, not unguessable, so `node:crypto` stays unloaded. */
+function mintCorrelationId(clock: RetryClock): string {
+  const hex = (digits: number): string =>
+    Math.floor(clock.random() * 16 ** digits)
+      .toString(16)
+      .padStart(digits, '0')
+  return `${hex(8)}-${hex(4)}-4${hex(3)}-a${hex(3)}-${hex(12)}`
+}

@@ -1,0 +1,101 @@
+import { TransportFailure } from './failures.ts'
+import type { HttpAnswer } from './transport.ts'
+
+/** What a retry needs of the world; tests bring their own. */
+export interface RetryClock {
+  nowMs(): number
+  /** Rejects with the signal's reason when it is given up. */
+  sleep(ms: number, signal: AbortSignal | undefined): Promise<void>
+  /** In [0, 1). */
+  random(): number
+}
+
+/** The machine's clock, timers and chance. */
+export const systemRetryClock: RetryClock = {
+  nowMs: () => performance.now(),
+  random: Math.random,
+  sleep: (ms, signal) =>
+    new Promise((resolve, reject) => {
+      const giveUp = (): void => {
+        clearTimeout(timer)
+        reject(new TransportFailure('aborted', 'the call was given up'))
+      }
+      const timer = setTimeout(() => {
+        signal?.removeEventListener('abort', giveUp)
+        resolve()
+      }, ms)
+      signal?.addEventListener('abort', giveUp, { once: true })
+    }),
+}
+
+export interface RetryLimits {
+  /** Whether repeating the call is harmless; otherwise it is sent once (S0: no blind POST). */
+  readonly repeatable: boolean
+  /** Tries at most; 5 when absent. */
+  readonly triesMax?: number | undefined
+  /** For all tries and the pauses between them, in ms. */
+  readonly timeoutMs: number
+  readonly signal?: AbortSignal | undefined
+}
+
+/** The first pause is drawn from 0..200 ms; each further one from twice as much, up to 5 s. */
+const FIRST_PAUSE_MS = 200
+const LONGEST_PAUSE_MS = 5000
+
+/** Statuses that say "not now": RFC 9110 §15.6.3 to 15.6.5 and RFC 6585 §4. */
+const PASSING = new Set([429, 502, 503, 504])
+
+/**
+ * Sends until an answer stands: pauses are full jitter on top of `Retry-After`, and none begins that would outlast the
+ * deadline; then the last answer or failure is what the caller gets. `send` is told what is left of the deadline, in ms.
+ */
+export async function withRetries(
+  send: (remainingMs: number) => Promise<HttpAnswer>,
+  { repeatable, triesMax = 5, timeoutMs, signal }: RetryLimits,
+  clock: RetryClock = systemRetryClock,
+): Promise<HttpAnswer> {
+  const deadlineMs = clock.nowMs() + timeoutMs
+  for (let attempt = 1; ; attempt += 1) {
+    const outcome = await tried(() => send(deadlineMs - clock.nowMs()))
+    const last = !repeatable || attempt >= triesMax || !isPassing(outcome)
+    const pauseMs = last ? 0 : pauseBefore(attempt + 1, outcome, clock)
+    if (last || clock.nowMs() + pauseMs >= deadlineMs) return settled(outcome)
+    await clock.sleep(pauseMs, signal)
+  }
+}
+
+type Outcome = { readonly answer: HttpAnswer } | { readonly failure: unknown }
+
+async function tried(send: () => Promise<HttpAnswer>): Promise<Outcome> {
+  try {
+    return { answer: await send() }
+  } catch (failure) {
+    return { failure }
+  }
+}
+
+function settled(outcome: Outcome): HttpAnswer {
+  if ('answer' in outcome) return outcome.answer
+  throw outcome.failure
+}
+
+function isPassing(outcome: Outcome): boolean {
+  if ('answer' in outcome) return PASSING.has(outcome.answer.status)
+  const { failure } = outcome
+  return failure instanceof TransportFailure && (failure.fault === 'unreachable' || failure.fault === 'broken')
+}
+
+function pauseBefore(attempt: number, outcome: Outcome, clock: RetryClock): number {
+  const widest = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempt - 2))
+  const floor = 'answer' in outcome ? (retryAfterSeconds(outcome.answer, Date.now()) ?? 0) * 1000 : 0
+  return floor + clock.random() * widest
+}
+
+/** Reads `Retry-After` (RFC 9110 §10.2.3), seconds or a date; undefined when absent or malformed. */
+export function retryAfterSeconds(answer: HttpAnswer, nowMs: number): number | undefined {
+  const text = answer.headers['retry-after']
+  if (text === undefined) return undefined
+  if (/^\d{1,9}$/.test(text)) return Number(text)
+  const at = Date.parse(text)
+  return Number.isNaN(at) ? undefined : Math.max(0, Math.ceil((at - nowMs) / 1000))
+}

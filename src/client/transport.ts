@@ -1,0 +1,191 @@
+import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
+import { TransportFailure } from './failures.ts'
+
+/** One HTTP request, addressed by path; the transport knows the server. */
+export interface HttpRequest {
+  readonly method: string
+  /** Path and query, beginning with `/`. */
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string | Uint8Array | undefined
+  /** Until the whole answer is here, in ms; none when absent. */
+  readonly timeoutMs?: number | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/** A whole answer. Header names are lower case; repeated headers are joined with `, `. */
+export interface HttpAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Buffer
+}
+
+/** Carries requests to one server over kept-alive connections. */
+export interface Transport {
+  /** Where requests go, without a trailing slash. */
+  readonly url: string
+  /** Sends once, without retrying. Throws `TransportFailure`; any HTTP status is an answer. */
+  exchange(request: HttpRequest): Promise<HttpAnswer>
+  /** Ends idle connections, so that the process can end. */
+  close(): void
+}
+
+export interface TransportOptions {
+  /** `http://…`, `https://…`, or `unix:/path/to/socket`; a path in front of `/v1` is kept. */
+  readonly url: string
+  /** Certificates to trust beside the system's own, PEM. Only for `https:`. */
+  readonly ca?: string | undefined
+  /** Connections at once; 64 when absent. */
+  readonly socketsMax?: number | undefined
+}
+
+/** The largest answer that is read, in bytes; a page of 200 rows is far below it. */
+const ANSWER_BYTES_MAX = 64 * 1024 * 1024
+
+type RequestFunction = (options: RequestOptions, answered: (message: IncomingMessage) => void) => ClientRequest
+
+interface Wire {
+  readonly request: RequestFunction
+  readonly agent: Agent
+  readonly target: RequestOptions
+  readonly prefix: string
+}
+
+/** Opens a transport. Throws `TypeError` when the URL is none that it can carry. Connects with the first request. */
+export function createTransport(options: TransportOptions): Transport {
+  const url = options.url.replace(/\/+$/, '')
+  assertCarriable(url)
+  let wire: Promise<Wire> | undefined
+  return {
+    url,
+    async exchange(request) {
+      wire ??= openWire(url, options)
+      return exchange(await wire, request)
+    },
+    close() {
+      void wire?.then(({ agent }) => agent.destroy())
+    },
+  }
+}
+
+function assertCarriable(url: string): void {
+  if (/^unix:\/./.test(url)) return
+  const parsed = URL.canParse(url) ? new URL(url) : undefined
+  const carriable = parsed && (parsed.protocol === 'http:' || parsed.protocol === 'https:')
+  if (!carriable) throw new TypeError(`${url} is not an http:, https: or unix: URL`)
+  if (parsed.username || parsed.search || parsed.hash) throw new TypeError(`${url} must be a plain base URL`)
+}
+
+/** Loads `node:http` or `node:https`, whichever the URL needs: half the start-up of a call is spent in modules. */
+async function openWire(url: string, { ca, socketsMax = 64 }: TransportOptions): Promise<Wire> {
+  if (url.startsWith('unix:')) {
+    const http = await import('node:http')
+    const agent = new http.Agent({ keepAlive: true, maxSockets: socketsMax })
+    return { request: http.request, agent, target: { socketPath: url.slice('unix:'.length) }, prefix: '' }
+  }
+  const { protocol, hostname, port, pathname } = new URL(url)
+  const target = { hostname: hostname.replace(/^\[|\]$/g, ''), ...(port && { port }) }
+  const prefix = pathname === '/' ? '' : pathname
+  if (protocol === 'https:') {
+    const [https, tls] = await Promise.all([import('node:https'), import('node:tls')])
+    const trusted = ca === undefined ? {} : { ca: [...tls.rootCertificates, ca] }
+    const agent = new https.Agent({ keepAlive: true, maxSockets: socketsMax, ...trusted })
+    return { request: https.request, agent, target, prefix }
+  }
+  const http = await import('node:http')
+  return { request: http.request, agent: new http.Agent({ keepAlive: true, maxSockets: socketsMax }), target, prefix }
+}
+
+function exchange(wire: Wire, request: HttpRequest): Promise<HttpAnswer> {
+  return new Promise((resolve, reject) => {
+    if (request.signal?.aborted) return reject(new TransportFailure('aborted', 'the call was given up'))
+    const outgoing = wire.request(
+      {
+        ...wire.target,
+        agent: wire.agent,
+        method: request.method,
+        path: wire.prefix + request.path,
+        headers: withLength(request),
+      },
+      (message) => {
+        read(message).then(settle(resolve), settle(fail))
+      },
+    )
+    const stop = watchLimits(request, outgoing)
+    const settle =
+      <T>(then: (value: T) => void) =>
+      (value: T) => {
+        stop()
+        then(value)
+      }
+    const fail = (error: Error): void => reject(asFailure(error))
+    outgoing.on('error', settle(fail))
+    outgoing.end(request.body)
+    return undefined
+  })
+}
+
+/** Ends the request at its deadline or when its caller gives up; answers how to stop watching. */
+function watchLimits({ timeoutMs, signal }: HttpRequest, outgoing: ClientRequest): () => void {
+  const expire = (): void => {
+    outgoing.destroy(new TransportFailure('timeout', `no answer within ${Math.round(timeoutMs ?? 0)} ms`))
+  }
+  const abort = (): void => {
+    outgoing.destroy(new TransportFailure('aborted', 'the call was given up'))
+  }
+  const timer = timeoutMs === undefined ? undefined : setTimeout(expire, timeoutMs)
+  signal?.addEventListener('abort', abort, { once: true })
+  return () => {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', abort)
+  }
+}
+
+function withLength({ headers, body }: HttpRequest): Record<string, string | number> {
+  if (body === undefined) return { ...headers }
+  return { ...headers, 'content-length': Buffer.byteLength(body) }
+}
+
+function read(message: IncomingMessage): Promise<HttpAnswer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let bytes = 0
+    message.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+      if (bytes > ANSWER_BYTES_MAX) message.destroy(new TransportFailure('unreadable', 'the answer is over 64 MiB'))
+      else chunks.push(chunk)
+    })
+    message.on('error', reject)
+    message.on('end', () =>
+      resolve({ status: message.statusCode ?? 0, headers: joined(message), body: Buffer.concat(chunks) }),
+    )
+  })
+}
+
+function joined({ headers }: IncomingMessage): Record<string, string> {
+  const flat: Record<string, string> = {}
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) flat[name] = typeof value === 'string' ? value : value.join(', ')
+  }
+  return flat
+}
+
+/** Codes of failures that happen before a request can have reached anybody. */
+const NEVER_CONNECTED = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOENT',
+  'EACCES',
+])
+
+function asFailure(error: Error): TransportFailure {
+  if (error instanceof TransportFailure) return error
+  const code = 'code' in error ? String(error.code) : ''
+  if (NEVER_CONNECTED.has(code)) return new TransportFailure('unreachable', `no connection (${code})`, error)
+  if (/CERT|SELF_SIGNED|ISSUER|ALTNAME/.test(code))
+    return new TransportFailure('untrusted', `its certificate is not trusted here (${code})`, error)
+  return new TransportFailure('broken', `the connection broke (${code || error.message})`, error)
+}

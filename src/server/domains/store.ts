@@ -1,0 +1,91 @@
+import { sql, type Selectable } from 'kysely'
+import type { Db } from '../ports/datastore.ts'
+import type { DomainRow } from '../ports/tables.ts'
+
+export type DomainRecord = Selectable<DomainRow>
+
+/** How many objects of each kind a Domain holds. */
+export interface DomainCounts {
+  readonly projects: number
+  readonly nodes: number
+  readonly principals: number
+  readonly groups: number
+  readonly join_tokens: number
+}
+
+const settings = (domain: DomainRecord) => ({
+  display_name: domain.display_name,
+  endpoint_ttl_seconds: domain.endpoint_ttl_seconds,
+  trusted_networks: JSON.stringify(domain.trusted_networks),
+  business_hours: JSON.stringify(domain.business_hours),
+  strong_acr: JSON.stringify(domain.strong_acr),
+  updated_at: domain.updated_at,
+})
+
+/** Inserts the Domain; false when its slug is taken. */
+export async function insertDomain(db: Db, domain: DomainRecord): Promise<boolean> {
+  const { id, slug, mesh_cidr, created_at } = domain
+  const inserted = await db
+    .insertInto('domains')
+    .values({ id, slug, mesh_cidr, created_at, ...settings(domain) })
+    .onConflict((conflict) => conflict.column('slug').doNothing())
+    .returning('id')
+    .executeTakeFirst()
+  return inserted !== undefined
+}
+
+export function findDomain(db: Db, id: string): Promise<DomainRecord | undefined> {
+  return db.selectFrom('domains').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+/** Reads Domains in the byte order of their slugs, from the first one after `afterSlug`. */
+export function listDomains(db: Db, afterSlug: string | undefined, count: number): Promise<DomainRecord[]> {
+  const slug = sql<string>`slug collate "C"`
+  return db
+    .selectFrom('domains')
+    .selectAll()
+    .$if(afterSlug !== undefined, (query) => query.where(slug, '>', afterSlug ?? ''))
+    .orderBy(slug)
+    .limit(count)
+    .execute()
+}
+
+/** Locks the Domain against other changes of its row; inserts below it go on. */
+export function lockForUpdate(db: Db, id: string): Promise<DomainRecord | undefined> {
+  return db.selectFrom('domains').selectAll().where('id', '=', id).forNoKeyUpdate().executeTakeFirst()
+}
+
+/**
+ * Locks the Domain against everything that would be created in it: such inserts take `FOR KEY SHARE` on its row through
+ * their foreign key. Whoever was first has committed when this returns, and the next statement sees it.
+ */
+export function lockForDelete(db: Db, id: string): Promise<DomainRecord | undefined> {
+  return db.selectFrom('domains').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+}
+
+export async function updateDomain(db: Db, domain: DomainRecord): Promise<void> {
+  await db.updateTable('domains').set(settings(domain)).where('id', '=', domain.id).execute()
+}
+
+/** Counts what the Domain holds. A join token that can no longer be used is a record, not a content. */
+export async function countContents(db: Db, id: string, now: Date): Promise<DomainCounts> {
+  const counts = await sql<DomainCounts>`
+    select
+      (select count(*)::int from projects where domain_id = ${id}) as projects,
+      (select count(*)::int from nodes where domain_id = ${id}) as nodes,
+      (select count(*)::int from principals where domain_id = ${id}) as principals,
+      (select count(*)::int from groups where domain_id = ${id}) as groups,
+      (select count(*)::int from join_tokens
+        where domain_id = ${id} and revoked_at is null and expires_at > ${now} and uses < max_uses) as join_tokens
+  `.execute(db)
+  const [row] = counts.rows
+  if (row === undefined) throw new Error('a query without FROM returned no row')
+  return row
+}
+
+/** Deletes the Domain with the records that outlived its contents: spent join tokens and resting mesh addresses. */
+export async function deleteDomain(db: Db, id: string): Promise<void> {
+  await db.deleteFrom('join_tokens').where('domain_id', '=', id).execute()
+  await db.deleteFrom('mesh_addresses_resting').where('domain_id', '=', id).execute()
+  await db.deleteFrom('domains').where('id', '=', id).execute()
+}

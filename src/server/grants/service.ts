@@ -1,0 +1,99 @@
+import type { grants } from '../../shared/contract/grants.ts'
+import { problem } from '../../shared/problems.ts'
+import { foreignSubject, formatRoleSubject, requireRoleSubject } from '../../shared/role-subjects.ts'
+import { cutPage } from '../http/cut-page.ts'
+import type { Handlers, RequestContext } from '../http/request-context.ts'
+import type { Datastore } from '../ports/datastore.ts'
+import type { SubjectDirectory } from '../ports/subject-directory.ts'
+import type { Change } from '../ports/unit-of-work.ts'
+import { afterOf, positionOf, referenceOf, toAnswer } from './grant.ts'
+import * as store from './store.ts'
+
+export interface GrantsDeps {
+  readonly datastore: Datastore
+  readonly subjects: SubjectDirectory
+}
+
+const PLATFORM: store.GrantObject = { type: 'platform', id: 'main' }
+
+const domain = (id: string): store.GrantObject => ({ type: 'domain', id })
+
+/** Serves the roles held on Domains and on the platform. They are listed oldest first. */
+export function createGrants({ datastore, subjects }: GrantsDeps): Handlers<typeof grants> {
+  const create = createGrant(subjects)
+  const list = listPage(datastore)
+  return {
+    async CreateDomainGrant(ctx, { id, body }) {
+      const created = await ctx.change(async (change) => {
+        if (!(await store.holdDomain(change.db, id))) throw problem('domain_not_found')
+        return create(change, domain(id), body)
+      })
+      ctx.header('Location', `/v1/domains/${id}/grants/${created.id}`)
+      return toAnswer(created)
+    },
+
+    ListDomainGrants: (ctx, { id }) => list(ctx, domain(id)),
+
+    async DeleteDomainGrant(ctx, { id, tuple_id: tupleId }) {
+      await ctx.change((change) => deleteGrant(change, domain(id), tupleId))
+    },
+
+    async CreatePlatformGrant(ctx, { body }) {
+      const created = await ctx.change((change) => create(change, PLATFORM, body))
+      ctx.header('Location', `/v1/platform/grants/${created.id}`)
+      return toAnswer(created)
+    },
+
+    ListPlatformGrants: (ctx) => list(ctx, PLATFORM),
+
+    async DeletePlatformGrant(ctx, { tuple_id: tupleId }) {
+      await ctx.change(async (change) => {
+        const admins = await store.lockNamedPlatformAdmins(change.db)
+        if (admins.length === 1 && admins[0] === tupleId) throw problem('last_platform_admin')
+        await deleteGrant(change, PLATFORM, tupleId)
+      })
+    },
+  }
+}
+
+interface Binding {
+  readonly subject: string
+  readonly relation: string
+}
+
+const createGrant =
+  (subjects: SubjectDirectory) =>
+  async (change: Change, object: store.GrantObject, binding: Binding): Promise<store.GrantRecord> => {
+    const subject = requireRoleSubject(binding.subject)
+    const domainId = object.type === 'domain' ? object.id : null
+    if (!(await subjects.mayBind(change.db, subject, domainId))) {
+      throw foreignSubject()
+    }
+    const tuple = { subject: formatRoleSubject(subject), relation: binding.relation, resource: referenceOf(object) }
+    if (!(await change.tuples.create(tuple, { domainId, projectId: null }))) throw problem('tuple_already_exists')
+    const parts = { subjectType: subject.type, subjectId: subject.id, relation: binding.relation }
+    const grant = await store.findBinding(change.db, object, parts)
+    if (grant === undefined) throw new Error('a created tuple is not in the registry')
+    announce(change, 'GrantCreated', grant)
+    return grant
+  }
+
+/** A role that is granted elsewhere is not found here, whatever the caller holds there. */
+async function deleteGrant(change: Change, object: store.GrantObject, id: string): Promise<void> {
+  const grant = await store.findGrant(change.db, object, id)
+  const deleted = grant === undefined ? undefined : await change.tuples.delete(id)
+  if (grant === undefined || deleted === undefined) throw problem('tuple_not_found')
+  announce(change, 'GrantDeleted', grant)
+}
+
+const listPage = (datastore: Datastore) => async (ctx: RequestContext, object: store.GrantObject) => {
+  const range = { after: afterOf(ctx.position), count: ctx.pageSize + 1 }
+  const read = await store.listGrants(datastore.pool('interactive'), object, range)
+  const { rows, next } = cutPage(read, ctx.pageSize, positionOf)
+  return ctx.page(rows.map(toAnswer), next)
+}
+
+function announce(change: Change, event: 'GrantCreated' | 'GrantDeleted', grant: store.GrantRecord): void {
+  const { id, subject, relation, resource } = toAnswer(grant)
+  change.emit({ event, domainId: grant.domain_id, aggregate: resource, payload: { tuple_id: id, subject, relation } })
+}

@@ -1,0 +1,74 @@
+import { sql, type Selectable } from 'kysely'
+import type { Db } from '../ports/datastore.ts'
+import type { RelationTupleRow } from '../ports/tables.ts'
+
+export type GrantRecord = Selectable<RelationTupleRow>
+
+/** What roles are granted on here. */
+export interface GrantObject {
+  readonly type: 'domain' | 'platform'
+  readonly id: string
+}
+
+/** Keeps the Domain from being deleted until the transaction ends; false when there is none. */
+export async function holdDomain(db: Db, domainId: string): Promise<boolean> {
+  const domain = await db.selectFrom('domains').select('id').where('id', '=', domainId).forKeyShare().executeTakeFirst()
+  return domain !== undefined
+}
+
+const grantsOn = (db: Db, object: GrantObject) =>
+  db
+    .selectFrom('relation_tuples')
+    .selectAll()
+    .where('resource_type', '=', object.type)
+    .where('resource_id', '=', object.id)
+    .where('structural', '=', false)
+
+export function findGrant(db: Db, object: GrantObject, id: string): Promise<GrantRecord | undefined> {
+  return grantsOn(db, object).where('id', '=', id).executeTakeFirst()
+}
+
+/** Who was just bound, as a tuple spells it in parts. */
+export interface GrantParts {
+  readonly subjectType: string
+  readonly subjectId: string
+  readonly relation: string
+}
+
+/** The grant without a caveat that binds the subject; there is at most one. */
+export function findBinding(db: Db, object: GrantObject, parts: GrantParts): Promise<GrantRecord | undefined> {
+  return grantsOn(db, object)
+    .where('subject_type', '=', parts.subjectType)
+    .where('subject_id', '=', parts.subjectId)
+    .where('relation', '=', parts.relation)
+    .where('caveat_name', '=', '')
+    .executeTakeFirst()
+}
+
+/** Which grants to read: oldest first, from the first one after the given instant and id. */
+export interface GrantRange {
+  readonly after: { readonly createdAt: Date; readonly id: string } | undefined
+  readonly count: number
+}
+
+export function listGrants(db: Db, object: GrantObject, { after, count }: GrantRange): Promise<GrantRecord[]> {
+  const query = grantsOn(db, object).orderBy('created_at').orderBy('id').limit(count)
+  if (after === undefined) return query.execute()
+  return query.where(sql<boolean>`(created_at, id) > (${after.createdAt}, ${after.id})`).execute()
+}
+
+/**
+ * Ids of the tuples that make a user or service identity an administrator of the platform by name and without condition.
+ * Locked until the transaction ends, in one order, so that of two callers who each take one back the second sees the
+ * loss and neither waits for the other in a circle.
+ */
+export async function lockNamedPlatformAdmins(db: Db): Promise<string[]> {
+  const rows = await grantsOn(db, { type: 'platform', id: 'main' })
+    .where('relation', '=', 'admin')
+    .where('subject_relation', '=', '')
+    .where('caveat_name', '=', '')
+    .orderBy('id')
+    .forUpdate()
+    .execute()
+  return rows.map(({ id }) => id)
+}

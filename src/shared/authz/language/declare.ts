@@ -1,0 +1,67 @@
+import type { CaveatNode, DefinitionNode, PermissionNode, RelationNode } from './ast.ts'
+import { NOTHING, type ModelDraft, type PermissionDraft, type RelationDraft, type TypeDraft } from './draft.ts'
+import { checkFieldType, checkMemberName, checkTypeName } from './name-rules.ts'
+import { SchemaError, type Position } from './schema-error.ts'
+
+/** @throws SchemaError for a name or field that is taken or malformed. */
+export function declareCaveat(model: ModelDraft, { name, at, fields, expression }: CaveatNode): void {
+  checkNewName(model, name, at)
+  const names: string[] = []
+  for (const field of fields) {
+    checkFieldType(field.type, field.at)
+    if (names.includes(field.name))
+      throw new SchemaError(field.at, `expected a new field, "${field.name}" is one already`)
+    names.push(field.name)
+  }
+  model.caveats.set(name, { name, fields: names, expression })
+}
+
+/** @throws SchemaError for a name that is taken or malformed. */
+export function declareType(model: ModelDraft, { name, at }: DefinitionNode): TypeDraft {
+  checkNewName(model, name, at)
+  const index = model.types.length
+  const maps = { writable: new Map(), askable: new Map(), members: new Map() }
+  const type: TypeDraft = { index, name, relations: [], permissions: [], ...maps }
+  model.types.push(type)
+  model.byName.set(name, type)
+  return type
+}
+
+function checkNewName(model: ModelDraft, name: string, at: Position): void {
+  checkTypeName(name, at)
+  if (!model.byName.has(name) && !model.caveats.has(name)) return
+  throw new SchemaError(at, `expected a new name, "${name}" is defined already`)
+}
+
+interface Numbering {
+  readonly nameOf: (engineName: string) => string
+  next: number
+}
+
+/** Gives each relation and permission of a type its number, so that expressions can refer to those that come later. */
+export function declareMembers(type: TypeDraft, definition: DefinitionNode, numbering: Numbering): void {
+  for (const node of definition.relations) declareRelation(type, node, numbering)
+  for (const node of definition.permissions) declarePermission(type, node, numbering)
+}
+
+function declareRelation(type: TypeDraft, { name: engineName, at, structural }: RelationNode, numbering: Numbering) {
+  checkMemberName(type, engineName, at)
+  const name = numbering.nameOf(engineName)
+  const slot = type.relations.length
+  const id = numbering.next++
+  const relation: RelationDraft = { kind: 'relation', id, type, name, engineName, slot, structural, subjects: [] }
+  type.relations.push(relation)
+  type.members.set(engineName, relation)
+  type.writable.set(name, relation)
+  type.askable.set(name, relation)
+}
+
+function declarePermission(type: TypeDraft, { name: engineName, at }: PermissionNode, numbering: Numbering) {
+  checkMemberName(type, engineName, at)
+  const name = numbering.nameOf(engineName)
+  const id = numbering.next++
+  const permission: PermissionDraft = { kind: 'permission', id, type, name, engineName, expression: NOTHING }
+  type.permissions.push(permission)
+  type.members.set(engineName, permission)
+  type.askable.set(name, permission)
+}

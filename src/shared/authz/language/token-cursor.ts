@@ -1,0 +1,67 @@
+import { createLexer, type Token, type TokenKind } from './lexer.ts'
+import { SchemaError } from './schema-error.ts'
+
+/** The tokens of a schema text, one ahead. Every failure says what was expected and what stands there instead. */
+export interface TokenCursor {
+  peek(): Token
+  take(): Token
+  /** Takes the punctuation or keyword when it comes next. */
+  tryTake(text: string): Token | undefined
+  /** @throws SchemaError unless the text comes next. */
+  expect(text: string): Token
+  /** Takes an identifier. `what` names it in the error. */
+  expectName(what: string): Token
+  /** Takes the end of a statement: a line break or `;`. */
+  expectTerminator(what: string): void
+  skipTerminators(): void
+  rawUntilClosingBrace(): string
+  /** @throws SchemaError always, at the next token. */
+  fail(expected: string): never
+}
+
+export function createTokenCursor(text: string): TokenCursor {
+  const lexer = createLexer(text)
+  let ahead: Token | undefined
+
+  const peek = (): Token => (ahead ??= lexer.next())
+
+  function take(): Token {
+    const token = peek()
+    ahead = undefined
+    return token
+  }
+
+  function fail(expected: string): never {
+    const token = peek()
+    throw new SchemaError(token.at, `expected ${expected}, found ${describe(token)}`)
+  }
+
+  const isNext = (word: string): boolean =>
+    peek().text === word && (peek().kind === 'punctuation' || peek().kind === 'keyword')
+
+  const expectKind = (kind: TokenKind, expected: string): Token => (peek().kind === kind ? take() : fail(expected))
+
+  return {
+    peek,
+    take,
+    fail,
+    tryTake: (word) => (isNext(word) ? take() : undefined),
+    expect: (word) => (isNext(word) ? take() : fail(JSON.stringify(word))),
+    expectName: (what) => expectKind('identifier', what),
+    expectTerminator(what) {
+      expectKind('terminator', `the end of the line after ${what}`)
+    },
+    skipTerminators() {
+      while (peek().kind === 'terminator') take()
+    },
+    rawUntilClosingBrace() {
+      return lexer.rawUntilClosingBrace()
+    },
+  }
+}
+
+function describe(token: Token): string {
+  if (token.kind === 'end') return 'the end of the schema'
+  if (token.kind === 'terminator') return token.text === ';' ? '";"' : 'the end of the line'
+  return JSON.stringify(token.text)
+}

@@ -1,0 +1,92 @@
+import type { ProblemCode } from '../problems.ts'
+import type { CliWords, CredentialKind, HttpMethod, Paging } from './operation.ts'
+
+/** The contract as plain JSON: what the client and the command line run from, so that a call loads no schema library. */
+export interface Manifest {
+  /** Version of this format; a reader refuses another. */
+  readonly format: 1
+  /** Major version of the API, the first path segment. */
+  readonly apiVersion: 'v1'
+  /** Names that scopes may use, sorted. */
+  readonly surfaces: readonly string[]
+  /** By operation id, in the order of the contract. */
+  readonly operations: { readonly [operationId: string]: ManifestOperation }
+}
+
+export interface ManifestOperation {
+  readonly id: string
+  readonly surface: string
+  readonly method: HttpMethod
+  /** With `{member}` holes, each a path member of `params`. */
+  readonly path: string
+  readonly summary: string
+  readonly description?: string
+  /** Empty for an open operation. */
+  readonly credentials: readonly CredentialKind[]
+  /** What a token's scope must allow: `<surface>:<access>`. */
+  readonly access: 'read' | 'write'
+  /** Whether repeating the call is harmless: GET, PUT, DELETE, and what the contract declares so. */
+  readonly idempotent: boolean
+  readonly params: readonly ManifestField[]
+  readonly query: readonly ManifestField[]
+  readonly body?: ManifestBody
+  readonly responses: readonly ManifestResponse[]
+  readonly paging?: Paging
+  /** Every code that the operation may answer with, the implied ones included; sorted. */
+  readonly problems: readonly ProblemCode[]
+  /** Instants are RFC 3339. */
+  readonly deprecated?: { readonly since: string; readonly sunset?: string }
+  readonly cli?: CliWords
+}
+
+export interface ManifestBody {
+  /** Media types taken, the preferred one first. */
+  readonly media: readonly string[]
+  readonly bytesMax: number
+  /** False where the operation runs without a body too. */
+  readonly required: boolean
+  /** Members of the object; where the body is one of several objects, of all of them, required only if all require it. */
+  readonly fields: readonly ManifestField[]
+}
+
+export interface ManifestResponse {
+  readonly status: number
+  /** `application/json`, another media type, or null for an empty body. */
+  readonly media: string | null
+  /** Dotted paths of members that are shown once and must never be logged, e.g. `token`. */
+  readonly writeOnce?: readonly string[]
+}
+
+/** What a value may be. `json` is anything, typed as JSON by whoever sends it. */
+export type ManifestType = 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object' | 'json'
+
+/** The shape of one value. Bounds are inclusive; lengths of strings count code points. */
+export interface ManifestValue {
+  readonly type: ManifestType
+  readonly nullable?: true
+  readonly enum?: readonly (string | number)[]
+  /** `uuid`, `date-time`, … as JSON Schema names them. */
+  readonly format?: string
+  readonly pattern?: string
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly minLength?: number
+  readonly maxLength?: number
+  /** Of an array. */
+  readonly items?: ManifestValue
+  readonly minItems?: number
+  readonly maxItems?: number
+  /** Of an object with known members. */
+  readonly fields?: readonly ManifestField[]
+  /** Of an object that takes any member name: what each value is. */
+  readonly values?: ManifestValue
+}
+
+/** A named value: a path or query member, or a member of a body. */
+export interface ManifestField extends ManifestValue {
+  readonly name: string
+  readonly required: boolean
+  readonly description?: string
+  readonly default?: unknown
+  readonly examples?: readonly unknown[]
+}

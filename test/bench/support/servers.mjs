@@ -1,0 +1,111 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+const CTL = fileURLToPath(new URL('../../../bin/ctl.js', import.meta.url))
+const BASELINE = fileURLToPath(new URL('./bare-fastify.mjs', import.meta.url))
+
+/** Starts `ctl serve` on a free port with an empty store; `databaseUrl` undefined takes the embedded one. */
+export async function startCtl({ databaseUrl, env = {} } = {}) {
+  const directory = await mkdtemp(join(tmpdir(), 'ctl-bench-'))
+  const tokenFile = join(directory, 'token')
+  const child = spawn(
+    process.execPath,
+    [
+      CTL,
+      'serve',
+      '--listen',
+      '127.0.0.1:0',
+      '--ops-listen',
+      '127.0.0.1:0',
+      '--data-dir',
+      join(directory, 'data'),
+      '--bootstrap-token-file',
+      tokenFile,
+    ],
+    {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: {
+        ...process.env,
+        ...(databaseUrl && {
+          SERVICE_DATABASE_URL: databaseUrl,
+          SERVICE_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+        }),
+        ...env,
+      },
+    },
+  )
+  const ready = await firstLine(child)
+  return {
+    url: ready.url,
+    opsUrl: ready.ops_url,
+    pid: child.pid,
+    token: (await readFile(tokenFile, 'utf8')).trim(),
+    async stop() {
+      child.kill('SIGTERM')
+      await once(child, 'exit')
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Starts the baseline: bare Fastify answering the same JSON to a POST of the same body. */
+export async function startBaseline({ path, answer }) {
+  const child = spawn(process.execPath, [BASELINE, path, JSON.stringify(answer)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const ready = await firstLine(child)
+  return {
+    url: ready.url,
+    async stop() {
+      child.kill('SIGTERM')
+      await once(child, 'exit')
+    },
+  }
+}
+
+async function firstLine(child) {
+  const complaints = []
+  child.stderr?.on('data', (chunk) => complaints.push(chunk))
+  const lines = createInterface({ input: child.stdout })
+  const ended = once(child, 'exit').then(() => {
+    throw new Error(`the server ended before it was ready:\n${Buffer.concat(complaints).toString()}`)
+  })
+  const [line] = await Promise.race([once(lines, 'line'), ended])
+  child.stdout.resume()
+  ended.catch(() => undefined)
+  return JSON.parse(line)
+}
+
+/** Calls the API with JSON; throws on any status that is not a success. */
+export async function callApi(server, method, path, { body, token = server.token } = {}) {
+  const response = await fetch(server.url + path, {
+    method,
+    headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`)
+  return text === '' ? undefined : JSON.parse(text)
+}
+
+/** Reads counters and gauges from `/metrics`, by name with labels. */
+export async function readMetrics(server) {
+  const text = await (await fetch(`${server.opsUrl}/metrics`)).text()
+  const entries = text
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))])
+  return Object.fromEntries(entries)
+}
+
+/** Resident memory of a process now and at its peak, in MB. */
+export async function memoryOf(pid) {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8')
+  const kilobytes = (member) => Number(new RegExp(`${member}:\\s+(\\d+)`).exec(status)?.[1] ?? Number.NaN)
+  return { nowMb: Math.round(kilobytes('VmRSS') / 1024), peakMb: Math.round(kilobytes('VmHWM') / 1024) }
+}

@@ -1,0 +1,65 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+const CTL = fileURLToPath(new URL('../../bin/ctl.js', import.meta.url))
+
+/** `ctl serve` in a process of its own, as an operator runs it. */
+export interface CtlProcess {
+  readonly url: string
+  readonly opsUrl: string | undefined
+  readonly pid: number
+  /** Everything said on stderr so far. */
+  stderr(): string
+  /** Sends the signal and resolves with the exit code, or with the signal that ended it. */
+  end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals>
+}
+
+export interface CtlOptions {
+  readonly args?: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** Starts the server on a free loopback port and waits for its ready line. Throws with its stderr when it ends before. */
+export async function startCtl({ args = [], env = {} }: CtlOptions = {}): Promise<CtlProcess> {
+  const child = spawn(process.execPath, [CTL, 'serve', '--listen', '127.0.0.1:0', ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...env },
+  })
+  let said = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said += text
+  })
+  const ready = await readyLine(child, () => said)
+  return {
+    url: ready.url,
+    opsUrl: ready.ops_url,
+    pid: child.pid ?? 0,
+    stderr: () => said,
+    async end(signal) {
+      if (child.exitCode === null && child.signalCode === null) {
+        const ended = once(child, 'exit')
+        child.kill(signal)
+        await ended
+      }
+      return child.exitCode ?? child.signalCode ?? signal
+    },
+  }
+}
+
+interface ReadyLine {
+  readonly url: string
+  readonly ops_url?: string
+}
+
+async function readyLine(child: ChildProcess, said: () => string): Promise<ReadyLine> {
+  if (child.stdout === null) throw new Error('stdout is not piped')
+  const lines = createInterface({ input: child.stdout })
+  const first: Promise<string> = once(lines, 'line').then(([line]) => String(line))
+  const ended: Promise<never> = once(child, 'exit').then(([code]) => {
+    throw new Error(`ctl serve ended with ${String(code)} before it was ready:\n${said()}`)
+  })
+  ended.catch(() => undefined)
+  return JSON.parse(await Promise.race([first, ended]))
+}

@@ -1,0 +1,163 @@
+import { setMaxListeners } from 'node:events'
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { ProblemAnswer } from '../../../../src/client/failures.ts'
+import type { AgentClock, ApiClient } from '../../../../src/cli/agent-sim/fleet.ts'
+import { parsePlan } from '../../../../src/cli/agent-sim/plan.ts'
+import { simulate, type SimulationDeps } from '../../../../src/cli/agent-sim/simulation.ts'
+import { openStateDirectory } from '../../../../src/cli/agent-sim/state-directory.ts'
+
+/** A clock that jumps to the next waiter as soon as everything waits. */
+function jumpingClock(): AgentClock {
+  let nowMs = Date.parse('2026-01-01T00:00:00Z')
+  const waiting: { atMs: number; wake: () => void }[] = []
+  let jumping = false
+  const jump = (): void => {
+    jumping = false
+    const next = waiting.toSorted((a, b) => a.atMs - b.atMs)[0]
+    if (next === undefined) return
+    waiting.splice(waiting.indexOf(next), 1)
+    nowMs = Math.max(nowMs, next.atMs)
+    next.wake()
+    schedule()
+  }
+  const schedule = (): void => {
+    if (jumping) return
+    jumping = true
+    setImmediate(jump)
+  }
+  return {
+    now: () => nowMs,
+    random: () => 0.5,
+    pause: (ms, signal) =>
+      new Promise((resolve) => {
+        setMaxListeners(0, signal)
+        const waiter = { atMs: nowMs + Math.max(0, ms), wake: resolve }
+        signal.addEventListener('abort', () => resolve(), { once: true })
+        waiting.push(waiter)
+        schedule()
+      }),
+  }
+}
+
+interface Calls {
+  readonly registered: string[]
+  readonly heartbeats: string[]
+  readonly removed: string[]
+}
+
+function stubClient(
+  clock: AgentClock,
+  refuse: (heartbeats: number) => boolean = () => false,
+): { client: ApiClient; calls: Calls } {
+  const calls: Calls = { registered: [], heartbeats: [], removed: [] }
+  const client = {
+    async RegisterNode({ body }: { body: { name: string } }) {
+      calls.registered.push(body.name)
+      return { node_id: `node-${calls.registered.length}`, nsk: `nsk_${body.name}` }
+    },
+    async PostNodeHeartbeat({ id }: { id: string }) {
+      calls.heartbeats.push(id)
+      if (refuse(calls.heartbeats.length)) {
+        throw new ProblemAnswer({ code: 'internal', status: 500, title: 'Internal error', detail: 'It failed.' })
+      }
+      return { accepted_at: new Date(clock.now()).toISOString(), reconcile: false, rotate_keys: false }
+    },
+    async DeleteNode({ id }: { id: string }) {
+      calls.removed.push(id)
+    },
+  }
+  return { client: client as unknown as ApiClient, calls }
+}
+
+function depsOf(client: ApiClient, clock: AgentClock, more: Partial<SimulationDeps> = {}): SimulationDeps {
+  return {
+    client,
+    clock,
+    url: 'http://127.0.0.1:7443',
+    signal: new AbortController().signal,
+    stateDirectory: undefined,
+    joinToken: async () => 'jtk',
+    observe: () => undefined,
+    ...more,
+  }
+}
+
+describe('a simulation', () => {
+  let directory: string
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'fleet-'))
+  })
+  afterEach(() => rm(directory, { recursive: true }))
+
+  test('enrols every node once and lets each report at its interval', async () => {
+    const clock = jumpingClock()
+    const { client, calls } = stubClient(clock)
+    const result = await simulate(
+      parsePlan({ nodes: '3', duration: '10s', heartbeatInterval: '1s' }),
+      depsOf(client, clock),
+    )
+    expect(calls.registered).toHaveLength(3)
+    expect(result.summary.counts).toMatchObject({ registrations: 3, heartbeats: 30, errors: 0 })
+    expect(result).toMatchObject({ nodes: 3, interrupted: false, failedConditions: [] })
+  })
+
+  test('counts failures by code and goes on', async () => {
+    const clock = jumpingClock()
+    const { client } = stubClient(clock, (heartbeats) => heartbeats <= 2)
+    const plan = parsePlan({ nodes: '1', duration: '10s', heartbeatInterval: '1s', failOn: 'errors>1' })
+    const { summary, failedConditions } = await simulate(plan, depsOf(client, clock))
+    expect(summary.failures).toEqual([{ operation: 'heartbeat', code: 'internal', count: 2 }])
+    expect(failedConditions).toEqual(['errors>1 (measured 2)'])
+  })
+
+  test('takes over the nodes that the state directory kept, and enrols only what is missing', async () => {
+    const clock = jumpingClock()
+    const { client, calls } = stubClient(clock)
+    const stateDirectory = await openStateDirectory(directory)
+    const plan = (nodes: string) => parsePlan({ nodes, duration: '1s', heartbeatInterval: '1s' })
+    await simulate(plan('2'), depsOf(client, clock, { stateDirectory }))
+    await simulate(plan('3'), depsOf(client, clock, { stateDirectory }))
+    expect(calls.registered).toHaveLength(3)
+    expect((await stat(join(directory, 'fleet.json'))).mode & 0o777).toBe(0o600)
+  })
+
+  test('refuses a state directory that belongs to another server, before anything is enrolled', async () => {
+    const clock = jumpingClock()
+    const { client, calls } = stubClient(clock)
+    const stateDirectory = await openStateDirectory(directory)
+    await stateDirectory.save('http://elsewhere', [])
+    await expect(simulate(parsePlan({ nodes: '1' }), depsOf(client, clock, { stateDirectory }))).rejects.toThrow(
+      `${join(directory, 'fleet.json')} holds a fleet of http://elsewhere; give another --state-dir for http://127.0.0.1:7443`,
+    )
+    expect(calls.registered).toEqual([])
+    expect(await readFile(join(directory, 'fleet.json'), 'utf8')).toContain('elsewhere')
+  })
+
+  test('an interrupt ends the heartbeats and still takes the nodes away where that was asked', async () => {
+    const clock = jumpingClock()
+    const interrupt = new AbortController()
+    const { client, calls } = stubClient(clock, (heartbeats) => {
+      if (heartbeats === 5) interrupt.abort()
+      return false
+    })
+    const plan = parsePlan({ nodes: '2', duration: '60s', heartbeatInterval: '1s', deregister: true })
+    const result = await simulate(plan, depsOf(client, clock, { signal: interrupt.signal }))
+    expect(result.interrupted).toBe(true)
+    expect(calls.heartbeats.length).toBeLessThanOrEqual(6)
+    expect(calls.removed.toSorted()).toEqual(['node-1', 'node-2'])
+  })
+})
+
+describe('the options', () => {
+  test.each([
+    [{ nodes: '0' }, '--nodes takes a whole number from 1 to 100000, not "0"'],
+    [{ nodes: 'many' }, '--nodes takes a whole number from 1 to 100000, not "many"'],
+    [{ duration: '30' }, '--duration takes a duration such as 500ms, 30s or 5m, not "30"'],
+    [{ heartbeatInterval: '0s' }, '--heartbeat-interval takes a duration such as 500ms, 30s or 5m, not "0s"'],
+  ])('%o is refused with one sentence', (text, message) => {
+    expect(() => parsePlan(text)).toThrow(message)
+  })
+})
