@@ -37,7 +37,10 @@ export async function firstRun(deps: FirstRunDeps): Promise<FirstRunOutcome> {
 /** Issues another bootstrap token: the way back in. Makes what is missing of what it needs. */
 export async function remintBootstrapToken(deps: FirstRunDeps): Promise<void> {
   await resume(deps)
-  await change(deps, 'platform.bootstrap_token', (tx) => issue(tx, deps))
+  await change(deps, 'platform.bootstrap_token', async (tx) => {
+    await issue(tx, deps)
+    return true
+  })
   deps.handover.publish()
 }
 
@@ -57,9 +60,15 @@ async function issue(tx: Change, deps: FirstRunDeps): Promise<void> {
   deps.handover.stage(await found(tx, new Date(deps.clock.now()), deps))
 }
 
-function change<T>({ unitOfWork, ids }: FirstRunDeps, relation: string, work: (tx: Change) => Promise<T>): Promise<T> {
+/** Runs the work alone, and audits it when it says that it did something. */
+async function change(
+  { unitOfWork, ids }: FirstRunDeps,
+  relation: string,
+  work: (tx: Change) => Promise<boolean>,
+): Promise<boolean> {
   const correlationId = ids.next()
-  const audit = (): AuditEntry => ({
+  let isDone = false
+  const entry: AuditEntry = {
     domainId: null,
     subject: 'system:first-run',
     relation,
@@ -68,9 +77,10 @@ function change<T>({ unitOfWork, ids }: FirstRunDeps, relation: string, work: (t
     reason: 'granted',
     correlationId,
     context: {},
-  })
-  return unitOfWork.run({ pool: 'worker', correlationId, audit }, async (tx) => {
+  }
+  await unitOfWork.run({ pool: 'worker', correlationId, audit: () => (isDone ? entry : undefined) }, async (tx) => {
     await store.lockFounding(tx.db)
-    return work(tx)
+    isDone = await work(tx)
   })
+  return isDone
 }

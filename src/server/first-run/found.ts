@@ -79,8 +79,8 @@ async function findOrAddIdentity(
   { at, domainId }: { readonly at: Date; readonly domainId: string },
   { founders, ids }: FoundDeps,
 ): Promise<string> {
-  const found = await store.findIdentityId(change.db, domainId, founders.pseudonymOf(domainId, SUBJECT))
-  if (found !== undefined) return found
+  const known = await store.findIdentityId(change.db, domainId, founders.pseudonymOf(domainId, SUBJECT))
+  if (known !== undefined) return known
   const identity = { id: ids.next(), domainId, subject: SUBJECT, displayName: 'Bootstrap', createdAt: at }
   await founders.addServiceIdentity(change, identity)
   return identity.id
