@@ -96,7 +96,8 @@ export function createSession(options: SessionOptions): Session {
     whoami: () => (asked ??= askWhoami(session)),
     async emit(value, view) {
       const [{ emit }, { output }] = await Promise.all([import('./output/emit.ts'), session.settings()])
-      await emit(value, view, { io, format: output.value, shared, style })
+      const isAppended = shared.watch !== undefined && !io.stdout.isTty && output.origin === 'default'
+      await emit(value, view, { io, format: isAppended ? 'jsonl' : output.value, shared, style })
     },
     note(line) {
       if (shared.quiet !== true) talk(line)
