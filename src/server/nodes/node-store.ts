@@ -86,7 +86,7 @@ export function lockNode(tx: Db, id: string): Promise<{ domain_id: string; psk_i
     .selectFrom('nodes')
     .select(['domain_id', 'psk_issued_at'])
     .where('id', '=', id)
-    .forUpdate()
+    .forNoKeyUpdate()
     .executeTakeFirst()
 }
 
