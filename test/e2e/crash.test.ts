@@ -84,7 +84,12 @@ async function enrol(server: CtlProcess, token: string): Promise<readonly Node[]
   for (let index = 0; index < NODES; index++) {
     const key = generateKeyPairSync('x25519').publicKey.export({ type: 'spki', format: 'der' }).subarray(12)
     const body = { name: `crash-${index}`, kind: 'worker', public_key: key.toString('base64') }
-    const node = await call(server, { token: String(joined['token']), method: 'POST', path: '/v1/nodes/register', body })
+    const node = await call(server, {
+      token: String(joined['token']),
+      method: 'POST',
+      path: '/v1/nodes/register',
+      body,
+    })
     nodes.push({ id: String(node['node_id']), nsk: String(node['nsk']) })
   }
   return nodes
@@ -171,7 +176,8 @@ async function clear(server: CtlProcess, token: string, { live, revoked }: Ackno
   const listed = await fetch(`${server.url}/v1/auth/tokens`, { headers: { authorization: `Bearer ${token}` } })
   const own: readonly { id: string; name: string; revoked_at: string | null }[] = await listed.json()
   for (const { id, name, revoked_at: revokedAt } of own) {
-    if (revokedAt === null && /^w\d/.test(name)) await call(server, { token, method: 'DELETE', path: `/v1/auth/tokens/${id}` })
+    if (revokedAt === null && /^w\d/.test(name))
+      await call(server, { token, method: 'DELETE', path: `/v1/auth/tokens/${id}` })
   }
   live.clear()
   revoked.clear()

@@ -3,6 +3,7 @@ import type { ColumnType, Generated } from 'kysely'
 /** What a row of each table holds, as both datastores return it: bigint as string, instants as Date, bytes as Buffer. */
 export interface Tables {
   keyring: KeyringRow
+  signing_keys: SigningKeyRow
   domains: DomainRow
   projects: ProjectRow
   resources: ResourceRow
@@ -33,6 +34,18 @@ interface KeyringRow {
   sealed: Buffer
   created_at: Date
   retired_at: Date | null
+}
+
+interface SigningKeyRow {
+  kid: string
+  /** 32 bytes, Ed25519. */
+  public_key: Buffer
+  /** The private key as PKCS #8, sealed. */
+  private_sealed: Buffer
+  created_at: Date
+  not_before: Date
+  /** Until when it verifies; null for the key that signs. */
+  not_after: Date | null
 }
 
 export interface DomainRow {
