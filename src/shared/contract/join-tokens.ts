@@ -32,10 +32,10 @@ const JoinTokenCreated = z
 
 /** Whether a token says nothing that only concerns nodes yet to come. */
 function isForOneNode(token: {
-  max_uses?: number
-  project_id?: string
-  labels?: object
-  ephemeral?: boolean
+  max_uses?: number | undefined
+  project_id?: string | undefined
+  labels?: object | undefined
+  ephemeral?: boolean | undefined
 }): boolean {
   const { max_uses: maxUses = 1, project_id: projectId, labels, ephemeral } = token
   return maxUses === 1 && projectId === undefined && labels === undefined && ephemeral === undefined
