@@ -18,6 +18,7 @@ export interface NskCache {
   find(nodeHex: string, kid: string): KnownKey | undefined
   keep(nodeHex: string, key: KnownKey): void
   drop(nodeHex: string): void
+  clear(): void
 }
 
 /**
@@ -53,6 +54,10 @@ export function createNskCache(nodesMax: number): NskCache {
     drop(nodeHex) {
       young.delete(nodeHex)
       old.delete(nodeHex)
+    },
+    clear() {
+      young.clear()
+      old.clear()
     },
   }
 }

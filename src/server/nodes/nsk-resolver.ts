@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { parseNsk } from '../../shared/credential-formats.ts'
 import { problem } from '../../shared/problems.ts'
-import type { ChangeFeed, FeedChange } from '../ports/change-feed.ts'
+import type { ChangeFeed } from '../ports/change-feed.ts'
 import type { Clock, IdSource } from '../ports/clock.ts'
 import type { Caller, CredentialResolver, Refusal } from '../ports/credential-resolver.ts'
 import { DatastoreError, type Datastore } from '../ports/datastore.ts'
@@ -42,12 +42,17 @@ export function createNskResolver(deps: NskResolverDeps): CredentialResolver {
   /** Rises with every change of any node's keys: what was read before it is not kept. */
   let changes = 0
 
-  feed.subscribe((change) => {
-    const nodeId = changedNode(change)
-    if (nodeId === undefined) return
-    changes += 1
-    cache.drop(nodeId.replaceAll('-', ''))
-  })
+  feed.subscribe(
+    (change) => {
+      if (change.kind !== 'credential_changed' || change.payload.kind !== 'nsk') return
+      changes += 1
+      cache.drop(hexOf(change.payload.id))
+    },
+    async () => {
+      changes += 1
+      cache.clear()
+    },
+  )
 
   function matches(key: KnownKey, presented: string): boolean {
     const mac = keyring.macWith('fingerprint', key.fingerprintKeyId, presented)
@@ -68,7 +73,7 @@ export function createNskResolver(deps: NskResolverDeps): CredentialResolver {
     if (!matches(key, presented)) return UNKNOWN
     const answered = answer(key)
     if (!('refused' in answered) && stored.first_used_at === null && stored.has_elder) await retireElders(deps, fields)
-    if (seen === changes) cache.keep(fields.nodeId.replaceAll('-', ''), key)
+    if (seen === changes) cache.keep(hexOf(fields.nodeId), key)
     return answered
   }
 
@@ -116,10 +121,8 @@ async function retireElders(deps: NskResolverDeps, key: { nodeId: string; kid: s
   })
 }
 
-function changedNode({ kind, payload }: FeedChange): string | undefined {
-  if (kind !== 'credential_changed') return undefined
-  const changed = payload as { readonly kind: string; readonly id: string }
-  return changed.kind === 'nsk' ? changed.id : undefined
+function hexOf(nodeId: string): string {
+  return nodeId.replaceAll('-', '')
 }
 
 async function unavailableWhenDown(looked: Promise<Caller | Refusal>): Promise<Caller | Refusal> {
