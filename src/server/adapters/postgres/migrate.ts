@@ -35,13 +35,13 @@ function assertKnown(applied: readonly Applied[], migrations: readonly Migration
     const migration = migrations[index]
     if (migration?.name !== name)
       throw new BootError(
-        `The database has the schema of a newer version (migration ${name}): run that version, or restore a backup from before it.`,
         1,
+        `The database has the schema of a newer version (migration ${name}): run that version, or restore a backup from before it.`,
       )
     if (checksumOf(migration) !== checksum)
       throw new BootError(
-        `The database was migrated by a different build (migration ${name} differs): run the build that made it.`,
         1,
+        `The database was migrated by a different build (migration ${name} differs): run the build that made it.`,
       )
   })
 }
