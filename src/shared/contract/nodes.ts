@@ -67,7 +67,7 @@ export const nodes = defineSurface('nodes', {
       ...open('S0 Nodes and mesh: each row is filtered by the relation read'),
       rows: { relation: 'read', object: 'node:{row.id}' },
     },
-    audit: { relation: 'node.list', when: 'all', object: 'platform:main' },
+    audit: { relation: 'node.list', when: 'all', object: 'platform:main', faults: 'node.list.authz_errors' },
     paging: { limit: 'rejected', cursor: 'operation' },
     responses: { 200: pageOf(NodeSummary).meta({ id: 'NodeList' }) },
     problems: ['invalid_domain_filter', 'invalid_reachability'],

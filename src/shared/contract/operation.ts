@@ -69,6 +69,8 @@ export type AuditRule =
       readonly object?: ObjectTemplate
       /** A second relation for refusals by the path-id gate (S0 Endpoint intake). */
       readonly pathGate?: string
+      /** Context member that counts rows left out by a fault; `authz_errors` by default. */
+      readonly faults?: string
     }
   | { readonly none: string }
 
