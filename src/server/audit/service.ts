@@ -52,8 +52,7 @@ function keyOf(position: PagePosition | undefined): store.AuditRange['after'] {
 }
 
 function toAnswer(row: store.AuditRecord): AuditAnswer {
-  const { id, domain_id, subject, relation, object, reason, correlation_id, context } = row
-  const { outcome } = row
+  const { id, domain_id, subject, relation, object, outcome, reason, correlation_id, context } = row
   return {
     id,
     at: row.at.toISOString(),

@@ -73,6 +73,6 @@ function answer(ctx: RequestContext, decision: Decision): Answer {
 }
 
 /** Goes on at once with a value that is at hand, and later with one that is promised. */
-function then<T, R>(value: T | Promise<T>, next: (value: T) => R | Promise<R>): R | Promise<R> {
-  return value instanceof Promise ? value.then(next) : next(value)
+function then<T, R>(value: T | Promise<T>, goOn: (value: T) => R | Promise<R>): R | Promise<R> {
+  return value instanceof Promise ? value.then(goOn) : goOn(value)
 }

@@ -10,8 +10,9 @@ import { issueToken, revokeToken, rotateToken } from './change-tokens.ts'
 import { listedTokens } from './listing.ts'
 import type { MintToken } from './mint.ts'
 import { ownerOfRef, ownerSubject, type Owner } from './owner.ts'
+import { requireScopes } from './scopes.ts'
 import * as store from './store.ts'
-import { lifetimeFrom, requireScopes } from './token.ts'
+import { lifetimeFrom } from './token.ts'
 
 export interface AdminTokensDeps {
   readonly datastore: Datastore

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { parseApiToken } from '../../shared/credential-formats.ts'
 import { problem } from '../../shared/problems.ts'
-import { createCredentialCache, type CachedCredential } from '../http/credential-cache.ts'
+import { createCredentialCache, type CachedCredential } from './credential-cache.ts'
 import type { ChangeFeed } from '../ports/change-feed.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Caller, CredentialResolver, Refusal } from '../ports/credential-resolver.ts'
@@ -49,7 +49,7 @@ export function createApiTokenResolver({
   lastUsed,
   cachedMax = 10_000,
 }: ApiTokenResolverDeps): CredentialResolver {
-  const cache = createCredentialCache<Entry>({ changeFeed, clock, kind: 'api-token', entriesMax: cachedMax })
+  const cache = createCredentialCache<Entry>({ changeFeed, clock, entriesMax: cachedMax })
 
   async function read(presented: string, id: string): Promise<Entry | Refusal> {
     const record = await find(datastore, id)

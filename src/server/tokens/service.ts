@@ -1,6 +1,5 @@
 import type { tokens } from '../../shared/contract/tokens.ts'
 import { problem } from '../../shared/problems.ts'
-import { areScopesWithin } from '../../shared/scopes.ts'
 import type { Handlers, RequestContext } from '../http/request-context.ts'
 import type { Datastore } from '../ports/datastore.ts'
 import type { Change } from '../ports/unit-of-work.ts'
@@ -9,8 +8,9 @@ import { answerIssued, answerRotated, toWhoami } from './answers.ts'
 import { listedTokens } from './listing.ts'
 import type { MintToken } from './mint.ts'
 import { ownerOfCaller } from './owner.ts'
+import { areScopesWithin, requireScopes } from './scopes.ts'
 import * as store from './store.ts'
-import { lifetimeWithin, requireScopes } from './token.ts'
+import { lifetimeWithin } from './token.ts'
 
 export interface TokensDeps {
   readonly datastore: Datastore

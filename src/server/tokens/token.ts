@@ -1,6 +1,4 @@
-import { contract } from '../../shared/contract/index.ts'
 import { problem } from '../../shared/problems.ts'
-import { ALL_SCOPES } from '../../shared/scopes.ts'
 import type { Caller } from '../ports/credential-resolver.ts'
 import type { TokenRecord } from './store.ts'
 
@@ -13,20 +11,9 @@ export const LISTED_AFTER_END_MS = 90 * 86_400_000
 const DEFAULT_LIFETIME_SECONDS = 90 * 86_400
 const DEFAULT_GRACE_SECONDS = 3600
 
-const SURFACES: ReadonlySet<string> = new Set(Object.values(contract).map(({ name }) => name))
-
 /** Whether the token may be rotated: it works, and was not rotated before. */
 export function isLive(token: TokenRecord, nowMs: number): boolean {
   return token.revoked_at === null && token.rotated_to === null && token.expires_at.getTime() > nowMs
-}
-
-/** @throws Problem `invalid_scope` when a scope names no surface of the API. */
-export function requireScopes(asked: readonly string[] | undefined): string[] {
-  const scopes = [...new Set(asked ?? [ALL_SCOPES])]
-  for (const scope of scopes) {
-    if (scope !== ALL_SCOPES && !SURFACES.has(scope.slice(0, scope.lastIndexOf(':')))) throw problem('invalid_scope')
-  }
-  return scopes
 }
 
 /** How long a token lives. */

@@ -11,8 +11,6 @@ export interface CachedCredential {
 export interface CredentialCacheOptions {
   readonly changeFeed: ChangeFeed
   readonly clock: Clock
-  /** The kind that `credential_changed` names. */
-  readonly kind: 'api-token' | 'nsk' | 'join-token'
   /** Credentials kept; of those beyond it the ones not used lately go. */
   readonly entriesMax: number
 }
@@ -21,7 +19,7 @@ export interface CredentialCacheOptions {
 export type ReadCredential<Entry> = () => Promise<Entry | Refusal>
 
 /**
- * Credentials by a key that stands for the presented text: its fingerprint, never the text itself.
+ * API tokens by a key that stands for the presented text: its fingerprint, never the text itself.
  * An entry is dropped when the change feed names its credential, and is used only while the feed is fresh
  * (decisions: Consistency), so a revoked credential ends within a second even on a replica that was cut off.
  * Refusals are kept for a second, so that a flood of one bad credential costs one query a second.
@@ -50,7 +48,6 @@ interface Flight<Entry> {
 export function createCredentialCache<Entry extends CachedCredential>({
   changeFeed,
   clock,
-  kind,
   entriesMax,
 }: CredentialCacheOptions): CredentialCache<Entry> {
   const slots = new Map<string, Slot<Entry>>()
@@ -58,14 +55,23 @@ export function createCredentialCache<Entry extends CachedCredential>({
   const flights = new Map<string, Flight<Entry>>()
   const refusals = createRefusals(clock)
 
-  changeFeed.subscribe((change) => {
-    if (change.kind === 'credential_changed' && isCredentialOf(change.payload, kind)) forget(change.payload.id)
-  })
+  changeFeed.subscribe(
+    (change) => {
+      if (change.kind === 'credential_changed' && change.payload.kind === 'api-token') forget(change.payload.id)
+    },
+    async () => forgetAll(),
+  )
 
   /** What was read before the change must be neither kept nor handed to those who ask after it. */
   function forget(credentialId: string): void {
     dropCredential(credentialId)
     for (const [key, flight] of flights) if (flight.credentialId === credentialId) flights.delete(key)
+  }
+
+  function forgetAll(): void {
+    slots.clear()
+    keys.clear()
+    flights.clear()
   }
 
   function dropCredential(credentialId: string): void {
@@ -151,9 +157,4 @@ function createRefusals(clock: Clock): Refusals {
       kept.set(key, { refusal, untilMs: clock.now() + REFUSAL_MS })
     },
   }
-}
-
-function isCredentialOf(payload: unknown, kind: string): payload is { readonly id: string } {
-  if (typeof payload !== 'object' || payload === null) return false
-  return 'kind' in payload && payload.kind === kind && 'id' in payload && typeof payload.id === 'string'
 }
