@@ -48,7 +48,7 @@ const columns = ['prefix', 'uses', 'max_uses', 'expires_at', 'revoked_at', 'id']
 const common = { credentials: OPERATOR, notProvisioned: 'nodes_not_provisioned' } as const
 const gate = check('manage', 'domain:{path.id}')
 
-export const joinTokens = defineSurface('join-tokens', {
+export const joinTokens = defineSurface('join-tokens', 'Tokens that nodes join with', {
   CreateJoinToken: {
     ...common,
     method: 'POST',

@@ -24,7 +24,7 @@ const columns = [
   'id',
 ]
 
-export const nodes = defineSurface('nodes', {
+export const nodes = defineSurface('nodes', 'Machines of the mesh', {
   RegisterNode: {
     method: 'POST',
     path: '/v1/nodes/register',
