@@ -63,6 +63,7 @@ export const audit = defineSurface('audit', 'Decisions that were taken', {
     cli: {
       command: 'audit list',
       refs: { domain_id: 'domains' },
+      ownDomain: { member: 'domain_id', unless: ['scope'] },
       columns: ['at', 'subject', 'relation', 'object', 'outcome', 'reason', 'correlation_id'],
       wide: ['id', 'context'],
     },
