@@ -112,15 +112,22 @@ function merged(before: FlagValue | undefined, typed: Typed): FlagValue {
 
 function valueOf({ name, spec, text }: Typed): FlagValue {
   if (typeof text === 'boolean') return text
-  if (spec.choices && !spec.choices.includes(text)) throw badChoice(`--${name}`, text, spec.choices)
-  if (spec.kind === 'list')
-    return text
-      .split(',')
-      .map((part) => part.trim())
-      .filter((part) => part !== '')
+  const parts = partsOf(spec, text)
+  for (const part of parts) {
+    if (spec.choices && !spec.choices.includes(part)) throw badChoice(`--${name}`, part, spec.choices)
+  }
+  if (spec.kind === 'list' || spec.kind === 'many') return parts
   if (spec.kind === 'integer' || spec.kind === 'number') return readNumber(name, spec, text)
   if (spec.kind === 'duration') return readDuration(name, text)
   return text
+}
+
+function partsOf({ kind }: FlagSpec, text: string): readonly string[] {
+  if (kind !== 'list') return [text]
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
 }
 
 function readNumber(name: string, { kind }: FlagSpec, text: string): number {
@@ -160,6 +167,7 @@ const VALUE_NAMES = {
   number: 'N',
   duration: 'DURATION',
   list: 'A,B',
+  many: 'TEXT',
   optional: 'TEXT',
 }
 

@@ -1,3 +1,4 @@
+import type { Manifest } from '../shared/contract/manifest-format.ts'
 import type { ExitCode } from './exit-code.ts'
 import type { ArgumentSpec, FlagSpecs, FlagValues, SharedGroup } from './flags.ts'
 import type { Session } from './session.ts'
@@ -36,5 +37,5 @@ export interface CommandRow {
   readonly words: string
   readonly summary: string
   readonly hidden?: true
-  load(): Promise<Command>
+  load(manifest: Manifest): Promise<Command>
 }

@@ -27,7 +27,10 @@ async function reportOf(error: unknown, session: Session, words: string): Promis
   }
   if (error instanceof ProblemAnswer) {
     const facts = { code: error.code, status: error.status, correlation_id: error.correlationId }
-    const [message, hints] = await Promise.all([refusalMessage(error, session, words), refusalHints(error, session, words)])
+    const [message, hints] = await Promise.all([
+      refusalMessage(error, session, words),
+      refusalHints(error, session, words),
+    ])
     return { message, hints, facts, exitCode: exitCodeOf(error.status) }
   }
   if (error instanceof TransportFailure) return transportReport(error, session)
@@ -44,7 +47,8 @@ const FAULT_HINTS: Readonly<Record<TransportFailure['fault'], readonly string[]>
 }
 
 async function transportReport(error: TransportFailure, session: Session): Promise<Report> {
-  if (error.fault === 'aborted') return { message: 'interrupted', hints: [], facts: { code: 'interrupted' }, exitCode: EXIT.interrupted }
+  if (error.fault === 'aborted')
+    return { message: 'interrupted', hints: [], facts: { code: 'interrupted' }, exitCode: EXIT.interrupted }
   const { url } = await session.settings()
   return {
     message: `${url.value} could not be asked: ${error.message}`,
@@ -69,7 +73,8 @@ function bugReport(error: unknown): Report {
 function asText({ message, hints, facts }: Report, style: Style): string {
   const { status } = facts
   const known = Object.entries(facts).filter(([, value]) => value !== undefined)
-  const line = status === undefined ? [] : [style.dim(known.map(([name, value]) => `${name}=${String(value)}`).join(' '))]
+  const line =
+    status === undefined ? [] : [style.dim(known.map(([name, value]) => `${name}=${String(value)}`).join(' '))]
   return `${[`${style.bad('error:')} ${harmless(message)}`, ...hints.map(harmless), ...line].join('\n')}\n`
 }
 

@@ -1,5 +1,8 @@
-/** How the text after a flag is read. `optional`: a value only when joined by `=`. Durations are seconds. */
-export type FlagKind = 'switch' | 'text' | 'integer' | 'number' | 'duration' | 'list' | 'optional'
+/**
+ * How the text after a flag is read. `list` takes commas and may come again, `many` only comes again; `optional`: a value
+ * only when joined by `=`. Durations are seconds.
+ */
+export type FlagKind = 'switch' | 'text' | 'integer' | 'number' | 'duration' | 'list' | 'many' | 'optional'
 
 export interface FlagSpec {
   readonly kind: FlagKind
@@ -28,6 +31,7 @@ interface KindValues {
   number: number
   duration: number
   list: readonly string[]
+  many: readonly string[]
   optional: string
 }
 

@@ -38,7 +38,7 @@ export function rootHelp(root: Branch, layout: Layout): string {
       '  ctl serve                                    run a server here, storage included',
       '  ctl login --with-token < bootstrap-token     sign in with a token from stdin',
       '  ctl nodes list                               what is in the fleet, and in reach',
-      '  ctl nodes list -o json --jq \'.items[].id\'    the same for a script',
+      "  ctl nodes list -o json --jq '.items[].id'    the same for a script",
     ],
     ['Help on a command: ctl <command> --help. Exit codes: ctl help exit-codes.'],
   ])
@@ -109,7 +109,9 @@ export function usageLine(words: string, command: Command): string {
   return [
     'ctl',
     words,
-    ...(command.args ?? []).map((argument) => (argument.required === false ? `[${argumentName(argument)}]` : argumentName(argument))),
+    ...(command.args ?? []).map((argument) =>
+      argument.required === false ? `[${argumentName(argument)}]` : argumentName(argument),
+    ),
     ...required.map(([name, spec]) => `--${name} ${valueName(spec)}`),
     '[flags]',
   ].join(' ')
@@ -146,7 +148,10 @@ function entryLines(entries: readonly (readonly [string, string])[], { columns }
   return entries.flatMap(([name, text]) => {
     const lines = wrapped(text, Math.min(columns, WIDEST) - left - 4)
     const [first = '', ...others] = lines
-    const head = displayWidth(name) > left ? [`  ${name}`, `${' '.repeat(left + 4)}${first}`] : [`  ${padded(name, left)}  ${first}`]
+    const head =
+      displayWidth(name) > left
+        ? [`  ${name}`, `${' '.repeat(left + 4)}${first}`]
+        : [`  ${padded(name, left)}  ${first}`]
     return [...head, ...others.map((line) => `${' '.repeat(left + 4)}${line}`)].map((line) => line.trimEnd())
   })
 }
@@ -156,7 +161,8 @@ export function wrapped(text: string, columns: number): readonly string[] {
   const lines: string[] = []
   for (const word of text.split(/\s+/)) {
     const last = lines.at(-1)
-    if (last !== undefined && displayWidth(last) + displayWidth(word) < Math.min(columns, WIDEST)) lines[lines.length - 1] = `${last} ${word}`
+    if (last !== undefined && displayWidth(last) + displayWidth(word) < Math.min(columns, WIDEST))
+      lines[lines.length - 1] = `${last} ${word}`
     else lines.push(word)
   }
   return lines

@@ -35,6 +35,13 @@ export interface Resolver {
   list(noun: string, scope: Scope): Promise<readonly unknown[]>
 }
 
+/** A list to search in place of the usual one of its noun. */
+export interface OtherList {
+  readonly operation: ManifestOperation
+  readonly input: CallInput
+}
+export type OtherLists = Readonly<Record<string, OtherList>>
+
 /** Shorter pieces of ids would soon be ambiguous. */
 const PIECE_MIN = 6
 /** Rows that are searched for a name before a whole id is asked for instead. */
@@ -55,7 +62,7 @@ const NOUN_OF_TYPE: Readonly<Record<string, string>> = {
 }
 
 /** Makes a resolver; what it has listed once it remembers. */
-export function createResolver(session: Session): Resolver {
+export function createResolver(session: Session, others: OtherLists = {}): Resolver {
   const listed = new Map<string, Promise<readonly unknown[]>>()
 
   function list(noun: string, scope: Scope): Promise<readonly unknown[]> {
@@ -66,10 +73,10 @@ export function createResolver(session: Session): Resolver {
   }
 
   async function readAll(noun: string, scope: Scope): Promise<readonly unknown[]> {
-    const operation = listOperation(session, noun)
+    const operation = others[noun]?.operation ?? listOperation(session, noun)
     if (!operation) throw usageError(`a ${singular(noun)} must be given by its whole id here`)
     const caller = await session.caller()
-    const input = await scopeInput(operation, scope)
+    const input = others[noun]?.input ?? (await scopeInput(operation, scope))
     if (!operation.paging) return rowsOf((await caller.call(operation, input)).value) ?? []
     const page = async (query: CallInput): Promise<Page<unknown>> =>
       (await caller.call(operation, query)).value as Page<unknown>

@@ -22,7 +22,7 @@ export function derivedCommand(operation: ManifestOperation, manifest: Manifest)
     flags: flagsOf(operation, manifest),
     uses: usesOf(operation),
     examples: (cli?.examples ?? []).map((example) => (example.startsWith('ctl ') ? example : `ctl ${example}`)),
-    run: async (session, given) => (await import('./perform.ts')).perform(session, operation, given),
+    run: async (session, given) => (await import('./perform.ts')).perform(session, { operation }, given),
   }
 }
 

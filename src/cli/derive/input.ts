@@ -5,11 +5,17 @@ import { EXIT } from '../exit-code.ts'
 import type { FlagValue } from '../flags.ts'
 import type { Row } from '../output/members.ts'
 import { memberOf, nameOf } from '../output/members.ts'
-import { createResolver, type Resolved, type Resolver } from '../references.ts'
+import { createResolver, type OtherLists, type Resolved, type Resolver } from '../references.ts'
 import type { Session } from '../session.ts'
 import { singular } from '../tree.ts'
 import { isPlace, membersOf, type Member } from './members.ts'
 import { apiValue, bodyFromFile } from './values.ts'
+
+/** An operation to perform, with lists that its references are looked up in instead of the usual ones. */
+export interface Plan {
+  readonly operation: ManifestOperation
+  readonly lists?: OtherLists
+}
 
 /** One call to make. */
 export interface Target {
@@ -35,17 +41,14 @@ interface Filling {
  * Turns what was typed into the inputs of an operation: one, or one per reference where the last argument names several.
  * Places (Domain, Project) first, since names are looked up in them. Nothing but lists is asked of the server.
  */
-export async function targetsOf(
-  session: Session,
-  operation: ManifestOperation,
-  given: Given,
-): Promise<readonly Target[]> {
+export async function targetsOf(session: Session, plan: Plan, given: Given): Promise<readonly Target[]> {
+  const { operation } = plan
   const members = membersOf(operation)
   const filling: Filling = {
     session,
     given,
     operation,
-    resolver: createResolver(session),
+    resolver: createResolver(session, plan.lists),
     scope: {},
     input: {},
     body: await bodyStart(session, given),

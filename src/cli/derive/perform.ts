@@ -9,13 +9,14 @@ import { memberOf } from '../output/members.ts'
 import type { View } from '../output/emit.ts'
 import type { Session } from '../session.ts'
 import { assertAnswerable, confirmChange } from './confirm.ts'
-import { targetsOf, type Target } from './input.ts'
+import { targetsOf, type Plan, type Target } from './input.ts'
 import { noteList, readList } from './lists.ts'
 
 /** Runs an operation as a command: resolves, asks, calls, prints, and says what was done. */
-export async function perform(session: Session, operation: ManifestOperation, given: Given): Promise<void> {
+export async function perform(session: Session, plan: Plan, given: Given): Promise<void> {
+  const { operation } = plan
   await assertAnswerable(session, operation)
-  const targets = await targetsOf(session, operation, given)
+  const targets = await targetsOf(session, plan, given)
   if (session.shared.curl === true) return printCurl(session, operation, targets)
   await confirmChange(session, operation, targets)
   const [first] = targets
@@ -86,4 +87,6 @@ function sayDone(session: Session, { cli }: ManifestOperation, { reply, target }
     return harmless(typeof value === 'string' ? value : JSON.stringify(value ?? ''))
   })
   if (sentence !== undefined) session.note(sentence)
+  const sunset = reply.headers['deprecation'] === undefined ? Date.parse(reply.headers['sunset'] ?? '') : Number.NaN
+  if (!Number.isNaN(sunset)) session.note(`The old one works until ${new Date(sunset).toISOString()}.`)
 }
