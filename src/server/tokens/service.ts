@@ -24,11 +24,10 @@ export function createTokens({ datastore, mint }: TokensDeps): Handlers<typeof t
       const scopes = requireScopes(body.scopes)
       if (!areScopesWithin(scopes, ctx.caller.credential.scopes)) throw problem('scope_exceeds_caller')
       const lifetime = lifetimeWithin(ctx.caller.credential, ctx.nowMs, body.expires_in_seconds)
-      const issued = await ctx.change(async (change) => {
-        const owner = await store.lockOwner(change.db, ownerOfCaller(ctx.caller))
-        if (owner === undefined) throw problem('unauthenticated')
-        return issueToken(change, mint, { owner, name: body.name, scopes, lifetime, createdAt: new Date(ctx.nowMs) })
-      })
+      const owner = ownerOfCaller(ctx.caller)
+      const order = { owner, name: body.name, scopes, lifetime, createdAt: new Date(ctx.nowMs) }
+      const issued = await ctx.change((change) => issueToken(change, mint, order))
+      if (issued === undefined) throw problem('unauthenticated')
       return answerIssued(ctx, issued, '/v1/auth/tokens')
     },
 
