@@ -1,0 +1,92 @@
+import { requestOf, type Reply } from '../../client/client.ts'
+import type { ManifestOperation } from '../../shared/contract/manifest-format.ts'
+import { curlCommand } from '../calls.ts'
+import { CliError } from '../cli-error.ts'
+import type { Given } from '../command.ts'
+import { EXIT } from '../exit-code.ts'
+import { harmless } from '../style.ts'
+import { memberOf } from '../output/members.ts'
+import type { View } from '../output/emit.ts'
+import type { Session } from '../session.ts'
+import { assertAnswerable, confirmChange } from './confirm.ts'
+import { targetsOf, type Plan, type Target } from './input.ts'
+import { noteList, readList } from './lists.ts'
+
+/** Runs an operation as a command: resolves, asks, calls, prints, and says what was done. */
+export async function perform(session: Session, plan: Plan, given: Given): Promise<void> {
+  const { operation } = plan
+  await assertAnswerable(session, operation)
+  const targets = await targetsOf(session, plan, given)
+  if (session.shared.curl === true) return printCurl(session, operation, targets)
+  await confirmChange(session, operation, targets)
+  const [first] = targets
+  if (operation.paging && first) return performList(session, operation, first)
+  const replies = await callEach(session, operation, targets)
+  const values = replies.flatMap(({ value }) => (value === undefined ? [] : [value]))
+  if (values.length > 0) await session.emit(targets.length === 1 ? values[0] : values, viewOf(operation))
+  replies.forEach((reply, index) => sayDone(session, operation, { reply, target: targets[index] }))
+}
+
+async function performList(session: Session, operation: ManifestOperation, target: Target): Promise<void> {
+  const page = await readList(session, operation, target.input)
+  await session.emit(page, viewOf(operation))
+  noteList(session, page)
+}
+
+/** Calls for one target after the other; what a failure leaves undone is said. */
+async function callEach(
+  session: Session,
+  operation: ManifestOperation,
+  targets: readonly Target[],
+): Promise<readonly Reply[]> {
+  const caller = await session.caller()
+  const replies: Reply[] = []
+  for (const [index, target] of targets.entries()) {
+    if (session.io.interrupted.aborted) throw interruptedAt(targets, index)
+    try {
+      replies.push(await caller.call(operation, target.input))
+    } catch (error) {
+      replies.forEach((reply, at) => sayDone(session, operation, { reply, target: targets[at] }))
+      if (targets.length > 1) session.warn(undone(targets, index))
+      throw error
+    }
+  }
+  return replies
+}
+
+function undone(targets: readonly Target[], from: number): string {
+  return `not done: ${targets
+    .slice(from)
+    .map(({ object }) => harmless(object?.label ?? ''))
+    .join(', ')}`
+}
+
+function interruptedAt(targets: readonly Target[], index: number): CliError {
+  return new CliError(`interrupted; ${undone(targets, index)}`, { exitCode: EXIT.interrupted, code: 'interrupted' })
+}
+
+async function printCurl(session: Session, operation: ManifestOperation, targets: readonly Target[]): Promise<void> {
+  const { url } = await session.settings()
+  for (const { input } of targets) session.io.stdout.write(`${curlCommand(url.value, requestOf(operation, input))}\n`)
+}
+
+/** How an operation's answer is shown: the columns it declares, or the whole object where it is asked for alone. */
+export function viewOf({ cli, method, paging }: ManifestOperation): View {
+  return { columns: cli?.columns ?? [], wide: cli?.wide, isWhole: method === 'GET' && !paging }
+}
+
+interface Done {
+  readonly reply: Reply
+  readonly target: Target | undefined
+}
+
+/** Says the sentence of the contract, its holes filled from the answer, else from what was asked. */
+function sayDone(session: Session, { cli }: ManifestOperation, { reply, target }: Done): void {
+  const sentence = cli?.done?.replace(/\{([\w.]+)\}/g, (_, member: string) => {
+    const value = memberOf(reply.value, member) ?? target?.labels[member] ?? memberOf(target?.input, member)
+    return harmless(typeof value === 'string' ? value : JSON.stringify(value ?? ''))
+  })
+  if (sentence !== undefined) session.note(sentence)
+  const sunset = reply.headers['deprecation'] === undefined ? Date.parse(reply.headers['sunset'] ?? '') : Number.NaN
+  if (!Number.isNaN(sunset)) session.note(`The old one works until ${new Date(sunset).toISOString()}.`)
+}

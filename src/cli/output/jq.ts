@@ -1,0 +1,25 @@
+import { CliError } from '../cli-error.ts'
+import { EXIT } from '../exit-code.ts'
+
+interface Jq {
+  raw(json: string, filter: string, flags: readonly string[]): string | undefined
+}
+
+/** Runs a jq expression over JSON text; strings come out raw, one result per line. Throws a usage error that quotes jq. */
+export async function jq(json: string, expression: string): Promise<string> {
+  // The package has no types; it exports a promise of its two functions.
+  const engine = await ((await import('jq-web')) as { default: Promise<Jq> }).default
+  try {
+    const text = engine.raw(json, expression, ['-r'])
+    return text === undefined || text === '' ? '' : `${text}\n`
+  } catch (cause) {
+    const said = cause instanceof Error ? cause.message : String(cause)
+    const lines = said.split('\n').filter((line) => line.startsWith('jq: error'))
+    throw new CliError(`--jq: ${(lines[0] ?? said).replace(/^jq: error\s*/, '').replace(/^[:(]?\s*/, '')}`, {
+      exitCode: EXIT.usage,
+      code: 'usage',
+      hints: ['The expression language is that of jq 1.7.'],
+      cause,
+    })
+  }
+}

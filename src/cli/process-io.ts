@@ -1,0 +1,78 @@
+import { homedir } from 'node:os'
+import type { Io, Sink } from './io.ts'
+
+/** The process itself as `Io`. */
+export function processIo(): Io {
+  const interruption = createInterruption()
+  return {
+    stdin: { isTty: process.stdin.isTTY ?? false, text: readStdin },
+    stdout: sinkOf(process.stdout),
+    stderr: sinkOf(process.stderr),
+    env: process.env,
+    cwd: process.cwd(),
+    home: homedir(),
+    platform: process.platform,
+    nowMs: Date.now,
+    random: Math.random,
+    sleep: (ms) => sleepUnless(ms, interruption()),
+    get interrupted() {
+      return interruption()
+    },
+    prompter: async () => (await import('./prompter.ts')).createPrompter(process.stdin, process.stderr),
+  }
+}
+
+function sinkOf(stream: NodeJS.WriteStream): Sink {
+  // A reader that has seen enough (`ctl … | head`) closes the pipe: no failure, only nothing left to do.
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+    process.exit(0)
+  })
+  return {
+    get isTty() {
+      return stream.isTTY
+    },
+    get columns() {
+      return stream.columns || 80
+    },
+    write: (text) => {
+      stream.write(text)
+    },
+  }
+}
+
+async function readStdin(): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk as Uint8Array))
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/** Takes over SIGINT at the first call: the first Ctrl-C ends things in order, the second at once. */
+function createInterruption(): () => AbortSignal {
+  let controller: AbortController | undefined
+  return () => {
+    if (!controller) {
+      const started = new AbortController()
+      controller = started
+      process.once('SIGINT', () => {
+        started.abort()
+        process.once('SIGINT', () => process.exit(130))
+      })
+    }
+    return controller.signal
+  }
+}
+
+function sleepUnless(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve()
+    const wake = (): void => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', wake)
+      resolve()
+    }
+    const timer = setTimeout(wake, ms)
+    signal.addEventListener('abort', wake, { once: true })
+    return undefined
+  })
+}

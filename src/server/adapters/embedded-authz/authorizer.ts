@@ -1,0 +1,119 @@
+import { UndecidableError } from '../../../shared/authz/engine/checker.ts'
+import { resolveQuestion } from '../../../shared/authz/engine/resolve-question.ts'
+import { NO, YES, type Verdict } from '../../../shared/authz/engine/verdict.ts'
+import { grantingNames } from '../../../shared/authz/granting-names.ts'
+import type { CaveatModel, Model } from '../../../shared/authz/model.ts'
+import { SERVICE_MODEL } from '../../../shared/authz/service-model.ts'
+import { invalidTriple } from '../../../shared/authz/validate-tuple.ts'
+import { problem } from '../../../shared/problems.ts'
+import type { Authorizer, CheckQuery, Decision } from '../../ports/authorizer.ts'
+import type { ChangeFeed } from '../../ports/change-feed.ts'
+import type { Datastore } from '../../ports/datastore.ts'
+import { caveatVerdict } from './caveats.ts'
+import { createSettingsCache } from './domain-settings.ts'
+import { followTuples, type LoadedTuples } from './follow-tuples.ts'
+import { createHomes } from './homes.ts'
+import { createTupleRules, type TupleRules } from './tuple-rules.ts'
+
+export interface EmbeddedAuthorizerDeps {
+  readonly datastore: Datastore
+  /** Not started yet: its start loads the tuples. */
+  readonly changeFeed: ChangeFeed
+}
+
+export interface EmbeddedAuthorizer extends Authorizer, TupleRules {
+  /** What the index holds, for metrics; zeros until the feed has loaded it. Unknown tuples are those that the schema does not have. */
+  stats(): { readonly tuples: number; readonly objects: number; readonly unknownTuples: number }
+}
+
+const DENIED: Decision = Object.freeze({ allowed: false, reason: 'insufficient_relation' })
+const VIOLATION: Decision = Object.freeze({ allowed: false, reason: 'caveat_violation' })
+const ALLOWED: Decision = Object.freeze({ allowed: true, path: Object.freeze([]) })
+
+/** Rounds of reading Domain settings for one check. Each round reads one Domain more, and groups seldom cross two. */
+const ROUNDS_MAX = 16
+
+/**
+ * Decides from an index of every tuple in memory. The index follows the change feed and answers only within its lease:
+ * a replica that is cut off says `authz_unavailable` rather than go on granting (decisions: Consistency).
+ */
+export function createEmbeddedAuthorizer({ datastore, changeFeed }: EmbeddedAuthorizerDeps): EmbeddedAuthorizer {
+  const currentTuples = followTuples(SERVICE_MODEL, changeFeed)
+  const settings = createSettingsCache(datastore)
+  const paths = pathsOf(SERVICE_MODEL)
+  const homeIn = createHomes(SERVICE_MODEL)
+  changeFeed.subscribe(
+    ({ kind }) => {
+      if (kind === 'domain_changed') settings.drop()
+    },
+    async () => settings.drop(),
+  )
+
+  function usableTuples(): LoadedTuples {
+    const tuples = currentTuples()
+    if (tuples === undefined || !changeFeed.isFresh()) throw problem('authz_unavailable')
+    return tuples
+  }
+
+  /** A decision, or the Domain whose settings must be read to make it. */
+  function decide(query: CheckQuery): Decision | { readonly needs: string } {
+    const { index, checker } = usableTuples()
+    const question = resolveQuestion(SERVICE_MODEL, index, query)
+    if ('reason' in question) throw invalidTriple(question)
+    let needs: string | undefined
+    const holds = (caveat: CaveatModel, domainId: string | null): Verdict => {
+      if (domainId !== null && !settings.has(domainId)) needs = domainId
+      const known = { facts: query.facts, settings: domainId === null ? undefined : settings.get(domainId) }
+      return caveatVerdict(caveat, known, query.allowedFacts)
+    }
+    const verdict = decided(() => checker.check(question, holds, query.wantPath))
+    if (verdict === YES) return query.wantPath ? { allowed: true, path: checker.path() } : ALLOWED
+    if (needs !== undefined) return { needs }
+    return verdict === NO ? DENIED : VIOLATION
+  }
+
+  async function decideWithSettings(query: CheckQuery, needed: string): Promise<Decision> {
+    let domainId = needed
+    for (let round = 0; round < ROUNDS_MAX; round++) {
+      await settings.load(domainId)
+      const decision = decide(query)
+      if (!('needs' in decision)) return decision
+      domainId = decision.needs
+    }
+    throw problem('authz_unavailable')
+  }
+
+  return {
+    kind: 'embedded',
+    ...createTupleRules(() => currentTuples()?.index),
+    check(query) {
+      const decision = decide(query)
+      return 'needs' in decision ? decideWithSettings(query, decision.needs) : decision
+    },
+    domainOf: (reference) => homeIn(usableTuples().index, reference),
+    pathOf: (resourceType, relation) => paths.get(`${resourceType}#${relation}`) ?? [],
+    hasRelation: (resourceType, relation) => SERVICE_MODEL.type(resourceType)?.askable.has(relation) ?? false,
+    stats() {
+      const tuples = currentTuples()
+      if (tuples === undefined) return { tuples: 0, objects: 0, unknownTuples: 0 }
+      const { index, unknownTuples } = tuples
+      return { tuples: index.edges.size, objects: index.objects.size, unknownTuples }
+    },
+  }
+}
+
+/** Data that is nested too deep, or excludes itself, is answered with the one 500 that checks declare. */
+function decided(check: () => Verdict): Verdict {
+  try {
+    return check()
+  } catch (error) {
+    if (error instanceof UndecidableError) throw problem('internal', {}, error)
+    throw error
+  }
+}
+
+/** What a denial shows of each relation and permission: static, so worked out once. */
+function pathsOf({ types }: Model): ReadonlyMap<string, readonly string[]> {
+  const askables = types.flatMap(({ askable }) => [...askable.values()])
+  return new Map(askables.map((asked) => [`${asked.type.name}#${asked.name}`, grantingNames(asked)]))
+}

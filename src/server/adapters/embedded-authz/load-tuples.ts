@@ -1,0 +1,31 @@
+import type { TupleColumns } from '../../../shared/authz/tuple.ts'
+import type { Db } from '../../ports/datastore.ts'
+
+/** Rows a query reads: small enough that the one session of the embedded store is not held for 200 ms. */
+const CHUNK_ROWS = 5_000
+
+const COLUMNS = [
+  'subject_type',
+  'subject_id',
+  'subject_relation',
+  'relation',
+  'resource_type',
+  'resource_id',
+  'caveat_name',
+  'domain_id',
+] as const
+
+/** Reads every tuple of a snapshot, in chunks. */
+export async function loadTuples(snapshot: Db, take: (tuple: TupleColumns) => void): Promise<void> {
+  for (let last: string | undefined; ;) {
+    const page = snapshot
+      .selectFrom('relation_tuples')
+      .select(['id', ...COLUMNS])
+      .orderBy('id')
+      .limit(CHUNK_ROWS)
+    const rows = await (last === undefined ? page : page.where('id', '>', last)).execute()
+    for (const row of rows) take(row)
+    last = rows.at(-1)?.id
+    if (rows.length < CHUNK_ROWS) return
+  }
+}

@@ -1,0 +1,293 @@
+import type { Askable, CaveatModel, Expression, RelationModel, TypeModel } from '../model.ts'
+import { ACTIVE, CheckMemo, FINAL, PROVISIONAL, UNASKED } from './check-memo.ts'
+import { NONE } from './edge-chains.ts'
+import { DIRECT, GrantPath } from './grant-path.ts'
+import { isSet, type TupleIndex } from './tuple-index.ts'
+import { NO, UNKNOWN, YES, type Verdict } from './verdict.ts'
+
+/** Tuples that one chain of a check may pass through. Writes keep nesting to 40, and no object is more than four parents deep. */
+export const HOPS_MAX = 50
+
+/** The answer cannot be found: the data is nested deeper than `HOPS_MAX`, or an exclusion depends on itself. */
+export class UndecidableError extends Error {
+  constructor(reason: string) {
+    super(reason)
+    this.name = 'UndecidableError'
+  }
+}
+
+/** Tells whether a caveat holds: YES, VIOLATED or UNKNOWN. */
+export type ConditionVerdict = (caveat: CaveatModel, domainId: string | null) => Verdict
+
+/** A question in the index's terms. */
+export interface Question {
+  readonly subjectType: TypeModel
+  /** Object number; NONE without tuples, but `NO_OBJECT` when it is the resource itself. */
+  readonly subject: number
+  readonly asked: Askable
+  /** Object number; `NO_OBJECT` without tuples. */
+  readonly resource: number
+}
+
+/** No open question was met. */
+const NOTHING_OPEN = 0x7fffffff
+
+/**
+ * Answers checks from a tuple index: synchronous, without caches that outlive a check, without allocation to speak of.
+ * A check walks from the resource towards the subject. Every (object, relation or permission) is answered at most a few
+ * times: cycles are closed by assuming NO and giving up what rested on the assumption once it fails, which yields the
+ * least fixpoint.
+ */
+export class Checker {
+  readonly #index: TupleIndex
+  readonly #memo = new CheckMemo()
+  readonly #path = new GrantPath()
+  /** Provisional answers, in the order of their completion. */
+  readonly #provisional: number[] = []
+  #provisionalCount = 0
+
+  #holds: ConditionVerdict = () => UNKNOWN
+  #wantPath = false
+  #subject = 0
+  #wildcard = 0
+  #hops = 0
+  #depth = 0
+  /** Depth of the highest open question that the answer in hand rests on. */
+  #open = NOTHING_OPEN
+  /** Path of the answer in hand, if it is YES. */
+  #granted = DIRECT
+
+  constructor(index: TupleIndex) {
+    this.#index = index
+  }
+
+  /** @throws UndecidableError */
+  check(question: Question, holds: ConditionVerdict, wantPath: boolean): Verdict {
+    this.#start(question)
+    this.#holds = holds
+    this.#wantPath = wantPath
+    return this.#ask(question.resource, question.asked)
+  }
+
+  /** Names along the grant that the last check found. */
+  path(): string[] {
+    return this.#path.names(this.#granted)
+  }
+
+  #start({ subject, subjectType }: Question): void {
+    this.#memo.clear()
+    this.#path.clear()
+    this.#provisionalCount = 0
+    this.#hops = 0
+    this.#depth = 0
+    this.#open = NOTHING_OPEN
+    this.#granted = DIRECT
+    this.#subject = subject
+    this.#wildcard = this.#index.wildcard(subjectType)
+  }
+
+  #ask(object: number, member: Askable): Verdict {
+    if (member.kind === 'permission') return this.#answer(object, member, NONE)
+    const set = this.#index.mayHave(object, member) ? this.#index.sets.find(object, member.id) : NONE
+    if (set === NONE) return NO
+    return this.#index.firstSetSubject(set) === NONE ? this.#directly(set) : this.#answer(object, member, set)
+  }
+
+  /** Whether the subject, or everyone of its type, is in the set by a tuple of its own. */
+  #directly(set: number): Verdict {
+    this.#granted = DIRECT
+    const own = this.#index.edges.find(set, this.#subject << 1)
+    const verdict = own === NONE ? NO : this.#edge(own)
+    if (verdict === YES || this.#wildcard === NONE) return verdict
+    const all = this.#index.edges.find(set, this.#wildcard << 1)
+    return all === NONE ? verdict : Math.max(verdict, this.#edge(all))
+  }
+
+  /** Whether the edge's tuple holds. */
+  #edge(edge: number): Verdict {
+    const alternatives = this.#index.conditions.of(edge)
+    if (alternatives === undefined || alternatives.unconditional) return YES
+    let verdict: Verdict = NO
+    for (const { caveat, domainId } of alternatives.conditions) {
+      verdict = Math.max(verdict, this.#holds(caveat, domainId))
+    }
+    return verdict
+  }
+
+  /** Answers a question that may be part of a cycle. `set` is given for relations. */
+  #answer(object: number, member: Askable, set: number): Verdict {
+    const memo = this.#memo
+    const entry = memo.entry(object, member.id)
+    const state = memo.states[entry]
+    if (state !== UNASKED) return this.#recall(entry)
+    memo.states[entry] = ACTIVE
+    memo.depths[entry] = ++this.#depth
+    const openBefore = this.#open
+    const provisionalBefore = this.#provisionalCount
+    this.#open = NOTHING_OPEN
+    const verdict = member.kind === 'permission' ? this.#evaluate(object, member.expression) : this.#members(set)
+    this.#conclude(entry, verdict, provisionalBefore)
+    this.#depth--
+    this.#open = Math.min(openBefore, this.#open)
+    return verdict
+  }
+
+  #recall(entry: number): Verdict {
+    const memo = this.#memo
+    const state = memo.states[entry]
+    if (state !== FINAL) this.#open = Math.min(this.#open, memo.depths[entry] ?? 0)
+    if (state === ACTIVE) return NO
+    this.#granted = memo.paths[entry] ?? DIRECT
+    return memo.verdicts[entry] ?? NO
+  }
+
+  /**
+   * Settles an answer. One that rests on no open question above itself is final. Answers below it that assumed NO for it
+   * are final with it when NO it is; otherwise they are forgotten, to be asked again.
+   */
+  #conclude(entry: number, verdict: Verdict, provisionalBefore: number): void {
+    const memo = this.#memo
+    const isFinal = verdict === YES || this.#open >= (memo.depths[entry] ?? 0)
+    if (verdict !== NO || isFinal) this.#settle(provisionalBefore, verdict === NO ? FINAL : UNASKED)
+    memo.verdicts[entry] = verdict
+    memo.paths[entry] = this.#granted
+    memo.states[entry] = isFinal ? FINAL : PROVISIONAL
+    memo.depths[entry] = this.#open
+    if (isFinal) this.#open = NOTHING_OPEN
+    else this.#provisional[this.#provisionalCount++] = entry
+  }
+
+  #settle(from: number, state: typeof FINAL | typeof UNASKED): void {
+    for (let at = from; at < this.#provisionalCount; at++) this.#memo.states[this.#provisional[at] ?? 0] = state
+    this.#provisionalCount = from
+  }
+
+  /** Whether the subject is in one of the sets that the set contains. */
+  #members(set: number): Verdict {
+    const { sets, edges, bySet, members } = this.#index
+    let best = this.#directly(set)
+    if (best === YES) return YES
+    this.#enter()
+    for (let edge = this.#index.firstSetSubject(set); edge !== NONE; edge = bySet.next(edge)) {
+      const inner = edges.b(edge) >> 1
+      const member = members[sets.b(inner)]
+      if (member === undefined) continue
+      best = Math.max(best, this.#through(edge, sets.a(inner), member))
+      if (best !== YES) continue
+      this.#granted = this.#step(member.name, this.#granted)
+      break
+    }
+    this.#hops--
+    return best
+  }
+
+  /** Asks beyond an edge, under the edge's own condition. */
+  #through(edge: number, object: number, member: Askable): Verdict {
+    const held = this.#edge(edge)
+    return Math.min(held, this.#ask(object, member))
+  }
+
+  #evaluate(object: number, expression: Expression): Verdict {
+    switch (expression.op) {
+      case 'reference':
+        return this.#reference(object, expression.reference)
+      case 'arrow':
+        return this.#arrow(object, expression)
+      case 'union':
+        return this.#union(object, expression.parts)
+      case 'intersection':
+        return this.#intersection(object, expression.parts)
+      case 'exclusion':
+        return this.#exclusion(object, expression.parts)
+      case 'self':
+        return this.#self(object)
+      default:
+        return NO
+    }
+  }
+
+  #self(object: number): Verdict {
+    this.#granted = DIRECT
+    return object === this.#subject ? YES : NO
+  }
+
+  #reference(object: number, member: Askable | undefined): Verdict {
+    if (member === undefined) return NO
+    const verdict = this.#ask(object, member)
+    if (verdict === YES) this.#granted = this.#step(member.name, this.#granted)
+    return verdict
+  }
+
+  #union(object: number, parts: readonly Expression[]): Verdict {
+    let best: Verdict = NO
+    for (const part of parts) {
+      best = Math.max(best, this.#evaluate(object, part))
+      if (best === YES) return YES
+    }
+    return best
+  }
+
+  #intersection(object: number, parts: readonly Expression[]): Verdict {
+    let worst: Verdict = YES
+    let path = DIRECT
+    for (const part of parts) {
+      worst = Math.min(worst, this.#evaluate(object, part))
+      if (worst === NO) return NO
+      if (this.#wantPath && worst === YES) path = this.#path.joined(path, this.#granted)
+    }
+    this.#granted = path
+    return worst
+  }
+
+  /** @throws UndecidableError where what is excluded depends on a question that is still open: there is no least answer. */
+  #exclusion(object: number, [from, without]: readonly Expression[]): Verdict {
+    const base = from === undefined ? NO : this.#evaluate(object, from)
+    if (base === NO || without === undefined) return base
+    const path = this.#granted
+    const openBefore = this.#open
+    this.#open = NOTHING_OPEN
+    const excluded = this.#evaluate(object, without)
+    if (excluded !== YES && this.#open !== NOTHING_OPEN) throw new UndecidableError('an exclusion depends on itself')
+    this.#open = openBefore
+    this.#granted = path
+    if (excluded === YES) return NO
+    return excluded === UNKNOWN ? Math.min(base, UNKNOWN) : base
+  }
+
+  #arrow(object: number, { tupleset, targets }: Expression): Verdict {
+    if (tupleset === undefined || !this.#index.mayHave(object, tupleset)) return NO
+    const set = this.#index.sets.find(object, tupleset.id)
+    if (set === NONE) return NO
+    this.#enter()
+    const near = this.#follow(this.#index.firstObjectSubject(set), tupleset, targets)
+    const far = near === YES ? NO : this.#follow(this.#index.firstSetSubject(set), tupleset, targets)
+    this.#hops--
+    return Math.max(near, far)
+  }
+
+  /** Asks the target of each object that a list of edges leads to; of a set, of the object that it belongs to. */
+  #follow(first: number, tupleset: RelationModel, targets: readonly (Askable | undefined)[]): Verdict {
+    const { edges, bySet, objects, sets } = this.#index
+    let best: Verdict = NO
+    for (let edge = first; edge !== NONE; edge = bySet.next(edge)) {
+      const subject = edges.b(edge)
+      const reached = isSet(subject) ? sets.a(subject >> 1) : subject >> 1
+      const target = targets[objects.typeOf(reached)]
+      if (target === undefined) continue
+      best = Math.max(best, this.#through(edge, reached, target))
+      if (best !== YES) continue
+      this.#granted = this.#step(tupleset.name, this.#step(target.name, this.#granted))
+      return YES
+    }
+    return best
+  }
+
+  #enter(): void {
+    this.#hops++
+    if (this.#hops > HOPS_MAX) throw new UndecidableError(`nested deeper than ${HOPS_MAX} tuples`)
+  }
+
+  #step(name: string, rest: number): number {
+    return this.#wantPath ? this.#path.step(name, rest) : DIRECT
+  }
+}

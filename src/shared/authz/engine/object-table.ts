@@ -1,0 +1,99 @@
+import { grownColumn } from './columns.ts'
+import { RowSlots } from './row-slots.ts'
+import { readUuid, writeUuid } from './uuid-words.ts'
+
+/** Stands for every object without tuples: it never has any. */
+export const NO_OBJECT = 0
+
+/** Numbers objects. An id that is a UUID, as nearly all are, takes 16 bytes and a slot; others are kept as strings. */
+export class ObjectTable extends RowSlots {
+  /** Index of the type; -1 for rows out of use. */
+  #types = new Int32Array(this.capacity).fill(-1)
+  /** Four words a row; unused for ids that are no UUIDs. */
+  #words = new Int32Array(this.capacity * 4)
+  readonly #named = new Map<string, number>()
+  readonly #names = new Map<number, string>()
+  readonly #sought = new Int32Array(4)
+
+  constructor() {
+    super(NO_OBJECT + 1)
+  }
+
+  /** The object of that type whose id is the text from `from` on, or -1. */
+  find(type: number, text: string, from: number): number {
+    if (!readUuid(text, from, this.#sought)) return this.#named.get(nameKey(type, text.slice(from))) ?? -1
+    const mask = this.slots.length - 1
+    for (let slot = hash(type, this.#sought, 0) & mask; ; slot = (slot + 1) & mask) {
+      const row = this.slots[slot] ?? -1
+      if (row < 0 || this.#holds(row, type)) return row
+    }
+  }
+
+  /** Numbers an object that is not in the table yet. */
+  insert(type: number, id: string): number {
+    const row = this.takeRow()
+    this.#types[row] = type
+    if (readUuid(id, 0, this.#sought)) {
+      this.#words.set(this.#sought, row * 4)
+      this.place(row)
+    } else {
+      this.#named.set(nameKey(type, id), row)
+      this.#names.set(row, id)
+    }
+    return row
+  }
+
+  remove(row: number): void {
+    const name = this.#names.get(row)
+    if (name === undefined) this.displace(row)
+    else this.#named.delete(nameKey(this.typeOf(row), name))
+    this.#names.delete(row)
+    this.#types[row] = -1
+    this.releaseRow(row)
+  }
+
+  /** Index of the object's type. */
+  typeOf(row: number): number {
+    return this.#types[row] ?? -1
+  }
+
+  idOf(row: number): string {
+    return this.#names.get(row) ?? writeUuid(this.#words, row * 4)
+  }
+
+  protected override hashOf(row: number): number {
+    return hash(this.typeOf(row), this.#words, row * 4)
+  }
+
+  protected override isPlaced(row: number): boolean {
+    return this.typeOf(row) >= 0 && !this.#names.has(row)
+  }
+
+  protected override growColumns(capacity: number): void {
+    this.#types = grownColumn(this.#types, capacity, -1)
+    this.#words = grownColumn(this.#words, capacity * 4, 0)
+  }
+
+  #holds(row: number, type: number): boolean {
+    const at = row * 4
+    return (
+      this.#words[at + 3] === this.#sought[3] &&
+      this.#words[at + 2] === this.#sought[2] &&
+      this.#words[at + 1] === this.#sought[1] &&
+      this.#words[at] === this.#sought[0] &&
+      this.#types[row] === type
+    )
+  }
+}
+
+/** One string for both: a type's index is below the number of UTF-16 units. */
+function nameKey(type: number, id: string): string {
+  return String.fromCharCode(type) + id
+}
+
+function hash(type: number, words: Int32Array, at: number): number {
+  let mixed = Math.imul((words[at + 3] ?? 0) ^ type, 0x9e3779b1) ^ Math.imul(words[at + 2] ?? 0, 0x85ebca6b)
+  mixed ^= Math.imul((words[at + 1] ?? 0) ^ (words[at] ?? 0), 0xc2b2ae35)
+  mixed = Math.imul(mixed ^ (mixed >>> 15), 0x2c1b3c6d)
+  return mixed ^ (mixed >>> 13)
+}

@@ -1,0 +1,257 @@
+import { findRule, type ResolvedTuple } from '../find-rule.ts'
+import type { Askable, Model, RelationModel, TypeModel } from '../model.ts'
+import type { TupleColumns } from '../tuple.ts'
+import { grownColumn } from './columns.ts'
+import { EdgeChains, NONE } from './edge-chains.ts'
+import { EdgeConditions, type Condition } from './edge-conditions.ts'
+import { ObjectTable } from './object-table.ts'
+import { PairTable } from './pair-table.ts'
+
+/** What became of a tuple. `unknown`: the schema lacks it or does not allow it; nothing was changed. */
+export type Applied = 'changed' | 'unchanged' | 'unknown'
+
+const ALL = '*'
+
+/** Relations from this slot on share the last bit of a mask, which then only says "perhaps". */
+const SHARED_BIT = 31
+
+/**
+ * Every tuple in memory, indexed both ways. An *object* is a number; a *set* is an object with one of its relations or
+ * permissions (`group:x#member`); an *edge* joins a set to one of its subjects. Subjects are coded in one integer:
+ * `object << 1`, or `set << 1 | 1`. Nothing is ever scanned: a set has a list of its object subjects and one of its set
+ * subjects, a subject has a list of the edges it is in, and an edge is found by its ends.
+ */
+export class TupleIndex {
+  readonly objects = new ObjectTable()
+  readonly sets = new PairTable()
+  readonly edges = new PairTable()
+  readonly conditions = new EdgeConditions()
+  /** Edges of one set. */
+  readonly bySet = new EdgeChains()
+  /** Edges of one subject. */
+  readonly bySubject = new EdgeChains()
+  /** Relations and permissions by their number. */
+  readonly members: readonly Askable[]
+  readonly #model: Model
+  /** By type: the object `*`, or NONE while no tuple uses it. */
+  readonly #wildcards: Int32Array
+  readonly #subjectKinds: ReadonlySet<number | undefined>
+
+  // columns by object
+  #relations = new Int32Array(0)
+  #objectUses = new Int32Array(0)
+  #edgesOfObject = new Int32Array(0)
+  // columns by set
+  #setUses = new Int32Array(0)
+  #objectSubjects = new Int32Array(0)
+  #setSubjects = new Int32Array(0)
+  #edgesOfSet = new Int32Array(0)
+
+  constructor(model: Model) {
+    this.#model = model
+    this.#wildcards = new Int32Array(model.types.length).fill(NONE)
+    this.members = model.types
+      .flatMap((type) => [...type.relations, ...type.permissions])
+      .toSorted((a, b) => a.id - b.id)
+    const rules = model.types.flatMap(({ relations }) => relations.flatMap(({ subjects }) => subjects))
+    this.#subjectKinds = new Set(rules.map(({ relation }) => relation?.id))
+    this.#growColumns()
+  }
+
+  /** Adds a tuple; `unchanged` when it is there. */
+  touch(tuple: TupleColumns): Applied {
+    const found = findRule(this.#model, tuple)
+    if ('reason' in found) return 'unknown'
+    const set = this.#internSet(this.#intern(found.resourceType, tuple.resource_id), found.relation)
+    const subject = this.#internSubject(found, tuple)
+    const condition = conditionOf(found, tuple)
+    const edge = this.edges.find(set, subject)
+    if (edge !== NONE) return this.conditions.add(edge, condition) ? 'changed' : 'unchanged'
+    this.#addEdge(set, subject, condition)
+    return 'changed'
+  }
+
+  /** Takes a tuple out; `unchanged` when it is not there. */
+  remove(tuple: TupleColumns): Applied {
+    const found = findRule(this.#model, tuple)
+    if ('reason' in found) return 'unknown'
+    const edge = this.#findEdge(found, tuple)
+    if (edge === NONE) return 'unchanged'
+    const taken = this.conditions.take(edge, found.rule.caveat)
+    if (taken === 'last') this.#removeEdge(edge)
+    return taken === 'absent' ? 'unchanged' : 'changed'
+  }
+
+  /** Whether the object may have tuples of the relation. False is certain. */
+  mayHave(object: number, { slot }: RelationModel): boolean {
+    return ((this.#relations[object] ?? 0) & relationBit(slot)) !== 0
+  }
+
+  /** The object `*` of the type, or NONE. */
+  wildcard(type: TypeModel): number {
+    return this.#wildcards[type.index] ?? NONE
+  }
+
+  /** Whether the object stands for everyone of its type. */
+  isWildcard(object: number): boolean {
+    return this.#wildcards[this.objects.typeOf(object)] === object
+  }
+
+  /** Whether sets of the relation or permission may be subjects. */
+  isSubjectKind(member: number): boolean {
+    return this.#subjectKinds.has(member)
+  }
+
+  /** First edge from the set to an object; go on with `bySet.next`. */
+  firstObjectSubject(set: number): number {
+    return this.#objectSubjects[set] ?? NONE
+  }
+
+  /** First edge from the set to another set; go on with `bySet.next`. */
+  firstSetSubject(set: number): number {
+    return this.#setSubjects[set] ?? NONE
+  }
+
+  /** First edge that has the set as its subject; go on with `bySubject.next`. */
+  firstEdgeOfSet(set: number): number {
+    return this.#edgesOfSet[set] ?? NONE
+  }
+
+  /** First edge that has the object as its subject; go on with `bySubject.next`. */
+  firstEdgeOfObject(object: number): number {
+    return this.#edgesOfObject[object] ?? NONE
+  }
+
+  #intern(type: TypeModel, id: string): number {
+    const known = this.objects.find(type.index, id, 0)
+    if (known !== NONE) return known
+    const object = this.objects.insert(type.index, id)
+    this.#growColumns()
+    this.#relations[object] = 0
+    this.#objectUses[object] = 0
+    this.#edgesOfObject[object] = NONE
+    if (id === ALL) this.#wildcards[type.index] = object
+    return object
+  }
+
+  #internSet(object: number, member: Askable): number {
+    const known = this.sets.find(object, member.id)
+    if (known !== NONE) return known
+    const set = this.sets.insert(object, member.id)
+    this.#growColumns()
+    this.#setUses[set] = 0
+    this.#objectSubjects[set] = NONE
+    this.#setSubjects[set] = NONE
+    this.#edgesOfSet[set] = NONE
+    this.#use(this.#objectUses, object)
+    return set
+  }
+
+  #internSubject({ rule }: ResolvedTuple, tuple: TupleColumns): number {
+    const object = this.#intern(rule.type, tuple.subject_id)
+    return rule.relation === undefined ? object << 1 : (this.#internSet(object, rule.relation) << 1) | 1
+  }
+
+  #findEdge({ resourceType, relation, rule }: ResolvedTuple, tuple: TupleColumns): number {
+    const set = this.sets.find(this.objects.find(resourceType.index, tuple.resource_id, 0), relation.id)
+    const object = this.objects.find(rule.type.index, tuple.subject_id, 0)
+    const subject = rule.relation === undefined ? object << 1 : (this.sets.find(object, rule.relation.id) << 1) | 1
+    return this.edges.find(set, subject)
+  }
+
+  #addEdge(set: number, subject: number, condition: Condition | undefined): void {
+    const edge = this.edges.insert(set, subject)
+    this.bySet.grow(this.edges.capacity)
+    this.bySubject.grow(this.edges.capacity)
+    this.conditions.start(edge, condition)
+    this.bySet.push(this.#subjectHeads(subject), set, edge)
+    this.bySubject.push(this.#edgeHeads(subject), subject >> 1, edge)
+    this.#use(this.#setUses, set)
+    this.#use(isSet(subject) ? this.#setUses : this.#objectUses, subject >> 1)
+    const object = this.sets.a(set)
+    this.#relations[object] = (this.#relations[object] ?? 0) | this.#bitOf(set)
+  }
+
+  #removeEdge(edge: number): void {
+    const set = this.edges.a(edge)
+    const subject = this.edges.b(edge)
+    this.bySet.drop(this.#subjectHeads(subject), set, edge)
+    this.bySubject.drop(this.#edgeHeads(subject), subject >> 1, edge)
+    this.conditions.forget(edge)
+    this.edges.remove(edge)
+    this.#clearRelation(set)
+    if (isSet(subject)) this.#releaseSet(subject >> 1)
+    else this.#releaseObject(subject >> 1)
+    this.#releaseSet(set)
+  }
+
+  #clearRelation(set: number): void {
+    if (this.firstObjectSubject(set) !== NONE || this.firstSetSubject(set) !== NONE) return
+    const bit = this.#bitOf(set)
+    const object = this.sets.a(set)
+    if (bit !== relationBit(SHARED_BIT)) this.#relations[object] = (this.#relations[object] ?? 0) & ~bit
+  }
+
+  #bitOf(set: number): number {
+    const member = this.members[this.sets.b(set)]
+    return member?.kind === 'relation' ? relationBit(member.slot) : 0
+  }
+
+  #subjectHeads(subject: number): Int32Array {
+    return isSet(subject) ? this.#setSubjects : this.#objectSubjects
+  }
+
+  #edgeHeads(subject: number): Int32Array {
+    return isSet(subject) ? this.#edgesOfSet : this.#edgesOfObject
+  }
+
+  #use(uses: Int32Array, row: number): void {
+    uses[row] = (uses[row] ?? 0) + 1
+  }
+
+  #releaseSet(set: number): void {
+    const uses = (this.#setUses[set] ?? 0) - 1
+    this.#setUses[set] = uses
+    if (uses > 0) return
+    const object = this.sets.a(set)
+    this.sets.remove(set)
+    this.#releaseObject(object)
+  }
+
+  #releaseObject(object: number): void {
+    const uses = (this.#objectUses[object] ?? 0) - 1
+    this.#objectUses[object] = uses
+    if (uses > 0) return
+    const type = this.objects.typeOf(object)
+    if (this.#wildcards[type] === object) this.#wildcards[type] = NONE
+    this.objects.remove(object)
+  }
+
+  #growColumns(): void {
+    const objects = this.objects.capacity
+    if (this.#relations.length < objects) {
+      this.#relations = grownColumn(this.#relations, objects, 0)
+      this.#objectUses = grownColumn(this.#objectUses, objects, 0)
+      this.#edgesOfObject = grownColumn(this.#edgesOfObject, objects, NONE)
+    }
+    const sets = this.sets.capacity
+    if (this.#setUses.length === sets) return
+    this.#setUses = grownColumn(this.#setUses, sets, 0)
+    this.#objectSubjects = grownColumn(this.#objectSubjects, sets, NONE)
+    this.#setSubjects = grownColumn(this.#setSubjects, sets, NONE)
+    this.#edgesOfSet = grownColumn(this.#edgesOfSet, sets, NONE)
+  }
+}
+
+/** Whether a subject code names a set. */
+export function isSet(subject: number): boolean {
+  return (subject & 1) === 1
+}
+
+function relationBit(slot: number): number {
+  return 1 << Math.min(slot, SHARED_BIT)
+}
+
+function conditionOf({ rule }: ResolvedTuple, { domain_id: domainId }: TupleColumns): Condition | undefined {
+  return rule.caveat === undefined ? undefined : { caveat: rule.caveat, domainId }
+}

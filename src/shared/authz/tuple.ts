@@ -1,0 +1,15 @@
+/** A tuple in the columns of the registry, with the API's names. */
+export interface TupleColumns {
+  readonly subject_type: string
+  /** `*` for a wildcard. */
+  readonly subject_id: string
+  /** Empty for a direct subject; `member` in `group:x#member`. */
+  readonly subject_relation: string
+  readonly relation: string
+  readonly resource_type: string
+  readonly resource_id: string
+  /** Empty when the tuple has no caveat. */
+  readonly caveat_name: string
+  /** The Domain that the tuple lies in, whose settings its caveat reads; null for the platform's. */
+  readonly domain_id: string | null
+}
