@@ -6,20 +6,24 @@ import type { EngineEvent, EngineOptions } from './worker.js'
 /** PostgreSQL in its thread, and the one conversation it can hold. */
 export interface Engine {
   readonly client: pg.Client
+  /** Whether it replayed its log at the start, because its last run did not end in order. */
+  readonly isRecovered: boolean
   /** Why it no longer answers; undefined while it does. */
   failure(): Error | undefined
+  /** Stops it from answering: it can no longer be trusted. */
+  fail(reason: string): void
   /** Shuts the engine down in order, then ends the thread. */
   close(): Promise<void>
 }
 
 const RETRY_HINT = 'restart the server: the store recovers from its log'
 
-/** Waits for the thread's first word. */
-function opened(worker: Worker): Promise<void> {
+/** Waits for the thread's first word: whether it recovered, or why it does not start. */
+function opened(worker: Worker): Promise<boolean> {
   return new Promise((resolve, reject) => {
     worker.once('error', reject)
     worker.once('message', (message: EngineEvent) => {
-      if (message.event === 'ready') resolve()
+      if (message.event === 'ready') resolve(message.isRecovered)
       else reject(new Error(message.event === 'refused' ? message.reason : message.event))
     })
   })
@@ -32,12 +36,10 @@ function opened(worker: Worker): Promise<void> {
  */
 export async function startEngine(options: EngineOptions, onFailure: (error: Error) => void): Promise<Engine> {
   const worker = new Worker(new URL('./worker.js', import.meta.url), { workerData: options, execArgv: [] })
-  try {
-    await opened(worker)
-  } catch (error) {
+  const isRecovered = await opened(worker).catch(async (error: unknown) => {
     await worker.terminate()
     throw error
-  }
+  })
 
   let failure: Error | undefined
   let onClosed: (() => void) | undefined
@@ -68,5 +70,5 @@ export async function startEngine(options: EngineOptions, onFailure: (error: Err
       })
     await worker.terminate()
   }
-  return { client, failure: () => failure, close }
+  return { client, isRecovered, failure: () => failure, fail, close }
 }
