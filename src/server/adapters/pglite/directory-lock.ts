@@ -1,4 +1,15 @@
-import { closeSync, fstatSync, futimesSync, linkSync, openSync, readdirSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  fstatSync,
+  futimesSync,
+  linkSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BootError } from '../../boot-error.ts'
@@ -124,7 +135,8 @@ export async function lockDirectory(directory: string, onLost: () => void): Prom
     if (isFirst) unlinkSync(path)
     throw inUse(directory, winner.holder)
   }
-  if (!isFirst) throw new BootError(`Another server was started on the data directory ${directory} just now: start again.`, 1)
+  if (!isFirst)
+    throw new BootError(`Another server was started on the data directory ${directory} just now: start again.`, 1)
   for (const old of listLocks(directory)) if (old.number < number) ifThere(() => unlinkSync(old.path))
   return { wasAbandoned: last !== undefined, release: keep(path, onLost) }
 }

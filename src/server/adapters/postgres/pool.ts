@@ -64,7 +64,10 @@ export function createPgPool(options: PgPoolOptions): PgPool {
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEPALIVE_DELAY_MS,
   })
-  pool.on('error', options.onIdleError)
+  let isClosing = false
+  pool.on('error', (error) => {
+    if (!isClosing) options.onIdleError(error)
+  })
   const held = new Map<Session, pg.PoolClient>()
 
   const isSetUp = new WeakSet<pg.PoolClient>()
@@ -114,6 +117,7 @@ export function createPgPool(options: PgPoolOptions): PgPool {
       sessions.forEach(release)
     },
     async close() {
+      isClosing = true
       await pool.end()
     },
   }
