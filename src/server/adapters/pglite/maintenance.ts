@@ -61,10 +61,7 @@ export interface Maintenance {
 const CHORES_INTERVAL_MS = 15_000
 
 /** Does the chores now and then, in the background. A failure is reported and tried again. */
-export function startMaintenance(
-  datastore: Datastore,
-  warn: (message: string, cause?: unknown) => void,
-): Maintenance {
+export function startMaintenance(datastore: Datastore, warn: (message: string, cause?: unknown) => void): Maintenance {
   const chores = createChores(datastore, () => performance.now())
   let running: Promise<void> = Promise.resolve()
   let isStopped = false
