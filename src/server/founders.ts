@@ -1,4 +1,5 @@
 import type { Backend } from './backend.ts'
+import { BootError } from './boot-error.ts'
 import { addDomain } from './domains/add-domain.ts'
 import { newDomain } from './domains/domain.ts'
 import type { Founders } from './first-run/found.ts'
@@ -32,8 +33,11 @@ export function createFounders({ ids, keyring, secrets }: Backend, env: string):
       const owner = await lockOwner(change.db, { id: ownerId, kind: 'service-identity' })
       if (owner === undefined) throw new Error('the bootstrap identity is gone')
       const lifetime = lifetimeFrom(createdAt.getTime(), lifetimeSeconds)
-      const { token } = await issueToken(change, mint, { owner, name, scopes: ['*'], lifetime, createdAt })
-      return token
+      const minted = await issueToken(change, mint, { owner, name, scopes: ['*'], lifetime, createdAt })
+      if (minted === undefined) {
+        throw new BootError(1, 'The bootstrap identity has as many live tokens as are allowed: revoke some of them first.')
+      }
+      return minted.token
     },
   }
 }
