@@ -32,8 +32,9 @@ export function createFounders({ ids, keyring, secrets }: Backend, env: string):
       const owner = await lockOwner(change.db, { id: ownerId, kind: 'service-identity' })
       if (owner === undefined) throw new Error('the bootstrap identity is gone')
       const lifetime = lifetimeFrom(createdAt.getTime(), lifetimeSeconds)
-      const { token } = await issueToken(change, mint, { owner, name, scopes: ['*'], lifetime, createdAt })
-      return token
+      const minted = await issueToken(change, mint, { owner, name, scopes: ['*'], lifetime, createdAt })
+      if (minted === undefined) throw new Error('the bootstrap identity has as many tokens as it may have')
+      return minted.token
     },
   }
 }
