@@ -34,9 +34,13 @@ export function createFounders({ ids, keyring, secrets }: Backend, env: string):
       if (owner === undefined) throw new Error('the bootstrap identity is gone')
       const lifetime = lifetimeFrom(createdAt.getTime(), lifetimeSeconds)
       const minted = await issueToken(change, mint, { owner, name, scopes: ['*'], lifetime, createdAt })
+<<<<<<< HEAD
       if (minted === undefined) {
         throw new BootError(1, 'The bootstrap identity has as many live tokens as are allowed: revoke some of them first.')
       }
+=======
+      if (minted === undefined) throw new Error('the bootstrap identity has as many tokens as it may have')
+>>>>>>> serve
       return minted.token
     },
   }

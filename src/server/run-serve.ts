@@ -131,25 +131,30 @@ async function run(config: Config, io: ServeIo): Promise<number> {
   const log = createLog(config.logLevel, io.stderr)
   const ending = listenForEnding()
   const memory = createMemoryHandover()
-  const handover = config.isDev ? memory : createTokenFile(config.bootstrapTokenFile)
   const onBroken = (error: Error): void => {
     log.fatal({ err: error }, 'the embedded datastore broke; start the server again')
     ending.broke()
   }
   try {
+    const handover = config.isDev ? memory : createTokenFile(config.bootstrapTokenFile)
     const server = await serve({ config, log, handover, onBroken })
-    const stopReloading = reloadOnHangup(server, log)
     announce(server, config, io)
-    const extras = runExtras(server, { config, io, memory, signal: ending.signal, log })
-    const how = await ending.ended
-    io.stderr.write('Stopping: letting requests finish (10 s at most; once more to stop at once).\n')
-    stopReloading()
-    await extras
-    await server.close()
-    return how === 'signal' ? 0 : 1
+    return await runUntilEnded(server, { config, io, memory, ending, log })
   } finally {
     ending.dispose()
   }
+}
+
+async function runUntilEnded(server: RunningServer, extras: Extras): Promise<number> {
+  const { io, ending, log } = extras
+  const stopReloading = reloadOnHangup(server, log)
+  const running = runExtras(server, extras)
+  const how = await ending.ended
+  io.stderr.write('Stopping: letting requests finish (10 s at most; once more to stop at once).\n')
+  stopReloading()
+  await running
+  await server.close()
+  return how === 'signal' ? 0 : 1
 }
 
 /** The certificate is read again on SIGHUP; one that does not fit leaves the old one in place. */
@@ -179,7 +184,7 @@ interface Extras {
   readonly config: Config
   readonly io: ServeIo
   readonly memory: MemoryHandover
-  readonly signal: AbortSignal
+  readonly ending: Ending
   readonly log: Logger
 }
 
@@ -201,12 +206,12 @@ async function offerDev(server: RunningServer, { io, memory }: Extras): Promise<
   io.stderr.write(`The context dev is stored and in use: npx ctl whoami\nJoin token for a day: ${joinToken}\n`)
 }
 
-async function playFleet(server: RunningServer, { config, io, memory, signal }: Extras): Promise<void> {
+async function playFleet(server: RunningServer, { config, io, memory, ending }: Extras): Promise<void> {
   const token = config.isDev ? memory.token() : await server.issueToken()
   const labels = { simulated: 'true' }
   const terms = { max_uses: DEMO_NODES, ttl_seconds: DAY_SECONDS, ephemeral: true, labels }
   const joinToken = await mintJoinToken(server, token, terms)
-  await io.simulate({ url: server.url, joinToken, nodes: DEMO_NODES, signal })
+  await io.simulate({ url: server.url, joinToken, nodes: DEMO_NODES, signal: ending.signal })
 }
 
 async function mintJoinToken(server: RunningServer, token: string, terms: object): Promise<string> {
