@@ -1,5 +1,4 @@
 import type { Backend } from './backend.ts'
-import { BootError } from './boot-error.ts'
 import { addDomain } from './domains/add-domain.ts'
 import { newDomain } from './domains/domain.ts'
 import type { Founders } from './first-run/found.ts'
@@ -34,13 +33,7 @@ export function createFounders({ ids, keyring, secrets }: Backend, env: string):
       if (owner === undefined) throw new Error('the bootstrap identity is gone')
       const lifetime = lifetimeFrom(createdAt.getTime(), lifetimeSeconds)
       const minted = await issueToken(change, mint, { owner, name, scopes: ['*'], lifetime, createdAt })
-<<<<<<< HEAD
-      if (minted === undefined) {
-        throw new BootError(1, 'The bootstrap identity has as many live tokens as are allowed: revoke some of them first.')
-      }
-=======
       if (minted === undefined) throw new Error('the bootstrap identity has as many tokens as it may have')
->>>>>>> serve
       return minted.token
     },
   }
