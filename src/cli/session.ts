@@ -48,6 +48,8 @@ export interface Connect {
   readonly url: string
   readonly token: string | undefined
   readonly timeoutMs?: number
+  /** For generators of load: so many connections, each call sent once, and Ctrl-C leaves running calls alone. */
+  readonly load?: { readonly connections: number }
 }
 
 export interface SessionOptions {
@@ -117,14 +119,17 @@ export function createSession(options: SessionOptions): Session {
       session.settings(),
     ])
     const ca = chosen.caFile.value === undefined ? undefined : await readCa(chosen.caFile.value, chosen.caFile.origin)
-    const transport = asUsage(() => createTransport({ url: connect?.url ?? chosen.url.value, ca }))
+    const transport = asUsage(() =>
+      createTransport({ url: connect?.url ?? chosen.url.value, ca, socketsMax: connect?.load?.connections }),
+    )
     closers.push(() => transport.close())
     return createCaller({
       manifest: manifest(),
       transport,
       token: () => (connect ? connect.token : chosen.token()),
       timeoutMs: connect?.timeoutMs ?? chosen.timeoutSeconds.value * 1000,
-      signal: io.interrupted,
+      signal: connect?.load ? undefined : io.interrupted,
+      triesMax: connect?.load ? 1 : undefined,
       userAgent: `ctl/${options.version}`,
       observe: createObserver(shared, { debug: (line) => talk(talkStyle().dim(line)), warn }),
     })

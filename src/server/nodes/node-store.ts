@@ -86,8 +86,30 @@ export function lockNode(tx: Db, id: string): Promise<{ domain_id: string; psk_i
     .selectFrom('nodes')
     .select(['domain_id', 'psk_issued_at'])
     .where('id', '=', id)
+    .forNoKeyUpdate()
+    .executeTakeFirst()
+}
+
+/** Ephemeral nodes that have not been heard of since that moment, by id. */
+export function silentEphemerals(db: Db, since: Date, limit: number): Promise<{ id: string; domain_id: string }[]> {
+  return joined(db)
+    .where('n.ephemeral', '=', true)
+    .where((on) => on(on.fn.coalesce('h.accepted_at', 'h.created_at'), '<=', since))
+    .select(['n.id', 'n.domain_id'])
+    .orderBy('n.id')
+    .limit(limit)
+    .execute()
+}
+
+/** Tells whether a node has still not been heard of since that moment, and keeps heartbeats out until the transaction ends. */
+export async function isSilent(tx: Db, id: string, since: Date): Promise<boolean> {
+  const row = await tx
+    .selectFrom('node_heartbeats')
+    .select(['accepted_at', 'created_at'])
+    .where('node_id', '=', id)
     .forUpdate()
     .executeTakeFirst()
+  return row !== undefined && (row.accepted_at ?? row.created_at) <= since
 }
 
 function joined(db: Db): Joined {

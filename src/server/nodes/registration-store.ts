@@ -125,20 +125,19 @@ export async function insertNode(tx: Db, terms: JoinTerms, node: Enrolment & Pla
 }
 
 /**
- * Gives an enrolled node new facts under its id, name and address. Undefined when it is gone.
+ * Gives an enrolled node, whose row the caller has locked, new facts under its id, name and address.
  *
  * @throws Problem `public_key_in_use`.
  */
-export async function updateEnrolment(tx: Db, node: Enrolment): Promise<Placement | undefined> {
+export async function updateEnrolment(tx: Db, node: Enrolment): Promise<Placement> {
   const updated = await translated(
     tx
       .updateTable('nodes')
       .set(factsOf(node))
       .where('id', '=', node.nodeId)
       .returning(['name', 'mesh_address'])
-      .executeTakeFirst(),
+      .executeTakeFirstOrThrow(),
   )
-  if (updated === undefined) return undefined
   await tx
     .updateTable('node_heartbeats')
     .set({ binary_version: node.binaryVersion, binary_checksum: node.binaryChecksum })

@@ -267,7 +267,7 @@ export interface AuditRow {
   subject: string
   relation: string
   object: string
-  outcome: string
+  outcome: 'granted' | 'permission_denied' | 'invariant_violation' | 'not_found' | 'internal_error'
   reason: string
   correlation_id: string
   context: Json<Record<string, unknown>>

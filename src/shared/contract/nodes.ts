@@ -139,7 +139,7 @@ export const nodes = defineSurface('nodes', 'Machines of the mesh', {
     gate: { ...check('node-operate', 'node:{path.id}'), ownNode: { param: 'id', mismatch: 'node_id_mismatch' } },
     audit: { relation: 'node_secret_key.rotate', when: 'all' },
     responses: { 200: NodeSecretKeyIssued },
-    problems: ['node_not_found'],
+    problems: ['node_not_found', 'nsk_not_active'],
     notProvisioned: 'nodes_not_provisioned',
     cli: {
       command: 'nodes nsk rotate',

@@ -36,24 +36,25 @@ export async function proveMasterKey(db: Db, source: MasterKeySource): Promise<S
   )
 }
 
-/** Opens the ring, adding a random key for each purpose that has none. The tables must be there. */
+/** Opens the ring, adding a random key for each purpose that has no current one. The tables must be there. */
 export async function openRing(datastore: Datastore, master: SealingKey, clock: Clock): Promise<Ring> {
   return datastore.transaction('worker', async (tx) => {
-    await sql`select pg_advisory_xact_lock(${FILL_LOCK})`.execute(tx)
-    const stored = (await allRows(tx)).map((row) => unwrap(master, row))
-    const missing = KEY_PURPOSES.filter((purpose) => !stored.some((key) => key.purpose === purpose)).map(freshKey)
+    await sql`select pg_advisory_xact_lock(${FILL_LOCK}::bigint)`.execute(tx)
+    const rows = await allRows(tx)
+    const current = new Set(rows.filter((row) => row.retired_at === null).map((row) => row.purpose))
+    const missing = KEY_PURPOSES.filter((purpose) => !current.has(purpose)).map(freshKey)
     if (missing.length > 0) {
       const createdAt = new Date(clock.now())
-      const rows = missing.map((key) => ({
+      const added = missing.map((key) => ({
         key_id: key.id,
         purpose: key.purpose,
         sealed: sealBytes(master, placeOf(key.id, key.purpose), key.secret.export()),
         created_at: createdAt,
         retired_at: null,
       }))
-      await tx.insertInto('keyring').values(rows).execute()
+      await tx.insertInto('keyring').values(added).execute()
     }
-    return ringOf([...stored, ...missing])
+    return ringOf([...missing, ...rows.map((row) => unwrap(master, row))])
   })
 }
 

@@ -45,18 +45,18 @@ export async function inspectServer(db: Db, warn: (message: string) => void): Pr
 
 function refusalOf(facts: ServerFacts): BootError | undefined {
   if (facts.version_number < POSTGRES_FLOOR * 10_000)
-    return new BootError(`PostgreSQL ${facts.version} is too old: use PostgreSQL ${POSTGRES_FLOOR} or newer.`, 1)
+    return new BootError(1, `PostgreSQL ${facts.version} is too old: use PostgreSQL ${POSTGRES_FLOOR} or newer.`)
   if (facts.encoding !== 'UTF8')
-    return new BootError(`The database is encoded in ${facts.encoding}: create one with ENCODING 'UTF8'.`, 1)
+    return new BootError(1, `The database is encoded in ${facts.encoding}: create one with ENCODING 'UTF8'.`)
   if (facts.is_standby)
     return new BootError(
-      'The PostgreSQL server is a standby and takes no writes: point --database-url at the primary.',
       8,
+      'The PostgreSQL server is a standby and takes no writes: point --database-url at the primary.',
     )
   if (facts.read_only === 'on')
     return new BootError(
-      'The database takes no writes: set default_transaction_read_only to off for this role or database.',
       8,
+      'The database takes no writes: set default_transaction_read_only to off for this role or database.',
     )
   return undefined
 }
@@ -79,7 +79,7 @@ export function bootErrorOf(error: unknown, url: string): unknown {
     exitCode: 8 as const,
     advice: 'it does not answer: check that it runs and that --database-url is right',
   }
-  return new BootError(`PostgreSQL at ${placeOf(url)} cannot be used: ${advice}.`, exitCode, error)
+  return new BootError(exitCode, `PostgreSQL at ${placeOf(url)} cannot be used: ${advice}.`, error)
 }
 
 /** Host, port and database of the URL: never its user or password. */

@@ -4,9 +4,10 @@ import { BootError } from '../../boot-error.ts'
 import type { Datastore, Db } from '../../ports/datastore.ts'
 import type { Migration } from './migration.ts'
 import { foundation } from './migrations/0001-foundation.ts'
+import { signingKeys } from './migrations/0002-signing-keys.ts'
 
 /** Every migration, in order. */
-const MIGRATIONS: readonly Migration[] = [foundation]
+const MIGRATIONS: readonly Migration[] = [foundation, signingKeys]
 
 /** Key of the advisory lock that one migrator holds; any fixed number that nothing else uses. */
 const MIGRATION_LOCK = 7_210_443_001
@@ -35,13 +36,13 @@ function assertKnown(applied: readonly Applied[], migrations: readonly Migration
     const migration = migrations[index]
     if (migration?.name !== name)
       throw new BootError(
-        `The database has the schema of a newer version (migration ${name}): run that version, or restore a backup from before it.`,
         1,
+        `The database has the schema of a newer version (migration ${name}): run that version, or restore a backup from before it.`,
       )
     if (checksumOf(migration) !== checksum)
       throw new BootError(
-        `The database was migrated by a different build (migration ${name} differs): run the build that made it.`,
         1,
+        `The database was migrated by a different build (migration ${name} differs): run the build that made it.`,
       )
   })
 }

@@ -1,10 +1,17 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
-import type { Metrics } from '../../ports/metrics.ts'
 
-/** The counters with their text, as Prometheus reads it. */
-export interface Prometheus extends Metrics {
+/** The counters with their text, as Prometheus reads it. Labels have few values, never what callers choose. */
+export interface Prometheus {
   readonly contentType: string
   text(): Promise<string>
+  /** Counts one answered request under its operation id. */
+  readonly observe: (operation: string, status: number, seconds: number) => void
+  /** Counts audit rows: stored, lost to a full queue, refused by the datastore. */
+  readonly audit: {
+    written(rows: number): void
+    dropped(rows: number): void
+    failed(rows: number): void
+  }
 }
 
 /** What a probe last said, asked whenever the metrics are read. */
@@ -41,13 +48,15 @@ export function createPrometheus(probeStates: ProbeStates): Prometheus {
   return {
     contentType: registry.contentType,
     text: () => registry.metrics(),
-    requestServed(operation, status, seconds) {
+    observe(operation, status, seconds) {
       requests.inc({ operation, status })
       durations.observe({ operation }, seconds)
     },
-    auditWriteFailed: (rows) => failed.inc(rows),
-    auditRowsDropped: (rows) => dropped.inc(rows),
-    auditRowsWritten: (rows) => written.inc(rows),
+    audit: {
+      written: (rows) => written.inc(rows),
+      dropped: (rows) => dropped.inc(rows),
+      failed: (rows) => failed.inc(rows),
+    },
   }
 }
 

@@ -23,7 +23,7 @@ const FIRST_KEY_LOCK = 0x63746c_02
 /** The signer whose Ed25519 keys lie sealed in the datastore. Makes the first one. */
 export async function openSigner(deps: SignerDeps): Promise<Signer> {
   const keys = await deps.datastore.transaction('worker', async (tx) => {
-    await sql`select pg_advisory_xact_lock(${FIRST_KEY_LOCK})`.execute(tx)
+    await sql`select pg_advisory_xact_lock(${FIRST_KEY_LOCK}::bigint)`.execute(tx)
     const stored = await readKeys(tx, deps.secrets)
     return stored.length > 0 ? stored : [await makeKey(tx, deps)]
   })

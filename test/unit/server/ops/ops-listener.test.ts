@@ -30,11 +30,11 @@ async function start(): Promise<{ url: string; metrics: ReturnType<typeof create
 
 test('/metrics tells requests by operation and status, audit rows and probes', async () => {
   const { url, metrics } = await start()
-  metrics.requestServed('PostNodeHeartbeat', 200, 0.004)
-  metrics.requestServed('PostNodeHeartbeat', 401, 0.0004)
-  metrics.auditRowsWritten(3)
-  metrics.auditWriteFailed(2)
-  metrics.auditRowsDropped(1)
+  metrics.observe('PostNodeHeartbeat', 200, 0.004)
+  metrics.observe('PostNodeHeartbeat', 401, 0.0004)
+  metrics.audit.written(3)
+  metrics.audit.failed(2)
+  metrics.audit.dropped(1)
   const lines = (await (await fetch(`${url}/metrics`)).text()).split('\n')
   expect(lines).toContain('http_requests_total{operation="PostNodeHeartbeat",status="200"} 1')
   expect(lines).toContain('http_requests_total{operation="PostNodeHeartbeat",status="401"} 1')

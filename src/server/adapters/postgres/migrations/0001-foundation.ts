@@ -120,6 +120,7 @@ create table nodes (
 );
 create index nodes_of_domain_idx on nodes (domain_id, id);
 create index nodes_of_project_idx on nodes (project_id, id) where project_id is not null;
+create index nodes_ephemeral_idx on nodes (id) where ephemeral;
 
 create table resource_hosts (
   resource_id uuid not null constraint resource_hosts_resource_id_fkey references resources on delete cascade,
@@ -146,7 +147,7 @@ create table join_tokens (
   revoked_at timestamptz,
   constraint join_tokens_uses_check check (uses between 0 and max_uses)
 ) with (fillfactor = 80);
-create index join_tokens_listed_idx on join_tokens (domain_id, created_at desc, id desc);
+create index join_tokens_listed_idx on join_tokens (domain_id, id desc);
 create index join_tokens_project_id_idx on join_tokens (project_id) where project_id is not null;
 create index join_tokens_node_id_idx on join_tokens (node_id) where node_id is not null;
 
@@ -172,11 +173,24 @@ create table node_secret_keys (
   constraint node_secret_keys_pkey primary key (node_id, kid)
 );
 
+-- Every allocation of a Domain updates its row: few rows, much room on the page.
+create table mesh_pools (
+  domain_id uuid primary key constraint mesh_pools_domain_id_fkey references domains on delete cascade,
+  next_number integer not null
+) with (fillfactor = 10);
+
 create table mesh_addresses_resting (
   domain_id uuid not null constraint mesh_addresses_resting_domain_id_fkey references domains on delete cascade,
   mesh_address inet not null,
   freed_at timestamptz not null,
   constraint mesh_addresses_resting_pkey primary key (domain_id, mesh_address)
+);
+create index mesh_addresses_resting_due_idx on mesh_addresses_resting (domain_id, freed_at);
+
+create table mesh_addresses_rested (
+  domain_id uuid not null constraint mesh_addresses_rested_domain_id_fkey references domains on delete cascade,
+  mesh_address inet not null,
+  constraint mesh_addresses_rested_pkey primary key (domain_id, mesh_address)
 );
 
 create table relation_tuples (
