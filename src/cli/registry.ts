@@ -127,4 +127,9 @@ export const OWN_COMMANDS: readonly CommandRow[] = [
     summary: 'Explain the exit codes',
     load: async () => (await import('./commands/help/exit-codes.ts')).exitCodes,
   },
+  {
+    words: 'help flags',
+    summary: 'Explain the flags that many commands share',
+    load: async () => (await import('./commands/help/flags.ts')).flags,
+  },
 ]
