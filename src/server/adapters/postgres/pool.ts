@@ -64,7 +64,10 @@ export function createPgPool(options: PgPoolOptions): PgPool {
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEPALIVE_DELAY_MS,
   })
-  pool.on('error', options.onIdleError)
+  let isClosing = false
+  pool.on('error', (error) => {
+    if (!isClosing) options.onIdleError(error)
+  })
   const held = new Map<Session, PoolClient>()
 
   const isSetUp = new WeakSet<PoolClient>()
@@ -72,6 +75,8 @@ export function createPgPool(options: PgPoolOptions): PgPool {
   async function connect(): Promise<PoolClient> {
     const client = await pool.connect()
     if (isSetUp.has(client)) return client
+    // The pool takes its own listener off before a connection has ended; a late error must not end the process.
+    client.on('error', () => undefined)
     try {
       await client.query(setup(options))
     } catch (error) {
@@ -114,6 +119,7 @@ export function createPgPool(options: PgPoolOptions): PgPool {
       sessions.forEach(release)
     },
     async close() {
+      isClosing = true
       await pool.end()
     },
   }
