@@ -52,10 +52,12 @@ export function createRegistration(deps: RegistrationDeps): Pick<Handlers<typeof
       const { nodeId, atMs } = enrolment
       const { meshAddress } = await ctx.change(async (change) => {
         await countUse(change.db, terms.tokenId, atMs)
+        const placement =
+          terms.nodeId === null
+            ? await enrol(change, terms, { ...enrolment, name: body.name })
+            : await enrolAgain(change, terms, enrolment)
         ctx.about(`node:${nodeId}`, terms.domainId)
-        return terms.nodeId === null
-          ? enrol(change, terms, { ...enrolment, name: body.name })
-          : enrolAgain(change, terms, enrolment)
+        return placement
       })
       ctx.header('Location', `/v1/nodes/${nodeId}`)
       return {

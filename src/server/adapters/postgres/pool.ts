@@ -1,4 +1,4 @@
-import pg from 'pg'
+import { type Connection, Pool, type PoolClient } from 'pg'
 import { translateError } from './errors.ts'
 import { createSession, type Session, type SessionPool, type StatementNames } from './session.ts'
 
@@ -42,8 +42,8 @@ function setup(options: PgPoolOptions): string {
 }
 
 /** Ends the connection without a word, so that what waits on it fails at once. */
-function sever(client: pg.PoolClient): void {
-  const { connection } = client as unknown as { connection: pg.Connection }
+function sever(client: PoolClient): void {
+  const { connection } = client as unknown as { connection: Connection }
   connection.stream.destroy()
 }
 
@@ -55,7 +55,7 @@ export interface PgPool extends SessionPool {
 
 /** One of the three pools, as sessions. */
 export function createPgPool(options: PgPoolOptions): PgPool {
-  const pool = new pg.Pool({
+  const pool = new Pool({
     connectionString: options.url,
     min: options.size.min,
     max: options.size.max,
@@ -64,14 +64,19 @@ export function createPgPool(options: PgPoolOptions): PgPool {
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEPALIVE_DELAY_MS,
   })
-  pool.on('error', options.onIdleError)
-  const held = new Map<Session, pg.PoolClient>()
+  let isClosing = false
+  pool.on('error', (error) => {
+    if (!isClosing) options.onIdleError(error)
+  })
+  const held = new Map<Session, PoolClient>()
 
-  const isSetUp = new WeakSet<pg.PoolClient>()
+  const isSetUp = new WeakSet<PoolClient>()
 
-  async function connect(): Promise<pg.PoolClient> {
+  async function connect(): Promise<PoolClient> {
     const client = await pool.connect()
     if (isSetUp.has(client)) return client
+    // The pool takes its own listener off before a connection has ended; a late error must not end the process.
+    client.on('error', () => undefined)
     try {
       await client.query(setup(options))
     } catch (error) {
@@ -114,6 +119,7 @@ export function createPgPool(options: PgPoolOptions): PgPool {
       sessions.forEach(release)
     },
     async close() {
+      isClosing = true
       await pool.end()
     },
   }
