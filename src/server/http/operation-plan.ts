@@ -1,10 +1,11 @@
-import type {
-  AnySchema,
-  CredentialKind,
-  Gate,
-  GateLeg,
-  MediaResponse,
-  Operation,
+import {
+  accessOf,
+  type AnySchema,
+  type CredentialKind,
+  type Gate,
+  type GateLeg,
+  type MediaResponse,
+  type Operation,
 } from '../../shared/contract/operation.ts'
 import type { ProblemCode } from '../../shared/problems.ts'
 import type { AnyHandler, MountedSurface } from './request-context.ts'
@@ -70,7 +71,7 @@ export function planOperations(surfaces: readonly MountedSurface[]): readonly Op
 }
 
 function planOperation(id: string, operation: Operation, surface: MountedSurface): OperationPlan {
-  const access = operation.access ?? (operation.method === 'GET' ? 'read' : 'write')
+  const access = accessOf(operation)
   const [successStatus, successShape] = Object.entries(operation.responses)[0] ?? []
   if (operation.body !== undefined && operation.bodyBytesMax === undefined) throw new Error('a body needs a cap')
   if (successShape === undefined) throw new Error('a success answer is missing')
