@@ -7,6 +7,7 @@ import {
   type MediaResponse,
   type Operation,
 } from '../../shared/contract/operation.ts'
+import { bodyProblemOf } from '../../shared/contract/problem-codes.ts'
 import type { ProblemCode } from '../../shared/problems.ts'
 import type { AnyHandler, MountedSurface } from './request-context.ts'
 import { deprecationHeaders, type DeprecationHeaders } from './deprecations.ts'
@@ -42,6 +43,8 @@ export interface OperationPlan {
   /** Bytes; what is read and thrown away where the operation has no body. */
   readonly bodyBytesMax: number
   readonly overCap: ProblemCode
+  /** The 400 of a body that cannot be decoded. */
+  readonly bodyProblem: ProblemCode
 }
 
 export interface AuditPlan {
@@ -87,6 +90,7 @@ function planOperation(id: string, operation: Operation, surface: MountedSurface
     successStatus: Number(successStatus),
     successShape,
     ...planDefaults(operation),
+    bodyProblem: bodyProblemOf(operation),
   }
 }
 

@@ -46,7 +46,7 @@ export function openApiOf(contract: { readonly [key: string]: Surface }): Json {
     tags: surfaces.map(({ name, summary }) => ({ name, description: summary })),
     paths,
     components: {
-      headers: SHARED_COMPONENTS.headers,
+      headers: usedHeaders(paths),
       responses: { Unrouted: UNROUTED },
       securitySchemes: usedSchemes(surfaces),
       schemas: { ...SHARED_COMPONENTS.schemas, ...components.schemas() },
@@ -101,6 +101,13 @@ function usedSchemes(surfaces: readonly Surface[]): Json {
   )
   const names = new Set([...kinds].map((kind) => SCHEMES[kind]))
   return Object.fromEntries(Object.entries(SHARED_COMPONENTS.securitySchemes).filter(([name]) => names.has(name)))
+}
+
+/** The headers that some operation refers to. */
+function usedHeaders(paths: object): Json {
+  const text = JSON.stringify(paths)
+  const isUsed = (name: string): boolean => text.includes(`"#/components/headers/${name}"`)
+  return Object.fromEntries(Object.entries(SHARED_COMPONENTS.headers).filter(([name]) => isUsed(name)))
 }
 
 function parametersOf(schema: AnySchema | undefined, place: 'path' | 'query'): readonly Json[] {

@@ -16,6 +16,11 @@ export function problemCodesOf(operation: Operation): readonly ProblemCode[] {
   return [...codes].toSorted()
 }
 
+/** The 400 of a body that is wrong as a whole: the code that its schema declares, else `invalid_body`. */
+export function bodyProblemOf({ body }: Operation): ProblemCode {
+  return (body && z.globalRegistry.get(asZod(body))?.problem) ?? 'invalid_body'
+}
+
 type Codes = readonly ProblemCode[]
 
 function ofCredentials({ credentials, unauthenticated, method }: Operation): Codes {
@@ -46,10 +51,11 @@ function ofParameters({ params, query }: Operation): Codes {
 }
 
 /** A body may be sent where none is wanted: then nothing but an empty object passes. */
-function ofBody({ body, overCap, method }: Operation): Codes {
+function ofBody(operation: Operation): Codes {
+  const { body, overCap, method } = operation
   if (body === undefined && method === 'GET') return []
   const codes = body === undefined ? [] : codesWithin(body)
-  return ['invalid_body', overCap ?? 'request_body_too_large', 'unsupported_media_type', ...codes]
+  return [bodyProblemOf(operation), overCap ?? 'request_body_too_large', 'unsupported_media_type', ...codes]
 }
 
 function ofPaging({ paging }: Operation): Codes {
