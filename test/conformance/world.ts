@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -38,9 +38,10 @@ export interface World extends ConformanceWorld {
   node(): Promise<{ readonly id: string; readonly nsk: string }>
 }
 
-/** A public key that no other node has. Almost every 32 bytes are one; the few of low order will not be drawn. */
+/** A public key that no other node has: the last 32 bytes of its DER form (RFC 8410 §4). */
 export function freshPublicKey(): string {
-  return randomBytes(32).toString('base64')
+  const { publicKey } = generateKeyPairSync('x25519')
+  return publicKey.export({ type: 'spki', format: 'der' }).subarray(-32).toString('base64')
 }
 
 /** Starts the whole server on a datastore of its own and makes a world in it. */
@@ -110,10 +111,12 @@ async function makeWorld(url: string, root: string): Promise<World> {
       const body = { name: name(), kind: 'vm', public_key: freshPublicKey() }
       const wire = { method: 'POST', path: '/v1/nodes/register', headers: { 'content-type': 'application/json' } }
       const answer = await exchange(url, signed({ ...wire, body: JSON.stringify(body) }, await joinToken()))
+      if (answer.status !== 201) throw new Error(`the node was refused: ${answer.text}`)
       return { id: answer.json.node_id, nsk: answer.json.nsk }
     },
     async audited(correlationId, domainId) {
-      const chains = [{ scope: 'platform' }, { domain_id: domain.id }, ...(domainId ? [{ domain_id: domainId }] : [])]
+      const domains = new Set([domain.id, me.domain_id, domainId ?? domain.id])
+      const chains = [{ scope: 'platform' }, ...[...domains].map((id) => ({ domain_id: id }))]
       const pages = await Promise.all(
         chains.map((chain) => make('GetAudit', { ...chain, correlation_id: correlationId })),
       )
