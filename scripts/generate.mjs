@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { root } from './lib/root.mjs'
 
 /** Each generated file, the built module that knows it, and the function there that returns its text. */
-const GENERATED = []
+const GENERATED = [{ file: 'docs/configuration.md', module: 'server/config/reference.js', from: 'configurationPage' }]
 
 async function textOf({ module, from }) {
   const loaded = await import(pathToFileURL(join(root, 'dist', module)).href)

@@ -45,6 +45,8 @@ export interface ClientDeps {
   readonly timeoutMs?: number | undefined
   /** Tries at most of a call that may be repeated; 5 when absent. */
   readonly triesMax?: number | undefined
+  /** Gives up every call when aborted. */
+  readonly signal?: AbortSignal | undefined
   /** Told of every try. */
   readonly observe?: ((attempt: Attempt) => void) | undefined
   readonly userAgent?: string | undefined
@@ -74,6 +76,8 @@ export type Client<C> = {
     ...args: Arguments<Sending<Intersected<OperationsOf<C>>[Id]>>
   ) => Promise<Result<Intersected<OperationsOf<C>>[Id]>>
 }
+
+type Surfaces = { readonly [surface: string]: { readonly operations: Operations } }
 
 const JSON_MEDIA = 'application/json'
 
@@ -109,10 +113,10 @@ export function createCaller(deps: ClientDeps): Caller {
 
   async function send(request: HttpRequest, options: SendOptions): Promise<HttpAnswer> {
     const headers = await headersOf(request, options)
+    const signal = options.signal ?? deps.signal
     return withRetries(
-      (remainingMs) =>
-        attempt({ ...request, headers, timeoutMs: remainingMs, signal: options.signal }, options.operation),
-      { repeatable: options.repeatable, triesMax, timeoutMs: options.timeoutMs ?? timeoutMs, signal: options.signal },
+      (remainingMs) => attempt({ ...request, headers, timeoutMs: remainingMs, signal }, options.operation),
+      { repeatable: options.repeatable, triesMax, timeoutMs: options.timeoutMs ?? timeoutMs, signal },
       clock,
     )
   }
@@ -129,11 +133,13 @@ export function createCaller(deps: ClientDeps): Caller {
 }
 
 /** Makes the client of the surfaces `C`; the types come from the contract, the behaviour from the manifest alone. */
-export function createClient<C extends { readonly [surface: string]: { readonly operations: Operations } }>(
-  deps: ClientDeps,
-): Client<C> {
-  const caller = createCaller(deps)
-  const methods = Object.values(deps.manifest.operations).map((operation) => [
+export function createClient<C extends Surfaces>(deps: ClientDeps): Client<C> {
+  return createClientOver<C>(createCaller(deps), deps.manifest)
+}
+
+/** Puts the typed methods over a caller. */
+export function createClientOver<C extends Surfaces>(caller: Caller, manifest: Manifest): Client<C> {
+  const methods = Object.values(manifest.operations).map((operation) => [
     operation.id,
     async (input: CallInput = {}, options?: CallOptions) => (await caller.call(operation, input, options)).value,
   ])
@@ -166,7 +172,7 @@ export function requestOf(operation: ManifestOperation, input: CallInput): HttpR
 
 function asText(value: unknown): string {
   if (value === undefined || value === null) return ''
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 function asList(value: unknown): readonly unknown[] {

@@ -1,13 +1,12 @@
 /**
- * Why the server does not start: one sentence that says what is wrong and what to do, fit for a terminal.
- *
- * Exit codes are those of the command line: 1 for what a person must mend (configuration, a wrong key, a newer
- * schema, a held directory), 8 for what may pass by itself (a database that is away).
+ * A reason not to start that the operator can do something about. The message is one sentence that says what to do;
+ * it is printed alone, without a stack. Nothing has been written when it is thrown, unless the message says so.
  */
 export class BootError extends Error {
+  /** 1: the configuration or the machine must be changed. 8: something that the server depends on is away; try again. */
   readonly exitCode: 1 | 8
 
-  constructor(message: string, exitCode: 1 | 8, cause?: unknown) {
+  constructor(exitCode: 1 | 8, message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause })
     this.name = 'BootError'
     this.exitCode = exitCode

@@ -125,6 +125,7 @@ export const PROBLEMS = {
   clock_skew: row(400, 'Clock skew', 'The client clock differs from the server clock by more than 60 seconds.'),
   node_id_mismatch: row(403, 'Credential of another node', 'The node credential belongs to another node.'),
   nsk_revoked: row(401, 'Node key revoked', 'The node secret key is revoked; enrol the node again.'),
+  nsk_not_active: row(409, 'Node key not active', 'The node has no working secret key; enrol it with a join token.'),
   node_not_found: row(404, 'Node not found', 'No such node exists.'),
   node_name_conflict: row(409, 'Node name taken', 'Another node of the Domain has this name.'),
   public_key_in_use: row(409, 'Public key in use', 'Another node of the Domain uses this public key.'),

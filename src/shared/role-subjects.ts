@@ -30,14 +30,14 @@ export function formatRoleSubject({ type, id }: RoleSubject): string {
 export function requireRoleSubject(text: string): RoleSubject {
   const subject = parseRoleSubject(text)
   if (subject !== undefined) return subject
-  throw invalidSubject('must be user:<uuid>, serviceaccount:<uuid> or group:<uuid>#member')
+  throw invalidSubject('malformed', 'must be user:<uuid>, serviceaccount:<uuid> or group:<uuid>#member')
 }
 
 /** The refusal of a subject that the directory does not let bind there. */
 export function foreignSubject(): Problem {
-  return invalidSubject('must exist, and belong to the Domain unless it holds a role on the platform')
+  return invalidSubject('not_allowed', 'must exist, and belong to the Domain unless it holds a role on the platform')
 }
 
-function invalidSubject(detail: string): Problem {
-  return problem('invalid_triple', { errors: [{ pointer: '/subject', detail }] })
+function invalidSubject(reason: 'malformed' | 'not_allowed', detail: string): Problem {
+  return problem('invalid_triple', { part: 'subject', reason, errors: [{ pointer: '/subject', detail }] })
 }

@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startCtl, type CtlProcess } from '../support/ctl-process.ts'
 import { startPostgresCluster, type PostgresCluster } from '../support/postgres-cluster.ts'
-import { depth, requirement } from '../support/depth.ts'
+import { depth } from '../support/depth.ts'
+import { requirement } from '../support/requirements.mjs'
 
 const ROUNDS = depth({ ci: 2, deep: 10 })
 const WRITERS = 8
@@ -25,24 +26,24 @@ interface Node {
 }
 
 const stores = [
-  { name: 'embedded', missing: undefined },
-  { name: 'postgres', missing: requirement('postgresql') },
+  { name: 'embedded', isMissing: false },
+  { name: 'postgres', isMissing: requirement('postgresql') === undefined },
 ] as const
 
-describe.each(stores)('kill -9 under load on the $name store', ({ name, missing }) => {
+describe.each(stores)('kill -9 under load on the $name store', ({ name, isMissing }) => {
   let directory: string
   let cluster: PostgresCluster | undefined
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'ctl-crash-'))
-    if (name === 'postgres' && missing === undefined) cluster = await startPostgresCluster()
+    if (name === 'postgres' && !isMissing) cluster = await startPostgresCluster()
   })
   afterAll(async () => {
     await cluster?.stop()
     await rm(directory, { recursive: true, force: true })
   })
 
-  test.skipIf(missing !== undefined)(
+  test.skipIf(isMissing)(
     `every acknowledged token, revocation and heartbeat is there afterwards, ${ROUNDS} rounds`,
     async () => {
       const start = () =>
@@ -84,7 +85,12 @@ async function enrol(server: CtlProcess, token: string): Promise<readonly Node[]
   for (let index = 0; index < NODES; index++) {
     const key = generateKeyPairSync('x25519').publicKey.export({ type: 'spki', format: 'der' }).subarray(12)
     const body = { name: `crash-${index}`, kind: 'worker', public_key: key.toString('base64') }
-    const node = await call(server, { token: String(joined['token']), method: 'POST', path: '/v1/nodes/register', body })
+    const node = await call(server, {
+      token: String(joined['token']),
+      method: 'POST',
+      path: '/v1/nodes/register',
+      body,
+    })
     nodes.push({ id: String(node['node_id']), nsk: String(node['nsk']) })
   }
   return nodes
@@ -169,9 +175,10 @@ async function lost(server: CtlProcess, nodes: readonly Node[], { live, revoked,
 /** Revokes what is left, so that the next round begins below the limit of live tokens. */
 async function clear(server: CtlProcess, token: string, { live, revoked }: Acknowledged): Promise<void> {
   const listed = await fetch(`${server.url}/v1/auth/tokens`, { headers: { authorization: `Bearer ${token}` } })
-  const own: readonly { id: string; name: string; revoked_at: string | null }[] = await listed.json()
+  const own: readonly { id: string; name: string; revoked_at: string | null }[] = JSON.parse(await listed.text())
   for (const { id, name, revoked_at: revokedAt } of own) {
-    if (revokedAt === null && /^w\d/.test(name)) await call(server, { token, method: 'DELETE', path: `/v1/auth/tokens/${id}` })
+    if (revokedAt === null && /^w\d/.test(name))
+      await call(server, { token, method: 'DELETE', path: `/v1/auth/tokens/${id}` })
   }
   live.clear()
   revoked.clear()

@@ -19,9 +19,9 @@ export function createDomains({ datastore, ids }: DomainsDeps): Handlers<typeof 
   return {
     async CreateDomain(ctx, { body }) {
       const domain = newDomain(ids.next(), body, new Date(ctx.nowMs))
-      ctx.about(`domain:${domain.id}`, null)
       await ctx.change(async (change) => {
         if (!(await addDomain(change, domain))) throw problem('slug_conflict')
+        ctx.about(`domain:${domain.id}`, null)
       })
       ctx.header('Location', `/v1/domains/${domain.id}`)
       return toAnswer(domain)

@@ -40,12 +40,11 @@ export function findDomain(db: Db, id: string): Promise<DomainRecord | undefined
 
 /** Reads Domains in the byte order of their slugs, from the first one after `afterSlug`. */
 export function listDomains(db: Db, afterSlug: string | undefined, count: number): Promise<DomainRecord[]> {
-  const slug = sql<string>`slug collate "C"`
   return db
     .selectFrom('domains')
     .selectAll()
-    .$if(afterSlug !== undefined, (query) => query.where(slug, '>', afterSlug ?? ''))
-    .orderBy(slug)
+    .$if(afterSlug !== undefined, (query) => query.where('slug', '>', afterSlug ?? ''))
+    .orderBy('slug')
     .limit(count)
     .execute()
 }
@@ -83,9 +82,7 @@ export async function countContents(db: Db, id: string, now: Date): Promise<Doma
   return row
 }
 
-/** Deletes the Domain with the records that outlived its contents: spent join tokens and resting mesh addresses. */
+/** Deletes the Domain; spent join tokens and resting mesh addresses go with it by their foreign keys. */
 export async function deleteDomain(db: Db, id: string): Promise<void> {
-  await db.deleteFrom('join_tokens').where('domain_id', '=', id).execute()
-  await db.deleteFrom('mesh_addresses_resting').where('domain_id', '=', id).execute()
   await db.deleteFrom('domains').where('id', '=', id).execute()
 }

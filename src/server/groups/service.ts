@@ -22,8 +22,10 @@ export function createGroups({ datastore, ids, subjects }: GroupsDeps): Handlers
   return {
     async CreateGroup(ctx, { id: domainId, body }) {
       const group = { id: ids.next(), domain_id: domainId, ...body, created_at: new Date(ctx.nowMs) }
-      ctx.about(`group:${group.id}`, domainId)
-      await ctx.change((change) => addGroup(change, group))
+      await ctx.change(async (change) => {
+        await addGroup(change, group)
+        ctx.about(`group:${group.id}`, domainId)
+      })
       ctx.header('Location', `/v1/domains/${domainId}/groups/${group.id}`)
       return toAnswer(group)
     },

@@ -56,13 +56,12 @@ export interface GroupRange {
 }
 
 export function listGroups(db: Db, { domainId, afterSlug, count }: GroupRange): Promise<GroupRecord[]> {
-  const slug = sql<string>`slug collate "C"`
   return db
     .selectFrom('groups')
     .selectAll()
     .where('domain_id', '=', domainId)
-    .$if(afterSlug !== undefined, (query) => query.where(slug, '>', afterSlug ?? ''))
-    .orderBy(slug)
+    .$if(afterSlug !== undefined, (query) => query.where('slug', '>', afterSlug ?? ''))
+    .orderBy('slug')
     .limit(count)
     .execute()
 }

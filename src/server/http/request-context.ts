@@ -50,6 +50,8 @@ export interface RequestContext {
   note(context: Readonly<Record<string, unknown>>): void
   /** Overrides the audit row's object, once the handler knows better than the template (`token:<id>`). */
   about(object: string, domainId?: string | null): void
+  /** Gives the audit row the outcome `permission_denied` with that reason, where a denial is the answer and no error (S0 RebacCheckResponse). */
+  denied(reason: string): void
   /** Sets a response header that the contract declares. */
   header(name: string, value: string): void
   /** Builds the page answer; `next` undefined ends the list. */

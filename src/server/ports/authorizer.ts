@@ -27,6 +27,9 @@ export type Decision =
     }
   | { readonly allowed: false; readonly reason: 'insufficient_relation' | 'caveat_violation' }
 
+/** Where an object lies: the id of its Domain, `null` for the platform, undefined for an object that is not known. */
+export type Home = string | null | undefined
+
 /** Decides who may do what. A plain value where the answer is at hand, so that hot paths do not await. */
 export interface Authorizer {
   readonly kind: 'embedded' | 'spicedb'
@@ -34,6 +37,12 @@ export interface Authorizer {
   check(query: CheckQuery): Decision | Promise<Decision>
   /** Relation names that grant `relation` on that type, in evaluation order: what a denial shows as the traversed path. Static. */
   pathOf(resourceType: string, relation: string): readonly string[]
+  /**
+   * The Domain that an object lies in: of a Domain its own id, `null` where it belongs to the platform itself, undefined
+   * where there is no such object. Follows parent edges; a plain value wherever `check` gives one.
+   * @throws Problem `authz_unavailable` when the answer cannot be trusted now.
+   */
+  domainOf(reference: string): Home | Promise<Home>
   /** Whether the schema knows the pair. */
   hasRelation(resourceType: string, relation: string): boolean
 }

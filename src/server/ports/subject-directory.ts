@@ -10,4 +10,6 @@ export interface SubjectDirectory {
    * the subject from being deleted until its transaction ends.
    */
   mayBind(db: Db, subject: RoleSubject, domainId: string | null): Promise<boolean>
+  /** Tells whether the subject holds any relation on the platform, by itself or through groups; wildcards do not count. */
+  holdsPlatformRelation(db: Db, subject: RoleSubject): Promise<boolean>
 }

@@ -3,6 +3,7 @@ import type { ColumnType, Generated } from 'kysely'
 /** What a row of each table holds, as both datastores return it: bigint as string, instants as Date, bytes as Buffer. */
 export interface Tables {
   keyring: KeyringRow
+  signing_keys: SigningKeyRow
   domains: DomainRow
   projects: ProjectRow
   resources: ResourceRow
@@ -14,7 +15,9 @@ export interface Tables {
   nodes: NodeRow
   node_heartbeats: NodeHeartbeatRow
   node_secret_keys: NodeSecretKeyRow
+  mesh_pools: MeshPoolRow
   mesh_addresses_resting: RestingAddressRow
+  mesh_addresses_rested: RestedAddressRow
   relation_tuples: RelationTupleRow
   authz_head: AuthzHeadRow
   authz_changes: AuthzChangeRow
@@ -31,6 +34,18 @@ interface KeyringRow {
   sealed: Buffer
   created_at: Date
   retired_at: Date | null
+}
+
+interface SigningKeyRow {
+  kid: string
+  /** 32 bytes, Ed25519. */
+  public_key: Buffer
+  /** The private key as PKCS #8, sealed. */
+  private_sealed: Buffer
+  created_at: Date
+  not_before: Date
+  /** Until when it verifies; null for the key that signs. */
+  not_after: Date | null
 }
 
 export interface DomainRow {
@@ -175,16 +190,30 @@ export interface NodeSecretKeyRow {
   fingerprint: Buffer
   fingerprint_key_id: string
   created_at: Date
+  /** First use of a key that replaced another one; a node's first key never records it. */
   first_used_at: Date | null
-  /** When an old key stops working after a rotation. */
+  /** When an old key stops working after a rotation; the newest key has none. */
   retires_at: Date | null
   revoked_at: Date | null
 }
 
+/** Numbers of a Domain's mesh addresses that no node ever had start here; the row is also the lock of allocation. */
+interface MeshPoolRow {
+  domain_id: string
+  next_number: number
+}
+
+/** An address that was freed less than its time of rest ago, or longer and is not moved on yet. */
 interface RestingAddressRow {
   domain_id: string
   mesh_address: string
   freed_at: Date
+}
+
+/** An address that was freed, has rested and is free. */
+interface RestedAddressRow {
+  domain_id: string
+  mesh_address: string
 }
 
 export interface RelationTupleRow {
@@ -238,7 +267,7 @@ export interface AuditRow {
   subject: string
   relation: string
   object: string
-  outcome: string
+  outcome: 'granted' | 'permission_denied' | 'invariant_violation' | 'not_found' | 'internal_error'
   reason: string
   correlation_id: string
   context: Json<Record<string, unknown>>

@@ -20,10 +20,10 @@ export function createProjects({ datastore, ids }: ProjectsDeps): Handlers<typeo
     async CreateProject(ctx, { id: domainId, body }) {
       const at = new Date(ctx.nowMs)
       const project = { id: ids.next(), domain_id: domainId, ...body, created_at: at, updated_at: at }
-      ctx.about(`project:${project.id}`, domainId)
       await ctx.change(async (change) => {
         if (!(await store.holdDomain(change.db, domainId))) throw problem('domain_not_found')
         if (!(await addProject(change, project))) throw problem('slug_conflict')
+        ctx.about(`project:${project.id}`, domainId)
       })
       ctx.header('Location', `/v1/projects/${project.id}`)
       return toAnswer(project)

@@ -40,13 +40,12 @@ export interface ProjectRange {
 }
 
 export function listProjects(db: Db, { domainId, afterSlug, count }: ProjectRange): Promise<ProjectRecord[]> {
-  const slug = sql<string>`slug collate "C"`
   return db
     .selectFrom('projects')
     .selectAll()
     .where('domain_id', '=', domainId)
-    .$if(afterSlug !== undefined, (query) => query.where(slug, '>', afterSlug ?? ''))
-    .orderBy(slug)
+    .$if(afterSlug !== undefined, (query) => query.where('slug', '>', afterSlug ?? ''))
+    .orderBy('slug')
     .limit(count)
     .execute()
 }
@@ -82,8 +81,7 @@ export async function countContents(db: Db, id: string, now: Date): Promise<Proj
   return row
 }
 
-/** Deletes the Project with the spent join tokens that named it. */
+/** Deletes the Project; spent join tokens that name it go with it by their foreign key. */
 export async function deleteProject(db: Db, id: string): Promise<void> {
-  await db.deleteFrom('join_tokens').where('project_id', '=', id).execute()
   await db.deleteFrom('projects').where('id', '=', id).execute()
 }

@@ -23,11 +23,11 @@ export function createResources({ datastore, ids }: ResourcesDeps): Handlers<typ
       const created = await ctx.change(async (change) => {
         const domainId = await store.holdProject(change.db, projectId)
         if (domainId === undefined) throw problem('project_not_found')
-        ctx.about(`resource:${id}`, domainId)
         const place = { id, domain_id: domainId, project_id: projectId }
         const times = { created_at: at, updated_at: at }
         const resource = { ...place, ...fields, host_node_ids: normalizeHosts(hosts), ...times }
         await addResource(change, resource)
+        ctx.about(`resource:${id}`, domainId)
         return resource
       })
       ctx.header('Location', `/v1/projects/${projectId}/resources/${id}`)

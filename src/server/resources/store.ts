@@ -60,14 +60,13 @@ export interface ResourceRange {
 }
 
 export function listResources(db: Db, { projectId, afterSlug, count }: ResourceRange): Promise<ResourceRecord[]> {
-  const slug = sql<string>`slug collate "C"`
   return db
     .selectFrom('resources')
     .selectAll()
     .select(HOSTS)
     .where('project_id', '=', projectId)
-    .$if(afterSlug !== undefined, (query) => query.where(slug, '>', afterSlug ?? ''))
-    .orderBy(slug)
+    .$if(afterSlug !== undefined, (query) => query.where('slug', '>', afterSlug ?? ''))
+    .orderBy('slug')
     .limit(count)
     .execute()
 }
@@ -113,8 +112,7 @@ export async function replaceHosts(db: Db, resourceId: string, nodeIds: readonly
   await db.insertInto('resource_hosts').values(rows).execute()
 }
 
-/** Deletes the resource with its hosts' entries. */
+/** Deletes the resource; the entries of its hosts go with it by their foreign key. */
 export async function deleteResource(db: Db, id: string): Promise<void> {
-  await replaceHosts(db, id, [])
   await db.deleteFrom('resources').where('id', '=', id).execute()
 }

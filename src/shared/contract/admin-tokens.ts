@@ -24,7 +24,7 @@ const ownerGate = {
 
 const common = { credentials: OPERATOR, notProvisioned: 'tokens_not_provisioned' } as const
 
-export const adminTokens = defineSurface('admin-tokens', {
+export const adminTokens = defineSurface('admin-tokens', 'API tokens of other identities', {
   PostAdminTokens: {
     ...common,
     method: 'POST',

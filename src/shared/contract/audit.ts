@@ -23,7 +23,7 @@ const filter = (describe: string) => z.string().min(1).max(512).optional().descr
 const instant = (describe: string) =>
   z.iso.datetime({ offset: true }).optional().meta({ problem: 'invalid_audit_filter', description: describe })
 
-export const audit = defineSurface('audit', {
+export const audit = defineSurface('audit', 'Decisions that were taken', {
   GetAudit: {
     method: 'GET',
     path: '/v1/audit',
@@ -63,6 +63,7 @@ export const audit = defineSurface('audit', {
     cli: {
       command: 'audit list',
       refs: { domain_id: 'domains' },
+      ownDomain: { member: 'domain_id', unless: ['scope'] },
       columns: ['at', 'subject', 'relation', 'object', 'outcome', 'reason', 'correlation_id'],
       wide: ['id', 'context'],
     },

@@ -30,7 +30,7 @@ const RebacCheckResponse = z
   })
   .meta({ id: 'RebacCheckResponse' })
 
-export const authz = defineSurface('authz', {
+export const authz = defineSurface('authz', 'Questions to the authorization model', {
   PostAuthzCheck: {
     method: 'POST',
     path: '/v1/authz/check',

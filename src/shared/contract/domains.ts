@@ -6,7 +6,7 @@ import { Domain, DomainCreateRequest, DomainPatchRequest } from './tenancy-schem
 const params = z.strictObject({ id: uuidField('invalid_domain_id', 'Domain') })
 const columns = ['slug', 'display_name', 'mesh_cidr', 'created_at', 'id']
 
-export const domains = defineSurface('domains', {
+export const domains = defineSurface('domains', 'Tenants', {
   CreateDomain: {
     method: 'POST',
     path: '/v1/domains',

@@ -29,7 +29,7 @@ const paging = { limit: 'rejected', cursor: 'operation' } as const
 
 const common = { credentials: OPERATOR, notProvisioned: 'authz_not_provisioned' } as const
 
-export const grants = defineSurface('grants', {
+export const grants = defineSurface('grants', 'Roles on Domains and on the platform', {
   CreateDomainGrant: {
     ...common,
     method: 'POST',

@@ -25,7 +25,7 @@ const columns = ['slug', 'display_name', 'created_at', 'id']
 const refs = { id: 'domains', group_id: 'groups' }
 const common = { credentials: OPERATOR, notProvisioned: 'not_provisioned' } as const
 
-export const groups = defineSurface('groups', {
+export const groups = defineSurface('groups', 'Subjects that are granted roles together', {
   CreateGroup: {
     ...common,
     method: 'POST',

@@ -54,7 +54,7 @@ const ofDomain = z.strictObject({ id: uuidField('invalid_domain_id', 'Domain') }
 const columns = ['display_name', 'kind', 'last_sign_in_at', 'created_at', 'id']
 const common = { credentials: OPERATOR, notProvisioned: 'identities_not_provisioned' } as const
 
-export const identities = defineSurface('identities', {
+export const identities = defineSurface('identities', 'Users and service identities of a Domain', {
   ListIdentities: {
     ...common,
     method: 'GET',

@@ -6,6 +6,7 @@ import { grants } from './grants.ts'
 import { groups } from './groups.ts'
 import { identities } from './identities.ts'
 import { joinTokens } from './join-tokens.ts'
+import { meta } from './meta.ts'
 import { nodes } from './nodes.ts'
 import { projects } from './projects.ts'
 import { resources } from './resources.ts'
@@ -25,4 +26,5 @@ export const contract = {
   joinTokens,
   nodes,
   audit,
+  meta,
 } as const

@@ -30,6 +30,17 @@ const JoinTokenCreated = z
   })
   .meta({ id: 'JoinTokenCreated' })
 
+/** Whether a token says nothing that only concerns nodes yet to come. */
+function isForOneNode(token: {
+  max_uses?: number | undefined
+  project_id?: string | undefined
+  labels?: object | undefined
+  ephemeral?: boolean | undefined
+}): boolean {
+  const { max_uses: maxUses = 1, project_id: projectId, labels, ephemeral } = token
+  return maxUses === 1 && projectId === undefined && labels === undefined && ephemeral === undefined
+}
+
 const JoinTokenCreateRequest = z
   .strictObject({
     ttl_seconds: z.int().min(60).max(2_592_000).optional().describe('Lifetime; one hour by default, 30 days at most'),
@@ -39,7 +50,15 @@ const JoinTokenCreateRequest = z
       error: 'must have at most 64 labels',
     }).optional(),
     ephemeral: z.boolean().optional().describe('Nodes are deregistered after 10 minutes out of reach'),
-    node_id: z.uuid().optional().describe('Enrols this node again under its id; needs node-operate on it and one use'),
+    node_id: z
+      .uuid()
+      .optional()
+      .describe(
+        'Enrols this node again under its id, with its Project and labels; for one use, and needs node-operate on it',
+      ),
+  })
+  .refine((token) => token.node_id === undefined || isForOneNode(token), {
+    error: 'node_id goes with one use, and without project_id, labels and ephemeral',
   })
   .meta({ id: 'JoinTokenCreateRequest' })
 
@@ -48,7 +67,7 @@ const columns = ['prefix', 'uses', 'max_uses', 'expires_at', 'revoked_at', 'id']
 const common = { credentials: OPERATOR, notProvisioned: 'nodes_not_provisioned' } as const
 const gate = check('manage', 'domain:{path.id}')
 
-export const joinTokens = defineSurface('join-tokens', {
+export const joinTokens = defineSurface('join-tokens', 'Tokens that nodes join with', {
   CreateJoinToken: {
     ...common,
     method: 'POST',

@@ -24,7 +24,7 @@ const columns = [
   'id',
 ]
 
-export const nodes = defineSurface('nodes', {
+export const nodes = defineSurface('nodes', 'Machines of the mesh', {
   RegisterNode: {
     method: 'POST',
     path: '/v1/nodes/register',
@@ -67,7 +67,7 @@ export const nodes = defineSurface('nodes', {
       ...open('S0 Nodes and mesh: each row is filtered by the relation read'),
       rows: { relation: 'read', object: 'node:{row.id}' },
     },
-    audit: { relation: 'node.list', when: 'all', object: 'platform:main' },
+    audit: { relation: 'node.list', when: 'all', object: 'platform:main', faults: 'node.list.authz_errors' },
     paging: { limit: 'rejected', cursor: 'operation' },
     responses: { 200: pageOf(NodeSummary).meta({ id: 'NodeList' }) },
     problems: ['invalid_domain_filter', 'invalid_reachability'],
@@ -139,7 +139,7 @@ export const nodes = defineSurface('nodes', {
     gate: { ...check('node-operate', 'node:{path.id}'), ownNode: { param: 'id', mismatch: 'node_id_mismatch' } },
     audit: { relation: 'node_secret_key.rotate', when: 'all' },
     responses: { 200: NodeSecretKeyIssued },
-    problems: ['node_not_found'],
+    problems: ['node_not_found', 'nsk_not_active'],
     notProvisioned: 'nodes_not_provisioned',
     cli: {
       command: 'nodes nsk rotate',

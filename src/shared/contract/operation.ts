@@ -69,6 +69,8 @@ export type AuditRule =
       readonly object?: ObjectTemplate
       /** A second relation for refusals by the path-id gate (S0 Endpoint intake). */
       readonly pathGate?: string
+      /** Context member that counts rows left out by a fault; `authz_errors` by default. */
+      readonly faults?: string
     }
   | { readonly none: string }
 
@@ -103,6 +105,8 @@ export interface CliWords {
   /** Columns of the table, in order; `wide` adds more. Members of a row, dotted. */
   readonly columns?: readonly string[]
   readonly wide?: readonly string[]
+  /** An optional member that the caller's own Domain fills in, unless it or one of the others is given. */
+  readonly ownDomain?: { readonly member: string; readonly unless: readonly string[] }
   /** Asks before it runs; `typed` makes the person type the name. */
   readonly confirm?: 'yes' | 'typed'
   /** Ready-made example lines for help. */
@@ -156,15 +160,18 @@ export type Operations = { readonly [operationId: string]: Operation }
 /** A group of operations that one scope word and one service cover. */
 export interface Surface<Name extends string = string, Ops extends Operations = Operations> {
   readonly name: Name
+  /** One line for the document and for help. */
+  readonly summary: string
   readonly operations: Ops
 }
 
 /** Declares a surface. Keep operation ids as the specification spells them. */
 export function defineSurface<const Name extends string, const Ops extends Operations>(
   name: Name,
+  summary: string,
   operations: Ops,
 ): Surface<Name, Ops> {
-  return { name, operations }
+  return { name, summary, operations }
 }
 
 type Parsed<S> = S extends AnySchema ? S['_zod']['output'] : unknown

@@ -7,7 +7,7 @@ const ofDomain = z.strictObject({ id: uuidField('invalid_domain_id', 'Domain') }
 const params = z.strictObject({ id: uuidField('invalid_project_id', 'Project') })
 const columns = ['slug', 'display_name', 'created_at', 'id']
 
-export const projects = defineSurface('projects', {
+export const projects = defineSurface('projects', 'Parts of a Domain that one team works in', {
   CreateProject: {
     method: 'POST',
     path: '/v1/domains/{id}/projects',

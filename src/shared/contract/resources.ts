@@ -11,7 +11,7 @@ const params = z.strictObject({
 const columns = ['slug', 'kind', 'display_name', 'created_at', 'id']
 const refs = { id: 'projects', resource_id: 'resources' }
 
-export const resources = defineSurface('resources', {
+export const resources = defineSurface('resources', 'What is deployed in a Project', {
   CreateResource: {
     method: 'POST',
     path: '/v1/projects/{id}/resources',

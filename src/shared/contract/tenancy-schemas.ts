@@ -10,14 +10,12 @@ const Cidr = z
 const TimeOfDay = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, { error: 'must be a time of day such as 08:30' })
 
 /** When `within_hours` holds: weekdays 1 (Monday) to 7, from inclusive to exclusive, in the zone's own time. */
-const BusinessHours = z
-  .strictObject({
-    time_zone: z.string().min(1).max(64).describe('IANA time zone'),
-    days: z.array(z.int().min(1).max(7)).min(1).max(7),
-    from: TimeOfDay,
-    to: TimeOfDay,
-  })
-  .meta({ id: 'BusinessHours' })
+const BusinessHours = z.strictObject({
+  time_zone: z.string().min(1).max(64).describe('IANA time zone'),
+  days: z.array(z.int().min(1).max(7)).min(1).max(7),
+  from: TimeOfDay,
+  to: TimeOfDay,
+})
 
 const EndpointTtl = z.int().min(30).max(3600).describe('Seconds that an observed endpoint stays fresh; 30 to 3600')
 

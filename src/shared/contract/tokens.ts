@@ -18,7 +18,7 @@ const common = {
   notProvisioned: 'tokens_not_provisioned',
 } as const
 
-export const tokens = defineSurface('tokens', {
+export const tokens = defineSurface('tokens', 'Your own API tokens', {
   PostAuthTokens: {
     ...common,
     method: 'POST',

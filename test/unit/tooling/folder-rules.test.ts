@@ -39,6 +39,7 @@ const ROWS: readonly (readonly [file: string, specifier: string, verdict: 'allow
   ['src/server/nodes/service.ts', 'kysely', 'refused'],
   ['src/server/nodes/service.ts', 'fastify', 'refused'],
   ['src/server/nodes/store.ts', 'kysely', 'allowed'],
+  ['src/server/nodes/heartbeat-store.ts', 'kysely', 'allowed'],
   ['src/server/nodes/store.ts', 'pg', 'refused'],
   ['src/server/nodes/store.ts', '../tokens/store.ts', 'refused'],
   ['src/server/http/mount.ts', 'fastify', 'allowed'],

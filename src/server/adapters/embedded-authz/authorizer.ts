@@ -12,6 +12,7 @@ import type { Datastore } from '../../ports/datastore.ts'
 import { caveatVerdict } from './caveats.ts'
 import { createSettingsCache } from './domain-settings.ts'
 import { followTuples, type LoadedTuples } from './follow-tuples.ts'
+import { createHomes } from './homes.ts'
 import { createTupleRules, type TupleRules } from './tuple-rules.ts'
 
 export interface EmbeddedAuthorizerDeps {
@@ -40,6 +41,7 @@ export function createEmbeddedAuthorizer({ datastore, changeFeed }: EmbeddedAuth
   const currentTuples = followTuples(SERVICE_MODEL, changeFeed)
   const settings = createSettingsCache(datastore)
   const paths = pathsOf(SERVICE_MODEL)
+  const homeIn = createHomes(SERVICE_MODEL)
   changeFeed.subscribe(
     ({ kind }) => {
       if (kind === 'domain_changed') settings.drop()
@@ -88,6 +90,7 @@ export function createEmbeddedAuthorizer({ datastore, changeFeed }: EmbeddedAuth
       const decision = decide(query)
       return 'needs' in decision ? decideWithSettings(query, decision.needs) : decision
     },
+    domainOf: (reference) => homeIn(usableTuples().index, reference),
     pathOf: (resourceType, relation) => paths.get(`${resourceType}#${relation}`) ?? [],
     hasRelation: (resourceType, relation) => SERVICE_MODEL.type(resourceType)?.askable.has(relation) ?? false,
     stats() {

@@ -10,6 +10,7 @@ export const storedSubjects: SubjectDirectory = {
     if (home === undefined) return false
     return domainId === null || home === domainId || (await holdsPlatformRelation(db, subject))
   },
+  holdsPlatformRelation,
 }
 
 /** The Domain of the subject, its row held; undefined when there is no such subject. */

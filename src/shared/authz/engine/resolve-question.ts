@@ -37,6 +37,12 @@ export function resolveQuestion(model: Model, index: TupleIndex, asking: Asking)
   return { subjectType, subject: isItself ? NO_OBJECT : subject, asked, resource: NO_OBJECT }
 }
 
+/** The object that the reference names; NONE where no tuple does, or where the reference is malformed. */
+export function objectNamed(model: Model, index: TupleIndex, reference: string): number {
+  const type = typeOf(model, reference)
+  return type === undefined ? NONE : findObject(index, type, reference)
+}
+
 const idAt = (reference: string): number => reference.indexOf(':') + 1
 
 const storedReference = (reference: string): string =>

@@ -1,0 +1,134 @@
+import { isFlag, parseArguments } from './argv.ts'
+import { CliError, usageError } from './cli-error.ts'
+import type { Command, CommandRow } from './command.ts'
+import { derivedRows } from './derive/rows.ts'
+import { EXIT, type ExitCode } from './exit-code.ts'
+import { EVERYWHERE, SHARED, type FlagSpecs, type SharedValues } from './flags.ts'
+import type { Layout } from './help-layout.ts'
+import type { Io } from './io.ts'
+import { OWN_COMMANDS } from './registry.ts'
+import { secretArgument } from './secrets.ts'
+import type { Session } from './session.ts'
+import { follow, growTree, unknownWord, type Branch } from './tree.ts'
+import type { Manifest } from '../shared/contract/manifest-format.ts'
+
+export interface App {
+  readonly io: Io
+  readonly version: string
+  readonly manifest: () => Manifest
+}
+
+/** All commands: those with files of their own, then those that the contract describes. */
+export function allRows(manifest: Manifest): readonly CommandRow[] {
+  return [...OWN_COMMANDS, ...derivedRows(manifest)]
+}
+
+/** Runs one command line. Resolves to the exit code; failures have been reported by then. */
+export async function runApp(argv: readonly string[], app: App): Promise<ExitCode> {
+  try {
+    refuseSecrets(argv)
+    const { branch, rest } = follow(growTree(allRows(app.manifest())), argv)
+    if (branch.row) return await runCommand({ ...app, branch, row: branch.row, rest })
+    return await showBranch({ ...app, branch, rest })
+  } catch (error) {
+    const { createSession } = await import('./session.ts')
+    return reported(error, createSession({ ...app, shared: sharedGuess(argv), flags: {} }), '')
+  }
+}
+
+interface Called extends App {
+  readonly branch: Branch
+  readonly rest: readonly string[]
+}
+
+async function runCommand(called: Called & { readonly row: CommandRow }): Promise<ExitCode> {
+  const { branch, row, rest } = called
+  const command = await row.load(called.manifest())
+  if (asksHelp(rest, command)) return showCommand(called, command)
+  const given = command.raw ? { flags: {}, positionals: rest } : parseArguments(rest, specsOf(command))
+  if (!command.raw) assertCount(given.positionals, command, branch.words)
+  const { createSession } = await import('./session.ts')
+  const session = createSession({ ...called, shared: given.flags, flags: given.flags })
+  try {
+    const run = (): Promise<ExitCode | undefined | void> =>
+      command.run(session, { args: given.positionals, flags: given.flags })
+    if (session.shared.watch === undefined) return (await run()) ?? EXIT.ok
+    const { watch } = await import('./watch.ts')
+    return await watch(session, run)
+  } catch (error) {
+    return await reported(error, session, row.words)
+  } finally {
+    session.close()
+  }
+}
+
+async function reported(error: unknown, session: Session, words: string): Promise<ExitCode> {
+  const { reportFailure } = await import('./failure.ts')
+  return reportFailure(error, session, words)
+}
+
+/** The flags of a command with the shared ones that it uses. */
+export function specsOf(command: Command): FlagSpecs {
+  const shared = (command.uses ?? []).map((group): FlagSpecs => SHARED[group])
+  return Object.assign({}, EVERYWHERE, ...shared, command.flags) as FlagSpecs
+}
+
+function asksHelp(rest: readonly string[], { raw }: Command): boolean {
+  const end = rest.indexOf('--')
+  const before = end < 0 ? rest : rest.slice(0, end)
+  return before.includes('--help') || (raw !== true && before.includes('-h'))
+}
+
+async function showCommand({ branch, io }: Called, command: Command): Promise<ExitCode> {
+  const { commandHelp } = await import('./help.ts')
+  io.stdout.write(commandHelp(branch, command, await layoutOf(io)))
+  return EXIT.ok
+}
+
+/** Help for a noun or for everything; anything but help after it is a command that does not exist. */
+async function showBranch({ branch, rest, io, manifest }: Called): Promise<ExitCode> {
+  const word = rest.find((one) => !isFlag(one))
+  if (word !== undefined) throw unknownWord(branch, word)
+  parseArguments(rest, EVERYWHERE)
+  const layout = await layoutOf(io)
+  if (branch.words === '') {
+    const { rootHelp } = await import('./root-help.ts')
+    io.stdout.write(rootHelp(manifest(), layout))
+    return EXIT.ok
+  }
+  const { branchHelp } = await import('./help.ts')
+  io.stdout.write(branchHelp(branch, layout))
+  return EXIT.ok
+}
+
+async function layoutOf(io: Io): Promise<Layout> {
+  const { styleOf } = await import('./style.ts')
+  return { style: styleOf(io, io.stdout, false), columns: io.stdout.columns }
+}
+
+function assertCount(positionals: readonly string[], { args = [] }: Command, words: string): void {
+  const last = args.at(-1)
+  if (last?.many === true || positionals.length <= args.length) return
+  const extra = positionals[args.length] ?? ''
+  throw usageError(
+    `"ctl ${words}" takes ${args.length === 0 ? 'no arguments' : `at most ${args.length}`}, and "${extra}" is one too many`,
+    `See: ctl ${words} --help`,
+  )
+}
+
+function refuseSecrets(argv: readonly string[]): void {
+  const position = secretArgument(argv)
+  if (position === undefined) return
+  throw new CliError(`argument ${position} is a secret, and arguments show in process lists and shell histories`, {
+    exitCode: EXIT.usage,
+    code: 'secret_in_arguments',
+    hints: ['Give it in CTL_TOKEN, in a file with --token-file, or on stdin. If that was a shared machine, revoke it.'],
+  })
+}
+
+/** Enough of the flags to report a mistake in them in the form asked for. */
+function sharedGuess(argv: readonly string[]): SharedValues {
+  const text = argv.join(' ')
+  const output = /(?:^|\s)(?:-o|--output)[ =]?(json|jsonl)(?:\s|$)/.exec(text)?.[1]
+  return { ...(output !== undefined && { output }), ...(argv.includes('--no-color') && { 'no-color': true }) }
+}

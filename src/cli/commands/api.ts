@@ -1,0 +1,148 @@
+import { pages, type Page } from '../../client/pages.ts'
+import { problemOf } from '../../client/client.ts'
+import type { HttpAnswer, HttpRequest } from '../../client/transport.ts'
+import { curlCommand } from '../curl.ts'
+import { usageError } from '../cli-error.ts'
+import { defineCommand, type Given } from '../command.ts'
+import { bodyFromFile } from '../derive/values.ts'
+import type { FlagSpecs } from '../flags.ts'
+import { rowsOf } from '../output/members.ts'
+import type { Session } from '../session.ts'
+import { harmless } from '../style.ts'
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'] as const
+
+const FLAGS = {
+  field: {
+    kind: 'many',
+    short: 'F',
+    value: 'KEY=VALUE',
+    describe: 'Member of the JSON body, typed: true, 7, null, [..], else text',
+  },
+  'raw-field': { kind: 'many', value: 'KEY=VALUE', describe: 'Member of the JSON body, always text' },
+  'from-file': { kind: 'text', short: 'f', value: 'FILE', describe: 'Body from a JSON or YAML file, - for stdin' },
+  header: { kind: 'many', short: 'H', value: 'NAME:VALUE', describe: 'Further request header' },
+  include: { kind: 'switch', short: 'i', describe: 'Print status and headers of the answer first' },
+  paginate: { kind: 'switch', describe: 'Follow next_cursor and print all rows as one list' },
+} as const satisfies FlagSpecs
+
+export const api = defineCommand({
+  description:
+    'The path may leave out /v1. GET unless a body is given, then POST. The answer is printed as it is; a status of 400 or more gives its usual exit code.',
+  args: [
+    { name: 'method', describe: `Method: ${METHODS.join(', ')}`, required: false, choices: METHODS },
+    { name: 'path', describe: 'Path, with its query', required: false },
+  ],
+  flags: FLAGS,
+  uses: ['connection', 'curl', 'output', 'watch'],
+  examples: [
+    'ctl api /nodes',
+    "ctl api '/v1/nodes?reachability=stale' --jq '.items[].display_name'",
+    'ctl api POST /authz/check -F subject=user:… -F relation=read -F resource=project:…',
+    'ctl api PATCH /nodes/… -F name=web-2',
+  ],
+  async run(session, given) {
+    const request = await requestFrom(session, given)
+    if (session.shared.curl === true) {
+      const { url } = await session.settings()
+      return session.io.stdout.write(`${curlCommand(url.value, request)}\n`)
+    }
+    return given.flags.paginate === true
+      ? printAll(session, request)
+      : printOne(session, request, given.flags.include === true)
+  },
+})
+
+async function requestFrom(session: Session, { args, flags }: Given<typeof FLAGS>): Promise<HttpRequest> {
+  const [path, asked] = args.length > 1 ? [args[1], args[0]?.toUpperCase()] : [args[0], undefined]
+  if (path === undefined) throw usageError('<path> is missing', 'For example: ctl api /nodes')
+  const method = METHODS.find((one) => one === asked)
+  if (asked !== undefined && method === undefined)
+    throw usageError(`"${asked}" is no method`, `Methods are ${METHODS.join(', ')}.`)
+  const body = await bodyOf(session, flags)
+  return {
+    method: method ?? (body === undefined ? 'GET' : 'POST'),
+    path: fullPath(path),
+    headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headersOf(flags.header ?? []) },
+    body,
+  }
+}
+
+/** Only paths: a whole URL could name another server, which must not see the credential. */
+function fullPath(path: string): string {
+  if (path.includes('://')) throw usageError('give a path, not a URL', 'Choose the server with --url or --context.')
+  const rooted = path.startsWith('/') ? path : `/${path}`
+  return /^\/(v\d+|livez|readyz|problems)(\/|\?|$)/.test(rooted) ? rooted : `/v1${rooted}`
+}
+
+async function bodyOf(session: Session, flags: Given<typeof FLAGS>['flags']): Promise<string | undefined> {
+  const from = flags['from-file'] === undefined ? undefined : await bodyFromFile(flags['from-file'], session.io)
+  const typed = (flags.field ?? [])
+    .map((pair) => split(pair, '='))
+    .map(([key, text]) => [key, typedValue(text)] as const)
+  const raw = (flags['raw-field'] ?? []).map((pair) => split(pair, '='))
+  if (from === undefined && typed.length === 0 && raw.length === 0) return undefined
+  return JSON.stringify({ ...from, ...Object.fromEntries([...typed, ...raw]) })
+}
+
+function typedValue(text: string): unknown {
+  if (!/^(true|false|null|-?\d+(\.\d+)?|[[{"].*)$/s.test(text)) return text
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text // Looks like JSON and is not: then it is text.
+  }
+}
+
+function headersOf(pairs: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    pairs.map((pair) => split(pair, ':')).map(([name, value]) => [name.toLowerCase(), value.trim()]),
+  )
+}
+
+function split(pair: string, sign: string): readonly [string, string] {
+  const at = pair.indexOf(sign)
+  if (at < 1) throw usageError(`"${pair}" needs the form name${sign}value`)
+  return [pair.slice(0, at), pair.slice(at + 1)]
+}
+
+async function sent(session: Session, request: HttpRequest): Promise<HttpAnswer> {
+  const repeatable = ['GET', 'HEAD', 'PUT', 'DELETE'].includes(request.method)
+  return (await session.caller()).send(request, { repeatable })
+}
+
+async function printOne(session: Session, request: HttpRequest, isWithHeaders: boolean): Promise<void> {
+  const answer = await sent(session, request)
+  if (isWithHeaders) {
+    const headers = Object.entries(answer.headers).map(([name, value]) => `${name}: ${harmless(value)}\n`)
+    session.io.stdout.write(`HTTP ${answer.status}\n${headers.join('')}\n`)
+  }
+  const text = answer.body.toString('utf8')
+  const isJson = /json/.test(answer.headers['content-type'] ?? '')
+  if (isJson && text !== '') await printJson(session, JSON.parse(text))
+  else if (text !== '') session.io.stdout.write(text)
+  if (answer.status >= 400) throw problemOf(answer)
+}
+
+/** JSON unless another format was asked for: that is what the path was called for. */
+async function printJson(session: Session, value: unknown): Promise<void> {
+  const { output } = await session.settings()
+  const isChosen = session.shared.jq !== undefined || output.origin !== 'default'
+  if (isChosen) return session.emit(value, { columns: [] })
+  session.io.stdout.write(`${JSON.stringify(value, null, 2)}\n`)
+}
+
+async function printAll(session: Session, request: HttpRequest): Promise<void> {
+  const items: unknown[] = []
+  const page = async ({ cursor }: { cursor?: string }): Promise<Page<unknown>> => {
+    const separator = request.path.includes('?') ? '&' : '?'
+    const path = cursor === undefined ? request.path : `${request.path}${separator}cursor=${encodeURIComponent(cursor)}`
+    const answer = await sent(session, { ...request, path })
+    if (answer.status >= 400) throw problemOf(answer)
+    const value = JSON.parse(answer.body.toString('utf8')) as Page<unknown>
+    if (rowsOf(value) === undefined) throw usageError('--paginate goes with lists only')
+    return Array.isArray(value) ? { items: value } : value
+  }
+  for await (const { items: more } of pages(page, {})) items.push(...more)
+  await printJson(session, { items, next_cursor: null })
+}

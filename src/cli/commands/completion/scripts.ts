@@ -1,0 +1,11 @@
+import { readFile } from 'node:fs/promises'
+
+export const SHELLS = ['bash', 'zsh', 'fish'] as const
+export type Shell = (typeof SHELLS)[number]
+
+const FILES: Readonly<Record<Shell, string>> = { bash: 'ctl.bash', zsh: '_ctl', fish: 'ctl.fish' }
+
+/** The completion script as it was generated from the command tree. */
+export function scriptOf(shell: Shell): Promise<string> {
+  return readFile(new URL(`../../../../completions/${FILES[shell]}`, import.meta.url), 'utf8')
+}

@@ -1,0 +1,28 @@
+import { defineCommand } from '../../command.ts'
+
+export const list = defineCommand({
+  uses: ['output'],
+  async run(session) {
+    const file = await session.contexts.read()
+    const rows = []
+    for (const [name, stored] of Object.entries(file.contexts)) {
+      const { url, domain, project } = stored
+      const isSignedIn = (await session.contexts.token(name, url)) !== undefined
+      rows.push({
+        current: name === file.current ? '*' : '',
+        name,
+        url,
+        domain: domain ?? null,
+        project: project ?? null,
+        signed_in: isSignedIn,
+        protected: stored.protected === true,
+        token_store: stored.token_store,
+      })
+    }
+    if (rows.length === 0) session.note('There are no contexts yet; "ctl login" makes one.')
+    await session.emit(rows, {
+      columns: ['current', 'name', 'url', 'signed_in', 'protected', 'domain', 'project'],
+      wide: ['token_store'],
+    })
+  },
+})

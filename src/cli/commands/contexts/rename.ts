@@ -1,0 +1,29 @@
+import { usageError } from '../../cli-error.ts'
+import { defineCommand } from '../../command.ts'
+import { checkedName, known } from './known.ts'
+
+export const rename = defineCommand({
+  args: [
+    { name: 'name', describe: 'Context', required: true, noun: 'contexts' },
+    { name: 'new-name', describe: 'What it is to be called', required: true },
+  ],
+  async run(session, { args }) {
+    const [from = '', to] = args
+    const name = checkedName(to)
+    known(await session.contexts.read(), from)
+    await session.contexts.renameToken(from, name)
+    await session.contexts.update((file) => {
+      const stored = known(file, from)
+      if (Object.hasOwn(file.contexts, name)) throw usageError(`there is a context "${name}" already`)
+      const { [from]: _, ...others } = file.contexts
+      const renamed = (one: string | undefined): string | undefined => (one === from ? name : one)
+      return {
+        ...file,
+        current: renamed(file.current),
+        previous: renamed(file.previous),
+        contexts: { ...others, [name]: stored },
+      }
+    })
+    session.note(`Renamed context ${from} to ${name}.`)
+  },
+})

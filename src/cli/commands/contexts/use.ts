@@ -1,0 +1,18 @@
+import { defineCommand } from '../../command.ts'
+import { chosenMembers, CONTEXT_FLAGS, known } from './known.ts'
+
+export const use = defineCommand({
+  description: 'With flags it also changes the context: a default Domain or Project, protection.',
+  args: [{ name: 'name', describe: 'Context; the one in use when absent', required: false, noun: 'contexts' }],
+  flags: CONTEXT_FLAGS,
+  examples: ['ctl contexts use prod', 'ctl contexts use --project web', 'ctl contexts use prod --protected'],
+  async run(session, { args, flags }) {
+    const { current } = await session.contexts.update((file) => {
+      const name = args[0] ?? file.current
+      const stored = { ...known(file, name), ...chosenMembers(flags) }
+      const previous = name === file.current ? file.previous : file.current
+      return { ...file, current: name, previous, contexts: { ...file.contexts, [name ?? '']: stored } }
+    })
+    session.note(`Using context ${current ?? ''}.`)
+  },
+})

@@ -1,0 +1,121 @@
+import { readFile } from 'node:fs/promises'
+import { CliError, usageError } from '../cli-error.ts'
+import { defineCommand } from '../command.ts'
+import { sameServer, type StoredContext } from '../contexts.ts'
+import { EXIT } from '../exit-code.ts'
+import type { Row } from '../output/members.ts'
+import type { Session } from '../session.ts'
+import { harmless } from '../style.ts'
+
+export const login = defineCommand({
+  description:
+    'Checks the token with the server before anything is kept. The token goes into a file that only you can read; the context remembers the server and is used from then on.',
+  flags: {
+    'with-token': { kind: 'switch', describe: 'Read the token from stdin' },
+    name: { kind: 'text', value: 'NAME', describe: 'Name of the context; made from the address when absent' },
+  },
+  uses: ['connection', 'output'],
+  examples: [
+    'ctl login --with-token < bootstrap-token',
+    'ctl login --url https://mesh.example.com --token-file ~/token',
+    'vault read -field=token secret/ctl | ctl login --with-token --name prod',
+  ],
+  async run(session, { flags }) {
+    const settings = await session.settings()
+    const url = settings.url.value
+    const token = await readToken(session, flags['with-token'] === true)
+    const me = await verified(session, { url, token })
+    const name = flags.name ?? (await contextName(session, url))
+    await keep(session, { name, url, token })
+    warnOfPlainHttp(session, url)
+    session.note(
+      `Signed in to ${url} as ${harmless(String(me['display_name']))} (context ${name}, token in ${session.contexts.credentialsPath}).`,
+    )
+    const { caFile } = settings
+    if (caFile.value !== undefined) session.note(`The context remembers ${caFile.value}.`)
+    await session.emit(me, { columns: ['subject', 'display_name', 'kind', 'domain_id', 'credential.expires_at'] })
+  },
+})
+
+async function readToken(session: Session, isOnStdin: boolean): Promise<string> {
+  const path = session.shared['token-file']
+  if (path !== undefined) return asToken(await readText(path), path)
+  if (!isOnStdin)
+    throw usageError(
+      'say where the token is',
+      'On stdin: ctl login --with-token < FILE',
+      'In a file: ctl login --token-file FILE',
+    )
+  if (!session.io.stdin.isTty) return asToken(await session.io.stdin.text(), 'stdin')
+  if (!session.canAsk)
+    throw usageError('--with-token reads stdin, which is a terminal', 'Redirect it: ctl login --with-token < FILE')
+  const typed = await (await session.io.prompter()).secret('Token')
+  if (typed === undefined) throw new CliError('nothing was done', { exitCode: EXIT.interrupted, code: 'interrupted' })
+  return asToken(typed, 'what was typed')
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch {
+    throw usageError(`--token-file names ${path}, which cannot be read`)
+  }
+}
+
+function asToken(text: string, from: string): string {
+  const token = text.trim()
+  if (token === '') throw usageError(`${from} holds no token`)
+  if (!/^[\u0021-\u007e]{1,8192}$/.test(token)) throw usageError(`${from} holds something other than a token`)
+  return token
+}
+
+async function verified(session: Session, connect: { url: string; token: string }): Promise<Row> {
+  const caller = await session.caller(connect)
+  const { value } = await caller.call(session.operation('GetAuthWhoami'), {})
+  return value as Row
+}
+
+/** The context in use if it is of this server, else one of this server, else a new name made from the address. */
+async function contextName(session: Session, url: string): Promise<string> {
+  const [{ contexts }, { context }] = await Promise.all([session.contexts.read(), session.settings()])
+  const chosen = context.value === undefined ? undefined : contexts[context.value]
+  if (context.value !== undefined && chosen && sameServer(chosen.url, url)) return context.value
+  const known = Object.entries(contexts).find(([, stored]) => sameServer(stored.url, url))
+  if (known) return known[0]
+  const base = isLoopback(url) ? 'local' : hostOf(url)
+  let name = base
+  for (let number = 2; Object.hasOwn(contexts, name); number += 1) name = `${base}-${number}`
+  return name
+}
+
+async function keep(
+  session: Session,
+  { name, url, token }: { name: string; url: string; token: string },
+): Promise<void> {
+  const { caFile } = await session.settings()
+  await session.contexts.keepToken(name, { url, token })
+  await session.contexts.update((file) => {
+    const before = file.contexts[name]
+    const stored: StoredContext = {
+      ...(before && sameServer(before.url, url) ? before : {}),
+      ...(caFile.value !== undefined && { ca_file: caFile.value }),
+      url,
+      token_store: 'file',
+    }
+    const previous = file.current === name ? file.previous : file.current
+    return { ...file, current: name, previous, contexts: { ...file.contexts, [name]: stored } }
+  })
+}
+
+function hostOf(url: string): string {
+  return url.startsWith('unix:') ? 'local' : new URL(url).hostname
+}
+
+function isLoopback(url: string): boolean {
+  return /^(localhost|127\..*|\[::1\])$/.test(hostOf(url)) || url.startsWith('unix:')
+}
+
+function warnOfPlainHttp(session: Session, url: string): void {
+  if (url.startsWith('http:') && !isLoopback(url))
+    session.warn(`${url} is not encrypted: whoever sees the traffic can use the token`)
+}

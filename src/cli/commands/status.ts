@@ -1,0 +1,160 @@
+import { ProblemAnswer } from '../../client/failures.ts'
+import { rows, type Page } from '../../client/pages.ts'
+import type { CallInput } from '../../client/client.ts'
+import { defineCommand } from '../command.ts'
+import { EXIT, exitCodeOf, type ExitCode } from '../exit-code.ts'
+import { relative } from '../output/cells.ts'
+import { memberOf, type Row } from '../output/members.ts'
+import { paintWord } from '../output/table.ts'
+import { serverState, type ServerState } from '../server-state.ts'
+import type { Session } from '../session.ts'
+import { harmless } from '../style.ts'
+
+/** Nodes that are counted; beyond that the counts are said to be partial. */
+const NODES_MAX = 10_000
+
+/** Reachability states in the order of the bar, each with its paint. */
+const STATES = [
+  ['healthy', 'good'],
+  ['stale', 'warn'],
+  ['unreachable', 'bad'],
+  ['never_reported', 'dim'],
+] as const
+const BAR_CELLS = 40
+
+interface Fleet {
+  readonly total: number
+  readonly isPartial: boolean
+  readonly byReachability: Readonly<Record<string, number>>
+}
+
+interface Picture {
+  readonly context: string | undefined
+  readonly url: string
+  readonly server: ServerState
+  readonly me: Row | undefined
+  /** Why the server would not say more. */
+  readonly refusal: ProblemAnswer | undefined
+  readonly fleet: Fleet | undefined
+}
+
+export const status = defineCommand({
+  uses: ['connection', 'output', 'watch'],
+  examples: ['ctl status', 'ctl status --watch=5s', "ctl status --jq '.nodes.by_reachability'"],
+  async run(session) {
+    const picture = await take(session)
+    const { output } = await session.settings()
+    const isScreen = session.shared.jq === undefined && (output.value === 'table' || output.value === 'wide')
+    if (isScreen && (session.shared.watch === undefined || session.io.stdout.isTty))
+      session.io.stdout.write(screen(picture, session))
+    else await session.emit(asData(picture), { columns: [] })
+    return exitCode(picture)
+  },
+})
+
+async function take(session: Session): Promise<Picture> {
+  const { context, url } = await session.settings()
+  const server = await serverState(session)
+  const picture = {
+    context: context.value,
+    url: url.value,
+    server,
+    me: undefined,
+    refusal: undefined,
+    fleet: undefined,
+  }
+  if (server.status === 'unreachable') return picture
+  try {
+    const me = await session.whoami()
+    return { ...picture, me, fleet: await countFleet(session) }
+  } catch (error) {
+    if (!(error instanceof ProblemAnswer)) throw error
+    return { ...picture, refusal: error }
+  }
+}
+
+async function countFleet(session: Session): Promise<Fleet> {
+  const caller = await session.caller()
+  const list = async (input: CallInput): Promise<Page<unknown>> =>
+    (await caller.call(session.operation('ListNodes'), input)).value as Page<unknown>
+  const counts: Record<string, number> = {}
+  let total = 0
+  for await (const row of rows(list, { limit: '200' })) {
+    if (total >= NODES_MAX) return { total, isPartial: true, byReachability: counts }
+    const state = String(memberOf(row, 'reachability'))
+    counts[state] = (counts[state] ?? 0) + 1
+    total += 1
+  }
+  return { total, isPartial: false, byReachability: counts }
+}
+
+function exitCode({ server, refusal }: Picture): ExitCode {
+  if (server.status === 'unreachable' || server.status === 'unhealthy') return EXIT.unavailable
+  return refusal === undefined ? EXIT.ok : exitCodeOf(refusal.status)
+}
+
+function asData({ context, url, server, me, refusal, fleet }: Picture): Row {
+  return {
+    context: context ?? null,
+    url,
+    server: { status: server.status, latency_ms: server.latencyMs, unwell: server.unwell },
+    identity: me ?? null,
+    ...(refusal && { refusal: { code: refusal.code, status: refusal.status } }),
+    nodes:
+      fleet === undefined
+        ? null
+        : { total: fleet.total, partial: fleet.isPartial, by_reachability: fleet.byReachability },
+  }
+}
+
+function screen(picture: Picture, session: Session): string {
+  const { style } = session
+  const lines = [
+    ['Server', serverText(picture, session)],
+    ...Object.entries(picture.server.unwell).map(([name, why]) => ['', style.warn(harmless(`${name}: ${why}`))]),
+    ['Context', picture.context ?? 'none; "ctl login" makes one'],
+    ['You', identityText(picture, session)],
+    ...fleetLines(picture, session).map((text, index) => [index === 0 ? 'Nodes' : '', text]),
+  ]
+  return lines.map(([title = '', text = '']) => `${style.bold(title.padEnd(9))}${text}\n`).join('')
+}
+
+function serverText({ url, server }: Picture, { style }: Session): string {
+  const { status: said, latencyMs, failure } = server
+  const paint = said === 'ready' ? 'good' : said === 'degraded' ? 'warn' : 'bad'
+  const rest = failure === undefined ? `in ${Math.round(latencyMs)} ms` : failure
+  return `${url}  ${style[paint](said)}  ${style.dim(harmless(rest))}`
+}
+
+function identityText({ me, refusal, server }: Picture, session: Session): string {
+  if (server.status === 'unreachable') return '-'
+  if (me === undefined)
+    return session.style.warn(
+      refusal?.status === 401 ? 'not signed in; ctl login --with-token < FILE' : (refusal?.detail ?? '-'),
+    )
+  const expires = memberOf(me, 'credential.expires_at')
+  const until = typeof expires === 'string' ? `, credential expires ${relative(expires, session.io.nowMs())}` : ''
+  return harmless(`${String(me['display_name'])} (${String(me['subject'])})${until}`)
+}
+
+function fleetLines({ fleet }: Picture, { style }: Session): readonly string[] {
+  if (fleet === undefined) return ['-']
+  if (fleet.total === 0) return ['none yet; ctl join-tokens create makes a token that nodes join with']
+  const parts = STATES.flatMap(([state]) => {
+    const count = fleet.byReachability[state] ?? 0
+    return count === 0 ? [] : [`${count} ${paintWord(state, style)}`]
+  })
+  return [`${fleet.total}${fleet.isPartial ? '+' : ''}: ${parts.join(', ')}`, bar(fleet, style)]
+}
+
+/** One cell per fortieth of the fleet; a state that occurs at all gets at least one. */
+function bar({ total, byReachability }: Fleet, style: Session['style']): string {
+  const cells = STATES.map(([state, paint]) => {
+    const count = byReachability[state] ?? 0
+    const width = count === 0 ? 0 : Math.max(1, Math.round((count / total) * BAR_CELLS))
+    return style[paint](
+      (state === 'never_reported' ? '░' : state === 'unreachable' ? '▒' : state === 'stale' ? '▓' : '█').repeat(width),
+    )
+  })
+  return cells.join('')
+}

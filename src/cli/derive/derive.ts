@@ -1,0 +1,93 @@
+import type { ManifestOperation, Manifest } from '../../shared/contract/manifest-format.ts'
+import type { Command } from '../command.ts'
+import type { ArgumentSpec, FlagSpec, SharedGroup } from '../flags.ts'
+import { singular } from '../tree.ts'
+import { argumentOf, flagOf, isPlace, membersOf } from './members.ts'
+
+/** Makes the command of an operation: flags and arguments from its members, help from its texts. */
+export function derivedCommand(operation: ManifestOperation, manifest: Manifest): Command {
+  const { cli, description } = operation
+  return {
+    ...(description !== undefined && { description }),
+    args: argumentsOf(operation),
+    flags: flagsOf(operation, manifest),
+    uses: usesOf(operation),
+    asks: cli?.confirm !== undefined,
+    examples: (cli?.examples ?? []).map((example) => (example.startsWith('ctl ') ? example : `ctl ${example}`)),
+    run: async (session, given) => (await import('./perform.ts')).perform(session, { operation }, given),
+  }
+}
+
+/** The arguments of an operation, in order. */
+export function argumentsOf(operation: ManifestOperation): readonly ArgumentSpec[] {
+  const positional = membersOf(operation).filter(({ position }) => position !== undefined)
+  return positional
+    .toSorted((one, other) => (one.position ?? 0) - (other.position ?? 0))
+    .map((member, index) => argumentOf(member, index === positional.length - 1))
+}
+
+/** The flags of an operation, with those that say where names are looked up. */
+export function flagsOf(operation: ManifestOperation, manifest: Manifest): Readonly<Record<string, FlagSpec>> {
+  const members = membersOf(operation)
+  const own = members
+    .filter(({ position }) => position === undefined)
+    .map((member) => [member.word, flagOf(member)] as const)
+  const named = new Set(members.map(({ word }) => word))
+  const places = [...placesOf(operation, manifest)].map((noun) => [singular(noun), placeFlag(noun)] as const)
+  const file: FlagSpec = {
+    kind: 'text',
+    short: 'f',
+    value: 'FILE',
+    describe: 'Take the body from a JSON or YAML file, - for stdin; flags override',
+  }
+  return Object.fromEntries([
+    ...own,
+    ...places.filter(([word]) => !named.has(word)),
+    ...(operation.body ? [['from-file', file] as const] : []),
+  ])
+}
+
+function placeFlag(noun: string): FlagSpec {
+  const one = singular(noun)
+  return {
+    kind: 'text',
+    value: one.toUpperCase(),
+    noun,
+    describe: `Where names are looked up (also CTL_${one.toUpperCase()})`,
+  }
+}
+
+/** Domain and Project, where looking up a name of the operation's references needs them. */
+function placesOf(operation: ManifestOperation, manifest: Manifest): ReadonlySet<string> {
+  const seen = new Set<string>()
+  const waiting = Object.values(operation.cli?.refs ?? {})
+  for (let noun = waiting.pop(); noun !== undefined; noun = waiting.pop()) {
+    if (seen.has(noun)) continue
+    seen.add(noun)
+    waiting.push(...requiredPlaces(noun === 'subjects' ? 'identities' : noun, manifest))
+  }
+  const own = new Set(Object.values(operation.cli?.refs ?? {}))
+  return new Set([...seen].filter((noun) => isPlace(noun) && !(own.has(noun) && isFlagged(operation, noun))))
+}
+
+function requiredPlaces(noun: string, { operations }: Manifest): readonly string[] {
+  const list = Object.values(operations).find(({ cli }) => cli?.command === `${noun} list`)
+  return (list?.params ?? []).flatMap(({ name }) => list?.cli?.refs?.[name] ?? [])
+}
+
+function isFlagged(operation: ManifestOperation, noun: string): boolean {
+  return membersOf(operation).some((member) => member.noun === noun)
+}
+
+function usesOf(operation: ManifestOperation): readonly SharedGroup[] {
+  const isRead = operation.method === 'GET'
+  const hasAnswer = operation.responses.some(({ media }) => media !== null)
+  return [
+    'connection',
+    'curl',
+    ...(hasAnswer ? (['output'] as const) : []),
+    ...(operation.paging ? (['list'] as const) : []),
+    ...(isRead ? (['watch'] as const) : []),
+    ...(operation.access === 'write' ? (['confirm'] as const) : []),
+  ]
+}

@@ -1,0 +1,115 @@
+import { usageError } from '../cli-error.ts'
+import type { Given } from '../command.ts'
+import type { FlagValue } from '../flags.ts'
+import { createResolver, type Resolved } from '../references.ts'
+import type { Session } from '../session.ts'
+import { singular } from '../tree.ts'
+import { askFor } from './ask.ts'
+import { copied, finished, put, rawOf, valueOf, type Filling } from './filling.ts'
+import { isPlace, membersOf, type Member } from './members.ts'
+import type { Plan, Target } from './perform.ts'
+import { bodyFromFile } from './values.ts'
+
+/**
+ * Turns what was typed into the inputs of an operation: one, or one per reference where the last argument names several.
+ * Places (Domain, Project) first, since names are looked up in them. Nothing but lists is asked of the server.
+ */
+export async function targetsOf(session: Session, plan: Plan, given: Given): Promise<readonly Target[]> {
+  const members = membersOf(plan.operation)
+  const several = members.find(({ position, noun }) => noun !== undefined && position === lastPosition(plan))
+  const filling: Filling = {
+    session,
+    given,
+    operation: plan.operation,
+    resolver: createResolver(session, plan.lists),
+    scope: {},
+    input: {},
+    body: await bodyStart(session, given),
+    labels: {},
+  }
+  const texts = several === undefined ? [] : await severalTexts(session, given.args.slice(lastPosition(plan)))
+  await fillScope(filling, members)
+  for (const member of placesFirst(members)) if (member !== several) await fill(filling, member)
+  assertChange(filling, members)
+  return several === undefined ? [finished(filling, undefined)] : targetsFor(filling, several, texts)
+}
+
+function lastPosition({ operation }: Plan): number {
+  return (operation.cli?.args?.length ?? 0) - 1
+}
+
+function placesFirst(members: readonly Member[]): readonly Member[] {
+  return members.toSorted((one, other) => Number(isPlace(other.noun)) - Number(isPlace(one.noun)))
+}
+
+async function bodyStart(session: Session, given: Given): Promise<Record<string, unknown>> {
+  const path = given.flags['from-file']
+  return typeof path === 'string' ? { ...(await bodyFromFile(path, session.io)) } : {}
+}
+
+/** The references of the last argument; `-` stands for the lines of stdin, up to their first tab. */
+async function severalTexts({ io }: Session, texts: readonly string[]): Promise<readonly string[]> {
+  if (!texts.includes('-')) return texts
+  const lines = (await io.stdin.text()).split('\n').map((line) => line.split('\t')[0]?.trim() ?? '')
+  const read = lines.filter((line) => line !== '')
+  if (read.length === 0) throw usageError('stdin names nothing')
+  return texts.flatMap((text) => (text === '-' ? read : [text]))
+}
+
+async function targetsFor(filling: Filling, several: Member, texts: readonly string[]): Promise<readonly Target[]> {
+  if (texts.length === 0 && !several.field.required) return [finished(filling, undefined)]
+  const asked = texts.length === 0 ? [await askFor(filling, several)] : texts
+  const targets: Target[] = []
+  for (const text of asked) {
+    const own = copied(filling)
+    const value = await valueOf(own, several, text)
+    put(own, several, value)
+    targets.push(finished(own, 'object' in value ? value.object : undefined))
+  }
+  return targets
+}
+
+/** Looks up Domain and Project flags that only say where names are searched. */
+async function fillScope({ resolver, scope, given }: Filling, members: readonly Member[]): Promise<void> {
+  for (const noun of ['domains', 'projects']) {
+    const text = given.flags[singular(noun)]
+    if (typeof text !== 'string' || members.some((member) => member.noun === noun)) continue
+    scope[noun] = (await resolver.object(noun, text, scope)).id
+  }
+}
+
+/** Fills a member with what was typed, else with what stands in for it, else by asking where it is required. */
+async function fill(filling: Filling, member: Member): Promise<void> {
+  const raw: FlagValue | undefined = rawOf(member, filling.given)
+  if (raw !== undefined) return put(filling, member, await valueOf(filling, member, raw))
+  if (member.place === 'body' && filling.body[member.field.name] !== undefined) return
+  const fallback = await fallbackOf(filling, member)
+  if (fallback) return put(filling, member, { object: fallback })
+  if (member.field.required) put(filling, member, await valueOf(filling, member, await askFor(filling, member)))
+}
+
+/** The Domain or Project that is meant when none is named; undefined where naming none means all. */
+async function fallbackOf(filling: Filling, member: Member): Promise<Resolved | undefined> {
+  const { session, resolver, scope } = filling
+  const { noun, field, place } = member
+  if (noun === undefined || !isPlace(noun)) return undefined
+  if (field.required || isOwnDomain(filling, member)) return resolver.fallback(noun, scope)
+  const settings = await session.settings()
+  const chosen = noun === 'domains' ? settings.domain : settings.project
+  return chosen.value !== undefined && place === 'query' ? resolver.fallback(noun, scope) : undefined
+}
+
+/** Whether the contract has the caller's own Domain stand in for a member that was left out. */
+function isOwnDomain({ operation, given }: Filling, { field }: Member): boolean {
+  const own = operation.cli?.ownDomain
+  if (own?.member !== field.name) return false
+  const others = membersOf(operation).filter((member) => own.unless.includes(member.field.name))
+  return !others.some((member) => rawOf(member, given) !== undefined)
+}
+
+/** A patch that changes nothing is a mistake on the command line, and the flags that it could have are known here. */
+function assertChange({ operation, body }: Filling, members: readonly Member[]): void {
+  if (operation.method !== 'PATCH' || Object.keys(body).length > 0) return
+  const flags = members.flatMap(({ place, word }) => (place === 'body' ? [`--${word}`] : []))
+  throw usageError('there is nothing to change', `Give at least one of ${flags.join(', ')}`)
+}

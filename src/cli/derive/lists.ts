@@ -1,0 +1,44 @@
+import { pages, type Page } from '../../client/pages.ts'
+import type { CallInput } from '../../client/client.ts'
+import type { ManifestOperation } from '../../shared/contract/manifest-format.ts'
+import { usageError } from '../cli-error.ts'
+import type { Session } from '../session.ts'
+
+/** Rows shown when nothing is said, and the most that one page has (S0 convention 5). */
+const USUAL_ROWS = 50
+const PAGE_MAX = 200
+
+/** Reads as many rows as asked for; a page may be short or empty without being the last. */
+export async function readList(
+  session: Session,
+  operation: ManifestOperation,
+  input: CallInput,
+): Promise<Page<unknown>> {
+  const wanted = wantedRows(session)
+  const caller = await session.caller()
+  const items: unknown[] = []
+  const page = async (query: CallInput): Promise<Page<unknown>> => {
+    const limit = String(Math.min(PAGE_MAX, wanted - items.length))
+    return (await caller.call(operation, { ...query, limit })).value as Page<unknown>
+  }
+  let next: string | null = null
+  for await (const { items: more, next_cursor } of pages(page, input)) {
+    items.push(...more)
+    next = next_cursor ?? null
+    if (items.length >= wanted) break
+  }
+  return { items, next_cursor: next }
+}
+
+function wantedRows({ shared }: Session): number {
+  if (shared.all === true) return Infinity
+  const limit = shared.limit ?? USUAL_ROWS
+  if (limit < 1) throw usageError('--limit must be at least 1')
+  return limit
+}
+
+/** Says on stderr what stdout cannot: that there is nothing, or that there is more. */
+export function noteList(session: Session, { items, next_cursor }: Page<unknown>): void {
+  if (next_cursor) session.note(`${items.length} shown, more exist: add --all, or a higher --limit.`)
+  else if (items.length === 0) session.note('Nothing to list.')
+}

@@ -1,0 +1,81 @@
+import { ProblemAnswer, TransportFailure } from '../client/failures.ts'
+import { CliError } from './cli-error.ts'
+import { EXIT, exitCodeOf, type ExitCode } from './exit-code.ts'
+import { refusalHints, refusalMessage } from './refusals.ts'
+import type { Session } from './session.ts'
+import { harmless, type Style } from './style.ts'
+
+/** What is said of a failure, to a person or to a program. */
+interface Report {
+  readonly message: string
+  readonly hints: readonly string[]
+  readonly facts: Readonly<Record<string, string | number | undefined>>
+  readonly exitCode: ExitCode
+}
+
+/** Says on stderr what failed, why, and what to do next; as one JSON object with `-o json`. Answers the exit code. */
+export async function reportFailure(error: unknown, session: Session, words: string): Promise<ExitCode> {
+  const report = await reportOf(error, session, words)
+  const format = session.shared.output ?? session.io.env['CTL_OUTPUT']
+  session.io.stderr.write(format === 'json' || format === 'jsonl' ? asJson(report) : asText(report, session.talkStyle))
+  return report.exitCode
+}
+
+async function reportOf(error: unknown, session: Session, words: string): Promise<Report> {
+  if (error instanceof CliError) {
+    return { message: error.message, hints: error.hints, facts: { code: error.code }, exitCode: error.exitCode }
+  }
+  if (error instanceof ProblemAnswer) {
+    const facts = { code: error.code, status: error.status, correlation_id: error.correlationId }
+    const message = await refusalMessage(error, session, words)
+    const hints = await refusalHints(error, session, words)
+    return { message, hints, facts, exitCode: exitCodeOf(error.status) }
+  }
+  if (error instanceof TransportFailure) return transportReport(error, session)
+  return bugReport(error)
+}
+
+const FAULT_HINTS: Readonly<Record<TransportFailure['fault'], readonly string[]>> = {
+  unreachable: ['Start a server with "ctl serve", or name another with --url or --context.'],
+  broken: ['Whether the server acted on it is not known; look before trying again.'],
+  timeout: ['Whether the server acted on it is not known; look before trying again, or allow more with --timeout.'],
+  untrusted: ['Trust its certificate authority with --ca-file FILE.'],
+  aborted: [],
+  unreadable: ['Is that the address of a ctl server? See: ctl config view --show-origin'],
+}
+
+async function transportReport(error: TransportFailure, session: Session): Promise<Report> {
+  if (error.fault === 'aborted')
+    return { message: 'interrupted', hints: [], facts: { code: 'interrupted' }, exitCode: EXIT.interrupted }
+  const { url } = await session.settings()
+  return {
+    message: `${url.value} could not be asked: ${error.message}`,
+    hints: FAULT_HINTS[error.fault],
+    facts: { code: error.fault },
+    exitCode: EXIT.unavailable,
+  }
+}
+
+/** What nobody foresaw. The stack goes along: without it nobody can mend it. */
+function bugReport(error: unknown): Report {
+  const trace = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  const [first = '', ...others] = trace.split('\n')
+  return {
+    message: `this is a fault in ctl: ${first}`,
+    hints: [...others.slice(0, 6).map((line) => line.trim()), 'Please report it with the lines above.'],
+    facts: { code: 'fault' },
+    exitCode: EXIT.failed,
+  }
+}
+
+function asText({ message, hints, facts }: Report, style: Style): string {
+  const { status } = facts
+  const known = Object.entries(facts).filter(([, value]) => value !== undefined)
+  const line =
+    status === undefined ? [] : [style.dim(known.map(([name, value]) => `${name}=${String(value)}`).join(' '))]
+  return `${[`${style.bad('error:')} ${harmless(message)}`, ...hints.map(harmless), ...line].join('\n')}\n`
+}
+
+function asJson({ message, hints, facts, exitCode }: Report): string {
+  return `${JSON.stringify({ error: message, hints, ...facts, exit_code: exitCode })}\n`
+}

@@ -1,0 +1,49 @@
+/** Somewhere to write: stdout or stderr. */
+export interface Sink {
+  readonly isTty: boolean
+  /** Width in columns; 80 when it is no terminal. */
+  readonly columns: number
+  write(text: string): void
+}
+
+export interface Source {
+  readonly isTty: boolean
+  /** Everything until the end, as UTF-8. */
+  text(): Promise<string>
+}
+
+/** Questions to a person. Answers `undefined` when the person leaves with Ctrl-C. */
+export interface Prompter {
+  confirm(question: string): Promise<boolean | undefined>
+  input(question: string): Promise<string | undefined>
+  /** Not echoed. */
+  secret(question: string): Promise<string | undefined>
+  choose(question: string, choices: readonly Choice[]): Promise<string | undefined>
+}
+
+export interface Choice {
+  readonly value: string
+  readonly name: string
+}
+
+/** All that a command may know of the process it runs in; tests bring their own. */
+export interface Io {
+  readonly stdin: Source
+  readonly stdout: Sink
+  readonly stderr: Sink
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly cwd: string
+  readonly home: string
+  nowMs(): number
+  /** Resolves after so many ms, or at once when interrupted. */
+  sleep(ms: number): Promise<void>
+  /** Aborted by Ctrl-C. The first read of it takes over SIGINT. */
+  readonly interrupted: AbortSignal
+  prompter(): Promise<Prompter>
+}
+
+/** Whether questions may be asked: a person sits in front, and nobody said that there is none. */
+export function canAsk(io: Io, noInput: boolean): boolean {
+  const ci = io.env['CI']
+  return io.stdin.isTty && io.stderr.isTty && !noInput && (ci === undefined || ci === '' || ci === 'false')
+}

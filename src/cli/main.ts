@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs'
+import type { Manifest } from '../shared/contract/manifest-format.ts'
+import type { Io } from './io.ts'
+
+/** What `main` may be given instead of the process and the built files. */
+export interface MainOptions {
+  readonly io?: Io
+  readonly manifest?: Manifest
+}
+
+const VERSION_WORDS = new Set(['--version', '-V', 'version'])
+const HELP_WORDS = new Set(['--help', '-h', 'help'])
+
+/** Runs the command line: arguments without the program's name in, exit code out. */
+export async function main(argv: readonly string[], options: MainOptions = {}): Promise<number> {
+  const [first = '--help'] = argv
+  if (VERSION_WORDS.has(first)) return showVersion(options)
+  if (argv.length <= 1 && HELP_WORDS.has(first)) return showHelp(options)
+  const [{ runApp }, io] = await Promise.all([import('./app.ts'), options.io ?? processIo()])
+  return runApp(argv, { io, version: version(), manifest: () => options.manifest ?? builtManifest() })
+}
+
+function showVersion({ io }: MainOptions): number {
+  const text = `ctl ${version()}\n`
+  if (io) io.stdout.write(text)
+  else process.stdout.write(text)
+  return 0
+}
+
+/** The way past everything that only commands need. */
+async function showHelp({ io: given, manifest }: MainOptions): Promise<number> {
+  const [io, { rootHelp }, { styleOf }] = await Promise.all([
+    given ?? processIo(),
+    import('./root-help.ts'),
+    import('./style.ts'),
+  ])
+  const layout = { style: styleOf(io, io.stdout, false), columns: io.stdout.columns }
+  io.stdout.write(rootHelp(manifest ?? builtManifest(), layout))
+  return 0
+}
+
+async function processIo(): Promise<Io> {
+  return (await import('./process-io.ts')).processIo()
+}
+
+function version(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
+  return (JSON.parse(text) as { version: string }).version
+}
+
+let built: Manifest | undefined
+
+/** The manifest that the build wrote beside the modules. */
+function builtManifest(): Manifest {
+  built ??= JSON.parse(readFileSync(new URL('../contract-manifest.json', import.meta.url), 'utf8')) as Manifest
+  if (built.format !== 1) throw new Error('the contract manifest is of another build; run "npm run build"')
+  return built
+}

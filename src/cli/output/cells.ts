@@ -1,0 +1,81 @@
+import { shortDuration } from '../duration.ts'
+import { harmless } from '../style.ts'
+import { isRow, memberOf } from './members.ts'
+
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
+
+/** How many of an id's digits a table shows: the last ones, since UUIDv7s of one day begin alike. */
+const ID_DIGITS = 8
+
+/** A value as one line of plain text, whole and exact. */
+export function exactText(value: unknown): string {
+  if (value === undefined || value === null) return ''
+  if (typeof value === 'string') return harmless(value)
+  if (Array.isArray(value)) return value.map(exactText).join(',')
+  if (isRow(value)) return pairs(value)
+  return JSON.stringify(value)
+}
+
+function pairs(row: Readonly<Record<string, unknown>>): string {
+  const flat = Object.values(row).every((value) => !isRow(value) && !Array.isArray(value))
+  if (!flat) return harmless(JSON.stringify(row))
+  return Object.entries(row)
+    .map(([key, value]) => `${harmless(key)}=${exactText(value)}`)
+    .join(',')
+}
+
+/** A value for a person's table: instants relative to now, ids by their end unless it is wide, `-` for nothing. */
+export function shortText(value: unknown, nowMs: number, isWide = false): string {
+  if (typeof value === 'string' && INSTANT.test(value)) return relative(value, nowMs)
+  if (typeof value === 'string' && UUID.test(value)) return isWide ? value : value.slice(-ID_DIGITS)
+  return exactText(value) || '-'
+}
+
+/** A value for a person's card: exact, with instants explained. */
+export function fullText(value: unknown, nowMs: number): string {
+  if (typeof value === 'string' && INSTANT.test(value)) return `${value} (${relative(value, nowMs)})`
+  if (Array.isArray(value)) return value.map(exactText).join(', ') || '-'
+  return exactText(value) || '-'
+}
+
+/** `3m ago`, `in 89d`, `now`. */
+export function relative(instant: string, nowMs: number): string {
+  const seconds = Math.round((Date.parse(instant) - nowMs) / 1000)
+  if (Number.isNaN(seconds)) return harmless(instant)
+  if (Math.abs(seconds) < 1) return 'now'
+  return seconds < 0 ? `${shortDuration(seconds)} ago` : `in ${shortDuration(seconds)}`
+}
+
+/**
+ * Titles of columns: `last_heartbeat_at` is LAST HEARTBEAT, `display_name` is NAME, `credential.type` is CREDENTIAL TYPE.
+ * Two columns that would get the same title keep their long ones.
+ */
+export function titles(columns: readonly string[]): readonly string[] {
+  const short = columns.map((column) => spaced(column.replace(/^display_/, '').replace(/(.)_at$/, '$1')))
+  return short.map((title, index) =>
+    short.indexOf(title) === short.lastIndexOf(title) ? title : spaced(columns[index] ?? title),
+  )
+}
+
+function spaced(column: string): string {
+  return column.replaceAll(/[_.]/g, ' ').toUpperCase()
+}
+
+/** Members that no column names, whole or in part, in the order in which rows first show them. */
+export function otherMembers(rows: readonly unknown[], columns: readonly string[]): readonly string[] {
+  const found = new Set<string>()
+  for (const row of rows) if (isRow(row)) for (const member of Object.keys(row)) found.add(member)
+  const named = new Set(columns.flatMap((column) => [column, column.replace(/\..*$/, '')]))
+  return [...found].filter((member) => !named.has(member))
+}
+
+/** Tells whether any row has the member. */
+export function isMember(rows: readonly unknown[], column: string): boolean {
+  return rows.some((row) => memberOf(row, column) !== undefined)
+}
+
+/** Tells whether the member says anything: S0 keeps some that are always empty texts. */
+export function isFilled(rows: readonly unknown[], column: string): boolean {
+  return rows.some((row) => ![undefined, ''].includes(memberOf(row, column) as undefined))
+}

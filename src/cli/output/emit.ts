@@ -1,0 +1,121 @@
+import { usageError } from '../cli-error.ts'
+import type { Format, SharedValues } from '../flags.ts'
+import type { Io } from '../io.ts'
+import { nearest } from '../nearest.ts'
+import type { Style } from '../style.ts'
+import { isFilled, isMember, otherMembers, titles } from './cells.ts'
+import { references, rowsOf, sorted, withRows } from './members.ts'
+import { cardLines, tableLines, type TableOptions } from './table.ts'
+
+/** How an answer is shown to people. In the other formats it is the API's own shape. */
+export interface View {
+  /** Members, dotted. Empty: all of them. */
+  readonly columns: readonly string[]
+  /** Members that `-o wide` adds. */
+  readonly wide?: readonly string[] | undefined
+  /** One object is shown with every member that it has, the columns first. */
+  readonly isWhole?: boolean
+  /** Cells are never cut to fit the terminal. */
+  readonly isUncut?: boolean
+}
+
+export interface Emission {
+  readonly io: Io
+  readonly format: Format
+  readonly shared: SharedValues
+  readonly style: Style
+}
+
+/** Writes an answer to stdout in the format asked for. Throws a usage error for unknown columns and bad jq. */
+export async function emit(value: unknown, view: View, emission: Emission): Promise<void> {
+  const { io, shared } = emission
+  const rows = rowsOf(value)
+  const ordered = rows && shared.sort !== undefined ? sorted(rows, checkedSort(rows, view, shared.sort)) : rows
+  const shown = ordered === undefined ? value : withRows(value, ordered)
+  const text = await rendered({ value: shown, rows: ordered, view }, emission)
+  if (text !== '') io.stdout.write(text)
+}
+
+interface Shown {
+  readonly value: unknown
+  readonly rows: readonly unknown[] | undefined
+  readonly view: View
+}
+
+async function rendered(shown: Shown, emission: Emission): Promise<string> {
+  const { shared, format } = emission
+  const isTable = format === 'table' || format === 'wide'
+  if (shared.columns && (!isTable || shared.jq !== undefined))
+    throw usageError('--columns goes with the table formats only', 'Choose members of JSON with --jq.')
+  if (shared.jq !== undefined) return (await import('./jq.ts')).jq(JSON.stringify(shown.value), shared.jq)
+  return RENDERERS[format](shown, emission)
+}
+
+const RENDERERS: Readonly<Record<Format, (shown: Shown, emission: Emission) => string | Promise<string>>> = {
+  table: table,
+  wide: table,
+  json: ({ value }) => `${JSON.stringify(value ?? null, null, 2)}\n`,
+  jsonl: ({ value, rows }) => (rows ?? [value]).map((row) => `${JSON.stringify(row)}\n`).join(''),
+  yaml: async ({ value }) => (await import('yaml')).stringify(value, { lineWidth: 0 }),
+  name: ({ value, rows }) =>
+    references(rows ?? [value])
+      .map((name) => `${name}\n`)
+      .join(''),
+}
+
+function table({ value, rows, view }: Shown, { io, shared, format, style }: Emission): string {
+  const listed = rows ?? [value]
+  const choosing: Choosing = { rows: listed, view, isWide: format === 'wide', isOne: rows === undefined }
+  const options: TableOptions = {
+    columns: chosenColumns(choosing, shared.columns),
+    headers: shared['no-headers'] !== true,
+    nowMs: io.nowMs(),
+    style,
+    terminal: io.stdout.isTty ? io.stdout.columns : undefined,
+    isWide: format === 'wide' || view.isUncut === true || shared.columns !== undefined,
+  }
+  if (rows?.length === 0 && (io.stdout.isTty || options.columns.length === 0)) return ''
+  const lines = rows === undefined ? cardLines(value, options) : tableLines(rows, options)
+  return lines.map((line) => `${line}\n`).join('')
+}
+
+interface Choosing {
+  readonly rows: readonly unknown[]
+  readonly view: View
+  readonly isWide: boolean
+  readonly isOne: boolean
+}
+
+function chosenColumns(choosing: Choosing, asked: readonly string[] | undefined): readonly string[] {
+  const { rows, view, isOne } = choosing
+  const usual = usualColumns(choosing)
+  const all = [...usual, ...otherMembers(rows, usual)]
+  if (asked) return asked.map((column) => checkedColumn(column, { rows, usual }))
+  if (usual.length === 0) return all
+  return isOne && view.isWhole === true ? all.filter((column) => isFilled(rows, column)) : usual
+}
+
+function usualColumns({ view, isWide }: Choosing): readonly string[] {
+  return isWide ? [...view.columns, ...(view.wide ?? [])] : view.columns
+}
+
+/** The column that a person means: by its title in the usual table, else by the member's name. */
+function checkedColumn(asked: string, { rows, usual }: { rows: readonly unknown[]; usual: readonly string[] }): string {
+  const title = asked.replaceAll(/[_.-]/g, ' ').toUpperCase()
+  const titled = usual[titles(usual).indexOf(title)]
+  if (titled !== undefined) return titled
+  if (usual.includes(asked) || isMember(rows, asked)) return asked
+  const all = [...usual, ...otherMembers(rows, usual)]
+  const near = nearest(asked, [...all, ...titles(usual).map((one) => one.toLowerCase().replaceAll(' ', '_'))])
+  throw usageError(
+    `there is no column "${asked}"`,
+    near === undefined ? `Columns are ${all.join(', ')}.` : `Did you mean ${near}?`,
+  )
+}
+
+function checkedSort(rows: readonly unknown[], view: View, by: string): string {
+  if (rows.length === 0) return by
+  const descending = by.startsWith('-') ? '-' : ''
+  const usual = [...view.columns, ...(view.wide ?? [])]
+  return descending + checkedColumn(by.slice(descending.length), { rows, usual })
+}

@@ -1,0 +1,69 @@
+/** A JSON object. */
+export type Row = Readonly<Record<string, unknown>>
+
+export function isRow(value: unknown): value is Row {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The member at a dotted path; undefined when there is none. */
+export function memberOf(row: unknown, path: string): unknown {
+  if (isRow(row) && Object.hasOwn(row, path)) return row[path]
+  return path
+    .split('.')
+    .reduce<unknown>((value, key) => (isRow(value) && Object.hasOwn(value, key) ? value[key] : undefined), row)
+}
+
+/** The rows of a list answer, `{items}` or a bare array; undefined when the answer is one object. */
+export function rowsOf(value: unknown): readonly unknown[] | undefined {
+  if (Array.isArray(value)) return value
+  return isRow(value) && Array.isArray(value['items']) ? value['items'] : undefined
+}
+
+/** The same answer with other rows. */
+export function withRows(value: unknown, rows: readonly unknown[]): unknown {
+  return Array.isArray(value) || !isRow(value) ? rows : { ...value, items: rows }
+}
+
+/** Rows in the order of a member, `-member` for descending; numbers by size, all else by code unit, absent ones last. */
+export function sorted(rows: readonly unknown[], by: string): readonly unknown[] {
+  const descending = by.startsWith('-')
+  const path = descending ? by.slice(1) : by
+  const direction = descending ? -1 : 1
+  return rows.toSorted((one, other) => {
+    const [a, b] = [memberOf(one, path) ?? undefined, memberOf(other, path) ?? undefined]
+    if (a === undefined || b === undefined) return Number(a === undefined) - Number(b === undefined)
+    return direction * compared(a, b)
+  })
+}
+
+function compared(a: unknown, b: unknown): number {
+  if (typeof a === 'number' && typeof b === 'number') return a - b
+  const [one, other] = [sortText(a), sortText(b)]
+  return one < other ? -1 : Number(one > other)
+}
+
+function sortText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+/** What a person calls a row: its slug or name, else its id. */
+export function nameOf(row: unknown): string | undefined {
+  for (const member of ['slug', 'display_name', 'name', 'id', 'subject']) {
+    const value = memberOf(row, member)
+    if (typeof value === 'string' && value !== '') return value
+  }
+  return undefined
+}
+
+/** One reference per row that finds it again: its name where no other row has it, else its id. */
+export function references(rows: readonly unknown[]): readonly string[] {
+  const counts = new Map<string, number>()
+  const names = rows.map(nameOf)
+  for (const name of names) if (name !== undefined) counts.set(name, (counts.get(name) ?? 0) + 1)
+  return rows.flatMap((row, index) => {
+    const name = names[index]
+    const id = memberOf(row, 'id')
+    if (name !== undefined && counts.get(name) === 1) return [name]
+    return typeof id === 'string' ? [id] : []
+  })
+}

@@ -1,0 +1,203 @@
+import type { CallInput } from '../client/client.ts'
+import { rows as pagedRows } from '../client/pages.ts'
+import type { Page } from '../client/pages.ts'
+import type { ManifestOperation } from '../shared/contract/manifest-format.ts'
+import { isNonZeroUuid, parseReference } from '../shared/ids.ts'
+import { CliError, usageError } from './cli-error.ts'
+import { EXIT } from './exit-code.ts'
+import { nearest } from './nearest.ts'
+import { memberOf, nameOf, rowsOf } from './output/members.ts'
+import type { Session } from './session.ts'
+import { singular } from './tree.ts'
+
+/** An object that a person meant. */
+export interface Resolved {
+  readonly id: string
+  /** What the person may call it: its name where that is known, else what was typed. */
+  readonly label: string
+  /** The row of the list that it was found in. */
+  readonly row?: unknown
+}
+
+/** Ids that lists are looked up under, by noun: `domains`, `projects`. */
+export type Scope = Readonly<Record<string, string | undefined>>
+
+export interface Resolver {
+  /** Finds an object of a noun by name, id, or beginning or end of its id. */
+  object(noun: string, text: string, scope: Scope): Promise<Resolved>
+  /** The Domain or Project that is meant when none is named; undefined for other nouns. */
+  fallback(noun: string, scope: Scope): Promise<Resolved | undefined>
+  /** `user:alice`, `group:ops`, `me` as the API writes them. */
+  subject(text: string, scope: Scope): Promise<string>
+  /** `project:web`, `platform` as the API writes them. */
+  resource(text: string, scope: Scope): Promise<string>
+  /** All rows of a noun, for choices. */
+  list(noun: string, scope: Scope): Promise<readonly unknown[]>
+}
+
+/** A list to search in place of the usual one of its noun. */
+export interface OtherList {
+  readonly operation: ManifestOperation
+  readonly input: CallInput
+}
+export type OtherLists = Readonly<Record<string, OtherList>>
+
+/** Shorter pieces of ids would soon be ambiguous. */
+const PIECE_MIN = 6
+/** Rows that are searched for a name before a whole id is asked for instead. */
+const SEARCH_MAX = 20_000
+
+/** Object types whose ids people give by name, with the noun that lists them. */
+const NOUN_OF_TYPE: Readonly<Record<string, string>> = {
+  user: 'identities',
+  serviceaccount: 'identities',
+  group: 'groups',
+  domain: 'domains',
+  project: 'projects',
+  resource: 'resources',
+  network: 'resources',
+  workload: 'resources',
+  node: 'nodes',
+  token: 'tokens',
+}
+
+/** Makes a resolver; what it has listed once it remembers. */
+export function createResolver(session: Session, otherLists: OtherLists = {}): Resolver {
+  const listed = new Map<string, Promise<readonly unknown[]>>()
+
+  function list(noun: string, scope: Scope): Promise<readonly unknown[]> {
+    const key = JSON.stringify([noun, scope])
+    const rows = listed.get(key) ?? readAll(noun, scope)
+    listed.set(key, rows)
+    return rows
+  }
+
+  async function readAll(noun: string, scope: Scope): Promise<readonly unknown[]> {
+    const operation = otherLists[noun]?.operation ?? listOperation(session, noun)
+    if (!operation) throw usageError(`a ${singular(noun)} must be given by its whole id here`)
+    const caller = await session.caller()
+    const input = otherLists[noun]?.input ?? (await scopeInput(operation, scope))
+    if (!operation.paging) return rowsOf((await caller.call(operation, input)).value) ?? []
+    const page = async (query: CallInput): Promise<Page<unknown>> =>
+      (await caller.call(operation, query)).value as Page<unknown>
+    const found: unknown[] = []
+    for await (const row of pagedRows(page, { ...input, limit: '200' })) {
+      if (found.length >= SEARCH_MAX) throw usageError(`there are too many ${noun} to search; give the whole id`)
+      found.push(row)
+    }
+    return found
+  }
+
+  /** Fills the members of a list operation that say where it lists. */
+  async function scopeInput(operation: ManifestOperation, scope: Scope): Promise<CallInput> {
+    const input: Record<string, unknown> = {}
+    for (const field of [...operation.params, ...operation.query]) {
+      const noun = operation.cli?.refs?.[field.name]
+      if (noun === undefined) continue
+      const id = scope[noun] ?? (field.required ? (await fallback(noun, scope))?.id : undefined)
+      if (id !== undefined) input[field.name] = id
+    }
+    return input
+  }
+
+  async function fallback(noun: string, scope: Scope): Promise<Resolved | undefined> {
+    const settings = await session.settings()
+    if (noun === 'domains') {
+      if (settings.domain.value !== undefined) return object(noun, settings.domain.value, scope)
+      const me = await session.whoami()
+      return typeof me['domain_id'] === 'string' ? { id: me['domain_id'], label: 'your own Domain' } : undefined
+    }
+    if (noun !== 'projects') return undefined
+    if (settings.project.value !== undefined) return object(noun, settings.project.value, scope)
+    const [only, ...others] = await list(noun, scope)
+    const id = memberOf(only, 'id')
+    return others.length === 0 && typeof id === 'string' ? { id, label: nameOf(only) ?? id, row: only } : undefined
+  }
+
+  async function object(noun: string, text: string, scope: Scope): Promise<Resolved> {
+    if (isNonZeroUuid(text)) return { id: text.toLowerCase(), label: text }
+    return (await byNameFilter(noun, text, scope)) ?? pick(noun, text, await list(noun, scope))
+  }
+
+  /** Asks a list that can filter by name, which saves reading all of it. */
+  async function byNameFilter(noun: string, text: string, scope: Scope): Promise<Resolved | undefined> {
+    const operation = listOperation(session, noun)
+    const filter = operation?.query.find(({ name }) => name === 'name')
+    if (!operation || !filter || (filter.pattern !== undefined && !new RegExp(filter.pattern).test(text)))
+      return undefined
+    const caller = await session.caller()
+    const { value } = await caller.call(operation, { ...(await scopeInput(operation, scope)), name: text })
+    const rows = rowsOf(value) ?? []
+    return rows.length === 0 ? undefined : pick(noun, text, rows)
+  }
+
+  async function reference(text: string, scope: Scope): Promise<string> {
+    const parsed = parseReference(text)
+    if (!parsed) return text
+    const type = parsed.type === 'service' ? 'serviceaccount' : parsed.type
+    const [name = '', relation] = parsed.id.split('#')
+    const noun = NOUN_OF_TYPE[type]
+    if (noun === undefined || isNonZeroUuid(name) || name === '*') return `${type}:${parsed.id}`
+    const { id } = await object(noun, name, scope)
+    return `${type}:${id}${relation === undefined ? '' : `#${relation}`}`
+  }
+
+  return {
+    object,
+    fallback,
+    list,
+    resource: async (text, scope) => (text === 'platform' ? 'platform:main' : reference(text, scope)),
+    async subject(text, scope) {
+      if (text === 'me') return String((await session.whoami())['subject'])
+      const full = await reference(text, scope)
+      return full.startsWith('group:') && !full.includes('#') ? `${full}#member` : full
+    },
+  }
+}
+
+/** The operation that lists a noun. */
+export function listOperation(session: Session, noun: string): ManifestOperation | undefined {
+  return Object.values(session.manifest().operations).find(({ cli }) => cli?.command === `${noun} list`)
+}
+
+/** Chooses the row that a text names. Throws not found, or a usage error that lists the candidates. */
+export function pick(noun: string, text: string, rows: readonly unknown[]): Resolved {
+  const named = rows.filter((row) =>
+    ['slug', 'name', 'display_name', 'subject', 'prefix'].some((member) => memberOf(row, member) === text),
+  )
+  const found = named.length > 0 ? named : rows.filter((row) => isPiece(text, memberOf(row, 'id')))
+  const [row, ...others] = found
+  const id = memberOf(row, 'id')
+  if (others.length > 0) throw ambiguous(noun, text, found)
+  if (typeof id !== 'string') throw notFound(noun, text, rows)
+  return { id, label: nameOf(row) ?? text, row }
+}
+
+function isPiece(text: string, id: unknown): boolean {
+  const piece = text.replace(/^…/, '').replaceAll('-', '').toLowerCase()
+  if (typeof id !== 'string' || piece.length < PIECE_MIN || !/^[0-9a-f]+$/.test(piece)) return false
+  const digits = id.replaceAll('-', '')
+  return digits.startsWith(piece) || digits.endsWith(piece)
+}
+
+function ambiguous(noun: string, text: string, found: readonly unknown[]): CliError {
+  const shown = found.slice(0, 10).map((row) => `  ${String(memberOf(row, 'id'))}  ${nameOf(row) ?? ''}`)
+  const more = found.length > shown.length ? [`  … and ${found.length - shown.length} more`] : []
+  return new CliError(`"${text}" fits ${found.length} ${noun}; give a whole id`, {
+    exitCode: EXIT.usage,
+    code: 'ambiguous_reference',
+    hints: [...shown, ...more],
+  })
+}
+
+function notFound(noun: string, text: string, rows: readonly unknown[]): CliError {
+  const near = nearest(
+    text,
+    rows.flatMap((row) => nameOf(row) ?? []),
+  )
+  return new CliError(`there is no ${singular(noun)} "${text}", or you may not see it`, {
+    exitCode: EXIT.notFound,
+    code: 'reference_not_found',
+    hints: [near === undefined ? `See which there are: ctl ${noun} list` : `Did you mean ${near}?`],
+  })
+}

@@ -1,0 +1,118 @@
+import type { ProblemAnswer } from '../client/failures.ts'
+import { isRow, memberOf } from './output/members.ts'
+import { grantCommand, seeingRelation } from './role-hints.ts'
+import type { Session } from './session.ts'
+
+/** What a command could not do, and why the server refused. */
+export async function refusalMessage(problem: ProblemAnswer, session: Session, words: string): Promise<string> {
+  const missing = missingRelation(problem)
+  if (missing === undefined) return `${words}: ${problem.detail}`
+  const { subject, relation, object } = missing
+  if (problem.document['reason'] === 'out_of_scope') return `${words}: the scopes of this token do not cover it`
+  if (await maySee(session, missing)) return `${words}: ${subject} lacks ${relation} on ${object}`
+  return `${words}: ${object} was not found, or you may not see it (${subject} would need ${relation})`
+}
+
+/** What to do next, most specific first. */
+export async function refusalHints(
+  problem: ProblemAnswer,
+  session: Session,
+  words: string,
+): Promise<readonly string[]> {
+  const special = BY_CODE[problem.code] ?? BY_STATUS[problem.status]
+  return [...memberErrors(problem), ...counts(problem), ...((await special?.({ problem, session, words })) ?? [])]
+}
+
+interface Refusal {
+  readonly problem: ProblemAnswer
+  readonly session: Session
+  readonly words: string
+}
+
+type Hints = (refusal: Refusal) => readonly string[] | Promise<readonly string[]>
+
+const waiting: Hints = ({ problem: { retryAfterSeconds } }) =>
+  retryAfterSeconds === undefined ? ['Try again in a moment.'] : [`Try again in ${retryAfterSeconds} s.`]
+
+const BY_STATUS: Readonly<Record<number, Hints>> = {
+  401: signInHints,
+  403: grantHints,
+  404: ({ words }) => [`See what there is: ctl ${words.split(' ')[0] ?? ''} list`],
+  429: waiting,
+  501: () => ['The server lacks the configuration for this; its operator can tell more.'],
+  502: () => ['A proxy in front of the server could not reach it.'],
+  503: async (refusal) => [...(await waiting(refusal)), 'How the server is: ctl status'],
+}
+
+const BY_CODE: Readonly<Record<string, Hints>> = {
+  slug_conflict: ({ words }) => [`Choose another slug; those taken: ctl ${words.split(' ')[0] ?? ''} list`],
+  tuple_already_exists: () => ['Nothing needs to be done: it is granted already.'],
+  empty_patch: ({ words }) => [`Name something to change: ctl ${words} --help`],
+  scope_exceeds_caller: () => ['See what your own credential may: ctl whoami'],
+  internal: () => ['The log of the server has the reason under the correlation id.'],
+  unexpected_answer: () => ['Is that the address of a ctl server? See: ctl config view --show-origin'],
+}
+
+async function signInHints({ session }: Refusal): Promise<readonly string[]> {
+  const settings = await session.settings()
+  const token = await settings.token()
+  const why =
+    token === undefined
+      ? `You are not signed in to ${settings.url.value}.`
+      : `The token from ${settings.tokenOrigin ?? 'nowhere'} is expired, revoked, or of another server.`
+  return [why, 'Sign in: ctl login --with-token < FILE']
+}
+
+async function grantHints({ problem, session }: Refusal): Promise<readonly string[]> {
+  const missing = missingRelation(problem)
+  if (missing === undefined) return []
+  if (problem.document['reason'] === 'out_of_scope')
+    return ['See its scopes: ctl whoami', 'Issue one with more: ctl tokens issue NAME --scopes A,B']
+  const command = (await maySee(session, missing)) ? grantCommand(missing) : undefined
+  return command === undefined ? [] : [`Somebody with manage there can grant it: ${command}`]
+}
+
+interface Missing {
+  readonly subject: string
+  readonly relation: string
+  readonly object: string
+}
+
+/** The missing relation of a PermissionDenied body (S0 convention 3). */
+function missingRelation({ document }: ProblemAnswer): Missing | undefined {
+  const [subject, relation, object] = ['subject', 'relation', 'object'].map((member) =>
+    memberOf(document['missing_relation'], member),
+  )
+  if (typeof subject !== 'string' || typeof relation !== 'string' || typeof object !== 'string') return undefined
+  return { subject, relation, object }
+}
+
+/** Long enough for one check; the refusal must not wait for more. */
+const CHECK_MS = 2000
+
+/** Asks whether the subject may see the object; whatever goes wrong counts as no. */
+async function maySee(session: Session, { subject, object }: Missing): Promise<boolean> {
+  try {
+    const caller = await session.caller()
+    const body = { subject, relation: seeingRelation(object.split(':')[0] ?? ''), resource: object }
+    const { value } = await caller.call(session.operation('PostAuthzCheck'), { body }, { timeoutMs: CHECK_MS })
+    return memberOf(value, 'decision') === 'allowed'
+  } catch {
+    return false
+  }
+}
+
+/** What the server says of single members, under the names of their flags. */
+function memberErrors({ document }: ProblemAnswer): readonly string[] {
+  const errors = document['errors']
+  if (!Array.isArray(errors)) return []
+  return errors
+    .filter(isRow)
+    .map(({ pointer, detail }) => `  ${String(pointer).replace(/^\//, '').replaceAll('/', '.')}: ${String(detail)}`)
+}
+
+function counts({ document }: ProblemAnswer): readonly string[] {
+  const held = document['counts']
+  if (!isRow(held)) return []
+  return Object.entries(held).flatMap(([what, count]) => (count === 0 ? [] : [`  ${what}: ${String(count)}`]))
+}

@@ -1,0 +1,140 @@
+import type { CommandRow } from './command.ts'
+
+/** The commands that have files of their own. Derived ones come from the contract. */
+export const OWN_COMMANDS: readonly CommandRow[] = [
+  {
+    words: 'serve',
+    summary: 'Run a server: storage, authorization and API in one process',
+    load: async () => (await import('./commands/serve.ts')).serve,
+  },
+  {
+    words: 'agent-sim',
+    summary: 'Play a fleet of node agents against the server',
+    load: async () => (await import('./commands/agent-sim.ts')).agentSim,
+  },
+  {
+    words: 'login',
+    summary: 'Sign in to a server and keep the credential',
+    load: async () => (await import('./commands/login.ts')).login,
+  },
+  {
+    words: 'logout',
+    summary: 'Forget the credential of a context on this machine',
+    load: async () => (await import('./commands/logout.ts')).logout,
+  },
+  {
+    words: 'whoami',
+    summary: 'Show who you are to the server',
+    load: async (manifest) => (await import('./commands/whoami.ts')).whoami(manifest),
+  },
+  {
+    words: 'status',
+    summary: 'Show server, identity and fleet on one screen',
+    load: async () => (await import('./commands/status.ts')).status,
+  },
+  {
+    words: 'doctor',
+    summary: 'Look for what is wrong here and with the server',
+    load: async () => (await import('./commands/doctor.ts')).doctor,
+  },
+  {
+    words: 'tokens issue',
+    summary: 'Issue an API token, for yourself or with --for for another identity',
+    load: async (manifest) => (await import('./commands/tokens/issue.ts')).issue(manifest),
+  },
+  {
+    words: 'tokens list',
+    summary: 'List API tokens, newest first',
+    load: async (manifest) => (await import('./commands/tokens/list.ts')).list(manifest),
+  },
+  {
+    words: 'tokens revoke',
+    summary: 'Revoke API tokens at once',
+    load: async (manifest) => (await import('./commands/tokens/revoke.ts')).revoke(manifest),
+  },
+  {
+    words: 'tokens rotate',
+    summary: 'Replace an API token; the old one works a while longer',
+    load: async (manifest) => (await import('./commands/tokens/rotate.ts')).rotate(manifest),
+  },
+  {
+    words: 'authz check',
+    summary: 'Ask whether a subject holds a relation on an object',
+    load: async (manifest) => (await import('./commands/authz/check.ts')).check(manifest),
+  },
+  {
+    words: 'contexts list',
+    summary: 'List contexts',
+    load: async () => (await import('./commands/contexts/list.ts')).list,
+  },
+  {
+    words: 'contexts add',
+    summary: 'Add a context: a server with the choices that go with it',
+    load: async () => (await import('./commands/contexts/add.ts')).add,
+  },
+  {
+    words: 'contexts use',
+    summary: 'Choose the context that commands use, or change one',
+    load: async () => (await import('./commands/contexts/use.ts')).use,
+  },
+  {
+    words: 'contexts previous',
+    summary: 'Go back to the context used before',
+    load: async () => (await import('./commands/contexts/previous.ts')).previous,
+  },
+  {
+    words: 'contexts rename',
+    summary: 'Rename a context',
+    load: async () => (await import('./commands/contexts/rename.ts')).rename,
+  },
+  {
+    words: 'contexts remove',
+    summary: 'Remove contexts with their credentials',
+    load: async () => (await import('./commands/contexts/remove.ts')).remove,
+  },
+  {
+    words: 'config view',
+    summary: 'Show the settings in force',
+    load: async () => (await import('./commands/config/view.ts')).view,
+  },
+  {
+    words: 'api',
+    summary: 'Make any request of the API',
+    load: async () => (await import('./commands/api.ts')).api,
+  },
+  {
+    words: 'openapi',
+    summary: 'Print the OpenAPI document of the server',
+    load: async () => (await import('./commands/openapi.ts')).openapi,
+  },
+  {
+    words: 'completion bash',
+    summary: 'Print the completion script for bash',
+    load: async () => (await import('./commands/completion/print.ts')).bash,
+  },
+  {
+    words: 'completion zsh',
+    summary: 'Print the completion script for zsh',
+    load: async () => (await import('./commands/completion/print.ts')).zsh,
+  },
+  {
+    words: 'completion fish',
+    summary: 'Print the completion script for fish',
+    load: async () => (await import('./commands/completion/print.ts')).fish,
+  },
+  {
+    words: 'completion install',
+    summary: 'Install completion for your shell',
+    load: async () => (await import('./commands/completion/install.ts')).install,
+  },
+  {
+    words: 'help exit-codes',
+    summary: 'Explain the exit codes',
+    load: async () => (await import('./commands/help/exit-codes.ts')).exitCodes,
+  },
+  {
+    words: 'help flags',
+    summary: 'Explain the flags that many commands share',
+    load: async () => (await import('./commands/help/flags.ts')).flags,
+  },
+]

@@ -1,0 +1,62 @@
+import { TransportFailure } from '../client/failures.ts'
+import type { HttpAnswer } from '../client/transport.ts'
+import { exactText } from './output/cells.ts'
+import { isRow, memberOf, type Row } from './output/members.ts'
+import type { Session } from './session.ts'
+
+/** How a server is, as far as anybody may ask. */
+export interface ServerState {
+  /** `ready`, `degraded`, `unhealthy` (S1 Degradation 1), `unreachable`, or what was said instead. */
+  readonly status: string
+  readonly latencyMs: number
+  /** Why it could not be asked. */
+  readonly failure?: string
+  readonly answer?: HttpAnswer
+  /** Probes that are not well, by name, with what they say. */
+  readonly unwell: Readonly<Record<string, string>>
+}
+
+/** Longer than this, a server counts as out of reach here. */
+const PATIENCE_MS = 5000
+
+/** Asks `/readyz` once, without a credential. */
+export async function serverState(session: Session): Promise<ServerState> {
+  const startedMs = session.io.nowMs()
+  const latency = (): number => session.io.nowMs() - startedMs
+  try {
+    const caller = await session.caller()
+    const options = { repeatable: false, token: null, timeoutMs: PATIENCE_MS }
+    const answer = await caller.send({ method: 'GET', path: '/readyz', headers: {} }, options)
+    const body = parsed(answer)
+    const said = body['status']
+    return {
+      status: typeof said === 'string' ? said : `HTTP ${answer.status}`,
+      latencyMs: latency(),
+      answer,
+      unwell: unwellOf(body),
+    }
+  } catch (error) {
+    if (!(error instanceof TransportFailure) || error.fault === 'aborted') throw error
+    return { status: 'unreachable', latencyMs: latency(), failure: error.message, unwell: {} }
+  }
+}
+
+function parsed(answer: HttpAnswer): Row {
+  try {
+    const value: unknown = JSON.parse(answer.body.toString('utf8'))
+    return isRow(value) ? value : {}
+  } catch {
+    return {} // Not a ctl server; its status says enough.
+  }
+}
+
+function unwellOf(body: Row): Readonly<Record<string, string>> {
+  const probes = body['probes']
+  const entries = Array.isArray(probes)
+    ? probes.map((probe) => [String(memberOf(probe, 'name')), probe] as const)
+    : isRow(probes)
+      ? Object.entries(probes)
+      : []
+  const unwell = entries.filter(([, probe]) => memberOf(probe, 'ok') === false)
+  return Object.fromEntries(unwell.map(([name, probe]) => [name, exactText(memberOf(probe, 'detail')) || 'not ok']))
+}

@@ -1,0 +1,170 @@
+import { readFile } from 'node:fs/promises'
+import type { Caller, Client } from '../client/client.ts'
+import type { contract } from '../shared/contract/index.ts'
+import type { Manifest, ManifestOperation } from '../shared/contract/manifest-format.ts'
+import { createObserver } from './calls.ts'
+import { usageError } from './cli-error.ts'
+import { configDirectory, createContextStore, type ContextStore } from './contexts.ts'
+import type { FlagValues, SharedValues } from './flags.ts'
+import { canAsk, type Io } from './io.ts'
+import type { Row } from './output/members.ts'
+import type { View } from './output/emit.ts'
+import { readSettings, type Settings } from './settings.ts'
+import { styleOf, type Style } from './style.ts'
+
+/** The typed client of this API. */
+export type ApiClient = Client<typeof contract>
+
+/** What a command is given: the process, the settings in force, the server, and ways to speak. */
+export interface Session {
+  readonly io: Io
+  readonly shared: SharedValues
+  readonly version: string
+  readonly contexts: ContextStore
+  /** For stdout and for stderr. */
+  readonly style: Style
+  readonly talkStyle: Style
+  readonly canAsk: boolean
+  settings(): Promise<Settings>
+  manifest(): Manifest
+  /** The entry of an operation that this command line was written for. */
+  operation(id: string): ManifestOperation
+  /** Calls operations by manifest entry; `connect` may aim it elsewhere than the settings say. */
+  caller(connect?: Connect): Promise<Caller>
+  client(connect?: Connect): Promise<ApiClient>
+  /** Who the credential belongs to; asked once. */
+  whoami(): Promise<Row>
+  /** Writes an answer to stdout in the chosen format. */
+  emit(value: unknown, view: View): Promise<void>
+  /** A line on stderr that `--quiet` leaves out. */
+  note(line: string): void
+  warn(line: string): void
+  /** Ends connections. */
+  close(): void
+}
+
+/** A server and credential other than those of the settings. */
+export interface Connect {
+  readonly url: string
+  readonly token: string | undefined
+  readonly timeoutMs?: number
+  /** For generators of load: so many connections, each call sent once, and Ctrl-C leaves running calls alone. */
+  readonly load?: { readonly connections: number }
+}
+
+export interface SessionOptions {
+  readonly io: Io
+  readonly version: string
+  readonly shared: SharedValues
+  readonly flags: FlagValues
+  readonly manifest: () => Manifest
+}
+
+/** Opens a session; nothing is read and no connection made before a command needs it. */
+export function createSession(options: SessionOptions): Session {
+  const { io, shared, manifest } = options
+  const noColor = shared['no-color'] === true
+  const contexts = createContextStore(configDirectory(io))
+  const closers: (() => void)[] = []
+  const talk = (line: string): void => io.stderr.write(`${line}\n`)
+  const talkStyle = (): Style => styleOf(io, io.stderr, noColor)
+  const warn = (line: string): void => talk(`${talkStyle().warn('warning:')} ${line}`)
+  let settings: Promise<Settings> | undefined
+  let asked: Promise<Row> | undefined
+  let usual: Promise<Caller> | undefined
+
+  const session: Session = {
+    io,
+    shared,
+    version: options.version,
+    contexts,
+    get style() {
+      return styleOf(io, io.stdout, noColor)
+    },
+    get talkStyle() {
+      return talkStyle()
+    },
+    get canAsk() {
+      return canAsk(io, shared['no-input'] === true || isSet(io.env['CTL_NO_INPUT']))
+    },
+    manifest,
+    settings: () => (settings ??= readSettings({ io, shared, store: contexts, place: placeOf(options.flags) })),
+    operation(id) {
+      const operation = manifest().operations[id]
+      if (!operation) throw new Error(`the contract has no operation ${id}`)
+      return operation
+    },
+    caller: (connect) => (connect ? open(connect) : (usual ??= open())),
+    async client(connect) {
+      const { createClientOver } = await import('../client/client.ts')
+      return createClientOver<typeof contract>(await session.caller(connect), manifest())
+    },
+    whoami: () => (asked ??= askWhoami(session)),
+    async emit(value, view) {
+      const [{ emit }, { output }] = await Promise.all([import('./output/emit.ts'), session.settings()])
+      const isAppended = shared.watch !== undefined && !io.stdout.isTty && output.origin === 'default'
+      await emit(value, view, { io, format: isAppended ? 'jsonl' : output.value, shared, style: session.style })
+    },
+    note(line) {
+      if (shared.quiet !== true) talk(line)
+    },
+    warn,
+    close: () => closers.forEach((close) => close()),
+  }
+
+  async function open(connect?: Connect): Promise<Caller> {
+    const [{ createCaller }, { createTransport }, chosen] = await Promise.all([
+      import('../client/client.ts'),
+      import('../client/transport.ts'),
+      session.settings(),
+    ])
+    const ca = chosen.caFile.value === undefined ? undefined : await readCa(chosen.caFile.value, chosen.caFile.origin)
+    const transport = asUsage(() =>
+      createTransport({ url: connect?.url ?? chosen.url.value, ca, socketsMax: connect?.load?.connections }),
+    )
+    closers.push(() => transport.close())
+    return createCaller({
+      manifest: manifest(),
+      transport,
+      token: () => (connect ? connect.token : chosen.token()),
+      timeoutMs: connect?.timeoutMs ?? chosen.timeoutSeconds.value * 1000,
+      signal: connect?.load ? undefined : io.interrupted,
+      triesMax: connect?.load ? 1 : undefined,
+      userAgent: `ctl/${options.version}`,
+      observe: createObserver(shared, { debug: (line) => talk(talkStyle().dim(line)), warn }),
+    })
+  }
+  return session
+}
+
+function isSet(value: string | undefined): boolean {
+  return value !== undefined && value !== '' && value !== '0' && value !== 'false'
+}
+
+function placeOf(flags: FlagValues): { domain?: string | undefined; project?: string | undefined } {
+  const text = (name: string): string | undefined => (typeof flags[name] === 'string' ? flags[name] : undefined)
+  return { domain: text('domain'), project: text('project') }
+}
+
+async function askWhoami(session: Session): Promise<Row> {
+  const caller = await session.caller()
+  const { value } = await caller.call(session.operation('GetAuthWhoami'), {})
+  return value as Row
+}
+
+async function readCa(path: string, origin: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch {
+    throw usageError(`${origin} names ${path}, which cannot be read`)
+  }
+}
+
+function asUsage<T>(make: () => T): T {
+  try {
+    return make()
+  } catch (error) {
+    if (error instanceof TypeError) throw usageError(error.message, 'Write it as http://host:port or https://host:port')
+    throw error
+  }
+}

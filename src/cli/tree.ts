@@ -1,0 +1,95 @@
+import { isFlag, readFlags } from './argv.ts'
+import { usageError } from './cli-error.ts'
+import type { CommandRow } from './command.ts'
+import { ALL_SHARED } from './flags.ts'
+import { nearest } from './nearest.ts'
+
+/** A word of the command line with what may follow it. */
+export interface Branch {
+  /** From the beginning, e.g. `nodes nsk`; empty at the root. */
+  readonly words: string
+  readonly row: CommandRow | undefined
+  readonly children: ReadonlyMap<string, Branch>
+}
+
+interface Growing {
+  words: string
+  row: CommandRow | undefined
+  children: Map<string, Growing>
+}
+
+/** Grows the tree of all commands. Throws when two rows have the same words: a programming error. */
+export function growTree(rows: readonly CommandRow[]): Branch {
+  const root: Growing = { words: '', row: undefined, children: new Map() }
+  for (const row of rows) {
+    let branch = root
+    for (const word of row.words.split(' ')) branch = childOf(branch, word)
+    if (branch.row) throw new Error(`two commands are called "${row.words}"`)
+    branch.row = row
+  }
+  return root
+}
+
+function childOf(branch: Growing, word: string): Growing {
+  const child = branch.children.get(word) ?? {
+    words: branch.words === '' ? word : `${branch.words} ${word}`,
+    row: undefined,
+    children: new Map<string, Growing>(),
+  }
+  branch.children.set(word, child)
+  return child
+}
+
+export interface Route {
+  readonly branch: Branch
+  /** The arguments without the words that led here. */
+  readonly rest: readonly string[]
+}
+
+/** Follows the words of a command line as far as they lead; shared flags may stand between them. */
+export function follow(root: Branch, argv: readonly string[]): Route {
+  let branch = root
+  const rest: string[] = []
+  for (let index = 0; index < argv.length;) {
+    const word = argv[index] ?? ''
+    const width = isFlag(word) ? sharedWidth(argv, index) : 0
+    const child = isFlag(word) ? undefined : childCalled(branch, word)
+    if (width === 0 && child === undefined) return { branch, rest: [...rest, ...argv.slice(index)] }
+    if (child) branch = child
+    else rest.push(...argv.slice(index, index + width))
+    index += child ? 1 : width
+  }
+  return { branch, rest }
+}
+
+/** How many arguments a shared flag takes up; 0 when it is not one, or is the end of flags. */
+function sharedWidth(argv: readonly string[], index: number): number {
+  if (argv[index] === '--') return 0
+  try {
+    return readFlags(argv, index, ALL_SHARED).reduce((sum, { consumed }) => sum + consumed, 0)
+  } catch {
+    return 0 // The command's own flag, or a mistake: whoever parses the rest knows which.
+  }
+}
+
+function childCalled(branch: Branch, word: string): Branch | undefined {
+  const exact = branch.children.get(word)
+  if (exact || branch.words !== '') return exact
+  for (const [noun, child] of branch.children) if (singular(noun) === word) return child
+  return undefined
+}
+
+/** `identities` -> `identity`, `nodes` -> `node`. */
+export function singular(noun: string): string {
+  return noun.replace(/ies$/, 'y').replace(/s$/, '')
+}
+
+/** The error for a word that leads nowhere. */
+export function unknownWord(branch: Branch, word: string): Error {
+  const known = [...branch.children].filter(([, child]) => child.row?.hidden !== true).map(([name]) => name)
+  const asked = branch.words === '' ? word : `${branch.words} ${word}`
+  const near = nearest(word, known)
+  const full = near === undefined ? undefined : `ctl ${branch.words === '' ? near : `${branch.words} ${near}`}`
+  const list = `See what there is: ctl ${branch.words === '' ? '' : `${branch.words} `}--help`
+  return usageError(`unknown command "${asked}"`, ...(full === undefined ? [list] : [`Did you mean: ${full}`]))
+}

@@ -1,0 +1,41 @@
+import { NONE } from '../../../shared/authz/engine/edge-chains.ts'
+import { objectNamed } from '../../../shared/authz/engine/resolve-question.ts'
+import type { TupleIndex } from '../../../shared/authz/engine/tuple-index.ts'
+import type { Model, RelationModel } from '../../../shared/authz/model.ts'
+import { PLATFORM } from '../../../shared/ids.ts'
+import type { Home } from '../../ports/authorizer.ts'
+
+/** Parent edges on the way from an object to its Domain: a token's owner, its Domain. Longer ways are no data of ours. */
+const STEPS_MAX = 4
+
+/**
+ * Finds the Domain that an object lies in by following its parent edges, the first that it has of each type's: those are
+ * the only tuples that every object has, and they come and go with it.
+ */
+export function createHomes(model: Model): (index: TupleIndex, reference: string) => Home {
+  const parents = model.types.map(({ relations }) => relations.filter(({ structural }) => structural))
+  const domain = model.type('domain')?.index
+  const platform = model.type('platform')?.index
+
+  return (index, reference) => {
+    if (reference === PLATFORM) return null
+    let object = objectNamed(model, index, reference)
+    for (let step = 0; step <= STEPS_MAX && object !== NONE; step++) {
+      const type = index.objects.typeOf(object)
+      if (type === platform) return step === 0 ? undefined : null
+      const parent = parentOf(index, object, parents[type] ?? [])
+      if (type === domain) return parent === NONE ? undefined : index.objects.idOf(object)
+      object = parent
+    }
+    return undefined
+  }
+}
+
+function parentOf(index: TupleIndex, object: number, relations: readonly RelationModel[]): number {
+  for (const relation of relations) {
+    const set = index.mayHave(object, relation) ? index.sets.find(object, relation.id) : NONE
+    const edge = set === NONE ? NONE : index.firstObjectSubject(set)
+    if (edge !== NONE) return index.edges.b(edge) >> 1
+  }
+  return NONE
+}

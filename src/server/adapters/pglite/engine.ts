@@ -1,0 +1,82 @@
+import { Worker } from 'node:worker_threads'
+import { Client } from 'pg'
+import { WireStream } from './wire-stream.ts'
+import type { EngineEvent, EngineOptions } from './worker.js'
+
+/** PostgreSQL in its thread, and the one conversation it can hold. */
+export interface Engine {
+  readonly client: Client
+  /** Whether it replayed its log at the start, because its last run did not end in order. */
+  readonly isRecovered: boolean
+  /** Why it no longer answers; undefined while it does. */
+  failure(): Error | undefined
+  /** Stops it from answering: it can no longer be trusted. */
+  readonly fail: (reason: string) => void
+  /** Shuts the engine down in order, then ends the thread. */
+  close(): Promise<void>
+}
+
+/** Why the engine did not start, in its own words. */
+export class EngineRefusal extends Error {
+  constructor(reason: string) {
+    super(reason)
+    this.name = 'EngineRefusal'
+  }
+}
+
+const RETRY_HINT = 'restart the server: the store recovers from its log'
+
+/** Waits for the thread's first word: whether it recovered, or why it does not start. */
+function opened(worker: Worker): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    worker.once('error', reject)
+    worker.once('message', (message: EngineEvent) => {
+      if (message.event === 'ready') resolve(message.isRecovered)
+      else reject(new EngineRefusal(message.event === 'refused' ? message.reason : message.event))
+    })
+  })
+}
+
+/**
+ * Starts the engine in a worker thread, where its synchronous work cannot stall the event loop.
+ * @param onFailure called once when it breaks later: nothing it had not answered can be counted on.
+ * @throws EngineRefusal when it does not start.
+ */
+export async function startEngine(options: EngineOptions, onFailure: (error: Error) => void): Promise<Engine> {
+  const worker = new Worker(new URL('./worker.js', import.meta.url), { workerData: options, execArgv: [] })
+  const isRecovered = await opened(worker).catch(async (error: unknown) => {
+    await worker.terminate()
+    throw error
+  })
+
+  let failure: Error | undefined
+  let onClosed: (() => void) | undefined
+  const stream = new WireStream((bytes) => worker.postMessage(bytes, []))
+  const fail = (reason: string) => {
+    if (failure !== undefined || onClosed !== undefined) return
+    failure = new Error(`the embedded datastore stopped (${reason}); ${RETRY_HINT}`)
+    stream.destroy(failure)
+    onFailure(failure)
+  }
+  worker.on('message', (message: Uint8Array | EngineEvent) => {
+    if (message instanceof Uint8Array) stream.receive(message)
+    else if (message.event === 'closed') onClosed?.()
+    else if (message.event === 'failed') fail(message.reason)
+  })
+  worker.on('error', (error) => fail(error.message))
+  worker.on('exit', (code) => fail(`its thread ended with code ${code}`))
+
+  const client = new Client({ stream: () => stream, user: 'postgres', database: 'postgres', password: '' })
+  client.on('error', (error) => fail(error.message))
+  await client.connect()
+
+  async function close(): Promise<void> {
+    if (failure === undefined)
+      await new Promise<void>((resolve) => {
+        onClosed = resolve
+        worker.postMessage('close', [])
+      })
+    await worker.terminate()
+  }
+  return { client, isRecovered, failure: () => failure, fail, close }
+}

@@ -1,0 +1,92 @@
+import { AsyncResource } from 'node:async_hooks'
+import type { ChangeFeed, FeedChange } from '../../ports/change-feed.ts'
+import type { Datastore } from '../../ports/datastore.ts'
+import { createFeedFollowers } from './feed-followers.ts'
+import { createHeadReader } from './head-reader.ts'
+
+export interface ChangeFeedOptions {
+  readonly datastore: Datastore
+  /** Hears of reads that failed and of why the followers were loaded anew. */
+  readonly warn: (message: string, cause?: unknown) => void
+  /** Milliseconds on a clock that never goes back. Default `performance.now`. */
+  readonly monotonicMs?: () => number
+  /** Default 200. */
+  readonly pollIntervalMs?: number
+}
+
+/** The feed together with what its owner and the unit of work need. */
+export interface FollowedFeed extends ChangeFeed {
+  /** Loads every follower from one snapshot, then follows. @throws what the datastore or a follower threw. */
+  start(): Promise<void>
+  stop(): void
+  /** Takes the changes of a transaction that this process has just committed, all of one revision. */
+  committed(changes: readonly FeedChange[]): void
+}
+
+const POLL_INTERVAL_MS = 200
+/** Own commits held back at most while a revision before them is missing; those beyond are read from the datastore. */
+const HELD_BACK_MAX = 1_000
+/** Reads on their way at most: one that hangs on a dead connection must not keep the next from trying another. */
+const READS_MAX = 3
+
+/**
+ * Follows `authz_head`. On PostgreSQL by polling; a commit of this process is applied straight from memory when it is the
+ * next revision. On the embedded store this process makes every commit, so that nothing is polled.
+ */
+export function createChangeFeed(options: ChangeFeedOptions): FollowedFeed {
+  const { datastore, warn, monotonicMs = () => performance.now(), pollIntervalMs = POLL_INTERVAL_MS } = options
+  const isEmbedded = datastore.kind === 'embedded'
+  const followers = createFeedFollowers({ datastore, warn })
+  const { log } = followers
+  const head = createHeadReader({ datastore, followers, monotonicMs })
+  let isRunning = false
+  let reads = 0
+  let timer: NodeJS.Timeout | undefined
+
+  /** Catches up in the background, outside of the transaction that may be waiting for it. */
+  const poke = AsyncResource.bind(() => {
+    if (!isRunning || reads >= READS_MAX) return
+    reads += 1
+    head
+      .catchUp()
+      .catch((error: unknown) => isRunning && warn('the change feed could not be read', error))
+      .finally(() => {
+        reads -= 1
+      })
+  })
+
+  /** On the embedded store there is something to do only when a load is due: commits bring their own changes. */
+  function tick(): void {
+    if (!isEmbedded || !followers.isLoaded()) poke()
+    timer = setTimeout(tick, pollIntervalMs)
+  }
+
+  return {
+    isFresh: () => isRunning && followers.isLoaded() && (isEmbedded || head.isLeased()),
+    revision: () => log.revision(),
+    async waitFor(revision, deadlineMs) {
+      if (revision > log.revision()) poke()
+      await log.waitFor(revision, deadlineMs)
+    },
+    subscribe(apply, reload) {
+      if (isRunning) throw new Error('subscribe before the change feed is started')
+      followers.subscribe(apply, reload)
+    },
+    async start() {
+      isRunning = true
+      await head.catchUp()
+      timer = setTimeout(tick, pollIntervalMs)
+    },
+    stop() {
+      isRunning = false
+      clearTimeout(timer)
+    },
+    committed(changes) {
+      const [first] = changes
+      if (first === undefined) return
+      if (log.heldBack() < HELD_BACK_MAX) log.offer(first.revision, changes)
+      followers.advance()
+      if (log.heldBack() > 0) poke()
+    },
+  }
+}

@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto'
+import { sql } from 'kysely'
+import { BootError } from '../../boot-error.ts'
+import type { Datastore, Db } from '../../ports/datastore.ts'
+import type { Migration } from './migration.ts'
+import { foundation } from './migrations/0001-foundation.ts'
+import { signingKeys } from './migrations/0002-signing-keys.ts'
+
+/** Every migration, in order. */
+const MIGRATIONS: readonly Migration[] = [foundation, signingKeys]
+
+/** Key of the advisory lock that one migrator holds; any fixed number that nothing else uses. */
+const MIGRATION_LOCK = 7_210_443_001
+
+interface Applied {
+  name: string
+  checksum: string
+}
+
+const checksumOf = ({ sql: text }: Migration): string => createHash('sha256').update(text).digest('hex')
+
+async function readApplied(tx: Db): Promise<Applied[]> {
+  await sql`
+    create table if not exists schema_migrations (
+      name text collate "C" primary key,
+      checksum text not null,
+      applied_at timestamptz not null
+    )`.execute(tx)
+  const { rows } = await sql<Applied>`select name, checksum from schema_migrations order by name`.execute(tx)
+  return rows
+}
+
+/** @throws BootError where the schema is not a beginning of what this version knows. */
+function assertKnown(applied: readonly Applied[], migrations: readonly Migration[]): void {
+  applied.forEach(({ name, checksum }, index) => {
+    const migration = migrations[index]
+    if (migration?.name !== name)
+      throw new BootError(
+        1,
+        `The database has the schema of a newer version (migration ${name}): run that version, or restore a backup from before it.`,
+      )
+    if (checksumOf(migration) !== checksum)
+      throw new BootError(
+        1,
+        `The database was migrated by a different build (migration ${name} differs): run the build that made it.`,
+      )
+  })
+}
+
+/** Applies the next missing migration in a transaction of its own. Returns its name; undefined when none is missing. */
+function step(datastore: Datastore, migrations: readonly Migration[]): Promise<string | undefined> {
+  return datastore.transaction('bulk', async (tx) => {
+    await sql`select pg_advisory_xact_lock(${MIGRATION_LOCK}::bigint)`.execute(tx)
+    const applied = await readApplied(tx)
+    assertKnown(applied, migrations)
+    const next = migrations[applied.length]
+    if (next === undefined) return undefined
+    await sql.raw(next.sql).execute(tx)
+    await sql`
+      insert into schema_migrations (name, checksum, applied_at)
+      values (${next.name}, ${checksumOf(next)}, now())`.execute(tx)
+    return next.name
+  })
+}
+
+/**
+ * Brings the schema up to date, forward only, each migration in one transaction under an advisory lock: several
+ * processes may start at once. Tables that it does not know are left alone.
+ * @returns the names applied by this call.
+ * @throws BootError when the schema is newer than this version, or was made by another build; nothing is changed then.
+ */
+export async function migrate(datastore: Datastore, migrations = MIGRATIONS): Promise<string[]> {
+  const done: string[] = []
+  for (;;) {
+    const name = await step(datastore, migrations)
+    if (name === undefined) return done
+    done.push(name)
+  }
+}

@@ -1,0 +1,128 @@
+import { type Connection, Pool, type PoolClient } from 'pg'
+import { translateError } from './errors.ts'
+import { createSession, type Session, type SessionPool, type StatementNames } from './session.ts'
+
+export interface PoolSize {
+  /** Connections kept open even when idle. */
+  readonly min: number
+  readonly max: number
+}
+
+export interface PgPoolOptions {
+  readonly url: string
+  readonly name: string
+  readonly size: PoolSize
+  /** How long one statement may take, in ms; the server cancels it then, and the client gives up a second later. */
+  readonly statementDeadlineMs: number
+  /** How long to wait for a free or new connection, in ms. */
+  readonly acquireDeadlineMs: number
+  readonly names: StatementNames
+  /** Hears of connections that died while idle. */
+  readonly onIdleError: (error: unknown) => void
+}
+
+const CLIENT_GRACE_MS = 1_000
+const IDLE_CLOSE_MS = 60_000
+const KEEPALIVE_DELAY_MS = 10_000
+
+/**
+ * What every connection says first. Sent as a statement and not as start-up parameters, which PgBouncer refuses.
+ * A client that stops between statements (a stalled event loop) must not hold row locks for longer than a statement may.
+ */
+function setup(options: PgPoolOptions): string {
+  return [
+    `set statement_timeout = ${options.statementDeadlineMs}`,
+    `set idle_in_transaction_session_timeout = ${options.statementDeadlineMs}`,
+    `set application_name = 'ctl ${options.name}'`,
+    `set timezone = 'UTC'`,
+    `set datestyle = 'ISO'`,
+    `set intervalstyle = 'postgres'`,
+    `set client_min_messages = warning`,
+  ].join('; ')
+}
+
+/** Ends the connection without a word, so that what waits on it fails at once. */
+function sever(client: PoolClient): void {
+  const { connection } = client as unknown as { connection: Connection }
+  connection.stream.destroy()
+}
+
+export interface PgPool extends SessionPool {
+  /** Opens the minimum of connections. */
+  warm(): Promise<void>
+  close(): Promise<void>
+}
+
+/** One of the three pools, as sessions. */
+export function createPgPool(options: PgPoolOptions): PgPool {
+  const pool = new Pool({
+    connectionString: options.url,
+    min: options.size.min,
+    max: options.size.max,
+    connectionTimeoutMillis: options.acquireDeadlineMs,
+    idleTimeoutMillis: IDLE_CLOSE_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEPALIVE_DELAY_MS,
+  })
+  let isClosing = false
+  const open = new Set<PoolClient>()
+  pool.on('error', (error) => isClosing || options.onIdleError(error))
+  pool.on('connect', (client) => open.add(client))
+  pool.on('remove', (client) => open.delete(client))
+  const held = new Map<Session, PoolClient>()
+
+  const isSetUp = new WeakSet<PoolClient>()
+
+  async function connect(): Promise<PoolClient> {
+    const client = await pool.connect()
+    if (isSetUp.has(client)) return client
+    try {
+      await client.query(setup(options))
+    } catch (error) {
+      client.release(true)
+      throw error
+    }
+    isSetUp.add(client)
+    return client
+  }
+
+  async function acquire(): Promise<Session> {
+    const client = await connect().catch((error: unknown) => {
+      throw translateError(error)
+    })
+    const session = createSession({
+      client,
+      names: options.names,
+      deadlineMs: options.statementDeadlineMs + CLIENT_GRACE_MS,
+      sever: () => sever(client),
+    })
+    // A connection that dies in use fails its statement; the event says the same once more.
+    client.on('error', session.spoil)
+    held.set(session, client)
+    return session
+  }
+
+  function release(session: Session): void {
+    const client = held.get(session)
+    if (client === undefined) throw new Error('a session was released twice')
+    held.delete(session)
+    client.removeListener('error', session.spoil)
+    client.release(session.broken !== undefined)
+  }
+
+  return {
+    acquire,
+    release,
+    async warm() {
+      const sessions = await Promise.all(Array.from({ length: options.size.min }, acquire))
+      sessions.forEach(release)
+    },
+    async close() {
+      isClosing = true
+      // The pool says that it has ended once it has asked its connections to.
+      const ended = [...open].map((client) => new Promise((resolve) => client.once('end', resolve)))
+      await pool.end()
+      await Promise.all(ended)
+    },
+  }
+}

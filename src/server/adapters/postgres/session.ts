@@ -1,0 +1,132 @@
+import { type ClientBase, DatabaseError, type QueryConfig } from 'pg'
+import { DatastoreError } from '../../ports/datastore.ts'
+import { codeOf, translateError } from './errors.ts'
+
+/** What one statement gave. */
+export interface SessionResult {
+  readonly rows: unknown[]
+  /** Rows inserted, updated, deleted, selected; null for statements that count none. */
+  readonly rowCount: number | null
+  /** The command tag's first word, e.g. `ROLLBACK` as the answer to the COMMIT of a failed transaction. */
+  readonly command: string
+}
+
+/** One conversation with the database; statements go one after another. */
+export interface Session {
+  /** @throws DatastoreError where a caller can act; `unavailable` when the deadline passed, the outcome then being unknown. */
+  query(text: string, values: readonly unknown[]): Promise<SessionResult>
+  /** Why the session must not be used again; undefined while it is sound. */
+  readonly broken: unknown
+  /** Marks it as not to be used again. */
+  readonly spoil: (reason: unknown) => void
+}
+
+/** Where sessions come from. */
+export interface SessionPool {
+  /** @throws DatastoreError `unavailable` when none is free in time. */
+  acquire(): Promise<Session>
+  release(session: Session): void
+}
+
+/** Chooses names for statements worth preparing. */
+export type StatementNames = (text: string) => string | undefined
+
+const NAMED_STATEMENTS_MAX = 400
+const CANDIDATES_MAX = 1_000
+const NAMED_TEXT_LENGTH_MAX = 8_192
+
+/**
+ * Names a statement from its second use on, so that it is parsed and planned once per session. Bounded: texts that vary
+ * (rows of VALUES, lists) never come twice or exhaust the names, and then go unnamed.
+ */
+export function createStatementNames(): StatementNames {
+  const names = new Map<string, string>()
+  const candidates = new Set<string>()
+  return (text) => {
+    const name = names.get(text)
+    if (name !== undefined || names.size >= NAMED_STATEMENTS_MAX || text.length > NAMED_TEXT_LENGTH_MAX) return name
+    if (candidates.delete(text)) {
+      const chosen = `s${names.size}`
+      names.set(text, chosen)
+      return chosen
+    }
+    if (candidates.size >= CANDIDATES_MAX) candidates.clear()
+    candidates.add(text)
+    return undefined
+  }
+}
+
+interface SessionOptions {
+  readonly client: ClientBase
+  readonly names: StatementNames
+  readonly deadlineMs: number
+  /** Ends the conversation with the server, so that what is outstanding fails at once. Absent: it cannot be ended. */
+  readonly sever?: () => void
+}
+
+/** A session whose owner can wait until nothing is outstanding any more. */
+export interface OwnedSession extends Session {
+  settled(): Promise<void>
+}
+
+/** Wraps one connected `pg` client. */
+export function createSession({ client, names, deadlineMs, sever }: SessionOptions): OwnedSession {
+  let broken: unknown
+  let outstanding: Promise<unknown> = Promise.resolve()
+
+  function send(text: string, values: readonly unknown[]): Promise<SessionResult> {
+    const config: QueryConfig = { text, values: [...values] }
+    const name = values.length > 0 ? names(text) : undefined
+    if (name !== undefined) config.name = name
+    return client.query(config).then(lastResult)
+  }
+
+  function judge(error: unknown): unknown {
+    if (!isStalePlan(error)) return translateError(error)
+    broken = error
+    return new DatastoreError('unavailable', undefined, error)
+  }
+
+  return {
+    get broken() {
+      return broken
+    },
+    spoil(reason) {
+      broken ??= reason
+    },
+    async settled() {
+      await outstanding.catch(() => undefined)
+    },
+    async query(text, values) {
+      if (broken !== undefined) throw new DatastoreError('unavailable', undefined, broken)
+      let timer: NodeJS.Timeout | undefined
+      const deadline = new Promise<never>((_resolve, reject) => {
+        timer = setTimeout(() => {
+          broken = new Error(`no answer within ${deadlineMs} ms`)
+          reject(new DatastoreError('unavailable', undefined, broken))
+          sever?.()
+        }, deadlineMs)
+      })
+      const answer = send(text, values)
+      outstanding = answer
+      try {
+        return await Promise.race([answer, deadline])
+      } catch (error) {
+        throw judge(error)
+      } finally {
+        clearTimeout(timer)
+      }
+    },
+  }
+}
+
+/** A plan prepared before another replica migrated the table (0A000) stays wrong for as long as the session lives. */
+function isStalePlan(error: unknown): boolean {
+  return codeOf(error) === '0A000' && error instanceof DatabaseError && error.routine === 'RevalidateCachedQuery'
+}
+
+/** A simple query of several statements answers with one result each. */
+function lastResult(result: SessionResult | SessionResult[]): SessionResult {
+  if (!Array.isArray(result)) return result
+  return result.at(-1) ?? { rows: [], rowCount: null, command: '' }
+}

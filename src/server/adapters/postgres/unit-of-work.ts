@@ -1,0 +1,149 @@
+import { sql } from 'kysely'
+import type { FeedChange } from '../../ports/change-feed.ts'
+import type { Clock, IdSource } from '../../ports/clock.ts'
+import type { Datastore, Db } from '../../ports/datastore.ts'
+import type { AuditEntry, Change, OutboxEvent, UnitOfWork } from '../../ports/unit-of-work.ts'
+import type { FollowedFeed } from './change-feed.ts'
+import { createTupleWrites, type ValidateTuple } from './tuple-writes.ts'
+
+interface UnitOfWorkDeps {
+  readonly datastore: Datastore
+  readonly feed: Pick<FollowedFeed, 'committed' | 'waitFor'>
+  readonly clock: Clock
+  readonly ids: IdSource
+  readonly validateTuple: ValidateTuple
+  /** Hears of an audit row that could not be written: it goes to the error log and the failure counter. */
+  readonly onAuditFailure: (error: unknown, entry: AuditEntry) => void
+  /** Hears when a committed change was not seen by this replica in time; its lease has lapsed by then. */
+  readonly onLateFeed: (error: unknown) => void
+}
+
+/** A change before its revision is known. */
+type Pending = FeedChange extends infer C ? (C extends FeedChange ? Omit<C, 'revision'> : never) : never
+
+/** How long to wait after a commit for this replica's own change feed: twice the lease. */
+const OWN_REVISION_DEADLINE_MS = 2_000
+
+interface Outcome<T> {
+  readonly result: T
+  readonly changes: readonly FeedChange[]
+}
+
+async function writeOutbox(db: Db, events: readonly OutboxEvent[], meta: { correlationId: string; at: Date }) {
+  if (events.length === 0) return
+  const rows = events.map(({ event, domainId, aggregate, payload }) => ({
+    event,
+    domain_id: domainId,
+    aggregate,
+    payload: JSON.stringify(payload),
+    correlation_id: meta.correlationId,
+    occurred_at: meta.at,
+    seq: null,
+  }))
+  await db.insertInto('outbox').values(rows).execute()
+}
+
+/**
+ * Numbers the transaction and records what it changed under that number. The last statement, because the head's row lock
+ * is held until the commit and every other change waits for it.
+ */
+async function takeRevision(db: Db, pending: readonly Pending[]): Promise<FeedChange[]> {
+  if (pending.length === 0) return []
+  const touched = pending.flatMap((change) => (change.kind === 'tuple_touched' ? [change.payload.id] : []))
+  const { rows } = await sql<{ revision: string }>`
+    with head as (update authz_head set revision = revision + 1 where id = 1 returning revision),
+         stamped as (
+           update relation_tuples set revision = head.revision from head where relation_tuples.id = any(${touched}::uuid[])
+         )
+    insert into authz_changes (revision, ordinal, kind, payload)
+    select head.revision, change.ordinal, change.kind, change.payload::jsonb
+    from head, unnest(
+      ${pending.map(({ kind }) => kind)}::text[], ${pending.map(({ payload }) => JSON.stringify(payload))}::text[]
+    ) with ordinality as change (kind, payload, ordinal)
+    returning revision`.execute(db)
+  const [first] = rows
+  if (first === undefined) throw new Error('authz_head has no row')
+  const revision = BigInt(first.revision)
+  return pending.map((change) => ({ ...change, revision }))
+}
+
+/** Runs changes with their outbox rows, audit row and tuple changes, all or nothing but for the audit row. */
+export function createUnitOfWork(deps: UnitOfWorkDeps): UnitOfWork {
+  const { datastore, feed, clock, ids } = deps
+
+  async function writeAudit(db: Db, entry: AuditEntry): Promise<void> {
+    await db
+      .insertInto('audit')
+      .values({
+        id: ids.next(),
+        at: new Date(clock.now()),
+        domain_id: entry.domainId,
+        subject: entry.subject,
+        relation: entry.relation,
+        object: entry.object,
+        outcome: entry.outcome,
+        reason: entry.reason,
+        correlation_id: entry.correlationId,
+        context: JSON.stringify(entry.context),
+        seq: null,
+      })
+      .execute()
+  }
+
+  /** The savepoint keeps a refused audit row from aborting the change (S0 convention 7). */
+  async function auditUnderSavepoint(db: Db, entry: AuditEntry | undefined): Promise<void> {
+    if (entry === undefined) return
+    await sql`savepoint audit`.execute(db)
+    try {
+      await writeAudit(db, entry)
+    } catch (error) {
+      await sql`rollback to savepoint audit`.execute(db)
+      deps.onAuditFailure(error, entry)
+    }
+  }
+
+  /** Whoever changes tuples takes a revision, and waits here for the row that gives it. */
+  async function settleTuples(tx: Db): Promise<void> {
+    const head = tx.selectFrom('authz_head').select('revision').where('id', '=', 1).forUpdate()
+    const { revision } = await head.executeTakeFirstOrThrow()
+    await feed.waitFor(BigInt(revision), OWN_REVISION_DEADLINE_MS)
+  }
+
+  const run: UnitOfWork['run'] = async (options, work) => {
+    const attempt = async (tx: Db): Promise<Outcome<Awaited<ReturnType<typeof work>>>> => {
+      const at = new Date(clock.now())
+      const events: OutboxEvent[] = []
+      const pending: Pending[] = []
+      const change: Change = {
+        db: tx,
+        tuples: createTupleWrites({
+          db: tx,
+          now: at,
+          validateTuple: deps.validateTuple,
+          settle: () => settleTuples(tx),
+          onChange: (kind, payload) => pending.push({ kind, payload }),
+        }),
+        emit: (event) => void events.push(event),
+        credentialChanged: (kind, id) => void pending.push({ kind: 'credential_changed', payload: { kind, id } }),
+        domainChanged: (domainId) => void pending.push({ kind: 'domain_changed', payload: { domainId } }),
+      }
+      const result = await work(change)
+      await writeOutbox(tx, events, { correlationId: options.correlationId, at })
+      await auditUnderSavepoint(tx, options.audit())
+      return { result, changes: await takeRevision(tx, pending) }
+    }
+    const { result, changes } = await datastore.transaction(options.pool, attempt)
+    await follow(changes)
+    return result
+  }
+
+  /** The change is committed whatever happens here: a feed that lags has lost its lease, and its caches answer nothing. */
+  async function follow(changes: readonly FeedChange[]): Promise<void> {
+    const [first] = changes
+    if (first === undefined) return
+    feed.committed(changes)
+    await feed.waitFor(first.revision, OWN_REVISION_DEADLINE_MS).catch(deps.onLateFeed)
+  }
+
+  return { run }
+}

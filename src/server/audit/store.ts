@@ -1,0 +1,59 @@
+import { type Selectable, type SelectQueryBuilder } from 'kysely'
+import type { Db } from '../ports/datastore.ts'
+import type { AuditRow, Tables } from '../ports/tables.ts'
+
+export type AuditRecord = Selectable<AuditRow>
+
+/** Members of a row that a list may ask to be equal to something. */
+export interface AuditMatch {
+  readonly subject?: string | undefined
+  readonly relation?: string | undefined
+  readonly object?: string | undefined
+  readonly outcome?: string | undefined
+  readonly correlation_id?: string | undefined
+}
+
+/** Which rows of one chain to list: the newest first, going on after `after`. */
+export interface AuditRange {
+  /** `null`: the platform's chain. */
+  readonly domainId: string | null
+  readonly match: AuditMatch
+  readonly since: Date | undefined
+  /** Rows of this instant are left out. */
+  readonly until: Date | undefined
+  readonly after: { readonly at: Date; readonly id: string } | undefined
+  readonly count: number
+}
+
+type AuditQuery = SelectQueryBuilder<Tables, 'audit', AuditRecord>
+
+export function listAudit(db: Db, range: AuditRange): Promise<AuditRecord[]> {
+  const ofChain = db
+    .selectFrom('audit')
+    .selectAll()
+    .where('domain_id', range.domainId === null ? 'is' : '=', range.domainId)
+  return inPeriod(matching(ofChain, range.match), range)
+    .orderBy('at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(range.count)
+    .execute()
+}
+
+const MATCHED = ['subject', 'relation', 'object', 'outcome', 'correlation_id'] as const
+
+function matching(query: AuditQuery, match: AuditMatch): AuditQuery {
+  let narrowed = query
+  for (const column of MATCHED) {
+    const value = match[column]
+    if (value !== undefined) narrowed = narrowed.where(column, '=', value)
+  }
+  return narrowed
+}
+
+function inPeriod(query: AuditQuery, { since, until, after }: AuditRange): AuditQuery {
+  let narrowed = query
+  if (since !== undefined) narrowed = narrowed.where('at', '>=', since)
+  if (until !== undefined) narrowed = narrowed.where('at', '<', until)
+  if (after === undefined) return narrowed
+  return narrowed.where((row) => row(row.refTuple('at', 'id'), '<', row.tuple(after.at, after.id)))
+}

@@ -1,0 +1,195 @@
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+import type { MasterKeySource } from './adapters/keyring/master-key.ts'
+import { ConfigError } from './config/config-error.ts'
+import { envOf, optionOf, OPTION_NAMES, type OptionName, type OptionValue } from './config/options.ts'
+import { fromArgv, fromEnv, fromFile, type Said, type Sayings } from './config/sources.ts'
+import { isLoopback, type Address, type LogLevel } from './config/values.ts'
+import type { Pool } from './ports/datastore.ts'
+
+/** Bounds of one pool's connections. */
+export interface PoolSize {
+  readonly min: number
+  readonly max: number
+}
+
+/** Where what the server keeps is kept. */
+export type Storage =
+  | { readonly kind: 'memory' }
+  | { readonly kind: 'embedded'; readonly directory: string }
+  | { readonly kind: 'postgres'; readonly url: string }
+
+/** Everything that the server was told, parsed once and frozen. */
+export interface Config {
+  readonly listen: Address
+  readonly opsListen: Address | undefined
+  /** Undefined: the address that is listened on. */
+  readonly baseUrl: string | undefined
+  readonly dataDir: string
+  readonly storage: Storage
+  readonly pools: Readonly<Record<Pool, PoolSize>>
+  readonly tls: { readonly certPath: string; readonly keyPath: string } | undefined
+  /** CIDR networks. */
+  readonly trustedProxies: readonly string[]
+  readonly allowedOrigins: readonly string[]
+  readonly bootstrapTokenFile: string
+  readonly env: string
+  readonly masterKey: MasterKeySource
+  readonly logLevel: LogLevel
+  readonly isDev: boolean
+  readonly isDemo: boolean
+  /** Only the configuration is to be judged. */
+  readonly isCheck: boolean
+}
+
+export interface ConfigInput {
+  /** What follows `serve`. */
+  readonly argv: readonly string[]
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Effective user id; undefined where there is none. */
+  readonly uid?: number | undefined
+}
+
+/** Values by option; undefined where nothing was said and there is no fallback. */
+type Values = { readonly [N in OptionName]: OptionValue<N> | undefined }
+
+/**
+ * Parses flags over environment over file over defaults, strictly.
+ *
+ * @throws ConfigError for unknown, malformed, secret or contradictory settings, each in one sentence.
+ */
+export function parseConfig(input: ConfigInput): Config {
+  const said = gather(input)
+  const values = parseValues(said)
+  refuseContradictions(values, said)
+  const dataDir = resolve(values.dataDir ?? defaultDataDir(input))
+  return deepFreeze({
+    listen: required(values.listen),
+    opsListen: values.opsListen,
+    baseUrl: values.baseUrl,
+    dataDir,
+    storage: storageOf(values, dataDir),
+    pools: poolsOf(values, said),
+    tls: tlsOf(values),
+    trustedProxies: required(values.trustedProxies),
+    allowedOrigins: required(values.allowedOrigins),
+    bootstrapTokenFile: resolve(values.bootstrapTokenFile ?? join(dataDir, 'bootstrap-token')),
+    env: required(values.env),
+    masterKey: masterKeyOf(values, dataDir),
+    logLevel: required(values.logLevel),
+    isDev: required(values.dev),
+    isDemo: required(values.demo),
+    isCheck: required(values.check),
+  })
+}
+
+function gather({ argv, env }: ConfigInput): Sayings {
+  const flags = fromArgv(argv)
+  const variables = fromEnv(env)
+  const file = flags.get('config') ?? variables.get('config')
+  const fromConfig = file === undefined ? [] : fromFile(file.text)
+  return new Map([...fromConfig, ...variables, ...flags])
+}
+
+function parseValues(said: Sayings): Values {
+  return Object.fromEntries(OPTION_NAMES.map((name) => [name, parseValue(name, said.get(name))])) as Values
+}
+
+function parseValue(name: OptionName, said: Said | undefined): unknown {
+  const { parse, fallback } = optionOf(name)
+  const text = said?.text ?? fallback
+  if (text === undefined) return undefined
+  const parsed = parse(text)
+  if ('value' in parsed) return parsed.value
+  throw new ConfigError(said?.exitCode ?? 1, `${said?.place ?? envOf(name)} must be ${parsed.mustBe}.`)
+}
+
+/** Options with a fallback always have a value. */
+function required<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('an option without a fallback was required')
+  return value
+}
+
+/** Two settings that exclude each other, or one that is nothing without another. */
+function refuseContradictions(values: Values, said: Sayings): void {
+  const where = (name: OptionName): string => said.get(name)?.place ?? envOf(name)
+  const together = (one: OptionName, other: OptionName): boolean =>
+    values[one] !== undefined && values[other] !== undefined
+  if (together('masterKey', 'masterKeyFile'))
+    throw new ConfigError(1, `${where('masterKey')} and ${where('masterKeyFile')} are both set; keep one of them.`)
+  if ((values.tlsCert === undefined) !== (values.tlsKey === undefined))
+    throw new ConfigError(1, 'TLS needs both --tls-cert and --tls-key; one of them is missing.')
+  if (values.dev === true) refuseWithDev(values, where)
+  else refusePlainHttp(values)
+}
+
+function refuseWithDev(values: Values, where: (name: OptionName) => string): void {
+  const lasting = (['databaseUrl', 'dataDir', 'masterKey', 'masterKeyFile', 'bootstrapTokenFile'] as const).find(
+    (name) => values[name] !== undefined,
+  )
+  if (lasting !== undefined)
+    throw new ConfigError(1, `--dev keeps everything in memory; leave out ${where(lasting)} or --dev.`)
+  if (!isLoopback(required(values.listen).host))
+    throw new ConfigError(1, `--dev serves this machine only; ${where('listen')} must name a loopback address.`)
+}
+
+/** Credentials must not cross a network in the clear by accident. */
+function refusePlainHttp(values: Values): void {
+  const { host, port } = required(values.listen)
+  const isCovered = values.tlsCert !== undefined || values.insecureHttp === true || values.trustedProxies?.length !== 0
+  if (isCovered || isLoopback(host)) return
+  throw new ConfigError(
+    1,
+    `Plain HTTP on ${host}:${port} would carry credentials in the clear; give --tls-cert and --tls-key, or --trusted-proxies when a proxy ends TLS, or --insecure-http if that is meant.`,
+  )
+}
+
+function storageOf(values: Values, dataDir: string): Storage {
+  if (values.dev === true) return { kind: 'memory' }
+  if (values.databaseUrl !== undefined) return { kind: 'postgres', url: values.databaseUrl }
+  return { kind: 'embedded', directory: dataDir }
+}
+
+function masterKeyOf(values: Values, dataDir: string): MasterKeySource {
+  if (values.dev === true) return { kind: 'throwaway' }
+  if (values.masterKey !== undefined) return { kind: 'given', key: values.masterKey }
+  if (values.masterKeyFile !== undefined) return { kind: 'file', path: resolve(values.masterKeyFile) }
+  return { kind: 'own', path: join(dataDir, 'master.key') }
+}
+
+function tlsOf({ tlsCert, tlsKey }: Values): Config['tls'] {
+  return tlsCert === undefined || tlsKey === undefined ? undefined : { certPath: tlsCert, keyPath: tlsKey }
+}
+
+function poolsOf(values: Values, said: Sayings): Config['pools'] {
+  const size = (min: PoolBound, max: PoolBound): PoolSize => {
+    const bounds = { min: required(values[min]), max: required(values[max]) }
+    const place = (name: OptionName): string => said.get(name)?.place ?? envOf(name)
+    if (bounds.max < 1) throw new ConfigError(1, `${place(max)} must be at least 1.`)
+    if (bounds.min > bounds.max)
+      throw new ConfigError(
+        1,
+        `${place(min)} (${bounds.min}) is above ${place(max)} (${bounds.max}); lower the one or raise the other.`,
+      )
+    return bounds
+  }
+  return {
+    interactive: size('poolInteractiveMinConns', 'poolInteractiveMaxConns'),
+    worker: size('poolWorkerMinConns', 'poolWorkerMaxConns'),
+    bulk: size('poolBulkMinConns', 'poolBulkMaxConns'),
+  }
+}
+
+type PoolBound = Extract<OptionName, `pool${string}`>
+
+function defaultDataDir({ env, uid }: ConfigInput): string {
+  if (uid === 0) return '/var/lib/ctl'
+  const home = env['HOME'] || homedir()
+  return join(env['XDG_STATE_HOME'] || join(home, '.local/state'), 'ctl')
+}
+
+function deepFreeze<T extends object>(value: T): T {
+  for (const member of Object.values(value) as unknown[])
+    if (typeof member === 'object' && member !== null && !Buffer.isBuffer(member)) deepFreeze(member)
+  return Object.freeze(value)
+}

@@ -1,0 +1,13 @@
+/**
+ * What is wrong with what the server was told, in one sentence that names the place and the remedy.
+ * Exit code 2 for the command line itself (usage), 1 for the environment, the file and what they add up to.
+ */
+export class ConfigError extends Error {
+  readonly exitCode: 1 | 2
+
+  constructor(exitCode: 1 | 2, message: string) {
+    super(message)
+    this.name = 'ConfigError'
+    this.exitCode = exitCode
+  }
+}

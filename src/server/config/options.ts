@@ -1,0 +1,166 @@
+import {
+  address,
+  connections,
+  credentialEnv,
+  databaseUrl,
+  logLevel,
+  masterKey,
+  networks,
+  on,
+  origin,
+  origins,
+  path,
+  type Parsed,
+} from './values.ts'
+
+/** One thing that the server can be told. Its flag, environment variable and file key derive from its name. */
+export interface Option<T = unknown> {
+  readonly parse: (text: string) => Parsed<T>
+  /** Word for the value in help; absent for a switch. */
+  readonly placeholder?: string
+  /** Taken when nothing is said; absent where `fallbackWords` describes what happens instead. */
+  readonly fallback?: string
+  readonly fallbackWords?: string
+  /** For a stranger: one sentence without its period. */
+  readonly describe: string
+  /** Never taken from the command line, where every user of the machine can read it; says what to use instead. */
+  readonly notInArgv?: string
+}
+
+function option<T>(row: Option<T>): Option<T> {
+  return row
+}
+
+function toggle(describe: string): Option<boolean> {
+  return { parse: on, fallback: 'false', describe }
+}
+
+function poolKnob(fallback: string, describe: string): Option<number> {
+  return { parse: connections, placeholder: 'N', fallback, describe }
+}
+
+/** All options, in the order of help and docs. */
+export const OPTIONS = {
+  config: option({
+    parse: path,
+    placeholder: 'FILE',
+    describe: 'YAML or JSON file with any of these settings, under their file keys',
+  }),
+  listen: option({
+    parse: address,
+    placeholder: 'HOST:PORT',
+    fallback: '127.0.0.1:7443',
+    describe: 'Where the API listens; port 0 picks a free one, no host means loopback',
+  }),
+  opsListen: option({
+    parse: address,
+    placeholder: 'HOST:PORT',
+    describe: 'Where /metrics is served, on a listener of its own; without it there are no metrics',
+  }),
+  baseUrl: option({
+    parse: origin,
+    placeholder: 'URL',
+    fallbackWords: 'the address that it listens on',
+    describe: 'Origin under which clients reach the server',
+  }),
+  dataDir: option({
+    parse: path,
+    placeholder: 'DIR',
+    fallbackWords: '/var/lib/ctl for root, else $XDG_STATE_HOME/ctl, else ~/.local/state/ctl',
+    describe: 'Where the embedded datastore, the master key and the bootstrap token are kept',
+  }),
+  databaseUrl: option({
+    parse: databaseUrl,
+    placeholder: 'URL',
+    fallbackWords: 'the embedded datastore',
+    describe:
+      'PostgreSQL (15 or newer) to use instead of the embedded datastore; on the command line without a password',
+  }),
+  tlsCert: option({
+    parse: path,
+    placeholder: 'FILE',
+    describe: 'Certificate chain in PEM; read again on SIGHUP. Needs --tls-key',
+  }),
+  tlsKey: option({ parse: path, placeholder: 'FILE', describe: 'Private key of --tls-cert in PEM' }),
+  insecureHttp: toggle('Serve plain HTTP to other machines: credentials travel in the clear'),
+  trustedProxies: option({
+    parse: networks,
+    placeholder: 'CIDR,…',
+    fallback: '',
+    describe: 'Networks of the proxies whose forwarded headers are believed',
+  }),
+  allowedOrigins: option({
+    parse: origins,
+    placeholder: 'URL,…',
+    fallback: '',
+    describe: 'Further origins whose pages may change things with a session cookie',
+  }),
+  bootstrapTokenFile: option({
+    parse: path,
+    placeholder: 'FILE',
+    fallbackWords: '<data-dir>/bootstrap-token',
+    describe: 'Where the first start writes the API token of the bootstrap identity; must not exist',
+  }),
+  env: option({
+    parse: credentialEnv,
+    placeholder: 'NAME',
+    fallback: 'local',
+    describe: 'Name of this installation, part of every credential that it mints',
+  }),
+  masterKey: option({
+    parse: masterKey,
+    placeholder: 'BASE64',
+    notInArgv: 'SERVICE_MASTER_KEY or --master-key-file',
+    describe: 'Master key, 32 bytes in base64, that wraps every other key',
+  }),
+  masterKeyFile: option({
+    parse: path,
+    placeholder: 'FILE',
+    fallbackWords: '<data-dir>/master.key, made at the first start',
+    describe: 'File with the master key in base64',
+  }),
+  logLevel: option({
+    parse: logLevel,
+    placeholder: 'LEVEL',
+    fallback: 'info',
+    describe: 'Least severe log records to write: fatal, error, warn, info, debug, trace or silent',
+  }),
+  poolInteractiveMinConns: poolKnob('0', 'Connections kept open for requests'),
+  poolInteractiveMaxConns: poolKnob('20', 'Most connections for requests'),
+  poolWorkerMinConns: poolKnob('0', 'Connections kept open for background jobs'),
+  poolWorkerMaxConns: poolKnob('10', 'Most connections for background jobs'),
+  poolBulkMinConns: poolKnob('0', 'Connections kept open for imports and exports'),
+  poolBulkMaxConns: poolKnob('5', 'Most connections for imports and exports'),
+  dev: toggle('Keep everything in memory, on loopback only; stores a context named dev and prints a join token'),
+  demo: toggle('Add a simulated fleet of 50 nodes, so that there is something to look at'),
+  check: toggle('Say whether the configuration is valid, and start nothing'),
+}
+
+export type OptionName = keyof typeof OPTIONS
+export type OptionValue<N extends OptionName> = (typeof OPTIONS)[N] extends Option<infer T> ? T : never
+
+export const OPTION_NAMES = Object.keys(OPTIONS) as OptionName[]
+
+/** The row of an option, as data. */
+export function optionOf(name: OptionName): Option {
+  return OPTIONS[name]
+}
+
+/** `opsListen` as `--ops-listen`. */
+export function flagOf(name: OptionName): string {
+  return `--${words(name).join('-')}`
+}
+
+/** `opsListen` as `SERVICE_OPS_LISTEN`. */
+export function envOf(name: OptionName): string {
+  return `SERVICE_${words(name).join('_').toUpperCase()}`
+}
+
+/** `opsListen` as `ops_listen`, its key in the file. */
+export function fileKeyOf(name: OptionName): string {
+  return words(name).join('_')
+}
+
+function words(name: OptionName): string[] {
+  return name.replaceAll(/[A-Z]/g, ' $&').toLowerCase().split(' ')
+}

@@ -1,0 +1,111 @@
+import { envOf, fileKeyOf, flagOf, optionOf, OPTION_NAMES, type OptionName } from './options.ts'
+
+const WIDTH = 100
+
+/** What `ctl serve --help` prints. */
+export function helpText(): string {
+  const rows = OPTION_NAMES.filter((name) => optionOf(name).notInArgv === undefined).map((name) => ({
+    left: `  ${flagOf(name)}${optionOf(name).placeholder === undefined ? '' : ` ${optionOf(name).placeholder}`}`,
+    right: sentence(name),
+  }))
+  const column = Math.max(...rows.map(({ left }) => left.length)) + 2
+  const lines = rows.map(
+    ({ left, right }) => left.padEnd(column) + wrap(right, WIDTH - column).join(`\n${' '.repeat(column)}`),
+  )
+  return [
+    'Serves the control plane.',
+    '',
+    'Usage: ctl serve [flags]',
+    '',
+    'Flags:',
+    ...lines,
+    '  -h, --help'.padEnd(column) + 'Print this',
+    '',
+    'Each flag is also an environment variable (--ops-listen: SERVICE_OPS_LISTEN) and a key of the',
+    '--config file (ops_listen). A flag wins over a variable, a variable over the file.',
+    '',
+  ].join('\n')
+}
+
+/** `docs/configuration.md`. */
+export function configurationPage(): string {
+  const rows = OPTION_NAMES.map((name) => {
+    const { describe, notInArgv } = optionOf(name)
+    const flag = notInArgv === undefined ? `\`${flagOf(name)}\`` : '(none: a secret)'
+    const key = name === 'config' ? '(none)' : `\`${fileKeyOf(name)}\``
+    return `| ${flag} | \`${envOf(name)}\` | ${key} | ${fallbackCell(name)} | ${escaped(describe)} |`
+  })
+  return `# Configuration
+
+<!-- Generated from src/server/config/options.ts by \`npm run generate\`. -->
+
+\`ctl serve\` reads flags, environment variables and, with \`--config FILE\`, a YAML or JSON file; a flag wins over a variable,
+a variable over the file, the file over the default. Names are checked: an unknown flag, an unknown \`SERVICE_…\` variable or an
+unknown key stops the start with the nearest name that exists. \`ctl serve --check\` judges a configuration and starts nothing.
+
+| Flag | Variable | File key | Default | Meaning |
+|---|---|---|---|---|
+${rows.join('\n')}
+
+## Rules
+
+- Lists are separated by commas; in the file they may also be lists.
+- Switches are set by their flag alone, or by \`true\` and \`false\`.
+- Secrets are never taken from the command line, where every user of the machine can read them: the master key comes from a
+  variable or a file, and a database URL with a password from \`SERVICE_DATABASE_URL\`, the file or \`.pgpass\`.
+- Plain HTTP is served on loopback only, unless \`--trusted-proxies\` names the proxy that ends TLS or \`--insecure-http\` is given.
+- \`--dev\` excludes everything that lasts: \`--data-dir\`, \`--database-url\`, the master key and \`--bootstrap-token-file\`.
+
+## Signals
+
+| Signal | Effect |
+|---|---|
+| \`SIGTERM\`, \`SIGINT\` | stops accepting, lets running requests finish (10 s), checkpoints, exits 0; a second one exits at once |
+| \`SIGHUP\` | reads the TLS certificate and key again; when they do not fit, the old ones stay and the log says why |
+
+## What a script sees
+
+When stdout is not a terminal, the server prints one line of JSON there once it accepts requests, and nothing else:
+
+\`\`\`json
+{"event":"ready","url":"http://127.0.0.1:7443","ops_url":null,"pid":123,"version":"0.1.0"}
+\`\`\`
+
+Everything else goes to stderr. The exit code is 0 after a signal, 2 for a wrong command line, 1 for what has to be mended
+(configuration, a port in use, a wrong master key, a data directory that is held or cannot be written, a newer schema) and 8 for
+what may pass by itself (a database that cannot be reached or takes no writes).
+`
+}
+
+function sentence(name: OptionName): string {
+  const fallback = fallbackWords(name)
+  return `${optionOf(name).describe}${fallback === undefined ? '' : ` (default: ${fallback})`}`
+}
+
+/** What holds when nothing is said; undefined where that is simply nothing. */
+function fallbackWords(name: OptionName): string | undefined {
+  const { fallback, fallbackWords: inWords, placeholder } = optionOf(name)
+  if (inWords !== undefined) return inWords
+  return placeholder === undefined || fallback === '' ? undefined : fallback
+}
+
+function fallbackCell(name: OptionName): string {
+  const { fallback, placeholder } = optionOf(name)
+  const inWords = fallbackWords(name)
+  if (inWords === undefined) return placeholder === undefined ? 'off' : 'none'
+  return fallback === undefined ? escaped(inWords) : `\`${inWords}\``
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('|', '\\|').replaceAll('<', '&lt;')
+}
+
+function wrap(text: string, width: number): string[] {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1)
+    if (last === undefined || last.length + word.length + 1 > width) lines.push(word)
+    else lines[lines.length - 1] = `${last} ${word}`
+  }
+  return lines
+}

@@ -1,0 +1,131 @@
+import { readFileSync } from 'node:fs'
+import { parse as parseYaml } from 'yaml'
+import { nearest } from '../../shared/nearest.ts'
+import { ConfigError } from './config-error.ts'
+import { envOf, fileKeyOf, flagOf, optionOf, OPTION_NAMES, type OptionName } from './options.ts'
+import { hasPassword } from './values.ts'
+
+/** What was said, and where, as it should be named to the person who said it. */
+export interface Said {
+  readonly text: string
+  readonly place: string
+  /** 2 for the command line, 1 elsewhere. */
+  readonly exitCode: 1 | 2
+}
+
+export type Sayings = ReadonlyMap<OptionName, Said>
+
+const FLAGS = new Map(OPTION_NAMES.map((name) => [flagOf(name), name]))
+const ENVS = new Map(OPTION_NAMES.map((name) => [envOf(name), name]))
+/** A file names no further file. */
+const KEYS = new Map(OPTION_NAMES.filter((name) => name !== 'config').map((name) => [fileKeyOf(name), name]))
+
+/** Reads `--flag value`, `--flag=value` and switches. Unknown and repeated flags, and stray words, are refused. */
+export function fromArgv(argv: readonly string[]): Sayings {
+  const said = new Map<OptionName, Said>()
+  const rest = [...argv]
+  for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
+    const [flag, attached] = splitFlag(word)
+    const name = FLAGS.get(flag)
+    if (name === undefined) throw unknownWord(flag)
+    if (said.has(name)) throw new ConfigError(2, `${flag} is given twice.`)
+    const text = attached ?? (isSwitch(name) ? 'true' : rest.shift())
+    if (text === undefined)
+      throw new ConfigError(2, `${flag} needs a value: ${flag} ${optionOf(name).placeholder ?? ''}`)
+    refuseSecret(name, text)
+    said.set(name, { text, place: flag, exitCode: 2 })
+  }
+  return said
+}
+
+/** Reads the `SERVICE_*` variables; an empty one says nothing, an unknown one is refused. */
+export function fromEnv(env: Readonly<Record<string, string | undefined>>): Sayings {
+  const said = new Map<OptionName, Said>()
+  for (const [variable, text] of Object.entries(env)) {
+    if (!variable.startsWith('SERVICE_') || text === undefined || text === '') continue
+    const name = ENVS.get(variable)
+    if (name === undefined) throw new ConfigError(1, `There is no setting ${variable}.${guess(variable, ENVS.keys())}`)
+    said.set(name, { text, place: variable, exitCode: 1 })
+  }
+  return said
+}
+
+/** Reads the `--config` file: one flat mapping in YAML, of which JSON is a part. */
+export function fromFile(path: string): Sayings {
+  const content = parseFile(path)
+  const said = new Map<OptionName, Said>()
+  for (const [key, value] of Object.entries(content)) {
+    const name = KEYS.get(key)
+    if (name === undefined) throw new ConfigError(1, `${path} has an unknown key ${key}.${guess(key, KEYS.keys())}`)
+    const text = textOf(value)
+    if (text === undefined)
+      throw new ConfigError(1, `${key} in ${path} must be a text, a number, true, false or a list of texts.`)
+    said.set(name, { text, place: `${key} in ${path}`, exitCode: 1 })
+  }
+  return said
+}
+
+function splitFlag(word: string): [flag: string, attached: string | undefined] {
+  const equals = word.indexOf('=')
+  return word.startsWith('--') && equals > 0 ? [word.slice(0, equals), word.slice(equals + 1)] : [word, undefined]
+}
+
+function isSwitch(name: OptionName): boolean {
+  return optionOf(name).placeholder === undefined
+}
+
+function unknownWord(word: string): ConfigError {
+  if (!word.startsWith('-')) return new ConfigError(2, 'ctl serve takes flags only; see ctl serve --help.')
+  return new ConfigError(2, `ctl serve has no flag ${word}.${guess(word, FLAGS.keys()) || ' See ctl serve --help.'}`)
+}
+
+function guess(word: string, known: Iterable<string>): string {
+  const near = nearest(word, known)
+  return near === undefined ? '' : ` Did you mean ${near}?`
+}
+
+/** Whatever stands on a command line can be read by every user of the machine. */
+function refuseSecret(name: OptionName, text: string): void {
+  const { notInArgv } = optionOf(name)
+  if (notInArgv !== undefined)
+    throw new ConfigError(2, `${flagOf(name)} is a secret and not taken from the command line; use ${notInArgv}.`)
+  if (name === 'databaseUrl' && hasPassword(text))
+    throw new ConfigError(
+      2,
+      '--database-url holds a password, which everybody on this machine could read; use SERVICE_DATABASE_URL, a --config file or a .pgpass file.',
+    )
+}
+
+function parseFile(path: string): object {
+  const content = parsed(path)
+  if (content === null || content === undefined) return {}
+  if (typeof content !== 'object' || Array.isArray(content))
+    throw new ConfigError(1, `${path} must hold one mapping of settings.`)
+  return content
+}
+
+function parsed(path: string): unknown {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new ConfigError(1, `The configuration file ${path} cannot be read (${codeOf(error)}).`)
+  }
+  try {
+    return parseYaml(text) as unknown
+  } catch (error) {
+    const [line = ''] = (error instanceof Error ? error.message : '').split('\n')
+    throw new ConfigError(1, `${path} is neither YAML nor JSON: ${line.replace(/:$/, '.')}`)
+  }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : String(error)
+}
+
+function textOf(value: unknown): string | undefined {
+  if (typeof value === 'string') return value
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value.join(',')
+  return undefined
+}

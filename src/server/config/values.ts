@@ -1,0 +1,114 @@
+import ipaddr from 'ipaddr.js'
+import { CREDENTIAL_ENV } from '../../shared/credential-formats.ts'
+
+/** A value as its option wants it, or what it should have been: the end of a sentence that begins with its place. */
+export type Parsed<T> = { readonly value: T } | { readonly mustBe: string }
+
+export interface Address {
+  /** A name or an address, without brackets. */
+  readonly host: string
+  /** 0 picks a free one. */
+  readonly port: number
+}
+
+export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+export type LogLevel = (typeof LOG_LEVELS)[number]
+
+const ADDRESS = /^(?:\[([0-9a-f:.]+)\]|([^:\s[\]]*)):(\d{1,5})$/i
+const SWITCH: Readonly<Record<string, boolean>> = { true: true, false: false, '1': true, '0': false }
+
+/** `host:port` or `[v6]:port`; without a host it is loopback, never every interface. */
+export function address(text: string): Parsed<Address> {
+  const [, bracketed, bare, digits] = ADDRESS.exec(text) ?? []
+  const port = Number(digits)
+  const isWrong = digits === undefined || port > 65_535 || (bracketed !== undefined && !ipaddr.IPv6.isValid(bracketed))
+  if (isWrong) return { mustBe: 'host:port, with a port from 0 to 65535' }
+  return { value: { host: bracketed ?? (bare || '127.0.0.1'), port } }
+}
+
+/** Whether only this machine can reach the host. Names other than localhost count as reachable. */
+export function isLoopback(host: string): boolean {
+  if (host === 'localhost') return true
+  return ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback'
+}
+
+/** The origin of an http or https URL. */
+export function origin(text: string): Parsed<string> {
+  const mustBe = 'the origin of an http or https URL, such as https://ctl.example.com'
+  if (!URL.canParse(text)) return { mustBe }
+  const { protocol, origin: parsed, pathname, search, hash, username } = new URL(text)
+  const isBare = pathname === '/' && search === '' && hash === '' && username === ''
+  return isBare && (protocol === 'http:' || protocol === 'https:') ? { value: parsed } : { mustBe }
+}
+
+/** Comma-separated origins. */
+export function origins(text: string): Parsed<readonly string[]> {
+  return each(text, origin, 'origins such as https://ctl.example.com, separated by commas')
+}
+
+/** Comma-separated networks; a bare address is the network of itself. */
+export function networks(text: string): Parsed<readonly string[]> {
+  return each(text, network, 'CIDR networks such as 10.0.0.0/8, separated by commas')
+}
+
+function network(text: string): Parsed<string> {
+  if (ipaddr.isValidCIDR(text)) return { value: text }
+  if (!ipaddr.IPv4.isValidFourPartDecimal(text) && !ipaddr.IPv6.isValid(text)) return { mustBe: 'a network' }
+  return { value: `${text}/${ipaddr.parse(text).kind() === 'ipv4' ? 32 : 128}` }
+}
+
+/** A PostgreSQL connection URL. The text never shows in the refusal, since it may hold a password. */
+export function databaseUrl(text: string): Parsed<string> {
+  const isOne = URL.canParse(text) && ['postgres:', 'postgresql:'].includes(new URL(text).protocol)
+  return isOne ? { value: text } : { mustBe: 'a connection URL such as postgres://user@host:5432/ctl' }
+}
+
+/** Whether a connection URL holds a password, in its authority or its query. */
+export function hasPassword(url: string): boolean {
+  if (!URL.canParse(url)) return /:[^/@]*@|password=/i.test(url)
+  const { password, searchParams } = new URL(url)
+  return password !== '' || searchParams.has('password')
+}
+
+/** 32 bytes in base64. The text never shows in the refusal. */
+export function masterKey(text: string): Parsed<Buffer> {
+  const bytes = Buffer.from(text.trim(), 'base64')
+  const isCanonical = bytes.length === 32 && bytes.toString('base64') === text.trim()
+  return isCanonical ? { value: bytes } : { mustBe: '32 bytes in base64 (openssl rand -base64 32 makes one)' }
+}
+
+export function credentialEnv(text: string): Parsed<string> {
+  return CREDENTIAL_ENV.test(text) ? { value: text } : { mustBe: '1 to 16 of a-z and 0-9' }
+}
+
+export function logLevel(text: string): Parsed<LogLevel> {
+  const value = LOG_LEVELS.find((level) => level === text)
+  return value === undefined ? { mustBe: `one of ${LOG_LEVELS.join(', ')}` } : { value }
+}
+
+/** A number of connections. */
+export function connections(text: string): Parsed<number> {
+  return /^\d{1,4}$/.test(text) && Number(text) <= 1000
+    ? { value: Number(text) }
+    : { mustBe: 'a whole number from 0 to 1000' }
+}
+
+export function path(text: string): Parsed<string> {
+  return text === '' || text.includes('\0') ? { mustBe: 'a path' } : { value: text }
+}
+
+export function on(text: string): Parsed<boolean> {
+  const value = SWITCH[text]
+  return value === undefined ? { mustBe: 'true or false' } : { value }
+}
+
+function each<T>(text: string, parse: (item: string) => Parsed<T>, mustBe: string): Parsed<readonly T[]> {
+  const values: T[] = []
+  for (const item of text.split(',').map((part) => part.trim())) {
+    if (item === '') continue
+    const parsed = parse(item)
+    if ('mustBe' in parsed) return { mustBe }
+    values.push(parsed.value)
+  }
+  return { value: values }
+}

@@ -1,0 +1,93 @@
+import { PLATFORM } from '../../shared/ids.ts'
+import type { IdSource } from '../ports/clock.ts'
+import type { Change } from '../ports/unit-of-work.ts'
+import * as store from './store.ts'
+
+/** What a new object is called and when it was made. */
+export interface Founding {
+  readonly id: string
+  readonly createdAt: Date
+}
+
+/**
+ * How the slices make their objects: the same ways that requests take. The composition root passes them, since a slice
+ * imports no other.
+ */
+export interface Founders {
+  addDomain(
+    change: Change,
+    domain: Founding & { readonly slug: string; readonly displayName: string },
+  ): Promise<boolean>
+  addProject(
+    change: Change,
+    project: Founding & { readonly domainId: string; readonly slug: string; readonly displayName: string },
+  ): Promise<boolean>
+  addServiceIdentity(
+    change: Change,
+    identity: Founding & { readonly domainId: string; readonly subject: string; readonly displayName: string },
+  ): Promise<void>
+  /** The pseudonym by which a subject is known in its Domain. */
+  pseudonymOf(domainId: string, subject: string): string
+  /** Issues a token with every scope to a service identity; resolves with its plaintext. */
+  issueToken(
+    change: Change,
+    token: {
+      readonly ownerId: string
+      readonly name: string
+      readonly lifetimeSeconds: number
+      readonly createdAt: Date
+    },
+  ): Promise<string>
+}
+
+export interface FoundDeps {
+  readonly founders: Founders
+  readonly ids: IdSource
+  /** How long the token works. Default 90 days (decisions: First run). */
+  readonly tokenSeconds?: number
+}
+
+const SLUG = 'default'
+const SUBJECT = 'bootstrap'
+const TOKEN_SECONDS = 90 * 86_400
+
+/**
+ * Makes whatever is missing of what a first sign-in needs: the Domain `default`, a Project in it and the bootstrap
+ * identity with its grants. Then issues a token to that identity and resolves with its plaintext.
+ */
+export async function found(change: Change, at: Date, deps: FoundDeps): Promise<string> {
+  const domainId = (await store.findDomainId(change.db, SLUG)) ?? (await foundDomain(change, at, deps))
+  const ownerId = await findOrAddIdentity(change, { at, domainId }, deps)
+  const subject = `serviceaccount:${ownerId}`
+  await change.tuples.create({ subject, relation: 'admin', resource: PLATFORM }, { domainId: null, projectId: null })
+  await change.tuples.create(
+    { subject, relation: 'auditor', resource: `domain:${domainId}` },
+    { domainId, projectId: null },
+  )
+  return deps.founders.issueToken(change, {
+    ownerId,
+    name: SUBJECT,
+    lifetimeSeconds: deps.tokenSeconds ?? TOKEN_SECONDS,
+    createdAt: at,
+  })
+}
+
+async function foundDomain(change: Change, createdAt: Date, { founders, ids }: FoundDeps): Promise<string> {
+  const domain = { id: ids.next(), slug: SLUG, displayName: 'Default', createdAt }
+  const project = { id: ids.next(), domainId: domain.id, slug: SLUG, displayName: 'Default', createdAt }
+  const isMade = (await founders.addDomain(change, domain)) && (await founders.addProject(change, project))
+  if (!isMade) throw new Error('the Domain or Project default appeared while it was being made')
+  return domain.id
+}
+
+async function findOrAddIdentity(
+  change: Change,
+  { at, domainId }: { readonly at: Date; readonly domainId: string },
+  { founders, ids }: FoundDeps,
+): Promise<string> {
+  const known = await store.findIdentityId(change.db, domainId, founders.pseudonymOf(domainId, SUBJECT))
+  if (known !== undefined) return known
+  const identity = { id: ids.next(), domainId, subject: SUBJECT, displayName: 'Bootstrap', createdAt: at }
+  await founders.addServiceIdentity(change, identity)
+  return identity.id
+}

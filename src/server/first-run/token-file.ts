@@ -1,0 +1,97 @@
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
+import type { TokenHandover } from './token-handover.ts'
+
+/** Never follow a link that somebody laid, never write over a file. */
+const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
+
+/** Why the token file cannot be written; `code` is the system's, e.g. `EEXIST`. */
+export class TokenFileError extends Error {
+  readonly code: string
+
+  constructor(path: string, cause: unknown) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause)
+    super(`the token file ${path} cannot be written (${code})`, { cause })
+    this.name = 'TokenFileError'
+    this.code = code
+  }
+}
+
+/**
+ * Hands the token over in a file of mode 0600, written beside its place and linked into place. Neither step follows a
+ * link or writes over a file.
+ */
+export function createTokenFile(path: string): TokenHandover {
+  const staging = `${path}.new`
+
+  function guard(work: () => void): void {
+    try {
+      work()
+    } catch (error) {
+      throw new TokenFileError(path, error)
+    }
+  }
+
+  /** A crash between link and removal leaves one file under both names. */
+  function isLinked(): boolean {
+    return lstatSync(path, { throwIfNoEntry: false })?.ino === lstatSync(staging).ino
+  }
+
+  return {
+    stage(token) {
+      guard(() => {
+        if (lstatSync(path, { throwIfNoEntry: false })) throw taken(path)
+        mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+        rmSync(staging, { force: true })
+        write(staging, `${token}\n`)
+      })
+    },
+    staged: () => (existsSync(staging) ? readFileSync(staging, 'utf8').trim() : undefined),
+    publish() {
+      guard(() => {
+        if (!isLinked()) linkSync(staging, path)
+        rmSync(staging)
+        sync(dirname(path))
+      })
+    },
+    discard() {
+      rmSync(staging, { force: true })
+    },
+  }
+}
+
+function taken(path: string): Error {
+  return Object.assign(new Error(`${path} exists`), { code: 'EEXIST' })
+}
+
+function write(path: string, text: string): void {
+  const file = openSync(path, NEW_FILE, 0o600)
+  try {
+    writeSync(file, text)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+  sync(dirname(path))
+}
+
+function sync(directory: string): void {
+  const file = openSync(directory, constants.O_RDONLY)
+  try {
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+}

@@ -1,0 +1,244 @@
+import type { FastifyReply } from 'fastify'
+import type { Logger } from 'pino'
+import { problem } from '../../shared/problems.ts'
+import type { Authorizer, CaveatFacts } from '../ports/authorizer.ts'
+import type { Caller } from '../ports/credential-resolver.ts'
+import type { Change, UnitOfWork } from '../ports/unit-of-work.ts'
+import { grantedRow, type AuditSubject } from './audit-rows.ts'
+import type { Asker, Gatekeeper } from './authorize.ts'
+import { pageSizeOf, type Cursors } from './cursors.ts'
+import type { OperationPlan } from './operation-plan.ts'
+import type { Parameters } from './parameters.ts'
+import type { PagePosition, RequestContext, Row } from './request-context.ts'
+import type { TemplateSources } from './template.ts'
+
+/** What a request needs of the server. */
+export interface RequestServices {
+  readonly gatekeeper: Gatekeeper
+  readonly cursors: Cursors
+  readonly unitOfWork: UnitOfWork | undefined
+  readonly authorizer: Authorizer | undefined
+  readonly log: Logger
+}
+
+const NO_MEMBERS: Readonly<Record<string, unknown>> = Object.freeze({})
+
+/** What is known before the operation runs. */
+export interface Admission {
+  readonly plan: OperationPlan
+  readonly correlationId: string
+  readonly sourceAddress: string
+  readonly nowMs: number
+}
+
+/**
+ * One request from its first hook to its answer: what a handler sees of it, and what the edge keeps of it for the
+ * audit row. A class for its lifetime: a closure apiece for every method would cost more than the work.
+ */
+export class ActiveRequest implements RequestContext {
+  readonly plan: OperationPlan
+  readonly correlationId: string
+  readonly sourceAddress: string
+  readonly nowMs: number
+  path: Readonly<Record<string, unknown>> = NO_MEMBERS
+  query: Readonly<Record<string, unknown>> = NO_MEMBERS
+  body: Readonly<Record<string, unknown>> | undefined
+  row: Row | undefined
+  position: PagePosition | undefined
+  pageSize = 50
+  facts: CaveatFacts
+  /** Whether the audit row is in the datastore, with the change. */
+  audited = false
+  /** Whether a gate that needs the row has been passed. */
+  admitted = false
+  /** Whether it has been answered. */
+  concluded = false
+  /** On the monotonic clock, in ms. */
+  readonly startedAt = performance.now()
+  #caller: Caller | undefined
+  #context: Record<string, unknown> | undefined
+  #about: AuditSubject['about']
+  #denial: string | undefined
+  readonly #services: RequestServices
+  readonly #reply: FastifyReply
+
+  constructor(services: RequestServices, admission: Admission, reply: FastifyReply) {
+    this.#services = services
+    this.#reply = reply
+    this.plan = admission.plan
+    this.correlationId = admission.correlationId
+    this.sourceAddress = admission.sourceAddress
+    this.nowMs = admission.nowMs
+    this.facts = { nowMs: admission.nowMs, sourceIp: admission.sourceAddress }
+  }
+
+  /** Absent only on open operations: those declare no credentials, and their handlers do not ask. */
+  get caller(): Caller {
+    if (this.#caller === undefined) throw new Error(`${this.plan.id} is open and has no caller`)
+    return this.#caller
+  }
+
+  get knownCaller(): Caller | undefined {
+    return this.#caller
+  }
+
+  identify(caller: Caller): void {
+    this.#caller = caller
+    this.facts = {
+      nowMs: this.nowMs,
+      sourceIp: this.sourceAddress,
+      ...(caller.acr !== undefined && { acr: caller.acr }),
+      ...(caller.authTimeMs !== undefined && { authTimeMs: caller.authTimeMs }),
+    }
+  }
+
+  /** Takes over the parsed members and works out the page that a list is asked for. */
+  take({ path, query }: Parameters): void {
+    this.path = path
+    this.query = query
+    const { paging } = this.plan.operation
+    if (paging === undefined) return
+    this.pageSize = pageSizeOf(query['limit'], paging)
+    const { cursor } = query
+    if (typeof cursor !== 'string') return
+    this.position = this.#services.cursors.decode(cursor, this.#binding(paging))
+  }
+
+  asker(): Asker {
+    return { caller: this.caller, facts: this.facts }
+  }
+
+  /** Members that templates draw on: the caller's are flattened to the names that the contract uses. */
+  sources(): TemplateSources {
+    const caller = this.#caller
+    return {
+      path: this.path,
+      query: this.query,
+      caller:
+        caller === undefined ? NO_MEMBERS : { subject: caller.subject, domain_id: caller.domainId, id: caller.id },
+      body: this.body,
+      row: this.row,
+    }
+  }
+
+  auditSubject(): AuditSubject {
+    const { authorizer } = this.#services
+    return {
+      plan: this.plan,
+      subject: this.#caller?.subject ?? 'anonymous',
+      callerDomainId: this.#caller?.domainId ?? null,
+      correlationId: this.correlationId,
+      sources: this.sources(),
+      about: this.#about,
+      context: this.#context ?? NO_MEMBERS,
+      denial: this.#denial,
+      domainOf: (object) => domainKnownNow(authorizer, object),
+    }
+  }
+
+  async admit(row: Row | undefined): Promise<void> {
+    this.row = row
+    if (row === undefined) throw problem(this.plan.operation.gate.missingRow ?? 'not_found')
+    await this.#services.gatekeeper.passGate(this.plan, this.asker(), this.sources())
+    this.admitted = true
+  }
+
+  async probe(name: string, row?: Row): Promise<boolean> {
+    const leg = this.plan.probes.get(name)
+    if (leg === undefined) throw new Error(`${this.plan.id} declares no probe ${name}`)
+    const held = await this.#tolerant(() => this.#services.gatekeeper.asks(leg, this.asker(), this.#with(row)))
+    return held === true
+  }
+
+  async visible<T>(rows: readonly T[], row: (item: T) => Row): Promise<T[]> {
+    const leg = this.plan.rows
+    if (leg === undefined) throw new Error(`${this.plan.id} declares no filter of rows`)
+    const asker = this.asker()
+    const shown: T[] = []
+    for (const item of rows) {
+      const held = await this.#tolerant(() => this.#services.gatekeeper.asks(leg, asker, this.#with(row(item))))
+      if (held === true) shown.push(item)
+    }
+    return shown
+  }
+
+  async require(relation: string, object: string): Promise<void> {
+    await this.#services.gatekeeper.require(this.asker(), relation, object)
+  }
+
+  async holds(relation: string, object: string): Promise<boolean> {
+    return this.#services.gatekeeper.holds(this.asker(), relation, object)
+  }
+
+  async change<T>(work: (change: Change) => Promise<T>): Promise<T> {
+    const { unitOfWork } = this.#services
+    if (unitOfWork === undefined) throw problem(this.plan.operation.notProvisioned ?? 'not_provisioned')
+    if (this.audited) throw new Error(`${this.plan.id} changes twice in one request`)
+    if (this.plan.gateStage === 'row' && !this.admitted) throw new Error(`${this.plan.id} changes before its gate`)
+    const options = {
+      pool: 'interactive',
+      correlationId: this.correlationId,
+      audit: () => grantedRow(this.auditSubject()),
+    } as const
+    const result = await unitOfWork.run(options, work)
+    this.audited = true
+    return result
+  }
+
+  note(context: Readonly<Record<string, unknown>>): void {
+    this.#context = { ...this.#context, ...context }
+  }
+
+  about(object: string, domainId?: string | null): void {
+    this.#about = { object, domainId }
+  }
+
+  denied(reason: string): void {
+    this.#denial = reason
+  }
+
+  header(name: string, value: string): void {
+    if (this.plan.operation.headers?.[name] === undefined) throw new Error(`${this.plan.id} declares no header ${name}`)
+    void this.#reply.header(name, value)
+  }
+
+  page<T>(items: T[], next: PagePosition | undefined): { items: T[]; next_cursor: string | null } {
+    const { paging } = this.plan.operation
+    if (paging === undefined) throw new Error(`${this.plan.id} is no list of pages`)
+    this.note({ item_count: items.length })
+    return {
+      items,
+      next_cursor: next === undefined ? null : this.#services.cursors.encode(next, this.#binding(paging)),
+    }
+  }
+
+  #binding(paging: NonNullable<OperationPlan['operation']['paging']>) {
+    return { operationId: this.plan.id, paging, subject: this.#caller?.subject ?? '' }
+  }
+
+  #with(row: Row | undefined): TemplateSources {
+    return row === undefined ? this.sources() : { ...this.sources(), row }
+  }
+
+  /** A question that could not be answered hides what it was asked for, and is counted (S0 Principals). */
+  async #tolerant(ask: () => boolean | Promise<boolean>): Promise<boolean | undefined> {
+    try {
+      return await ask()
+    } catch (error) {
+      this.#services.log.warn({ err: error, correlation_id: this.correlationId }, 'a row or field was left out')
+      const name = this.plan.audit?.faults ?? 'authz_errors'
+      this.note({ [name]: Number(this.#context?.[name] ?? 0) + 1 })
+      return undefined
+    }
+  }
+}
+
+/** Only what is at hand: a row's chain is not worth waiting for, and its writing must not fail for want of it. */
+function domainKnownNow(authorizer: Authorizer | undefined, object: string): string | null | undefined {
+  try {
+    const home = authorizer?.domainOf(object)
+    return home instanceof Promise ? undefined : home
+  } catch {
+    return undefined
+  }
+}

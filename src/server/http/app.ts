@@ -1,0 +1,129 @@
+import Fastify, { type FastifyInstance } from 'fastify'
+import { createServer as createHttpServer, type Server } from 'node:http'
+import { createServer as createHttpsServer } from 'node:https'
+import type { SecureContextOptions } from 'node:tls'
+import type { Logger } from 'pino'
+import type { Authorizer } from '../ports/authorizer.ts'
+import type { Clock, IdSource } from '../ports/clock.ts'
+import type { CredentialResolver } from '../ports/credential-resolver.ts'
+import type { Keyring } from '../ports/keyring.ts'
+import type { UnitOfWork } from '../ports/unit-of-work.ts'
+import { createAnswers } from './answers.ts'
+import type { AuditQueue } from './audit-queue.ts'
+import { createAuditTrail } from './audit-trail.ts'
+import { createAuthenticate } from './authenticate.ts'
+import { createGatekeeper } from './authorize.ts'
+import { createClientAddress } from './client-address.ts'
+import { answerGarbage, takeOddRequests } from './garbage.ts'
+import { createCursors } from './cursors.ts'
+import { createDrain } from './drain.ts'
+import { mountOperations } from './mount.ts'
+import { planOperations } from './operation-plan.ts'
+import { parseQueryString } from './query-string.ts'
+import type { MountedSurface } from './request-context.ts'
+import { answerUnrouted } from './unrouted.ts'
+
+export interface AppDeps {
+  readonly surfaces: readonly MountedSurface[]
+  /** In the order in which they are tried. */
+  readonly resolvers: readonly CredentialResolver[]
+  /** Without it gated operations answer 501. */
+  readonly authorizer: Authorizer | undefined
+  readonly unitOfWork: UnitOfWork | undefined
+  readonly audit: AuditQueue
+  readonly keyring: Keyring
+  readonly clock: Clock
+  readonly ids: IdSource
+  readonly log: Logger
+  /** Networks whose `X-Forwarded-For` counts. */
+  readonly trustedProxies: readonly string[]
+  /** Origins that cookie-authenticated changes may come from, the server's own included. */
+  readonly allowedOrigins: readonly string[]
+  /** PEM certificate and key; plain HTTP when absent. */
+  readonly tls?: SecureContextOptions | undefined
+  /** Told of every answer, for metrics. */
+  readonly observe?: ((operationId: string, status: number, seconds: number) => void) | undefined
+}
+
+/** The API as a listener. */
+export interface App {
+  readonly fastify: FastifyInstance
+  readonly server: Server
+  /** Resolves with the port. */
+  listen(address: { readonly host: string; readonly port: number }): Promise<number>
+  /** Stops accepting, lets what runs finish for so long, answers what still arrives with 503, and closes. */
+  drain(deadlineMs: number): Promise<void>
+}
+
+/** Bytes of one request's headers, and how long a request may take to arrive. */
+const LIMITS = {
+  requireHostHeader: false,
+  maxHeaderSize: 16 * 1024,
+  headersTimeout: 15_000,
+  requestTimeout: 30_000,
+  keepAliveTimeout: 72_000,
+  connectionsCheckingInterval: 5_000,
+} as const
+
+/** Read and thrown away of a body that is sent to no operation. */
+const UNROUTED_BODY_BYTES_MAX = 8 * 1024
+
+/**
+ * Builds the HTTP edge over the surfaces.
+ *
+ * @throws Error when the contract contradicts itself; deprecation markers with the prefix `api deprecations:`.
+ */
+export function createApp(deps: AppDeps): App {
+  const { ids, log } = deps
+  const mint = (): string => ids.next()
+  const drain = createDrain()
+  const trail = createAuditTrail(deps)
+  const answers = createAnswers({ ...deps, trail, drain, mint })
+  const fastify = Fastify({
+    logger: false,
+    exposeHeadRoutes: false,
+    bodyLimit: UNROUTED_BODY_BYTES_MAX,
+    routerOptions: { maxParamLength: 1024, querystringParser: parseQueryString },
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    serverFactory: (handler) =>
+      deps.tls === undefined
+        ? createHttpServer({ ...LIMITS }, handler)
+        : createHttpsServer({ ...LIMITS, ...deps.tls }, handler),
+    clientErrorHandler: (error, socket) => answerGarbage(error, socket, mint()),
+    frameworkErrors: (error, request, reply) => answers.turnAway({ request, reply }, error),
+  })
+  const plans = planOperations(deps.surfaces)
+  mountOperations(fastify, plans, {
+    ...deps,
+    drain,
+    mint,
+    answers,
+    authenticate: createAuthenticate(deps.resolvers, log),
+    gatekeeper: createGatekeeper(deps.authorizer),
+    cursors: createCursors(deps.keyring),
+    clientAddress: createClientAddress(deps.trustedProxies),
+    allowedOrigins: new Set(deps.allowedOrigins),
+  })
+  answerUnrouted(fastify, plans, answers)
+  takeOddRequests(fastify.server, mint)
+  fastify.addHook('onClose', () => trail.flush())
+
+  return {
+    fastify,
+    server: fastify.server,
+    async listen({ host, port }) {
+      await fastify.listen({ host, port })
+      const address = fastify.server.address()
+      if (address === null || typeof address === 'string') throw new Error('the server listens on no port')
+      return address.port
+    },
+    async drain(deadlineMs) {
+      drain.begin()
+      const closing = fastify.close()
+      const outcome = await drain.settled(deadlineMs)
+      if (outcome === 'deadline') fastify.server.closeAllConnections()
+      await closing
+    },
+  }
+}

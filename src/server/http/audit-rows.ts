@@ -1,0 +1,101 @@
+import { PROBLEMS, type Problem } from '../../shared/problems.ts'
+import type { AuditEntry } from '../ports/unit-of-work.ts'
+import type { OperationPlan } from './operation-plan.ts'
+import { Refusal } from './refusal.ts'
+import type { TemplateSources } from './template.ts'
+
+/** What is known of a request when its row is made. */
+export interface AuditSubject {
+  readonly plan: OperationPlan
+  /** Subject of the caller, or `anonymous`. */
+  readonly subject: string
+  readonly callerDomainId: string | null
+  readonly correlationId: string
+  readonly sources: TemplateSources
+  /** Set by the handler, which knows better than the template. */
+  readonly about: { readonly object: string; readonly domainId: string | null | undefined } | undefined
+  readonly context: Readonly<Record<string, unknown>>
+  /** Why the answer, a success, is a denial (S0 RebacCheckResponse). */
+  readonly denial: string | undefined
+  /** Domain that an object lies in, where that is known. */
+  readonly domainOf: (object: string) => string | null | undefined
+}
+
+/** The row of a decision that went well; undefined where the contract wants none. */
+export function grantedRow(request: AuditSubject): AuditEntry | undefined {
+  const { plan, denial } = request
+  if (denial !== undefined) return plan.audit && rowOf(request, { outcome: 'permission_denied', reason: denial })
+  return plan.audit?.when === 'all' ? rowOf(request, { outcome: 'granted', reason: 'granted' }) : undefined
+}
+
+/** The row of a request that failed; undefined where the contract wants none. */
+export function failureRow(request: AuditSubject, error: unknown, answer: Problem): AuditEntry | undefined {
+  const { audit } = request.plan
+  if (audit === undefined) return undefined
+  if (error instanceof Refusal) return refusalRow(request, error)
+  if (answer.status === 401 || answer.status === 403)
+    return rowOf(request, { outcome: 'permission_denied', reason: answer.code })
+  if (audit.when === 'denials') return undefined
+  return rowOf(request, { outcome: outcomeOf(answer), reason: answer.code })
+}
+
+function refusalRow(request: AuditSubject, { answer, missing, reason }: Refusal): AuditEntry {
+  const isPathGate = answer.code === request.plan.operation.gate.ownNode?.mismatch
+  const row = rowOf(request, {
+    outcome: 'permission_denied',
+    reason: isPathGate ? answer.code : reason,
+    object: missing.object,
+    context: { missing_relation: missing.relation },
+  })
+  return isPathGate ? { ...row, relation: request.plan.audit?.pathGate ?? row.relation } : row
+}
+
+interface RowDetails {
+  readonly outcome: AuditEntry['outcome']
+  readonly reason: string
+  readonly object?: string
+  readonly context?: Readonly<Record<string, unknown>>
+}
+
+function rowOf(request: AuditSubject, { outcome, reason, object: fallback, context }: RowDetails): AuditEntry {
+  const object = request.about?.object ?? objectOf(request) ?? fallback ?? 'platform:main'
+  return {
+    domainId: domainOf(request, object),
+    subject: request.subject,
+    relation: request.plan.audit?.relation ?? '',
+    object,
+    outcome,
+    reason,
+    correlationId: request.correlationId,
+    context: context === undefined ? request.context : { ...request.context, ...context },
+  }
+}
+
+/** The object by the contract: the audit rule's own template, else the gate's legs in order. */
+function objectOf({ plan, sources }: AuditSubject): string | undefined {
+  const own = plan.audit?.object?.render(sources)
+  if (own !== undefined) return own
+  for (const leg of plan.legs) {
+    const object = leg.object.render(sources)
+    if (object !== undefined) return object
+  }
+  return undefined
+}
+
+/** The chain that the row belongs to: the object's Domain where it is known, the platform's for the platform, else the caller's. */
+function domainOf(request: AuditSubject, object: string): string | null {
+  if (request.about?.domainId !== undefined) return request.about.domainId
+  if (object.startsWith('platform:')) return null
+  if (object.startsWith('domain:')) return uuidOrNull(object.slice('domain:'.length)) ?? request.callerDomainId
+  return request.domainOf(object) ?? request.callerDomainId
+}
+
+function uuidOrNull(text: string): string | null {
+  return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text) ? text : null
+}
+
+function outcomeOf({ code }: Problem): AuditEntry['outcome'] {
+  const { status } = PROBLEMS[code]
+  if (status === 404) return 'not_found'
+  return status < 500 ? 'invariant_violation' : 'internal_error'
+}

@@ -1,0 +1,41 @@
+import type { Problem } from '../../shared/problems.ts'
+import type { ActiveRequest } from './active-request.ts'
+import { createAnonymousFailures } from './anonymous-failures.ts'
+import type { AuditQueue } from './audit-queue.ts'
+import { failureRow, grantedRow } from './audit-rows.ts'
+
+/** Leaves the audit rows of requests, each where it belongs (decisions: Audit). */
+export interface AuditTrail {
+  /** Queues the row of a success, unless the change has carried it. */
+  succeeded(active: ActiveRequest): void
+  /** Writes the row of a denial, to be awaited; queues that of any other failure. */
+  failed(active: ActiveRequest, error: unknown, answer: Problem): Promise<void> | undefined
+  /** Hands over what was gathered of anonymous failures. */
+  flush(): void
+}
+
+/** Makes the trail over the queue. */
+export function createAuditTrail({ audit }: { readonly audit: AuditQueue }): AuditTrail {
+  const anonymous = createAnonymousFailures((entry) => audit.add(entry))
+
+  return {
+    succeeded(active) {
+      if (active.audited) return
+      const row = grantedRow(active.auditSubject())
+      if (row !== undefined) audit.add(row)
+    },
+    failed(active, error, answer) {
+      const row = failureRow(active.auditSubject(), error, answer)
+      if (row === undefined) return undefined
+      if (active.knownCaller === undefined) {
+        const entry = { ...row, context: { ...row.context, source_address: active.sourceAddress } }
+        anonymous.count(active.sourceAddress, row.relation, () => entry)
+        return undefined
+      }
+      if (row.outcome === 'permission_denied') return audit.write(row)
+      audit.add(row)
+      return undefined
+    },
+    flush: () => anonymous.flush(),
+  }
+}

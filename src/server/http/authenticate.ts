@@ -1,0 +1,63 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Logger } from 'pino'
+import { problem } from '../../shared/problems.ts'
+import type { Caller, CredentialResolver, Refusal } from '../ports/credential-resolver.ts'
+import type { OperationPlan } from './operation-plan.ts'
+
+/** Resolves the credential of a request: a caller, or undefined on an open operation. */
+export type Authenticate = (plan: OperationPlan, request: Presented) => Caller | undefined | Promise<Caller | undefined>
+
+export interface Presented {
+  readonly headers: IncomingHttpHeaders
+  readonly correlationId: string
+}
+
+const BEARER = /^Bearer +([\x21-\x7e]+)$/i
+
+/**
+ * Tries the resolvers that the operation takes and that recognise the credential, in order; the first success wins (S0
+ * Authentication 1). Why one refused is in the log; the caller sees the operation's 401, or the resolver's code where
+ * the operation is one of those that tell (`nsk_revoked`).
+ */
+export function createAuthenticate(resolvers: readonly CredentialResolver[], log: Logger): Authenticate {
+  function refuse(plan: OperationPlan, refusals: readonly Refusal[], correlationId: string): never {
+    for (const { log: cause } of refusals) log.info({ correlation_id: correlationId, cause }, 'credential refused')
+    throw problem(refusals.find(({ code }) => code !== undefined)?.code ?? plan.unauthenticated)
+  }
+
+  function settle(plan: OperationPlan, outcome: Caller | Refusal, correlationId: string): Caller {
+    return 'refused' in outcome ? refuse(plan, [outcome], correlationId) : outcome
+  }
+
+  async function tryAll(plan: OperationPlan, candidates: readonly Candidate[], correlationId: string): Promise<Caller> {
+    const refusals: Refusal[] = []
+    for (const { resolver, text } of candidates) {
+      const outcome = await resolver.resolve(text)
+      if (!('refused' in outcome)) return outcome
+      refusals.push(outcome)
+    }
+    return refuse(plan, refusals, correlationId)
+  }
+
+  return (plan, { headers, correlationId }) => {
+    const kinds = plan.operation.credentials
+    if (kinds.length === 0) return undefined
+    const text = BEARER.exec(headers.authorization ?? '')?.[1]
+    if (text === undefined) return refuse(plan, [], correlationId)
+    const candidates = resolvers.flatMap((resolver) =>
+      kinds.includes(resolver.kind) && resolver.recognizes(text) ? [{ resolver, text }] : [],
+    )
+    const [only] = candidates
+    if (only === undefined) return refuse(plan, [], correlationId)
+    if (candidates.length > 1) return tryAll(plan, candidates, correlationId)
+    const outcome = only.resolver.resolve(text)
+    return outcome instanceof Promise
+      ? outcome.then((settled) => settle(plan, settled, correlationId))
+      : settle(plan, outcome, correlationId)
+  }
+}
+
+interface Candidate {
+  readonly resolver: CredentialResolver
+  readonly text: string
+}

@@ -1,0 +1,73 @@
+import { problem } from '../../shared/problems.ts'
+import type { OperationPlan } from './operation-plan.ts'
+import { asZod } from './parameters.ts'
+import { schemaProblem } from './schema-failure.ts'
+import { isStorableValue } from './unsafe-text.ts'
+
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** Media types that bodies may come in. */
+export type BodyMedia = 'application/json' | 'application/x-www-form-urlencoded'
+
+/**
+ * Decodes a whole body that is within its cap; nothing sent reads as an empty object, so that bodies whose members are
+ * all optional may be left out.
+ *
+ * @throws Problem `invalid_body` for anything that is not an object of strict UTF-8 JSON (or a form) that can be stored.
+ */
+export function decodeBody(bytes: Buffer, media: BodyMedia): unknown {
+  if (bytes.length === 0) return {}
+  const text = decodeText(bytes)
+  return media === 'application/json' ? decodeJson(text) : decodeForm(text)
+}
+
+function decodeText(bytes: Buffer): string {
+  const text = bytes.toString('utf8')
+  // A replacement character is the only trace of bytes that are not UTF-8; then the strict decoder decides.
+  if (!text.includes('\ufffd')) return text
+  try {
+    return strictUtf8.decode(bytes)
+  } catch (error) {
+    throw problem('invalid_body', {}, error)
+  }
+}
+
+function decodeJson(text: string): unknown {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw problem('invalid_body', {}, error)
+  }
+  // What cannot be stored can only be written in these two ways; most bodies have neither.
+  if ((text.includes('\\u') || text.includes('__proto__')) && !isStorableValue(value)) throw problem('invalid_body')
+  return value
+}
+
+function decodeForm(text: string): unknown {
+  const members: Record<string, string> = Object.create(null)
+  for (const [name, value] of new URLSearchParams(text)) {
+    if (name in members) throw problem('invalid_body')
+    members[name] = value
+  }
+  if (!isStorableValue(members)) throw problem('invalid_body')
+  return { ...members }
+}
+
+/**
+ * Parses a decoded body by the operation's schema; undefined where it has none, and then nothing but an empty object may
+ * have been sent: a member that no schema knows is refused (S0 convention 10).
+ */
+export function parseBody({ operation }: OperationPlan, decoded: unknown): unknown {
+  if (operation.body === undefined) return assertNoMembers(decoded)
+  const schema = asZod(operation.body)
+  const parsed = schema.safeParse(decoded)
+  if (!parsed.success) throw schemaProblem(schema, parsed.error, 'invalid_body')
+  return parsed.data
+}
+
+function assertNoMembers(decoded: unknown): undefined {
+  const isObject = typeof decoded === 'object' && decoded !== null && !Array.isArray(decoded)
+  if (!isObject || Object.keys(decoded).length > 0) throw problem('invalid_body')
+  return undefined
+}

@@ -1,0 +1,92 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { problem } from '../../shared/problems.ts'
+import type { ActiveRequest } from './active-request.ts'
+import type { Answers } from './answers.ts'
+import { arrive, type ArrivalDeps } from './arrival.ts'
+import { decodeBody, parseBody, type BodyMedia } from './body.ts'
+import type { OperationPlan } from './operation-plan.ts'
+
+export interface MountDeps extends ArrivalDeps {
+  readonly answers: Answers
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What the edge keeps of a request; set by the first hook of every operation's route. */
+    active: ActiveRequest | undefined
+  }
+}
+
+/** Mounts one route per operation, with the request lifecycle of docs/architecture.md in its order. */
+export function mountOperations(fastify: FastifyInstance, plans: readonly OperationPlan[], deps: MountDeps): void {
+  fastify.decorateRequest('active', undefined)
+  acceptBodies(fastify)
+  fastify.setErrorHandler((error, request, reply) => deps.answers.fail({ request, reply }, error))
+  for (const plan of plans) mountOne(fastify, plan, deps)
+}
+
+/** A body as it arrived, within its cap. */
+interface RawBody {
+  readonly bytes: Buffer
+  readonly media: BodyMedia
+}
+
+/** Reads bodies as bytes: decoding is left to the operation, so that bad JSON does not cost the connection. */
+function acceptBodies(fastify: FastifyInstance): void {
+  fastify.removeAllContentTypeParsers()
+  for (const media of [
+    'application/json',
+    'application/x-www-form-urlencoded',
+  ] as const satisfies readonly BodyMedia[]) {
+    fastify.addContentTypeParser(media, { parseAs: 'buffer' }, (_request: FastifyRequest, bytes: Buffer, done) => {
+      done(null, { bytes, media } satisfies RawBody)
+    })
+  }
+}
+
+function mountOne(fastify: FastifyInstance, plan: OperationPlan, deps: MountDeps): void {
+  const { answers } = deps
+  fastify.route({
+    method: plan.operation.method,
+    url: plan.operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    bodyLimit: plan.bodyBytesMax,
+    onRequest: (request, reply, done) => arrive(plan, { request, reply, done }, deps),
+    // Stays synchronous as long as each step does.
+    handler: (request, reply) => {
+      const { active } = request
+      if (active === undefined) throw new Error(`${plan.id} was reached without its first hook`)
+      const giveUp = (error: unknown): void => answers.fail({ request, reply }, error)
+      try {
+        const result = operate(active, request.body, deps)
+        if (result instanceof Promise) void result.then((value) => answers.succeed(active, reply, value)).catch(giveUp)
+        else answers.succeed(active, reply, result)
+      } catch (error) {
+        giveUp(error)
+      }
+    },
+  })
+}
+
+/** Parses the body, runs the gate that needs it, then the handler. */
+function operate(active: ActiveRequest, raw: unknown, { gatekeeper }: MountDeps): unknown {
+  const { plan } = active
+  const body = parseBody(plan, decode(plan, raw))
+  // A body schema is of an object or a union of objects: nothing else can be refused member by member.
+  if (body !== undefined) active.body = body as Readonly<Record<string, unknown>>
+  const input = body === undefined ? { ...active.path, ...active.query } : { ...active.path, ...active.query, body }
+  // Handlers are typed by their contract entry, and the input was parsed by the same entry.
+  const handle = (): unknown => plan.handler?.(active, input as never)
+  if (plan.gateStage !== 'body' || active.knownCaller === undefined) return handle()
+  const gate = gatekeeper.passGate(plan, active.asker(), active.sources())
+  return gate instanceof Promise ? gate.then(handle) : handle()
+}
+
+/** Decodes what arrived; nothing sent reads as an empty object. */
+function decode({ operation }: OperationPlan, raw: unknown): unknown {
+  if (raw === undefined || raw === null) return {}
+  // Only the parsers above make bodies.
+  const { bytes, media } = raw as RawBody
+  const taken: readonly BodyMedia[] = operation.bodyMedia ?? ['application/json']
+  if (bytes.length > 0 && !taken.includes(media)) throw problem('unsupported_media_type')
+  return decodeBody(bytes, media)
+}

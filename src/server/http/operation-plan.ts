@@ -1,0 +1,138 @@
+import type {
+  AnySchema,
+  CredentialKind,
+  Gate,
+  GateLeg,
+  MediaResponse,
+  Operation,
+} from '../../shared/contract/operation.ts'
+import type { ProblemCode } from '../../shared/problems.ts'
+import type { AnyHandler, MountedSurface } from './request-context.ts'
+import { deprecationHeaders, type DeprecationHeaders } from './deprecations.ts'
+import { compileTemplate, type CompiledTemplate, type Stage } from './template.ts'
+
+/** A gate leg whose template is compiled. */
+export interface Leg {
+  readonly relation: string
+  readonly object: CompiledTemplate
+}
+
+/** One operation as the edge runs it: the contract's words worked out once at start. */
+export interface OperationPlan {
+  readonly id: string
+  readonly operation: Operation
+  readonly handler: AnyHandler | undefined
+  /** What a token's scopes must hold: `<surface>:<access>`. */
+  readonly scope: string
+  /** `<surface>:write` also satisfies a read. */
+  readonly scopeImpliedBy: string | undefined
+  readonly unauthenticated: ProblemCode
+  readonly legs: readonly Leg[]
+  /** When the gate can run: the latest stage that any of its legs needs. */
+  readonly gateStage: Stage | undefined
+  readonly denial: Leg | undefined
+  readonly rows: Leg | undefined
+  readonly probes: ReadonlyMap<string, Leg>
+  readonly skipFor: ReadonlySet<CredentialKind>
+  readonly audit: AuditPlan | undefined
+  readonly deprecation: DeprecationHeaders | undefined
+  readonly successStatus: number
+  readonly successShape: AnySchema | MediaResponse | null
+  /** Bytes; what is read and thrown away where the operation has no body. */
+  readonly bodyBytesMax: number
+  readonly overCap: ProblemCode
+}
+
+export interface AuditPlan {
+  readonly relation: string
+  readonly when: 'all' | 'denials'
+  readonly object: CompiledTemplate | undefined
+  readonly pathGate: string
+  /** Context member that counts rows and fields which a fault left out. */
+  readonly faults: string
+}
+
+/** A body that an operation does not have may still be sent; so much of it is read before it is refused. */
+const UNWANTED_BODY_BYTES_MAX = 8 * 1024
+
+/** Works out every operation of the surfaces. Throws on a contract that contradicts itself, naming the operation. */
+export function planOperations(surfaces: readonly MountedSurface[]): readonly OperationPlan[] {
+  return surfaces.flatMap((surface) =>
+    Object.entries(surface.operations).map(([id, operation]) => {
+      try {
+        return planOperation(id, operation, surface)
+      } catch (error) {
+        const prefix = error instanceof Error && error.message.startsWith('api deprecations:') ? '' : `${id}: `
+        throw new Error(`${prefix}${error instanceof Error ? error.message : String(error)}`, { cause: error })
+      }
+    }),
+  )
+}
+
+function planOperation(id: string, operation: Operation, surface: MountedSurface): OperationPlan {
+  const access = operation.access ?? (operation.method === 'GET' ? 'read' : 'write')
+  const [successStatus, successShape] = Object.entries(operation.responses)[0] ?? []
+  if (operation.body !== undefined && operation.bodyBytesMax === undefined) throw new Error('a body needs a cap')
+  if (successShape === undefined) throw new Error('a success answer is missing')
+  return {
+    id,
+    operation,
+    handler: surface.handlers?.[id],
+    scope: `${surface.name}:${access}`,
+    scopeImpliedBy: access === 'read' ? `${surface.name}:write` : undefined,
+    ...planGate(operation),
+    audit: planAudit(operation),
+    deprecation: deprecationHeaders(id, operation.deprecated),
+    successStatus: Number(successStatus),
+    successShape,
+    ...planDefaults(operation),
+  }
+}
+
+function planDefaults({ unauthenticated, bodyBytesMax, overCap }: Operation) {
+  return {
+    unauthenticated: unauthenticated ?? ('unauthenticated' as const),
+    bodyBytesMax: bodyBytesMax ?? UNWANTED_BODY_BYTES_MAX,
+    overCap: overCap ?? ('request_body_too_large' as const),
+  }
+}
+
+function planGate({ gate, credentials }: Operation) {
+  if ((gate.open === undefined) === (gate.anyOf === undefined)) throw new Error('a gate is either open or has legs')
+  const legs = (gate.anyOf ?? []).map(compileLeg)
+  return {
+    legs,
+    gateStage: latest(legs.map(({ object }) => object.stage)),
+    denial: gate.denial && compileLeg(gate.denial),
+    rows: gate.rows && compileLeg(gate.rows),
+    probes: new Map(Object.entries(gate.probes ?? {}).map(([name, leg]) => [name, compileLeg(leg)])),
+    skipFor: skippedKinds(gate, credentials),
+  }
+}
+
+/** A node's own credential is held to the path, never to a relation (S0 Authentication 4). */
+function skippedKinds(
+  { skipFor = [], ownNode }: Gate,
+  credentials: readonly CredentialKind[],
+): ReadonlySet<CredentialKind> {
+  return new Set(ownNode && credentials.includes('nsk') ? [...skipFor, 'nsk' as const] : skipFor)
+}
+
+function compileLeg({ relation, object }: GateLeg): Leg {
+  return { relation, object: compileTemplate(object) }
+}
+
+function latest(stages: readonly Stage[]): Stage | undefined {
+  return (['row', 'body', 'request'] as const).find((stage) => stages.includes(stage))
+}
+
+function planAudit({ audit }: Operation): AuditPlan | undefined {
+  if ('none' in audit) return undefined
+  return {
+    relation: audit.relation,
+    when: audit.when,
+    object: audit.object === undefined ? undefined : compileTemplate(audit.object),
+    pathGate: audit.pathGate ?? audit.relation,
+    faults: audit.faults ?? 'authz_errors',
+  }
+}

@@ -1,0 +1,73 @@
+import type { FastifyRequest } from 'fastify'
+import type { z } from 'zod'
+import { problem, type Problem } from '../../shared/problems.ts'
+import type { OperationPlan } from './operation-plan.ts'
+import { BROKEN_QUERY, type QueryMembers } from './query-string.ts'
+import { schemaProblem } from './schema-failure.ts'
+import { isStorableText } from './unsafe-text.ts'
+
+type Members = Readonly<Record<string, unknown>>
+
+export interface Parameters {
+  readonly path: Members
+  readonly query: Members
+}
+
+const NONE: Members = Object.freeze({})
+
+/**
+ * Parses path and query members. An operation without a query schema takes none: a misspelt filter must not pass in silence.
+ *
+ * @throws Problem with the member's own code, `invalid_query` for unknown or repeated query members.
+ */
+export function parseParameters({ operation }: OperationPlan, request: FastifyRequest): Parameters {
+  return {
+    path: operation.params === undefined ? NONE : parsePath(asZod(operation.params), request.params),
+    query: parseQuery(operation.query === undefined ? undefined : asZod(operation.query), request.query),
+  }
+}
+
+/** The contract's schemas are zod's; its types keep only what the type checker needs of them. */
+export function asZod(schema: unknown): z.ZodType {
+  return schema as z.ZodType
+}
+
+function parsePath(schema: z.ZodType, params: unknown): Members {
+  const parsed = schema.safeParse(params)
+  if (!parsed.success) throw schemaProblem(schema, parsed.error, 'invalid_path')
+  const members = parsed.data as Members
+  assertStorable(members, 'invalid_path')
+  return members
+}
+
+function parseQuery(schema: z.ZodType | undefined, raw: unknown): Members {
+  // The router's parser made it: `parseQueryString`.
+  const given = raw as QueryMembers
+  if (given === BROKEN_QUERY) throw problem('invalid_query')
+  if (schema === undefined) return takeNone(given)
+  for (const name in given) if (typeof given[name] !== 'string') throw problem('invalid_query')
+  const parsed = schema.safeParse(given)
+  if (!parsed.success) throw queryProblem(schema, parsed.error)
+  const members = parsed.data as Members
+  assertStorable(members, 'invalid_query')
+  return members
+}
+
+function takeNone(given: QueryMembers): Members {
+  if (Object.keys(given).length > 0) throw problem('invalid_query')
+  return NONE
+}
+
+/** An unknown member is `invalid_query` whatever else is wrong: the caller asked for something that is not offered. */
+function queryProblem(schema: z.ZodType, error: z.ZodError): Problem {
+  const refused = schemaProblem(schema, error, 'invalid_query')
+  const isUnknown = error.issues.some(({ code }) => code === 'unrecognized_keys')
+  return isUnknown ? problem('invalid_query', refused.extras) : refused
+}
+
+function assertStorable(members: Members, code: 'invalid_path' | 'invalid_query'): void {
+  for (const name in members) {
+    const value = members[name]
+    if (typeof value === 'string' && !isStorableText(value)) throw problem(code)
+  }
+}

@@ -1,0 +1,54 @@
+import type { FastifyReply } from 'fastify'
+import { PROBLEMS, Problem, problem, problemType, type ProblemCode } from '../../shared/problems.ts'
+import { DatastoreError } from '../ports/datastore.ts'
+import { Refusal } from './refusal.ts'
+
+/** The problem document of RFC 9457 with the members that every one of ours has (S0 convention 2). */
+export function problemDocument(answer: Problem, correlationId: string): Readonly<Record<string, unknown>> {
+  const { title, status, detail } = PROBLEMS[answer.code]
+  return {
+    type: problemType(answer.code),
+    title,
+    status,
+    detail,
+    code: answer.code,
+    correlation_id: correlationId,
+    ...answer.extras,
+  }
+}
+
+/** Codes of the framework's own failures and what they are to a caller; `too large` is the operation's own. */
+const FRAMEWORK: Readonly<Record<string, ProblemCode>> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'invalid_body',
+  FST_ERR_CTP_EMPTY_JSON_BODY: 'invalid_body',
+  FST_ERR_BAD_URL: 'invalid_path',
+  FST_ERR_ASYNC_CONSTRAINT: 'invalid_request',
+  FST_ERR_MAX_PARAM_LENGTH: 'uri_too_long',
+  ECONNRESET: 'invalid_request',
+}
+
+/** The answer to a failure of any kind; what is none of ours is 500 `internal`. */
+export function answerTo(error: unknown, overCap: ProblemCode): Problem {
+  if (error instanceof Problem) return error
+  if (error instanceof Refusal) return error.answer
+  if (error instanceof DatastoreError) return problem('internal', {}, error)
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return problem(overCap)
+  const known = FRAMEWORK[code]
+  return known === undefined ? problem('internal', {}, error) : problem(known, {}, error)
+}
+
+/** Writes the problem: the only place that does. */
+export function sendProblem(reply: FastifyReply, answer: Problem, correlationId: string): void {
+  const { retry_after_seconds: retryAfter, ...extras } = answer.extras
+  if (typeof retryAfter === 'number') void reply.header('Retry-After', String(Math.ceil(retryAfter)))
+  // RFC 9110 §15.5.2: a 401 says how to sign in.
+  if (answer.status === 401) void reply.header('WWW-Authenticate', 'Bearer')
+  const document = problemDocument(new Problem(answer.code, extras, undefined), correlationId)
+  // As bytes: a text would get a charset parameter, which this media type does not define.
+  void reply
+    .code(answer.status)
+    .header('Content-Type', 'application/problem+json')
+    .send(Buffer.from(JSON.stringify(document)))
+}

@@ -1,0 +1,97 @@
+import { z } from 'zod'
+import { problem, type Problem, type ProblemCode } from '../../shared/problems.ts'
+
+/** One wrong member, as the answer shows it: where, and what it must be. Never what was sent. */
+interface MemberError {
+  /** RFC 6901. */
+  readonly pointer: string
+  readonly detail: string
+}
+
+const ERRORS_MAX = 16
+/** Names of unknown members are the caller's own and may be as long as a body. */
+const POINTER_MAX = 256
+
+/**
+ * Turns what a schema found wrong into the 400 of the specification: the code that the failing member declares, else
+ * the schema's own, else `fallback`; the members with their pointers ride in `errors`.
+ */
+export function schemaProblem(schema: z.ZodType, error: z.ZodError, fallback: ProblemCode): Problem {
+  const [first] = error.issues
+  const code = (first && declaredCode(schema, first.path)) ?? z.globalRegistry.get(schema)?.problem ?? fallback
+  const errors: MemberError[] = error.issues.slice(0, ERRORS_MAX).map((issue) => ({
+    pointer: pointerTo(issue),
+    detail: sentenceOf(issue),
+  }))
+  return problem(code, { errors })
+}
+
+/** Follows the path into the schema; the deepest member that declares a code wins. */
+function declaredCode(schema: z.ZodType, path: readonly PropertyKey[]): ProblemCode | undefined {
+  let at: z.core.$ZodType | undefined = schema
+  let code: ProblemCode | undefined
+  for (const step of path) {
+    at = memberOf(unwrapped(at), step)
+    if (at === undefined) break
+    code = codeOf(at) ?? code
+  }
+  return code
+}
+
+/** A member's code may be declared on it, or on what it wraps in `optional`. */
+function codeOf(schema: z.core.$ZodType): ProblemCode | undefined {
+  const own = z.globalRegistry.get(schema)?.problem
+  if (own !== undefined) return own
+  const inner = innerOf(schema)
+  return inner && codeOf(inner)
+}
+
+function innerOf(schema: z.core.$ZodType): z.core.$ZodType | undefined {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault) {
+    return schema.def.innerType
+  }
+  return schema instanceof z.ZodPipe ? schema.def.in : undefined
+}
+
+function unwrapped(schema: z.core.$ZodType | undefined): z.core.$ZodType | undefined {
+  const inner = schema && innerOf(schema)
+  return inner ? unwrapped(inner) : schema
+}
+
+function memberOf(schema: z.core.$ZodType | undefined, step: PropertyKey): z.core.$ZodType | undefined {
+  if (schema instanceof z.ZodObject) return schema.shape[String(step)]
+  if (schema instanceof z.ZodArray) return schema.def.element
+  if (schema instanceof z.ZodRecord) return schema.def.valueType
+  return undefined
+}
+
+function pointerTo(issue: z.core.$ZodIssue): string {
+  const path = issue.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0] ?? ''] : issue.path
+  const pointer = path.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+  return pointer.slice(0, POINTER_MAX)
+}
+
+/** Sentences of ours: what zod says may quote what was sent. */
+function sentenceOf(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return 'is not a known member'
+    case 'invalid_type':
+      return `must be of type ${issue.expected}`
+    case 'too_small':
+      return `must be at least ${String(issue.minimum)}${unitOf(issue.origin)}`
+    case 'too_big':
+      return `must be at most ${String(issue.maximum)}${unitOf(issue.origin)}`
+    case 'invalid_value':
+      return `must be one of ${issue.values.map(String).join(', ')}`
+    case 'custom':
+      return issue.message
+    default:
+      return issue.message.startsWith('must ') ? issue.message : 'is malformed'
+  }
+}
+
+function unitOf(origin: string): string {
+  if (origin === 'string') return ' characters long'
+  return origin === 'array' || origin === 'map' || origin === 'set' ? ' items long' : ''
+}

@@ -1,0 +1,61 @@
+import type { identities } from '../../shared/contract/identities.ts'
+import { problem } from '../../shared/problems.ts'
+import { cutPage } from '../http/cut-page.ts'
+import type { Handlers, PagePosition } from '../http/request-context.ts'
+import type { IdSource } from '../ports/clock.ts'
+import type { Datastore } from '../ports/datastore.ts'
+import { addServiceIdentity, newServiceIdentity, sealedSubjectOf, type PrincipalKeys } from './add-service-identity.ts'
+import { referenceOf, toDetail, toRevealedDetail, toSummary } from './identity.ts'
+import * as store from './store.ts'
+
+export interface IdentitiesDeps extends PrincipalKeys {
+  readonly datastore: Datastore
+  readonly ids: IdSource
+}
+
+/** Serves the principals of a Domain, newest first. What identifies one outside of it shows to auditors alone. */
+export function createIdentities({ datastore, ids, ...keys }: IdentitiesDeps): Handlers<typeof identities> {
+  const db = () => datastore.pool('interactive')
+
+  async function revealed(principal: store.PrincipalRecord): Promise<string> {
+    const subject = await keys.secrets.open(sealedSubjectOf(principal.id), principal.subject_sealed)
+    return subject.toString('utf8')
+  }
+
+  return {
+    async ListIdentities(ctx, { id: domainId, kind }) {
+      ctx.note(kind === undefined ? {} : { kind })
+      const range = { domainId, kind, after: keyOf(ctx.position), count: ctx.pageSize + 1 }
+      const { rows, next } = cutPage(await store.listPrincipals(db(), range), ctx.pageSize, positionOf)
+      const visible = await ctx.visible(rows, (principal) => ({ reference: referenceOf(principal) }))
+      return ctx.page(visible.map(toSummary), next)
+    },
+
+    async GetIdentity(ctx, { id: domainId, principal_id: id }) {
+      const principal = await store.findPrincipal(db(), domainId, id)
+      if (principal === undefined) throw problem('identity_not_found')
+      const mayReveal = await ctx.probe('reveal')
+      ctx.note({ pseudonym_revealed: mayReveal })
+      return mayReveal ? toRevealedDetail(principal, await revealed(principal)) : toDetail(principal)
+    },
+
+    async CreateServiceIdentity(ctx, { id: domainId, body }) {
+      const { display_name: displayName, subject, jwks, spiffe_id: spiffeId } = body
+      const createdAt = new Date(ctx.nowMs)
+      const draft = { id: ids.next(), domainId, displayName, subject, jwks, spiffeId, createdAt }
+      const identity = await newServiceIdentity(draft, keys)
+      await ctx.change((change) => addServiceIdentity(change, identity))
+      ctx.header('Location', `/v1/domains/${domainId}/identities/${identity.id}`)
+      return toSummary(identity)
+    },
+  }
+}
+
+function positionOf({ created_at, id }: store.ListedPrincipal): PagePosition {
+  return [created_at.toISOString(), id]
+}
+
+function keyOf(position: PagePosition | undefined): store.PrincipalRange['after'] {
+  const [createdAt, id] = position ?? []
+  return createdAt === undefined || id === undefined ? undefined : { createdAt: new Date(createdAt), id }
+}

@@ -1,0 +1,58 @@
+import type { Selectable } from 'kysely'
+import type { Db } from '../ports/datastore.ts'
+import type { PrincipalRow } from '../ports/tables.ts'
+
+export type PrincipalRecord = Selectable<PrincipalRow>
+
+/** Keeps the Domain from being deleted until the transaction ends; false when there is none. */
+export async function holdDomain(db: Db, domainId: string): Promise<boolean> {
+  const domain = await db.selectFrom('domains').select('id').where('id', '=', domainId).forKeyShare().executeTakeFirst()
+  return domain !== undefined
+}
+
+/** Inserts the principal; false when its Domain has one with that subject. */
+export async function insertPrincipal(db: Db, principal: PrincipalRecord): Promise<boolean> {
+  const jwks = principal.jwks === null ? null : JSON.stringify(principal.jwks)
+  const inserted = await db
+    .insertInto('principals')
+    .values({ ...principal, jwks })
+    .onConflict((conflict) => conflict.columns(['domain_id', 'subject_pseudonym']).doNothing())
+    .returning('id')
+    .executeTakeFirst()
+  return inserted !== undefined
+}
+
+/** The principal, if it is one of that Domain. */
+export function findPrincipal(db: Db, domainId: string, id: string): Promise<PrincipalRecord | undefined> {
+  return db
+    .selectFrom('principals')
+    .selectAll()
+    .where('id', '=', id)
+    .where('domain_id', '=', domainId)
+    .executeTakeFirst()
+}
+
+/** Which principals of a Domain to list: the newest first, going on after `after`. */
+export interface PrincipalRange {
+  readonly domainId: string
+  readonly kind: PrincipalRecord['kind'] | undefined
+  readonly after: { readonly createdAt: Date; readonly id: string } | undefined
+  readonly count: number
+}
+
+export type ListedPrincipal = Pick<
+  PrincipalRecord,
+  'id' | 'domain_id' | 'kind' | 'display_name' | 'subject_pseudonym' | 'last_sign_in_at' | 'created_at'
+>
+
+export function listPrincipals(db: Db, { domainId, kind, after, count }: PrincipalRange): Promise<ListedPrincipal[]> {
+  let query = db
+    .selectFrom('principals')
+    .select(['id', 'domain_id', 'kind', 'display_name', 'subject_pseudonym', 'last_sign_in_at', 'created_at'])
+    .where('domain_id', '=', domainId)
+  if (kind !== undefined) query = query.where('kind', '=', kind)
+  if (after !== undefined) {
+    query = query.where((row) => row(row.refTuple('created_at', 'id'), '<', row.tuple(after.createdAt, after.id)))
+  }
+  return query.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(count).execute()
+}

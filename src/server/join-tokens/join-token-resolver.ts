@@ -1,0 +1,59 @@
+import { timingSafeEqual } from 'node:crypto'
+import { parseJoinToken } from '../../shared/credential-formats.ts'
+import { problem } from '../../shared/problems.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Caller, CredentialResolver, Refusal } from '../ports/credential-resolver.ts'
+import { DatastoreError, type Datastore } from '../ports/datastore.ts'
+import type { Keyring } from '../ports/keyring.ts'
+import { findJoinToken, type JoinTokenRecord } from './store.ts'
+
+export interface JoinTokenResolverDeps {
+  readonly datastore: Datastore
+  readonly keyring: Keyring
+  readonly clock: Clock
+}
+
+/**
+ * Resolves join tokens, each time from their row: a revocation counts from its commit. One that has been used up
+ * resolves, since saying so is the registration's answer (`join_token_exhausted`).
+ */
+export function createJoinTokenResolver({ datastore, keyring, clock }: JoinTokenResolverDeps): CredentialResolver {
+  async function resolve(presented: string): Promise<Caller | Refusal> {
+    const fields = parseJoinToken(presented)
+    if (fields === undefined) return refused('malformed')
+    const token = await found(datastore, fields.id)
+    if (token === undefined) return refused('unknown')
+    const mac = keyring.macWith('fingerprint', token.fingerprint_key_id, presented)
+    if (mac === undefined || !timingSafeEqual(mac, token.fingerprint)) return refused('unknown')
+    if (token.revoked_at !== null) return refused('revoked')
+    if (token.expires_at.getTime() <= clock.now()) return refused('expired')
+    return callerOf(token)
+  }
+
+  return { kind: 'join-token', recognizes: (presented) => presented.startsWith('jtk_'), resolve }
+}
+
+function refused(why: string): Refusal {
+  return { refused: true, log: `join token ${why}` }
+}
+
+function callerOf(token: JoinTokenRecord): Caller {
+  return {
+    subject: `jointoken:${token.id}`,
+    kind: 'join-token',
+    id: token.id,
+    domainId: token.domain_id,
+    displayName: token.prefix,
+    credential: { kind: 'join-token', id: token.id, scopes: ['*'], expiresAtMs: token.expires_at.getTime() },
+  }
+}
+
+async function found(datastore: Datastore, id: string): Promise<JoinTokenRecord | undefined> {
+  try {
+    return await findJoinToken(datastore.pool('interactive'), id)
+  } catch (error) {
+    throw error instanceof DatastoreError && error.failure === 'unavailable'
+      ? problem('datastore_unavailable', {}, error)
+      : error
+  }
+}

@@ -1,0 +1,106 @@
+import { sql } from 'kysely'
+import { problem } from '../../shared/problems.ts'
+import type { Db } from '../ports/datastore.ts'
+import { ADDRESS_REST_MS, meshAddress, meshBlock } from './mesh-address.ts'
+
+/** The Domain that an address is for. */
+export interface MeshDomain {
+  readonly id: string
+  readonly meshCidr: string
+}
+
+/**
+ * Takes the lowest mesh address that no node of the Domain has and that is not resting.
+ *
+ * A Domain's addresses lie in one of four places: a node has it; it rests; it has rested; or no node ever had it, which
+ * are all those from the pool's `next_number` on. The lowest free one is therefore the lowest rested one, else
+ * `next_number`: two index reads, however large the Domain. The pool's row is the lock that makes allocations of one
+ * Domain take turns, until the transaction ends.
+ *
+ * @throws Problem `mesh_addresses_exhausted`.
+ */
+export async function allocateAddress(tx: Db, domain: MeshDomain, nowMs: number): Promise<string> {
+  const number = await lockPool(tx, domain.id)
+  const rested = await takeRested(tx, domain.id, nowMs)
+  if (rested !== undefined) {
+    await tx.updateTable('mesh_pools').set({ next_number: number }).where('domain_id', '=', domain.id).execute()
+    return rested
+  }
+  const block = meshBlock(domain.meshCidr)
+  if (number > block.last) throw problem('mesh_addresses_exhausted')
+  return meshAddress(block, number)
+}
+
+/** Puts an address to rest that its node no longer has. */
+export async function restAddress(tx: Db, domainId: string, freed: { address: string; atMs: number }): Promise<void> {
+  await tx
+    .insertInto('mesh_addresses_resting')
+    .values({ domain_id: domainId, mesh_address: freed.address, freed_at: new Date(freed.atMs) })
+    .execute()
+}
+
+/** Locks the Domain's pool and takes its next number, as if no address had rested: that is nearly always so. */
+async function lockPool(tx: Db, domainId: string): Promise<number> {
+  const { next_number } = await tx
+    .insertInto('mesh_pools')
+    .values({ domain_id: domainId, next_number: 2 })
+    .onConflict((conflict) =>
+      conflict.column('domain_id').doUpdateSet({ next_number: sql<number>`mesh_pools.next_number + 1` }),
+    )
+    .returning('next_number')
+    .executeTakeFirstOrThrow()
+  return next_number - 1
+}
+
+/** A statement of its own after the lock, so that it sees what the lock's last holder committed. */
+async function takeRested(tx: Db, domainId: string, nowMs: number): Promise<string | undefined> {
+  const restedBefore = new Date(nowMs - ADDRESS_REST_MS)
+  const { is_due, has_rested } = await tx
+    .selectNoFrom((on) => [
+      on
+        .exists(
+          on
+            .selectFrom('mesh_addresses_resting')
+            .where('domain_id', '=', domainId)
+            .where('freed_at', '<=', restedBefore),
+        )
+        .as('is_due'),
+      on.exists(on.selectFrom('mesh_addresses_rested').where('domain_id', '=', domainId)).as('has_rested'),
+    ])
+    .executeTakeFirstOrThrow()
+  if (is_due) await wake(tx, domainId, restedBefore)
+  return is_due || has_rested ? takeLowestRested(tx, domainId) : undefined
+}
+
+/** Moves what has rested long enough: each address once for each time that it was freed. */
+async function wake(tx: Db, domainId: string, restedBefore: Date): Promise<void> {
+  await tx
+    .with('due', (on) =>
+      on
+        .deleteFrom('mesh_addresses_resting')
+        .where('domain_id', '=', domainId)
+        .where('freed_at', '<=', restedBefore)
+        .returning(['domain_id', 'mesh_address']),
+    )
+    .insertInto('mesh_addresses_rested')
+    .columns(['domain_id', 'mesh_address'])
+    .expression((on) => on.selectFrom('due').select(['domain_id', 'mesh_address']))
+    .execute()
+}
+
+async function takeLowestRested(tx: Db, domainId: string): Promise<string | undefined> {
+  const taken = await tx
+    .deleteFrom('mesh_addresses_rested')
+    .where('domain_id', '=', domainId)
+    .where('mesh_address', '=', (on) =>
+      on
+        .selectFrom('mesh_addresses_rested')
+        .select('mesh_address')
+        .where('domain_id', '=', domainId)
+        .orderBy('mesh_address')
+        .limit(1),
+    )
+    .returning('mesh_address')
+    .executeTakeFirst()
+  return taken?.mesh_address
+}

@@ -1,0 +1,14 @@
+import { problem } from '../../shared/problems.ts'
+
+const HEX = /^[0-9a-fA-F]{64}$/
+
+/**
+ * Decodes a SHA-256 given as 64 hex digits or padded base64 (decisions: Bodies) to its 32 bytes.
+ *
+ * @throws Problem `invalid_checksum`.
+ */
+export function parseChecksum(text: string): Buffer {
+  const bytes = HEX.test(text) ? Buffer.from(text, 'hex') : Buffer.from(text, 'base64')
+  if (bytes.length !== 32) throw problem('invalid_checksum')
+  return bytes
+}

@@ -1,0 +1,34 @@
+import type { nodes } from '../../shared/contract/nodes.ts'
+import { problem } from '../../shared/problems.ts'
+import type { Handlers } from '../http/request-context.ts'
+import type { Change } from '../ports/unit-of-work.ts'
+import { restAddress } from './address-store.ts'
+import { announceDeregistered } from './announce.ts'
+import { removeNode } from './node-store.ts'
+
+/** Serves the end of a node. */
+export function createDeregistration(): Pick<Handlers<typeof nodes>, 'DeleteNode'> {
+  return {
+    async DeleteNode(ctx, { id }) {
+      await ctx.change(async (change) => {
+        const domainId = await deregister(change, id, ctx.nowMs)
+        if (domainId === undefined) throw problem('node_not_found')
+        ctx.about(`node:${id}`, domainId)
+      })
+    },
+  }
+}
+
+/**
+ * Takes a node out of its Domain: its keys are dead with the commit, its address rests, its tuples and places as a
+ * host are gone, its peers are told. Gives the Domain's id; undefined when another caller was first.
+ */
+export async function deregister(change: Change, nodeId: string, nowMs: number): Promise<string | undefined> {
+  const node = await removeNode(change.db, nodeId)
+  if (node === undefined) return undefined
+  await restAddress(change.db, node.domain_id, { address: node.mesh_address, atMs: nowMs })
+  await change.tuples.deleteObject(`node:${nodeId}`)
+  change.credentialChanged('nsk', nodeId)
+  announceDeregistered(change, { nodeId, domainId: node.domain_id }, node.name)
+  return node.domain_id
+}

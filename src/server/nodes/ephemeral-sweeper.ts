@@ -1,0 +1,67 @@
+import type { Clock, IdSource } from '../ports/clock.ts'
+import type { Datastore } from '../ports/datastore.ts'
+import type { UnitOfWork } from '../ports/unit-of-work.ts'
+import { deregister } from './deregistration.ts'
+import { isSilent, lockNode, silentEphemerals } from './node-store.ts'
+import { UNREACHABLE_AFTER_MS } from './reachability.ts'
+
+export interface EphemeralSweeperDeps {
+  readonly datastore: Datastore
+  readonly unitOfWork: UnitOfWork
+  readonly clock: Clock
+  readonly ids: IdSource
+  /** Hears of a node that could not be deregistered; it is tried again by the next sweep. */
+  readonly onFailure: (error: unknown, nodeId: string) => void
+}
+
+/** Silence after which an ephemeral node goes: ten minutes out of reach (decisions 6). One that never reported counts from its creation. */
+const SILENCE_MS = UNREACHABLE_AFTER_MS + 10 * 60 * 1000
+/** Nodes looked at in one sweep. */
+const SWEEP_MAX = 1_000
+
+/**
+ * Deregisters ephemeral nodes that fell silent, each in a transaction of its own that looks again first. Sweeps that
+ * meet, on one replica or several, do no harm: a node goes once.
+ *
+ * @returns how many nodes went.
+ */
+export async function sweepEphemerals(deps: EphemeralSweeperDeps): Promise<number> {
+  const silentSince = new Date(deps.clock.now() - SILENCE_MS)
+  const candidates = await silentEphemerals(deps.datastore.pool('worker'), silentSince, SWEEP_MAX)
+  let gone = 0
+  for (const { id, domain_id: domainId } of candidates) {
+    try {
+      if (await sweep(deps, { id, domainId, silentSince })) gone += 1
+    } catch (error) {
+      deps.onFailure(error, id)
+    }
+  }
+  return gone
+}
+
+async function sweep(
+  { unitOfWork, clock, ids }: EphemeralSweeperDeps,
+  node: { id: string; domainId: string; silentSince: Date },
+): Promise<boolean> {
+  const correlationId = ids.next()
+  let isGone = false
+  const audit = () =>
+    isGone
+      ? ({
+          domainId: node.domainId,
+          subject: 'platform:main',
+          relation: 'node.deregister',
+          object: `node:${node.id}`,
+          outcome: 'granted',
+          reason: 'ephemeral_unreachable',
+          correlationId,
+          context: {},
+        } as const)
+      : undefined
+  await unitOfWork.run({ pool: 'worker', correlationId, audit }, async (change) => {
+    await lockNode(change.db, node.id)
+    if (!(await isSilent(change.db, node.id, node.silentSince))) return
+    isGone = (await deregister(change, node.id, clock.now())) !== undefined
+  })
+  return isGone
+}

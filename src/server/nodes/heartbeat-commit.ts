@@ -1,0 +1,127 @@
+import { problem } from '../../shared/problems.ts'
+import { DatastoreError } from '../ports/datastore.ts'
+import { createHeartbeatQueue, type Caller, type Gathered, type Heartbeat } from './heartbeat-queue.ts'
+
+/**
+ * Stores a batch in one transaction: at most one heartbeat a node, in ascending node id order.
+ * Resolves, after the commit, to the ids of those nodes that exist.
+ */
+export type WriteHeartbeats = (batch: readonly Heartbeat[]) => Promise<ReadonlySet<string>>
+
+export interface HeartbeatCommitOptions {
+  readonly write: WriteHeartbeats
+  /** Batches on their way at once. */
+  readonly flightsMax: number
+  /** Nodes in one batch. */
+  readonly batchMax: number
+  /** Callers that wait for a batch or are in one; one more is refused. */
+  readonly callersMax: number
+  /** A caller is answered after one and a half times this at the latest, whatever the datastore does. */
+  readonly deadlineMs: number
+}
+
+/** Group commit of heartbeats: many callers share one durable write. */
+export interface HeartbeatCommit {
+  /**
+   * Resolves once the heartbeat, or a later one of the same node, is durable: true, or false when there is no such
+   * node any more. Rejects with `datastore_unavailable` when too many callers wait already (nothing was written) or the
+   * deadline has passed (it may still be written), with `shutting_down` once draining, and with the datastore's own
+   * error when the write failed.
+   */
+  record(heartbeat: Heartbeat): Promise<boolean>
+  /** Refuses new heartbeats and resolves when every caller has an answer. */
+  drain(): Promise<void>
+}
+
+/**
+ * Gathers heartbeats while a batch is on its way and sends the next batch the moment one ends, so that the batch size
+ * follows the load and an idle server answers after a single write.
+ */
+export function createHeartbeatCommit(options: HeartbeatCommitOptions): HeartbeatCommit {
+  const queue = createHeartbeatQueue()
+  const flights = new Set<readonly Gathered[]>()
+  let callers = 0
+  let tick = 0
+  let ticking: NodeJS.Timeout | undefined
+  let drained: (() => void) | undefined
+
+  function record(heartbeat: Heartbeat): Promise<boolean> {
+    if (drained !== undefined) return Promise.reject(problem('shutting_down'))
+    if (callers >= options.callersMax) return Promise.reject(problem('datastore_unavailable'))
+    callers += 1
+    return new Promise((resolve, reject) => {
+      queue.add(heartbeat, { resolve, reject }, tick)
+      if (flights.size < options.flightsMax) depart()
+    })
+  }
+
+  function depart(): void {
+    const batch = queue.take(options.batchMax)
+    flights.add(batch)
+    ticking ??= setInterval(dropOverdue, options.deadlineMs / 2)
+    void fly(batch).finally(() => land(batch))
+  }
+
+  function land(batch: readonly Gathered[]): void {
+    flights.delete(batch)
+    if (queue.size() > 0) depart()
+    else if (flights.size === 0) rest()
+  }
+
+  /** A row that the datastore refuses must not cost its neighbours their answer: the batch is halved until it is alone. */
+  async function fly(batch: readonly Gathered[]): Promise<void> {
+    try {
+      const existing = await options.write(batch.map(({ heartbeat }) => heartbeat))
+      for (const gathered of batch) {
+        const exists = existing.has(gathered.heartbeat.nodeId)
+        answer(gathered, (caller) => caller.resolve(exists))
+      }
+    } catch (error) {
+      if (batch.length === 1 || isDown(error)) return refuse(batch, error)
+      const half = batch.length >> 1
+      await fly(batch.slice(0, half))
+      await fly(batch.slice(half))
+    }
+  }
+
+  function answer(gathered: Gathered, tell: (caller: Caller) => void): void {
+    callers -= gathered.callers.length
+    gathered.callers.splice(0).forEach(tell)
+  }
+
+  function refuse(batch: readonly Gathered[], error: unknown): void {
+    for (const gathered of batch) answer(gathered, (caller) => caller.reject(error))
+  }
+
+  /** Frees callers whose write hangs; the flight itself counts until the datastore gives it up. */
+  function dropOverdue(): void {
+    tick += 1
+    const late = problem('datastore_unavailable')
+    refuse(queue.takeOverdue(tick - 2), late)
+    for (const batch of flights)
+      refuse(
+        batch.filter(({ since }) => since < tick - 2),
+        late,
+      )
+  }
+
+  function rest(): void {
+    clearInterval(ticking)
+    ticking = undefined
+    drained?.()
+  }
+
+  return {
+    record,
+    drain: () =>
+      new Promise((resolve) => {
+        drained = resolve
+        if (flights.size === 0) resolve()
+      }),
+  }
+}
+
+/** Whether the datastore as a whole is away, so that smaller batches would fail alike. */
+function isDown(error: unknown): boolean {
+  return error instanceof DatastoreError && (error.failure === 'unavailable' || error.failure === 'readonly')
+}

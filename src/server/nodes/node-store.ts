@@ -1,0 +1,149 @@
+import type { SelectQueryBuilder } from 'kysely'
+import { problem } from '../../shared/problems.ts'
+import { type Db, isUniqueViolation } from '../ports/datastore.ts'
+import type { Tables } from '../ports/tables.ts'
+import { acceptedWindow, type ReachabilityState } from './reachability.ts'
+
+/** A node with what its heartbeats told. */
+export interface StoredNode {
+  readonly id: string
+  readonly domain_id: string
+  readonly project_id: string | null
+  readonly name: string
+  readonly kind: string
+  readonly public_key: Buffer
+  readonly mesh_address: string
+  /** Integer nanoseconds since the epoch, in decimal. */
+  readonly psk_issued_at: string
+  readonly labels: Record<string, string>
+  readonly ephemeral: boolean
+  readonly created_at: Date
+  readonly updated_at: Date
+  readonly accepted_at: Date | null
+  readonly healthy_since: Date | null
+  readonly binary_version: string | null
+}
+
+/** Which nodes a list shows. */
+export interface NodeFilter {
+  readonly domainId: string | undefined
+  readonly name: string | undefined
+  readonly reachability: ReachabilityState | undefined
+}
+
+/** Which part of the list: up to `limit` nodes after that id. */
+export interface NodeWindow {
+  readonly afterId: string | undefined
+  readonly limit: number
+  readonly nowMs: number
+}
+
+type Joined = SelectQueryBuilder<Tables & { h: Tables['node_heartbeats']; n: Tables['nodes'] }, 'n' | 'h', object>
+
+/** Reads nodes in id order. */
+export function readNodes(db: Db, filter: NodeFilter, window: NodeWindow): Promise<StoredNode[]> {
+  let query = joined(db).orderBy('n.id').limit(window.limit)
+  if (window.afterId !== undefined) query = query.where('n.id', '>', window.afterId)
+  if (filter.domainId !== undefined) query = query.where('n.domain_id', '=', filter.domainId)
+  if (filter.name !== undefined) query = query.where('n.name', '=', filter.name)
+  if (filter.reachability !== undefined) query = inState(query, filter.reachability, window.nowMs)
+  return selectNode(query).execute()
+}
+
+export function findNode(db: Db, id: string): Promise<StoredNode | undefined> {
+  return selectNode(joined(db).where('n.id', '=', id)).executeTakeFirst()
+}
+
+/**
+ * Renames a node. False when there is none.
+ *
+ * @throws Problem `node_name_conflict`.
+ */
+export async function renameNode(tx: Db, id: string, change: { name: string; atMs: number }): Promise<boolean> {
+  try {
+    const { numUpdatedRows } = await tx
+      .updateTable('nodes')
+      .set({ name: change.name, updated_at: new Date(change.atMs) })
+      .where('id', '=', id)
+      .executeTakeFirst()
+    return numUpdatedRows > 0n
+  } catch (error) {
+    throw isUniqueViolation(error, 'nodes_domain_name_key') ? problem('node_name_conflict', {}, error) : error
+  }
+}
+
+/** Removes a node with its keys, heartbeats, re-enrolment tokens and places as a host; undefined when there is none. */
+export function removeNode(
+  tx: Db,
+  id: string,
+): Promise<{ domain_id: string; name: string; mesh_address: string } | undefined> {
+  return tx.deleteFrom('nodes').where('id', '=', id).returning(['domain_id', 'name', 'mesh_address']).executeTakeFirst()
+}
+
+/** Locks a node's row, so that changes of its keys take turns; undefined when there is none. */
+export function lockNode(tx: Db, id: string): Promise<{ domain_id: string; psk_issued_at: string } | undefined> {
+  return tx
+    .selectFrom('nodes')
+    .select(['domain_id', 'psk_issued_at'])
+    .where('id', '=', id)
+    .forNoKeyUpdate()
+    .executeTakeFirst()
+}
+
+/** Ephemeral nodes that have not been heard of since that moment, by id. */
+export function silentEphemerals(db: Db, since: Date, limit: number): Promise<{ id: string; domain_id: string }[]> {
+  return joined(db)
+    .where('n.ephemeral', '=', true)
+    .where((on) => on(on.fn.coalesce('h.accepted_at', 'h.created_at'), '<=', since))
+    .select(['n.id', 'n.domain_id'])
+    .orderBy('n.id')
+    .limit(limit)
+    .execute()
+}
+
+/** Tells whether a node has still not been heard of since that moment, and keeps heartbeats out until the transaction ends. */
+export async function isSilent(tx: Db, id: string, since: Date): Promise<boolean> {
+  const row = await tx
+    .selectFrom('node_heartbeats')
+    .select(['accepted_at', 'created_at'])
+    .where('node_id', '=', id)
+    .forUpdate()
+    .executeTakeFirst()
+  return row !== undefined && (row.accepted_at ?? row.created_at) <= since
+}
+
+function joined(db: Db): Joined {
+  return db.selectFrom('nodes as n').innerJoin('node_heartbeats as h', 'h.node_id', 'n.id')
+}
+
+function selectNode(
+  query: Joined,
+): SelectQueryBuilder<Tables & { h: Tables['node_heartbeats']; n: Tables['nodes'] }, 'n' | 'h', StoredNode> {
+  return query.select([
+    'n.id',
+    'n.domain_id',
+    'n.project_id',
+    'n.name',
+    'n.kind',
+    'n.public_key',
+    'n.mesh_address',
+    'n.psk_issued_at',
+    'n.labels',
+    'n.ephemeral',
+    'n.created_at',
+    'n.updated_at',
+    'h.accepted_at',
+    'h.healthy_since',
+    'h.binary_version',
+  ])
+}
+
+function inState(query: Joined, state: ReachabilityState, nowMs: number): Joined {
+  const window = acceptedWindow(state, nowMs)
+  if (window === 'never') return query.where('h.accepted_at', 'is', null)
+  const { afterMs, untilMs } = window
+  let bounded = query.where('h.accepted_at', 'is not', null)
+  if (afterMs !== undefined) bounded = bounded.where('h.accepted_at', '>', new Date(afterMs))
+  if (untilMs !== undefined) bounded = bounded.where('h.accepted_at', '<=', new Date(untilMs))
+  return bounded
+}

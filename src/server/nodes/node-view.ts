@@ -1,0 +1,55 @@
+import type { nodes } from '../../shared/contract/nodes.ts'
+import type { Result } from '../../shared/contract/operation.ts'
+import type { StoredNode } from './node-store.ts'
+import { formatPskIssuedAt } from './psk-epoch.ts'
+import { reachabilityAt, type ReachabilityAt } from './reachability.ts'
+import type { SecretKey } from './secret-key-store.ts'
+
+type Operations = (typeof nodes)['operations']
+type Detail = Result<Operations['GetNode']>
+type Summary = Result<Operations['ListNodes']>['items'][number]
+
+/** Tells a stored node's reachability at `nowMs`. */
+export function reachabilityOf(node: StoredNode, nowMs: number): ReachabilityAt {
+  const times = {
+    createdAtMs: node.created_at.getTime(),
+    acceptedAtMs: node.accepted_at?.getTime(),
+    healthySinceMs: node.healthy_since?.getTime(),
+  }
+  return reachabilityAt(times, nowMs)
+}
+
+/** A node as lists show it. `name` and `kind` are empty (S0 NodeSummary); the display members carry them. */
+export function summaryOf(node: StoredNode, nowMs: number): Summary {
+  return {
+    id: node.id,
+    name: '',
+    domain_id: node.domain_id,
+    kind: '',
+    created_at: node.created_at.toISOString(),
+    display_name: node.name,
+    display_kind: node.kind,
+    reachability: reachabilityOf(node, nowMs).state,
+    last_heartbeat_at: node.accepted_at?.toISOString() ?? null,
+    binary_version: node.binary_version,
+    mesh_address: node.mesh_address,
+  }
+}
+
+/** A node as its own page shows it, with the keys that work. */
+export function detailOf(node: StoredNode, keys: readonly SecretKey[], nowMs: number): Detail {
+  return {
+    ...summaryOf(node, nowMs),
+    project_id: node.project_id,
+    public_key: node.public_key.toString('base64'),
+    labels: node.labels,
+    ephemeral: node.ephemeral,
+    psk_issued_at: formatPskIssuedAt(BigInt(node.psk_issued_at)),
+    nsk: keys.map((key) => ({
+      kid: key.kid,
+      created_at: key.created_at.toISOString(),
+      retires_at: key.retires_at?.toISOString() ?? null,
+    })),
+    updated_at: node.updated_at.toISOString(),
+  }
+}

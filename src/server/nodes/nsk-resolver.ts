@@ -1,0 +1,136 @@
+import { timingSafeEqual } from 'node:crypto'
+import { parseNsk } from '../../shared/credential-formats.ts'
+import { problem } from '../../shared/problems.ts'
+import type { ChangeFeed } from '../ports/change-feed.ts'
+import type { Clock, IdSource } from '../ports/clock.ts'
+import type { Caller, CredentialResolver, Refusal } from '../ports/credential-resolver.ts'
+import { DatastoreError, type Datastore } from '../ports/datastore.ts'
+import type { Keyring } from '../ports/keyring.ts'
+import type { UnitOfWork } from '../ports/unit-of-work.ts'
+import { lockNode } from './node-store.ts'
+import { createNskCache, type KnownKey } from './nsk-cache.ts'
+import { findKey, markFirstUse, type PresentedKey } from './secret-key-store.ts'
+
+export interface NskResolverDeps {
+  readonly datastore: Datastore
+  readonly unitOfWork: UnitOfWork
+  readonly keyring: Keyring
+  readonly feed: ChangeFeed
+  readonly clock: Clock
+  readonly ids: IdSource
+}
+
+/** Nodes whose keys are kept in memory: at least this many, about 20 MB. */
+const CACHED_NODES = 32_768
+/** The fixed fields at the end of a key's text, each with the underscore before it. */
+const KEY_FIELD = 44
+const KID_FIELD = 9
+const NODE_HEX = 32
+
+const UNKNOWN: Refusal = { refused: true, log: 'node secret key unknown' }
+const RETIRED: Refusal = { refused: true, log: 'node secret key retired' }
+const REVOKED: Refusal = { refused: true, code: 'nsk_revoked', log: 'node secret key revoked' }
+
+/**
+ * Resolves node secret keys (decisions 4: NSK). A known key is resolved from memory, at once, while the change feed is
+ * fresh; every change of a node's keys drops what is known of them. A key that replaced another retires it when it is
+ * first used, on every replica, before the call goes on.
+ */
+export function createNskResolver(deps: NskResolverDeps): CredentialResolver {
+  const { clock, feed, keyring } = deps
+  const cache = createNskCache(CACHED_NODES)
+  /** Rises with every change of any node's keys: what was read before it is not kept. */
+  let changes = 0
+
+  feed.subscribe(
+    (change) => {
+      if (change.kind !== 'credential_changed' || change.payload.kind !== 'nsk') return
+      changes += 1
+      cache.drop(hexOf(change.payload.id))
+    },
+    async () => {
+      changes += 1
+      cache.clear()
+    },
+  )
+
+  function matches(key: KnownKey, presented: string): boolean {
+    const mac = keyring.macWith('fingerprint', key.fingerprintKeyId, presented)
+    return mac !== undefined && timingSafeEqual(mac, key.fingerprint)
+  }
+
+  function answer(key: KnownKey): Caller | Refusal {
+    return key.retiresAtMs !== undefined && key.retiresAtMs <= clock.now() ? RETIRED : key.answer
+  }
+
+  async function look(presented: string): Promise<Caller | Refusal> {
+    const fields = parseNsk(presented)
+    if (fields === undefined) return UNKNOWN
+    const seen = changes
+    const stored = await findKey(deps.datastore.pool('interactive'), fields, clock.now())
+    if (stored === undefined) return UNKNOWN
+    const key = knownKey(fields, stored)
+    if (!matches(key, presented)) return UNKNOWN
+    const answered = answer(key)
+    if (!('refused' in answered) && stored.first_used_at === null && stored.has_elder) await retireElders(deps, fields)
+    if (seen === changes) cache.keep(hexOf(fields.nodeId), key)
+    return answered
+  }
+
+  return {
+    kind: 'nsk',
+    recognizes: (presented) => presented.startsWith('nsk_'),
+    resolve(presented) {
+      if (!feed.isFresh()) return unavailableWhenDown(look(presented))
+      const kidAt = presented.length - KEY_FIELD - KID_FIELD + 1
+      const nodeHex = presented.slice(kidAt - 1 - NODE_HEX, kidAt - 1)
+      const known = cache.find(nodeHex, presented.slice(kidAt, kidAt + KID_FIELD - 1))
+      if (known === undefined || !matches(known, presented)) return unavailableWhenDown(look(presented))
+      return answer(known)
+    },
+  }
+}
+
+function knownKey(fields: { nodeId: string; kid: string }, stored: PresentedKey): KnownKey {
+  return {
+    kid: fields.kid,
+    fingerprint: stored.fingerprint,
+    fingerprintKeyId: stored.fingerprint_key_id,
+    retiresAtMs: stored.retires_at?.getTime(),
+    answer: stored.revoked_at === null ? callerOf(fields, stored) : REVOKED,
+  }
+}
+
+function callerOf({ nodeId, kid }: { nodeId: string; kid: string }, stored: PresentedKey): Caller {
+  return {
+    subject: `node:${nodeId}`,
+    kind: 'node',
+    id: nodeId,
+    domainId: stored.domain_id,
+    displayName: stored.name,
+    credential: { kind: 'nsk', id: kid, scopes: ['*'], expiresAtMs: stored.retires_at?.getTime(), kid },
+  }
+}
+
+/** The caller's own key is named by itself, and no audit row: the rotation has its own. */
+async function retireElders(deps: NskResolverDeps, key: { nodeId: string; kid: string }): Promise<void> {
+  const options = { pool: 'interactive', correlationId: deps.ids.next(), audit: () => undefined } as const
+  await deps.unitOfWork.run(options, async (change) => {
+    await lockNode(change.db, key.nodeId)
+    if (await markFirstUse(change.db, key, deps.clock.now())) change.credentialChanged('nsk', key.nodeId)
+  })
+}
+
+function hexOf(nodeId: string): string {
+  return nodeId.replaceAll('-', '')
+}
+
+async function unavailableWhenDown(looked: Promise<Caller | Refusal>): Promise<Caller | Refusal> {
+  try {
+    return await looked
+  } catch (error) {
+    throw error instanceof DatastoreError && error.failure === 'unavailable'
+      ? problem('datastore_unavailable', {}, error)
+      : error
+  }
+}

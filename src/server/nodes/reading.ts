@@ -1,0 +1,65 @@
+import type { nodes } from '../../shared/contract/nodes.ts'
+import { problem } from '../../shared/problems.ts'
+import { cutPage } from '../http/cut-page.ts'
+import type { Handlers } from '../http/request-context.ts'
+import type { Datastore, Db } from '../ports/datastore.ts'
+import { findNode, readNodes, renameNode, type StoredNode } from './node-store.ts'
+import { detailOf, reachabilityOf, summaryOf } from './node-view.ts'
+import { liveKeys } from './secret-key-store.ts'
+
+export type ReadingHandlers = Pick<
+  Handlers<typeof nodes>,
+  'ListNodes' | 'GetNode' | 'PatchNode' | 'GetNodeReachability'
+>
+
+/** Serves what people see of nodes, and their names. Lists are in id order (S0 NodeList). */
+export function createReading({ datastore }: { readonly datastore: Datastore }): ReadingHandlers {
+  return {
+    async ListNodes(ctx, { domain_id: domainId, name, reachability }) {
+      const window = { afterId: ctx.position?.[0], limit: ctx.pageSize + 1, nowMs: ctx.nowMs }
+      const read = await readNodes(datastore.pool('interactive'), { domainId, name, reachability }, window)
+      const { rows, next } = cutPage(read, ctx.pageSize, ({ id }) => [id])
+      const visible = await ctx.visible(rows, ({ id }) => ({ id }))
+      return ctx.page(
+        visible.map((node) => summaryOf(node, ctx.nowMs)),
+        next,
+      )
+    },
+
+    async GetNode(ctx, { id }) {
+      const db = datastore.pool('interactive')
+      const node = await existing(db, id)
+      ctx.about(`node:${id}`, node.domain_id)
+      return detailOf(node, await liveKeys(db, id, ctx.nowMs), ctx.nowMs)
+    },
+
+    async PatchNode(ctx, { id, body: { name } }) {
+      if (name === undefined) throw problem('empty_patch')
+      const { node, keys } = await ctx.change(async (change) => {
+        const isRenamed = await renameNode(change.db, id, { name, atMs: ctx.nowMs })
+        if (!isRenamed) throw problem('node_not_found')
+        const renamed = await existing(change.db, id)
+        ctx.about(`node:${id}`, renamed.domain_id)
+        change.credentialChanged('nsk', id)
+        return { node: renamed, keys: await liveKeys(change.db, id, ctx.nowMs) }
+      })
+      return detailOf(node, keys, ctx.nowMs)
+    },
+
+    async GetNodeReachability(ctx, { id }) {
+      const node = await existing(datastore.pool('interactive'), id)
+      const { state, changedAtMs } = reachabilityOf(node, ctx.nowMs)
+      return {
+        state,
+        ...(node.accepted_at !== null && { last_heartbeat_at: node.accepted_at.toISOString() }),
+        changed_at: new Date(changedAtMs).toISOString(),
+      }
+    },
+  }
+}
+
+async function existing(db: Db, id: string): Promise<StoredNode> {
+  const node = await findNode(db, id)
+  if (node === undefined) throw problem('node_not_found')
+  return node
+}

@@ -1,0 +1,147 @@
+import type { Db } from '../ports/datastore.ts'
+
+/** A node secret key as stored: never the key. */
+export interface SecretKey {
+  readonly kid: string
+  readonly created_at: Date
+  readonly retires_at: Date | null
+}
+
+/** What a presented key resolves to. */
+export interface PresentedKey {
+  readonly fingerprint: Buffer
+  readonly fingerprint_key_id: string
+  readonly first_used_at: Date | null
+  readonly retires_at: Date | null
+  readonly revoked_at: Date | null
+  readonly domain_id: string
+  readonly name: string
+  /** Whether a key that this one replaced still works. */
+  readonly has_elder: boolean
+}
+
+export interface NewSecretKey {
+  readonly nodeId: string
+  readonly kid: string
+  readonly fingerprint: Buffer
+  readonly fingerprintKeyId: string
+  readonly createdAtMs: number
+}
+
+/** How long a dead key stays known as revoked, in ms; older ones go when the node gets a new key. */
+const DEAD_KEY_KEPT_MS = 30 * 24 * 60 * 60 * 1000
+
+/** Finds a key of a node by its id, with what else decides whether it works at `nowMs`. */
+export function findKey(
+  db: Db,
+  key: { nodeId: string; kid: string },
+  nowMs: number,
+): Promise<PresentedKey | undefined> {
+  return db
+    .selectFrom('node_secret_keys as k')
+    .innerJoin('nodes as n', 'n.id', 'k.node_id')
+    .where('k.node_id', '=', key.nodeId)
+    .where('k.kid', '=', key.kid)
+    .select(['k.fingerprint', 'k.fingerprint_key_id', 'k.first_used_at', 'k.retires_at', 'k.revoked_at'])
+    .select(['n.domain_id', 'n.name'])
+    .select((on) =>
+      on
+        .exists(
+          on
+            .selectFrom('node_secret_keys as elder')
+            .whereRef('elder.node_id', '=', 'k.node_id')
+            .whereRef('elder.kid', '<>', 'k.kid')
+            .whereRef('elder.created_at', '<=', 'k.created_at')
+            .where('elder.revoked_at', 'is', null)
+            .where('elder.retires_at', '>', new Date(nowMs)),
+        )
+        .$castTo<boolean>()
+        .as('has_elder'),
+    )
+    .executeTakeFirst()
+}
+
+/** The keys that work at `nowMs`, oldest first. */
+export function liveKeys(db: Db, nodeId: string, nowMs: number): Promise<SecretKey[]> {
+  return db
+    .selectFrom('node_secret_keys')
+    .select(['kid', 'created_at', 'retires_at'])
+    .where('node_id', '=', nodeId)
+    .where('revoked_at', 'is', null)
+    .where((on) => on.or([on('retires_at', 'is', null), on('retires_at', '>', new Date(nowMs))]))
+    .orderBy('created_at')
+    .orderBy('kid')
+    .execute()
+}
+
+/** Adds a node's newest key and forgets those long dead. */
+export async function addKey(tx: Db, key: NewSecretKey): Promise<void> {
+  const deadBefore = new Date(key.createdAtMs - DEAD_KEY_KEPT_MS)
+  await tx
+    .deleteFrom('node_secret_keys')
+    .where('node_id', '=', key.nodeId)
+    .where((on) => on.or([on('revoked_at', '<', deadBefore), on('retires_at', '<', deadBefore)]))
+    .execute()
+  await tx.insertInto('node_secret_keys').values(keyRow(key)).execute()
+}
+
+/** The row of a new key. */
+export function keyRow(key: NewSecretKey): {
+  node_id: string
+  kid: string
+  fingerprint: Buffer
+  fingerprint_key_id: string
+  created_at: Date
+} {
+  return {
+    node_id: key.nodeId,
+    kid: key.kid,
+    fingerprint: key.fingerprint,
+    fingerprint_key_id: key.fingerprintKeyId,
+    created_at: new Date(key.createdAtMs),
+  }
+}
+
+/** Gives every working key that moment as its end, unless it has an earlier one. */
+export async function retireKeys(tx: Db, nodeId: string, atMs: number): Promise<void> {
+  const at = new Date(atMs)
+  await tx
+    .updateTable('node_secret_keys')
+    .set({ retires_at: at })
+    .where('node_id', '=', nodeId)
+    .where('revoked_at', 'is', null)
+    .where((on) => on.or([on('retires_at', 'is', null), on('retires_at', '>', at)]))
+    .execute()
+}
+
+/** Revokes every key of a node. */
+export async function revokeKeys(tx: Db, nodeId: string, atMs: number): Promise<void> {
+  await tx
+    .updateTable('node_secret_keys')
+    .set({ revoked_at: new Date(atMs) })
+    .where('node_id', '=', nodeId)
+    .where('revoked_at', 'is', null)
+    .execute()
+}
+
+/** Records the first use of a key; false when another caller was first. */
+export async function markFirstUse(tx: Db, key: { nodeId: string; kid: string }, atMs: number): Promise<boolean> {
+  const used = await tx
+    .updateTable('node_secret_keys')
+    .set({ first_used_at: new Date(atMs) })
+    .where('node_id', '=', key.nodeId)
+    .where('kid', '=', key.kid)
+    .where('first_used_at', 'is', null)
+    .returning('created_at')
+    .executeTakeFirst()
+  if (used === undefined) return false
+  await tx
+    .updateTable('node_secret_keys')
+    .set({ retires_at: new Date(atMs) })
+    .where('node_id', '=', key.nodeId)
+    .where('kid', '<>', key.kid)
+    .where('created_at', '<=', used.created_at)
+    .where('retires_at', '>', new Date(atMs))
+    .execute()
+  return true
+}

@@ -1,0 +1,53 @@
+import type { nodes } from '../../shared/contract/nodes.ts'
+import type { Handlers } from '../http/request-context.ts'
+import type { IdSource } from '../ports/clock.ts'
+import type { Datastore } from '../ports/datastore.ts'
+import type { Keyring, SecretStore } from '../ports/keyring.ts'
+import type { Signer } from '../ports/signer.ts'
+import { createDeregistration } from './deregistration.ts'
+import { createHeartbeatCommit } from './heartbeat-commit.ts'
+import { createHeartbeats } from './heartbeats.ts'
+import { createHeartbeatWriter } from './heartbeat-store.ts'
+import { createKeyMint } from './mint-key.ts'
+import { createReading } from './reading.ts'
+import { createRegistration } from './registration.ts'
+import { createSecretKeys } from './secret-keys.ts'
+
+export interface NodesDeps {
+  readonly datastore: Datastore
+  readonly ids: IdSource
+  readonly keyring: Keyring
+  readonly secrets: SecretStore
+  readonly signer: Signer
+  /** Names the installation in the keys that it mints. */
+  readonly env: string
+}
+
+export interface NodesService {
+  readonly handlers: Handlers<typeof nodes>
+  /** Answers every heartbeat that is on its way; later ones are refused with `shutting_down`. */
+  drain(): Promise<void>
+}
+
+/** Batches on their way at once. The embedded store has one session, where a second batch would only wait in its queue. */
+const FLIGHTS = { embedded: 1, postgres: 2 } as const
+
+/** Serves the nodes: their enrolment, keys, heartbeats and what people see of them. */
+export function createNodes(deps: NodesDeps): NodesService {
+  const mintKey = createKeyMint(deps)
+  const commit = createHeartbeatCommit({
+    write: createHeartbeatWriter(deps.datastore),
+    flightsMax: FLIGHTS[deps.datastore.kind],
+    batchMax: 512,
+    callersMax: 16_384,
+    deadlineMs: 5_000,
+  })
+  const handlers = {
+    ...createRegistration({ ...deps, mintKey }),
+    ...createReading(deps),
+    ...createDeregistration(),
+    ...createSecretKeys({ mintKey }),
+    ...createHeartbeats({ commit }),
+  }
+  return { handlers, drain: () => commit.drain() }
+}

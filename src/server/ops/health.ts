@@ -1,0 +1,92 @@
+import type { Clock } from '../ports/clock.ts'
+
+/** A dependency whose state readiness reports. */
+export interface Probe {
+  /** As S1 Degradation 1 names it, e.g. `db-primary`. */
+  readonly name: string
+  /** Resolves when the dependency answers; rejects otherwise, after `deadlineMs` at the latest. */
+  check(deadlineMs: number): Promise<void>
+}
+
+export interface ProbeResult {
+  readonly name: string
+  readonly ok: boolean
+  /** The probe has succeeded since boot: its failure degrades the server and does not take it out of rotation. */
+  readonly informational?: true
+}
+
+export interface HealthReport {
+  readonly status: 'ready' | 'degraded' | 'unhealthy'
+  readonly probes: readonly ProbeResult[]
+}
+
+export interface Health {
+  /** Asks every probe, at most once a second however often it is called. */
+  report(): Promise<HealthReport>
+  /** From now on unhealthy: the server is going away. */
+  drain(): void
+}
+
+const DEADLINE_MS = 2_000
+const KEEP_MS = 1_000
+
+/**
+ * Readiness over boot-latched probes (S1 Degradation 1): each must succeed once before the server is ready; a later
+ * failure is informational and only degrades it.
+ */
+export function createHealth(probes: readonly Probe[], clock: Clock): Health {
+  const latched = new Set<string>()
+  let isDraining = false
+  let kept: { readonly at: number; readonly report: Promise<HealthReport> } | undefined
+
+  async function ask(probe: Probe): Promise<ProbeResult> {
+    const { name } = probe
+    const ok = await withDeadline(probe)
+    if (ok) latched.add(name)
+    return !ok && latched.has(name) ? { name, ok, informational: true } : { name, ok }
+  }
+
+  async function askAll(): Promise<HealthReport> {
+    const results = await Promise.all(probes.map(ask))
+    return { status: statusOf(results), probes: results }
+  }
+
+  return {
+    async report() {
+      const at = clock.now()
+      if (kept === undefined || at - kept.at >= KEEP_MS) kept = { at, report: askAll() }
+      const report = await kept.report
+      return isDraining ? { ...report, status: 'unhealthy' } : report
+    },
+    drain() {
+      isDraining = true
+    },
+  }
+}
+
+/** The HTTP status of a report. */
+export function httpStatusOf({ status }: HealthReport): 200 | 503 {
+  return status === 'unhealthy' ? 503 : 200
+}
+
+function statusOf(results: readonly ProbeResult[]): HealthReport['status'] {
+  if (results.every(({ ok }) => ok)) return 'ready'
+  return results.every(({ ok, informational }) => ok || informational) ? 'degraded' : 'unhealthy'
+}
+
+/** A probe that forgets its deadline is answered for. */
+async function withDeadline(probe: Probe): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(resolve, DEADLINE_MS + 500, false)
+  })
+  const answer = probe.check(DEADLINE_MS).then(
+    () => true,
+    () => false,
+  )
+  try {
+    return await Promise.race([answer, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

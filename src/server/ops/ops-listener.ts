@@ -1,0 +1,50 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { httpStatusOf, type Health } from './health.ts'
+
+export interface OpsDeps {
+  readonly health: Health
+  /** The metrics as text. */
+  readonly metrics: { readonly contentType: string; text(): Promise<string> }
+  /** Hears of failures that the answer does not tell. */
+  readonly onError: (error: unknown) => void
+}
+
+interface Answer {
+  readonly status: number
+  readonly type: string
+  readonly body: string
+}
+
+const TEXT = 'text/plain; charset=utf-8'
+const HEADERS_TIMEOUT_MS = 10_000
+
+/** The listener of `--ops-listen`: `/metrics`, and health for whoever may not reach the API. Not listening yet. */
+export function createOpsServer(deps: OpsDeps): Server {
+  const answers: Readonly<Record<string, () => Promise<Answer>>> = {
+    '/metrics': async () => ({ status: 200, type: deps.metrics.contentType, body: await deps.metrics.text() }),
+    '/livez': async () => ({ status: 200, type: TEXT, body: 'ok\n' }),
+    '/readyz': async () => {
+      const report = await deps.health.report()
+      return { status: httpStatusOf(report), type: 'application/json', body: JSON.stringify(report) }
+    },
+  }
+
+  async function answer({ method, url = '' }: IncomingMessage): Promise<Answer> {
+    const path = url.split('?')[0] ?? ''
+    const find = Object.hasOwn(answers, path) ? answers[path] : undefined
+    if (find === undefined) return { status: 404, type: TEXT, body: 'There is nothing here; try /metrics.\n' }
+    if (method !== 'GET' && method !== 'HEAD') return { status: 405, type: TEXT, body: 'Only GET is served here.\n' }
+    return find()
+  }
+
+  async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    request.resume()
+    const { status, type, body } = await answer(request).catch((error: unknown) => {
+      deps.onError(error)
+      return { status: 500, type: TEXT, body: 'The metrics could not be read; the log says why.\n' }
+    })
+    response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body)
+  }
+
+  return createServer({ headersTimeout: HEADERS_TIMEOUT_MS }, (request, response) => void respond(request, response))
+}

@@ -1,0 +1,127 @@
+import { timingSafeEqual } from 'node:crypto'
+import { parseApiToken } from '../../shared/credential-formats.ts'
+import { problem } from '../../shared/problems.ts'
+import { createCredentialCache, type CachedCredential } from './credential-cache.ts'
+import type { ChangeFeed } from '../ports/change-feed.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Caller, CredentialResolver, Refusal } from '../ports/credential-resolver.ts'
+import { DatastoreError, type Datastore } from '../ports/datastore.ts'
+import type { Keyring } from '../ports/keyring.ts'
+import type { LastUsed } from './last-used.ts'
+import { ownerReference } from './owner.ts'
+import { findCredential, type CredentialRecord } from './store.ts'
+
+export interface ApiTokenResolverDeps {
+  readonly datastore: Datastore
+  readonly keyring: Keyring
+  readonly changeFeed: ChangeFeed
+  readonly clock: Clock
+  readonly lastUsed: LastUsed
+  /** Tokens kept resolved. */
+  readonly cachedMax?: number
+}
+
+interface Entry extends CachedCredential {
+  readonly caller: Caller
+  readonly expiresAtMs: number
+  /** When its use was noted last. */
+  notedMs: number
+}
+
+const TOKEN_LENGTH_MAX = 'psk__'.length + 16 + 32 + '_'.length + 49
+const NOTED_EVERY_MS = 60_000
+
+const refusal = (log: string): Refusal => ({ refused: true, log })
+const NO_TOKEN = refusal('not an API token: its form or checksum is wrong')
+const UNKNOWN = refusal('unknown API token')
+const REVOKED = refusal('revoked API token')
+const EXPIRED = refusal('expired API token')
+
+/**
+ * Resolves API tokens. One that was seen lately costs an HMAC and a look into a map; any other is checked for its form
+ * and checksum first and then read from the datastore. Expiry is compared with the clock on every use.
+ */
+export function createApiTokenResolver({
+  datastore,
+  keyring,
+  changeFeed,
+  clock,
+  lastUsed,
+  cachedMax = 10_000,
+}: ApiTokenResolverDeps): CredentialResolver {
+  const cache = createCredentialCache<Entry>({ changeFeed, clock, entriesMax: cachedMax })
+
+  async function read(presented: string, id: string): Promise<Entry | Refusal> {
+    const record = await find(datastore, id)
+    if (record === undefined || !isSame(keyring, presented, record)) return UNKNOWN
+    return record.revoked_at === null ? toEntry(record) : REVOKED
+  }
+
+  function use(entry: Entry, key: string): Caller | Refusal {
+    const nowMs = clock.now()
+    if (entry.expiresAtMs <= nowMs) {
+      cache.drop(key)
+      return EXPIRED
+    }
+    if (nowMs - entry.notedMs >= NOTED_EVERY_MS) {
+      entry.notedMs = nowMs
+      lastUsed.note(entry.credentialId, nowMs)
+    }
+    return entry.caller
+  }
+
+  async function load(presented: string, key: string): Promise<Caller | Refusal> {
+    const fields = parseApiToken(presented)
+    if (fields === undefined) return NO_TOKEN
+    const answer = await cache.load(key, fields.id, () => read(presented, fields.id))
+    return 'refused' in answer ? answer : use(answer, key)
+  }
+
+  return {
+    kind: 'api-token',
+    recognizes: (presented) => presented.startsWith('psk_'),
+    resolve(presented) {
+      if (presented.length > TOKEN_LENGTH_MAX) return NO_TOKEN
+      const key = keyring.mac('fingerprint', presented).mac.toString('latin1')
+      const known = cache.get(key)
+      if (known === undefined) return load(presented, key)
+      return 'refused' in known ? known : use(known, key)
+    },
+  }
+}
+
+/** @throws Problem `datastore_unavailable` */
+async function find(datastore: Datastore, id: string): Promise<CredentialRecord | undefined> {
+  try {
+    return await findCredential(datastore.pool('interactive'), id)
+  } catch (error) {
+    if (error instanceof DatastoreError && error.failure === 'unavailable') {
+      throw problem('datastore_unavailable', {}, error)
+    }
+    throw error
+  }
+}
+
+/** Whether the text is the stored token's: the id in it is only where to look. */
+function isSame(keyring: Keyring, presented: string, record: CredentialRecord): boolean {
+  const mac = keyring.macWith('fingerprint', record.fingerprint_key_id, presented)
+  return mac !== undefined && mac.length === record.fingerprint.length && timingSafeEqual(mac, record.fingerprint)
+}
+
+function toEntry(record: CredentialRecord): Entry {
+  const { id, owner_id: ownerId, owner_kind: kind } = record
+  const expiresAtMs = record.expires_at.getTime()
+  return {
+    credentialId: id,
+    expiresAtMs,
+    notedMs: record.last_used_at?.getTime() ?? Number.NEGATIVE_INFINITY,
+    caller: {
+      subject: ownerReference({ id: ownerId, kind }),
+      kind,
+      id: ownerId,
+      domainId: record.domain_id,
+      displayName: record.display_name,
+      credential: { kind: 'api-token', id, scopes: record.scopes, expiresAtMs },
+    },
+  }
+}

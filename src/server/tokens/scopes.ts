@@ -1,0 +1,21 @@
+import { contract } from '../../shared/contract/index.ts'
+import { problem } from '../../shared/problems.ts'
+
+/** Everything that the owner may do. */
+const ALL = '*'
+
+const SURFACES: ReadonlySet<string> = new Set(Object.values(contract).map(({ name }) => name))
+
+/** The scopes that were asked for, `*` by default. @throws Problem `invalid_scope` when one names no surface of the API. */
+export function requireScopes(asked: readonly string[] = [ALL]): string[] {
+  for (const scope of asked) {
+    if (scope !== ALL && !SURFACES.has(scope.slice(0, scope.lastIndexOf(':')))) throw problem('invalid_scope')
+  }
+  return [...new Set(asked)]
+}
+
+/** Tells whether `wanted` allows nothing that `held` does not. As on every call, writing includes reading. */
+export function areScopesWithin(wanted: readonly string[], held: readonly string[]): boolean {
+  if (held.includes(ALL)) return true
+  return wanted.every((scope) => held.includes(scope) || held.includes(scope.replace(/:read$/, ':write')))
+}

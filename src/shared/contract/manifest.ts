@@ -1,0 +1,144 @@
+import { asZod, jsonSchemaOf, type JsonSchema } from './json-schema.ts'
+import type {
+  Manifest,
+  ManifestBody,
+  ManifestField,
+  ManifestOperation,
+  ManifestResponse,
+  ManifestType,
+  ManifestValue,
+} from './manifest-format.ts'
+import type { AnySchema, MediaResponse, Operation, Surface } from './operation.ts'
+import { problemCodesOf } from './problem-codes.ts'
+
+/** Writes the contract as plain JSON, for the client and the command line to run from. */
+export function manifestOf(contract: { readonly [key: string]: Surface }): Manifest {
+  const surfaces = Object.values(contract)
+  const operations = surfaces.flatMap((surface) =>
+    Object.entries(surface.operations).map(([id, operation]) => [id, describe(id, operation, surface.name)] as const),
+  )
+  return {
+    format: 1,
+    apiVersion: 'v1',
+    surfaces: surfaces.map(({ name }) => name).toSorted(),
+    operations: Object.fromEntries(operations),
+  }
+}
+
+const REPEATABLE = new Set(['GET', 'PUT', 'DELETE'])
+
+function describe(id: string, operation: Operation, surface: string): ManifestOperation {
+  const { method, path, summary, description, credentials, paging, deprecated, cli } = operation
+  const body = bodyOf(operation)
+  return {
+    id,
+    surface,
+    method,
+    path,
+    summary,
+    ...(description !== undefined && { description }),
+    credentials,
+    access: operation.access ?? (method === 'GET' ? 'read' : 'write'),
+    idempotent: operation.idempotent ?? REPEATABLE.has(method),
+    params: membersOf(operation.params),
+    query: membersOf(operation.query),
+    ...(body && { body }),
+    responses: Object.entries(operation.responses).map(([status, shape]) => responseOf(Number(status), shape)),
+    ...(paging && { paging }),
+    problems: problemCodesOf(operation),
+    ...(deprecated && { deprecated }),
+    ...(cli && { cli }),
+  }
+}
+
+function membersOf(schema: AnySchema | undefined): readonly ManifestField[] {
+  return schema === undefined ? [] : fieldsOf(jsonSchemaOf(schema, 'input'))
+}
+
+function bodyOf({ body, bodyMedia, bodyBytesMax }: Operation): ManifestBody | undefined {
+  if (body === undefined) return undefined
+  return {
+    media: bodyMedia ?? ['application/json'],
+    bytesMax: bodyBytesMax ?? 0,
+    required: !asZod(body).safeParse({}).success,
+    fields: fieldsOf(jsonSchemaOf(body, 'input')),
+  }
+}
+
+/** Members of an object; of alternatives, of all of them, required where all require it. */
+function fieldsOf(schema: JsonSchema): readonly ManifestField[] {
+  const alternatives = schema.anyOf ?? schema.oneOf ?? [schema]
+  const names = new Set(alternatives.flatMap(({ properties }) => Object.keys(properties ?? {})))
+  return [...names].map((name) => {
+    const owner = alternatives.find(({ properties }) => properties?.[name] !== undefined)
+    const required = alternatives.every((alternative) => alternative.required?.includes(name) ?? false)
+    return fieldOf(name, owner?.properties?.[name] ?? {}, required)
+  })
+}
+
+function fieldOf(name: string, schema: JsonSchema, required: boolean): ManifestField {
+  const { description, examples } = schema
+  return {
+    name,
+    required,
+    ...valueOf(schema),
+    ...(description !== undefined && { description }),
+    ...('default' in schema && { default: schema.default }),
+    ...(examples !== undefined && { examples }),
+  }
+}
+
+/** Bounds and hints that carry over as they are. */
+const CARRIED = [
+  'enum',
+  'format',
+  'pattern',
+  'minimum',
+  'maximum',
+  'minLength',
+  'maxLength',
+  'minItems',
+  'maxItems',
+] as const
+
+function valueOf(schema: JsonSchema): ManifestValue {
+  const plain = withoutNull(schema)
+  const type = typeOf(plain)
+  const { items, properties, additionalProperties } = plain
+  return {
+    type,
+    ...(plain !== schema && { nullable: true as const }),
+    ...Object.fromEntries(CARRIED.flatMap((name) => (plain[name] === undefined ? [] : [[name, plain[name]]]))),
+    ...(items && { items: valueOf(items) }),
+    ...(properties && { fields: fieldsOf(plain) }),
+    ...(typeof additionalProperties === 'object' && { values: valueOf(additionalProperties) }),
+  }
+}
+
+/** The schema itself, or what is left of it without its `null`. */
+function withoutNull(schema: JsonSchema): JsonSchema {
+  const others = schema.anyOf?.filter(({ type }) => type !== 'null')
+  const [only] = others ?? []
+  return others?.length === 1 && only !== undefined && schema.anyOf?.length === 2 ? only : schema
+}
+
+const TYPES: readonly string[] = ['string', 'integer', 'number', 'boolean', 'array', 'object']
+
+function typeOf({ type }: JsonSchema): ManifestType {
+  // Checked against the list of names that the type is made of.
+  return typeof type === 'string' && TYPES.includes(type) ? (type as ManifestType) : 'json'
+}
+
+function responseOf(status: number, shape: AnySchema | MediaResponse | null): ManifestResponse {
+  if (shape === null) return { status, media: null }
+  if ('media' in shape) return { status, media: shape.media }
+  const writeOnce = writeOnceOf(jsonSchemaOf(shape, 'output'))
+  return { status, media: 'application/json', ...(writeOnce.length > 0 && { writeOnce }) }
+}
+
+/** Dotted paths of the members that are shown once. */
+function writeOnceOf({ properties }: JsonSchema): readonly string[] {
+  return Object.entries(properties ?? {}).flatMap(([name, member]) =>
+    member['x-service-write-once'] === true ? [name] : writeOnceOf(member).map((inner) => `${name}.${inner}`),
+  )
+}

@@ -1,0 +1,84 @@
+/** Parts of the document that no operation declares: problems, headers, credentials. */
+export const SHARED_COMPONENTS = {
+  headers: {
+    XCorrelationId: {
+      description: 'Pairs the answer with the server log and the audit row.',
+      schema: { type: 'string' },
+    },
+    XServiceApiVersion: {
+      description: 'Current and latest major version.',
+      schema: { type: 'string', examples: ['current=v1, latest=v1'] },
+    },
+  },
+  securitySchemes: {
+    apiToken: { type: 'http', scheme: 'bearer', bearerFormat: 'psk_…', description: 'API token' },
+    oidcJwt: {
+      type: 'http',
+      scheme: 'bearer',
+      bearerFormat: 'JWT',
+      description: "Token of the Domain's identity provider",
+    },
+    session: { type: 'apiKey', in: 'cookie', name: 'service_session', description: 'Browser session' },
+    nodeSecretKey: { type: 'http', scheme: 'bearer', bearerFormat: 'nsk_…', description: 'Secret key of one node' },
+    joinToken: { type: 'http', scheme: 'bearer', bearerFormat: 'jtk_…', description: 'Token that nodes join with' },
+    clientAssertion: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'Assertion of a workload' },
+  },
+  schemas: {
+    Problem: {
+      type: 'object',
+      description: 'Problem document (RFC 9457). Some codes carry further members.',
+      required: ['type', 'title', 'status', 'detail', 'code', 'correlation_id'],
+      properties: {
+        type: { type: 'string', description: 'Ends with the kebab form of the code' },
+        title: { type: 'string' },
+        status: { type: 'integer' },
+        detail: { type: 'string', description: 'A fixed sentence for each code' },
+        code: { type: 'string' },
+        correlation_id: { type: 'string' },
+        errors: {
+          type: 'array',
+          description: 'Members of the body that are wrong',
+          items: {
+            type: 'object',
+            required: ['pointer', 'detail'],
+            properties: { pointer: { type: 'string', description: 'RFC 6901' }, detail: { type: 'string' } },
+          },
+        },
+      },
+    },
+    PermissionDenied: {
+      type: 'object',
+      description: 'The caller lacks a relation. The same for an unknown object and a forbidden one.',
+      required: [
+        'type',
+        'title',
+        'status',
+        'detail',
+        'code',
+        'correlation_id',
+        'reason',
+        'relation_path',
+        'missing_relation',
+      ],
+      properties: {
+        type: { type: 'string' },
+        title: { type: 'string' },
+        status: { type: 'integer' },
+        detail: { type: 'string' },
+        code: { type: 'string', const: 'permission_denied' },
+        correlation_id: { type: 'string' },
+        reason: { type: 'string', enum: ['insufficient_relation', 'out_of_scope'] },
+        relation_path: {
+          type: 'array',
+          items: { type: 'string' },
+          description: 'Relations that would have granted it',
+        },
+        missing_relation: {
+          type: 'object',
+          required: ['object', 'relation', 'subject'],
+          properties: { object: { type: 'string' }, relation: { type: 'string' }, subject: { type: 'string' } },
+        },
+      },
+    },
+  },
+} as const

@@ -1,0 +1,168 @@
+import { PROBLEMS, type ProblemCode } from '../problems.ts'
+import { jsonSchemaOf, type JsonSchema } from './json-schema.ts'
+import { SHARED_COMPONENTS } from './openapi-components.ts'
+import type { AnySchema, AuditRule, CredentialKind, Gate, MediaResponse, Operation, Surface } from './operation.ts'
+import { problemCodesOf } from './problem-codes.ts'
+import { componentsOf, type Components } from './schema-components.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** Derives the OpenAPI 3.1 document: what the server enforces, in the words of the contract. */
+export function openApiOf(contract: { readonly [key: string]: Surface }, version: string): Json {
+  const surfaces = Object.values(contract)
+  const components = componentsOf()
+  const paths: Record<string, Record<string, Json>> = {}
+  for (const surface of surfaces) {
+    for (const [id, operation] of Object.entries(surface.operations)) {
+      const at = (paths[operation.path] ??= {})
+      at[operation.method.toLowerCase()] = describe({ id, operation, surface, components })
+    }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'ctl',
+      version,
+      description: 'Control plane for a fleet of nodes in an encrypted peer-to-peer mesh.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    tags: surfaces.map(({ name, summary }) => ({ name, description: summary })),
+    paths,
+    components: {
+      ...SHARED_COMPONENTS,
+      securitySchemes: usedSchemes(surfaces),
+      schemas: { ...SHARED_COMPONENTS.schemas, ...components.schemas() },
+    },
+  }
+}
+
+interface Described {
+  readonly id: string
+  readonly operation: Operation
+  readonly surface: Surface
+  readonly components: Components
+}
+
+function describe({ id, operation, surface, components }: Described): Json {
+  const { summary, description, credentials, gate, audit, deprecated, body } = operation
+  const parameters = [...parametersOf(operation.params, 'path'), ...parametersOf(operation.query, 'query')]
+  return {
+    operationId: id,
+    tags: [surface.name],
+    summary,
+    ...(description !== undefined && { description }),
+    ...(parameters.length > 0 && { parameters }),
+    ...(body && { requestBody: requestBodyOf(operation, components) }),
+    responses: { ...successesOf(operation, components), ...problemResponsesOf(operation) },
+    security: credentials.length === 0 ? [{}] : credentials.map((kind) => ({ [SCHEMES[kind]]: [] })),
+    'x-service-gate': gateWords(gate),
+    'x-service-audit': auditWords(audit),
+    ...(deprecated && { deprecated: true, 'x-service-deprecated-since': deprecated.since }),
+    ...(deprecated?.sunset !== undefined && { 'x-service-sunset': deprecated.sunset }),
+  }
+}
+
+/** Security schemes by credential. */
+const SCHEMES: Readonly<Record<CredentialKind, string>> = {
+  'api-token': 'apiToken',
+  'oidc-jwt': 'oidcJwt',
+  session: 'session',
+  nsk: 'nodeSecretKey',
+  'join-token': 'joinToken',
+  'client-assertion': 'clientAssertion',
+}
+
+/** Only what some operation takes, so that the document promises no credential that the server does not resolve. */
+function usedSchemes(surfaces: readonly Surface[]): Json {
+  const kinds = new Set(
+    surfaces.flatMap(({ operations }) => Object.values(operations).flatMap((each) => each.credentials)),
+  )
+  const names = new Set([...kinds].map((kind) => SCHEMES[kind]))
+  return Object.fromEntries(Object.entries(SHARED_COMPONENTS.securitySchemes).filter(([name]) => names.has(name)))
+}
+
+function parametersOf(schema: AnySchema | undefined, place: 'path' | 'query'): readonly Json[] {
+  if (schema === undefined) return []
+  const { properties, required } = jsonSchemaOf(schema, 'input')
+  return Object.entries(properties ?? {}).map(([name, { description, examples, ...member }]) => ({
+    name,
+    in: place,
+    required: place === 'path' || (required?.includes(name) ?? false),
+    ...(description !== undefined && { description }),
+    schema: examples === undefined ? member : { ...member, examples },
+  }))
+}
+
+function requestBodyOf({ body, bodyMedia, bodyBytesMax }: Operation, components: Components): Json {
+  const schema = body && components.referTo(body, 'input')
+  const media = bodyMedia ?? ['application/json']
+  return {
+    required: true,
+    description: `At most ${bodyBytesMax} bytes.`,
+    content: Object.fromEntries(media.map((type) => [type, { schema }])),
+  }
+}
+
+function successesOf(operation: Operation, components: Components): Json {
+  const shapes = Object.entries(operation.responses)
+  return Object.fromEntries(shapes.map(([status, shape]) => [status, successOf(shape, operation, components)]))
+}
+
+function successOf(shape: AnySchema | MediaResponse | null, operation: Operation, components: Components): Json {
+  const own = Object.entries(operation.headers ?? {}).map(([name, describes]) => [
+    name,
+    { description: describes, schema: { type: 'string' } },
+  ])
+  const headers = { ...COMMON_HEADERS, ...Object.fromEntries(own) }
+  if (shape === null) return { description: 'Done.', headers }
+  if ('media' in shape) {
+    return {
+      description: shape.describe,
+      headers,
+      content: { [shape.media]: { schema: { type: 'string', format: 'binary' } } },
+    }
+  }
+  return {
+    description: operation.summary,
+    headers,
+    content: { 'application/json': { schema: components.referTo(shape, 'output') } },
+  }
+}
+
+const COMMON_HEADERS = {
+  'X-Correlation-Id': { $ref: '#/components/headers/XCorrelationId' },
+  'X-Service-API-Version': { $ref: '#/components/headers/XServiceApiVersion' },
+}
+
+/** One response per status, naming the codes that it may carry. */
+function problemResponsesOf(operation: Operation): Json {
+  const byStatus = new Map<number, ProblemCode[]>()
+  for (const code of problemCodesOf(operation)) {
+    const { status } = PROBLEMS[code]
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code])
+  }
+  return Object.fromEntries([...byStatus].map(([status, codes]) => [status, problemResponse(codes)]))
+}
+
+function problemResponse(codes: readonly ProblemCode[]): Json {
+  const name = codes.includes('permission_denied') ? 'PermissionDenied' : 'Problem'
+  const schema: JsonSchema =
+    codes.includes('permission_denied') && codes.length > 1
+      ? { anyOf: [{ $ref: '#/components/schemas/PermissionDenied' }, { $ref: '#/components/schemas/Problem' }] }
+      : { $ref: `#/components/schemas/${name}` }
+  return {
+    description: codes.map((code) => `\`${code}\`: ${PROBLEMS[code].detail}`).join('\n\n'),
+    headers: COMMON_HEADERS,
+    content: { 'application/problem+json': { schema } },
+    'x-service-codes': codes,
+  }
+}
+
+function gateWords({ open, ...gate }: Gate): Json {
+  return open === undefined ? { ...gate } : { open, ...gate }
+}
+
+function auditWords(audit: AuditRule): Json {
+  return { ...audit }
+}

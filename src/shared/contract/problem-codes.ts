@@ -1,0 +1,75 @@
+import type { ProblemCode } from '../problems.ts'
+import { asZod } from './json-schema.ts'
+import type { AnySchema, Operation } from './operation.ts'
+import { z } from 'zod'
+
+/**
+ * Every code that an operation may answer with: those it declares, and those that its other members imply, such as the
+ * 401 of its credentials, the 403 of its gate and the 413 of its cap. Sorted.
+ */
+export function problemCodesOf(operation: Operation): readonly ProblemCode[] {
+  const codes = new Set<ProblemCode>(['internal', 'shutting_down', ...operation.problems])
+  for (const implied of [ofCredentials, ofGate, ofParameters, ofBody, ofPaging]) {
+    for (const code of implied(operation)) codes.add(code)
+  }
+  if (operation.notProvisioned !== undefined) codes.add(operation.notProvisioned)
+  return [...codes].toSorted()
+}
+
+type Codes = readonly ProblemCode[]
+
+function ofCredentials({ credentials, unauthenticated }: Operation): Codes {
+  if (credentials.length === 0) return []
+  return [
+    unauthenticated ?? 'unauthenticated',
+    'datastore_unavailable',
+    ...(credentials.includes('api-token') ? (['permission_denied'] as const) : []),
+    ...(credentials.includes('nsk') ? (['nsk_revoked'] as const) : []),
+    ...(credentials.includes('join-token') ? (['invalid_join_token', 'permission_denied'] as const) : []),
+    ...(credentials.includes('session') ? (['origin_not_allowed'] as const) : []),
+  ]
+}
+
+function ofGate({ gate }: Operation): Codes {
+  return [
+    ...(gate.anyOf ? (['permission_denied', 'authz_unavailable'] as const) : []),
+    ...(gate.fold ? [gate.fold] : []),
+    ...(gate.missingRow ? [gate.missingRow] : []),
+    ...(gate.ownNode ? [gate.ownNode.mismatch] : []),
+  ]
+}
+
+function ofParameters({ params, query }: Operation): Codes {
+  return ['invalid_query', ...(params ? codesWithin(params) : []), ...(query ? codesWithin(query) : [])]
+}
+
+function ofBody({ body, overCap }: Operation): Codes {
+  if (body === undefined) return []
+  return ['invalid_body', overCap ?? 'request_body_too_large', 'unsupported_media_type', ...codesWithin(body)]
+}
+
+function ofPaging({ paging }: Operation): Codes {
+  if (paging === undefined) return []
+  return paging.cursor === 'caller' ? ['invalid_cursor', 'cursor_binding_mismatch'] : ['invalid_cursor']
+}
+
+/** The 400 codes that a schema and its members declare. */
+function codesWithin(schema: AnySchema): Codes {
+  const codes: ProblemCode[] = []
+  const visit = (at: z.core.$ZodType): void => {
+    const code = z.globalRegistry.get(at)?.problem
+    if (code !== undefined) codes.push(code)
+    for (const inner of innerSchemas(at)) visit(inner)
+  }
+  visit(asZod(schema))
+  return codes
+}
+
+function innerSchemas(schema: z.core.$ZodType): readonly z.core.$ZodType[] {
+  if (schema instanceof z.ZodObject) return Object.values<z.core.$ZodType>(schema.shape)
+  if (schema instanceof z.ZodUnion) return schema.def.options
+  if (schema instanceof z.ZodArray) return [schema.def.element]
+  if (schema instanceof z.ZodPipe) return [schema.def.in]
+  const wraps = schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault
+  return wraps ? [schema.def.innerType] : []
+}

@@ -1,0 +1,154 @@
+import pino from 'pino'
+import { createEmbeddedAuthorizer } from '../../src/server/adapters/embedded-authz/authorizer.ts'
+import { masterKeyOf } from '../../src/server/adapters/keyring/master-key.ts'
+import { openRing } from '../../src/server/adapters/keyring/open-keyring.ts'
+import { createKeyring, createSecretStore } from '../../src/server/adapters/keyring/ring.ts'
+import { createChangeFeed } from '../../src/server/adapters/postgres/change-feed.ts'
+import { migrate } from '../../src/server/adapters/postgres/migrate.ts'
+import { createUnitOfWork } from '../../src/server/adapters/postgres/unit-of-work.ts'
+import { openSigner } from '../../src/server/adapters/sealed-signer/open-signer.ts'
+import { createUuidV7 } from '../../src/server/adapters/system/uuid-v7.ts'
+import { createApp } from '../../src/server/http/app.ts'
+import type { AuditQueue } from '../../src/server/http/audit-queue.ts'
+import type { MountedSurface } from '../../src/server/http/request-context.ts'
+import type { ChangeFeed } from '../../src/server/ports/change-feed.ts'
+import type { Clock, IdSource } from '../../src/server/ports/clock.ts'
+import type { CredentialResolver } from '../../src/server/ports/credential-resolver.ts'
+import type { Datastore, Db } from '../../src/server/ports/datastore.ts'
+import type { Keyring, SecretStore } from '../../src/server/ports/keyring.ts'
+import type { Signer } from '../../src/server/ports/signer.ts'
+import type { AuditEntry, Change, UnitOfWork } from '../../src/server/ports/unit-of-work.ts'
+import { knownCallers, type KnownCallers } from './known-callers.ts'
+
+/** What the surfaces under test are made of. */
+export interface ControlPlaneParts {
+  readonly datastore: Datastore
+  readonly ids: IdSource
+  readonly clock: Clock
+  readonly feed: ChangeFeed
+  readonly unitOfWork: UnitOfWork
+  readonly keyring: Keyring
+  readonly secrets: SecretStore
+  readonly signer: Signer
+}
+
+/** The surfaces under test, and the credentials that they bring beside the known callers. */
+export interface UnderTest {
+  readonly surfaces: readonly MountedSurface[]
+  readonly resolvers?: readonly CredentialResolver[]
+}
+
+/** An answer as it came over the socket. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  /** The JSON document; empty when there was none. */
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+/** The real edge, authorizer, unit of work and datastore around some surfaces, on loopback, at a frozen time. */
+export interface ControlPlane extends ControlPlaneParts {
+  readonly db: Db
+  readonly callers: KnownCallers
+  /** The time; set it to move it. */
+  readonly clock: Clock & { nowMs: number }
+  /** Audit rows that no change carried, in order. */
+  readonly audited: AuditEntry[]
+  /** `operation` is `<METHOD> <path>`; `as` the subject of a known caller. */
+  call(as: string, operation: string, body?: unknown): Promise<Answer>
+  /** Changes the store as a service would. */
+  readonly change: <T>(work: (change: Change) => Promise<T>) => Promise<T>
+  stop(): Promise<void>
+}
+
+export const START_MS = Date.parse('2026-03-01T08:00:00.000Z')
+
+export async function startControlPlane(
+  datastore: Datastore,
+  make: (parts: ControlPlaneParts) => UnderTest,
+): Promise<ControlPlane> {
+  const clock = { nowMs: START_MS, now: () => clock.nowMs }
+  const ids = createUuidV7(clock)
+  await migrate(datastore)
+  const feed = createChangeFeed({ datastore, warn: refuse })
+  const authorizer = createEmbeddedAuthorizer({ datastore, changeFeed: feed })
+  const unitOfWork = createUnitOfWork({
+    datastore,
+    feed,
+    clock,
+    ids,
+    validateTuple: authorizer.validateTuple,
+    onAuditFailure: (error) => refuse('an audit row was refused', error),
+    onLateFeed: (error) => refuse('the change feed is late', error),
+  })
+  const ring = await openRing(datastore, masterKeyOf(Buffer.alloc(32, 7)), clock)
+  const keyring = createKeyring(ring)
+  const secrets = createSecretStore(ring)
+  const signer = await openSigner({ datastore, secrets, clock })
+  const parts = { datastore, ids, clock, feed, unitOfWork, keyring, secrets, signer }
+  const { surfaces, resolvers = [] } = make(parts)
+  const callers = knownCallers()
+  const audited: AuditEntry[] = []
+  const app = createApp({
+    surfaces,
+    resolvers: [...resolvers, callers.resolver],
+    authorizer,
+    unitOfWork,
+    audit: keepIn(audited),
+    keyring,
+    clock,
+    ids,
+    log: pino({ level: 'silent' }),
+    trustedProxies: [],
+    allowedOrigins: [],
+  })
+  await feed.start()
+  const port = await app.listen({ host: '127.0.0.1', port: 0 })
+  return {
+    ...parts,
+    db: datastore.pool('interactive'),
+    callers,
+    clock,
+    audited,
+    call: (as, operation, body) => send(port, { as, operation, body }),
+    change: (work) => runChange(unitOfWork, work),
+    async stop() {
+      await app.drain(1_000)
+      feed.stop()
+      await datastore.close()
+    },
+  }
+}
+
+function runChange<T>(unitOfWork: UnitOfWork, work: (change: Change) => Promise<T>): Promise<T> {
+  return unitOfWork.run({ pool: 'interactive', correlationId: 'arranged', audit: () => undefined }, work)
+}
+
+interface Sending {
+  readonly as: string
+  readonly operation: string
+  readonly body: unknown
+}
+
+async function send(port: number, { as, operation, body }: Sending): Promise<Answer> {
+  const [method = '', path = ''] = operation.split(' ')
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${as}`, ...(body !== undefined && { 'content-type': 'application/json' }) },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, body: text === '' ? {} : JSON.parse(text) }
+}
+
+function keepIn(rows: AuditEntry[]): AuditQueue {
+  return {
+    add: (entry) => void rows.push(entry),
+    write: async (entry) => void rows.push(entry),
+    close: async () => undefined,
+  }
+}
+
+function refuse(message: string, cause?: unknown): never {
+  throw new Error(message, { cause })
+}

@@ -1,0 +1,69 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll } from 'vitest'
+import { openPglite } from '../../src/server/adapters/pglite/database.ts'
+import { openPostgres } from '../../src/server/adapters/postgres/database.ts'
+import { migrate } from '../../src/server/adapters/postgres/migrate.ts'
+import type { Datastore } from '../../src/server/ports/datastore.ts'
+import { type PostgresCluster, startPostgresCluster } from './postgres-cluster.ts'
+import { requirement } from './requirements.mjs'
+
+export type DatastoreKind = Datastore['kind']
+
+export const DATASTORE_KINDS: readonly DatastoreKind[] = ['embedded', 'postgres']
+
+/** Whether this machine can run that datastore: a visible skip where not, an error where CTL_TEST_REQUIRE names it. */
+export function isDatastoreMissing(kind: DatastoreKind): boolean {
+  return kind === 'postgres' && requirement('postgresql') === undefined
+}
+
+/** The datastore of the surrounding `describe`. */
+export interface DatastoreInUse {
+  /** Migrated. Only within hooks and tests. */
+  current(): Datastore
+  /** The server behind it; undefined on the embedded store. */
+  cluster(): PostgresCluster | undefined
+}
+
+const warn = (message: string, cause?: unknown) => {
+  throw new Error(`unexpected warning: ${message}`, { cause })
+}
+const onFailure = (error: Error) => {
+  throw error
+}
+
+/**
+ * Opens a migrated datastore before the tests of the surrounding `describe` and closes it after them: PGlite in memory,
+ * or a PostgreSQL cluster of its own. Empty it between tests with `emptyTables`.
+ */
+export function useDatastore(kind: DatastoreKind): DatastoreInUse {
+  let cluster: PostgresCluster | undefined
+  let datastore: Datastore | undefined
+  beforeAll(async () => {
+    if (isDatastoreMissing(kind)) return
+    if (kind === 'postgres') cluster = await startPostgresCluster()
+    datastore = cluster
+      ? await openPostgres({ url: cluster.url, warn })
+      : await openPglite({ dataDir: undefined, onFailure, warn })
+    await migrate(datastore)
+  })
+  afterAll(async () => {
+    await datastore?.close()
+    await cluster?.stop()
+  })
+  return {
+    current() {
+      if (datastore === undefined) throw new Error(`the ${kind} datastore is not open`)
+      return datastore
+    },
+    cluster: () => cluster,
+  }
+}
+
+/** Deletes every row that the application wrote and sets the revision back to zero. */
+export async function emptyTables(datastore: Datastore): Promise<void> {
+  const db = datastore.pool('interactive')
+  const { rows } = await sql<{ tables: string }>`
+    select string_agg(format('%I', tablename), ', ') as tables from pg_tables
+    where schemaname = 'public' and tablename not in ('schema_migrations', 'authz_head')`.execute(db)
+  await sql.raw(`truncate ${rows[0]?.tables} restart identity; update authz_head set revision = 0`).execute(db)
+}

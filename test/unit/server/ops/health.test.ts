@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest'
+import { createHealth, httpStatusOf, type Probe } from '../../../../src/server/ops/health.ts'
+
+function probe(name: string): Probe & { up: boolean; asked: number } {
+  return {
+    name,
+    up: true,
+    asked: 0,
+    async check() {
+      this.asked += 1
+      if (!this.up) throw new Error('down')
+    },
+  }
+}
+
+function frozen(): { now: () => number; ms: number } {
+  const clock = { ms: 0, now: () => clock.ms }
+  return clock
+}
+
+test('every probe up is ready', async () => {
+  const report = await createHealth([probe('db-primary')], frozen()).report()
+  expect(report).toEqual({ status: 'ready', probes: [{ name: 'db-primary', ok: true }] })
+  expect(httpStatusOf(report)).toBe(200)
+})
+
+test('a probe that never succeeded blocks readiness', async () => {
+  const database = probe('db-primary')
+  database.up = false
+  const report = await createHealth([database], frozen()).report()
+  expect(report).toEqual({ status: 'unhealthy', probes: [{ name: 'db-primary', ok: false }] })
+  expect(httpStatusOf(report)).toBe(503)
+})
+
+test('a probe that fails after its first success only degrades, and recovers', async () => {
+  const clock = frozen()
+  const database = probe('db-primary')
+  const health = createHealth([database], clock)
+  await health.report()
+  database.up = false
+  clock.ms = 1000
+  const report = await health.report()
+  expect(report).toEqual({
+    status: 'degraded',
+    probes: [{ name: 'db-primary', ok: false, informational: true }],
+  })
+  expect(httpStatusOf(report)).toBe(200)
+  database.up = true
+  clock.ms = 2000
+  expect((await health.report()).status).toBe('ready')
+})
+
+test('a latched failure beside one that never succeeded is unhealthy', async () => {
+  const clock = frozen()
+  const [database, bus] = [probe('db-primary'), probe('jetstream')]
+  bus.up = false
+  const health = createHealth([database, bus], clock)
+  await health.report()
+  database.up = false
+  clock.ms = 1000
+  expect((await health.report()).status).toBe('unhealthy')
+})
+
+test('probes are asked at most once a second', async () => {
+  const clock = frozen()
+  const database = probe('db-primary')
+  const health = createHealth([database], clock)
+  await Promise.all([health.report(), health.report()])
+  clock.ms = 999
+  await health.report()
+  expect(database.asked).toBe(1)
+  clock.ms = 1000
+  await health.report()
+  expect(database.asked).toBe(2)
+})
+
+test('a draining server is unhealthy at once', async () => {
+  const health = createHealth([probe('db-primary')], frozen())
+  await health.report()
+  health.drain()
+  expect((await health.report()).status).toBe('unhealthy')
+})

@@ -1,0 +1,70 @@
+import type { AddressInfo } from 'node:net'
+import type { Server } from 'node:http'
+import { afterEach, expect, test } from 'vitest'
+import { createPrometheus } from '../../../../src/server/adapters/prometheus/prometheus.ts'
+import { createHealth } from '../../../../src/server/ops/health.ts'
+import { createOpsServer } from '../../../../src/server/ops/ops-listener.ts'
+
+let server: Server | undefined
+afterEach(() => new Promise((resolve) => server?.close(resolve)))
+
+let isUp = true
+
+async function start(): Promise<{ url: string; metrics: ReturnType<typeof createPrometheus> }> {
+  isUp = true
+  const probe = {
+    name: 'db-primary',
+    check: async () => {
+      if (!isUp) throw new Error('down')
+    },
+  }
+  let now = 0
+  const health = createHealth([probe], { now: () => (now += 1000) })
+  const metrics = createPrometheus(async () => (await health.report()).probes)
+  server = createOpsServer({ health, metrics, onError: () => undefined })
+  const { port } = await new Promise<AddressInfo>((resolve) => {
+    server?.listen(0, '127.0.0.1', () => resolve(server?.address() as AddressInfo))
+  })
+  return { url: `http://127.0.0.1:${port}`, metrics }
+}
+
+test('/metrics tells requests by operation and status, audit rows and probes', async () => {
+  const { url, metrics } = await start()
+  metrics.observe('PostNodeHeartbeat', 200, 0.004)
+  metrics.observe('PostNodeHeartbeat', 401, 0.0004)
+  metrics.audit.written(3)
+  metrics.audit.failed(2)
+  metrics.audit.dropped(1)
+  const lines = (await (await fetch(`${url}/metrics`)).text()).split('\n')
+  expect(lines).toContain('http_requests_total{operation="PostNodeHeartbeat",status="200"} 1')
+  expect(lines).toContain('http_requests_total{operation="PostNodeHeartbeat",status="401"} 1')
+  expect(lines).toContain('http_request_duration_seconds_bucket{le="0.001",operation="PostNodeHeartbeat"} 1')
+  expect(lines).toContain('http_request_duration_seconds_count{operation="PostNodeHeartbeat"} 2')
+  expect(lines).toContain('audit_rows_written_total 3')
+  expect(lines).toContain('audit_write_failures_total 2')
+  expect(lines).toContain('audit_rows_dropped_total 1')
+  expect(lines).toContain('health_probe_up{probe="db-primary"} 1')
+})
+
+test('/metrics shows a probe that went down', async () => {
+  const { url } = await start()
+  isUp = false
+  expect(await (await fetch(`${url}/metrics`)).text()).toContain('health_probe_up{probe="db-primary"} 0')
+})
+
+test('/readyz and /livez answer here too', async () => {
+  const { url } = await start()
+  const ready = await fetch(`${url}/readyz`)
+  expect([ready.status, await ready.json()]).toEqual([
+    200,
+    { status: 'ready', probes: [{ name: 'db-primary', ok: true }] },
+  ])
+  expect((await fetch(`${url}/livez`)).status).toBe(200)
+})
+
+test('nothing else is served', async () => {
+  const { url } = await start()
+  expect((await fetch(`${url}/v1/nodes`)).status).toBe(404)
+  expect((await fetch(`${url}/constructor`)).status).toBe(404)
+  expect((await fetch(`${url}/metrics`, { method: 'POST', body: 'x' })).status).toBe(405)
+})
