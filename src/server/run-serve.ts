@@ -171,13 +171,14 @@ function reloadOnHangup(server: RunningServer, log: Logger): () => void {
   return () => void process.off('SIGHUP', reload)
 }
 
-/** The ready line for scripts, words for people (decisions: First run). */
-function announce(server: RunningServer, config: Config, io: ServeIo): void {
+/** Words for people, then the ready line for scripts (decisions: First run): whoever waits for it finds all said. */
+function announce(server: RunningServer, config: Config, { stdout, stderr }: ServeIo): void {
   const { url, opsUrl } = server
   const version = packageVersion()
-  if (!io.stdout.isTty)
-    io.stdout.write(`${JSON.stringify({ event: 'ready', url, ops_url: opsUrl ?? null, pid: process.pid, version })}\n`)
-  io.stderr.write(welcome({ url, opsUrl, version, config, firstRun: server.firstRun }))
+  stderr.write(welcome({ ...server, version, config }))
+  if (stdout.isTty) return
+  const ready = { event: 'ready', url, ops_url: opsUrl ?? null, pid: process.pid, version }
+  stdout.write(`${JSON.stringify(ready)}\n`)
 }
 
 interface Extras {
