@@ -8,6 +8,11 @@ export const OWN_COMMANDS: readonly CommandRow[] = [
     load: async () => (await import('./commands/serve.ts')).serve,
   },
   {
+    words: 'admin bootstrap-token',
+    summary: 'Issue another bootstrap token, beside a stopped server or on its database',
+    load: async () => (await import('./commands/serve.ts')).bootstrapToken,
+  },
+  {
     words: 'login',
     summary: 'Sign in to a server and keep the credential',
     load: async () => (await import('./commands/login.ts')).login,
