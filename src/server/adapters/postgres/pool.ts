@@ -64,7 +64,11 @@ export function createPgPool(options: PgPoolOptions): PgPool {
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEPALIVE_DELAY_MS,
   })
-  pool.on('error', options.onIdleError)
+  let isClosing = false
+  const open = new Set<PoolClient>()
+  pool.on('error', (error) => isClosing || options.onIdleError(error))
+  pool.on('connect', (client) => open.add(client))
+  pool.on('remove', (client) => open.delete(client))
   const held = new Map<Session, PoolClient>()
 
   const isSetUp = new WeakSet<PoolClient>()
@@ -114,7 +118,11 @@ export function createPgPool(options: PgPoolOptions): PgPool {
       sessions.forEach(release)
     },
     async close() {
+      isClosing = true
+      // The pool says that it has ended once it has asked its connections to.
+      const ended = [...open].map((client) => new Promise((resolve) => client.once('end', resolve)))
       await pool.end()
+      await Promise.all(ended)
     },
   }
 }
