@@ -27,6 +27,9 @@ export interface DatastoreInUse {
 const warn = (message: string, cause?: unknown) => {
   throw new Error(`unexpected warning: ${message}`, { cause })
 }
+const onFailure = (error: Error) => {
+  throw error
+}
 
 /**
  * Opens a migrated datastore before the tests of the surrounding `describe` and closes it after them: PGlite in memory,
@@ -38,7 +41,9 @@ export function useDatastore(kind: DatastoreKind): DatastoreInUse {
   beforeAll(async () => {
     if (isDatastoreMissing(kind)) return
     if (kind === 'postgres') cluster = await startPostgresCluster()
-    datastore = cluster ? await openPostgres({ url: cluster.url, warn }) : await openPglite({ dataDir: undefined })
+    datastore = cluster
+      ? await openPostgres({ url: cluster.url, warn })
+      : await openPglite({ dataDir: undefined, onFailure, warn })
     await migrate(datastore)
   })
   afterAll(async () => {

@@ -77,8 +77,8 @@ export async function startTenancy(
     return { surfaces: [...tenancySurfaces(parts), ...surfaces], resolvers }
   })
   const home = plane.ids.next()
-  const body = { slug: 'home', display_name: 'Home' }
-  await plane.change((change) => addDomain(change, newDomain(home, body, new Date(START_MS))))
+  const own = newDomain(home, { slug: 'home', display_name: 'Home' }, new Date(START_MS))
+  await plane.change((change) => addDomain(change, own))
   const arranged = arrange(plane)
   const root = await arranged.principal(home)
   await plane.change(({ tuples }) =>

@@ -53,11 +53,11 @@ export function createAdminTokens({ datastore, subjects, mint }: AdminTokensDeps
       await requireSayOver(ctx, owner)
       const scopes = requireScopes(body.scopes)
       const lifetime = lifetimeFrom(ctx.nowMs, body.expires_in_seconds)
+      const order = { owner, name: body.name, scopes, lifetime, createdAt: new Date(ctx.nowMs) }
       const issued = await ctx.change(async (change) => {
-        const locked = await store.lockOwner(change.db, owner)
-        if (locked === undefined) throw problem('identity_not_found')
-        const createdAt = new Date(ctx.nowMs)
-        return issueToken(change, mint, { owner: locked, name: body.name, scopes, lifetime, createdAt })
+        const minted = await issueToken(change, mint, order)
+        if (minted === undefined) throw problem('identity_not_found')
+        return minted
       })
       return answerIssued(ctx, issued, '/v1/admin/tokens')
     },

@@ -8,14 +8,21 @@ import { endOfGrace, isLive, lifetimeFrom, LISTED_AFTER_END_MS, LIVE_TOKENS_MAX 
 /** Ended tokens that one new token takes away: more than one, so that they cannot pile up. */
 const FORGOTTEN_AT_ONCE = 20
 
+/** What a token is to be, before its owner is known to exist. */
+export interface TokenOrder extends Omit<TokenDraft, 'owner'> {
+  readonly owner: Owner
+}
+
 /**
- * Issues a token to an owner whose row is locked: the one way a token comes to be, at first run too.
+ * Issues a token; undefined when there is no such owner. The one way a token comes to be, at first run too.
  * @throws Problem `token_limit_exceeded`
  */
-export async function issueToken(change: Change, mint: MintToken, draft: TokenDraft): Promise<Minted> {
-  const live = await store.countLive(change.db, draft.owner.id, draft.createdAt)
+export async function issueToken(change: Change, mint: MintToken, order: TokenOrder): Promise<Minted | undefined> {
+  const owner = await store.lockOwner(change.db, order.owner)
+  if (owner === undefined) return undefined
+  const live = await store.countLive(change.db, owner.id, order.createdAt)
   if (live >= LIVE_TOKENS_MAX) throw problem('token_limit_exceeded')
-  const minted = mint(draft)
+  const minted = mint({ ...order, owner })
   await add(change, minted.record)
   announce(change, minted.record, { event: 'APITokenIssued' })
   return minted

@@ -24,10 +24,12 @@ export function createTokens({ datastore, mint }: TokensDeps): Handlers<typeof t
       const scopes = requireScopes(body.scopes)
       if (!areScopesWithin(scopes, ctx.caller.credential.scopes)) throw problem('scope_exceeds_caller')
       const lifetime = lifetimeWithin(ctx.caller.credential, ctx.nowMs, body.expires_in_seconds)
+      const owner = ownerOfCaller(ctx.caller)
+      const order = { owner, name: body.name, scopes, lifetime, createdAt: new Date(ctx.nowMs) }
       const issued = await ctx.change(async (change) => {
-        const owner = await store.lockOwner(change.db, ownerOfCaller(ctx.caller))
-        if (owner === undefined) throw problem('unauthenticated')
-        return issueToken(change, mint, { owner, name: body.name, scopes, lifetime, createdAt: new Date(ctx.nowMs) })
+        const minted = await issueToken(change, mint, order)
+        if (minted === undefined) throw problem('unauthenticated')
+        return minted
       })
       return answerIssued(ctx, issued, '/v1/auth/tokens')
     },

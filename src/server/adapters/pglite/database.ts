@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs'
 import { Kysely } from 'kysely'
 import type { Datastore, Db, Pool } from '../../ports/datastore.ts'
 import type { Tables } from '../../ports/tables.ts'
@@ -6,19 +7,38 @@ import { STATEMENT_DEADLINES_MS } from '../postgres/deadlines.ts'
 import { ping } from '../postgres/ping.ts'
 import { createTransactionScope } from '../postgres/transaction-scope.ts'
 import { createTransactions } from '../postgres/transactions.ts'
+import { directoryErrorOf, prepareDirectory } from './data-directory.ts'
+import { lockDirectory } from './directory-lock.ts'
 import { type Engine, startEngine } from './engine.ts'
+import { startMaintenance } from './maintenance.ts'
 import { createSessionQueue } from './session-queue.ts'
+import type { EngineOptions } from './worker.js'
 
 export interface PgliteOptions {
   /** The server's data directory; undefined keeps everything in memory, gone at the end (`--dev`, tests). */
   readonly dataDir: string | undefined
   /** How long a statement, and the wait for a turn, may each take per pool, in ms. Default 5,000, 30,000 and 300,000. */
   readonly statementDeadlinesMs?: Partial<Record<Pool, number>>
-  /** Hears once when the engine broke: it acknowledges nothing more until the server is restarted. */
+  /** Hears once when the engine broke: it acknowledges nothing more until the server is restarted. Default: throws it. */
   readonly onFailure?: (error: Error) => void
+  /** Hears of maintenance that failed; it is tried again. Default: a process warning. */
+  readonly warn?: (message: string) => void
+  /** What tests put in the engine's place. */
+  readonly engine?: Partial<Pick<EngineOptions, 'syncModule' | 'startParams'>>
 }
 
-function assemble(engine: Engine, deadlinesMs: Record<Pool, number>): Datastore {
+/** The embedded store, with what its start found. */
+export interface EmbeddedDatastore extends Datastore {
+  /** Whether its directory was made by this start. */
+  readonly isNew: boolean
+  /** Whether the last run did not end in order and the log was replayed. */
+  readonly isRecovered: boolean
+}
+
+const ENGINE_OPTIONS = { syncModule: 'node:fs', startParams: undefined }
+
+function assemble(engine: Engine, options: PgliteOptions): Datastore {
+  const deadlinesMs = { ...STATEMENT_DEADLINES_MS, ...options.statementDeadlinesMs }
   const scope = createTransactionScope()
   const sessions = createSessionQueue(engine)
   const open = (name: Pool): Db =>
@@ -37,9 +57,49 @@ function assemble(engine: Engine, deadlinesMs: Record<Pool, number>): Datastore 
   }
 }
 
-/** Opens the embedded PostgreSQL. Creates no tables: see `migrate`. */
-export async function openPglite(options: PgliteOptions): Promise<Datastore> {
-  const onFailure = options.onFailure ?? (() => undefined)
-  const engine = await startEngine({ directory: undefined, syncModule: 'node:fs', startParams: undefined }, onFailure)
-  return assemble(engine, { ...STATEMENT_DEADLINES_MS, ...options.statementDeadlinesMs })
+const throwIt = (error: Error) => {
+  throw error
+}
+
+/** Starts the engine, its queue and its chores. */
+async function start(directory: string | undefined, options: PgliteOptions) {
+  const { onFailure = throwIt, warn = (message) => process.emitWarning(message) } = options
+  const engine = await startEngine({ ...ENGINE_OPTIONS, ...options.engine, directory }, onFailure)
+  const datastore = assemble(engine, options)
+  const maintenance = startMaintenance(datastore, warn)
+  const close = async () => {
+    await maintenance.stop()
+    await datastore.close()
+  }
+  return { datastore: { ...datastore, isRecovered: engine.isRecovered, close }, fail: engine.fail }
+}
+
+async function openOnDisk(dataDir: string, options: PgliteOptions): Promise<EmbeddedDatastore> {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  let fail: ((reason: string) => void) | undefined
+  const lock = await lockDirectory(dataDir, () => fail?.('its lock file was removed'))
+  try {
+    const { engineDirectory, isNew } = await prepareDirectory(dataDir)
+    const started = await start(engineDirectory, options)
+    fail = started.fail
+    const close = () => started.datastore.close().finally(() => lock.release())
+    return { ...started.datastore, isNew, close }
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+}
+
+/**
+ * Opens the embedded PostgreSQL. Creates no tables: see `migrate`.
+ * @throws BootError when the directory cannot be used, is in use, or does not keep what was synced.
+ */
+export async function openPglite(options: PgliteOptions): Promise<EmbeddedDatastore> {
+  const { dataDir } = options
+  if (dataDir === undefined) return { ...(await start(undefined, options)).datastore, isNew: true }
+  try {
+    return await openOnDisk(dataDir, options)
+  } catch (error) {
+    throw directoryErrorOf(error, dataDir)
+  }
 }

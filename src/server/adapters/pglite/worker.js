@@ -15,28 +15,39 @@ import { DurableNodeFS } from './durable-fs.js'
 
 /**
  * What the thread answers: `Uint8Array` for wire bytes, and these.
- * @typedef {{ event: 'ready' } | { event: 'refused', reason: string } | { event: 'failed', reason: string } | { event: 'closed' }} EngineEvent
+ * @typedef {{ event: 'ready', isRecovered: boolean } | { event: 'refused', reason: string } | { event: 'failed', reason: string } | { event: 'closed' }} EngineEvent
  */
 
 const options = /** @type {EngineOptions} */ (workerData)
 const port = /** @type {import('node:worker_threads').MessagePort} */ (parentPort)
 
 /** fdatasync is a stub in the engine, so the log must be flushed with fsync; `-F` would turn every sync off. */
-const DURABLE_START_PARAMS = [
-  ...PGlite.defaultStartParams.filter((param) => param !== '-F'),
-  ...['-c', 'wal_sync_method=fsync'],
-]
+const DURABLE_START_PARAMS = PGlite.defaultStartParams
+  .filter((param) => param !== '-F')
+  .concat(['-c', 'wal_sync_method=fsync'])
+
+/**
+ * The engine's last log lines: they say why it stopped, and whether it had to recover.
+ * @type {string[]}
+ */
+const log = []
+const LOG_LINES_MAX = 50
+const onStderr = (/** @type {string} */ line) => {
+  if (log.push(line) > LOG_LINES_MAX) log.shift()
+  return false
+}
+const lastWords = () => log.findLast((line) => /\b(FATAL|PANIC|ERROR):/.test(line)) ?? log.at(-1) ?? 'without a word'
 
 /** @param {EngineEvent} event */
 const tell = (event) => port.postMessage(event)
 
 /** @returns {Promise<{ engine: PGlite, fs: DurableNodeFS | undefined }>} */
 async function open() {
-  if (options.directory === undefined) return { engine: await PGlite.create('memory://'), fs: undefined }
+  if (options.directory === undefined) return { engine: await PGlite.create('memory://', { onStderr }), fs: undefined }
   /** @type {{ fsyncSync: (fd: number) => void }} */
   const { fsyncSync } = await import(options.syncModule)
   const fs = new DurableNodeFS(options.directory, fsyncSync)
-  const engine = await PGlite.create({ fs, startParams: [...(options.startParams ?? DURABLE_START_PARAMS)] })
+  const engine = await PGlite.create({ fs, onStderr, startParams: [...(options.startParams ?? DURABLE_START_PARAMS)] })
   return { engine, fs }
 }
 
@@ -50,7 +61,9 @@ async function disproof(engine, fs) {
   const before = fs.state.walSyncs
   await engine.query("SELECT pg_logical_emit_message(true, 'ctl', 'a commit that must reach the disk')")
   if (fs.state.failure !== undefined) return fs.state.failure
-  return fs.state.walSyncs > before ? undefined : 'a commit did not sync the write-ahead log'
+  return fs.state.walSyncs > before
+    ? undefined
+    : 'a commit was not synced to the disk, so that a power loss could undo it'
 }
 
 /**
@@ -72,7 +85,7 @@ function serve(engine, fs) {
     const onRawData = (/** @type {Uint8Array} */ bytes) => void chunks.push(bytes.slice())
     await engine.execProtocolRawStream(message, { syncToFs: false, onRawData })
     const answer = chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)
-    const reason = fs?.state.failure ?? (isComplete(answer) ? undefined : 'the engine stopped within a statement')
+    const reason = fs?.state.failure ?? (isComplete(answer) ? undefined : lastWords())
     // An answer given after a failed sync would acknowledge what may be lost.
     if (reason === undefined) port.postMessage(answer)
     else tell({ event: 'failed', reason })
@@ -88,8 +101,8 @@ try {
   const reason = fs && (await disproof(engine, fs))
   if (reason === undefined) {
     serve(engine, fs)
-    tell({ event: 'ready' })
+    tell({ event: 'ready', isRecovered: log.some((line) => line.includes('not properly shut down')) })
   } else tell({ event: 'refused', reason })
 } catch (error) {
-  tell({ event: 'refused', reason: error instanceof Error ? error.message : String(error) })
+  tell({ event: 'refused', reason: `${error instanceof Error ? error.message : String(error)} (${lastWords()})` })
 }

@@ -1,0 +1,97 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { BootError } from '../../boot-error.ts'
+import { EngineRefusal } from './engine.ts'
+import { syncEntry, syncTree } from './sync-tree.ts'
+
+/** Major version of the PostgreSQL inside the engine; its directory format. */
+const ENGINE_MAJOR = '18'
+
+/** The engine's own directory, ready to be opened. */
+export interface PreparedDirectory {
+  readonly engineDirectory: string
+  /** Whether it was made just now. */
+  readonly isNew: boolean
+}
+
+/** Runs initdb in a process of its own, whose peak of memory the server then never has. */
+async function initialize(engineDirectory: string): Promise<void> {
+  const child = fork(new URL('./initialize.js', import.meta.url), [engineDirectory], {
+    execArgv: [],
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  })
+  let said = ''
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    said = (said + text).slice(-4_096)
+  })
+  const [code] = await once(child, 'close')
+  if (code !== 0) throw new EngineRefusal(`the embedded datastore could not be initialised: ${said.trim()}`)
+}
+
+/** Writes the marker that says: everything before it is on stable storage. */
+function markReady(database: string, marker: string): void {
+  writeFileSync(marker, `${ENGINE_MAJOR}\n`, { mode: 0o600 })
+  syncEntry(marker)
+  syncEntry(database)
+}
+
+function assertFormat(dataDir: string, engineDirectory: string): void {
+  const major = readFileSync(join(engineDirectory, 'PG_VERSION'), 'utf8').trim()
+  if (major === ENGINE_MAJOR) return
+  throw new BootError(
+    1,
+    `The data directory ${dataDir} has the format of PostgreSQL ${major}, and this version embeds ${ENGINE_MAJOR}: run the version that made it.`,
+  )
+}
+
+/**
+ * Makes sure that `<dataDir>/database` holds an engine directory that was written whole and synced. The marker `ready` is
+ * written last: a directory without it is the rest of a first start that was cut short, holds nothing, and is built again.
+ * @throws BootError when it was made by another major version of the engine.
+ */
+export async function prepareDirectory(dataDir: string): Promise<PreparedDirectory> {
+  const database = join(dataDir, 'database')
+  const engineDirectory = join(database, 'pgdata')
+  const marker = join(database, 'ready')
+  if (existsSync(marker)) {
+    assertFormat(dataDir, engineDirectory)
+    return { engineDirectory, isNew: false }
+  }
+  rmSync(database, { recursive: true, force: true })
+  mkdirSync(database, { mode: 0o700 })
+  await initialize(engineDirectory)
+  syncTree(database)
+  syncEntry(dataDir)
+  markReady(database, marker)
+  return { engineDirectory, isNew: true }
+}
+
+/** What to tell an operator whose directory cannot be used, by system code. */
+const ADVICE: Readonly<Record<string, string>> = {
+  EACCES: 'cannot be written: let this account write there, or choose another with --data-dir',
+  EPERM: 'cannot be written: let this account write there, or choose another with --data-dir',
+  EROFS: 'lies on a read-only file system: choose another with --data-dir',
+  ENOSPC: 'has no space left: free some, then start again',
+  EDQUOT: 'has used up its quota: free some space, then start again',
+  ENOTDIR: 'is not a directory: choose another with --data-dir',
+  EEXIST: 'is not a directory: choose another with --data-dir',
+}
+
+/** Emscripten and Node spell the same causes as codes and as sentences. */
+function codeIn(error: Error): string | undefined {
+  const { code } = error as NodeJS.ErrnoException
+  if (code !== undefined) return code
+  if (/no space left on device/i.test(error.message)) return 'ENOSPC'
+  return /\b(ENOSPC|EDQUOT|EACCES|EROFS)\b/.exec(error.message)?.[1]
+}
+
+/** The sentence for a directory that cannot be used; anything unexpected comes back as it is. */
+export function directoryErrorOf(error: unknown, dataDir: string): unknown {
+  if (!(error instanceof Error) || error instanceof BootError) return error
+  const advice = ADVICE[codeIn(error) ?? '']
+  if (advice !== undefined) return new BootError(1, `The data directory ${dataDir} ${advice}.`, error)
+  if (!(error instanceof EngineRefusal)) return error
+  return new BootError(1, `The embedded datastore in ${dataDir} does not start: ${error.message}.`, error)
+}

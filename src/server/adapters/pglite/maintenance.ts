@@ -1,0 +1,89 @@
+import { sql } from 'kysely'
+import type { Datastore } from '../../ports/datastore.ts'
+
+/** What a server of its own does in the background and the embedded engine, a single process, does not. */
+export interface Chores {
+  /** Writes a checkpoint when the log has grown or time has passed; true when it did. Bounds recovery time and disk use. */
+  checkpointWhenDue(): Promise<boolean>
+  /** Vacuums and analyses the tables that changed enough, one statement each. Returns their names. */
+  vacuumWhatChanged(): Promise<string[]>
+}
+
+const CHECKPOINT_WAL_BYTES = 32 * 1024 * 1024
+const CHECKPOINT_INTERVAL_MS = 5 * 60_000
+
+/** As autovacuum decides it: so many changed rows plus a share of the table. */
+const CHANGED_ROWS_MIN = 500
+const CHANGED_ROWS_SHARE = 0.1
+
+export function createChores(datastore: Datastore, monotonicMs: () => number): Chores {
+  const db = datastore.pool('bulk')
+  let lastLsn = '0/0'
+  let lastAtMs = monotonicMs()
+
+  return {
+    async checkpointWhenDue() {
+      const { rows } = await sql<{ lsn: string; written: string }>`
+        select pg_current_wal_lsn() as lsn, pg_wal_lsn_diff(pg_current_wal_lsn(), ${lastLsn}::pg_lsn) as written`.execute(
+        db,
+      )
+      const written = Number(rows[0]?.written ?? 0)
+      const isOld = written > 0 && monotonicMs() - lastAtMs >= CHECKPOINT_INTERVAL_MS
+      if (written < CHECKPOINT_WAL_BYTES && !isOld) return false
+      await sql`checkpoint`.execute(db)
+      const after = await sql<{ lsn: string }>`select pg_current_wal_lsn() as lsn`.execute(db)
+      lastLsn = after.rows[0]?.lsn ?? lastLsn
+      lastAtMs = monotonicMs()
+      return true
+    },
+    async vacuumWhatChanged() {
+      const { rows } = await sql<{ name: string }>`
+        select format('%I', stats.relname) as name
+        from pg_stat_user_tables as stats join pg_class as class on class.oid = stats.relid
+        where greatest(stats.n_dead_tup, stats.n_mod_since_analyze, stats.n_ins_since_vacuum)
+              > ${CHANGED_ROWS_MIN}::float8 + ${CHANGED_ROWS_SHARE}::float8 * greatest(class.reltuples, 0)
+        order by 1`.execute(db)
+      // Two short statements rather than one long: others take their turn between them.
+      for (const { name } of rows) {
+        await sql.raw(`vacuum ${name}`).execute(db)
+        await sql.raw(`analyze ${name}`).execute(db)
+      }
+      return rows.map(({ name }) => name)
+    },
+  }
+}
+
+export interface Maintenance {
+  /** Resolves once nothing of it runs any more. */
+  stop(): Promise<void>
+}
+
+const CHORES_INTERVAL_MS = 15_000
+
+/** Does the chores now and then, in the background. A failure is reported and tried again. */
+export function startMaintenance(datastore: Datastore, warn: (message: string, cause?: unknown) => void): Maintenance {
+  const chores = createChores(datastore, () => performance.now())
+  let running: Promise<void> = Promise.resolve()
+  let isStopped = false
+
+  async function round(): Promise<void> {
+    try {
+      await chores.checkpointWhenDue()
+      await chores.vacuumWhatChanged()
+    } catch (error) {
+      if (!isStopped) warn('maintenance of the embedded datastore failed', error)
+    }
+  }
+
+  const timer = setInterval(() => {
+    running = running.then(() => (isStopped ? undefined : round()))
+  }, CHORES_INTERVAL_MS).unref()
+
+  return {
+    async stop() {
+      isStopped = true
+      clearInterval(timer)
+      await running
+    },
+  }
+}
