@@ -34,6 +34,12 @@ describe.each(STORES)('Nodes as people see them on the $name store', (store) => 
     const namesOf = (answer: { body: Readonly<Record<string, unknown>> }) =>
       itemsOf(answer).map(({ display_name }) => display_name)
 
+    /** What asks for the page after that answer; empty after the last one. */
+    const cursorOf = ({ body }: { body: Readonly<Record<string, unknown>> }) => {
+      const next = body['next_cursor'] as string | null
+      return next === null ? '' : `&cursor=${next}`
+    }
+
     describe('ListNodes', () => {
       it('shows what S0 says and, beside it, what people look for', async () => {
         const node = await fleet.enrol(domain, { name: 'web-1', kind: 'vm' })
@@ -63,7 +69,7 @@ describe.each(STORES)('Nodes as people see them on the $name store', (store) => 
         do {
           const answer = await list(`domain_id=${domain}&limit=2${cursor}`)
           seen.push(...itemsOf(answer).map(({ id }) => id))
-          cursor = answer.body['next_cursor'] === null ? '' : `&cursor=${String(answer.body['next_cursor'])}`
+          cursor = cursorOf(answer)
         } while (cursor !== '')
         expect(seen).toEqual(enrolled.toSorted())
       })
@@ -119,7 +125,7 @@ describe.each(STORES)('Nodes as people see them on the $name store', (store) => 
         const viewer = await fleet.holder(domain, 'viewer', `project:${project}`)
         const first = await list(`domain_id=${domain}&limit=2`, viewer)
         expect(itemsOf(first)).toEqual([])
-        const second = await list(`domain_id=${domain}&limit=2&cursor=${String(first.body['next_cursor'])}`, viewer)
+        const second = await list(`domain_id=${domain}&limit=2${cursorOf(first)}`, viewer)
         expect(itemsOf(second).map(({ id }) => id)).toEqual([mine.node_id])
       })
 
