@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Answer } from '../support/control-plane.ts'
 import { STORES } from '../support/stores.ts'
-import { startTenancy, type Tenancy } from '../support/tenancy.ts'
+import { startReplica, startTenancy, type Tenancy } from '../support/tenancy.ts'
 
 const NOWHERE = '01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4b'
 
@@ -199,6 +199,25 @@ describe.each(STORES)('Groups on the $name store', (store) => {
           expect(answers.map(({ status }) => status).toSorted()).toEqual([204, 400])
         }
       })
+
+      // The embedded store belongs to one process.
+      it.skipIf(store.name === 'embedded')(
+        'refuses that on two replicas too',
+        async () => {
+          const replica = await startReplica(tenancy)
+          replica.callers.add(admin, domainId)
+          try {
+            for (let round = 0; round < 10; round++) {
+              const [one, two] = [await tenancy.group(domainId), await tenancy.group(domainId)]
+              const there = replica.call(admin, `PUT ${memberPath(two, `group:${one}#member`)}`)
+              const answers = await Promise.all([add(one, `group:${two}#member`), there])
+              expect(answers.map(({ status }) => status).toSorted()).toEqual([204, 400])
+            }
+          } finally {
+            await replica.stop()
+          }
+        },
+      )
 
       it('nests groups 40 deep and no deeper', async () => {
         const chain: string[] = []
