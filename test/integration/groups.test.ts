@@ -319,6 +319,13 @@ describe.each(STORES)('Groups on the $name store', (store) => {
         expect(codeOf(again)).toEqual([404, 'group_not_found'])
       })
 
+      it('goes once, whoever else deletes it at the same moment', async () => {
+        const id = await tenancy.group(domainId)
+        const remover = () => tenancy.call(admin, `DELETE /v1/domains/${domainId}/groups/${id}`)
+        const statuses = (await Promise.all([remover(), remover(), remover()])).map(({ status }) => status)
+        expect(statuses.toSorted()).toEqual([204, 404, 404])
+      })
+
       it('leaves no grant and no membership behind that was made at the same moment', async () => {
         for (let round = 0; round < 10; round++) {
           const [group, outer] = [await tenancy.group(domainId), await tenancy.group(domainId)]
