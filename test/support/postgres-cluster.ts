@@ -129,8 +129,8 @@ export async function startPostgresCluster(): Promise<PostgresCluster> {
       await client.end()
       return urlOf(name)
     },
-    start: server.start,
-    end: server.end,
+    start: () => server.start(),
+    end: (signal) => server.end(signal),
     async stop() {
       await server.end('SIGINT')
       rmSync(home.directory, { recursive: true, force: true })

@@ -89,9 +89,14 @@ async function printCurl(session: Session, operation: ManifestOperation, targets
   for (const { input } of targets) session.io.stdout.write(`${curlCommand(url.value, requestOf(operation, input))}\n`)
 }
 
-/** How an operation's answer is shown: the columns it declares, or the whole object where it is asked for alone. */
-export function viewOf({ cli, method, paging }: ManifestOperation): View {
-  return { columns: cli?.columns ?? [], wide: cli?.wide, isWhole: method === 'GET' && !paging }
+/**
+ * How an operation's answer is shown: what is shown this once, then the columns it declares, or the whole object where
+ * it is asked for alone.
+ */
+export function viewOf({ cli, method, paging, responses }: ManifestOperation): View {
+  const columns = cli?.columns ?? []
+  const onlyNow = responses.flatMap(({ writeOnce }) => writeOnce ?? []).filter((member) => !columns.includes(member))
+  return { columns: [...onlyNow, ...columns], wide: cli?.wide, isWhole: method === 'GET' && !paging }
 }
 
 interface Done {

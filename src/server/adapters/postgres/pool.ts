@@ -65,9 +65,10 @@ export function createPgPool(options: PgPoolOptions): PgPool {
     keepAliveInitialDelayMillis: KEEPALIVE_DELAY_MS,
   })
   let isClosing = false
-  pool.on('error', (error) => {
-    if (!isClosing) options.onIdleError(error)
-  })
+  const open = new Set<PoolClient>()
+  pool.on('error', (error) => isClosing || options.onIdleError(error))
+  pool.on('connect', (client) => open.add(client))
+  pool.on('remove', (client) => open.delete(client))
   const held = new Map<Session, PoolClient>()
 
   const isSetUp = new WeakSet<PoolClient>()
@@ -75,8 +76,6 @@ export function createPgPool(options: PgPoolOptions): PgPool {
   async function connect(): Promise<PoolClient> {
     const client = await pool.connect()
     if (isSetUp.has(client)) return client
-    // The pool takes its own listener off before a connection has ended; a late error must not end the process.
-    client.on('error', () => undefined)
     try {
       await client.query(setup(options))
     } catch (error) {
@@ -120,7 +119,10 @@ export function createPgPool(options: PgPoolOptions): PgPool {
     },
     async close() {
       isClosing = true
+      // The pool says that it has ended once it has asked its connections to.
+      const ended = [...open].map((client) => new Promise((resolve) => client.once('end', resolve)))
       await pool.end()
+      await Promise.all(ended)
     },
   }
 }
