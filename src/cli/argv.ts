@@ -57,14 +57,16 @@ export function readFlags(args: readonly string[], index: number, specs: FlagSpe
 function readLong(args: readonly string[], index: number, specs: FlagSpecs): Typed {
   const word = (args[index] ?? '').slice(2)
   const equals = word.indexOf('=')
-  const name = equals < 0 ? word : word.slice(0, equals)
-  const joined = equals < 0 ? undefined : word.slice(equals + 1)
-  const own = Object.hasOwn(specs, name) ? specs[name] : undefined
-  const negated = own === undefined && name.startsWith('no-') ? name.slice(3) : undefined
-  if (negated !== undefined && specs[negated]?.kind === 'switch' && joined === undefined)
-    return { name: negated, spec: specs[negated], text: false, consumed: 1 }
-  if (own === undefined) throw unknownFlag(`--${name}`, specs)
-  return withValue({ name, spec: own, joined, shown: `--${name}` }, args[index + 1])
+  const [name, joined] = equals < 0 ? [word, undefined] : [word.slice(0, equals), word.slice(equals + 1)]
+  const spec = specNamed(name, specs)
+  if (spec) return withValue({ name, spec, joined, shown: `--${name}` }, args[index + 1])
+  const negated = name.startsWith('no-') ? specNamed(name.slice(3), specs) : undefined
+  if (negated?.kind !== 'switch' || joined !== undefined) throw unknownFlag(`--${name}`, specs)
+  return { name: name.slice(3), spec: negated, text: false, consumed: 1 }
+}
+
+function specNamed(name: string, specs: FlagSpecs): FlagSpec | undefined {
+  return Object.hasOwn(specs, name) ? specs[name] : undefined
 }
 
 function readShort(args: readonly string[], index: number, specs: FlagSpecs): readonly Typed[] {

@@ -27,10 +27,8 @@ async function reportOf(error: unknown, session: Session, words: string): Promis
   }
   if (error instanceof ProblemAnswer) {
     const facts = { code: error.code, status: error.status, correlation_id: error.correlationId }
-    const [message, hints] = await Promise.all([
-      refusalMessage(error, session, words),
-      refusalHints(error, session, words),
-    ])
+    const message = await refusalMessage(error, session, words)
+    const hints = await refusalHints(error, session, words)
     return { message, hints, facts, exitCode: exitCodeOf(error.status) }
   }
   if (error instanceof TransportFailure) return transportReport(error, session)

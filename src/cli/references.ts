@@ -62,7 +62,7 @@ const NOUN_OF_TYPE: Readonly<Record<string, string>> = {
 }
 
 /** Makes a resolver; what it has listed once it remembers. */
-export function createResolver(session: Session, others: OtherLists = {}): Resolver {
+export function createResolver(session: Session, otherLists: OtherLists = {}): Resolver {
   const listed = new Map<string, Promise<readonly unknown[]>>()
 
   function list(noun: string, scope: Scope): Promise<readonly unknown[]> {
@@ -73,10 +73,10 @@ export function createResolver(session: Session, others: OtherLists = {}): Resol
   }
 
   async function readAll(noun: string, scope: Scope): Promise<readonly unknown[]> {
-    const operation = others[noun]?.operation ?? listOperation(session, noun)
+    const operation = otherLists[noun]?.operation ?? listOperation(session, noun)
     if (!operation) throw usageError(`a ${singular(noun)} must be given by its whole id here`)
     const caller = await session.caller()
-    const input = others[noun]?.input ?? (await scopeInput(operation, scope))
+    const input = otherLists[noun]?.input ?? (await scopeInput(operation, scope))
     if (!operation.paging) return rowsOf((await caller.call(operation, input)).value) ?? []
     const page = async (query: CallInput): Promise<Page<unknown>> =>
       (await caller.call(operation, query)).value as Page<unknown>

@@ -8,6 +8,11 @@ export const OWN_COMMANDS: readonly CommandRow[] = [
     load: async () => (await import('./commands/serve.ts')).serve,
   },
   {
+    words: 'agent-sim',
+    summary: 'Play a fleet of node agents against the server',
+    load: async () => (await import('./commands/agent-sim.ts')).agentSim,
+  },
+  {
     words: 'login',
     summary: 'Sign in to a server and keep the credential',
     load: async () => (await import('./commands/login.ts')).login,
@@ -126,5 +131,10 @@ export const OWN_COMMANDS: readonly CommandRow[] = [
     words: 'help exit-codes',
     summary: 'Explain the exit codes',
     load: async () => (await import('./commands/help/exit-codes.ts')).exitCodes,
+  },
+  {
+    words: 'help flags',
+    summary: 'Explain the flags that many commands share',
+    load: async () => (await import('./commands/help/flags.ts')).flags,
   },
 ]

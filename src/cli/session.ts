@@ -63,12 +63,12 @@ export interface SessionOptions {
 /** Opens a session; nothing is read and no connection made before a command needs it. */
 export function createSession(options: SessionOptions): Session {
   const { io, shared, manifest } = options
-  const style = styleOf(io, io.stdout, shared['no-color'] === true)
-  const talkStyle = styleOf(io, io.stderr, shared['no-color'] === true)
+  const noColor = shared['no-color'] === true
   const contexts = createContextStore(configDirectory(io))
   const closers: (() => void)[] = []
   const talk = (line: string): void => io.stderr.write(`${line}\n`)
-  const warn = (line: string): void => talk(`${talkStyle.warn('warning:')} ${line}`)
+  const talkStyle = (): Style => styleOf(io, io.stderr, noColor)
+  const warn = (line: string): void => talk(`${talkStyle().warn('warning:')} ${line}`)
   let settings: Promise<Settings> | undefined
   let asked: Promise<Row> | undefined
   let usual: Promise<Caller> | undefined
@@ -78,9 +78,15 @@ export function createSession(options: SessionOptions): Session {
     shared,
     version: options.version,
     contexts,
-    style,
-    talkStyle,
-    canAsk: canAsk(io, shared['no-input'] === true || isSet(io.env['CTL_NO_INPUT'])),
+    get style() {
+      return styleOf(io, io.stdout, noColor)
+    },
+    get talkStyle() {
+      return talkStyle()
+    },
+    get canAsk() {
+      return canAsk(io, shared['no-input'] === true || isSet(io.env['CTL_NO_INPUT']))
+    },
     manifest,
     settings: () => (settings ??= readSettings({ io, shared, store: contexts, place: placeOf(options.flags) })),
     operation(id) {
@@ -97,7 +103,7 @@ export function createSession(options: SessionOptions): Session {
     async emit(value, view) {
       const [{ emit }, { output }] = await Promise.all([import('./output/emit.ts'), session.settings()])
       const isAppended = shared.watch !== undefined && !io.stdout.isTty && output.origin === 'default'
-      await emit(value, view, { io, format: isAppended ? 'jsonl' : output.value, shared, style })
+      await emit(value, view, { io, format: isAppended ? 'jsonl' : output.value, shared, style: session.style })
     },
     note(line) {
       if (shared.quiet !== true) talk(line)
@@ -120,12 +126,12 @@ export function createSession(options: SessionOptions): Session {
     return createCaller({
       manifest: manifest(),
       transport,
-      token: connect ? () => connect.token : chosen.token,
+      token: () => (connect ? connect.token : chosen.token()),
       timeoutMs: connect?.timeoutMs ?? chosen.timeoutSeconds.value * 1000,
       signal: connect?.load ? undefined : io.interrupted,
       triesMax: connect?.load ? 1 : undefined,
       userAgent: `ctl/${options.version}`,
-      observe: createObserver(shared, { debug: (line) => talk(talkStyle.dim(line)), warn }),
+      observe: createObserver(shared, { debug: (line) => talk(talkStyle().dim(line)), warn }),
     })
   }
   return session

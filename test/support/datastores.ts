@@ -41,7 +41,9 @@ export function useDatastore(kind: DatastoreKind): DatastoreInUse {
   beforeAll(async () => {
     if (isDatastoreMissing(kind)) return
     if (kind === 'postgres') cluster = await startPostgresCluster()
-    datastore = cluster ? await openPostgres({ url: cluster.url, warn }) : await openPglite({ dataDir: undefined, onFailure, warn })
+    datastore = cluster
+      ? await openPostgres({ url: cluster.url, warn })
+      : await openPglite({ dataDir: undefined, onFailure, warn })
     await migrate(datastore)
   })
   afterAll(async () => {

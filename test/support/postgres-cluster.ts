@@ -4,7 +4,7 @@ import { chownSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import pg from 'pg'
+import { Client } from 'pg'
 import { requirement } from './requirements.mjs'
 
 /** A real PostgreSQL of its own: durable settings, loopback, a free port, gone at the end. */
@@ -59,13 +59,16 @@ async function waitUntilReady(server: ChildProcess): Promise<void> {
   await ready
 }
 
-/**
- * Starts a cluster. Its default collation is a language's, so that a query that forgot `COLLATE "C"` shows.
- * @throws Error when PostgreSQL is not on this machine: ask `requirement('postgresql')` first.
- */
-export async function startPostgresCluster(): Promise<PostgresCluster> {
-  const bin = requirement('postgresql')
-  if (bin === undefined) throw new Error('PostgreSQL is not here')
+/** A data directory of the account that may run the server. */
+interface Home {
+  readonly bin: string
+  readonly directory: string
+  readonly data: string
+  readonly identity: { uid: number; gid: number } | undefined
+}
+
+/** The default collation is a language's, so that a query that forgot `COLLATE "C"` shows. */
+function initialize(bin: string): Home {
   const directory = mkdtempSync(join(tmpdir(), 'ctl-postgres-'))
   const identity = account()
   if (identity !== undefined) chownSync(directory, identity.uid, identity.gid)
@@ -76,49 +79,61 @@ export async function startPostgresCluster(): Promise<PostgresCluster> {
     stdio: 'pipe',
     ...identity,
   })
-  const port = await freePort()
+  return { bin, directory, data, identity }
+}
+
+/** The server process, which may be ended and started again. */
+function createServerProcess({ bin, directory, data, identity }: Home, port: number) {
   const settings = [`port=${port}`, 'listen_addresses=127.0.0.1', `unix_socket_directories=${directory}`]
   const args = ['-D', data, ...settings.flatMap((setting) => ['-c', setting])]
-  const urlOf = (database: string) => `postgres://postgres@127.0.0.1:${port}/${database}`
   let server: ChildProcess | undefined
+  return {
+    pid: () => server?.pid ?? 0,
+    async start() {
+      server = spawn(join(bin, 'postgres'), args, { cwd: directory, stdio: ['ignore', 'ignore', 'pipe'], ...identity })
+      await waitUntilReady(server)
+    },
+    async end(signal: NodeJS.Signals) {
+      if (server === undefined || server.exitCode !== null || server.signalCode !== null) return
+      const ended = once(server, 'exit')
+      server.kill(signal)
+      await ended
+    },
+  }
+}
+
+/**
+ * Starts a cluster.
+ * @throws Error when PostgreSQL is not on this machine: ask `requirement('postgresql')` first.
+ */
+export async function startPostgresCluster(): Promise<PostgresCluster> {
+  const bin = requirement('postgresql')
+  if (bin === undefined) throw new Error('PostgreSQL is not here')
+  const home = initialize(bin)
+  const port = await freePort()
+  const server = createServerProcess(home, port)
+  await server.start()
+  const urlOf = (database: string) => `postgres://postgres@127.0.0.1:${port}/${database}`
   let databases = 0
-
-  async function start(): Promise<void> {
-    server = spawn(join(bin ?? '', 'postgres'), args, {
-      cwd: directory,
-      stdio: ['ignore', 'ignore', 'pipe'],
-      ...identity,
-    })
-    await waitUntilReady(server)
-  }
-
-  async function end(signal: 'SIGINT' | 'SIGQUIT'): Promise<void> {
-    if (server === undefined || server.exitCode !== null || server.signalCode !== null) return
-    const ended = once(server, 'exit')
-    server.kill(signal)
-    await ended
-  }
-
-  await start()
   return {
     url: urlOf('postgres'),
     get pid() {
-      return server?.pid ?? 0
+      return server.pid()
     },
     async createDatabase() {
       databases += 1
       const name = `test_${databases}`
-      const client = new pg.Client({ connectionString: urlOf('postgres') })
+      const client = new Client({ connectionString: urlOf('postgres') })
       await client.connect()
       await client.query(`create database ${name}`)
       await client.end()
       return urlOf(name)
     },
-    start,
-    end,
+    start: () => server.start(),
+    end: (signal) => server.end(signal),
     async stop() {
-      await end('SIGINT')
-      rmSync(directory, { recursive: true, force: true })
+      await server.end('SIGINT')
+      rmSync(home.directory, { recursive: true, force: true })
     },
   }
 }

@@ -21,7 +21,7 @@ export const doctor = defineCommand({
   examples: ['ctl doctor', 'ctl doctor -o json --jq \'.[] | select(.status == "problem")\''],
   async run(session) {
     const findings = [...(await lookHere(session)), ...(await lookThere(session))]
-    await session.emit(findings, { columns: ['status', 'check', 'detail', 'advice'] })
+    await session.emit(findings, { columns: ['status', 'check', 'detail', 'advice'], isUncut: true })
     const problems = findings.filter(({ status }) => status === 'problem').length
     session.note(problems === 0 ? 'No problems found.' : `${problems} problem${problems === 1 ? '' : 's'} found.`)
     return problems === 0 ? EXIT.ok : EXIT.negative

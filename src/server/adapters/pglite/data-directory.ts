@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { BootError } from '../../boot-error.ts'
+import { EngineRefusal } from './engine.ts'
 import { syncEntry, syncTree } from './sync-tree.ts'
 
 /** Major version of the PostgreSQL inside the engine; its directory format. */
@@ -25,8 +26,24 @@ async function initialize(engineDirectory: string): Promise<void> {
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     said = (said + text).slice(-4_096)
   })
-  const [code] = await once(child, 'exit')
-  if (code !== 0) throw new Error(`the first initialisation failed: ${said}`)
+  const [code] = await once(child, 'close')
+  if (code !== 0) throw new EngineRefusal(`the embedded datastore could not be initialised: ${said.trim()}`)
+}
+
+/** Writes the marker that says: everything before it is on stable storage. */
+function markReady(database: string, marker: string): void {
+  writeFileSync(marker, `${ENGINE_MAJOR}\n`, { mode: 0o600 })
+  syncEntry(marker)
+  syncEntry(database)
+}
+
+function assertFormat(dataDir: string, engineDirectory: string): void {
+  const major = readFileSync(join(engineDirectory, 'PG_VERSION'), 'utf8').trim()
+  if (major === ENGINE_MAJOR) return
+  throw new BootError(
+    1,
+    `The data directory ${dataDir} has the format of PostgreSQL ${major}, and this version embeds ${ENGINE_MAJOR}: run the version that made it.`,
+  )
 }
 
 /**
@@ -37,23 +54,17 @@ async function initialize(engineDirectory: string): Promise<void> {
 export async function prepareDirectory(dataDir: string): Promise<PreparedDirectory> {
   const database = join(dataDir, 'database')
   const engineDirectory = join(database, 'pgdata')
-  const ready = join(database, 'ready')
-  if (existsSync(ready)) {
-    const major = readFileSync(join(engineDirectory, 'PG_VERSION'), 'utf8').trim()
-    if (major === ENGINE_MAJOR) return { engineDirectory, isNew: false }
-    throw new BootError(
-      `The data directory ${dataDir} has the format of PostgreSQL ${major}, and this version embeds ${ENGINE_MAJOR}: run the version that made it.`,
-      1,
-    )
+  const marker = join(database, 'ready')
+  if (existsSync(marker)) {
+    assertFormat(dataDir, engineDirectory)
+    return { engineDirectory, isNew: false }
   }
   rmSync(database, { recursive: true, force: true })
   mkdirSync(database, { mode: 0o700 })
   await initialize(engineDirectory)
   syncTree(database)
   syncEntry(dataDir)
-  writeFileSync(ready, `${ENGINE_MAJOR}\n`, { mode: 0o600 })
-  syncEntry(ready)
-  syncEntry(database)
+  markReady(database, marker)
   return { engineDirectory, isNew: true }
 }
 
@@ -68,10 +79,19 @@ const ADVICE: Readonly<Record<string, string>> = {
   EEXIST: 'is not a directory: choose another with --data-dir',
 }
 
+/** Emscripten and Node spell the same causes as codes and as sentences. */
+function codeIn(error: Error): string | undefined {
+  const { code } = error as NodeJS.ErrnoException
+  if (code !== undefined) return code
+  if (/no space left on device/i.test(error.message)) return 'ENOSPC'
+  return /\b(ENOSPC|EDQUOT|EACCES|EROFS)\b/.exec(error.message)?.[1]
+}
+
 /** The sentence for a directory that cannot be used; anything unexpected comes back as it is. */
 export function directoryErrorOf(error: unknown, dataDir: string): unknown {
-  if (!(error instanceof Error)) return error
-  const code = (error as NodeJS.ErrnoException).code ?? /\b(ENOSPC|EDQUOT|EACCES|EROFS)\b/.exec(error.message)?.[1]
-  const advice = code === undefined ? undefined : ADVICE[code]
-  return advice === undefined ? error : new BootError(`The data directory ${dataDir} ${advice}.`, 1, error)
+  if (!(error instanceof Error) || error instanceof BootError) return error
+  const advice = ADVICE[codeIn(error) ?? '']
+  if (advice !== undefined) return new BootError(1, `The data directory ${dataDir} ${advice}.`, error)
+  if (!(error instanceof EngineRefusal)) return error
+  return new BootError(1, `The embedded datastore in ${dataDir} does not start: ${error.message}.`, error)
 }

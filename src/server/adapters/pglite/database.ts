@@ -19,10 +19,10 @@ export interface PgliteOptions {
   readonly dataDir: string | undefined
   /** How long a statement, and the wait for a turn, may each take per pool, in ms. Default 5,000, 30,000 and 300,000. */
   readonly statementDeadlinesMs?: Partial<Record<Pool, number>>
-  /** Hears once when the engine broke: it acknowledges nothing more until the server is restarted. */
-  readonly onFailure: (error: Error) => void
-  /** Hears of maintenance that failed; it is tried again. */
-  readonly warn: (message: string, cause?: unknown) => void
+  /** Hears once when the engine broke: it acknowledges nothing more until the server is restarted. Default: throws it. */
+  readonly onFailure?: (error: Error) => void
+  /** Hears of maintenance that failed; it is tried again. Default: a process warning. */
+  readonly warn?: (message: string) => void
   /** What tests put in the engine's place. */
   readonly engine?: Partial<Pick<EngineOptions, 'syncModule' | 'startParams'>>
 }
@@ -57,31 +57,33 @@ function assemble(engine: Engine, options: PgliteOptions): Datastore {
   }
 }
 
-/** Opens the embedded PostgreSQL in memory: nothing is kept. */
-async function openInMemory(options: PgliteOptions): Promise<EmbeddedDatastore> {
-  const engine = await startEngine({ directory: undefined, ...ENGINE_OPTIONS }, options.onFailure)
-  return { ...assemble(engine, options), isNew: true, isRecovered: false }
+const throwIt = (error: Error) => {
+  throw error
+}
+
+/** Starts the engine, its queue and its chores. */
+async function start(directory: string | undefined, options: PgliteOptions) {
+  const { onFailure = throwIt, warn = (message) => process.emitWarning(message) } = options
+  const engine = await startEngine({ ...ENGINE_OPTIONS, ...options.engine, directory }, onFailure)
+  const datastore = assemble(engine, options)
+  const maintenance = startMaintenance(datastore, warn)
+  const close = async () => {
+    await maintenance.stop()
+    await datastore.close()
+  }
+  return { datastore: { ...datastore, isRecovered: engine.isRecovered, close }, fail: engine.fail }
 }
 
 async function openOnDisk(dataDir: string, options: PgliteOptions): Promise<EmbeddedDatastore> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-  let engine: Engine | undefined
-  const lock = await lockDirectory(dataDir, () => engine?.fail('its lock file was removed'))
+  let fail: ((reason: string) => void) | undefined
+  const lock = await lockDirectory(dataDir, () => fail?.('its lock file was removed'))
   try {
     const { engineDirectory, isNew } = await prepareDirectory(dataDir)
-    engine = await startEngine({ directory: engineDirectory, ...ENGINE_OPTIONS, ...options.engine }, options.onFailure)
-    const datastore = assemble(engine, options)
-    const maintenance = startMaintenance(datastore, options.warn)
-    return {
-      ...datastore,
-      isNew,
-      isRecovered: engine.isRecovered,
-      async close() {
-        await maintenance.stop()
-        await datastore.close()
-        lock.release()
-      },
-    }
+    const started = await start(engineDirectory, options)
+    fail = started.fail
+    const close = () => started.datastore.close().finally(() => lock.release())
+    return { ...started.datastore, isNew, close }
   } catch (error) {
     lock.release()
     throw error
@@ -94,7 +96,7 @@ async function openOnDisk(dataDir: string, options: PgliteOptions): Promise<Embe
  */
 export async function openPglite(options: PgliteOptions): Promise<EmbeddedDatastore> {
   const { dataDir } = options
-  if (dataDir === undefined) return openInMemory(options)
+  if (dataDir === undefined) return { ...(await start(undefined, options)).datastore, isNew: true }
   try {
     return await openOnDisk(dataDir, options)
   } catch (error) {

@@ -13,6 +13,7 @@ import {
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BootError } from '../../boot-error.ts'
+import { syncEntry } from './sync-tree.ts'
 import { ownIdentity, type ProcessIdentity, stateOf } from './process-identity.ts'
 
 /** The one right to use a data directory. Two engines on one directory silently lose rows. */
@@ -80,14 +81,15 @@ async function isHeld({ path, holder }: Held): Promise<boolean> {
 
 const inUse = (directory: string, holder: ProcessIdentity) =>
   new BootError(
-    `The data directory ${directory} is in use by process ${holder.pid}: stop that, or give this server a --data-dir of its own.`,
     1,
+    `The data directory ${directory} is in use by process ${holder.pid}: stop that, or give this server a --data-dir of its own.`,
   )
 
 /** Creates the lock file whole or not at all; false when the number is taken. */
 function create(path: string, holder: ProcessIdentity): boolean {
   const draft = `${path}.${holder.pid}`
   writeFileSync(draft, JSON.stringify(holder), { mode: 0o600 })
+  syncEntry(draft)
   try {
     linkSync(draft, path)
     return true
@@ -105,9 +107,7 @@ function keep(path: string, onLost: () => void): () => void {
   const timer = setInterval(() => {
     const now = new Date()
     futimesSync(descriptor, now, now)
-    if (fstatSync(descriptor).nlink > 0) return
-    clearInterval(timer)
-    onLost()
+    if (fstatSync(descriptor).nlink === 0) onLost()
   }, REFRESH_MS).unref()
   return () => {
     clearInterval(timer)
@@ -116,27 +116,31 @@ function keep(path: string, onLost: () => void): () => void {
   }
 }
 
+/** Makes this process the holder of that number. @throws BootError when another start was faster. */
+function claim(directory: string, number: number): string {
+  const path = join(directory, `lock.${number}`)
+  if (!create(path, ownIdentity()))
+    throw new BootError(
+      1,
+      `Another server was started on the data directory ${directory} just now: stop one of the two.`,
+    )
+  // A listing that raced with another start may have missed its lock: whoever holds the highest number has won.
+  const winner = listLocks(directory).at(-1)
+  if (winner === undefined || winner.number === number) return path
+  unlinkSync(path)
+  throw inUse(directory, winner.holder)
+}
+
 /**
  * Takes the lock of a data directory. A lock is taken over only from a process that is gone.
- * @param onLost called when the lock file vanished while it was held: nothing may be written any more.
+ * @param onLost called, again and again, when the lock file vanished while it was held: nothing may be written any more.
  * @throws BootError naming the process that holds it.
  */
 export async function lockDirectory(directory: string, onLost: () => void): Promise<DirectoryLock> {
   const last = listLocks(directory).at(-1)
   if (last !== undefined && (await isHeld(last))) throw inUse(directory, last.holder)
-
-  const self = ownIdentity()
   const number = (last?.number ?? 0) + 1
-  const path = join(directory, `lock.${number}`)
-  const isFirst = create(path, self)
-  // A listing that raced with another start may have missed its lock: whoever holds the highest number has won.
-  const winner = listLocks(directory).at(-1)
-  if (winner !== undefined && (!isFirst || winner.number !== number)) {
-    if (isFirst) unlinkSync(path)
-    throw inUse(directory, winner.holder)
-  }
-  if (!isFirst)
-    throw new BootError(`Another server was started on the data directory ${directory} just now: start again.`, 1)
+  const path = claim(directory, number)
   for (const old of listLocks(directory)) if (old.number < number) ifThere(() => unlinkSync(old.path))
   return { wasAbandoned: last !== undefined, release: keep(path, onLost) }
 }

@@ -1,19 +1,27 @@
 import { Worker } from 'node:worker_threads'
-import pg from 'pg'
+import { Client } from 'pg'
 import { WireStream } from './wire-stream.ts'
 import type { EngineEvent, EngineOptions } from './worker.js'
 
 /** PostgreSQL in its thread, and the one conversation it can hold. */
 export interface Engine {
-  readonly client: pg.Client
+  readonly client: Client
   /** Whether it replayed its log at the start, because its last run did not end in order. */
   readonly isRecovered: boolean
   /** Why it no longer answers; undefined while it does. */
   failure(): Error | undefined
   /** Stops it from answering: it can no longer be trusted. */
-  fail(reason: string): void
+  readonly fail: (reason: string) => void
   /** Shuts the engine down in order, then ends the thread. */
   close(): Promise<void>
+}
+
+/** Why the engine did not start, in its own words. */
+export class EngineRefusal extends Error {
+  constructor(reason: string) {
+    super(reason)
+    this.name = 'EngineRefusal'
+  }
 }
 
 const RETRY_HINT = 'restart the server: the store recovers from its log'
@@ -24,7 +32,7 @@ function opened(worker: Worker): Promise<boolean> {
     worker.once('error', reject)
     worker.once('message', (message: EngineEvent) => {
       if (message.event === 'ready') resolve(message.isRecovered)
-      else reject(new Error(message.event === 'refused' ? message.reason : message.event))
+      else reject(new EngineRefusal(message.event === 'refused' ? message.reason : message.event))
     })
   })
 }
@@ -32,7 +40,7 @@ function opened(worker: Worker): Promise<boolean> {
 /**
  * Starts the engine in a worker thread, where its synchronous work cannot stall the event loop.
  * @param onFailure called once when it breaks later: nothing it had not answered can be counted on.
- * @throws Error with the engine's own reason when it does not start.
+ * @throws EngineRefusal when it does not start.
  */
 export async function startEngine(options: EngineOptions, onFailure: (error: Error) => void): Promise<Engine> {
   const worker = new Worker(new URL('./worker.js', import.meta.url), { workerData: options, execArgv: [] })
@@ -43,7 +51,7 @@ export async function startEngine(options: EngineOptions, onFailure: (error: Err
 
   let failure: Error | undefined
   let onClosed: (() => void) | undefined
-  const stream = new WireStream((bytes) => worker.postMessage(bytes))
+  const stream = new WireStream((bytes) => worker.postMessage(bytes, []))
   const fail = (reason: string) => {
     if (failure !== undefined || onClosed !== undefined) return
     failure = new Error(`the embedded datastore stopped (${reason}); ${RETRY_HINT}`)
@@ -58,7 +66,7 @@ export async function startEngine(options: EngineOptions, onFailure: (error: Err
   worker.on('error', (error) => fail(error.message))
   worker.on('exit', (code) => fail(`its thread ended with code ${code}`))
 
-  const client = new pg.Client({ stream: () => stream, user: 'postgres', database: 'postgres', password: '' })
+  const client = new Client({ stream: () => stream, user: 'postgres', database: 'postgres', password: '' })
   client.on('error', (error) => fail(error.message))
   await client.connect()
 
@@ -66,7 +74,7 @@ export async function startEngine(options: EngineOptions, onFailure: (error: Err
     if (failure === undefined)
       await new Promise<void>((resolve) => {
         onClosed = resolve
-        worker.postMessage('close')
+        worker.postMessage('close', [])
       })
     await worker.terminate()
   }

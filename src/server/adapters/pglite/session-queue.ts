@@ -1,4 +1,4 @@
-import type pg from 'pg'
+import type { Client } from 'pg'
 import { DatastoreError } from '../../ports/datastore.ts'
 import {
   createSession,
@@ -12,7 +12,7 @@ import {
 const CLOSE_DEADLINE_MS = 10_000
 
 interface QueueOptions {
-  readonly client: pg.Client
+  readonly client: Client
   /** Why the engine no longer answers; undefined while it does. */
   readonly failure: () => Error | undefined
 }

@@ -1,7 +1,8 @@
 import { closeSync, fsyncSync, openSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
-function syncPath(path: string): void {
+/** Forces one file, or one directory's own entries (what was created, renamed or removed in it), to stable storage. */
+export function syncEntry(path: string): void {
   const descriptor = openSync(path, 'r')
   try {
     fsyncSync(descriptor)
@@ -15,10 +16,7 @@ export function syncTree(directory: string): void {
   for (const entry of readdirSync(directory, { withFileTypes: true })) {
     const path = join(directory, entry.name)
     if (entry.isDirectory()) syncTree(path)
-    else if (entry.isFile()) syncPath(path)
+    else if (entry.isFile()) syncEntry(path)
   }
-  syncPath(directory)
+  syncEntry(directory)
 }
-
-/** Forces one directory's own entries to stable storage: what was created, renamed or removed in it. */
-export { syncPath as syncEntry }

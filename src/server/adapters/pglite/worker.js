@@ -22,10 +22,9 @@ const options = /** @type {EngineOptions} */ (workerData)
 const port = /** @type {import('node:worker_threads').MessagePort} */ (parentPort)
 
 /** fdatasync is a stub in the engine, so the log must be flushed with fsync; `-F` would turn every sync off. */
-const DURABLE_START_PARAMS = [
-  ...PGlite.defaultStartParams.filter((param) => param !== '-F'),
-  ...['-c', 'wal_sync_method=fsync'],
-]
+const DURABLE_START_PARAMS = PGlite.defaultStartParams
+  .filter((param) => param !== '-F')
+  .concat(['-c', 'wal_sync_method=fsync'])
 
 /**
  * The engine's last log lines: they say why it stopped, and whether it had to recover.
@@ -62,7 +61,9 @@ async function disproof(engine, fs) {
   const before = fs.state.walSyncs
   await engine.query("SELECT pg_logical_emit_message(true, 'ctl', 'a commit that must reach the disk')")
   if (fs.state.failure !== undefined) return fs.state.failure
-  return fs.state.walSyncs > before ? undefined : 'a commit did not sync the write-ahead log'
+  return fs.state.walSyncs > before
+    ? undefined
+    : 'a commit was not synced to the disk, so that a power loss could undo it'
 }
 
 /**

@@ -21,10 +21,9 @@ const FAILURE_OF_SQLSTATE: Readonly<Record<string, DatastoreFailure>> = {
   '58030': 'readonly', // io_error
 }
 
-const NETWORK_CODES: ReadonlySet<string> = new Set([
-  ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN'],
-  ...['ENOTFOUND', 'EAI_AGAIN', 'ENOENT', 'EACCES', 'EADDRNOTAVAIL'],
-])
+/** ENOENT and EACCES: the server's socket file is not there, or not for this account. */
+const NETWORK_CODE =
+  /^(ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|E(HOST|NET)UNREACH|E(HOST|NET)DOWN|ENOTFOUND|EAI_AGAIN|EADDRNOTAVAIL|ENOENT|EACCES)$/
 
 /** Sentences of `pg` and `pg-pool`, which give their own connection errors no code. */
 const CONNECTION_SENTENCE =
@@ -44,7 +43,7 @@ export function codeOf(error: unknown): string | undefined {
 function failureOf(error: Error): DatastoreFailure | undefined {
   const code = codeOf(error)
   if (code === undefined) return CONNECTION_SENTENCE.test(error.message) ? 'unavailable' : undefined
-  if (NETWORK_CODES.has(code)) return 'unavailable'
+  if (NETWORK_CODE.test(code)) return 'unavailable'
   return FAILURE_OF_SQLSTATE[code] ?? FAILURE_OF_SQLSTATE[code.slice(0, 3)] ?? FAILURE_OF_SQLSTATE[code.slice(0, 2)]
 }
 

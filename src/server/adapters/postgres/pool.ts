@@ -1,4 +1,4 @@
-import pg from 'pg'
+import { type Connection, Pool, type PoolClient } from 'pg'
 import { translateError } from './errors.ts'
 import { createSession, type Session, type SessionPool, type StatementNames } from './session.ts'
 
@@ -42,8 +42,8 @@ function setup(options: PgPoolOptions): string {
 }
 
 /** Ends the connection without a word, so that what waits on it fails at once. */
-function sever(client: pg.PoolClient): void {
-  const { connection } = client as unknown as { connection: pg.Connection }
+function sever(client: PoolClient): void {
+  const { connection } = client as unknown as { connection: Connection }
   connection.stream.destroy()
 }
 
@@ -55,7 +55,7 @@ export interface PgPool extends SessionPool {
 
 /** One of the three pools, as sessions. */
 export function createPgPool(options: PgPoolOptions): PgPool {
-  const pool = new pg.Pool({
+  const pool = new Pool({
     connectionString: options.url,
     min: options.size.min,
     max: options.size.max,
@@ -65,14 +65,15 @@ export function createPgPool(options: PgPoolOptions): PgPool {
     keepAliveInitialDelayMillis: KEEPALIVE_DELAY_MS,
   })
   let isClosing = false
-  pool.on('error', (error) => {
-    if (!isClosing) options.onIdleError(error)
-  })
-  const held = new Map<Session, pg.PoolClient>()
+  const open = new Set<PoolClient>()
+  pool.on('error', (error) => isClosing || options.onIdleError(error))
+  pool.on('connect', (client) => open.add(client))
+  pool.on('remove', (client) => open.delete(client))
+  const held = new Map<Session, PoolClient>()
 
-  const isSetUp = new WeakSet<pg.PoolClient>()
+  const isSetUp = new WeakSet<PoolClient>()
 
-  async function connect(): Promise<pg.PoolClient> {
+  async function connect(): Promise<PoolClient> {
     const client = await pool.connect()
     if (isSetUp.has(client)) return client
     try {
@@ -118,7 +119,10 @@ export function createPgPool(options: PgPoolOptions): PgPool {
     },
     async close() {
       isClosing = true
+      // The pool says that it has ended once it has asked its connections to.
+      const ended = [...open].map((client) => new Promise((resolve) => client.once('end', resolve)))
       await pool.end()
+      await Promise.all(ended)
     },
   }
 }

@@ -1,0 +1,78 @@
+import type { ApplyChange, Reload } from '../../ports/change-feed.ts'
+import type { Datastore } from '../../ports/datastore.ts'
+import { createFeedLog, type FeedLog } from './feed-log.ts'
+import { readSnapshot } from './feed-queries.ts'
+
+/** What follows the feed, and how far it is. */
+export interface FeedFollowers {
+  readonly log: FeedLog
+  subscribe(apply: ApplyChange, reload: Reload | undefined): void
+  /** Whether they were loaded and have taken every change since. */
+  isLoaded(): boolean
+  /** How often they were loaded: what was read before the last time belongs to another sequence of revisions. */
+  loads(): number
+  /** Loads all of them from one snapshot unless they are. @throws what the datastore or a follower threw. */
+  ensureLoaded(): Promise<void>
+  /** Applies what the log has ready. A follower that throws is not to be trusted: all are loaded anew then. */
+  advance(): void
+  /** Declares them wrong: they are to be loaded anew. */
+  distrust(message: string, cause?: unknown): void
+}
+
+export interface FeedFollowersDeps {
+  readonly datastore: Datastore
+  readonly warn: (message: string, cause?: unknown) => void
+}
+
+export function createFeedFollowers({ datastore, warn }: FeedFollowersDeps): FeedFollowers {
+  const followers: ApplyChange[] = []
+  const reloads: Reload[] = []
+  const log = createFeedLog(followers)
+  let isLoaded = false
+  let loads = 0
+  let loading: Promise<void> | undefined
+
+  function distrust(message: string, cause?: unknown): void {
+    isLoaded = false
+    warn(`${message}; what follows the change feed is loaded anew`, cause)
+  }
+
+  function advance(): void {
+    if (!isLoaded) return
+    try {
+      log.advance()
+    } catch (error) {
+      distrust('a follower could not apply a change', error)
+    }
+  }
+
+  async function load(): Promise<void> {
+    const revision = await readSnapshot(datastore, async (snapshot, at) => {
+      for (const reload of reloads) await reload(snapshot, at)
+    })
+    log.jumpTo(revision)
+    loads += 1
+    isLoaded = true
+    advance()
+  }
+
+  return {
+    log,
+    subscribe(apply, reload) {
+      followers.push(apply)
+      if (reload !== undefined) reloads.push(reload)
+    },
+    isLoaded: () => isLoaded,
+    loads: () => loads,
+    async ensureLoaded() {
+      if (isLoaded) return
+      // Two loads at once would mix two snapshots.
+      loading ??= load().finally(() => {
+        loading = undefined
+      })
+      await loading
+    },
+    advance,
+    distrust,
+  }
+}
