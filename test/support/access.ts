@@ -37,12 +37,33 @@ import { emptyTables } from './datastores.ts'
 
 export const START_MS = Date.parse('2026-03-01T08:00:00.000Z')
 
+/** Members of the answers of these surfaces. Which of them an answer has is for the test to know. */
+export interface Document {
+  readonly id: string
+  readonly at: string
+  readonly subject: string
+  readonly domain_id: string | null
+  readonly token: string
+  readonly expires_at: string
+  readonly updated_at: string
+  readonly revoked_at: string | null
+  readonly external_subject: string
+  readonly external_subject_pseudonym: string
+  readonly code: string
+  readonly reason: string
+  readonly correlation_id: string
+  readonly missing_relation: Readonly<Record<'object' | 'relation' | 'subject', string>>
+  readonly decision: string
+  readonly items: readonly Document[]
+  readonly next_cursor: string | null
+}
+
 /** An answer as it came over the socket. */
 export interface Answer {
   readonly status: number
   readonly headers: Headers
-  /** The JSON document; undefined when there was none. */
-  readonly body: any
+  /** One document, or a list of them; undefined when there was none. */
+  readonly body: Document & readonly Document[]
 }
 
 /** A principal with a token of its own. */
@@ -88,7 +109,9 @@ export interface Access {
   change<T>(work: (change: Change) => Promise<T>): Promise<T>
   call(token: string, operation: string, body?: unknown): Promise<Answer>
   /** Events of the request that got this answer, oldest first. */
-  outbox(of: Answer): Promise<readonly { event: string; aggregate: string; domain_id: string | null; payload: any }[]>
+  outbox(
+    of: Answer,
+  ): Promise<readonly { event: string; aggregate: string; domain_id: string | null; payload: unknown }[]>
   /** Audit rows of that request, once `count` of them are stored. */
   audited(of: Answer, count?: number): Promise<readonly AuditView[]>
   /** Fails when something went wrong behind the answers, unless that was meant. */

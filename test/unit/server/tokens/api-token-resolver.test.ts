@@ -31,13 +31,9 @@ function resolver() {
 
 describe('what is no API token', () => {
   it('is not recognised', () => {
-    const { recognizes } = resolver()
-    expect([recognizes('psk_anything'), recognizes('nsk_x'), recognizes('eyJhbGciOi'), recognizes('')]).toEqual([
-      true,
-      false,
-      false,
-      false,
-    ])
+    const tokens = resolver()
+    const recognized = ['psk_anything', 'nsk_x', 'eyJhbGciOi', ''].filter((text) => tokens.recognizes(text))
+    expect(recognized).toEqual(['psk_anything'])
   })
 
   const { token } = mintApiToken('test', ID)
