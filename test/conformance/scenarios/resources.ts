@@ -6,7 +6,8 @@ import type { World } from '../world.ts'
 export const resourceScenarios: Scenarios<World, typeof resources> = {
   async CreateResource({ projectId, name, node, root, nobody }) {
     const host = await node()
-    const body = { kind: 'bridge', slug: name(), display_name: 'A bridge', host_node_ids: [host.id] } as const
+    const kind = 'bridge' as const
+    const body = { kind, slug: name(), display_name: 'A bridge', host_node_ids: [host.id] }
     return { input: { id: projectId, body }, as: root, lesser: nobody }
   },
   ListResources: ({ projectId, root }) => ({ input: { id: projectId }, as: root }),
