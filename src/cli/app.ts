@@ -1,14 +1,13 @@
-import { parseArguments } from './argv.ts'
+import { isFlag, parseArguments } from './argv.ts'
 import { CliError, usageError } from './cli-error.ts'
 import type { Command, CommandRow } from './command.ts'
-import { derivedRows } from './derive/derive.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
-import { EVERYWHERE, SHARED, type FlagSpecs, type FlagValues, type SharedValues } from './flags.ts'
+import { EVERYWHERE, SHARED, type FlagSpecs, type SharedValues } from './flags.ts'
+import type { Layout } from './help-layout.ts'
 import type { Io } from './io.ts'
-import { OWN_COMMANDS } from './registry.ts'
+import { commandRows } from './registry.ts'
 import { secretArgument } from './secrets.ts'
-import { createSession, type Session } from './session.ts'
-import { styleOf } from './style.ts'
+import type { Session } from './session.ts'
 import { follow, growTree, unknownWord, type Branch } from './tree.ts'
 import type { Manifest } from '../shared/contract/manifest-format.ts'
 
@@ -18,21 +17,16 @@ export interface App {
   readonly manifest: () => Manifest
 }
 
-/** All commands: those with files of their own, then those that the contract describes. */
-export function allRows(manifest: Manifest): readonly CommandRow[] {
-  return [...OWN_COMMANDS, ...derivedRows(manifest)]
-}
-
 /** Runs one command line. Resolves to the exit code; failures have been reported by then. */
 export async function runApp(argv: readonly string[], app: App): Promise<ExitCode> {
-  const bare = createSession({ ...app, shared: sharedGuess(argv), flags: {} })
   try {
     refuseSecrets(argv)
-    const { branch, rest } = follow(growTree(allRows(app.manifest())), argv)
+    const { branch, rest } = follow(growTree(commandRows(app.manifest())), argv)
     if (branch.row) return await runCommand({ ...app, branch, row: branch.row, rest })
     return await showBranch({ ...app, branch, rest })
   } catch (error) {
-    return reported(error, bare, '')
+    const { createSession } = await import('./session.ts')
+    return reported(error, createSession({ ...app, shared: sharedGuess(argv), flags: {} }), '')
   }
 }
 
@@ -47,17 +41,18 @@ async function runCommand(called: Called & { readonly row: CommandRow }): Promis
   if (asksHelp(rest, command)) return showCommand(called, command)
   const given = command.raw ? { flags: {}, positionals: rest } : parseArguments(rest, specsOf(command))
   if (!command.raw) assertCount(given.positionals, command, branch.words)
-  const session = createSession({ ...called, shared: given.flags as SharedValues, flags: given.flags as FlagValues })
+  const { createSession } = await import('./session.ts')
+  const session = createSession({ ...called, shared: given.flags, flags: given.flags })
   try {
     const run = (): Promise<ExitCode | undefined | void> =>
-      command.run(session, { args: given.positionals, flags: given.flags as FlagValues })
+      command.run(session, { args: given.positionals, flags: given.flags })
     if (session.shared.watch === undefined) return (await run()) ?? EXIT.ok
     const { watch } = await import('./watch.ts')
     return await watch(session, run)
   } catch (error) {
     return await reported(error, session, row.words)
   } finally {
-    session.close()
+    await session.close()
   }
 }
 
@@ -75,26 +70,33 @@ export function specsOf(command: Command): FlagSpecs {
 function asksHelp(rest: readonly string[], { raw }: Command): boolean {
   const end = rest.indexOf('--')
   const before = end < 0 ? rest : rest.slice(0, end)
-  return before.includes('--help') || (raw !== true && before.includes('-h'))
+  return raw !== true && (before.includes('--help') || before.includes('-h'))
 }
 
 async function showCommand({ branch, io }: Called, command: Command): Promise<ExitCode> {
   const { commandHelp } = await import('./help.ts')
-  io.stdout.write(commandHelp(branch, command, layoutOf(io)))
+  io.stdout.write(commandHelp(branch, command, await layoutOf(io)))
   return EXIT.ok
 }
 
 /** Help for a noun or for everything; anything but help after it is a command that does not exist. */
-async function showBranch({ branch, rest, io }: Called): Promise<ExitCode> {
-  const word = rest.find((one) => !one.startsWith('-'))
+async function showBranch({ branch, rest, io, manifest }: Called): Promise<ExitCode> {
+  const word = rest.find((one) => !isFlag(one))
   if (word !== undefined) throw unknownWord(branch, word)
   parseArguments(rest, EVERYWHERE)
-  const { branchHelp, rootHelp } = await import('./help.ts')
-  io.stdout.write(branch.words === '' ? rootHelp(branch, layoutOf(io)) : branchHelp(branch, layoutOf(io)))
+  const layout = await layoutOf(io)
+  if (branch.words === '') {
+    const { rootHelp } = await import('./root-help.ts')
+    io.stdout.write(rootHelp(manifest(), layout))
+    return EXIT.ok
+  }
+  const { branchHelp } = await import('./help.ts')
+  io.stdout.write(branchHelp(branch, layout))
   return EXIT.ok
 }
 
-function layoutOf(io: Io): { style: ReturnType<typeof styleOf>; columns: number } {
+async function layoutOf(io: Io): Promise<Layout> {
+  const { styleOf } = await import('./style.ts')
   return { style: styleOf(io, io.stdout, false), columns: io.stdout.columns }
 }
 

@@ -1,7 +1,6 @@
-import { usageError } from './cli-error.ts'
+import { mistypedError, usageError } from './cli-error.ts'
 import { parseDuration } from './duration.ts'
 import type { FlagSpec, FlagSpecs, FlagValue } from './flags.ts'
-import { nearest } from './nearest.ts'
 
 export interface Parsed {
   readonly flags: Readonly<Record<string, FlagValue>>
@@ -57,14 +56,16 @@ export function readFlags(args: readonly string[], index: number, specs: FlagSpe
 function readLong(args: readonly string[], index: number, specs: FlagSpecs): Typed {
   const word = (args[index] ?? '').slice(2)
   const equals = word.indexOf('=')
-  const name = equals < 0 ? word : word.slice(0, equals)
-  const joined = equals < 0 ? undefined : word.slice(equals + 1)
-  const own = Object.hasOwn(specs, name) ? specs[name] : undefined
-  const negated = own === undefined && name.startsWith('no-') ? name.slice(3) : undefined
-  if (negated !== undefined && specs[negated]?.kind === 'switch' && joined === undefined)
-    return { name: negated, spec: specs[negated], text: false, consumed: 1 }
-  if (own === undefined) throw unknownFlag(`--${name}`, specs)
-  return withValue({ name, spec: own, joined, shown: `--${name}` }, args[index + 1])
+  const [name, joined] = equals < 0 ? [word, undefined] : [word.slice(0, equals), word.slice(equals + 1)]
+  const spec = specNamed(name, specs)
+  if (spec) return withValue({ name, spec, joined, shown: `--${name}` }, args[index + 1])
+  const negated = name.startsWith('no-') ? specNamed(name.slice(3), specs) : undefined
+  if (negated?.kind !== 'switch' || joined !== undefined) throw unknownFlag(`--${name}`, specs)
+  return { name: name.slice(3), spec: negated, text: false, consumed: 1 }
+}
+
+function specNamed(name: string, specs: FlagSpecs): FlagSpec | undefined {
+  return Object.hasOwn(specs, name) ? specs[name] : undefined
 }
 
 function readShort(args: readonly string[], index: number, specs: FlagSpecs): readonly Typed[] {
@@ -145,19 +146,22 @@ function readDuration(name: string, text: string): number {
 
 /** The error for a value outside its choices; names them, and the nearest. */
 export function badChoice(what: string, text: string, choices: readonly string[]): Error {
-  const near = nearest(text, choices)
-  const hints = near === undefined ? [] : [`Did you mean ${near}?`]
-  return usageError(`${what} must be one of ${choices.join(', ')}, not "${text}"`, ...hints)
+  const otherwise = `They are: ${choices.join(', ')}`
+  return mistypedError(`${what} must be one of ${choices.join(', ')}, not "${text}"`, {
+    word: text,
+    known: choices,
+    otherwise,
+  })
 }
 
 function unknownFlag(shown: string, specs: FlagSpecs): Error {
   const listed = Object.entries(specs).filter(([, { hidden }]) => hidden !== true)
-  const near = nearest(
-    shown.replace(/^-+/, ''),
-    listed.map(([name]) => name),
-  )
-  const known = near === undefined ? [] : [`Did you mean --${near}?`]
-  return usageError(`unknown flag ${shown}`, ...known)
+  return mistypedError(`unknown flag ${shown}`, {
+    word: shown.replace(/^-+/, ''),
+    known: listed.map(([name]) => name),
+    suggest: (near) => `Did you mean --${near}?`,
+    otherwise: 'See which there are: add --help',
+  })
 }
 
 const VALUE_NAMES = {

@@ -17,9 +17,11 @@ export interface Command<F extends FlagSpecs = FlagSpecs> {
   readonly flags?: F
   /** Shared flags that it understands beside those that all do. */
   readonly uses?: readonly SharedGroup[]
+  /** It asks before it changes anything, so that `--yes` matters. */
+  readonly asks?: boolean
   /** Whole command lines. */
   readonly examples?: readonly string[]
-  /** Everything after the command's words goes to it unparsed. */
+  /** Everything after the command's words goes to it unparsed, `--help` too. */
   readonly raw?: true
   /** Resolves to the exit code, 0 when nothing is said. */
   run(session: Session, given: Given<F>): Promise<ExitCode | undefined | void>
@@ -27,8 +29,7 @@ export interface Command<F extends FlagSpecs = FlagSpecs> {
 
 /** Ties the flags that `run` reads to those that the record declares. */
 export function defineCommand<const F extends FlagSpecs>(command: Command<F>): Command {
-  // The parser hands a command the values of its own flags only.
-  return command as unknown as Command
+  return command
 }
 
 /** A place in the command tree; the command behind it is loaded when it is called. */

@@ -34,19 +34,10 @@ export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
   readonly home: string
-  readonly platform: string
   nowMs(): number
   /** Resolves after so many ms, or at once when interrupted. */
   sleep(ms: number): Promise<void>
-  /** In [0, 1). */
-  random(): number
   /** Aborted by Ctrl-C. The first read of it takes over SIGINT. */
   readonly interrupted: AbortSignal
   prompter(): Promise<Prompter>
-}
-
-/** Whether questions may be asked: a person sits in front, and nobody said that there is none. */
-export function canAsk(io: Io, noInput: boolean): boolean {
-  const ci = io.env['CI']
-  return io.stdin.isTty && io.stderr.isTty && !noInput && (ci === undefined || ci === '' || ci === 'false')
 }

@@ -8,17 +8,35 @@ export interface MainOptions {
   readonly manifest?: Manifest
 }
 
+const VERSION_WORDS = new Set(['--version', '-V', 'version'])
+const HELP_WORDS = new Set(['--help', '-h', 'help'])
+
 /** Runs the command line: arguments without the program's name in, exit code out. */
 export async function main(argv: readonly string[], options: MainOptions = {}): Promise<number> {
-  const [first] = argv
-  if (first === '--version' || first === '-V' || first === 'version') {
-    const text = `ctl ${version()}\n`
-    if (options.io) options.io.stdout.write(text)
-    else process.stdout.write(text)
-    return 0
-  }
+  const [first = '--help'] = argv
+  if (VERSION_WORDS.has(first)) return showVersion(options)
+  if (argv.length <= 1 && HELP_WORDS.has(first)) return showHelp(options)
   const [{ runApp }, io] = await Promise.all([import('./app.ts'), options.io ?? processIo()])
   return runApp(argv, { io, version: version(), manifest: () => options.manifest ?? builtManifest() })
+}
+
+function showVersion({ io }: MainOptions): number {
+  const text = `ctl ${version()}\n`
+  if (io) io.stdout.write(text)
+  else process.stdout.write(text)
+  return 0
+}
+
+/** The way past everything that only commands need. */
+async function showHelp({ io: given, manifest }: MainOptions): Promise<number> {
+  const [io, { rootHelp }, { styleOf }] = await Promise.all([
+    given ?? processIo(),
+    import('./root-help.ts'),
+    import('./style.ts'),
+  ])
+  const layout = { style: styleOf(io, io.stdout, false), columns: io.stdout.columns }
+  io.stdout.write(rootHelp(manifest ?? builtManifest(), layout))
+  return 0
 }
 
 async function processIo(): Promise<Io> {

@@ -1,19 +1,22 @@
 import { homedir } from 'node:os'
 import type { Io, Sink } from './io.ts'
 
-/** The process itself as `Io`. */
+/** The process itself as `Io`. Streams are opened when they are first used: opening them costs start-up time. */
 export function processIo(): Io {
   const interruption = createInterruption()
   return {
-    stdin: { isTty: process.stdin.isTTY ?? false, text: readStdin },
-    stdout: sinkOf(process.stdout),
-    stderr: sinkOf(process.stderr),
+    stdin: {
+      get isTty() {
+        return process.stdin.isTTY ?? false
+      },
+      text: readStdin,
+    },
+    stdout: sinkOf(() => process.stdout),
+    stderr: sinkOf(() => process.stderr),
     env: process.env,
     cwd: process.cwd(),
     home: homedir(),
-    platform: process.platform,
     nowMs: Date.now,
-    random: Math.random,
     sleep: (ms) => sleepUnless(ms, interruption()),
     get interrupted() {
       return interruption()
@@ -22,21 +25,27 @@ export function processIo(): Io {
   }
 }
 
-function sinkOf(stream: NodeJS.WriteStream): Sink {
-  // A reader that has seen enough (`ctl … | head`) closes the pipe: no failure, only nothing left to do.
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error
-    process.exit(0)
-  })
+function sinkOf(open: () => NodeJS.WriteStream): Sink {
+  let opened: NodeJS.WriteStream | undefined
+  const stream = (): NodeJS.WriteStream => {
+    if (opened) return opened
+    opened = open()
+    // A reader that has seen enough (`ctl … | head`) closes the pipe: no failure, only nothing left to do.
+    opened.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error
+      process.exit(0)
+    })
+    return opened
+  }
   return {
     get isTty() {
-      return stream.isTTY
+      return stream().isTTY ?? false
     },
     get columns() {
-      return stream.columns || 80
+      return stream().columns || 80
     },
     write: (text) => {
-      stream.write(text)
+      stream().write(text)
     },
   }
 }

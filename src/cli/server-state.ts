@@ -1,5 +1,6 @@
 import { TransportFailure } from '../client/failures.ts'
 import type { HttpAnswer } from '../client/transport.ts'
+import { exactText } from './output/cells.ts'
 import { isRow, memberOf, type Row } from './output/members.ts'
 import type { Session } from './session.ts'
 
@@ -57,5 +58,5 @@ function unwellOf(body: Row): Readonly<Record<string, string>> {
       ? Object.entries(probes)
       : []
   const unwell = entries.filter(([, probe]) => memberOf(probe, 'ok') === false)
-  return Object.fromEntries(unwell.map(([name, probe]) => [name, String(memberOf(probe, 'detail') ?? 'not ok')]))
+  return Object.fromEntries(unwell.map(([name, probe]) => [name, exactText(memberOf(probe, 'detail')) || 'not ok']))
 }

@@ -1,13 +1,11 @@
-import { readFile } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { badChoice } from './argv.ts'
-import { CliError, usageError } from './cli-error.ts'
+import { mistypedError, usageError } from './cli-error.ts'
 import type { ContextFile, ContextStore, StoredContext } from './contexts.ts'
 import { parseDuration } from './duration.ts'
-import { EXIT } from './exit-code.ts'
 import { FORMATS, type Format, type SharedValues } from './flags.ts'
 import type { Io } from './io.ts'
-import { nearest } from './nearest.ts'
 
 /** A value and where it came from, for `config view --show-origin`. */
 export interface Setting<T> {
@@ -35,9 +33,6 @@ export interface Settings {
 }
 
 export const DEFAULT_URL = 'http://127.0.0.1:7443'
-const PROJECT_FILE = '.ctl.yaml'
-const PROJECT_KEYS = ['context', 'domain', 'project', 'output'] as const
-type ProjectKey = (typeof PROJECT_KEYS)[number]
 
 interface Layers {
   readonly io: Io
@@ -47,63 +42,76 @@ interface Layers {
   readonly place: { readonly domain?: string | undefined; readonly project?: string | undefined }
 }
 
+/** One layer: what it says of a setting, if anything. */
+type Layer = (name: string) => Setting<string> | undefined
+
 /** Reads all layers. Throws a usage error for a context that does not exist and for malformed values. */
 export async function readSettings(layers: Layers): Promise<Settings> {
-  const { io, shared, store } = layers
-  const [file, projectFile] = await Promise.all([store.read(), readProjectFile(io)])
-  const project = projectFile?.values ?? {}
-  const fromProject = (key: ProjectKey): Setting<string> | undefined =>
-    project[key] === undefined ? undefined : { value: project[key], origin: projectFile?.path ?? PROJECT_FILE }
-  const env = (name: string): Setting<string> | undefined =>
-    io.env[name] ? { value: io.env[name], origin: name } : undefined
-  const flag = (name: string, value: string | undefined): Setting<string> | undefined =>
-    value === undefined ? undefined : { value, origin: `--${name}` }
-
-  const context = flag('context', shared.context) ??
-    env('CTL_CONTEXT') ??
-    fromProject('context') ?? { value: file.current, origin: store.configPath }
-  const stored = storedContext(file, context)
-  const fromContext = (value: string | undefined): Setting<string> | undefined =>
-    value === undefined ? undefined : { value, origin: `context ${context.value ?? ''}` }
-  const unset: Setting<undefined> = { value: undefined, origin: 'default' }
-  const url = flag('url', shared.url) ??
-    env('CTL_URL') ??
-    fromContext(stored?.url) ?? { value: DEFAULT_URL, origin: 'default' }
-
+  const { io, shared, store, place } = layers
+  const [file, projectFile] = await Promise.all([store.read(), projectChoices(io)])
+  const said = [
+    layer({ ...shared, ...place }, (name) => `--${name}`),
+    layer(io.env, (name) => variableOf(name), variableOf),
+    layer(projectFile.choices, () => projectFile.path),
+  ]
+  const chosen = first(said, 'context') ?? current(file, store)
+  const stored = storedContext(file, chosen)
+  const all = [...said, layer({ ...stored, 'ca-file': stored?.ca_file }, () => `context ${chosen.value ?? ''}`)]
+  const url = first(all, 'url') ?? { value: DEFAULT_URL, origin: 'default' }
   return {
-    context: { value: context.value, origin: context.value === undefined ? 'default' : context.origin },
+    context: chosen,
     url,
-    domain:
-      flag('domain', layers.place.domain) ??
-      env('CTL_DOMAIN') ??
-      fromProject('domain') ??
-      fromContext(stored?.domain) ??
-      unset,
-    project:
-      flag('project', layers.place.project) ??
-      env('CTL_PROJECT') ??
-      fromProject('project') ??
-      fromContext(stored?.project) ??
-      unset,
-    output: readFormat(flag('output', shared.output) ?? env('CTL_OUTPUT') ?? fromProject('output')),
-    timeoutSeconds: readTimeout(shared.timeout, env('CTL_TIMEOUT')),
-    caFile: flag('ca-file', shared['ca-file']) ?? env('CTL_CA_FILE') ?? fromContext(stored?.ca_file) ?? unset,
+    domain: first(all, 'domain') ?? UNSET,
+    project: first(all, 'project') ?? UNSET,
+    output: readFormat(first(said, 'output')),
+    timeoutSeconds: readTimeout(shared.timeout, first(said.slice(1), 'timeout')),
+    caFile: first(all, 'ca-file') ?? UNSET,
     isProtected: stored?.protected === true,
-    isElsewhere: context.value !== file.current,
+    isElsewhere: chosen.value !== file.current,
     isContextNamed: shared.context !== undefined,
-    ...tokenSource(layers, { context: context.value, url: url.value }),
+    ...tokenSource(layers, { context: chosen.value, url: url.value }),
   }
+}
+
+const UNSET: Setting<undefined> = { value: undefined, origin: 'default' }
+
+function variableOf(name: string): string {
+  return `CTL_${name.replaceAll('-', '_').toUpperCase()}`
+}
+
+/** A layer over an object; `key` says under which member a setting lies there, if not under its own name. */
+function layer(
+  values: Readonly<Record<string, unknown>>,
+  origin: (name: string) => string,
+  key: (name: string) => string = (name) => name,
+): Layer {
+  return (name) => {
+    const value = values[key(name)]
+    return typeof value === 'string' && value !== '' ? { value, origin: origin(name) } : undefined
+  }
+}
+
+function first(layers: readonly Layer[], name: string): Setting<string> | undefined {
+  for (const say of layers) {
+    const setting = say(name)
+    if (setting) return setting
+  }
+  return undefined
+}
+
+function current({ current: name }: ContextFile, { configPath }: ContextStore): Setting<string | undefined> {
+  return name === undefined ? UNSET : { value: name, origin: configPath }
 }
 
 function storedContext(file: ContextFile, context: Setting<string | undefined>): StoredContext | undefined {
   if (context.value === undefined) return undefined
   const stored = Object.hasOwn(file.contexts, context.value) ? file.contexts[context.value] : undefined
   if (stored) return stored
-  const near = nearest(context.value, Object.keys(file.contexts))
-  throw usageError(
-    `there is no context "${context.value}" (from ${context.origin})`,
-    near === undefined ? 'See which there are: ctl contexts list' : `Did you mean ${near}?`,
-  )
+  throw mistypedError(`there is no context "${context.value}" (from ${context.origin})`, {
+    word: context.value,
+    known: Object.keys(file.contexts),
+    otherwise: 'See which there are: ctl contexts list',
+  })
 }
 
 interface TokenSource {
@@ -126,7 +134,7 @@ function tokenSource({ io, shared, store }: Layers, use: { context: string | und
 }
 
 async function readTokenFile(path: string, origin: string): Promise<string> {
-  const text = await readOptional(path)
+  const text = readOptional(path)
   const token = text?.trim()
   if (token) return token
   throw usageError(`${origin} names ${path}, which ${text === undefined ? 'cannot be read' : 'is empty'}`)
@@ -150,61 +158,29 @@ function positive(seconds: number | undefined, origin: string): number {
   throw usageError(`${origin} needs a duration of up to 24h, such as 30s or 5m`)
 }
 
-interface ProjectFile {
-  readonly path: string
-  readonly values: Readonly<Partial<Record<ProjectKey, string>>>
-}
+const PROJECT_FILE = '.ctl.yaml'
 
-/**
- * Looks for `.ctl.yaml` here and in the directories above. It may choose among the person's own contexts but never name
- * a server or a token: a file that came with somebody's repository must not decide where credentials go.
- */
-async function readProjectFile(io: Io): Promise<ProjectFile | undefined> {
+/** What the `.ctl.yaml` here or in a directory above chooses. */
+async function projectChoices(io: Io): Promise<{ path: string; choices: Readonly<Record<string, string>> }> {
   for (let directory = io.cwd; ; directory = dirname(directory)) {
     const path = join(directory, PROJECT_FILE)
-    const text = await readOptional(path)
-    if (text !== undefined) return { path, values: await parseProjectFile(path, text) }
-    if (dirname(directory) === directory) return undefined
+    const text = readOptional(path)
+    if (text !== undefined) {
+      const { parseProjectFile } = await import('./project-file.ts')
+      return { path, choices: await parseProjectFile(path, text) }
+    }
+    if (dirname(directory) === directory) return { path: '', choices: {} }
   }
 }
 
-async function parseProjectFile(path: string, text: string): Promise<ProjectFile['values']> {
-  const { parse } = await import('yaml')
-  let parsed: unknown
+const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'EACCES'])
+
+/** The text of a file; undefined when there is none that can be read. Read at once: files this small wait for no thread. */
+function readOptional(path: string): string | undefined {
   try {
-    parsed = parse(text)
-  } catch (cause) {
-    throw new CliError(`${path} is not valid YAML`, { exitCode: EXIT.usage, code: 'usage', cause })
-  }
-  if (parsed === null || parsed === undefined) return {}
-  if (typeof parsed !== 'object' || Array.isArray(parsed)) throw usageError(`${path} must be a mapping`)
-  for (const [key, value] of Object.entries(parsed)) assertProjectMember({ path, key, value })
-  return parsed
-}
-
-function assertProjectMember({ path, key, value }: { path: string; key: string; value: unknown }): void {
-  if (key === 'url' || key === 'token')
-    throw usageError(
-      `${path} may not name a ${key}: it could send your credential elsewhere`,
-      'Name a context of yours instead.',
-    )
-  const known: readonly string[] = PROJECT_KEYS
-  if (!known.includes(key)) {
-    const near = nearest(key, known)
-    throw usageError(
-      `${path} has an unknown key "${key}"`,
-      near === undefined ? `Known are ${known.join(', ')}.` : `Did you mean ${near}?`,
-    )
-  }
-  if (typeof value !== 'string') throw usageError(`${path}: ${key} must be a text`)
-}
-
-async function readOptional(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, 'utf8')
+    return readFileSync(path, 'utf8')
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined
-    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EISDIR' || code === 'EACCES') return undefined
+    if (error instanceof Error && 'code' in error && ABSENT.has(String(error.code))) return undefined
     throw error
   }
 }

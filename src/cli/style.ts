@@ -1,4 +1,3 @@
-import { styleText } from 'node:util'
 import type { Io, Sink } from './io.ts'
 
 /** Text decoration for one stream: nothing at all where colour is not wanted. */
@@ -17,14 +16,14 @@ export function styleOf(io: Io, sink: Sink, noColor: boolean): Style {
   const forced = FORCE_COLOR !== undefined && FORCE_COLOR !== '' && FORCE_COLOR !== '0'
   const on = !refused && (sink.isTty || forced)
   const paint =
-    (format: Parameters<typeof styleText>[0]) =>
+    (begin: number, end: number) =>
     (text: string): string =>
-      on && text !== '' ? styleText(format, text) : text
-  return { bold: paint('bold'), dim: paint('dim'), good: paint('green'), warn: paint('yellow'), bad: paint('red') }
+      on && text !== '' ? `\u001b[${begin}m${text}\u001b[${end}m` : text
+  return { bold: paint(1, 22), dim: paint(2, 22), good: paint(32, 39), warn: paint(33, 39), bad: paint(31, 39) }
 }
 
-// eslint-like tools must not see control characters in the source, hence the escapes.
-const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g
+/** Control characters (Cc), line separators, and the marks that turn the direction of text around. */
+const CONTROLS = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
 
 /** A text that cannot steer the terminal: control characters and direction marks become visible escapes. */
 export function harmless(text: string): string {

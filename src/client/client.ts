@@ -172,7 +172,7 @@ export function requestOf(operation: ManifestOperation, input: CallInput): HttpR
 
 function asText(value: unknown): string {
   if (value === undefined || value === null) return ''
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 function asList(value: unknown): readonly unknown[] {

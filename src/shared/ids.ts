@@ -1,16 +1,3 @@
-/** A UUID that names one kind of thing; the brand keeps a node's id from being passed as a Domain's. */
-export type Id<Kind extends string> = string & { readonly __kind?: Kind }
-
-export type DomainId = Id<'domain'>
-export type ProjectId = Id<'project'>
-export type ResourceId = Id<'resource'>
-export type GroupId = Id<'group'>
-export type NodeId = Id<'node'>
-export type PrincipalId = Id<'principal'>
-export type TokenId = Id<'token'>
-export type JoinTokenId = Id<'join-token'>
-export type TupleId = Id<'tuple'>
-
 export const ZERO_UUID = '00000000-0000-0000-0000-000000000000'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i

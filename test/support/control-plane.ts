@@ -2,16 +2,21 @@ import pino from 'pino'
 import { createEmbeddedAuthorizer } from '../../src/server/adapters/embedded-authz/authorizer.ts'
 import { masterKeyOf } from '../../src/server/adapters/keyring/master-key.ts'
 import { openRing } from '../../src/server/adapters/keyring/open-keyring.ts'
-import { createKeyring } from '../../src/server/adapters/keyring/ring.ts'
+import { createKeyring, createSecretStore } from '../../src/server/adapters/keyring/ring.ts'
 import { createChangeFeed } from '../../src/server/adapters/postgres/change-feed.ts'
 import { migrate } from '../../src/server/adapters/postgres/migrate.ts'
 import { createUnitOfWork } from '../../src/server/adapters/postgres/unit-of-work.ts'
+import { openSigner } from '../../src/server/adapters/sealed-signer/open-signer.ts'
 import { createUuidV7 } from '../../src/server/adapters/system/uuid-v7.ts'
 import { createApp } from '../../src/server/http/app.ts'
 import type { AuditQueue } from '../../src/server/http/audit-queue.ts'
 import type { MountedSurface } from '../../src/server/http/request-context.ts'
-import type { IdSource } from '../../src/server/ports/clock.ts'
+import type { ChangeFeed } from '../../src/server/ports/change-feed.ts'
+import type { Clock, IdSource } from '../../src/server/ports/clock.ts'
+import type { CredentialResolver } from '../../src/server/ports/credential-resolver.ts'
 import type { Datastore, Db } from '../../src/server/ports/datastore.ts'
+import type { Keyring, SecretStore } from '../../src/server/ports/keyring.ts'
+import type { Signer } from '../../src/server/ports/signer.ts'
 import type { AuditEntry, Change, UnitOfWork } from '../../src/server/ports/unit-of-work.ts'
 import { knownCallers, type KnownCallers } from './known-callers.ts'
 
@@ -19,6 +24,18 @@ import { knownCallers, type KnownCallers } from './known-callers.ts'
 export interface ControlPlaneParts {
   readonly datastore: Datastore
   readonly ids: IdSource
+  readonly clock: Clock
+  readonly feed: ChangeFeed
+  readonly unitOfWork: UnitOfWork
+  readonly keyring: Keyring
+  readonly secrets: SecretStore
+  readonly signer: Signer
+}
+
+/** The surfaces under test, and the credentials that they bring beside the known callers. */
+export interface UnderTest {
+  readonly surfaces: readonly MountedSurface[]
+  readonly resolvers?: readonly CredentialResolver[]
 }
 
 /** An answer as it came over the socket. */
@@ -30,13 +47,11 @@ export interface Answer {
 }
 
 /** The real edge, authorizer, unit of work and datastore around some surfaces, on loopback, at a frozen time. */
-export interface ControlPlane {
+export interface ControlPlane extends ControlPlaneParts {
   readonly db: Db
-  readonly datastore: Datastore
-  readonly ids: IdSource
   readonly callers: KnownCallers
   /** The time; set it to move it. */
-  readonly clock: { nowMs: number }
+  readonly clock: Clock & { nowMs: number }
   /** Audit rows that no change carried, in order. */
   readonly audited: AuditEntry[]
   /** `operation` is `<METHOD> <path>`; `as` the subject of a known caller. */
@@ -50,14 +65,13 @@ export const START_MS = Date.parse('2026-03-01T08:00:00.000Z')
 
 export async function startControlPlane(
   datastore: Datastore,
-  surfaces: (parts: ControlPlaneParts) => readonly MountedSurface[],
+  make: (parts: ControlPlaneParts) => UnderTest,
 ): Promise<ControlPlane> {
   const clock = { nowMs: START_MS, now: () => clock.nowMs }
   const ids = createUuidV7(clock)
   await migrate(datastore)
   const feed = createChangeFeed({ datastore, warn: refuse })
   const authorizer = createEmbeddedAuthorizer({ datastore, changeFeed: feed })
-  await feed.start()
   const unitOfWork = createUnitOfWork({
     datastore,
     feed,
@@ -67,26 +81,32 @@ export async function startControlPlane(
     onAuditFailure: (error) => refuse('an audit row was refused', error),
     onLateFeed: (error) => refuse('the change feed is late', error),
   })
+  const ring = await openRing(datastore, masterKeyOf(Buffer.alloc(32, 7)), clock)
+  const keyring = createKeyring(ring)
+  const secrets = createSecretStore(ring)
+  const signer = await openSigner({ datastore, secrets, clock })
+  const parts = { datastore, ids, clock, feed, unitOfWork, keyring, secrets, signer }
+  const { surfaces, resolvers = [] } = make(parts)
   const callers = knownCallers()
   const audited: AuditEntry[] = []
   const app = createApp({
-    surfaces: surfaces({ datastore, ids }),
-    resolvers: [callers.resolver],
+    surfaces,
+    resolvers: [...resolvers, callers.resolver],
     authorizer,
     unitOfWork,
     audit: keepIn(audited),
-    keyring: createKeyring(await openRing(datastore, masterKeyOf(Buffer.alloc(32, 7)), clock)),
+    keyring,
     clock,
     ids,
     log: pino({ level: 'silent' }),
     trustedProxies: [],
     allowedOrigins: [],
   })
+  await feed.start()
   const port = await app.listen({ host: '127.0.0.1', port: 0 })
   return {
+    ...parts,
     db: datastore.pool('interactive'),
-    datastore,
-    ids,
     callers,
     clock,
     audited,

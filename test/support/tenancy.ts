@@ -5,7 +5,7 @@ import { newDomain } from '../../src/server/domains/domain.ts'
 import { createDomains } from '../../src/server/domains/service.ts'
 import { createGrants } from '../../src/server/grants/service.ts'
 import { createGroups } from '../../src/server/groups/service.ts'
-import { mounted } from '../../src/server/http/request-context.ts'
+import { mounted, type MountedSurface } from '../../src/server/http/request-context.ts'
 import { createProjects } from '../../src/server/projects/service.ts'
 import { createResources } from '../../src/server/resources/service.ts'
 import { domains } from '../../src/shared/contract/domains.ts'
@@ -13,7 +13,13 @@ import { grants } from '../../src/shared/contract/grants.ts'
 import { groups } from '../../src/shared/contract/groups.ts'
 import { projects } from '../../src/shared/contract/projects.ts'
 import { resources } from '../../src/shared/contract/resources.ts'
-import { startControlPlane, START_MS, type ControlPlane } from './control-plane.ts'
+import {
+  startControlPlane,
+  START_MS,
+  type ControlPlane,
+  type ControlPlaneParts,
+  type UnderTest,
+} from './control-plane.ts'
 import type { TestStore } from './stores.ts'
 
 /** A control plane with the tenancy surfaces, a platform administrator and words to arrange and to look with. */
@@ -61,17 +67,18 @@ interface AuditView {
   readonly domainId: string | null
 }
 
-export async function startTenancy(store: TestStore): Promise<Tenancy> {
-  const plane = await startControlPlane(await store.open(), ({ datastore, ids }) => [
-    mounted(domains, createDomains({ datastore, ids })),
-    mounted(projects, createProjects({ datastore, ids })),
-    mounted(resources, createResources({ datastore, ids })),
-    mounted(grants, createGrants({ datastore, subjects: storedSubjects })),
-    mounted(groups, createGroups({ datastore, ids, subjects: storedSubjects })),
-  ])
+/** `more` adds the surfaces of another slice, and the credentials that they bring. */
+export async function startTenancy(
+  store: TestStore,
+  more: (parts: ControlPlaneParts) => UnderTest = () => ({ surfaces: [] }),
+): Promise<Tenancy> {
+  const plane = await startControlPlane(await store.open(), (parts) => {
+    const { surfaces, resolvers = [] } = more(parts)
+    return { surfaces: [...tenancySurfaces(parts), ...surfaces], resolvers }
+  })
   const home = plane.ids.next()
-  const body = { slug: 'home', display_name: 'Home' }
-  await plane.change((change) => addDomain(change, newDomain(home, body, new Date(START_MS))))
+  const own = newDomain(home, { slug: 'home', display_name: 'Home' }, new Date(START_MS))
+  await plane.change((change) => addDomain(change, own))
   const arranged = arrange(plane)
   const root = await arranged.principal(home)
   await plane.change(({ tuples }) =>
@@ -95,6 +102,22 @@ export async function startTenancy(store: TestStore): Promise<Tenancy> {
     group: (domainId, slug) =>
       create(`POST /v1/domains/${domainId}/groups`, { slug: slugOf(slug), display_name: 'A group' }),
   }
+}
+
+/** Another replica over the datastore of the first, with the tenancy surfaces alone. Stop it before the first. */
+export function startReplica({ datastore }: Tenancy): Promise<ControlPlane> {
+  const shared = { ...datastore, close: async () => undefined }
+  return startControlPlane(shared, (parts) => ({ surfaces: tenancySurfaces(parts) }))
+}
+
+function tenancySurfaces({ datastore, ids }: ControlPlaneParts): MountedSurface[] {
+  return [
+    mounted(domains, createDomains({ datastore, ids })),
+    mounted(projects, createProjects({ datastore, ids })),
+    mounted(resources, createResources({ datastore, ids })),
+    mounted(grants, createGrants({ datastore, subjects: storedSubjects })),
+    mounted(groups, createGroups({ datastore, ids, subjects: storedSubjects })),
+  ]
 }
 
 type Arranging = 'principal' | 'holder' | 'node' | 'joinToken'

@@ -52,25 +52,25 @@ export const agentSim = defineCommand({
   ],
   async run(session, given) {
     const plan = planOf(given)
-    const { url, token } = await session.settings()
+    const settings = await session.settings()
     const stateDir = given.flags['state-dir']
     const stateDirectory = stateDir === undefined ? undefined : await openStateDirectory(stateDir)
     const connections = bounded('--connections', given.flags.connections ?? 64, PLAN_MAX.connections)
     const client = await session.client({
-      url: url.value,
-      token: await token(),
+      url: settings.url.value,
+      token: await settings.token(),
       timeoutMs: CALL_TIMEOUT_MS,
       load: { connections },
     })
     const display = displayOn(session)
     const result = await simulate(plan, {
       client,
-      url: url.value,
+      url: settings.url.value,
       clock: createSystemClock(),
       signal: session.io.interrupted,
       stateDirectory,
       joinToken: (uses) => joinTokenFor(uses, { session, client, given }),
-      observe: display.show,
+      observe: (progress, summary) => display.show(progress, summary),
     })
     display.finish()
     await report(session, plan, result)
@@ -128,7 +128,8 @@ async function domainId(session: Session, named: string | undefined): Promise<st
 }
 
 /** Redraws in place on a terminal; elsewhere one JSON line every few seconds. */
-function displayOn({ io: { stderr }, shared: { quiet } }: Session) {
+function displayOn({ io, shared: { quiet } }: Session) {
+  const { stderr } = io
   const LINES_EVERY = 5
   let drawn = 0
   let calls = 0
@@ -152,7 +153,7 @@ function displayOn({ io: { stderr }, shared: { quiet } }: Session) {
 async function report(session: Session, plan: SimulationPlan, result: SimulationResult): Promise<void> {
   const { output } = await session.settings()
   const { summary, failedConditions, interrupted } = result
-  const isText = session.shared.jq === undefined && session.io.stdout.isTty && output.value === 'table'
+  const isText = session.shared.jq === undefined && output.value === 'table'
   if (isText) session.io.stdout.write(`${table(summary).join('\n')}\n`)
   else await session.emit(summaryRecord(summary, failedConditions), { columns: [], isWhole: true })
   for (const { operation, code, count } of summary.failures) session.warn(`${operation} failed ${count} times: ${code}`)

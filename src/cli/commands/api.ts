@@ -1,7 +1,7 @@
 import { pages, type Page } from '../../client/pages.ts'
 import { problemOf } from '../../client/client.ts'
 import type { HttpAnswer, HttpRequest } from '../../client/transport.ts'
-import { curlCommand } from '../calls.ts'
+import { curlCommand } from '../curl.ts'
 import { usageError } from '../cli-error.ts'
 import { defineCommand, type Given } from '../command.ts'
 import { bodyFromFile } from '../derive/values.ts'

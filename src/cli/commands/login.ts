@@ -4,7 +4,6 @@ import { defineCommand } from '../command.ts'
 import { sameServer, type StoredContext } from '../contexts.ts'
 import { EXIT } from '../exit-code.ts'
 import type { Row } from '../output/members.ts'
-import { memberOf } from '../output/members.ts'
 import type { Session } from '../session.ts'
 import { harmless } from '../style.ts'
 
@@ -119,9 +118,4 @@ function isLoopback(url: string): boolean {
 function warnOfPlainHttp(session: Session, url: string): void {
   if (url.startsWith('http:') && !isLoopback(url))
     session.warn(`${url} is not encrypted: whoever sees the traffic can use the token`)
-}
-
-/** What the identity is called in one word, for other commands' sentences. */
-export function subjectOf(me: Row): string {
-  return String(memberOf(me, 'subject') ?? '')
 }

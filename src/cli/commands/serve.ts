@@ -1,11 +1,70 @@
+import type { ServeIo, SimulatedFleet } from '../../server/run-serve.ts'
+import { createSystemClock } from '../agent-sim/system-clock.ts'
 import { defineCommand } from '../command.ts'
 import type { ExitCode } from '../exit-code.ts'
+import type { Session } from '../session.ts'
 
 /** Hands everything after its word to the server, which has flags, help and a configuration file of its own. */
 export const serve = defineCommand({
   raw: true,
   async run(session, { args }) {
-    const { serve: runServer } = await import('../../server/serve.ts')
-    return (await runServer(args, session.io.env, session.io)) as ExitCode
+    const { runServe } = await import('../../server/run-serve.ts')
+    const { stdout, stderr, env } = session.io
+    const io: ServeIo = {
+      stdout,
+      stderr,
+      keepContext: (context) => keepContext(session, context),
+      simulate: (fleet) => simulateFleet(session, fleet),
+    }
+    // The server ends with codes of the same table.
+    return (await runServe(args, env, io)) as ExitCode
   },
 })
+
+/** The server's own command, run beside it: it opens the datastore itself. */
+export const bootstrapToken = defineCommand({
+  raw: true,
+  async run({ io }, { args }) {
+    const { runBootstrapToken } = await import('../../server/run-bootstrap-token.ts')
+    return (await runBootstrapToken(args, io.env, io)) as ExitCode
+  },
+})
+
+async function keepContext(
+  { contexts }: Session,
+  { name, url, token }: Parameters<ServeIo['keepContext']>[0],
+): Promise<void> {
+  await contexts.keepToken(name, { url, token })
+  await contexts.update((file) => ({
+    ...file,
+    current: name,
+    previous: file.current === name ? file.previous : file.current,
+    contexts: { ...file.contexts, [name]: { url, token_store: 'file' } },
+  }))
+}
+
+/** The longest time that a timer takes, about 24 days; the signal ends the fleet before. */
+const AS_LONG_AS_IT_TAKES_MS = 2 ** 31 - 1
+
+/** A fleet that reports every ten seconds and says nothing: the server is what is to be looked at. */
+async function simulateFleet(session: Session, { url, joinToken, nodes, signal }: SimulatedFleet): Promise<void> {
+  const { simulate } = await import('../agent-sim/simulation.ts')
+  const client = await session.client({ url, token: undefined, timeoutMs: 15_000, load: { connections: 8 } })
+  const plan = {
+    nodes,
+    durationMs: AS_LONG_AS_IT_TAKES_MS,
+    heartbeatIntervalMs: 10_000,
+    deregister: false,
+    concurrency: 4,
+    failOn: [],
+  }
+  await simulate(plan, {
+    client,
+    url,
+    clock: createSystemClock(),
+    signal,
+    stateDirectory: undefined,
+    joinToken: async () => joinToken,
+    observe: () => undefined,
+  })
+}

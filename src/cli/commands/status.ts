@@ -121,9 +121,9 @@ function screen(picture: Picture, session: Session): string {
 
 function serverText({ url, server }: Picture, { style }: Session): string {
   const { status: said, latencyMs, failure } = server
-  const paint = said === 'ready' ? style.good : said === 'degraded' ? style.warn : style.bad
+  const paint = said === 'ready' ? 'good' : said === 'degraded' ? 'warn' : 'bad'
   const rest = failure === undefined ? `in ${Math.round(latencyMs)} ms` : failure
-  return `${url}  ${paint(said)}  ${style.dim(harmless(rest))}`
+  return `${url}  ${style[paint](said)}  ${style.dim(harmless(rest))}`
 }
 
 function identityText({ me, refusal, server }: Picture, session: Session): string {

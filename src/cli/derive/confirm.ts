@@ -2,24 +2,29 @@ import type { ManifestOperation } from '../../shared/contract/manifest-format.ts
 import { CliError, usageError } from '../cli-error.ts'
 import { EXIT } from '../exit-code.ts'
 import { cardLines } from '../output/table.ts'
-import { isRow, nameOf } from '../output/members.ts'
+import { isRow, nameOf, type Row } from '../output/members.ts'
 import type { Session } from '../session.ts'
+import type { Settings } from '../settings.ts'
 import { singular } from '../tree.ts'
-import type { Target } from './input.ts'
+import type { Target } from './perform.ts'
 
 /** Refuses at once, before anything is looked up, when a question will be needed and nobody can answer it. */
-export async function assertAnswerable(session: Session, operation: ManifestOperation): Promise<void> {
-  if (operation.access === 'read') return
-  const { isProtected, isContextNamed, context } = await session.settings()
-  const { shared, canAsk } = session
-  if (canAsk) return
-  if (isProtected && !(shared.yes === true && isContextNamed))
+export async function assertAnswerable(session: Session, { cli }: ManifestOperation): Promise<void> {
+  if (session.canAsk) return
+  const settings = await session.settings()
+  const context = settings.context.value ?? ''
+  if (isGuarded(session, settings))
     throw usageError(
-      `context ${context.value ?? ''} is protected, and there is nobody to ask`,
-      `Add --yes and --context ${context.value ?? ''}`,
+      `context ${context} is protected, and there is nobody to ask`,
+      `Add --yes and --context ${context}`,
     )
-  if (operation.cli?.confirm !== undefined && shared.yes !== true)
-    throw usageError(`"${operation.cli.command}" asks for confirmation, and there is nobody to ask`, 'Add --yes')
+  if (cli?.confirm !== undefined && session.shared.yes !== true)
+    throw usageError(`"ctl ${cli.command}" asks for confirmation, and there is nobody to ask`, 'Add --yes')
+}
+
+/** A protected context asks before every change, unless the command line itself names it and agrees. */
+function isGuarded(session: Session, { isProtected, isContextNamed }: Settings): boolean {
+  return isProtected && !(session.shared.yes === true && isContextNamed)
 }
 
 /** Says where the change will happen if that is not the usual place, shows what it will hit, and asks. */
@@ -28,14 +33,13 @@ export async function confirmChange(
   operation: ManifestOperation,
   targets: readonly Target[],
 ): Promise<void> {
-  if (operation.access === 'read') return
-  const { context, url, isElsewhere, isProtected, isContextNamed } = await session.settings()
-  if (isElsewhere) session.note(`Context ${context.value ?? '(none)'}: ${url.value}`)
-  const isAgreed = session.shared.yes === true
-  if (isProtected && !(isAgreed && isContextNamed))
-    await typed(session, `Context ${context.value ?? ''} is protected. Type its name to go on:`, context.value ?? '')
+  const settings = await session.settings()
+  const context = settings.context.value ?? '(none)'
+  if (settings.isElsewhere) session.note(`Context ${context}: ${settings.url.value}`)
+  if (isGuarded(session, settings))
+    await typed(session, `Context ${context} is protected. Type its name to go on:`, context)
   const confirm = operation.cli?.confirm
-  if (confirm === undefined || isAgreed) return
+  if (confirm === undefined || session.shared.yes === true) return
   const names: string[] = []
   for (const target of targets) names.push(await show(session, operation, target))
   if (confirm === 'yes') return agreed(session, `${operation.summary}: ${names.join(', ')}?`)
@@ -58,29 +62,38 @@ function refused(): CliError {
 
 /** Prints the object on stderr and answers its name. */
 async function show(session: Session, operation: ManifestOperation, target: Target): Promise<string> {
-  const noun = operation.cli?.command.split(' ')[0] ?? ''
-  const row = (await lookUp(session, noun, target)) ?? target.object?.row
-  if (isRow(row)) {
-    const columns = operation.cli?.columns ?? showOperation(session, noun)?.cli?.columns ?? Object.keys(row)
-    const lines = cardLines(row, {
-      columns,
-      headers: true,
-      nowMs: session.io.nowMs(),
-      style: session.talkStyle,
-      terminal: session.io.stderr.columns,
-      isWide: true,
-    })
-    session.io.stderr.write(`${lines.join('\n')}\n`)
-  }
+  const noun = nounOf(operation)
+  const shower = showOperation(session, noun)
+  const row = (await lookUp(session, shower, target)) ?? target.object?.row
+  if (isRow(row)) printCard(session, row, columnsOf(shower) ?? columnsOf(operation))
   return nameOf(row) ?? target.object?.label ?? singular(noun)
+}
+
+function nounOf({ cli }: ManifestOperation): string {
+  return cli?.command.split(' ')[0] ?? ''
+}
+
+function columnsOf(operation: ManifestOperation | undefined): readonly string[] | undefined {
+  return operation?.cli?.columns
+}
+
+function printCard(session: Session, row: Row, columns: readonly string[] | undefined): void {
+  const lines = cardLines(row, {
+    columns: columns ?? Object.keys(row),
+    headers: true,
+    nowMs: session.io.nowMs(),
+    style: session.talkStyle,
+    terminal: session.io.stderr.columns,
+    isWide: true,
+  })
+  session.io.stderr.write(`${lines.join('\n')}\n`)
 }
 
 function showOperation(session: Session, noun: string): ManifestOperation | undefined {
   return Object.values(session.manifest().operations).find(({ cli }) => cli?.command === `${noun} show`)
 }
 
-async function lookUp(session: Session, noun: string, { input }: Target): Promise<unknown> {
-  const operation = showOperation(session, noun)
+async function lookUp(session: Session, operation: ManifestOperation | undefined, { input }: Target): Promise<unknown> {
   if (!operation?.params.every(({ name }) => input[name] !== undefined)) return undefined
   return (await (await session.caller()).call(operation, input)).value
 }

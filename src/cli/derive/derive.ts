@@ -1,17 +1,8 @@
 import type { ManifestOperation, Manifest } from '../../shared/contract/manifest-format.ts'
-import type { Command, CommandRow } from '../command.ts'
+import type { Command } from '../command.ts'
 import type { ArgumentSpec, FlagSpec, SharedGroup } from '../flags.ts'
 import { singular } from '../tree.ts'
 import { argumentOf, flagOf, isPlace, membersOf } from './members.ts'
-
-/** The rows of the commands that the contract describes and that have no file of their own. */
-export function derivedRows(manifest: Manifest): readonly CommandRow[] {
-  return Object.values(manifest.operations).flatMap((operation) => {
-    const { cli } = operation
-    if (cli === undefined || cli.custom === true) return []
-    return [{ words: cli.command, summary: operation.summary, load: async () => derivedCommand(operation, manifest) }]
-  })
-}
 
 /** Makes the command of an operation: flags and arguments from its members, help from its texts. */
 export function derivedCommand(operation: ManifestOperation, manifest: Manifest): Command {
@@ -21,6 +12,7 @@ export function derivedCommand(operation: ManifestOperation, manifest: Manifest)
     args: argumentsOf(operation),
     flags: flagsOf(operation, manifest),
     uses: usesOf(operation),
+    asks: cli?.confirm !== undefined,
     examples: (cli?.examples ?? []).map((example) => (example.startsWith('ctl ') ? example : `ctl ${example}`)),
     run: async (session, given) => (await import('./perform.ts')).perform(session, { operation }, given),
   }

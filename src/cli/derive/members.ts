@@ -99,9 +99,11 @@ function choicesOf({ type, enum: own, items }: ManifestValue): readonly string[]
   return values?.map(String)
 }
 
-function describeOf({ field, noun }: Member): string {
-  if (field.description !== undefined) return field.description
-  return noun === undefined ? sentence(field.name) : sentence(singular(noun))
+function describeOf({ field, noun, position }: Member): string {
+  const described = field.description ?? sentence(noun === undefined ? field.name : singular(noun))
+  if (position !== undefined || !isPlace(noun)) return described
+  const fallback = noun === 'domains' && field.required ? '; your own when absent' : ''
+  return `${described}${fallback} (also CTL_${singular(noun ?? '').toUpperCase()})`
 }
 
 function sentence(name: string): string {

@@ -1,36 +1,57 @@
 import { requestOf, type Reply } from '../../client/client.ts'
 import type { ManifestOperation } from '../../shared/contract/manifest-format.ts'
-import { curlCommand } from '../calls.ts'
 import { CliError } from '../cli-error.ts'
 import type { Given } from '../command.ts'
 import { EXIT } from '../exit-code.ts'
-import { harmless } from '../style.ts'
 import { memberOf } from '../output/members.ts'
 import type { View } from '../output/emit.ts'
+import type { OtherLists, Resolved } from '../references.ts'
 import type { Session } from '../session.ts'
-import { assertAnswerable, confirmChange } from './confirm.ts'
-import { targetsOf, type Plan, type Target } from './input.ts'
-import { noteList, readList } from './lists.ts'
+import { harmless } from '../style.ts'
+import { membersOf } from './members.ts'
 
-/** Runs an operation as a command: resolves, asks, calls, prints, and says what was done. */
+/** An operation to perform, with lists that its references are looked up in instead of the usual ones. */
+export interface Plan {
+  readonly operation: ManifestOperation
+  readonly lists?: OtherLists
+}
+
+/** One call to make. */
+export interface Target {
+  readonly input: Readonly<Record<string, unknown>>
+  /** What was asked for, by member, as a person calls it. */
+  readonly labels: Readonly<Record<string, string>>
+  /** The object that the last argument named. */
+  readonly object: Resolved | undefined
+}
+
+/** Runs an operation as a command: resolves, asks, calls, prints, and says what was done. Loads what it needs of that. */
 export async function perform(session: Session, plan: Plan, given: Given): Promise<void> {
   const { operation } = plan
-  await assertAnswerable(session, operation)
-  const targets = await targetsOf(session, plan, given)
+  const confirm = operation.access === 'write' ? await import('./confirm.ts') : undefined
+  await confirm?.assertAnswerable(session, operation)
+  const targets = await targetsFor(session, plan, given)
   if (session.shared.curl === true) return printCurl(session, operation, targets)
-  await confirmChange(session, operation, targets)
-  const [first] = targets
-  if (operation.paging && first) return performList(session, operation, first)
+  await confirm?.confirmChange(session, operation, targets)
+  if (operation.paging) return performList(session, operation, targets)
   const replies = await callEach(session, operation, targets)
   const values = replies.flatMap(({ value }) => (value === undefined ? [] : [value]))
   if (values.length > 0) await session.emit(targets.length === 1 ? values[0] : values, viewOf(operation))
   replies.forEach((reply, index) => sayDone(session, operation, { reply, target: targets[index] }))
 }
 
-async function performList(session: Session, operation: ManifestOperation, target: Target): Promise<void> {
-  const page = await readList(session, operation, target.input)
-  await session.emit(page, viewOf(operation))
-  noteList(session, page)
+async function targetsFor(session: Session, plan: Plan, given: Given): Promise<readonly Target[]> {
+  if (membersOf(plan.operation).length === 0) return [{ input: {}, labels: {}, object: undefined }]
+  return (await import('./input.ts')).targetsOf(session, plan, given)
+}
+
+async function performList(session: Session, operation: ManifestOperation, targets: readonly Target[]): Promise<void> {
+  const { noteList, readList } = await import('./lists.ts')
+  for (const target of targets) {
+    const page = await readList(session, operation, target.input)
+    await session.emit(page, viewOf(operation))
+    noteList(session, page)
+  }
 }
 
 /** Calls for one target after the other; what a failure leaves undone is said. */
@@ -55,10 +76,8 @@ async function callEach(
 }
 
 function undone(targets: readonly Target[], from: number): string {
-  return `not done: ${targets
-    .slice(from)
-    .map(({ object }) => harmless(object?.label ?? ''))
-    .join(', ')}`
+  const labels = targets.slice(from).map(({ object }) => harmless(object?.label ?? ''))
+  return `not done: ${labels.join(', ')}`
 }
 
 function interruptedAt(targets: readonly Target[], index: number): CliError {
@@ -66,13 +85,18 @@ function interruptedAt(targets: readonly Target[], index: number): CliError {
 }
 
 async function printCurl(session: Session, operation: ManifestOperation, targets: readonly Target[]): Promise<void> {
-  const { url } = await session.settings()
+  const [{ curlCommand }, { url }] = await Promise.all([import('../curl.ts'), session.settings()])
   for (const { input } of targets) session.io.stdout.write(`${curlCommand(url.value, requestOf(operation, input))}\n`)
 }
 
-/** How an operation's answer is shown: the columns it declares, or the whole object where it is asked for alone. */
-export function viewOf({ cli, method, paging }: ManifestOperation): View {
-  return { columns: cli?.columns ?? [], wide: cli?.wide, isWhole: method === 'GET' && !paging }
+/**
+ * How an operation's answer is shown: what is shown this once, then the columns it declares, or the whole object where
+ * it is asked for alone.
+ */
+export function viewOf({ cli, method, paging, responses }: ManifestOperation): View {
+  const columns = cli?.columns ?? []
+  const onlyNow = responses.flatMap(({ writeOnce }) => writeOnce ?? []).filter((member) => !columns.includes(member))
+  return { columns: [...onlyNow, ...columns], wide: cli?.wide, isWhole: method === 'GET' && !paging }
 }
 
 interface Done {
@@ -81,12 +105,15 @@ interface Done {
 }
 
 /** Says the sentence of the contract, its holes filled from the answer, else from what was asked. */
-function sayDone(session: Session, { cli }: ManifestOperation, { reply, target }: Done): void {
-  const sentence = cli?.done?.replace(/\{([\w.]+)\}/g, (_, member: string) => {
-    const value = memberOf(reply.value, member) ?? target?.labels[member] ?? memberOf(target?.input, member)
-    return harmless(typeof value === 'string' ? value : JSON.stringify(value ?? ''))
-  })
+function sayDone(session: Session, { cli }: ManifestOperation, done: Done): void {
+  const sentence = cli?.done?.replace(/\{([\w.]+)\}/g, (_, member: string) => wordFor(member, done))
   if (sentence !== undefined) session.note(sentence)
-  const sunset = reply.headers['deprecation'] === undefined ? Date.parse(reply.headers['sunset'] ?? '') : Number.NaN
-  if (!Number.isNaN(sunset)) session.note(`The old one works until ${new Date(sunset).toISOString()}.`)
+  const sunset = Date.parse(done.reply.headers['sunset'] ?? '')
+  if (Number.isNaN(sunset) || done.reply.headers['deprecation'] !== undefined) return
+  session.note(`The old one works until ${new Date(sunset).toISOString()}.`)
+}
+
+function wordFor(member: string, { reply, target }: Done): string {
+  const value = memberOf(reply.value, member) ?? target?.labels[member] ?? memberOf(target?.input, member)
+  return harmless(typeof value === 'string' ? value : JSON.stringify(value ?? ''))
 }

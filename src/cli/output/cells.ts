@@ -48,18 +48,11 @@ export function relative(instant: string, nowMs: number): string {
 }
 
 /**
- * Titles of columns: `last_heartbeat_at` is LAST HEARTBEAT, `display_name` is NAME. Two columns that would get the same
- * title keep their long ones.
+ * Titles of columns: `last_heartbeat_at` is LAST HEARTBEAT, `display_name` is NAME, `credential.type` is CREDENTIAL TYPE.
+ * Two columns that would get the same title keep their long ones.
  */
 export function titles(columns: readonly string[]): readonly string[] {
-  const short = columns.map((column) =>
-    spaced(
-      column
-        .replace(/^.*\./, '')
-        .replace(/^display_/, '')
-        .replace(/(.)_at$/, '$1'),
-    ),
-  )
+  const short = columns.map((column) => spaced(column.replace(/^display_/, '').replace(/(.)_at$/, '$1')))
   return short.map((title, index) =>
     short.indexOf(title) === short.lastIndexOf(title) ? title : spaced(columns[index] ?? title),
   )
@@ -69,14 +62,20 @@ function spaced(column: string): string {
   return column.replaceAll(/[_.]/g, ' ').toUpperCase()
 }
 
-/** Members that no column names, in the order in which rows first show them. */
+/** Members that no column names, whole or in part, in the order in which rows first show them. */
 export function otherMembers(rows: readonly unknown[], columns: readonly string[]): readonly string[] {
   const found = new Set<string>()
   for (const row of rows) if (isRow(row)) for (const member of Object.keys(row)) found.add(member)
-  return [...found].filter((member) => !columns.includes(member))
+  const named = new Set(columns.flatMap((column) => [column, column.replace(/\..*$/, '')]))
+  return [...found].filter((member) => !named.has(member))
 }
 
 /** Tells whether any row has the member. */
 export function isMember(rows: readonly unknown[], column: string): boolean {
   return rows.some((row) => memberOf(row, column) !== undefined)
+}
+
+/** Tells whether the member says anything: S0 keeps some that are always empty texts. */
+export function isFilled(rows: readonly unknown[], column: string): boolean {
+  return rows.some((row) => ![undefined, ''].includes(memberOf(row, column) as undefined))
 }

@@ -1,9 +1,8 @@
-import { usageError } from '../cli-error.ts'
+import { mistypedError, usageError } from '../cli-error.ts'
 import type { Format, SharedValues } from '../flags.ts'
 import type { Io } from '../io.ts'
-import { nearest } from '../nearest.ts'
 import type { Style } from '../style.ts'
-import { isMember, otherMembers } from './cells.ts'
+import { isFilled, isMember, otherMembers, titles } from './cells.ts'
 import { references, rowsOf, sorted, withRows } from './members.ts'
 import { cardLines, tableLines, type TableOptions } from './table.ts'
 
@@ -15,6 +14,8 @@ export interface View {
   readonly wide?: readonly string[] | undefined
   /** One object is shown with every member that it has, the columns first. */
   readonly isWhole?: boolean
+  /** Cells are never cut to fit the terminal. */
+  readonly isUncut?: boolean
 }
 
 export interface Emission {
@@ -28,9 +29,10 @@ export interface Emission {
 export async function emit(value: unknown, view: View, emission: Emission): Promise<void> {
   const { io, shared } = emission
   const rows = rowsOf(value)
-  const ordered = rows && shared.sort !== undefined ? sorted(rows, checkedSort(rows, shared.sort)) : rows
+  const ordered = rows && shared.sort !== undefined ? sorted(rows, checkedSort(rows, view, shared.sort)) : rows
   const shown = ordered === undefined ? value : withRows(value, ordered)
-  io.stdout.write(await rendered({ value: shown, rows: ordered, view }, emission))
+  const text = await rendered({ value: shown, rows: ordered, view }, emission)
+  if (text !== '') io.stdout.write(text)
 }
 
 interface Shown {
@@ -62,14 +64,14 @@ const RENDERERS: Readonly<Record<Format, (shown: Shown, emission: Emission) => s
 
 function table({ value, rows, view }: Shown, { io, shared, format, style }: Emission): string {
   const listed = rows ?? [value]
-  const isWide = format === 'wide'
+  const choosing: Choosing = { rows: listed, view, isWide: format === 'wide', isOne: rows === undefined }
   const options: TableOptions = {
-    columns: chosenColumns({ rows: listed, view, isWide, isOne: rows === undefined }, shared.columns),
+    columns: chosenColumns(choosing, shared.columns),
     headers: shared['no-headers'] !== true,
     nowMs: io.nowMs(),
     style,
     terminal: io.stdout.isTty ? io.stdout.columns : undefined,
-    isWide,
+    isWide: format === 'wide' || view.isUncut === true || shared.columns !== undefined,
   }
   if (rows?.length === 0 && (io.stdout.isTty || options.columns.length === 0)) return ''
   const lines = rows === undefined ? cardLines(value, options) : tableLines(rows, options)
@@ -83,32 +85,36 @@ interface Choosing {
   readonly isOne: boolean
 }
 
-function chosenColumns(
-  { rows, view, isWide, isOne }: Choosing,
-  asked: readonly string[] | undefined,
-): readonly string[] {
-  const usual = isWide ? [...view.columns, ...(view.wide ?? [])] : view.columns
+function chosenColumns(choosing: Choosing, asked: readonly string[] | undefined): readonly string[] {
+  const { rows, view, isOne } = choosing
+  const usual = usualColumns(choosing)
   const all = [...usual, ...otherMembers(rows, usual)]
-  if (asked) return asked.map((column) => checkedColumn(column, { rows, all }))
-  if (usual.length === 0 || (isOne && view.isWhole === true)) return all.filter((column) => isMember(rows, column))
-  return usual
+  if (asked) return asked.map((column) => checkedColumn(column, { rows, usual }))
+  if (usual.length === 0) return all
+  return isOne && view.isWhole === true ? all.filter((column) => isFilled(rows, column)) : usual
 }
 
-function checkedColumn(column: string, { rows, all }: { rows: readonly unknown[]; all: readonly string[] }): string {
-  const plain = column.toLowerCase().replaceAll(/[ -]/g, '_')
-  const found = [column, plain, `${plain}_at`, `display_${plain}`].find(
-    (one) => all.includes(one) || isMember(rows, one),
-  )
-  if (found !== undefined) return found
-  const near = nearest(plain, all)
-  throw usageError(
-    `there is no column "${column}"`,
-    near === undefined ? `Columns are ${all.join(', ')}.` : `Did you mean ${near}?`,
-  )
+function usualColumns({ view, isWide }: Choosing): readonly string[] {
+  return isWide ? [...view.columns, ...(view.wide ?? [])] : view.columns
 }
 
-function checkedSort(rows: readonly unknown[], by: string): string {
+/** The column that a person means: by its title in the usual table, else by the member's name. */
+function checkedColumn(asked: string, { rows, usual }: { rows: readonly unknown[]; usual: readonly string[] }): string {
+  const title = asked.replaceAll(/[_.-]/g, ' ').toUpperCase()
+  const titled = usual[titles(usual).indexOf(title)]
+  if (titled !== undefined) return titled
+  if (usual.includes(asked) || isMember(rows, asked)) return asked
+  const all = [...usual, ...otherMembers(rows, usual)]
+  throw mistypedError(`there is no column "${asked}"`, {
+    word: asked,
+    known: [...all, ...titles(usual).map((one) => one.toLowerCase().replaceAll(' ', '_'))],
+    otherwise: `Columns are ${all.join(', ')}.`,
+  })
+}
+
+function checkedSort(rows: readonly unknown[], view: View, by: string): string {
   if (rows.length === 0) return by
   const descending = by.startsWith('-') ? '-' : ''
-  return descending + checkedColumn(by.slice(descending.length), { rows, all: otherMembers(rows, []) })
+  const usual = [...view.columns, ...(view.wide ?? [])]
+  return descending + checkedColumn(by.slice(descending.length), { rows, usual })
 }

@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module'
 import { CliError } from '../cli-error.ts'
 import { EXIT } from '../exit-code.ts'
 
@@ -7,8 +8,8 @@ interface Jq {
 
 /** Runs a jq expression over JSON text; strings come out raw, one result per line. Throws a usage error that quotes jq. */
 export async function jq(json: string, expression: string): Promise<string> {
-  // The package has no types; it exports a promise of its two functions.
-  const engine = await ((await import('jq-web')) as { default: Promise<Jq> }).default
+  // CommonJS without types: what it exports is a promise of its functions.
+  const engine = await (createRequire(import.meta.url)('jq-web') as Promise<Jq>)
   try {
     const text = engine.raw(json, expression, ['-r'])
     return text === undefined || text === '' ? '' : `${text}\n`

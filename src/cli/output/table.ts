@@ -10,7 +10,7 @@ export interface TableOptions {
   readonly style: Style
   /** Columns of the terminal; undefined when nobody looks: then tab-separated, whole and exact. */
   readonly terminal: number | undefined
-  /** Ids are shown whole. */
+  /** Ids are shown whole and nothing is cut. */
   readonly isWide: boolean
 }
 
@@ -28,7 +28,7 @@ export function tableLines(rows: readonly unknown[], options: TableOptions): rea
   const body = rows.map((row) =>
     options.columns.map((column) => shortText(memberOf(row, column), options.nowMs, options.isWide)),
   )
-  const widths = columnWidths([...head, ...body], options.terminal)
+  const widths = columnWidths([...head, ...body], options.isWide ? Infinity : options.terminal)
   const line = (cells: readonly string[], paint: (cell: string, index: number) => string): string =>
     cells
       .map((cell, index) => {

@@ -2,7 +2,7 @@
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}]/u
 /** Characters that take none: combining marks, joiners, variation selectors. */
-const NARROWEST = /[\p{Mn}\u200b-\u200d\ufe00-\ufe0f]/u
+const NARROWEST = /\p{Mn}|\p{Cf}/u
 const PLAIN = /^[\u0020-\u007e]*$/
 
 /** How many terminal columns a text takes. */

@@ -43,11 +43,12 @@ export interface Founders {
 export interface FoundDeps {
   readonly founders: Founders
   readonly ids: IdSource
+  /** How long the token works. Default 90 days (decisions: First run). */
+  readonly tokenSeconds?: number
 }
 
 const SLUG = 'default'
 const SUBJECT = 'bootstrap'
-/** 90 days (decisions: First run). */
 const TOKEN_SECONDS = 90 * 86_400
 
 /**
@@ -63,7 +64,12 @@ export async function found(change: Change, at: Date, deps: FoundDeps): Promise<
     { subject, relation: 'auditor', resource: `domain:${domainId}` },
     { domainId, projectId: null },
   )
-  return deps.founders.issueToken(change, { ownerId, name: SUBJECT, lifetimeSeconds: TOKEN_SECONDS, createdAt: at })
+  return deps.founders.issueToken(change, {
+    ownerId,
+    name: SUBJECT,
+    lifetimeSeconds: deps.tokenSeconds ?? TOKEN_SECONDS,
+    createdAt: at,
+  })
 }
 
 async function foundDomain(change: Change, createdAt: Date, { founders, ids }: FoundDeps): Promise<string> {

@@ -1,8 +1,25 @@
 import type { Grant } from '../../shared/contract/grants.ts'
+import { problem } from '../../shared/problems.ts'
+import { ROLES } from '../../shared/roles.ts'
 import type { PagePosition } from '../http/request-context.ts'
 import type { GrantObject, GrantRange, GrantRecord } from './store.ts'
 
 type GrantAnswer = (typeof Grant)['_zod']['output']
+
+/**
+ * The relation, if it is a role that can be granted on the object. Parent edges and permissions are none.
+ * @throws Problem `invalid_triple`, naming the roles.
+ */
+export function requireRole({ type }: GrantObject, relation: string): string {
+  const roles = ROLES[type] ?? []
+  if (roles.includes(relation)) return relation
+  const detail = `must be a role of the ${type}: ${roles.join(', ')}`
+  throw problem('invalid_triple', {
+    part: 'relation',
+    reason: 'not_allowed',
+    errors: [{ pointer: '/relation', detail }],
+  })
+}
 
 /** The object as a reference: `domain:<id>` or `platform:main`. */
 export function referenceOf({ type, id }: GrantObject): string {

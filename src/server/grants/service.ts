@@ -6,7 +6,7 @@ import type { Handlers, RequestContext } from '../http/request-context.ts'
 import type { Datastore } from '../ports/datastore.ts'
 import type { SubjectDirectory } from '../ports/subject-directory.ts'
 import type { Change } from '../ports/unit-of-work.ts'
-import { afterOf, positionOf, referenceOf, toAnswer } from './grant.ts'
+import { afterOf, positionOf, referenceOf, requireRole, toAnswer } from './grant.ts'
 import * as store from './store.ts'
 
 export interface GrantsDeps {
@@ -65,13 +65,14 @@ const createGrant =
   (subjects: SubjectDirectory) =>
   async (change: Change, object: store.GrantObject, binding: Binding): Promise<store.GrantRecord> => {
     const subject = requireRoleSubject(binding.subject)
+    const relation = requireRole(object, binding.relation)
     const domainId = object.type === 'domain' ? object.id : null
     if (!(await subjects.mayBind(change.db, subject, domainId))) {
       throw foreignSubject()
     }
-    const tuple = { subject: formatRoleSubject(subject), relation: binding.relation, resource: referenceOf(object) }
+    const tuple = { subject: formatRoleSubject(subject), relation, resource: referenceOf(object) }
     if (!(await change.tuples.create(tuple, { domainId, projectId: null }))) throw problem('tuple_already_exists')
-    const parts = { subjectType: subject.type, subjectId: subject.id, relation: binding.relation }
+    const parts = { subjectType: subject.type, subjectId: subject.id, relation }
     const grant = await store.findBinding(change.db, object, parts)
     if (grant === undefined) throw new Error('a created tuple is not in the registry')
     announce(change, 'GrantCreated', grant)

@@ -51,6 +51,10 @@ export class ActiveRequest implements RequestContext {
   audited = false
   /** Whether a gate that needs the row has been passed. */
   admitted = false
+  /** Whether it has been answered. */
+  concluded = false
+  /** On the monotonic clock, in ms. */
+  readonly startedAt = performance.now()
   #caller: Caller | undefined
   #context: Record<string, unknown> | undefined
   #about: AuditSubject['about']
@@ -170,6 +174,7 @@ export class ActiveRequest implements RequestContext {
     const { unitOfWork } = this.#services
     if (unitOfWork === undefined) throw problem(this.plan.operation.notProvisioned ?? 'not_provisioned')
     if (this.audited) throw new Error(`${this.plan.id} changes twice in one request`)
+    if (this.plan.gateStage === 'row' && !this.admitted) throw new Error(`${this.plan.id} changes before its gate`)
     const options = {
       pool: 'interactive',
       correlationId: this.correlationId,

@@ -26,8 +26,8 @@ export function createAnonymousFailures(emit: (entry: AuditEntry) => void): Anon
 
   return {
     count(address, relation, entry) {
-      const full = gathered.size >= KEYS_MAX
-      const key = full ? 'others' : `${address} ${relation}`
+      const own = `${address} ${relation}`
+      const key = gathered.has(own) || gathered.size < KEYS_MAX ? own : 'others'
       const seen = gathered.get(key)
       if (seen) seen.count++
       else gathered.set(key, { entry: entry(), count: 1 })

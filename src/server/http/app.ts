@@ -8,18 +8,18 @@ import type { Clock, IdSource } from '../ports/clock.ts'
 import type { CredentialResolver } from '../ports/credential-resolver.ts'
 import type { Keyring } from '../ports/keyring.ts'
 import type { UnitOfWork } from '../ports/unit-of-work.ts'
-import { API_VERSION } from './api-version.ts'
+import { createAnswers } from './answers.ts'
 import type { AuditQueue } from './audit-queue.ts'
+import { createAuditTrail } from './audit-trail.ts'
 import { createAuthenticate } from './authenticate.ts'
 import { createGatekeeper } from './authorize.ts'
 import { createClientAddress } from './client-address.ts'
-import { answerGarbage } from './garbage.ts'
-import { correlationIdOf } from './correlation.ts'
+import { answerGarbage, takeOddRequests } from './garbage.ts'
 import { createCursors } from './cursors.ts'
 import { createDrain } from './drain.ts'
 import { mountOperations } from './mount.ts'
 import { planOperations } from './operation-plan.ts'
-import { answerTo, sendProblem } from './problem-responses.ts'
+import { parseQueryString } from './query-string.ts'
 import type { MountedSurface } from './request-context.ts'
 import { answerUnrouted } from './unrouted.ts'
 
@@ -57,12 +57,16 @@ export interface App {
 
 /** Bytes of one request's headers, and how long a request may take to arrive. */
 const LIMITS = {
+  requireHostHeader: false,
   maxHeaderSize: 16 * 1024,
   headersTimeout: 15_000,
   requestTimeout: 30_000,
   keepAliveTimeout: 72_000,
   connectionsCheckingInterval: 5_000,
 } as const
+
+/** Read and thrown away of a body that is sent to no operation. */
+const UNROUTED_BODY_BYTES_MAX = 8 * 1024
 
 /**
  * Builds the HTTP edge over the surfaces.
@@ -72,10 +76,14 @@ const LIMITS = {
 export function createApp(deps: AppDeps): App {
   const { ids, log } = deps
   const mint = (): string => ids.next()
+  const drain = createDrain()
+  const trail = createAuditTrail(deps)
+  const answers = createAnswers({ ...deps, trail, drain, mint })
   const fastify = Fastify({
     logger: false,
     exposeHeadRoutes: false,
-    routerOptions: { maxParamLength: 1024, ignoreTrailingSlash: false, caseSensitive: true },
+    bodyLimit: UNROUTED_BODY_BYTES_MAX,
+    routerOptions: { maxParamLength: 1024, querystringParser: parseQueryString },
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     serverFactory: (handler) =>
@@ -83,28 +91,23 @@ export function createApp(deps: AppDeps): App {
         ? createHttpServer({ ...LIMITS }, handler)
         : createHttpsServer({ ...LIMITS, ...deps.tls }, handler),
     clientErrorHandler: (error, socket) => answerGarbage(error, socket, mint()),
-    frameworkErrors: (error, request, reply) => {
-      const correlationId = correlationIdOf(request.headers, mint)
-      sendProblem(
-        reply.header('X-Correlation-Id', correlationId).header('X-Service-API-Version', API_VERSION),
-        answerTo(error, 'request_body_too_large'),
-        correlationId,
-      )
-    },
+    frameworkErrors: (error, request, reply) => answers.turnAway({ request, reply }, error),
   })
-  const drain = createDrain()
   const plans = planOperations(deps.surfaces)
   mountOperations(fastify, plans, {
     ...deps,
     drain,
     mint,
+    answers,
     authenticate: createAuthenticate(deps.resolvers, log),
     gatekeeper: createGatekeeper(deps.authorizer),
     cursors: createCursors(deps.keyring),
     clientAddress: createClientAddress(deps.trustedProxies),
     allowedOrigins: new Set(deps.allowedOrigins),
   })
-  answerUnrouted(fastify, plans, mint)
+  answerUnrouted(fastify, plans, answers)
+  takeOddRequests(fastify.server, mint)
+  fastify.addHook('onClose', () => trail.flush())
 
   return {
     fastify,

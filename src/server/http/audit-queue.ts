@@ -1,100 +1,121 @@
-import type { Logger } from 'pino'
 import type { Clock, IdSource } from '../ports/clock.ts'
 import type { AuditEntry } from '../ports/unit-of-work.ts'
-import type { AuditSink } from '../ports/audit-sink.ts'
-
-/** A row with its id and time, ready to be stored. */
-export interface AuditRecord extends AuditEntry {
-  readonly id: string
-  readonly atMs: number
-}
-
-export interface AuditCounters {
-  written(rows: number): void
-  dropped(rows: number): void
-  failed(rows: number): void
-}
+import { createAuditBatches, type AuditBatchesDeps, type AuditRecord } from './audit-batches.ts'
 
 /** Where the edge leaves audit rows. */
 export interface AuditQueue {
   /** Leaves a row to be written within 50 ms. A full queue drops it, counted. */
   add(entry: AuditEntry): void
-  /** Writes the row now and waits, for 500 ms at most; a failure is logged and never thrown (S0 convention 7). */
+  /** Has the row written with the next flush, begun at once, and waits for it, 500 ms at most. Never throws (S0 convention 7). */
   write(entry: AuditEntry): Promise<void>
-  /** Writes what is queued and stops. */
+  /** Writes what is queued and stops; rows that come later are dropped, counted. */
   close(): Promise<void>
 }
 
-export interface AuditQueueDeps {
-  readonly sink: AuditSink
+export interface AuditQueueDeps extends AuditBatchesDeps {
   readonly clock: Clock
   readonly ids: IdSource
-  readonly log: Logger
-  readonly counters: AuditCounters
 }
 
 const FLUSH_EVERY_MS = 50
+const RETRY_AFTER_MS = 1_000
 const DENIAL_WAIT_MS = 500
 /** Rows waiting at most: some seconds of a busy server. */
 const WAITING_MAX = 100_000
 const BATCH_MAX = 2_000
 
-/** Makes the write-behind queue: one flush at a time, each of one statement. */
+/** Someone who waits until the row of that number is stored or given up. */
+interface Waiter {
+  readonly number: number
+  readonly resolve: () => void
+}
+
+/**
+ * Makes the write-behind queue: one flush at a time, each of one statement, rows in the order in which they came. While
+ * the datastore is away rows are kept and tried again every second; a row that it refuses costs its neighbours nothing.
+ */
 export function createAuditQueue({ sink, clock, ids, log, counters }: AuditQueueDeps): AuditQueue {
+  const store = createAuditBatches({ sink, log, counters })
   let waiting: AuditRecord[] = []
+  let waiters: Waiter[] = []
+  let added = 0
+  let settled = 0
   let timer: NodeJS.Timeout | undefined
   let flushing: Promise<void> | undefined
+  let closed = false
 
-  const recordOf = (entry: AuditEntry): AuditRecord => ({ ...entry, id: ids.next(), atMs: clock.now() })
-
-  async function store(records: readonly AuditRecord[]): Promise<void> {
-    try {
-      await sink.write(records)
-      counters.written(records.length)
-    } catch (error) {
-      counters.failed(records.length)
-      log.error({ err: error, rows: records.length }, 'audit rows could not be written')
-    }
+  function settle(rows: number): void {
+    settled += rows
+    const isReady = ({ number }: Waiter): boolean => number <= settled
+    for (const { resolve } of waiters.filter(isReady)) resolve()
+    waiters = waiters.filter((waiter) => !isReady(waiter))
   }
 
-  async function flush(): Promise<void> {
+  async function flush(): Promise<boolean> {
     while (waiting.length > 0) {
-      const batch = waiting.length <= BATCH_MAX ? waiting : waiting.slice(0, BATCH_MAX)
-      waiting = waiting.length <= BATCH_MAX ? [] : waiting.slice(BATCH_MAX)
-      await store(batch)
+      const batch = waiting.slice(0, BATCH_MAX)
+      if (!(await store(batch))) return false
+      waiting = waiting.slice(batch.length)
+      settle(batch.length)
     }
+    return true
+  }
+
+  async function flushAndGoOn(): Promise<void> {
+    const isDone = await flush()
+    flushing = undefined
+    if (!closed && waiting.length > 0) schedule(isDone ? FLUSH_EVERY_MS : RETRY_AFTER_MS)
   }
 
   function begin(): Promise<void> {
+    clearTimeout(timer)
     timer = undefined
-    flushing ??= flush().finally(() => {
-      flushing = undefined
-      if (waiting.length > 0) schedule()
-    })
+    flushing ??= flushAndGoOn()
     return flushing
   }
 
-  function schedule(): void {
-    if (timer === undefined && flushing === undefined) timer = setTimeout(() => void begin(), FLUSH_EVERY_MS)
+  function schedule(delayMs: number): void {
+    if (timer === undefined && flushing === undefined) timer = setTimeout(() => void begin(), delayMs)
+  }
+
+  function push(entry: AuditEntry): boolean {
+    if (closed || waiting.length >= WAITING_MAX) {
+      counters.dropped(1)
+      return false
+    }
+    waiting.push({ ...entry, id: ids.next(), atMs: clock.now() })
+    added += 1
+    return true
   }
 
   return {
     add(entry) {
-      if (waiting.length >= WAITING_MAX) return counters.dropped(1)
-      waiting.push(recordOf(entry))
-      schedule()
+      if (push(entry)) schedule(FLUSH_EVERY_MS)
     },
     async write(entry) {
-      let giveUp: NodeJS.Timeout | undefined
-      const deadline = new Promise<void>((resolve) => {
-        giveUp = setTimeout(resolve, DENIAL_WAIT_MS)
+      if (!push(entry)) return
+      const number = added
+      const stored = new Promise<void>((resolve) => {
+        const deadline = setTimeout(resolve, DENIAL_WAIT_MS)
+        waiters.push({
+          number,
+          resolve: () => {
+            clearTimeout(deadline)
+            resolve()
+          },
+        })
       })
-      await Promise.race([store([recordOf(entry)]), deadline])
-      clearTimeout(giveUp)
+      if (flushing === undefined) void begin()
+      await stored
     },
     async close() {
-      clearTimeout(timer)
+      closed = true
       await begin()
+      // A flush under way may have ended without the rows that came while it ran.
+      await begin()
+      if (waiting.length === 0) return
+      counters.failed(waiting.length)
+      log.error({ rows: waiting.length }, 'audit rows were lost: the datastore was away when the server stopped')
     },
   }
 }

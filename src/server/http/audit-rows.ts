@@ -33,7 +33,8 @@ export function failureRow(request: AuditSubject, error: unknown, answer: Proble
   const { audit } = request.plan
   if (audit === undefined) return undefined
   if (error instanceof Refusal) return refusalRow(request, error)
-  if (answer.status === 403) return rowOf(request, { outcome: 'permission_denied', reason: answer.code })
+  if (answer.status === 401 || answer.status === 403)
+    return rowOf(request, { outcome: 'permission_denied', reason: answer.code })
   if (audit.when === 'denials') return undefined
   return rowOf(request, { outcome: outcomeOf(answer), reason: answer.code })
 }

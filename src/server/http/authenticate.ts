@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Logger } from 'pino'
-import { problem, type ProblemCode } from '../../shared/problems.ts'
+import { problem } from '../../shared/problems.ts'
 import type { Caller, CredentialResolver, Refusal } from '../ports/credential-resolver.ts'
 import type { OperationPlan } from './operation-plan.ts'
 
@@ -61,6 +61,3 @@ interface Candidate {
   readonly resolver: CredentialResolver
   readonly text: string
 }
-
-/** Codes that the 401 of an operation may carry beside its own. */
-export const RESOLVER_CODES: readonly ProblemCode[] = ['nsk_revoked', 'invalid_join_token']

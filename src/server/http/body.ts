@@ -6,6 +6,8 @@ import { isStorableValue } from './unsafe-text.ts'
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true })
 
+const UNSTORABLE = 'the body holds U+0000, a lone surrogate or a member named __proto__'
+
 /** Media types that bodies may come in. */
 export type BodyMedia = 'application/json' | 'application/x-www-form-urlencoded'
 
@@ -13,59 +15,55 @@ export type BodyMedia = 'application/json' | 'application/x-www-form-urlencoded'
  * Decodes a whole body that is within its cap; nothing sent reads as an empty object, so that bodies whose members are
  * all optional may be left out.
  *
- * @throws Problem `invalid_body` for anything that is not an object of strict UTF-8 JSON (or a form) that can be stored.
+ * @throws Problem `invalid_body`, or the body's own code, for anything that is not an object of strict UTF-8 JSON (or a form) that can be stored.
  */
-export function decodeBody(bytes: Buffer, media: BodyMedia): unknown {
+export function decodeBody({ bodyProblem }: OperationPlan, bytes: Buffer, media: BodyMedia): unknown {
   if (bytes.length === 0) return {}
-  const text = decodeText(bytes)
-  return media === 'application/json' ? decodeJson(text) : decodeForm(text)
+  try {
+    const text = decodeText(bytes)
+    return media === 'application/json' ? decodeJson(text) : decodeForm(text)
+  } catch (error) {
+    throw problem(bodyProblem, {}, error)
+  }
 }
 
 function decodeText(bytes: Buffer): string {
   const text = bytes.toString('utf8')
   // A replacement character is the only trace of bytes that are not UTF-8; then the strict decoder decides.
-  if (!text.includes('\ufffd')) return text
-  try {
-    return strictUtf8.decode(bytes)
-  } catch (error) {
-    throw problem('invalid_body', {}, error)
-  }
+  return text.includes('\ufffd') ? strictUtf8.decode(bytes) : text
 }
 
 function decodeJson(text: string): unknown {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch (error) {
-    throw problem('invalid_body', {}, error)
-  }
-  // U+0000, lone surrogates and a key that objects inherit can only be written in these ways; most bodies have neither.
-  if (text.includes('\\u') && !isStorableValue(value)) throw problem('invalid_body')
-  if ((text.includes('__proto__') || text.includes('\\u')) && namesPrototype(value)) throw problem('invalid_body')
+  const value: unknown = JSON.parse(text)
+  // What cannot be stored can only be written in these two ways; most bodies have neither.
+  if ((text.includes('\\u') || text.includes('__proto__')) && !isStorableValue(value)) throw new Error(UNSTORABLE)
   return value
-}
-
-function namesPrototype(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  return Object.entries(value).some(([key, member]) => key === '__proto__' || namesPrototype(member))
 }
 
 function decodeForm(text: string): unknown {
   const members: Record<string, string> = Object.create(null)
   for (const [name, value] of new URLSearchParams(text)) {
-    if (name in members || name === '__proto__') throw problem('invalid_body')
+    if (name in members) throw new Error('the form repeats a member')
     members[name] = value
   }
-  const form = { ...members }
-  if (!isStorableValue(form)) throw problem('invalid_body')
-  return form
+  if (!isStorableValue(members)) throw new Error(UNSTORABLE)
+  return { ...members }
 }
 
-/** Parses a decoded body by the operation's schema; undefined where it has none. */
+/**
+ * Parses a decoded body by the operation's schema; undefined where it has none, and then nothing but an empty object may
+ * have been sent: a member that no schema knows is refused (S0 convention 10).
+ */
 export function parseBody({ operation }: OperationPlan, decoded: unknown): unknown {
-  if (operation.body === undefined) return undefined
+  if (operation.body === undefined) return assertNoMembers(decoded)
   const schema = asZod(operation.body)
-  const parsed = schema.safeParse(decoded ?? {})
+  const parsed = schema.safeParse(decoded)
   if (!parsed.success) throw schemaProblem(schema, parsed.error, 'invalid_body')
   return parsed.data
+}
+
+function assertNoMembers(decoded: unknown): undefined {
+  const isObject = typeof decoded === 'object' && decoded !== null && !Array.isArray(decoded)
+  if (!isObject || Object.keys(decoded).length > 0) throw problem('invalid_body')
+  return undefined
 }

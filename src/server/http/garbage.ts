@@ -1,6 +1,7 @@
-import { STATUS_CODES } from 'node:http'
-import type { Socket } from 'node:net'
-import { problem, type ProblemCode } from '../../shared/problems.ts'
+import { STATUS_CODES, type Server } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { problem, type Problem, type ProblemCode } from '../../shared/problems.ts'
+import { API_VERSION } from './api-version.ts'
 import { problemDocument } from './problem-responses.ts'
 
 const CODES: Readonly<Record<string, ProblemCode>> = {
@@ -9,12 +10,29 @@ const CODES: Readonly<Record<string, ProblemCode>> = {
 }
 
 /** Answers bytes that are no HTTP request with a problem document on the bare socket, and closes it. */
-export function answerGarbage(error: Error & { readonly code?: string }, socket: Socket, correlationId: string): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
+export function answerGarbage(error: Error & { readonly code?: string }, socket: Duplex, correlationId: string): void {
+  if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) {
     socket.destroy()
     return
   }
-  const answer = problem(CODES[error.code ?? ''] ?? 'invalid_request')
+  endWith(socket, problem(CODES[error.code ?? ''] ?? 'invalid_request'), correlationId)
+}
+
+/** Answers the kinds of request that the server hands over beside the rest: tunnels, and expectations that it does not know. */
+export function takeOddRequests(server: Server, mint: () => string): void {
+  server.on('connect', (_request, socket) => endWith(socket, problem('method_not_allowed'), mint()))
+  // RFC 9110 §10.1.1 leaves it open to ignore them.
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response))
+}
+
+/** Whether an answer is on its way already: a second status line would be read as part of its body. */
+function isAnswering(socket: Duplex): boolean {
+  // Where Node's server keeps the answer that a socket is busy with; its own handler of such errors asks the same.
+  const { _httpMessage: answer } = socket as { readonly _httpMessage?: { readonly headersSent: boolean } | null }
+  return answer?.headersSent === true
+}
+
+function endWith(socket: Duplex, answer: Problem, correlationId: string): void {
   const body = JSON.stringify(problemDocument(answer, correlationId))
   socket.end(
     [
@@ -22,7 +40,7 @@ export function answerGarbage(error: Error & { readonly code?: string }, socket:
       'Content-Type: application/problem+json',
       `Content-Length: ${Buffer.byteLength(body)}`,
       `X-Correlation-Id: ${correlationId}`,
-      'X-Service-API-Version: current=v1, latest=v1',
+      `X-Service-API-Version: ${API_VERSION}`,
       'Connection: close',
       '',
       body,

@@ -1,7 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
-import { problem } from '../../shared/problems.ts'
+import { problem, type Problem } from '../../shared/problems.ts'
 import type { OperationPlan } from './operation-plan.ts'
+import { BROKEN_QUERY, type QueryMembers } from './query-string.ts'
 import { schemaProblem } from './schema-failure.ts'
 import { isStorableText } from './unsafe-text.ts'
 
@@ -40,21 +41,28 @@ function parsePath(schema: z.ZodType, params: unknown): Members {
 }
 
 function parseQuery(schema: z.ZodType | undefined, raw: unknown): Members {
-  const given = raw as Readonly<Record<string, string | string[]>>
-  const names = Object.keys(given)
-  if (schema === undefined) {
-    if (names.length > 0) throw problem('invalid_query')
-    return NONE
-  }
-  if (names.some((name) => Array.isArray(given[name]))) throw problem('invalid_query')
+  // The router's parser made it: `parseQueryString`.
+  const given = raw as QueryMembers
+  if (given === BROKEN_QUERY) throw problem('invalid_query')
+  if (schema === undefined) return takeNone(given)
+  for (const name in given) if (typeof given[name] !== 'string') throw problem('invalid_query')
   const parsed = schema.safeParse(given)
-  if (!parsed.success) {
-    const unknownMember = parsed.error.issues.some(({ code }) => code === 'unrecognized_keys')
-    throw unknownMember ? problem('invalid_query') : schemaProblem(schema, parsed.error, 'invalid_query')
-  }
+  if (!parsed.success) throw queryProblem(schema, parsed.error)
   const members = parsed.data as Members
   assertStorable(members, 'invalid_query')
   return members
+}
+
+function takeNone(given: QueryMembers): Members {
+  if (Object.keys(given).length > 0) throw problem('invalid_query')
+  return NONE
+}
+
+/** An unknown member is `invalid_query` whatever else is wrong: the caller asked for something that is not offered. */
+function queryProblem(schema: z.ZodType, error: z.ZodError): Problem {
+  const refused = schemaProblem(schema, error, 'invalid_query')
+  const isUnknown = error.issues.some(({ code }) => code === 'unrecognized_keys')
+  return isUnknown ? problem('invalid_query', refused.extras) : refused
 }
 
 function assertStorable(members: Members, code: 'invalid_path' | 'invalid_query'): void {

@@ -43,6 +43,8 @@ export function answerTo(error: unknown, overCap: ProblemCode): Problem {
 export function sendProblem(reply: FastifyReply, answer: Problem, correlationId: string): void {
   const { retry_after_seconds: retryAfter, ...extras } = answer.extras
   if (typeof retryAfter === 'number') void reply.header('Retry-After', String(Math.ceil(retryAfter)))
+  // RFC 9110 §15.5.2: a 401 says how to sign in.
+  if (answer.status === 401) void reply.header('WWW-Authenticate', 'Bearer')
   const document = problemDocument(new Problem(answer.code, extras, undefined), correlationId)
   // As bytes: a text would get a charset parameter, which this media type does not define.
   void reply

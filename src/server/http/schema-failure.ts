@@ -9,6 +9,8 @@ interface MemberError {
 }
 
 const ERRORS_MAX = 16
+/** Names of unknown members are the caller's own and may be as long as a body. */
+const POINTER_MAX = 256
 
 /**
  * Turns what a schema found wrong into the 400 of the specification: the code that the failing member declares, else
@@ -65,14 +67,15 @@ function memberOf(schema: z.core.$ZodType | undefined, step: PropertyKey): z.cor
 
 function pointerTo(issue: z.core.$ZodIssue): string {
   const path = issue.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0] ?? ''] : issue.path
-  return path.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+  const pointer = path.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+  return pointer.slice(0, POINTER_MAX)
 }
 
 /** Sentences of ours: what zod says may quote what was sent. */
 function sentenceOf(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case 'unrecognized_keys':
-      return 'is not a member of this body'
+      return 'is not a known member'
     case 'invalid_type':
       return `must be of type ${issue.expected}`
     case 'too_small':

@@ -6,10 +6,21 @@ export function isStorableText(text: string): boolean {
   return !text.includes('\u0000') && text.isWellFormed()
 }
 
-/** The same for every string and key of a parsed JSON value. */
+/**
+ * The same for every string and key of a parsed JSON value; `__proto__` as a key is refused too, since assigning it
+ * elsewhere would change an object instead of its members. Walks by a list of its own: nesting as deep as a body cap
+ * allows would exhaust the stack.
+ */
 export function isStorableValue(value: unknown): boolean {
-  if (typeof value === 'string') return isStorableText(value)
-  if (typeof value !== 'object' || value === null) return true
-  if (Array.isArray(value)) return value.every(isStorableValue)
-  return Object.entries(value).every(([key, member]) => isStorableText(key) && isStorableValue(member))
+  const pending: unknown[] = [value]
+  while (pending.length > 0) {
+    const next = pending.pop()
+    if (typeof next === 'string' && !isStorableText(next)) return false
+    if (typeof next !== 'object' || next === null) continue
+    for (const [key, member] of Object.entries(next)) {
+      if (key === '__proto__' || !isStorableText(key)) return false
+      pending.push(member)
+    }
+  }
+  return true
 }

@@ -2,6 +2,6 @@ import type { AuditEntry } from './unit-of-work.ts'
 
 /** Stores audit rows that ride in no transaction of a change. */
 export interface AuditSink {
-  /** Stores all of them in one statement, or none. */
+  /** Stores all of them in one statement, or none; a row whose id is stored already counts as stored. */
   write(rows: readonly (AuditEntry & { readonly id: string; readonly atMs: number })[]): Promise<void>
 }

@@ -54,8 +54,11 @@ export function createAdminTokens({ datastore, subjects, mint }: AdminTokensDeps
       const scopes = requireScopes(body.scopes)
       const lifetime = lifetimeFrom(ctx.nowMs, body.expires_in_seconds)
       const order = { owner, name: body.name, scopes, lifetime, createdAt: new Date(ctx.nowMs) }
-      const issued = await ctx.change((change) => issueToken(change, mint, order))
-      if (issued === undefined) throw problem('identity_not_found')
+      const issued = await ctx.change(async (change) => {
+        const minted = await issueToken(change, mint, order)
+        if (minted === undefined) throw problem('identity_not_found')
+        return minted
+      })
       return answerIssued(ctx, issued, '/v1/admin/tokens')
     },
 

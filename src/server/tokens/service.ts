@@ -26,8 +26,11 @@ export function createTokens({ datastore, mint }: TokensDeps): Handlers<typeof t
       const lifetime = lifetimeWithin(ctx.caller.credential, ctx.nowMs, body.expires_in_seconds)
       const owner = ownerOfCaller(ctx.caller)
       const order = { owner, name: body.name, scopes, lifetime, createdAt: new Date(ctx.nowMs) }
-      const issued = await ctx.change((change) => issueToken(change, mint, order))
-      if (issued === undefined) throw problem('unauthenticated')
+      const issued = await ctx.change(async (change) => {
+        const minted = await issueToken(change, mint, order)
+        if (minted === undefined) throw problem('unauthenticated')
+        return minted
+      })
       return answerIssued(ctx, issued, '/v1/auth/tokens')
     },
 

@@ -1,6 +1,6 @@
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
 import { requestOf } from '../../../client/client.ts'
-import { curlCommand } from '../../calls.ts'
+import { curlCommand } from '../../curl.ts'
 import { usageError } from '../../cli-error.ts'
 import type { Command, Given } from '../../command.ts'
 import { derivedCommand } from '../../derive/derive.ts'

@@ -39,7 +39,8 @@ export const view = defineCommand({
         origin: session.io.env['CTL_CONFIG_DIR'] ? 'CTL_CONFIG_DIR' : 'default',
       }),
     ]
-    await session.emit(rows, { columns: ['key', 'value', ...(flags['show-origin'] === true ? ['origin'] : [])] })
+    const origin = flags['show-origin'] === true ? ['origin'] : []
+    await session.emit(rows, { columns: ['key', 'value', ...origin], isUncut: true })
   },
 })
 

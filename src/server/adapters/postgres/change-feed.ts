@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks'
 import type { ChangeFeed, FeedChange } from '../../ports/change-feed.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import { createFeedFollowers } from './feed-followers.ts'
@@ -42,8 +43,8 @@ export function createChangeFeed(options: ChangeFeedOptions): FollowedFeed {
   let reads = 0
   let timer: NodeJS.Timeout | undefined
 
-  /** Catches up in the background. */
-  function poke(): void {
+  /** Catches up in the background, outside of the transaction that may be waiting for it. */
+  const poke = AsyncResource.bind(() => {
     if (!isRunning || reads >= READS_MAX) return
     reads += 1
     head
@@ -52,7 +53,7 @@ export function createChangeFeed(options: ChangeFeedOptions): FollowedFeed {
       .finally(() => {
         reads -= 1
       })
-  }
+  })
 
   /** On the embedded store there is something to do only when a load is due: commits bring their own changes. */
   function tick(): void {

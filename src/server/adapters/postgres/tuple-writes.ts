@@ -9,13 +9,18 @@ import { tupleId } from './tuple-id.ts'
 
 type TupleRecord = Selectable<RelationTupleRow>
 
-/** Holds a tuple against the schema. @throws Problem `invalid_triple` where the schema refuses it. */
-export type ValidateTuple = (tuple: Tuple, options: { structural: boolean }) => void
+/**
+ * Holds a tuple against the schema, and against the groups as this replica knows them together with `pending`.
+ * @throws Problem `invalid_triple` where they refuse it.
+ */
+export type ValidateTuple = (tuple: Tuple, options: { structural: boolean; pending: readonly Tuple[] }) => void
 
 interface TupleWritesDeps {
   readonly db: Db
   readonly now: Date
   readonly validateTuple: ValidateTuple
+  /** Keeps all others from committing tuples until this transaction ends, and waits until this replica has seen theirs. */
+  readonly settle: () => Promise<void>
   /** Hears of each written tuple, in order. */
   readonly onChange: (kind: 'tuple_touched' | 'tuple_deleted', tuple: FedTuple) => void
 }
@@ -72,9 +77,19 @@ function storedTuple(row: TupleRecord): StoredTuple {
 }
 
 /** Writes tuples inside one transaction. Their revision is the transaction's, which is known only at its end. */
-export function createTupleWrites({ db, now, validateTuple, onChange }: TupleWritesDeps): TupleWrites {
+export function createTupleWrites({ db, now, validateTuple, settle, onChange }: TupleWritesDeps): TupleWrites {
+  /** Tuples of this transaction that bind a set of subjects, by id. */
+  const usersets = new Map<string, Tuple>()
+  let settled: Promise<void> | undefined
+
+  /** Two groups could otherwise become members of each other in two transactions, neither of which saw the other. */
+  async function check(tuple: Tuple, structural: boolean): Promise<void> {
+    if (tuple.subject.includes('#')) await (settled ??= settle())
+    validateTuple(tuple, { structural, pending: [...usersets.values()] })
+  }
+
   async function insert(tuple: Tuple, place: TuplePlace, structural: boolean): Promise<boolean> {
-    validateTuple(tuple, { structural })
+    await check(tuple, structural)
     const row = { ...columnsOf(tuple), domain_id: place.domainId }
     const inserted = await db
       .insertInto('relation_tuples')
@@ -90,6 +105,7 @@ export function createTupleWrites({ db, now, validateTuple, onChange }: TupleWri
       .returning('id')
       .executeTakeFirst()
     if (inserted === undefined) return false
+    if (row.subject_relation !== '') usersets.set(row.id, tuple)
     onChange('tuple_touched', row)
     return true
   }
@@ -107,6 +123,7 @@ export function createTupleWrites({ db, now, validateTuple, onChange }: TupleWri
         .returningAll()
         .executeTakeFirst()
       if (row === undefined) return undefined
+      usersets.delete(id)
       onChange('tuple_deleted', fedTuple(row))
       return storedTuple(row)
     },

@@ -102,6 +102,13 @@ export function createUnitOfWork(deps: UnitOfWorkDeps): UnitOfWork {
     }
   }
 
+  /** Whoever changes tuples takes a revision, and waits here for the row that gives it. */
+  async function settleTuples(tx: Db): Promise<void> {
+    const head = tx.selectFrom('authz_head').select('revision').where('id', '=', 1).forUpdate()
+    const { revision } = await head.executeTakeFirstOrThrow()
+    await feed.waitFor(BigInt(revision), OWN_REVISION_DEADLINE_MS)
+  }
+
   const run: UnitOfWork['run'] = async (options, work) => {
     const attempt = async (tx: Db): Promise<Outcome<Awaited<ReturnType<typeof work>>>> => {
       const at = new Date(clock.now())
@@ -113,6 +120,7 @@ export function createUnitOfWork(deps: UnitOfWorkDeps): UnitOfWork {
           db: tx,
           now: at,
           validateTuple: deps.validateTuple,
+          settle: () => settleTuples(tx),
           onChange: (kind, payload) => pending.push({ kind, payload }),
         }),
         emit: (event) => void events.push(event),

@@ -5,7 +5,7 @@ export interface Prometheus {
   readonly contentType: string
   text(): Promise<string>
   /** Counts one answered request under its operation id. */
-  observe(operation: string, status: number, seconds: number): void
+  readonly observe: (operation: string, status: number, seconds: number) => void
   /** Counts audit rows: stored, lost to a full queue, refused by the datastore. */
   readonly audit: {
     written(rows: number): void

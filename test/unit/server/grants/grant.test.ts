@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { afterOf, positionOf, toAnswer } from '../../../../src/server/grants/grant.ts'
+import { afterOf, positionOf, requireRole, toAnswer } from '../../../../src/server/grants/grant.ts'
 
 const GRANT = {
   id: '01935b5e-8f3a-5c61-9d0a-3f5f3c1d2e4b',
@@ -48,5 +48,26 @@ describe('the position of a grant in lists', () => {
 
   it('is open on the first page', () => {
     expect(afterOf(undefined)).toBeUndefined()
+  })
+})
+
+describe('requireRole', () => {
+  it.each([
+    ['domain', 'operator'],
+    ['platform', 'auditor'],
+  ] as const)('takes what is a role of the %s: %s', (type, role) => {
+    expect(requireRole({ type, id: 'x' }, role)).toBe(role)
+  })
+
+  it.each([
+    ['domain', 'platform', 'must be a role of the domain: viewer, auditor, operator, admin'],
+    ['platform', 'operator', 'must be a role of the platform: viewer, auditor, admin'],
+  ] as const)('names the roles of the %s instead of %s', (type, relation, detail) => {
+    expect(() => requireRole({ type, id: 'x' }, relation)).toThrow(
+      expect.objectContaining({
+        code: 'invalid_triple',
+        extras: { part: 'relation', reason: 'not_allowed', errors: [{ pointer: '/relation', detail }] },
+      }),
+    )
   })
 })

@@ -1,0 +1,40 @@
+import { CliError, usageError } from '../cli-error.ts'
+import { EXIT } from '../exit-code.ts'
+import type { Choice } from '../io.ts'
+import { memberOf, nameOf } from '../output/members.ts'
+import type { Filling } from './filling.ts'
+import type { Member } from './members.ts'
+
+/** Asks for a value that is needed. Throws a usage error that names what is missing when nobody can be asked. */
+export async function askFor(filling: Filling, member: Member): Promise<string> {
+  const { session } = filling
+  if (!session.canAsk) throw missing(filling, member)
+  const { word, field, position } = member
+  const question = `${position === undefined ? `--${word}` : word}: ${field.description ?? word}`
+  const prompter = await session.io.prompter()
+  const choices = await choicesFor(filling, member)
+  const answer = await (choices.length > 0 ? prompter.choose(question, choices) : prompter.input(question))
+  if (answer === undefined) throw new CliError('nothing was done', { exitCode: EXIT.interrupted, code: 'interrupted' })
+  return answer
+}
+
+/** The values of an enum, or the objects of a noun; nothing where only typing helps. */
+async function choicesFor({ resolver, scope }: Filling, { field, noun }: Member): Promise<readonly Choice[]> {
+  if (field.enum) return field.enum.map(String).map((value) => ({ value, name: value }))
+  if (noun === undefined || noun === 'subjects') return []
+  const rows = await resolver.list(noun, scope)
+  return rows.flatMap((row) => {
+    const id = memberOf(row, 'id')
+    return typeof id === 'string' ? [{ value: id, name: `${nameOf(row) ?? ''} (${id})` }] : []
+  })
+}
+
+function missing({ operation }: Filling, { word, position, noun }: Member): CliError {
+  const help = `See: ctl ${operation.cli?.command ?? ''} --help`
+  if (position !== undefined) return usageError(`<${word}> is missing`, help)
+  return usageError(
+    `--${word} is missing`,
+    noun === 'projects' ? 'Add --project, or set CTL_PROJECT' : `Add --${word}`,
+    help,
+  )
+}

@@ -1,0 +1,28 @@
+import type { TokenHandover } from './token-handover.ts'
+
+/** Hands the token to this very process, for a server that keeps nothing (`--dev`). */
+export interface MemoryHandover extends TokenHandover {
+  /** The token that was published. Throws when there is none. */
+  token(): string
+}
+
+export function createMemoryHandover(): MemoryHandover {
+  let staged: string | undefined
+  let published: string | undefined
+  return {
+    stage(token) {
+      staged = token
+    },
+    staged: () => undefined,
+    publish() {
+      published = staged
+    },
+    discard() {
+      staged = undefined
+    },
+    token() {
+      if (published === undefined) throw new Error('no token was handed over')
+      return published
+    },
+  }
+}

@@ -1,0 +1,40 @@
+import type { Backend } from './backend.ts'
+import { addDomain } from './domains/add-domain.ts'
+import { newDomain } from './domains/domain.ts'
+import type { Founders } from './first-run/found.ts'
+import { addServiceIdentity, newServiceIdentity } from './identities/add-service-identity.ts'
+import { pseudonymOf } from './identities/pseudonym.ts'
+import { addProject } from './projects/add-project.ts'
+import { issueToken } from './tokens/change-tokens.ts'
+import { createMint } from './tokens/mint.ts'
+import { lockOwner } from './tokens/store.ts'
+import { lifetimeFrom } from './tokens/token.ts'
+
+/** The slices' own ways of making what a first run needs. */
+export function createFounders({ ids, keyring, secrets }: Backend, env: string): Founders {
+  const mint = createMint({ ids, keyring, env })
+  return {
+    addDomain: (change, { id, slug, displayName, createdAt }) =>
+      addDomain(change, newDomain(id, { slug, display_name: displayName }, createdAt)),
+    addProject: (change, { id, domainId, slug, displayName, createdAt }) =>
+      addProject(change, {
+        id,
+        domain_id: domainId,
+        slug,
+        display_name: displayName,
+        created_at: createdAt,
+        updated_at: createdAt,
+      }),
+    addServiceIdentity: async (change, identity) =>
+      addServiceIdentity(change, await newServiceIdentity(identity, { keyring, secrets })),
+    pseudonymOf: (domainId, subject) => pseudonymOf(keyring, domainId, subject),
+    async issueToken(change, { ownerId, name, lifetimeSeconds, createdAt }) {
+      const owner = await lockOwner(change.db, { id: ownerId, kind: 'service-identity' })
+      if (owner === undefined) throw new Error('the bootstrap identity is gone')
+      const lifetime = lifetimeFrom(createdAt.getTime(), lifetimeSeconds)
+      const minted = await issueToken(change, mint, { owner, name, scopes: ['*'], lifetime, createdAt })
+      if (minted === undefined) throw new Error('the bootstrap identity has as many tokens as it may have')
+      return minted.token
+    },
+  }
+}

@@ -1,0 +1,115 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Logger } from 'pino'
+import type { Problem } from '../../shared/problems.ts'
+import type { Clock } from '../ports/clock.ts'
+import { API_VERSION } from './api-version.ts'
+import type { ActiveRequest } from './active-request.ts'
+import type { AuditTrail } from './audit-trail.ts'
+import { correlationIdOf } from './correlation.ts'
+import type { Drain } from './drain.ts'
+import { answerTo, sendProblem } from './problem-responses.ts'
+
+export interface AnswersDeps {
+  readonly trail: AuditTrail
+  readonly drain: Drain
+  readonly clock: Clock
+  readonly log: Logger
+  readonly mint: () => string
+  /** Told of every answer of an operation, for metrics. */
+  readonly observe?: ((operationId: string, status: number, seconds: number) => void) | undefined
+}
+
+/** A request and its answer, as the framework has them. */
+export interface Exchange {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+}
+
+/** The last step of every request: audit row, answer, log line. */
+export interface Answers {
+  /** Answers with what the handler returned. */
+  succeed(active: ActiveRequest, reply: FastifyReply, value: unknown): void
+  /** Answers a failure: the audit row of a denial is written first, then the problem is sent. */
+  fail(exchange: Exchange, error: unknown): void
+  /** Answers what reached no operation. */
+  turnAway(exchange: Exchange, error: unknown): void
+}
+
+/** Makes the answers. */
+export function createAnswers({ trail, drain, clock, log, mint, observe }: AnswersDeps): Answers {
+  /** Ends the edge's part in a request; the bytes are the server's from here on. */
+  function conclude(active: ActiveRequest, status: number): void {
+    if (active.concluded) return
+    active.concluded = true
+    drain.left()
+    observe?.(active.plan.id, status, (performance.now() - active.startedAt) / 1000)
+    if (log.isLevelEnabled('debug')) log.debug(requestLine(active, status, clock.now() - active.nowMs), 'request')
+  }
+
+  function refuse(active: ActiveRequest, reply: FastifyReply, answer: Problem): void {
+    sendProblem(reply, answer, active.correlationId)
+    conclude(active, answer.status)
+  }
+
+  function turnAway({ request, reply }: Exchange, error: unknown): void {
+    const correlationId = correlationIdOf(request.headers, mint)
+    const answer = answerTo(error, 'request_body_too_large')
+    logFailure(log, { error, answer, correlationId, operation: undefined })
+    void reply.header('X-Correlation-Id', correlationId).header('X-Service-API-Version', API_VERSION)
+    sendProblem(reply, answer, correlationId)
+  }
+
+  return {
+    turnAway,
+    succeed(active, reply, value) {
+      const { plan } = active
+      if (plan.gateStage === 'row' && !active.admitted) throw new Error(`${plan.id} answered without asking its gate`)
+      trail.succeeded(active)
+      void reply.code(plan.successStatus)
+      const { successShape: shape } = plan
+      if (shape === null) void reply.send()
+      else if ('media' in shape) void reply.type(shape.media).send(value)
+      else void reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(value))
+      conclude(active, plan.successStatus)
+    },
+    fail(exchange, error) {
+      const { active } = exchange.request
+      if (active === undefined) return turnAway(exchange, error)
+      const answer = answerTo(error, active.plan.overCap)
+      logFailure(log, { error, answer, correlationId: active.correlationId, operation: active.plan.id })
+      const written = trail.failed(active, error, answer)
+      if (written) void written.then(() => refuse(active, exchange.reply, answer))
+      else refuse(active, exchange.reply, answer)
+    },
+  }
+}
+
+interface Failure {
+  readonly error: unknown
+  readonly answer: Problem
+  readonly correlationId: string
+  readonly operation: string | undefined
+}
+
+function logFailure(log: Logger, { error, answer, correlationId, operation }: Failure): void {
+  const line = { correlation_id: correlationId, operation, status: answer.status, code: answer.code }
+  if (answer.status >= 500) log.error({ ...line, err: error }, 'request failed')
+  else if (log.isLevelEnabled('info')) log.info({ ...line, cause: causeOf(error) }, 'request refused')
+}
+
+function causeOf(error: unknown): string | undefined {
+  const inner = error instanceof Error ? (error.cause ?? error) : error
+  return inner instanceof Error ? inner.message : undefined
+}
+
+function requestLine(active: ActiveRequest, status: number, ms: number): object {
+  const { plan, correlationId, knownCaller, sourceAddress } = active
+  return {
+    correlation_id: correlationId,
+    operation: plan.id,
+    subject: knownCaller?.subject,
+    address: sourceAddress,
+    status,
+    ms,
+  }
+}

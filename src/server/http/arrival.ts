@@ -1,0 +1,105 @@
+import type { FastifyRequest } from 'fastify'
+import { problem } from '../../shared/problems.ts'
+import type { Caller } from '../ports/credential-resolver.ts'
+import type { Clock } from '../ports/clock.ts'
+import { API_VERSION } from './api-version.ts'
+import { ActiveRequest, type RequestServices } from './active-request.ts'
+import type { Exchange } from './answers.ts'
+import type { Authenticate } from './authenticate.ts'
+import type { ClientAddress } from './client-address.ts'
+import { correlationIdOf } from './correlation.ts'
+import type { Drain } from './drain.ts'
+import type { OperationPlan } from './operation-plan.ts'
+import { isOriginAllowed } from './origins.ts'
+import { parseParameters } from './parameters.ts'
+
+export interface ArrivalDeps extends RequestServices {
+  readonly authenticate: Authenticate
+  readonly clock: Clock
+  readonly drain: Drain
+  readonly mint: () => string
+  readonly clientAddress: ClientAddress
+  readonly allowedOrigins: ReadonlySet<string>
+}
+
+type Done = (error?: Error) => void
+
+/**
+ * Everything that headers, path and query can decide, before a byte of the body is read: headers of every answer,
+ * credential, parameters, scope and gate, origin. Stays synchronous as long as each step does.
+ */
+export function arrive(plan: OperationPlan, exchange: Exchange & { readonly done: Done }, deps: ArrivalDeps): void {
+  const { request, done } = exchange
+  const active = activate(plan, exchange, deps)
+  const proceed = (): void => done()
+  const refuse = (error: unknown): void => done(error instanceof Error ? error : new Error(String(error)))
+  try {
+    assertServable(exchange, deps)
+    const caller = deps.authenticate(plan, { headers: request.headers, correlationId: active.correlationId })
+    const admitted =
+      caller instanceof Promise
+        ? caller.then((known) => admit(active, request, { caller: known, deps }))
+        : admit(active, request, { caller, deps })
+    if (admitted instanceof Promise) void admitted.then(proceed, refuse)
+    else proceed()
+  } catch (error) {
+    refuse(error)
+  }
+}
+
+/** Begins the edge's record of a request and sets the headers that every answer has. */
+function activate(plan: OperationPlan, { request, reply }: Exchange, deps: ArrivalDeps): ActiveRequest {
+  const correlationId = correlationIdOf(request.headers, deps.mint)
+  void reply.header('X-Correlation-Id', correlationId).header('X-Service-API-Version', API_VERSION)
+  if (plan.deprecation) {
+    void reply.header('Deprecation', plan.deprecation.deprecation)
+    if (plan.deprecation.sunset !== undefined) void reply.header('Sunset', plan.deprecation.sunset)
+  }
+  const forwarded = request.headers['x-forwarded-for']
+  const forwardedFor = typeof forwarded === 'string' ? forwarded : undefined
+  const sourceAddress = deps.clientAddress(request.socket.remoteAddress, forwardedFor)
+  const active = new ActiveRequest(deps, { plan, correlationId, sourceAddress, nowMs: deps.clock.now() }, reply)
+  request.active = active
+  deps.drain.entered()
+  return active
+}
+
+function assertServable({ request, reply }: Exchange, { drain }: ArrivalDeps): void {
+  if (drain.draining()) {
+    void reply.header('Connection', 'close')
+    throw problem('shutting_down', { retry_after_seconds: 1 })
+  }
+  // RFC 9112 §3.2; left to the edge so that the answer is a problem document.
+  if (request.headers.host === undefined && request.raw.httpVersion === '1.1') throw problem('invalid_request')
+}
+
+interface Known {
+  readonly caller: Caller | undefined
+  readonly deps: ArrivalDeps
+}
+
+function admit(active: ActiveRequest, request: FastifyRequest, { caller, deps }: Known): void | Promise<void> {
+  const { plan } = active
+  if (caller !== undefined) active.identify(caller)
+  if (plan.handler === undefined) throw problem(plan.operation.notProvisioned ?? 'not_provisioned')
+  active.take(parseParameters(plan, request))
+  if (caller === undefined) return undefined
+  const sources = active.sources()
+  deps.gatekeeper.checkScope(plan, caller, sources)
+  deps.gatekeeper.checkOwnNode(plan, caller, active.path)
+  const gate = plan.gateStage === 'request' ? deps.gatekeeper.passGate(plan, active.asker(), sources) : undefined
+  return gate instanceof Promise
+    ? gate.then(() => checkOrigin(active, request, deps))
+    : checkOrigin(active, request, deps)
+}
+
+function checkOrigin(
+  { plan, knownCaller }: ActiveRequest,
+  { headers }: FastifyRequest,
+  { allowedOrigins }: ArrivalDeps,
+): void {
+  if (knownCaller?.credential.kind !== 'session' || plan.operation.method === 'GET') return
+  const fetchSite = headers['sec-fetch-site']
+  const from = { origin: headers.origin, fetchSite: typeof fetchSite === 'string' ? fetchSite : undefined }
+  if (!isOriginAllowed(from, allowedOrigins)) throw problem('origin_not_allowed')
+}

@@ -1,0 +1,61 @@
+import type { Logger } from 'pino'
+import type { AuditSink } from '../ports/audit-sink.ts'
+import { DatastoreError } from '../ports/datastore.ts'
+import type { AuditEntry } from '../ports/unit-of-work.ts'
+
+/** A row with its id and time, ready to be stored. */
+export interface AuditRecord extends AuditEntry {
+  readonly id: string
+  readonly atMs: number
+}
+
+export interface AuditCounters {
+  written(rows: number): void
+  dropped(rows: number): void
+  failed(rows: number): void
+}
+
+export interface AuditBatchesDeps {
+  readonly sink: AuditSink
+  readonly log: Logger
+  readonly counters: AuditCounters
+}
+
+/** Stores rows; false where the datastore is away and all of them are to be tried again. Never throws. */
+type StoreBatch = (records: readonly AuditRecord[]) => Promise<boolean>
+
+/** Makes the storing of batches: a row that the datastore refuses is found by halving, and costs its neighbours nothing. */
+export function createAuditBatches({ sink, log, counters }: AuditBatchesDeps): StoreBatch {
+  async function store(records: readonly AuditRecord[]): Promise<boolean> {
+    try {
+      await sink.write(records)
+      counters.written(records.length)
+      return true
+    } catch (error) {
+      return isPassing(error) ? waitForStore(records, error) : storeRest(records, error)
+    }
+  }
+
+  function waitForStore(records: readonly AuditRecord[], error: unknown): false {
+    log.error({ err: error, rows: records.length }, 'audit rows wait for the datastore')
+    return false
+  }
+
+  async function storeRest(records: readonly AuditRecord[], error: unknown): Promise<boolean> {
+    if (records.length > 1) {
+      const half = records.length >> 1
+      // What fails half way for want of the datastore is tried again whole: a sink stores an id once.
+      return (await store(records.slice(0, half))) && (await store(records.slice(half)))
+    }
+    counters.failed(1)
+    log.error({ err: error, audit_row: records[0]?.id }, 'an audit row was refused')
+    return true
+  }
+
+  return store
+}
+
+/** Whether the datastore may take the rows later. */
+function isPassing(error: unknown): boolean {
+  return error instanceof DatastoreError && (error.failure === 'unavailable' || error.failure === 'readonly')
+}

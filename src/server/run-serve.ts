@@ -1,0 +1,196 @@
+import { readFileSync } from 'node:fs'
+import type { Logger } from 'pino'
+import { parseConfig, type Config } from './config.ts'
+import { helpText } from './config/reference.ts'
+import { explainFailure } from './explain-failure.ts'
+import { createMemoryHandover, type MemoryHandover } from './first-run/memory-handover.ts'
+import { createTokenFile } from './first-run/token-file.ts'
+import { createLog, type TextSink } from './log.ts'
+import { serve, type RunningServer } from './serve.ts'
+import { readTls } from './tls-files.ts'
+import { welcome } from './welcome.ts'
+
+/** What the server leaves to the command line, which it must not know. */
+export interface ServeIo {
+  readonly stdout: TextSink
+  readonly stderr: TextSink
+  /** Keeps a context of that name for later commands (`--dev`). */
+  readonly keepContext: (context: {
+    readonly name: string
+    readonly url: string
+    readonly token: string
+  }) => Promise<void>
+  /** Plays a fleet against the server until the signal (`--demo`). Rejects when it cannot. */
+  readonly simulate: (fleet: SimulatedFleet) => Promise<void>
+}
+
+export interface SimulatedFleet {
+  readonly url: string
+  readonly joinToken: string
+  readonly nodes: number
+  readonly signal: AbortSignal
+}
+
+const DEMO_NODES = 50
+const DEV_JOIN_USES = 1000
+const DAY_SECONDS = 86_400
+
+/**
+ * Runs `ctl serve` until a signal ends it. Resolves with the exit code: 0 after a signal, else what the error says.
+ *
+ * @param argv what follows `serve`
+ */
+export async function runServe(
+  argv: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+  io: ServeIo,
+): Promise<number> {
+  if (argv.includes('--help') || argv.includes('-h')) {
+    io.stdout.write(helpText())
+    return 0
+  }
+  try {
+    const config = parseConfig({ argv, env, uid: process.geteuid?.() })
+    return config.isCheck ? check(config, io) : await run(config, io)
+  } catch (error) {
+    return explainFailure('serve', error, io.stderr)
+  }
+}
+
+function check({ tls }: Config, { stderr }: ServeIo): number {
+  if (tls !== undefined) readTls(tls)
+  stderr.write('The configuration is valid.\n')
+  return 0
+}
+
+/** Resolves at the first signal to stop, or when the datastore broke. A second signal ends the process at once. */
+interface Ending {
+  readonly ended: Promise<'signal' | 'broken'>
+  readonly signal: AbortSignal
+  broke(): void
+  dispose(): void
+}
+
+function listenForEnding(): Ending {
+  const controller = new AbortController()
+  let settle: (how: 'signal' | 'broken') => void = () => undefined
+  const ended = new Promise<'signal' | 'broken'>((resolve) => {
+    settle = resolve
+  })
+  const onSignal = (): void => {
+    if (controller.signal.aborted) process.exit(130)
+    controller.abort()
+    settle('signal')
+  }
+  process.on('SIGTERM', onSignal).on('SIGINT', onSignal)
+  return {
+    ended,
+    signal: controller.signal,
+    broke() {
+      controller.abort()
+      settle('broken')
+    },
+    dispose: () => void process.off('SIGTERM', onSignal).off('SIGINT', onSignal),
+  }
+}
+
+async function run(config: Config, io: ServeIo): Promise<number> {
+  const log = createLog(config.logLevel, io.stderr)
+  const ending = listenForEnding()
+  const memory = createMemoryHandover()
+  const onBroken = (error: Error): void => {
+    log.fatal({ err: error }, 'the embedded datastore broke; start the server again')
+    ending.broke()
+  }
+  try {
+    const handover = config.isDev ? memory : createTokenFile(config.bootstrapTokenFile)
+    const server = await serve({ config, log, handover, onBroken })
+    announce(server, config, io)
+    return await runUntilEnded(server, { config, io, memory, ending, log })
+  } finally {
+    ending.dispose()
+  }
+}
+
+async function runUntilEnded(server: RunningServer, extras: Extras): Promise<number> {
+  const { io, ending, log } = extras
+  const stopReloading = reloadOnHangup(server, log)
+  const running = runExtras(server, extras)
+  const how = await ending.ended
+  io.stderr.write('Stopping: letting requests finish (10 s at most; once more to stop at once).\n')
+  stopReloading()
+  await running
+  await server.close()
+  return how === 'signal' ? 0 : 1
+}
+
+/** The certificate is read again on SIGHUP; one that does not fit leaves the old one in place. */
+function reloadOnHangup(server: RunningServer, log: Logger): () => void {
+  const reload = (): void => {
+    try {
+      server.reloadTls()
+      log.info('certificate and key were read again')
+    } catch (error) {
+      log.error({ err: error }, 'certificate and key stay as they were')
+    }
+  }
+  process.on('SIGHUP', reload)
+  return () => void process.off('SIGHUP', reload)
+}
+
+/** Words for people, then the ready line for scripts (decisions: First run): whoever waits for it finds all said. */
+function announce(server: RunningServer, config: Config, { stdout, stderr }: ServeIo): void {
+  const { url, opsUrl } = server
+  const version = packageVersion()
+  stderr.write(welcome({ ...server, version, config }))
+  if (stdout.isTty) return
+  const ready = { event: 'ready', url, ops_url: opsUrl ?? null, pid: process.pid, version }
+  stdout.write(`${JSON.stringify(ready)}\n`)
+}
+
+interface Extras {
+  readonly config: Config
+  readonly io: ServeIo
+  readonly memory: MemoryHandover
+  readonly ending: Ending
+  readonly log: Logger
+}
+
+/** What `--dev` and `--demo` add to a running server. A failure of theirs leaves it running. */
+async function runExtras(server: RunningServer, extras: Extras): Promise<void> {
+  const { config, log } = extras
+  try {
+    if (config.isDev) await offerDev(server, extras)
+    if (config.isDemo) await playFleet(server, extras)
+  } catch (error) {
+    log.error({ err: error }, 'what --dev or --demo adds could not be had; the server runs on without')
+  }
+}
+
+async function offerDev(server: RunningServer, { io, memory }: Extras): Promise<void> {
+  const token = memory.token()
+  const joinToken = await mintJoinToken(server, token, { max_uses: DEV_JOIN_USES, ttl_seconds: DAY_SECONDS })
+  await io.keepContext({ name: 'dev', url: server.url, token })
+  io.stderr.write(`The context dev is stored and in use: npx ctl whoami\nJoin token for a day: ${joinToken}\n`)
+}
+
+async function playFleet(server: RunningServer, { config, io, memory, ending }: Extras): Promise<void> {
+  const token = config.isDev ? memory.token() : await server.issueToken()
+  const labels = { simulated: 'true' }
+  const terms = { max_uses: DEMO_NODES, ttl_seconds: DAY_SECONDS, ephemeral: true, labels }
+  const joinToken = await mintJoinToken(server, token, terms)
+  await io.simulate({ url: server.url, joinToken, nodes: DEMO_NODES, signal: ending.signal })
+}
+
+async function mintJoinToken(server: RunningServer, token: string, terms: object): Promise<string> {
+  const whoami = await server.request({ method: 'GET', path: '/v1/auth/whoami', token })
+  const { domain_id: domainId } = whoami as { domain_id: string }
+  const path = `/v1/domains/${domainId}/join-tokens`
+  const answer = await server.request({ method: 'POST', path, token, body: terms })
+  return (answer as { token: string }).token
+}
+
+function packageVersion(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
+  return (JSON.parse(text) as { version: string }).version
+}

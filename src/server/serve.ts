@@ -1,0 +1,224 @@
+import type { Server as HttpServer } from 'node:http'
+import type { Server as HttpsServer } from 'node:https'
+import { promisify } from 'node:util'
+import type { Logger } from 'pino'
+import { createAuditSink } from './adapters/postgres/audit-sink.ts'
+import type { Prometheus } from './adapters/prometheus/prometheus.ts'
+import { openBackend, type Backend } from './backend.ts'
+import type { Config } from './config.ts'
+import type { Address } from './config/values.ts'
+import { firstRun, remintBootstrapToken, type FirstRunDeps, type FirstRunOutcome } from './first-run/first-run.ts'
+import { createMemoryHandover } from './first-run/memory-handover.ts'
+import type { TokenHandover } from './first-run/token-handover.ts'
+import { createFounders } from './founders.ts'
+import { createApp, type App } from './http/app.ts'
+import { createAuditQueue, type AuditQueue } from './http/audit-queue.ts'
+import { startJobs, type Jobs } from './jobs.ts'
+import { hostPort, listenFailure, listenOn, probeAddress } from './listening.ts'
+import { createHealth, httpStatusOf, type Health } from './ops/health.ts'
+import { createOpsServer } from './ops/ops-listener.ts'
+import { createServices, type Services } from './services.ts'
+import { readTls, type TlsMaterial } from './tls-files.ts'
+
+export interface ServeOptions {
+  readonly config: Config
+  readonly log: Logger
+  /** Takes the bootstrap token of a first start. */
+  readonly handover: TokenHandover
+  /** Hears once when the embedded datastore broke: nothing is acknowledged until the server is started again. */
+  readonly onBroken: (error: Error) => void
+}
+
+/** A server that accepts requests. */
+export interface RunningServer {
+  readonly url: string
+  readonly opsUrl: string | undefined
+  readonly firstRun: FirstRunOutcome
+  /** Whether the last run did not end in order. */
+  readonly isRecovered: boolean
+  /** Issues another token to the bootstrap identity, to be used within the hour by this very process. */
+  issueToken(): Promise<string>
+  /** Makes a request of its own API, through every check, without a socket. Resolves with the parsed answer. */
+  request(call: OwnCall): Promise<unknown>
+  /** Reads the certificate and key again. @throws BootError when they do not fit; the old ones stay. */
+  reloadTls(): void
+  /** Stops accepting, lets what runs finish for 10 s, writes what is queued, checkpoints and closes. */
+  close(): Promise<void>
+}
+
+/** How long requests under way may take to finish (decisions: First run). */
+const DRAIN_MS = 10_000
+
+const OWN_TOKEN_SECONDS = 3600
+
+const NO_COUNTERS: Prometheus['audit'] = { written() {}, dropped() {}, failed() {} }
+
+/**
+ * Composes and starts the server: configuration, adapters, services, edge, listeners. Nothing is written before the
+ * addresses, the certificate and the master key have been found good.
+ *
+ * @throws BootError in one sentence that says what to do.
+ */
+export async function serve(options: ServeOptions): Promise<RunningServer> {
+  const { config, log } = options
+  const tls = config.tls && readTls(config.tls)
+  const address = await probeAddress(config.listen, '--listen')
+  if (config.opsListen !== undefined) await probeAddress(config.opsListen, '--ops-listen')
+  const metrics = config.opsListen && (await createMetrics())
+  const backend = await openBackend(config, {
+    log,
+    onAuditFailure: () => metrics?.prometheus.audit.failed(1),
+    onBroken: options.onBroken,
+  })
+  try {
+    return await startOver({ ...options, tls, address, metrics, backend })
+  } catch (error) {
+    await closeBackend(backend)
+    throw error
+  }
+}
+
+/** The counters, and a place for the probes that they show, which come to be later. */
+interface Metrics {
+  readonly prometheus: Prometheus
+  health: Health | undefined
+}
+
+/** Loaded only where metrics are served. */
+async function createMetrics(): Promise<Metrics> {
+  const { createPrometheus } = await import('./adapters/prometheus/prometheus.ts')
+  const prometheus = createPrometheus(async () => (await metrics.health?.report())?.probes ?? [])
+  const metrics: Metrics = { prometheus, health: undefined }
+  return metrics
+}
+
+/** What is there once the backend is open. */
+interface Ground extends ServeOptions {
+  readonly tls: TlsMaterial | undefined
+  readonly address: Address
+  readonly metrics: Metrics | undefined
+  readonly backend: Backend
+}
+
+async function startOver(ground: Ground): Promise<RunningServer> {
+  const { config, log, backend, metrics, handover } = ground
+  const probe = { name: 'db-primary', check: (deadlineMs: number) => backend.datastore.ping(deadlineMs) }
+  const health = createHealth([probe], backend.clock)
+  if (metrics !== undefined) metrics.health = health
+  const services = createServices(backend, { env: config.env, log })
+  await backend.feed.start()
+  const founding = { ...backend, founders: createFounders(backend, config.env) }
+  const outcome = await firstRun({ ...founding, handover })
+  const assembly = assemble({ ...ground, health, services })
+  const opsUrl = await listen(assembly, ground)
+  return {
+    url: assembly.url,
+    opsUrl,
+    firstRun: outcome,
+    isRecovered: backend.isRecovered,
+    issueToken: () => issueOwnToken(founding),
+    request: (call) => requestOwn(assembly.app, call),
+    reloadTls() {
+      if (config.tls !== undefined) (assembly.app.server as HttpsServer).setSecureContext(readTls(config.tls))
+    },
+    async close() {
+      await drain(assembly)
+      await closeBackend(backend)
+    },
+  }
+}
+
+/** The parts that run, and what ending them takes. */
+interface Assembly {
+  readonly url: string
+  readonly app: App
+  readonly ops: HttpServer | undefined
+  readonly health: Health
+  readonly services: Services
+  readonly audit: AuditQueue
+  readonly jobs: Jobs
+}
+
+function assemble(ground: Ground & { readonly health: Health; readonly services: Services }): Assembly {
+  const { config, log, backend, services, metrics, tls, health } = ground
+  const prometheus = metrics?.prometheus
+  const counters = prometheus?.audit ?? NO_COUNTERS
+  const audit = createAuditQueue({ ...backend, sink: createAuditSink(backend.datastore), log, counters })
+  const url = config.baseUrl ?? `${tls === undefined ? 'http' : 'https'}://${hostPort(ground.address)}`
+  const app = createApp({
+    ...backend,
+    ...services,
+    audit,
+    log,
+    tls,
+    trustedProxies: config.trustedProxies,
+    allowedOrigins: [url, ...config.allowedOrigins],
+    observe: prometheus?.observe,
+  })
+  mountHealth(app, health)
+  const onError = (error: unknown): void => log.error({ err: error }, 'the operations listener failed')
+  const ops = prometheus && createOpsServer({ health, metrics: prometheus, onError })
+  return { url, app, ops, health, services, audit, jobs: startJobs(backend, log) }
+}
+
+/** Open to everybody and outside the contract: what a load balancer asks (S1 Degradation 1). */
+function mountHealth({ fastify }: App, health: Health): void {
+  fastify.get('/livez', async (_request, reply) => reply.type('text/plain').send('ok\n'))
+  fastify.get('/readyz', async (_request, reply) => {
+    const report = await health.report()
+    return reply.code(httpStatusOf(report)).header('cache-control', 'no-store').send(report)
+  })
+}
+
+/** Listens on both addresses; resolves with the URL of the operations listener. */
+async function listen({ app, ops }: Assembly, { address, config }: Ground): Promise<string | undefined> {
+  try {
+    await app.listen(address)
+  } catch (error) {
+    throw listenFailure(error, address, '--listen')
+  }
+  if (ops === undefined || config.opsListen === undefined) return undefined
+  const port = await listenOn(ops, config.opsListen, '--ops-listen')
+  return `http://${hostPort({ host: config.opsListen.host, port })}`
+}
+
+/** A request that the server makes of itself. */
+export interface OwnCall {
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  readonly token: string
+  readonly body?: object
+}
+
+async function requestOwn({ fastify }: App, { method, path, token, body }: OwnCall): Promise<unknown> {
+  const headers = { authorization: `Bearer ${token}` }
+  const payload = body === undefined ? {} : { payload: body }
+  const response = await fastify.inject({ method, url: path, headers, ...payload })
+  if (response.statusCode >= 300) throw new Error(`${method} ${path} answered ${response.statusCode} ${response.body}`)
+  return response.json()
+}
+
+/** Kept in memory alone: whoever asked uses it at once. */
+async function issueOwnToken(founding: Omit<FirstRunDeps, 'handover'>): Promise<string> {
+  const handover = createMemoryHandover()
+  await remintBootstrapToken({ ...founding, handover, tokenSeconds: OWN_TOKEN_SECONDS })
+  return handover.token()
+}
+
+/** Requests first, then what they left to be written. */
+async function drain({ app, ops, health, services, audit, jobs }: Assembly): Promise<void> {
+  health.drain()
+  await Promise.all([app.drain(DRAIN_MS), services.drain(), jobs.stop()])
+  await Promise.all([services.flush(), audit.close()])
+  if (ops !== undefined) await closeServer(ops)
+}
+
+function closeServer(server: HttpServer): Promise<void> {
+  server.closeAllConnections()
+  return promisify(server.close.bind(server))()
+}
+
+async function closeBackend({ feed, datastore }: Backend): Promise<void> {
+  feed.stop()
+  await datastore.close()
+}

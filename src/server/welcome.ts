@@ -1,0 +1,50 @@
+import { existsSync } from 'node:fs'
+import type { Config } from './config.ts'
+import type { FirstRunOutcome } from './first-run/first-run.ts'
+
+/** What a person is told once the server accepts requests. */
+export interface Welcome {
+  readonly url: string
+  readonly opsUrl: string | undefined
+  readonly version: string
+  readonly config: Config
+  readonly firstRun: FirstRunOutcome
+  readonly isRecovered: boolean
+}
+
+const RECOVERED = 'The last run ended uncleanly; what it had acknowledged was recovered.'
+
+/** Where `ctl` looks for a server unless told otherwise. */
+const DEFAULT_URL = 'http://127.0.0.1:7443'
+
+/** The lines on stderr: where it is, what was made, what to type next. */
+export function welcome({ url, opsUrl, version, config, firstRun, isRecovered }: Welcome): string {
+  const lines = [
+    `ctl ${version} serves ${url}, ${storageWords(config)}.`,
+    ...(opsUrl === undefined ? [] : [`Metrics are at ${opsUrl}/metrics.`]),
+    ...(isRecovered ? [RECOVERED] : []),
+    ...(firstRun === 'founded'
+      ? ['First start: made the Domain default, a Project in it and a bootstrap identity.']
+      : []),
+    ...(config.isDev ? [] : signInLines(url, config.bootstrapTokenFile)),
+    'Stop it with Ctrl-C.',
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+function storageWords({ storage }: Config): string {
+  if (storage.kind === 'memory') return 'in memory: everything is gone when it stops'
+  return storage.kind === 'postgres' ? 'with PostgreSQL' : `with its data in ${storage.directory}`
+}
+
+/** Only while the file is there: once it has been put away, people know how to sign in. */
+function signInLines(url: string, tokenFile: string): string[] {
+  if (!existsSync(tokenFile)) return []
+  const where = url === DEFAULT_URL ? '' : ` --url ${url}`
+  return ['Sign in from another terminal:', `  npx ctl login${where} --with-token < ${quoted(tokenFile)}`]
+}
+
+/** A path as a shell takes it. */
+function quoted(path: string): string {
+  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
+}

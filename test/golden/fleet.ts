@@ -1,0 +1,229 @@
+import { refused, type StubRoutes } from '../support/stub-server.ts'
+
+/** Fixed ids, UUIDv7 of one day. */
+export const ID = {
+  domain: '019c1a10-0000-7000-8000-0000000d0001',
+  project: '019c1a10-0000-7000-8000-0000000a0001',
+  web: '019c1a10-0000-7000-8000-000000110001',
+  db: '019c1a10-0000-7000-8000-000000110002',
+  old: '019c1a10-0000-7000-8000-000000220003',
+  me: '019c1a10-0000-7000-8000-0000000e0001',
+  build: '019c1a10-0000-7000-8000-0000000e0002',
+  laptop: '019c1a10-0000-7000-8000-0000000f0001',
+  ci: '019c1a10-0000-7000-8000-0000000f0002',
+} as const
+
+export const TOKEN = `psk_local_${ID.laptop.replaceAll('-', '')}_${'a'.repeat(49)}`
+
+const node = (id: string, name: string, more: Readonly<Record<string, unknown>>) => ({
+  id,
+  name: '',
+  domain_id: ID.domain,
+  kind: '',
+  created_at: '2026-01-30T12:00:00.000Z',
+  display_name: name,
+  display_kind: 'vm',
+  reachability: 'healthy',
+  last_heartbeat_at: '2026-02-01T11:59:48.000Z',
+  binary_version: '1.4.0',
+  mesh_address: '100.64.0.1',
+  ...more,
+})
+
+const NODES = [
+  node(ID.web, 'web-1', {}),
+  node(ID.db, 'db-1', {
+    mesh_address: '100.64.0.2',
+    reachability: 'stale',
+    last_heartbeat_at: '2026-02-01T11:57:30.000Z',
+  }),
+  node(ID.old, 'old-1', {
+    mesh_address: '100.64.0.3',
+    reachability: 'never_reported',
+    last_heartbeat_at: null,
+    binary_version: null,
+  }),
+]
+
+const detail = (of: (typeof NODES)[number] | undefined) => ({
+  ...of,
+  project_id: null,
+  public_key: 'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=',
+  labels: { tier: 'edge' },
+  ephemeral: false,
+  updated_at: '2026-01-31T12:00:00.000Z',
+})
+
+const DOMAIN = {
+  id: ID.domain,
+  slug: 'default',
+  display_name: 'Default',
+  mesh_cidr: '100.64.0.0/10',
+  endpoint_ttl: 300,
+  trusted_networks: [],
+  business_hours: null,
+  strong_acr: [],
+  created_at: '2026-01-30T12:00:00.000Z',
+  updated_at: '2026-01-30T12:00:00.000Z',
+}
+
+const PROJECT = {
+  id: ID.project,
+  domain_id: ID.domain,
+  slug: 'web',
+  display_name: 'Web',
+  created_at: '2026-01-30T12:00:00.000Z',
+  updated_at: '2026-01-30T12:00:00.000Z',
+}
+
+export const WHOAMI = {
+  subject: `serviceaccount:${ID.me}`,
+  kind: 'service-identity',
+  domain_id: ID.domain,
+  display_name: 'Operations',
+  credential: { type: 'api-token', id: ID.laptop, scopes: ['*'], expires_at: '2026-05-01T12:00:00.000Z' },
+  auth_time: null,
+  acr: null,
+}
+
+const token = (id: string, name: string, more: Readonly<Record<string, unknown>> = {}) => ({
+  id,
+  name,
+  prefix: `psk_local_${id.replaceAll('-', '')}`,
+  scopes: ['*'],
+  created_at: '2026-01-31T12:00:00.000Z',
+  expires_at: '2026-05-01T12:00:00.000Z',
+  last_used_at: null,
+  revoked_at: null,
+  rotated_to: null,
+  ...more,
+})
+
+const TOKENS = [token(ID.laptop, 'laptop', { last_used_at: '2026-02-01T11:00:00.000Z' }), token(ID.ci, 'ci')]
+
+const page = (items: readonly unknown[]) => ({ body: { items, next_cursor: null } })
+
+const named =
+  (rows: readonly { display_name?: unknown }[]) =>
+  ({ query }: { query: URLSearchParams }) =>
+    page(rows.filter((row) => !query.has('name') || row.display_name === query.get('name')))
+
+/** A small installation: one Domain, one Project, three nodes, two tokens. */
+export const FLEET: StubRoutes = {
+  'GET /v1/auth/whoami': { body: WHOAMI },
+  'GET /readyz': { body: { status: 'ready', probes: {} } },
+  'GET /v1/domains': page([DOMAIN]),
+  [`GET /v1/domains/${ID.domain}`]: { body: DOMAIN },
+  [`DELETE /v1/domains/${ID.domain}`]: {
+    ...refused(409, 'domain_not_empty', 'The Domain still holds objects; the counts name them.'),
+    body: {
+      type: '/problems/domain-not-empty',
+      title: 'Domain not empty',
+      status: 409,
+      detail: 'The Domain still holds objects; the counts name them.',
+      code: 'domain_not_empty',
+      correlation_id: '00000000-0000-4000-a000-00000000c0de',
+      counts: { projects: 1, nodes: 3, groups: 0 },
+    },
+  },
+  [`GET /v1/domains/${ID.domain}/projects`]: page([PROJECT]),
+  [`GET /v1/projects/${ID.project}/resources`]: page([]),
+  [`POST /v1/domains/${ID.domain}/projects`]: ({ body }) => {
+    const { slug, display_name } = body as { slug: string; display_name: string }
+    if (slug === 'web') return refused(409, 'slug_conflict', 'Another object in the same place has this slug.')
+    return { status: 201, body: { ...PROJECT, slug, display_name } }
+  },
+  [`POST /v1/domains/${ID.domain}/join-tokens`]: ({ body }) => ({
+    status: 201,
+    body: {
+      id: ID.ci,
+      domain_id: ID.domain,
+      project_id: null,
+      node_id: null,
+      prefix: `jtk_local_${ID.ci.replaceAll('-', '')}`,
+      labels: {},
+      ephemeral: false,
+      max_uses: (body as { max_uses?: number }).max_uses ?? 1,
+      uses: 0,
+      created_by: WHOAMI.subject,
+      created_at: '2026-02-01T12:00:00.000Z',
+      expires_at: '2026-02-01T13:00:00.000Z',
+      revoked_at: null,
+      token: `jtk_local_${ID.ci.replaceAll('-', '')}_${'b'.repeat(49)}`,
+    },
+  }),
+  'GET /v1/nodes': named(NODES),
+  [`GET /v1/nodes/${ID.web}`]: { body: detail(NODES[0]) },
+  [`GET /v1/nodes/${ID.db}`]: { body: detail(NODES[1]) },
+  [`GET /v1/nodes/${ID.old}`]: { body: detail(NODES[2]) },
+  [`DELETE /v1/nodes/${ID.web}`]: { status: 204 },
+  [`DELETE /v1/nodes/${ID.db}`]: {
+    status: 403,
+    headers: { 'content-type': 'application/problem+json' },
+    body: {
+      type: '/problems/permission-denied',
+      title: 'Permission denied',
+      status: 403,
+      detail: 'The caller lacks the relation that this operation needs.',
+      code: 'permission_denied',
+      correlation_id: '00000000-0000-4000-a000-00000000c0de',
+      reason: 'insufficient_relation',
+      relation_path: [],
+      missing_relation: { object: `node:${ID.db}`, relation: 'node-operate', subject: WHOAMI.subject },
+    },
+  },
+  'POST /v1/authz/check': ({ body }) => {
+    const { relation } = body as { relation: string }
+    const isAllowed = relation === 'read'
+    return {
+      body: isAllowed
+        ? { decision: 'allowed', relation_path: ['viewer', 'domain'], correlation_id: 'c' }
+        : { decision: 'denied', reason: 'insufficient_relation', correlation_id: 'c' },
+    }
+  },
+  'GET /v1/auth/tokens': { body: TOKENS },
+  'POST /v1/auth/tokens': ({ body }) => ({
+    status: 201,
+    body: {
+      ...token(ID.ci, String((body as { name: string }).name)),
+      token: `psk_local_${ID.ci.replaceAll('-', '')}_${'c'.repeat(49)}`,
+    },
+  }),
+  [`POST /v1/auth/tokens/${ID.ci}/rotate`]: {
+    headers: { sunset: 'Sun, 01 Feb 2026 13:00:00 GMT' },
+    body: { ...token(ID.ci, 'ci'), token: `psk_local_${ID.ci.replaceAll('-', '')}_${'d'.repeat(49)}` },
+  },
+  [`DELETE /v1/auth/tokens/${ID.ci}`]: { status: 204 },
+  [`GET /v1/domains/${ID.domain}/identities`]: page([
+    {
+      id: ID.build,
+      kind: 'service-identity',
+      domain_id: ID.domain,
+      display_name: 'build',
+      external_subject_pseudonym: '0'.repeat(64),
+      created_at: '2026-01-30T12:00:00.000Z',
+    },
+  ]),
+  'GET /v1/admin/tokens': ({ query }) =>
+    query.get('identity_ref') === `service:${ID.build}`
+      ? { body: [token(ID.ci, 'deploy')] }
+      : refused(404, 'identity_not_found', 'No such identity exists in this Domain.'),
+  [`DELETE /v1/admin/tokens/${ID.ci}`]: { status: 204 },
+  'GET /v1/audit': ({ query }) =>
+    query.get('domain_id') === ID.domain
+      ? page([
+          {
+            id: ID.ci,
+            at: '2026-02-01T11:58:00.000Z',
+            domain_id: ID.domain,
+            subject: WHOAMI.subject,
+            relation: 'node.list',
+            object: 'platform:main',
+            outcome: 'granted',
+            reason: '',
+            correlation_id: 'c1',
+            context: { item_count: 3 },
+          },
+        ])
+      : refused(400, 'invalid_audit_filter', 'A filter of the audit query is missing, malformed or contradictory.'),
+}

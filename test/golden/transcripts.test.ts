@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, it, expect } from 'vitest'
+import { createCliHome, type CliOptions } from '../support/cli-run.ts'
+import { refused, startStub, type StubServer } from '../support/stub-server.ts'
+import { expectGolden, transcriptOf, words, type Step } from '../support/transcript.ts'
+import { FLEET, TOKEN } from './fleet.ts'
+
+/** A line with the exit code that it must have, said here so that refreshing the files cannot hide a regression. */
+interface Scripted extends CliOptions {
+  readonly line: string
+  readonly exit: number
+  /** Only on a terminal, or only off it; both when absent. */
+  readonly only?: 'tty' | 'pipe'
+}
+
+const SCRIPTS: Readonly<Record<string, readonly Scripted[]>> = {
+  'signing-in': [
+    { line: 'ctl nodes list', exit: 4 },
+    { line: 'ctl login --with-token', exit: 0, stdin: `${TOKEN}\n` },
+    { line: 'ctl whoami', exit: 0 },
+    { line: 'ctl contexts list', exit: 0 },
+    { line: 'ctl config view --show-origin -o jsonl', exit: 0 },
+    { line: 'ctl logout', exit: 0 },
+    { line: 'ctl logout', exit: 0 },
+  ],
+  reading: [
+    { line: 'ctl nodes list', exit: 0 },
+    { line: 'ctl node list -o wide', exit: 0 },
+    { line: 'ctl nodes list --columns name,reachability --sort -name', exit: 0 },
+    { line: 'ctl nodes list --no-headers --columns id', exit: 0 },
+    { line: "ctl nodes list --jq '.items[] | .display_name'", exit: 0 },
+    { line: 'ctl nodes list -o name', exit: 0 },
+    { line: 'ctl nodes list --reachability healthy -o jsonl', exit: 0 },
+    { line: 'ctl nodes show web-1', exit: 0 },
+    { line: 'ctl nodes show 220003 -o yaml', exit: 0 },
+    { line: 'ctl nodes show web-1 db-1', exit: 0 },
+    { line: 'ctl nodes show -', exit: 0, stdin: 'web-1\nold-1\n' },
+    { line: 'ctl resources list', exit: 0 },
+    { line: 'ctl resources list -o json', exit: 0 },
+    { line: 'ctl audit list --since 1h', exit: 0 },
+    { line: 'ctl status', exit: 0 },
+    { line: 'ctl api /nodes --jq .items[0].id', exit: 0 },
+  ],
+  changing: [
+    { line: 'ctl projects create api --display-name Api', exit: 0 },
+    { line: 'ctl projects create api --display-name Api -o json', exit: 0 },
+    { line: 'ctl join-tokens create --max-uses 3 --ttl 1h', exit: 0 },
+    { line: 'ctl nodes deregister web-1', exit: 2, only: 'pipe' },
+    { line: 'ctl nodes deregister web-1', exit: 0, only: 'tty', answers: [true] },
+    { line: 'ctl nodes deregister web-1', exit: 130, only: 'tty', answers: [false] },
+    { line: 'ctl nodes deregister web-1 --yes', exit: 0 },
+    { line: 'ctl domains delete default', exit: 130, only: 'tty', answers: ['something else'] },
+    { line: 'ctl domains delete default', exit: 6, only: 'tty', answers: ['default'] },
+    { line: 'ctl domains delete default --yes', exit: 6 },
+    { line: 'ctl tokens issue ci --scopes nodes:read,audit:read --expires-in 30d', exit: 0 },
+    { line: 'ctl tokens rotate ci', exit: 0 },
+    { line: 'ctl tokens revoke ci --yes', exit: 0 },
+    { line: 'ctl tokens list --for service:build', exit: 0 },
+    { line: 'ctl tokens revoke deploy --for service:build --yes', exit: 0 },
+    { line: 'ctl authz check me read node:web-1', exit: 0 },
+    { line: 'ctl authz check me manage project:web', exit: 10 },
+    { line: 'ctl nodes update web-1 --name web-2 --curl', exit: 0 },
+  ],
+  refusing: [
+    { line: 'ctl nodez list', exit: 2 },
+    { line: 'ctl nodes lst', exit: 2 },
+    { line: 'ctl nodes list --limt 3', exit: 2 },
+    { line: 'ctl nodes list --reachability helthy', exit: 2 },
+    { line: 'ctl nodes list --limit many', exit: 2 },
+    { line: 'ctl nodes list --columns reachabilty', exit: 2 },
+    { line: "ctl nodes list --jq '.items['", exit: 2 },
+    { line: 'ctl nodes show web-9', exit: 3 },
+    { line: 'ctl nodes show 019c1a10', exit: 2 },
+    { line: 'ctl nodes show', exit: 2, only: 'pipe' },
+    { line: 'ctl nodes list extra', exit: 2 },
+    { line: 'ctl nodes update web-1', exit: 2 },
+    { line: 'ctl projects create web --display-name Web', exit: 6 },
+    { line: 'ctl projects create web --display-name Web -o json', exit: 6 },
+    { line: 'ctl nodes deregister web-1 db-1 old-1 --yes', exit: 5 },
+    { line: 'ctl nodes list --context prod', exit: 2 },
+    { line: `ctl login ${TOKEN}`, exit: 2 },
+    { line: 'ctl api https://elsewhere.example/v1/nodes', exit: 2 },
+  ],
+  explaining: [
+    { line: 'ctl --help', exit: 0 },
+    { line: 'ctl nodes', exit: 0 },
+    { line: 'ctl nodes deregister --help', exit: 0 },
+    { line: 'ctl tokens issue --help', exit: 0 },
+    { line: 'ctl help exit-codes', exit: 0 },
+    { line: 'ctl help flags', exit: 0 },
+  ],
+}
+
+describe.each(['tty', 'pipe'] as const)('The command line on a %s', (where) => {
+  let stub: StubServer
+  beforeAll(async () => {
+    stub = await startStub(FLEET, ({ path, headers }) =>
+      path.startsWith('/v1/') && headers.authorization !== `Bearer ${TOKEN}`
+        ? refused(401, 'unauthenticated', 'The request carries no credential that resolves.')
+        : undefined,
+    )
+  })
+  afterAll(() => stub.close())
+
+  it.each(Object.entries(SCRIPTS))('speaks as written down: %s', async (name, script) => {
+    const home = createCliHome({ CTL_URL: stub.url, ...(name !== 'signing-in' && { CTL_TOKEN: TOKEN }) })
+    const steps: Step[] = []
+    for (const { line, exit, only, ...options } of script) {
+      if (only !== undefined && only !== where) continue
+      const result = await home.run(words(line), { ...options, isTty: where === 'tty' })
+      expect([line, result.exitCode]).toEqual([line, exit])
+      steps.push({ line: options.stdin === undefined ? line : `${line} < stdin`, result })
+    }
+    expectGolden(
+      `${name}.${where}`,
+      transcriptOf(steps, { [stub.url]: 'http://127.0.0.1:7443', [home.home]: '~', [TOKEN]: 'psk_local_…' }),
+    )
+    home.remove()
+  })
+})

@@ -1,0 +1,197 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { START_MS, startAccess, type Access, type Answer, type Person } from '../support/access.ts'
+import { DATASTORE_KINDS, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
+
+const UNKNOWN = '01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4b'
+const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+const publicJwk = pair.publicKey.export({ format: 'jwk' })
+const privateJwk = pair.privateKey.export({ format: 'jwk' })
+
+describe.each(DATASTORE_KINDS)('identities on %s', (kind) => {
+  describe.skipIf(isDatastoreMissing(kind))('', () => {
+    const inUse = useDatastore(kind)
+    let access: Access
+    let domainId: string
+    let admin: Person
+    beforeAll(async () => {
+      access = await startAccess(inUse.current())
+      domainId = await access.domain('acme')
+      admin = await access.person(domainId)
+      await access.grant(admin.subject, 'admin', `domain:${domainId}`, domainId)
+    })
+    afterAll(() => access.stop())
+
+    const create = (body: object, into = domainId) =>
+      access.call(admin.token, `POST /v1/domains/${into}/service-identities`, body)
+    const show = (person: Person, id: string, of = domainId) =>
+      access.call(person.token, `GET /v1/domains/${of}/identities/${id}`)
+    const listing = (person: Person, query = '', of = domainId) =>
+      access.call(person.token, `GET /v1/domains/${of}/identities${query}`)
+    const idsOf = (answer: Answer) => answer.body.items.map(({ id }) => id)
+
+    it('creates a service identity; its subject is sealed and never echoed', async () => {
+      const subject = 'deploy-robot@ci'
+      const created = await create({
+        display_name: 'Deploy robot',
+        subject,
+        jwks: { keys: [publicJwk] },
+        spiffe_id: 'spiffe://acme.example/deploy',
+      })
+      expect(created.status).toBe(201)
+      expect(created.body).toEqual({
+        id: expect.any(String),
+        kind: 'service-identity',
+        domain_id: domainId,
+        display_name: 'Deploy robot',
+        external_subject_pseudonym: expect.stringMatching(/^[0-9a-f]{64}$/),
+        last_sign_in_at: null,
+        created_at: '2026-03-01T08:00:00.000Z',
+      })
+      const { id } = created.body
+      expect(created.headers.get('location')).toBe(`/v1/domains/${domainId}/identities/${id}`)
+      const stored = await access.db.selectFrom('principals').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
+      expect(stored.jwks).toEqual({ keys: [publicJwk] })
+      expect(stored.spiffe_id).toBe('spiffe://acme.example/deploy')
+      expect(stored.subject_sealed.includes(subject)).toBe(false)
+      expect(await access.outbox(created)).toEqual([
+        {
+          event: 'ServiceIdentityProvisioned',
+          aggregate: `serviceaccount:${id}`,
+          domain_id: domainId,
+          payload: { service_identity_id: id, display_name: 'Deploy robot' },
+        },
+      ])
+      expect(await access.audited(created)).toMatchObject([
+        { relation: 'service_identity.create', object: `domain:${domainId}`, outcome: 'granted' },
+      ])
+      const edge = await access.call(admin.token, 'POST /v1/authz/check', {
+        subject: admin.subject,
+        relation: 'manage',
+        resource: `serviceaccount:${id}`,
+      })
+      expect(edge.body).toMatchObject({ decision: 'allowed' })
+    })
+
+    it('refuses a subject that the Domain has; another Domain may have it, under an unrelated pseudonym', async () => {
+      const other = await access.domain('other')
+      await access.grant(admin.subject, 'admin', `domain:${other}`, other)
+      const first = await create({ display_name: 'A', subject: 'twin' })
+      const again = await create({ display_name: 'B', subject: 'twin' })
+      expect([again.status, again.body.code]).toEqual([409, 'service_identity_already_exists'])
+      expect(await access.outbox(again)).toEqual([])
+      const there = await create({ display_name: 'C', subject: 'twin' }, other)
+      expect(there.status).toBe(201)
+      expect(there.body.external_subject_pseudonym).not.toBe(first.body.external_subject_pseudonym)
+    })
+
+    it('lets one of many creations of the same subject at once win', async () => {
+      const answers = await Promise.all(Array.from({ length: 6 }, () => create({ display_name: 'R', subject: 'race' })))
+      expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 409, 409, 409, 409, 409])
+    })
+
+    it.each([
+      ['a private key', { jwks: { keys: [privateJwk] } }],
+      ['a symmetric key', { jwks: { keys: [{ kty: 'oct', k: 'c2VjcmV0' }] } }],
+      ['a key that is none', { jwks: { keys: [{ kty: 'EC', crv: 'P-256', x: 'AA', y: 'AA' }] } }],
+      ['no key', { jwks: { keys: [] } }],
+      ['a key for encryption', { jwks: { keys: [{ ...publicJwk, use: 'enc' }] } }],
+      ['an unknown member', { colour: 'red' }],
+      ['a SPIFFE id that is none', { spiffe_id: 'https://acme.example' }],
+      ['a blank name', { display_name: ' ' }],
+      ['an empty subject', { subject: '' }],
+      ['a body over the cap', { display_name: 'x'.repeat(9000) }],
+    ])('refuses %s', async (_what, members) => {
+      const answer = await create({ display_name: 'Robot', subject: 'refused', ...members })
+      expect([answer.status, answer.body.code]).toEqual([400, 'invalid_service_identity'])
+      const rows = await access.db.selectFrom('principals').select('id').where('display_name', '=', 'Robot').execute()
+      expect(rows).toEqual([])
+    })
+
+    it('takes manage on the Domain to create', async () => {
+      const caller = await access.person(domainId)
+      const path = `POST /v1/domains/${domainId}/service-identities`
+      const answer = await access.call(caller.token, path, { display_name: 'X', subject: 'x' })
+      expect(answer.status).toBe(403)
+      expect(answer.body.missing_relation).toEqual({
+        object: `domain:${domainId}`,
+        relation: 'manage',
+        subject: caller.subject,
+      })
+    })
+
+    it('lists newest first in pages, by kind where asked, each row by its own read', async () => {
+      const place = await access.domain('listed')
+      const viewer = await access.person(place)
+      await access.grant(viewer.subject, 'viewer', `domain:${place}`, place)
+      access.clock.nowMs += 1000
+      const user = await access.person(place, 'user')
+      const robot = await access.person(place)
+      access.clock.nowMs = START_MS
+      const all = await listing(viewer, '', place)
+      expect(idsOf(all)).toEqual([robot.id, user.id, viewer.id])
+      expect(all.body.next_cursor).toBeNull()
+      expect(idsOf(await listing(viewer, '?kind=user', place))).toEqual([user.id])
+
+      const first = await listing(viewer, '?limit=2', place)
+      expect(idsOf(first)).toEqual([robot.id, user.id])
+      const rest = await listing(viewer, `?limit=2&cursor=${first.body.next_cursor}`, place)
+      expect(idsOf(rest)).toEqual([viewer.id])
+      expect(rest.body.next_cursor).toBeNull()
+      expect(await access.audited(first)).toMatchObject([
+        { relation: 'identity.list', object: `domain:${place}`, context: { item_count: 2 } },
+      ])
+      const byKind = await listing(viewer, '?kind=user', place)
+      expect(await access.audited(byKind)).toMatchObject([{ context: { item_count: 1, kind: 'user' } }])
+    })
+
+    it.each([
+      ['?kind=robot', 'invalid_kind'],
+      ['?limit=0', 'invalid_limit'],
+      ['?limit=201', 'invalid_limit'],
+      ['?cursor=nonsense', 'invalid_cursor'],
+    ])('refuses the list %s', async (query, code) => {
+      const answer = await listing(admin, query)
+      expect([answer.status, answer.body.code]).toEqual([400, code])
+    })
+
+    it('shows the external subject to auditors alone, and says so in the audit row', async () => {
+      const auditor = await access.person(domainId)
+      await access.grant(auditor.subject, 'auditor', `domain:${domainId}`, domainId)
+      const user = await access.person(domainId, 'user')
+      await access.db.updateTable('principals').set({ email: 'u@acme.example' }).where('id', '=', user.id).execute()
+
+      const plain = await show(admin, user.id)
+      expect(plain.status).toBe(200)
+      expect(plain.body).not.toHaveProperty('external_subject')
+      expect(plain.body).not.toHaveProperty('email')
+      expect(plain.body.updated_at).toBe('2026-03-01T08:00:00.000Z')
+      expect(await access.audited(plain)).toMatchObject([
+        { relation: 'identity.read', outcome: 'granted', context: { pseudonym_revealed: false } },
+      ])
+
+      const revealed = await show(auditor, user.id)
+      expect(revealed.body).toMatchObject({ external_subject: `name-of-${user.id}`, email: 'u@acme.example' })
+      expect(await access.audited(revealed)).toMatchObject([{ context: { pseudonym_revealed: true } }])
+    })
+
+    it('never shows an address of a service identity', async () => {
+      const auditor = await access.person(domainId)
+      await access.grant(auditor.subject, 'auditor', `domain:${domainId}`, domainId)
+      await access.db.updateTable('principals').set({ email: 'x@acme.example' }).where('id', '=', admin.id).execute()
+      const revealed = await show(auditor, admin.id)
+      expect(revealed.body.external_subject).toBe(`name-of-${admin.id}`)
+      expect(revealed.body).not.toHaveProperty('email')
+    })
+
+    it('answers alike for an identity of another Domain and for none', async () => {
+      const other = await access.person(await access.domain('far'))
+      for (const id of [other.id, UNKNOWN]) {
+        const answer = await show(admin, id)
+        expect([answer.status, answer.body.code]).toEqual([404, 'identity_not_found'])
+      }
+      const malformed = await show(admin, 'nonsense')
+      expect([malformed.status, malformed.body.code]).toEqual([400, 'invalid_principal_id'])
+    })
+  })
+})
