@@ -1,12 +1,11 @@
-import { readFile } from 'node:fs/promises'
-import type { Caller, Client } from '../client/client.ts'
+import { readFileSync } from 'node:fs'
+import type { Attempt, Caller, Client } from '../client/client.ts'
 import type { contract } from '../shared/contract/index.ts'
 import type { Manifest, ManifestOperation } from '../shared/contract/manifest-format.ts'
-import { createObserver } from './calls.ts'
 import { usageError } from './cli-error.ts'
 import { configDirectory, createContextStore, type ContextStore } from './contexts.ts'
 import type { FlagValues, SharedValues } from './flags.ts'
-import { canAsk, type Io } from './io.ts'
+import type { Io } from './io.ts'
 import type { Row } from './output/members.ts'
 import type { View } from './output/emit.ts'
 import { readSettings, type Settings } from './settings.ts'
@@ -39,8 +38,8 @@ export interface Session {
   /** A line on stderr that `--quiet` leaves out. */
   note(line: string): void
   warn(line: string): void
-  /** Ends connections. */
-  close(): void
+  /** Ends connections, and says what servers announced about the end of operations. */
+  close(): Promise<void>
 }
 
 /** A server and credential other than those of the settings. */
@@ -66,6 +65,7 @@ export function createSession(options: SessionOptions): Session {
   const noColor = shared['no-color'] === true
   const contexts = createContextStore(configDirectory(io))
   const closers: (() => void)[] = []
+  const announced = new Map<string, Attempt>()
   const talk = (line: string): void => io.stderr.write(`${line}\n`)
   const talkStyle = (): Style => styleOf(io, io.stderr, noColor)
   const warn = (line: string): void => talk(`${talkStyle().warn('warning:')} ${line}`)
@@ -85,7 +85,7 @@ export function createSession(options: SessionOptions): Session {
       return talkStyle()
     },
     get canAsk() {
-      return canAsk(io, shared['no-input'] === true || isSet(io.env['CTL_NO_INPUT']))
+      return canAsk(io, shared)
     },
     manifest,
     settings: () => (settings ??= readSettings({ io, shared, store: contexts, place: placeOf(options.flags) })),
@@ -109,7 +109,12 @@ export function createSession(options: SessionOptions): Session {
       if (shared.quiet !== true) talk(line)
     },
     warn,
-    close: () => closers.forEach((close) => close()),
+    async close() {
+      closers.forEach((close) => close())
+      if (announced.size === 0) return
+      const { retirement } = await import('./retirement.ts')
+      for (const attempt of announced.values()) warn(retirement(attempt))
+    },
   }
 
   async function open(connect?: Connect): Promise<Caller> {
@@ -118,7 +123,7 @@ export function createSession(options: SessionOptions): Session {
       import('../client/transport.ts'),
       session.settings(),
     ])
-    const ca = chosen.caFile.value === undefined ? undefined : await readCa(chosen.caFile.value, chosen.caFile.origin)
+    const ca = readCa(chosen.caFile)
     const transport = asUsage(() =>
       createTransport({ url: connect?.url ?? chosen.url.value, ca, socketsMax: connect?.load?.connections }),
     )
@@ -131,10 +136,27 @@ export function createSession(options: SessionOptions): Session {
       signal: connect?.load ? undefined : io.interrupted,
       triesMax: connect?.load ? 1 : undefined,
       userAgent: `ctl/${options.version}`,
-      observe: createObserver(shared, { debug: (line) => talk(talkStyle().dim(line)), warn }),
+      observe: await observer(),
     })
   }
+
+  /** Keeps what is announced for the end, and says calls as they happen where that was asked for. */
+  async function observer(): Promise<(attempt: Attempt) => void> {
+    const isTrace = shared.trace === true
+    const lines = isTrace || shared.debug === true ? (await import('./trace.ts')).attemptLines : undefined
+    return (attempt) => {
+      if (attempt.answer?.headers['deprecation'] !== undefined)
+        announced.set(attempt.operation?.id ?? attempt.request.path, attempt)
+      for (const line of lines?.(attempt, isTrace) ?? []) talk(talkStyle().dim(line))
+    }
+  }
   return session
+}
+
+/** Whether questions may be asked: a person sits in front, and nobody said that there is none. */
+function canAsk({ stdin, stderr, env }: Io, { 'no-input': noInput }: SharedValues): boolean {
+  const isRefused = noInput === true || isSet(env['CTL_NO_INPUT']) || isSet(env['CI'])
+  return stdin.isTty && stderr.isTty && !isRefused
 }
 
 function isSet(value: string | undefined): boolean {
@@ -152,11 +174,12 @@ async function askWhoami(session: Session): Promise<Row> {
   return value as Row
 }
 
-async function readCa(path: string, origin: string): Promise<string> {
+function readCa({ value, origin }: Settings['caFile']): string | undefined {
+  if (value === undefined) return undefined
   try {
-    return await readFile(path, 'utf8')
+    return readFileSync(value, 'utf8')
   } catch {
-    throw usageError(`${origin} names ${path}, which cannot be read`)
+    throw usageError(`${origin} names ${value}, which cannot be read`)
   }
 }
 

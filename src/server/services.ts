@@ -11,6 +11,7 @@ import { mounted, type MountedSurface } from './http/request-context.ts'
 import { createIdentities } from './identities/service.ts'
 import { createJoinTokenResolver } from './join-tokens/join-token-resolver.ts'
 import { createJoinTokens } from './join-tokens/service.ts'
+import { createMeta } from './meta/service.ts'
 import { createNskResolver } from './nodes/nsk-resolver.ts'
 import { createNodes } from './nodes/service.ts'
 import type { CredentialResolver } from './ports/credential-resolver.ts'
@@ -59,6 +60,7 @@ export function createServices(
       mounted(contract.joinTokens, createJoinTokens(deps)),
       mounted(contract.nodes, nodes.handlers),
       mounted(contract.audit, createAudit(deps)),
+      mounted(contract.meta, createMeta({ contract })),
     ],
     resolvers: [createNskResolver(deps), createApiTokenResolver({ ...deps, lastUsed }), createJoinTokenResolver(deps)],
     drain: () => nodes.drain(),
