@@ -180,7 +180,7 @@ function matching(text: string, rows: readonly unknown[]): readonly unknown[] {
 
 function namesOf(row: unknown): readonly string[] {
   const values = ['slug', 'name', 'display_name', 'subject', 'prefix'].map((member) => memberOf(row, member))
-  return values.filter((value) => typeof value === 'string' && value !== '')
+  return values.flatMap((value) => (typeof value === 'string' && value !== '' ? [value] : []))
 }
 
 function isPiece(text: string, id: unknown): boolean {
