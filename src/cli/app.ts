@@ -1,12 +1,11 @@
 import { isFlag, parseArguments } from './argv.ts'
 import { CliError, usageError } from './cli-error.ts'
 import type { Command, CommandRow } from './command.ts'
-import { derivedRows } from './derive/rows.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
 import { EVERYWHERE, SHARED, type FlagSpecs, type SharedValues } from './flags.ts'
 import type { Layout } from './help-layout.ts'
 import type { Io } from './io.ts'
-import { OWN_COMMANDS } from './registry.ts'
+import { commandRows } from './registry.ts'
 import { secretArgument } from './secrets.ts'
 import type { Session } from './session.ts'
 import { follow, growTree, unknownWord, type Branch } from './tree.ts'
@@ -18,16 +17,11 @@ export interface App {
   readonly manifest: () => Manifest
 }
 
-/** All commands: those with files of their own, then those that the contract describes. */
-export function allRows(manifest: Manifest): readonly CommandRow[] {
-  return [...OWN_COMMANDS, ...derivedRows(manifest)]
-}
-
 /** Runs one command line. Resolves to the exit code; failures have been reported by then. */
 export async function runApp(argv: readonly string[], app: App): Promise<ExitCode> {
   try {
     refuseSecrets(argv)
-    const { branch, rest } = follow(growTree(allRows(app.manifest())), argv)
+    const { branch, rest } = follow(growTree(commandRows(app.manifest())), argv)
     if (branch.row) return await runCommand({ ...app, branch, row: branch.row, rest })
     return await showBranch({ ...app, branch, rest })
   } catch (error) {
@@ -58,7 +52,7 @@ async function runCommand(called: Called & { readonly row: CommandRow }): Promis
   } catch (error) {
     return await reported(error, session, row.words)
   } finally {
-    session.close()
+    await session.close()
   }
 }
 
@@ -76,7 +70,7 @@ export function specsOf(command: Command): FlagSpecs {
 function asksHelp(rest: readonly string[], { raw }: Command): boolean {
   const end = rest.indexOf('--')
   const before = end < 0 ? rest : rest.slice(0, end)
-  return before.includes('--help') || (raw !== true && before.includes('-h'))
+  return raw !== true && (before.includes('--help') || before.includes('-h'))
 }
 
 async function showCommand({ branch, io }: Called, command: Command): Promise<ExitCode> {

@@ -1,7 +1,6 @@
-import { usageError } from './cli-error.ts'
+import { mistypedError, usageError } from './cli-error.ts'
 import { parseDuration } from './duration.ts'
 import type { FlagSpec, FlagSpecs, FlagValue } from './flags.ts'
-import { nearest } from './nearest.ts'
 
 export interface Parsed {
   readonly flags: Readonly<Record<string, FlagValue>>
@@ -147,19 +146,22 @@ function readDuration(name: string, text: string): number {
 
 /** The error for a value outside its choices; names them, and the nearest. */
 export function badChoice(what: string, text: string, choices: readonly string[]): Error {
-  const near = nearest(text, choices)
-  const hints = near === undefined ? [] : [`Did you mean ${near}?`]
-  return usageError(`${what} must be one of ${choices.join(', ')}, not "${text}"`, ...hints)
+  const otherwise = `They are: ${choices.join(', ')}`
+  return mistypedError(`${what} must be one of ${choices.join(', ')}, not "${text}"`, {
+    word: text,
+    known: choices,
+    otherwise,
+  })
 }
 
 function unknownFlag(shown: string, specs: FlagSpecs): Error {
   const listed = Object.entries(specs).filter(([, { hidden }]) => hidden !== true)
-  const near = nearest(
-    shown.replace(/^-+/, ''),
-    listed.map(([name]) => name),
-  )
-  const known = near === undefined ? [] : [`Did you mean --${near}?`]
-  return usageError(`unknown flag ${shown}`, ...known)
+  return mistypedError(`unknown flag ${shown}`, {
+    word: shown.replace(/^-+/, ''),
+    known: listed.map(([name]) => name),
+    suggest: (near) => `Did you mean --${near}?`,
+    otherwise: 'See which there are: add --help',
+  })
 }
 
 const VALUE_NAMES = {

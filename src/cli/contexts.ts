@@ -1,4 +1,5 @@
-import { chmod, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
+import { chmod, mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { CliError } from './cli-error.ts'
 import { EXIT } from './exit-code.ts'
@@ -102,7 +103,7 @@ function serverOf(url: string): string {
 async function readJson<T extends { readonly version: 1 }>(path: string, absent: T): Promise<T> {
   let text: string
   try {
-    text = await readFile(path, 'utf8')
+    text = readFileSync(path, 'utf8')
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return absent
     throw unusable(path, 'cannot be read', error)

@@ -1,6 +1,7 @@
 import { ProblemAnswer, TransportFailure } from '../client/failures.ts'
-import { CliError } from './cli-error.ts'
+import { CliError, type Mistyped } from './cli-error.ts'
 import { EXIT, exitCodeOf, type ExitCode } from './exit-code.ts'
+import { nearest } from './nearest.ts'
 import { refusalHints, refusalMessage } from './refusals.ts'
 import type { Session } from './session.ts'
 import { harmless, type Style } from './style.ts'
@@ -23,7 +24,8 @@ export async function reportFailure(error: unknown, session: Session, words: str
 
 async function reportOf(error: unknown, session: Session, words: string): Promise<Report> {
   if (error instanceof CliError) {
-    return { message: error.message, hints: error.hints, facts: { code: error.code }, exitCode: error.exitCode }
+    const hints = [...suggestion(error.mistyped), ...error.hints]
+    return { message: error.message, hints, facts: { code: error.code }, exitCode: error.exitCode }
   }
   if (error instanceof ProblemAnswer) {
     const facts = { code: error.code, status: error.status, correlation_id: error.correlationId }
@@ -33,6 +35,13 @@ async function reportOf(error: unknown, session: Session, words: string): Promis
   }
   if (error instanceof TransportFailure) return transportReport(error, session)
   return bugReport(error)
+}
+
+function suggestion(mistyped: Mistyped | undefined): readonly string[] {
+  if (mistyped === undefined) return []
+  const near = nearest(mistyped.word, mistyped.known)
+  if (near === undefined) return [mistyped.otherwise]
+  return [mistyped.suggest?.(near) ?? `Did you mean ${near}?`]
 }
 
 const FAULT_HINTS: Readonly<Record<TransportFailure['fault'], readonly string[]>> = {

@@ -41,9 +41,3 @@ export interface Io {
   readonly interrupted: AbortSignal
   prompter(): Promise<Prompter>
 }
-
-/** Whether questions may be asked: a person sits in front, and nobody said that there is none. */
-export function canAsk(io: Io, noInput: boolean): boolean {
-  const ci = io.env['CI']
-  return io.stdin.isTty && io.stderr.isTty && !noInput && (ci === undefined || ci === '' || ci === 'false')
-}

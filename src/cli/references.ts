@@ -5,7 +5,6 @@ import type { ManifestOperation } from '../shared/contract/manifest-format.ts'
 import { isNonZeroUuid, parseReference } from '../shared/ids.ts'
 import { CliError, usageError } from './cli-error.ts'
 import { EXIT } from './exit-code.ts'
-import { nearest } from './nearest.ts'
 import { memberOf, nameOf, rowsOf } from './output/members.ts'
 import type { Session } from './session.ts'
 import { singular } from './tree.ts'
@@ -162,15 +161,26 @@ export function listOperation(session: Session, noun: string): ManifestOperation
 
 /** Chooses the row that a text names. Throws not found, or a usage error that lists the candidates. */
 export function pick(noun: string, text: string, rows: readonly unknown[]): Resolved {
-  const named = rows.filter((row) =>
-    ['slug', 'name', 'display_name', 'subject', 'prefix'].some((member) => memberOf(row, member) === text),
-  )
-  const found = named.length > 0 ? named : rows.filter((row) => isPiece(text, memberOf(row, 'id')))
+  const found = matching(text, rows)
   const [row, ...others] = found
   const id = memberOf(row, 'id')
   if (others.length > 0) throw ambiguous(noun, text, found)
   if (typeof id !== 'string') throw notFound(noun, text, rows)
   return { id, label: nameOf(row) ?? text, row }
+}
+
+/** The rows so named; else those so named in other letters; else those whose id begins or ends so. */
+function matching(text: string, rows: readonly unknown[]): readonly unknown[] {
+  const exact = rows.filter((row) => namesOf(row).includes(text))
+  if (exact.length > 0) return exact
+  const lower = text.toLowerCase()
+  const alike = rows.filter((row) => namesOf(row).some((name) => name.toLowerCase() === lower))
+  return alike.length > 0 ? alike : rows.filter((row) => isPiece(text, memberOf(row, 'id')))
+}
+
+function namesOf(row: unknown): readonly string[] {
+  const values = ['slug', 'name', 'display_name', 'subject', 'prefix'].map((member) => memberOf(row, member))
+  return values.flatMap((value) => (typeof value === 'string' && value !== '' ? [value] : []))
 }
 
 function isPiece(text: string, id: unknown): boolean {
@@ -191,13 +201,13 @@ function ambiguous(noun: string, text: string, found: readonly unknown[]): CliEr
 }
 
 function notFound(noun: string, text: string, rows: readonly unknown[]): CliError {
-  const near = nearest(
-    text,
-    rows.flatMap((row) => nameOf(row) ?? []),
-  )
   return new CliError(`there is no ${singular(noun)} "${text}", or you may not see it`, {
     exitCode: EXIT.notFound,
     code: 'reference_not_found',
-    hints: [near === undefined ? `See which there are: ctl ${noun} list` : `Did you mean ${near}?`],
+    mistyped: {
+      word: text,
+      known: rows.flatMap((row) => nameOf(row) ?? []),
+      otherwise: `See which there are: ctl ${noun} list`,
+    },
   })
 }

@@ -37,7 +37,10 @@ const waiting: Hints = ({ problem: { retryAfterSeconds } }) =>
 const BY_STATUS: Readonly<Record<number, Hints>> = {
   401: signInHints,
   403: grantHints,
-  404: ({ words }) => [`See what there is: ctl ${words.split(' ')[0] ?? ''} list`],
+  404: ({ session, words }) => {
+    const noun = words.split(' ')[0] ?? ''
+    return isListed(session, noun) ? [`See what there is: ctl ${noun} list`] : []
+  },
   429: waiting,
   501: () => ['The server lacks the configuration for this; its operator can tell more.'],
   502: () => ['A proxy in front of the server could not reach it.'],
@@ -51,6 +54,10 @@ const BY_CODE: Readonly<Record<string, Hints>> = {
   scope_exceeds_caller: () => ['See what your own credential may: ctl whoami'],
   internal: () => ['The log of the server has the reason under the correlation id.'],
   unexpected_answer: () => ['Is that the address of a ctl server? See: ctl config view --show-origin'],
+}
+
+function isListed(session: Session, noun: string): boolean {
+  return Object.values(session.manifest().operations).some(({ cli }) => cli?.command === `${noun} list`)
 }
 
 async function signInHints({ session }: Refusal): Promise<readonly string[]> {

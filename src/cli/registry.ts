@@ -1,11 +1,30 @@
+import type { Manifest } from '../shared/contract/manifest-format.ts'
 import type { CommandRow } from './command.ts'
 
-/** The commands that have files of their own. Derived ones come from the contract. */
-export const OWN_COMMANDS: readonly CommandRow[] = [
+/** All commands: those with files of their own, then those that the contract describes. */
+export function commandRows(manifest: Manifest): readonly CommandRow[] {
+  return [...OWN_COMMANDS, ...derivedRows(manifest)]
+}
+
+function derivedRows(manifest: Manifest): readonly CommandRow[] {
+  return Object.values(manifest.operations).flatMap((operation) => {
+    const { cli } = operation
+    if (cli === undefined || cli.custom === true) return []
+    const load = async () => (await import('./derive/derive.ts')).derivedCommand(operation, manifest)
+    return [{ words: cli.command, summary: operation.summary, load }]
+  })
+}
+
+const OWN_COMMANDS: readonly CommandRow[] = [
   {
     words: 'serve',
     summary: 'Run a server: storage, authorization and API in one process',
     load: async () => (await import('./commands/serve.ts')).serve,
+  },
+  {
+    words: 'admin bootstrap-token',
+    summary: 'Issue another bootstrap token, beside a stopped server or on its database',
+    load: async () => (await import('./commands/serve.ts')).bootstrapToken,
   },
   {
     words: 'agent-sim',

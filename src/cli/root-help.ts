@@ -1,11 +1,10 @@
 import type { Manifest } from '../shared/contract/manifest-format.ts'
 import type { CommandRow } from './command.ts'
-import { derivedRows } from './derive/rows.ts'
 import { joined, section, type Entry, type Layout } from './help-layout.ts'
-import { OWN_COMMANDS } from './registry.ts'
+import { commandRows } from './registry.ts'
 
 /** How the top-level help groups nouns and verbs. A noun that is in none of them comes under the last. */
-const SECTIONS: readonly { readonly title: string; readonly nouns: readonly string[] }[] = [
+export const SECTIONS: readonly { readonly title: string; readonly nouns: readonly string[] }[] = [
   { title: 'Get started', nouns: ['serve', 'login', 'logout', 'whoami', 'status', 'doctor'] },
   { title: 'Fleet', nouns: ['nodes', 'join-tokens', 'agent-sim'] },
   { title: 'Tenancy', nouns: ['domains', 'projects', 'resources'] },
@@ -27,7 +26,7 @@ const EXAMPLES: readonly Entry[] = [
 /** `ctl --help`: everything by section. Reads no more than it prints, since it is asked for often. */
 export function rootHelp(manifest: Manifest, layout: Layout): string {
   const { style } = layout
-  const entries = nounEntries([...OWN_COMMANDS, ...derivedRows(manifest)])
+  const entries = nounEntries(commandRows(manifest))
   const listed = new Set(SECTIONS.flatMap(({ nouns }) => nouns))
   const blocks = SECTIONS.map(({ title, nouns }) => {
     const shown = nouns.length > 0 ? nouns : [...entries.keys()].filter((noun) => !listed.has(noun))

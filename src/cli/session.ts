@@ -1,13 +1,13 @@
-import { readFile } from 'node:fs/promises'
-import type { Caller, Client } from '../client/client.ts'
+import { readFileSync } from 'node:fs'
+import type { Attempt, Caller, Client } from '../client/client.ts'
 import type { contract } from '../shared/contract/index.ts'
 import type { Manifest, ManifestOperation } from '../shared/contract/manifest-format.ts'
-import { createObserver } from './calls.ts'
 import { usageError } from './cli-error.ts'
 import { configDirectory, createContextStore, type ContextStore } from './contexts.ts'
 import type { FlagValues, SharedValues } from './flags.ts'
-import { canAsk, type Io } from './io.ts'
+import type { Io } from './io.ts'
 import type { Row } from './output/members.ts'
+import type * as Emitting from './output/emit.ts'
 import type { View } from './output/emit.ts'
 import { readSettings, type Settings } from './settings.ts'
 import { styleOf, type Style } from './style.ts'
@@ -34,13 +34,15 @@ export interface Session {
   client(connect?: Connect): Promise<ApiClient>
   /** Who the credential belongs to; asked once. */
   whoami(): Promise<Row>
+  /** Loads what `emit` needs while the server is thinking. */
+  expectOutput(): void
   /** Writes an answer to stdout in the chosen format. */
   emit(value: unknown, view: View): Promise<void>
   /** A line on stderr that `--quiet` leaves out. */
   note(line: string): void
   warn(line: string): void
-  /** Ends connections. */
-  close(): void
+  /** Ends connections, and says what servers announced about the end of operations. */
+  close(): Promise<void>
 }
 
 /** A server and credential other than those of the settings. */
@@ -63,15 +65,14 @@ export interface SessionOptions {
 /** Opens a session; nothing is read and no connection made before a command needs it. */
 export function createSession(options: SessionOptions): Session {
   const { io, shared, manifest } = options
-  const noColor = shared['no-color'] === true
   const contexts = createContextStore(configDirectory(io))
   const closers: (() => void)[] = []
-  const talk = (line: string): void => io.stderr.write(`${line}\n`)
-  const talkStyle = (): Style => styleOf(io, io.stderr, noColor)
-  const warn = (line: string): void => talk(`${talkStyle().warn('warning:')} ${line}`)
+  const announced = new Map<string, Attempt>()
+  const talk = createTalk(io, shared)
   let settings: Promise<Settings> | undefined
   let asked: Promise<Row> | undefined
   let usual: Promise<Caller> | undefined
+  let printing: Promise<typeof Emitting> | undefined
 
   const session: Session = {
     io,
@@ -79,13 +80,13 @@ export function createSession(options: SessionOptions): Session {
     version: options.version,
     contexts,
     get style() {
-      return styleOf(io, io.stdout, noColor)
+      return styleOf(io, io.stdout, shared['no-color'] === true)
     },
     get talkStyle() {
-      return talkStyle()
+      return talk.style()
     },
     get canAsk() {
-      return canAsk(io, shared['no-input'] === true || isSet(io.env['CTL_NO_INPUT']))
+      return canAsk(io, shared)
     },
     manifest,
     settings: () => (settings ??= readSettings({ io, shared, store: contexts, place: placeOf(options.flags) })),
@@ -100,16 +101,26 @@ export function createSession(options: SessionOptions): Session {
       return createClientOver<typeof contract>(await session.caller(connect), manifest())
     },
     whoami: () => (asked ??= askWhoami(session)),
+    expectOutput() {
+      printing ??= import('./output/emit.ts')
+      printing.catch(() => undefined) // Whoever awaits it hears of it.
+    },
     async emit(value, view) {
-      const [{ emit }, { output }] = await Promise.all([import('./output/emit.ts'), session.settings()])
+      const { emit } = await (printing ??= import('./output/emit.ts'))
+      const { output } = await session.settings()
       const isAppended = shared.watch !== undefined && !io.stdout.isTty && output.origin === 'default'
       await emit(value, view, { io, format: isAppended ? 'jsonl' : output.value, shared, style: session.style })
     },
     note(line) {
-      if (shared.quiet !== true) talk(line)
+      if (shared.quiet !== true) talk.say(line)
     },
-    warn,
-    close: () => closers.forEach((close) => close()),
+    warn: talk.warn,
+    async close() {
+      closers.forEach((close) => close())
+      if (announced.size === 0) return
+      const { retirement } = await import('./retirement.ts')
+      for (const attempt of announced.values()) talk.warn(retirement(attempt))
+    },
   }
 
   async function open(connect?: Connect): Promise<Caller> {
@@ -118,7 +129,7 @@ export function createSession(options: SessionOptions): Session {
       import('../client/transport.ts'),
       session.settings(),
     ])
-    const ca = chosen.caFile.value === undefined ? undefined : await readCa(chosen.caFile.value, chosen.caFile.origin)
+    const ca = readCa(chosen.caFile)
     const transport = asUsage(() =>
       createTransport({ url: connect?.url ?? chosen.url.value, ca, socketsMax: connect?.load?.connections }),
     )
@@ -131,10 +142,40 @@ export function createSession(options: SessionOptions): Session {
       signal: connect?.load ? undefined : io.interrupted,
       triesMax: connect?.load ? 1 : undefined,
       userAgent: `ctl/${options.version}`,
-      observe: createObserver(shared, { debug: (line) => talk(talkStyle().dim(line)), warn }),
+      observe: await observer(),
     })
   }
+
+  /** Keeps what is announced for the end, and says calls as they happen where that was asked for. */
+  async function observer(): Promise<(attempt: Attempt) => void> {
+    const isTrace = shared.trace === true
+    const lines = isTrace || shared.debug === true ? (await import('./trace.ts')).attemptLines : undefined
+    return (attempt) => {
+      if (attempt.answer?.headers['deprecation'] !== undefined)
+        announced.set(attempt.operation?.id ?? attempt.request.path, attempt)
+      for (const line of lines?.(attempt, isTrace) ?? []) talk.say(talk.style().dim(line))
+    }
+  }
   return session
+}
+
+interface Talk {
+  readonly say: (line: string) => void
+  readonly warn: (line: string) => void
+  readonly style: () => Style
+}
+
+/** Lines on stderr; the stream is opened with the first of them. */
+function createTalk(io: Io, shared: SharedValues): Talk {
+  const say = (line: string): void => io.stderr.write(`${line}\n`)
+  const style = (): Style => styleOf(io, io.stderr, shared['no-color'] === true)
+  return { say, style, warn: (line) => say(`${style().warn('warning:')} ${line}`) }
+}
+
+/** Whether questions may be asked: a person sits in front, and nobody said that there is none. */
+function canAsk({ stdin, stderr, env }: Io, { 'no-input': noInput }: SharedValues): boolean {
+  const isRefused = noInput === true || isSet(env['CTL_NO_INPUT']) || isSet(env['CI'])
+  return stdin.isTty && stderr.isTty && !isRefused
 }
 
 function isSet(value: string | undefined): boolean {
@@ -152,11 +193,12 @@ async function askWhoami(session: Session): Promise<Row> {
   return value as Row
 }
 
-async function readCa(path: string, origin: string): Promise<string> {
+function readCa({ value, origin }: Settings['caFile']): string | undefined {
+  if (value === undefined) return undefined
   try {
-    return await readFile(path, 'utf8')
+    return readFileSync(value, 'utf8')
   } catch {
-    throw usageError(`${origin} names ${path}, which cannot be read`)
+    throw usageError(`${origin} names ${value}, which cannot be read`)
   }
 }
 

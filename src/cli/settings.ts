@@ -1,11 +1,11 @@
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { badChoice } from './argv.ts'
-import { usageError } from './cli-error.ts'
+import { mistypedError, usageError } from './cli-error.ts'
 import type { ContextFile, ContextStore, StoredContext } from './contexts.ts'
 import { parseDuration } from './duration.ts'
 import { FORMATS, type Format, type SharedValues } from './flags.ts'
 import type { Io } from './io.ts'
-import { nearest } from './nearest.ts'
-import { readOptional, readProjectFile } from './project-file.ts'
 
 /** A value and where it came from, for `config view --show-origin`. */
 export interface Setting<T> {
@@ -48,11 +48,11 @@ type Layer = (name: string) => Setting<string> | undefined
 /** Reads all layers. Throws a usage error for a context that does not exist and for malformed values. */
 export async function readSettings(layers: Layers): Promise<Settings> {
   const { io, shared, store, place } = layers
-  const [file, projectFile] = await Promise.all([store.read(), readProjectFile(io)])
+  const [file, projectFile] = await Promise.all([store.read(), projectChoices(io)])
   const said = [
     layer({ ...shared, ...place }, (name) => `--${name}`),
     layer(io.env, (name) => variableOf(name), variableOf),
-    layer(projectFile?.values ?? {}, () => projectFile?.path ?? ''),
+    layer(projectFile.choices, () => projectFile.path),
   ]
   const chosen = first(said, 'context') ?? current(file, store)
   const stored = storedContext(file, chosen)
@@ -107,11 +107,11 @@ function storedContext(file: ContextFile, context: Setting<string | undefined>):
   if (context.value === undefined) return undefined
   const stored = Object.hasOwn(file.contexts, context.value) ? file.contexts[context.value] : undefined
   if (stored) return stored
-  const near = nearest(context.value, Object.keys(file.contexts))
-  throw usageError(
-    `there is no context "${context.value}" (from ${context.origin})`,
-    near === undefined ? 'See which there are: ctl contexts list' : `Did you mean ${near}?`,
-  )
+  throw mistypedError(`there is no context "${context.value}" (from ${context.origin})`, {
+    word: context.value,
+    known: Object.keys(file.contexts),
+    otherwise: 'See which there are: ctl contexts list',
+  })
 }
 
 interface TokenSource {
@@ -134,7 +134,7 @@ function tokenSource({ io, shared, store }: Layers, use: { context: string | und
 }
 
 async function readTokenFile(path: string, origin: string): Promise<string> {
-  const text = await readOptional(path)
+  const text = readOptional(path)
   const token = text?.trim()
   if (token) return token
   throw usageError(`${origin} names ${path}, which ${text === undefined ? 'cannot be read' : 'is empty'}`)
@@ -156,4 +156,31 @@ function readTimeout(flag: number | undefined, env: Setting<string> | undefined)
 function positive(seconds: number | undefined, origin: string): number {
   if (seconds !== undefined && seconds > 0 && seconds <= 86_400) return seconds
   throw usageError(`${origin} needs a duration of up to 24h, such as 30s or 5m`)
+}
+
+const PROJECT_FILE = '.ctl.yaml'
+
+/** What the `.ctl.yaml` here or in a directory above chooses. */
+async function projectChoices(io: Io): Promise<{ path: string; choices: Readonly<Record<string, string>> }> {
+  for (let directory = io.cwd; ; directory = dirname(directory)) {
+    const path = join(directory, PROJECT_FILE)
+    const text = readOptional(path)
+    if (text !== undefined) {
+      const { parseProjectFile } = await import('./project-file.ts')
+      return { path, choices: await parseProjectFile(path, text) }
+    }
+    if (dirname(directory) === directory) return { path: '', choices: {} }
+  }
+}
+
+const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'EACCES'])
+
+/** The text of a file; undefined when there is none that can be read. Read at once: files this small wait for no thread. */
+function readOptional(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && ABSENT.has(String(error.code))) return undefined
+    throw error
+  }
 }

@@ -1,8 +1,7 @@
 import { isFlag, readFlags } from './argv.ts'
-import { usageError } from './cli-error.ts'
+import { mistypedError } from './cli-error.ts'
 import type { CommandRow } from './command.ts'
 import { ALL_SHARED } from './flags.ts'
-import { nearest } from './nearest.ts'
 
 /** A word of the command line with what may follow it. */
 export interface Branch {
@@ -85,11 +84,12 @@ export function singular(noun: string): string {
 }
 
 /** The error for a word that leads nowhere. */
-export function unknownWord(branch: Branch, word: string): Error {
-  const known = [...branch.children].filter(([, child]) => child.row?.hidden !== true).map(([name]) => name)
-  const asked = branch.words === '' ? word : `${branch.words} ${word}`
-  const near = nearest(word, known)
-  const full = near === undefined ? undefined : `ctl ${branch.words === '' ? near : `${branch.words} ${near}`}`
-  const list = `See what there is: ctl ${branch.words === '' ? '' : `${branch.words} `}--help`
-  return usageError(`unknown command "${asked}"`, ...(full === undefined ? [list] : [`Did you mean: ${full}`]))
+export function unknownWord({ words, children }: Branch, word: string): Error {
+  const before = words === '' ? '' : `${words} `
+  return mistypedError(`unknown command "${before}${word}"`, {
+    word,
+    known: [...children].filter(([, child]) => child.row?.hidden !== true).map(([name]) => name),
+    suggest: (near) => `Did you mean: ctl ${before}${near}`,
+    otherwise: `See what there is: ctl ${before}--help`,
+  })
 }

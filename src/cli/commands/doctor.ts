@@ -100,7 +100,7 @@ async function lookThere(session: Session): Promise<readonly Finding[]> {
         'Start one with "ctl serve", or choose another with --url or --context.',
       ),
     ]
-  return [health(server), ...version(server), ...clock(server, session.io.nowMs()), ...(await credential(session))]
+  return [health(server), ...clock(server, session.io.nowMs()), ...(await credential(session))]
 }
 
 function health({ status, unwell, latencyMs }: ServerState): Finding {
@@ -111,8 +111,9 @@ function health({ status, unwell, latencyMs }: ServerState): Finding {
   return problem('server', detail, 'See its log; "ctl status --watch" shows when it is back.')
 }
 
-function version({ answer }: ServerState): readonly Finding[] {
-  const said = answer?.headers['x-service-api-version']
+/** Every answer of the API carries its versions (S1 Versioning 5). */
+function version(headers: Readonly<Record<string, string>>): readonly Finding[] {
+  const said = headers['x-service-api-version']
   if (said === undefined)
     return [
       warning(
@@ -141,8 +142,10 @@ function clock({ answer }: ServerState, nowMs: number): readonly Finding[] {
 
 async function credential(session: Session): Promise<readonly Finding[]> {
   try {
-    const me = await session.whoami()
-    return [lifetime(me, session.io.nowMs()), ...bootstrap(me)]
+    const caller = await session.caller()
+    const { headers, value } = await caller.call(session.operation('GetAuthWhoami'), {})
+    const me = value as Row
+    return [...version(headers), lifetime(me, session.io.nowMs()), ...bootstrap(me)]
   } catch (error) {
     if (!(error instanceof ProblemAnswer)) throw error
     return [problem('credential', `${error.detail} (${error.code})`, 'Sign in: ctl login --with-token < FILE')]

@@ -2,7 +2,7 @@ import { specsOf } from '../app.ts'
 import type { Command } from '../command.ts'
 import { EVERYWHERE, type FlagSpec } from '../flags.ts'
 import { growTree, type Branch } from '../tree.ts'
-import { allRows } from '../app.ts'
+import { commandRows } from '../registry.ts'
 import type { Manifest } from '../../shared/contract/manifest-format.ts'
 
 /** A place of the command tree as completion needs it. */
@@ -28,7 +28,7 @@ export interface OutlinedFlag {
 /** The whole command line, place by place, the root first. */
 export async function outline(manifest: Manifest): Promise<readonly Place[]> {
   const places: Place[] = []
-  await visit(growTree(allRows(manifest)), manifest, places)
+  await visit(growTree(commandRows(manifest)), manifest, places)
   return places
 }
 

@@ -1,7 +1,6 @@
-import { usageError } from '../cli-error.ts'
+import { mistypedError, usageError } from '../cli-error.ts'
 import type { Format, SharedValues } from '../flags.ts'
 import type { Io } from '../io.ts'
-import { nearest } from '../nearest.ts'
 import type { Style } from '../style.ts'
 import { isFilled, isMember, otherMembers, titles } from './cells.ts'
 import { references, rowsOf, sorted, withRows } from './members.ts'
@@ -106,11 +105,11 @@ function checkedColumn(asked: string, { rows, usual }: { rows: readonly unknown[
   if (titled !== undefined) return titled
   if (usual.includes(asked) || isMember(rows, asked)) return asked
   const all = [...usual, ...otherMembers(rows, usual)]
-  const near = nearest(asked, [...all, ...titles(usual).map((one) => one.toLowerCase().replaceAll(' ', '_'))])
-  throw usageError(
-    `there is no column "${asked}"`,
-    near === undefined ? `Columns are ${all.join(', ')}.` : `Did you mean ${near}?`,
-  )
+  throw mistypedError(`there is no column "${asked}"`, {
+    word: asked,
+    known: [...all, ...titles(usual).map((one) => one.toLowerCase().replaceAll(' ', '_'))],
+    otherwise: `Columns are ${all.join(', ')}.`,
+  })
 }
 
 function checkedSort(rows: readonly unknown[], view: View, by: string): string {

@@ -1,17 +1,16 @@
-import { usageError } from '../../cli-error.ts'
+import { mistypedError, usageError } from '../../cli-error.ts'
 import type { ContextFile, StoredContext } from '../../contexts.ts'
-import { nearest } from '../../nearest.ts'
 
 /** The stored context of that name. Throws a usage error with the nearest name. */
 export function known({ contexts }: ContextFile, name: string | undefined): StoredContext {
   if (name === undefined) throw usageError('<name> is missing', 'See which there are: ctl contexts list')
   const stored = Object.hasOwn(contexts, name) ? contexts[name] : undefined
   if (stored) return stored
-  const near = nearest(name, Object.keys(contexts))
-  throw usageError(
-    `there is no context "${name}"`,
-    near === undefined ? 'See which there are: ctl contexts list' : `Did you mean ${near}?`,
-  )
+  throw mistypedError(`there is no context "${name}"`, {
+    word: name,
+    known: Object.keys(contexts),
+    otherwise: 'See which there are: ctl contexts list',
+  })
 }
 
 /** Refuses names that a shell or a path would trip over. */
