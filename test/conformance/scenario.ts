@@ -8,6 +8,8 @@ export interface ValidCall<I = Readonly<Record<string, unknown>>> {
   readonly as?: string
   /** Credential of a known caller that the gate refuses. Required where the gate asks a relation or holds a node to its path. */
   readonly lesser?: string
+  /** Others whom the operation admits and refuses, where it takes several kinds of credential. */
+  readonly also?: readonly { readonly as: string; readonly lesser?: string }[]
   /** Audited in the chain of this Domain, where that is neither the world's own nor the platform's. */
   readonly domainId?: string
 }
@@ -24,4 +26,4 @@ export type Scenarios<W, S extends { readonly operations: Operations }> = {
 }
 
 /** Scenarios of several surfaces, their types forgotten. */
-export type AnyScenarios<W> = { readonly [operationId: string]: Scenario<W, never> }
+export type AnyScenarios<W> = { readonly [operationId: string]: Scenario<W, object> }
