@@ -16,6 +16,7 @@ let prepared: string
 let dataDir: string
 let log: string
 let diskFails: string
+let diskIsFull: string
 let syncModule: string
 
 beforeAll(async () => {
@@ -32,7 +33,8 @@ beforeEach(({ task }) => {
   dataDir = join(directory, task.id)
   log = `${dataDir}.log`
   diskFails = `${dataDir}.fails`
-  syncModule = `${counting.href}?${new URLSearchParams({ log, fail: diskFails }).toString()}`
+  diskIsFull = `${dataDir}.full`
+  syncModule = `${counting.href}?${new URLSearchParams({ log, fail: diskFails, full: diskIsFull }).toString()}`
   cpSync(prepared, dataDir, { recursive: true })
 })
 
@@ -132,11 +134,30 @@ describe('the embedded store on disk', () => {
     })
     expect(onFailure.mock.calls).toHaveLength(1)
     expect(String(onFailure.mock.calls[0])).toMatch(
-      /the embedded datastore stopped \(fsync of .*pg_wal.* failed: EIO: i\/o error, fsync\); restart the server: the store recovers from its log/,
+      /the embedded datastore stopped \(fsync of .*pg_wal.* failed: EIO: i\/o error, fsync\); mend the cause and restart the server: it recovers from its log/,
     )
     await datastore.close()
     const again = await open()
     expect(again.isRecovered).toBe(true)
+    expect(await keys(again)).toContain('acknowledged')
+    await again.close()
+  })
+
+  test('stops on a full disk with its reason, and has every acknowledged row once there is room', async () => {
+    const onFailure = vi.fn()
+    const datastore = await open({ engine: { syncModule }, onFailure })
+    await add(datastore, 'acknowledged')
+    writeFileSync(diskIsFull, '')
+    await expect(add(datastore, 'lost')).rejects.toMatchObject({ failure: 'unavailable' })
+    expect(String(onFailure.mock.calls[0])).toContain('No space left on device')
+    await datastore.close()
+    await expect(open({ engine: { syncModule } })).rejects.toMatchObject({
+      name: 'BootError',
+      exitCode: 1,
+      message: `The data directory ${dataDir} has no space left: free some, then start again.`,
+    })
+    rmSync(diskIsFull)
+    const again = await open()
     expect(await keys(again)).toContain('acknowledged')
     await again.close()
   })
