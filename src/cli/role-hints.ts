@@ -1,4 +1,18 @@
-/** The role that carries a permission, as the roles that `grants create` knows: on the platform, or on a Domain and so on all that it holds (decisions: Authorization). */
+/** Types whose objects belong to one Domain, so that a role there reaches them (decisions: Authorization). */
+const IN_DOMAIN: ReadonlySet<string> = new Set([
+  'domain',
+  'project',
+  'resource',
+  'network',
+  'workload',
+  'node',
+  'user',
+  'serviceaccount',
+  'group',
+  'token',
+])
+
+/** The least role on the Domain that carries a permission there. */
 const DOMAIN_ROLES: Readonly<Record<string, string>> = {
   manage: 'admin',
   maintainer: 'admin',
@@ -11,6 +25,9 @@ const DOMAIN_ROLES: Readonly<Record<string, string>> = {
   'domain-view': 'viewer',
   auditor: 'auditor',
 }
+
+/** Where a type has it otherwise. */
+const EXCEPTIONS: Readonly<Record<string, string>> = { 'node maintainer': 'operator', 'token read': 'admin' }
 
 const PLATFORM_ROLES: Readonly<Record<string, string>> = { manage: 'admin', read: 'viewer', auditor: 'auditor' }
 
@@ -27,7 +44,7 @@ export function grantCommand(missing: { subject: string; relation: string; objec
     const role = PLATFORM_ROLES[relation]
     return role === undefined ? undefined : `ctl grants platform create ${subject} ${role}`
   }
-  const role = DOMAIN_ROLES[relation]
+  const role = IN_DOMAIN.has(type) ? (EXCEPTIONS[`${type} ${relation}`] ?? DOMAIN_ROLES[relation]) : undefined
   if (role === undefined) return undefined
   return `ctl grants create ${subject} ${role}${type === 'domain' ? ` --domain ${id}` : ''}`
 }
