@@ -5,8 +5,10 @@
 _ctl_at() {
   subs='' flags='' valued='' files='' choices=''
   case "$1" in
-    '') subs='serve agent-sim login logout whoami status doctor tokens authz contexts config api openapi completion help identities service-identities domains projects resources grants groups join-tokens nodes audit' flags='--help --quiet --no-input --no-color' ;;
+    '') subs='serve admin agent-sim login logout whoami status doctor tokens authz contexts config api openapi completion help identities service-identities domains projects resources grants groups join-tokens nodes audit' flags='--help --quiet --no-input --no-color' ;;
     'serve') flags='--help' ;;
+    'admin') subs='bootstrap-token' flags='--help --quiet --no-input --no-color' ;;
+    'admin bootstrap-token') flags='--help' ;;
     'agent-sim') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --output --jq --columns --sort --no-headers --nodes --duration --heartbeat-interval --domain --join-token-file --state-dir --deregister --fail-on --connections --concurrency' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --nodes -n --duration --heartbeat-interval --domain --join-token-file --state-dir --fail-on --connections --concurrency' files='--token-file --ca-file --join-token-file' ;;
     'login') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --output --jq --columns --sort --no-headers --with-token --name' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --name' files='--token-file --ca-file' ;;
     'logout') flags='--help --quiet --no-input --no-color --context' valued='--context' ;;

@@ -2,7 +2,7 @@
 # Put it into ~/.config/fish/completions: ctl completion install
 
 set -g __ctl_valued --context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --nodes -n --duration --heartbeat-interval --domain --join-token-file --state-dir --fail-on --connections --concurrency --name --scopes --expires-in --from-file -f --for --grace --facts --project --field -F --raw-field --header -H --shell --limit -L --kind --display-name --jwks --spiffe-id --mesh-cidr --endpoint-ttl --trusted-networks --business-hours --strong-acr --host-node --ttl --max-uses --labels --node --reachability --scope --subject --relation --object --outcome --correlation-id --since --until
-set -g __ctl_paths 'serve' 'agent-sim' 'login' 'logout' 'whoami' 'status' 'doctor' 'tokens' 'tokens issue' 'tokens list' 'tokens revoke' 'tokens rotate' 'authz' 'authz check' 'contexts' 'contexts list' 'contexts add' 'contexts use' 'contexts previous' 'contexts rename' 'contexts remove' 'config' 'config view' 'api' 'openapi' 'completion' 'completion bash' 'completion zsh' 'completion fish' 'completion install' 'help' 'help exit-codes' 'help flags' 'identities' 'identities list' 'identities show' 'service-identities' 'service-identities create' 'domains' 'domains create' 'domains list' 'domains show' 'domains update' 'domains delete' 'projects' 'projects create' 'projects list' 'projects show' 'projects update' 'projects delete' 'resources' 'resources create' 'resources list' 'resources show' 'resources update' 'resources delete' 'grants' 'grants create' 'grants list' 'grants delete' 'grants platform' 'grants platform create' 'grants platform list' 'grants platform delete' 'groups' 'groups create' 'groups list' 'groups show' 'groups delete' 'groups add-member' 'groups remove-member' 'join-tokens' 'join-tokens create' 'join-tokens list' 'join-tokens revoke' 'nodes' 'nodes list' 'nodes show' 'nodes update' 'nodes deregister' 'nodes nsk' 'nodes nsk rotate' 'nodes nsk revoke' 'nodes reachability' 'audit' 'audit list'
+set -g __ctl_paths 'serve' 'admin' 'admin bootstrap-token' 'agent-sim' 'login' 'logout' 'whoami' 'status' 'doctor' 'tokens' 'tokens issue' 'tokens list' 'tokens revoke' 'tokens rotate' 'authz' 'authz check' 'contexts' 'contexts list' 'contexts add' 'contexts use' 'contexts previous' 'contexts rename' 'contexts remove' 'config' 'config view' 'api' 'openapi' 'completion' 'completion bash' 'completion zsh' 'completion fish' 'completion install' 'help' 'help exit-codes' 'help flags' 'identities' 'identities list' 'identities show' 'service-identities' 'service-identities create' 'domains' 'domains create' 'domains list' 'domains show' 'domains update' 'domains delete' 'projects' 'projects create' 'projects list' 'projects show' 'projects update' 'projects delete' 'resources' 'resources create' 'resources list' 'resources show' 'resources update' 'resources delete' 'grants' 'grants create' 'grants list' 'grants delete' 'grants platform' 'grants platform create' 'grants platform list' 'grants platform delete' 'groups' 'groups create' 'groups list' 'groups show' 'groups delete' 'groups add-member' 'groups remove-member' 'join-tokens' 'join-tokens create' 'join-tokens list' 'join-tokens revoke' 'nodes' 'nodes list' 'nodes show' 'nodes update' 'nodes deregister' 'nodes nsk' 'nodes nsk rotate' 'nodes nsk revoke' 'nodes reachability' 'audit' 'audit list'
 
 # Prints the command words typed so far.
 function __ctl_path
@@ -29,6 +29,7 @@ end
 
 complete -c ctl -f
 complete -c ctl -n '__ctl_at' -a serve -d 'Run a server: storage, authorization and API in one process'
+complete -c ctl -n '__ctl_at' -a admin -d 'bootstrap-token'
 complete -c ctl -n '__ctl_at' -a agent-sim -d 'Play a fleet of node agents against the server'
 complete -c ctl -n '__ctl_at' -a login -d 'Sign in to a server and keep the credential'
 complete -c ctl -n '__ctl_at' -a logout -d 'Forget the credential of a context on this machine'
@@ -58,6 +59,12 @@ complete -c ctl -n '__ctl_at' -l quiet -s q -d 'Print no notes, only data, warni
 complete -c ctl -n '__ctl_at' -l no-input -d 'Never ask; fail and name what is missing'
 complete -c ctl -n '__ctl_at' -l no-color -d 'No colours (also NO_COLOR)'
 complete -c ctl -n '__ctl_at serve' -l help -s h -d 'Show help'
+complete -c ctl -n '__ctl_at admin' -a bootstrap-token -d 'Issue another bootstrap token, beside a stopped server or on its database'
+complete -c ctl -n '__ctl_at admin' -l help -s h -d 'Show help'
+complete -c ctl -n '__ctl_at admin' -l quiet -s q -d 'Print no notes, only data, warnings and errors'
+complete -c ctl -n '__ctl_at admin' -l no-input -d 'Never ask; fail and name what is missing'
+complete -c ctl -n '__ctl_at admin' -l no-color -d 'No colours (also NO_COLOR)'
+complete -c ctl -n '__ctl_at admin bootstrap-token' -l help -s h -d 'Show help'
 complete -c ctl -n '__ctl_at agent-sim' -l help -s h -d 'Show help'
 complete -c ctl -n '__ctl_at agent-sim' -l quiet -s q -d 'Print no notes, only data, warnings and errors'
 complete -c ctl -n '__ctl_at agent-sim' -l no-input -d 'Never ask; fail and name what is missing'

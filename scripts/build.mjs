@@ -21,11 +21,11 @@ function compile() {
   if (status !== 0) throw new Error('the sources do not compile')
 }
 
-/** Copies what the compiler leaves: schema files and the like. */
+/** Copies what the compiler leaves: schema files and the like. JavaScript it has written itself. */
 function copyOtherFiles() {
   const entries = readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
   for (const entry of entries) {
-    if (!entry.isFile() || entry.name.endsWith('.ts')) continue
+    if (!entry.isFile() || /\.[jt]s$/.test(entry.name)) continue
     const from = join(entry.parentPath, entry.name)
     cpSync(from, join(next, from.slice(join(root, 'src').length)))
   }
@@ -34,7 +34,6 @@ function copyOtherFiles() {
 /** Writes the contract as data, so that a one-shot command loads no schema library (architecture: Build). */
 async function writeManifest() {
   const load = (path) => import(pathToFileURL(join(next, path)).href)
-  if (!existsSync(join(next, 'shared/contract/manifest.js'))) return
   const { contract } = await load('shared/contract/index.js')
   const { manifestOf } = await load('shared/contract/manifest.js')
   writeFileSync(join(next, 'contract-manifest.json'), `${JSON.stringify(manifestOf(contract))}\n`)

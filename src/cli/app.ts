@@ -70,7 +70,7 @@ export function specsOf(command: Command): FlagSpecs {
 function asksHelp(rest: readonly string[], { raw }: Command): boolean {
   const end = rest.indexOf('--')
   const before = end < 0 ? rest : rest.slice(0, end)
-  return before.includes('--help') || (raw !== true && before.includes('-h'))
+  return raw !== true && (before.includes('--help') || before.includes('-h'))
 }
 
 async function showCommand({ branch, io }: Called, command: Command): Promise<ExitCode> {

@@ -21,7 +21,7 @@ export interface Command<F extends FlagSpecs = FlagSpecs> {
   readonly asks?: boolean
   /** Whole command lines. */
   readonly examples?: readonly string[]
-  /** Everything after the command's words goes to it unparsed. */
+  /** Everything after the command's words goes to it unparsed, `--help` too. */
   readonly raw?: true
   /** Resolves to the exit code, 0 when nothing is said. */
   run(session: Session, given: Given<F>): Promise<ExitCode | undefined | void>

@@ -22,6 +22,11 @@ const OWN_COMMANDS: readonly CommandRow[] = [
     load: async () => (await import('./commands/serve.ts')).serve,
   },
   {
+    words: 'admin bootstrap-token',
+    summary: 'Issue another bootstrap token, beside a stopped server or on its database',
+    load: async () => (await import('./commands/serve.ts')).bootstrapToken,
+  },
+  {
     words: 'agent-sim',
     summary: 'Play a fleet of node agents against the server',
     load: async () => (await import('./commands/agent-sim.ts')).agentSim,

@@ -8,6 +8,7 @@ import { migrate } from './adapters/postgres/migrate.ts'
 import { createUnitOfWork } from './adapters/postgres/unit-of-work.ts'
 import { openSigner } from './adapters/sealed-signer/open-signer.ts'
 import { systemClock } from './adapters/system/clock.ts'
+import { recordRun } from './adapters/system/run-record.ts'
 import { createUuidV7 } from './adapters/system/uuid-v7.ts'
 import type { Config } from './config.ts'
 import type { Clock, IdSource } from './ports/clock.ts'
@@ -19,6 +20,8 @@ import type { UnitOfWork } from './ports/unit-of-work.ts'
 /** Every port with its adapter behind it. */
 export interface Backend {
   readonly datastore: Datastore
+  /** Whether the last run did not end in order. */
+  readonly isRecovered: boolean
   readonly keyring: Keyring
   readonly secrets: SecretStore
   readonly signer: Signer
@@ -44,51 +47,80 @@ export interface BackendHooks {
  * @throws BootError in one sentence; what was opened is closed again.
  */
 export async function openBackend(config: Config, hooks: BackendHooks): Promise<Backend> {
-  const datastore = await openDatastore(config, hooks)
+  const opened = await openDatastore(config, hooks)
   try {
-    return await openOver(datastore, config, hooks)
+    return await openOver(opened, config, hooks)
   } catch (error) {
-    await datastore.close()
+    await opened.datastore.close()
     throw error
   }
 }
 
+interface Opened {
+  readonly datastore: Datastore
+  readonly isRecovered: boolean
+}
+
 /** Only the adapter in use is loaded: each brings a driver of its own. */
-async function openDatastore({ storage, pools }: Config, { log, onBroken }: BackendHooks): Promise<Datastore> {
+async function openDatastore(config: Config, { log, onBroken }: BackendHooks): Promise<Opened> {
+  const { storage, pools, dataDir } = config
   const warn = (message: string, cause?: unknown): void => log.warn({ err: cause }, message)
   if (storage.kind === 'postgres') {
     const { openPostgres } = await import('./adapters/postgres/database.ts')
-    return openPostgres({ url: storage.url, pools, warn })
+    return recorded(await openPostgres({ url: storage.url, pools, warn }), dataDir)
   }
   const { openPglite } = await import('./adapters/pglite/database.ts')
-  return openPglite({ dataDir: storage.kind === 'memory' ? undefined : storage.directory, onFailure: onBroken })
+  const directory = storage.kind === 'memory' ? undefined : storage.directory
+  const datastore = await openPglite({ dataDir: directory, onFailure: onBroken, warn })
+  return { datastore, isRecovered: datastore.isRecovered }
 }
 
-async function openOver(datastore: Datastore, config: Config, hooks: BackendHooks): Promise<Backend> {
-  const { log } = hooks
+/** PostgreSQL does not know how a run of ours ended; a record beside the master key does. */
+function recorded(datastore: Datastore, dataDir: string): Opened {
+  const run = recordRun(dataDir)
+  const close = (): Promise<void> => datastore.close().finally(() => run.end())
+  return { datastore: { ...datastore, close }, isRecovered: run.wasAbandoned }
+}
+
+async function openOver(opened: Opened, config: Config, hooks: BackendHooks): Promise<Backend> {
+  const { datastore } = opened
   const clock = systemClock
-  const ids = createUuidV7(clock)
   const master = await proveMasterKey(datastore.pool('interactive'), config.masterKey)
-  const loose = looseMode(config.masterKey)
-  if (loose !== undefined) log.warn(loose)
-  const migrated = await migrate(datastore)
-  if (migrated.length > 0) log.info({ migrations: migrated }, 'schema brought up to date')
+  await prepareSchema(datastore, config, hooks.log)
   const ring = await openRing(datastore, master, clock)
   const secrets = createSecretStore(ring)
   const signer = await openSigner({ datastore, secrets, clock })
+  const changing = openChanges(datastore, { clock, ids: createUuidV7(clock) }, hooks)
+  return { ...opened, ...changing, keyring: createKeyring(ring), secrets, signer }
+}
+
+async function prepareSchema(datastore: Datastore, { masterKey }: Config, log: Logger): Promise<void> {
+  const loose = looseMode(masterKey)
+  if (loose !== undefined) log.warn(loose)
+  const migrated = await migrate(datastore)
+  if (migrated.length > 0) log.info({ migrations: migrated }, 'schema brought up to date')
+}
+
+type Changing = Pick<Backend, 'feed' | 'authorizer' | 'unitOfWork' | 'clock' | 'ids'>
+
+/** The change feed, what follows it, and the unit of work that feeds it. */
+function openChanges(
+  datastore: Datastore,
+  sources: Pick<Backend, 'clock' | 'ids'>,
+  { log, onAuditFailure }: BackendHooks,
+): Changing {
   const feed = createChangeFeed({ datastore, warn: (message, cause) => log.warn({ err: cause }, message) })
   const authorizer = createEmbeddedAuthorizer({ datastore, changeFeed: feed })
   const unitOfWork = createUnitOfWork({
+    ...sources,
     datastore,
     feed,
-    clock,
-    ids,
     validateTuple: authorizer.validateTuple,
     onAuditFailure(error, { relation, correlationId }) {
-      hooks.onAuditFailure()
+      onAuditFailure()
       log.error({ err: error, relation, correlation_id: correlationId }, 'an audit row could not be written')
     },
     onLateFeed: (error) => log.warn({ err: error }, 'a committed change was not seen in time'),
   })
-  return { datastore, keyring: createKeyring(ring), secrets, signer, feed, authorizer, unitOfWork, clock, ids }
+  return { ...sources, feed, authorizer, unitOfWork }
 }

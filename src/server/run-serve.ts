@@ -1,13 +1,11 @@
 import { readFileSync } from 'node:fs'
 import type { Logger } from 'pino'
-import { BootError } from './boot-error.ts'
 import { parseConfig, type Config } from './config.ts'
-import { ConfigError } from './config/config-error.ts'
 import { helpText } from './config/reference.ts'
+import { explainFailure } from './explain-failure.ts'
 import { createMemoryHandover, type MemoryHandover } from './first-run/memory-handover.ts'
-import { createTokenFile, TokenFileError } from './first-run/token-file.ts'
+import { createTokenFile } from './first-run/token-file.ts'
 import { createLog, type TextSink } from './log.ts'
-import { DatastoreError } from './ports/datastore.ts'
 import { serve, type RunningServer } from './serve.ts'
 import { readTls } from './tls-files.ts'
 import { welcome } from './welcome.ts'
@@ -55,7 +53,7 @@ export async function runServe(
     const config = parseConfig({ argv, env, uid: process.geteuid?.() })
     return config.isCheck ? check(config, io) : await run(config, io)
   } catch (error) {
-    return refuse(error, io)
+    return explainFailure('serve', error, io.stderr)
   }
 }
 
@@ -63,37 +61,6 @@ function check({ tls }: Config, { stderr }: ServeIo): number {
   if (tls !== undefined) readTls(tls)
   stderr.write('The configuration is valid.\n')
   return 0
-}
-
-/** Says why the server does not run: one sentence for what an operator can mend, everything for a bug. */
-function refuse(error: unknown, { stderr }: ServeIo): number {
-  const known = translate(error)
-  if (known === undefined) {
-    stderr.write(`ctl serve failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
-    return 1
-  }
-  stderr.write(`ctl serve: ${known.message}\n`)
-  return known.exitCode
-}
-
-function translate(error: unknown): ConfigError | BootError | undefined {
-  if (error instanceof ConfigError || error instanceof BootError) return error
-  if (error instanceof TokenFileError) {
-    const advice = error.code === 'EEXIST' ? 'move the one that is there away' : 'make its directory writable'
-    return new BootError(1, `${capitalized(error.message)}: ${advice}, or name another with --bootstrap-token-file.`)
-  }
-  if (error instanceof DatastoreError && error.failure === 'unavailable')
-    return new BootError(8, 'The datastore stopped answering during the start; start again once it is back.')
-  if (error instanceof DatastoreError && error.failure === 'readonly')
-    return new BootError(
-      8,
-      'The datastore takes no writes; free its disk or lift its read-only mode, then start again.',
-    )
-  return undefined
-}
-
-function capitalized(sentence: string): string {
-  return sentence.charAt(0).toUpperCase() + sentence.slice(1)
 }
 
 /** Resolves at the first signal to stop, or when the datastore broke. A second signal ends the process at once. */
@@ -171,13 +138,14 @@ function reloadOnHangup(server: RunningServer, log: Logger): () => void {
   return () => void process.off('SIGHUP', reload)
 }
 
-/** The ready line for scripts, words for people (decisions: First run). */
-function announce(server: RunningServer, config: Config, io: ServeIo): void {
+/** Words for people, then the ready line for scripts (decisions: First run): whoever waits for it finds all said. */
+function announce(server: RunningServer, config: Config, { stdout, stderr }: ServeIo): void {
   const { url, opsUrl } = server
   const version = packageVersion()
-  if (!io.stdout.isTty)
-    io.stdout.write(`${JSON.stringify({ event: 'ready', url, ops_url: opsUrl ?? null, pid: process.pid, version })}\n`)
-  io.stderr.write(welcome({ url, opsUrl, version, config, firstRun: server.firstRun }))
+  stderr.write(welcome({ ...server, version, config }))
+  if (stdout.isTty) return
+  const ready = { event: 'ready', url, ops_url: opsUrl ?? null, pid: process.pid, version }
+  stdout.write(`${JSON.stringify(ready)}\n`)
 }
 
 interface Extras {

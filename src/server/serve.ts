@@ -34,6 +34,8 @@ export interface RunningServer {
   readonly url: string
   readonly opsUrl: string | undefined
   readonly firstRun: FirstRunOutcome
+  /** Whether the last run did not end in order. */
+  readonly isRecovered: boolean
   /** Issues another token to the bootstrap identity, to be used within the hour by this very process. */
   issueToken(): Promise<string>
   /** Makes a request of its own API, through every check, without a socket. Resolves with the parsed answer. */
@@ -113,6 +115,7 @@ async function startOver(ground: Ground): Promise<RunningServer> {
     url: assembly.url,
     opsUrl,
     firstRun: outcome,
+    isRecovered: backend.isRecovered,
     issueToken: () => issueOwnToken(founding),
     request: (call) => requestOwn(assembly.app, call),
     reloadTls() {

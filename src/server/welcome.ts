@@ -9,16 +9,20 @@ export interface Welcome {
   readonly version: string
   readonly config: Config
   readonly firstRun: FirstRunOutcome
+  readonly isRecovered: boolean
 }
+
+const RECOVERED = 'The last run ended uncleanly; what it had acknowledged was recovered.'
 
 /** Where `ctl` looks for a server unless told otherwise. */
 const DEFAULT_URL = 'http://127.0.0.1:7443'
 
 /** The lines on stderr: where it is, what was made, what to type next. */
-export function welcome({ url, opsUrl, version, config, firstRun }: Welcome): string {
+export function welcome({ url, opsUrl, version, config, firstRun, isRecovered }: Welcome): string {
   const lines = [
     `ctl ${version} serves ${url}, ${storageWords(config)}.`,
     ...(opsUrl === undefined ? [] : [`Metrics are at ${opsUrl}/metrics.`]),
+    ...(isRecovered ? [RECOVERED] : []),
     ...(firstRun === 'founded'
       ? ['First start: made the Domain default, a Project in it and a bootstrap identity.']
       : []),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAuditSink } from '../../src/server/adapters/postgres/audit-sink.ts'
-import { START_MS, startAccess, type Access, type Person } from '../support/access.ts'
+import { START_MS, startAccess, type Access, type Answer, type Person } from '../support/access.ts'
 import { DATASTORE_KINDS, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
 
 /** Before everything that the requests of the tests leave. */
@@ -80,8 +80,7 @@ describe.each(DATASTORE_KINDS)('the audit list on %s', (kind) => {
     const list = (caller: Person, query: string) => access.call(caller.token, `GET /v1/audit?${query}`)
     const ofDomain = (query = '') => list(auditor, `domain_id=${domainId}${query}`)
     const PAST = '&until=2026-03-01T07:00:03Z'
-    const endsOf = (answer: { body: { items: { id: string }[] } }) =>
-      answer.body.items.map(({ id }) => Number(id.at(-1)))
+    const endsOf = (answer: Answer) => answer.body.items.map(({ id }) => Number(id.at(-1)))
 
     it('shows the decisions of the Domain, newest first', async () => {
       const answer = await ofDomain(`${PAST}&limit=4`)
@@ -137,7 +136,7 @@ describe.each(DATASTORE_KINDS)('the audit list on %s', (kind) => {
     it("shows the platform's own decisions to its auditors", async () => {
       const answer = await list(overseer, 'scope=platform&subject=user:p')
       expect(endsOf(answer)).toEqual([5])
-      expect(answer.body.items[0].domain_id).toBeNull()
+      expect(answer.body.items[0]?.domain_id).toBeNull()
       expect((await list(overseer, `domain_id=${domainId}&subject=user:b`)).body.items).toHaveLength(1)
     })
 

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Answer } from '../support/control-plane.ts'
 import { STORES } from '../support/stores.ts'
-import { startTenancy, type Tenancy } from '../support/tenancy.ts'
+import { startReplica, startTenancy, type Tenancy } from '../support/tenancy.ts'
 
 const NOWHERE = '01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4b'
 
@@ -200,6 +200,22 @@ describe.each(STORES)('Groups on the $name store', (store) => {
         }
       })
 
+      // The embedded store belongs to one process.
+      it.skipIf(store.name === 'embedded')('refuses that on two replicas too', async () => {
+        const replica = await startReplica(tenancy)
+        replica.callers.add(admin, domainId)
+        try {
+          for (let round = 0; round < 10; round++) {
+            const [one, two] = [await tenancy.group(domainId), await tenancy.group(domainId)]
+            const there = replica.call(admin, `PUT ${memberPath(two, `group:${one}#member`)}`)
+            const answers = await Promise.all([add(one, `group:${two}#member`), there])
+            expect(answers.map(({ status }) => status).toSorted()).toEqual([204, 400])
+          }
+        } finally {
+          await replica.stop()
+        }
+      })
+
       it('nests groups 40 deep and no deeper', async () => {
         const chain: string[] = []
         for (let depth = 0; depth < 42; depth++) chain.push(await tenancy.group(domainId))
@@ -298,6 +314,13 @@ describe.each(STORES)('Groups on the $name store', (store) => {
         })
         const again = await tenancy.call(admin, `DELETE /v1/domains/${domainId}/groups/${group}`)
         expect(codeOf(again)).toEqual([404, 'group_not_found'])
+      })
+
+      it('goes once, whoever else deletes it at the same moment', async () => {
+        const id = await tenancy.group(domainId)
+        const remover = () => tenancy.call(admin, `DELETE /v1/domains/${domainId}/groups/${id}`)
+        const statuses = (await Promise.all([remover(), remover(), remover()])).map(({ status }) => status)
+        expect(statuses.toSorted()).toEqual([204, 404, 404])
       })
 
       it('leaves no grant and no membership behind that was made at the same moment', async () => {

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { START_MS, startAccess, type Access, type Person } from '../support/access.ts'
+import { START_MS, startAccess, type Access, type Answer, type Person } from '../support/access.ts'
 import { DATASTORE_KINDS, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
 
 const UNKNOWN = '01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4b'
@@ -28,7 +28,7 @@ describe.each(DATASTORE_KINDS)('identities on %s', (kind) => {
       access.call(person.token, `GET /v1/domains/${of}/identities/${id}`)
     const listing = (person: Person, query = '', of = domainId) =>
       access.call(person.token, `GET /v1/domains/${of}/identities${query}`)
-    const idsOf = (answer: { body: { items: { id: string }[] } }) => answer.body.items.map(({ id }) => id)
+    const idsOf = (answer: Answer) => answer.body.items.map(({ id }) => id)
 
     it('creates a service identity; its subject is sealed and never echoed', async () => {
       const subject = 'deploy-robot@ci'

@@ -37,12 +37,33 @@ import { emptyTables } from './datastores.ts'
 
 export const START_MS = Date.parse('2026-03-01T08:00:00.000Z')
 
+/** Members of the answers of these surfaces. Which of them an answer has is for the test to know. */
+export interface Document {
+  readonly id: string
+  readonly at: string
+  readonly subject: string
+  readonly domain_id: string | null
+  readonly token: string
+  readonly expires_at: string
+  readonly updated_at: string
+  readonly revoked_at: string | null
+  readonly external_subject: string
+  readonly external_subject_pseudonym: string
+  readonly code: string
+  readonly reason: string
+  readonly correlation_id: string
+  readonly missing_relation: Readonly<Record<'object' | 'relation' | 'subject', string>>
+  readonly decision: string
+  readonly items: readonly Document[]
+  readonly next_cursor: string | null
+}
+
 /** An answer as it came over the socket. */
 export interface Answer {
   readonly status: number
   readonly headers: Headers
-  /** The JSON document; undefined when there was none. */
-  readonly body: any
+  /** One document, or a list of them; undefined when there was none. */
+  readonly body: Document & readonly Document[]
 }
 
 /** A principal with a token of its own. */
@@ -88,14 +109,19 @@ export interface Access {
   change<T>(work: (change: Change) => Promise<T>): Promise<T>
   call(token: string, operation: string, body?: unknown): Promise<Answer>
   /** Events of the request that got this answer, oldest first. */
-  outbox(of: Answer): Promise<readonly { event: string; aggregate: string; domain_id: string | null; payload: any }[]>
+  outbox(
+    of: Answer,
+  ): Promise<readonly { event: string; aggregate: string; domain_id: string | null; payload: unknown }[]>
   /** Audit rows of that request, once `count` of them are stored. */
   audited(of: Answer, count?: number): Promise<readonly AuditView[]>
-  stop(): Promise<void>
+  /** Fails when something went wrong behind the answers, unless that was meant. */
+  stop(meant?: 'outage'): Promise<void>
 }
 
 export async function startAccess(datastore: Datastore): Promise<Access> {
   await emptyTables(datastore)
+  const troubles: string[] = []
+  const fail = (message: string): void => void troubles.push(message)
   const clock = { nowMs: START_MS, now: () => clock.nowMs }
   const ids = createUuidV7(clock)
   const ring = await openRing(datastore, masterKeyOf(Buffer.alloc(32, 7)), clock)
@@ -103,7 +129,7 @@ export async function startAccess(datastore: Datastore): Promise<Access> {
   const secrets = createSecretStore(ring)
   const feed = createChangeFeed({ datastore, warn: fail })
   const authorizer = createEmbeddedAuthorizer({ datastore, changeFeed: feed })
-  const lastUsed = createLastUsed({ datastore, onFailure: (error) => fail('uses were not written', error) })
+  const lastUsed = createLastUsed({ datastore, onFailure: () => fail('uses were not written') })
   const resolver = createApiTokenResolver({ datastore, keyring, changeFeed: feed, clock, lastUsed })
   const unitOfWork = createUnitOfWork({
     datastore,
@@ -111,8 +137,8 @@ export async function startAccess(datastore: Datastore): Promise<Access> {
     clock,
     ids,
     validateTuple: authorizer.validateTuple,
-    onAuditFailure: (error) => fail('an audit row was refused', error),
-    onLateFeed: (error) => fail('the change feed is late', error),
+    onAuditFailure: () => fail('an audit row was refused'),
+    onLateFeed: () => fail('the change feed is late'),
   })
   const mint = createMint({ ids, keyring, env: 'test' })
   const log = pino({ level: 'silent' })
@@ -193,11 +219,12 @@ export async function startAccess(datastore: Datastore): Promise<Access> {
         .orderBy('id')
         .execute(),
     audited: (of, count = 1) => auditRows(db, correlationOf(of), count),
-    async stop() {
+    async stop(meant) {
       await app.drain(1000)
       await queue.close()
       await lastUsed.flush()
       feed.stop()
+      if (troubles.length > 0 && meant !== 'outage') throw new Error(troubles.join('; '))
     },
   }
 }
@@ -237,8 +264,4 @@ async function send(port: number, { token, operation, body }: Sending): Promise<
   })
   const text = await response.text()
   return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) }
-}
-
-function fail(message: string, cause?: unknown): never {
-  throw new Error(message, { cause })
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll } from 'vitest'
 import { openPglite } from '../../src/server/adapters/pglite/database.ts'
 import { openPostgres } from '../../src/server/adapters/postgres/database.ts'
 import { migrate } from '../../src/server/adapters/postgres/migrate.ts'
-import type { Datastore } from '../../src/server/ports/datastore.ts'
+import type { Datastore, Pool } from '../../src/server/ports/datastore.ts'
 import { type PostgresCluster, startPostgresCluster } from './postgres-cluster.ts'
 import { requirement } from './requirements.mjs'
 
@@ -20,13 +20,15 @@ export function isDatastoreMissing(kind: DatastoreKind): boolean {
 export interface DatastoreInUse {
   /** Migrated. Only within hooks and tests. */
   current(): Datastore
-  /** The server behind it; undefined on the embedded store. */
-  cluster(): PostgresCluster | undefined
+  /** What it warned of so far. */
+  readonly warnings: readonly string[]
+  /** The server behind it. @throws Error on the embedded store. */
+  cluster(): PostgresCluster
 }
 
-const warn = (message: string, cause?: unknown) => {
-  throw new Error(`unexpected warning: ${message}`, { cause })
-}
+/** Statements may be given shorter deadlines than the defaults. */
+export type StatementDeadlinesMs = Partial<Record<Pool, number>>
+
 const onFailure = (error: Error) => {
   throw error
 }
@@ -35,15 +37,17 @@ const onFailure = (error: Error) => {
  * Opens a migrated datastore before the tests of the surrounding `describe` and closes it after them: PGlite in memory,
  * or a PostgreSQL cluster of its own. Empty it between tests with `emptyTables`.
  */
-export function useDatastore(kind: DatastoreKind): DatastoreInUse {
+export function useDatastore(kind: DatastoreKind, statementDeadlinesMs: StatementDeadlinesMs = {}): DatastoreInUse {
   let cluster: PostgresCluster | undefined
   let datastore: Datastore | undefined
+  const warnings: string[] = []
+  const warn = (message: string) => void warnings.push(message)
   beforeAll(async () => {
     if (isDatastoreMissing(kind)) return
     if (kind === 'postgres') cluster = await startPostgresCluster()
     datastore = cluster
-      ? await openPostgres({ url: cluster.url, warn })
-      : await openPglite({ dataDir: undefined, onFailure, warn })
+      ? await openPostgres({ url: cluster.url, statementDeadlinesMs, warn })
+      : await openPglite({ dataDir: undefined, statementDeadlinesMs, onFailure, warn })
     await migrate(datastore)
   })
   afterAll(async () => {
@@ -55,7 +59,11 @@ export function useDatastore(kind: DatastoreKind): DatastoreInUse {
       if (datastore === undefined) throw new Error(`the ${kind} datastore is not open`)
       return datastore
     },
-    cluster: () => cluster,
+    warnings,
+    cluster() {
+      if (cluster === undefined) throw new Error(`the ${kind} datastore has no cluster`)
+      return cluster
+    },
   }
 }
 
@@ -66,4 +74,9 @@ export async function emptyTables(datastore: Datastore): Promise<void> {
     select string_agg(format('%I', tablename), ', ') as tables from pg_tables
     where schemaname = 'public' and tablename not in ('schema_migrations', 'authz_head')`.execute(db)
   await sql.raw(`truncate ${rows[0]?.tables} restart identity; update authz_head set revision = 0`).execute(db)
+}
+
+/** Leaves the database as `create database` made it. */
+export async function dropEverything(datastore: Datastore): Promise<void> {
+  await sql.raw('drop schema public cascade; create schema public').execute(datastore.pool('bulk'))
 }

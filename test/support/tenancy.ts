@@ -104,6 +104,12 @@ export async function startTenancy(
   }
 }
 
+/** Another replica over the datastore of the first, with the tenancy surfaces alone. Stop it before the first. */
+export function startReplica({ datastore }: Tenancy): Promise<ControlPlane> {
+  const shared = { ...datastore, close: async () => undefined }
+  return startControlPlane(shared, (parts) => ({ surfaces: tenancySurfaces(parts) }))
+}
+
 function tenancySurfaces({ datastore, ids }: ControlPlaneParts): MountedSurface[] {
   return [
     mounted(domains, createDomains({ datastore, ids })),

@@ -21,6 +21,15 @@ export const serve = defineCommand({
   },
 })
 
+/** The server's own command, run beside it: it opens the datastore itself. */
+export const bootstrapToken = defineCommand({
+  raw: true,
+  async run({ io }, { args }) {
+    const { runBootstrapToken } = await import('../../server/run-bootstrap-token.ts')
+    return (await runBootstrapToken(args, io.env, io)) as ExitCode
+  },
+})
+
 async function keepContext(
   { contexts }: Session,
   { name, url, token }: Parameters<ServeIo['keepContext']>[0],

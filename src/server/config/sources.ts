@@ -75,8 +75,8 @@ function isSwitch(name: OptionName): boolean {
 }
 
 function unknownWord(word: string): ConfigError {
-  if (!word.startsWith('-')) return new ConfigError(2, 'ctl serve takes flags only; see ctl serve --help.')
-  return new ConfigError(2, `ctl serve has no flag ${word}.${guess(word, FLAGS.keys()) || ' See ctl serve --help.'}`)
+  if (!word.startsWith('-')) return new ConfigError(2, 'Only flags are taken here; see --help.')
+  return new ConfigError(2, `There is no flag ${word}.${guess(word, FLAGS.keys()) || ' See --help.'}`)
 }
 
 function guess(word: string, known: Iterable<string>): string {

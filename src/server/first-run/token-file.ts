@@ -20,12 +20,14 @@ const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | con
 /** Why the token file cannot be written; `code` is the system's, e.g. `EEXIST`. */
 export class TokenFileError extends Error {
   readonly code: string
+  readonly path: string
 
   constructor(path: string, cause: unknown) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause)
     super(`the token file ${path} cannot be written (${code})`, { cause })
     this.name = 'TokenFileError'
     this.code = code
+    this.path = path
   }
 }
 

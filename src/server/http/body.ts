@@ -6,6 +6,8 @@ import { isStorableValue } from './unsafe-text.ts'
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true })
 
+const UNSTORABLE = 'the body holds U+0000, a lone surrogate or a member named __proto__'
+
 /** Media types that bodies may come in. */
 export type BodyMedia = 'application/json' | 'application/x-www-form-urlencoded'
 
@@ -13,44 +15,38 @@ export type BodyMedia = 'application/json' | 'application/x-www-form-urlencoded'
  * Decodes a whole body that is within its cap; nothing sent reads as an empty object, so that bodies whose members are
  * all optional may be left out.
  *
- * @throws Problem `invalid_body` for anything that is not an object of strict UTF-8 JSON (or a form) that can be stored.
+ * @throws Problem `invalid_body`, or the body's own code, for anything that is not an object of strict UTF-8 JSON (or a form) that can be stored.
  */
-export function decodeBody(bytes: Buffer, media: BodyMedia): unknown {
+export function decodeBody({ bodyProblem }: OperationPlan, bytes: Buffer, media: BodyMedia): unknown {
   if (bytes.length === 0) return {}
-  const text = decodeText(bytes)
-  return media === 'application/json' ? decodeJson(text) : decodeForm(text)
+  try {
+    const text = decodeText(bytes)
+    return media === 'application/json' ? decodeJson(text) : decodeForm(text)
+  } catch (error) {
+    throw problem(bodyProblem, {}, error)
+  }
 }
 
 function decodeText(bytes: Buffer): string {
   const text = bytes.toString('utf8')
   // A replacement character is the only trace of bytes that are not UTF-8; then the strict decoder decides.
-  if (!text.includes('\ufffd')) return text
-  try {
-    return strictUtf8.decode(bytes)
-  } catch (error) {
-    throw problem('invalid_body', {}, error)
-  }
+  return text.includes('\ufffd') ? strictUtf8.decode(bytes) : text
 }
 
 function decodeJson(text: string): unknown {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch (error) {
-    throw problem('invalid_body', {}, error)
-  }
+  const value: unknown = JSON.parse(text)
   // What cannot be stored can only be written in these two ways; most bodies have neither.
-  if ((text.includes('\\u') || text.includes('__proto__')) && !isStorableValue(value)) throw problem('invalid_body')
+  if ((text.includes('\\u') || text.includes('__proto__')) && !isStorableValue(value)) throw new Error(UNSTORABLE)
   return value
 }
 
 function decodeForm(text: string): unknown {
   const members: Record<string, string> = Object.create(null)
   for (const [name, value] of new URLSearchParams(text)) {
-    if (name in members) throw problem('invalid_body')
+    if (name in members) throw new Error('the form repeats a member')
     members[name] = value
   }
-  if (!isStorableValue(members)) throw problem('invalid_body')
+  if (!isStorableValue(members)) throw new Error(UNSTORABLE)
   return { ...members }
 }
 

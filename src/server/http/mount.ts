@@ -82,11 +82,11 @@ function operate(active: ActiveRequest, raw: unknown, { gatekeeper }: MountDeps)
 }
 
 /** Decodes what arrived; nothing sent reads as an empty object. */
-function decode({ operation }: OperationPlan, raw: unknown): unknown {
+function decode(plan: OperationPlan, raw: unknown): unknown {
   if (raw === undefined || raw === null) return {}
   // Only the parsers above make bodies.
   const { bytes, media } = raw as RawBody
-  const taken: readonly BodyMedia[] = operation.bodyMedia ?? ['application/json']
+  const taken: readonly BodyMedia[] = plan.operation.bodyMedia ?? ['application/json']
   if (bytes.length > 0 && !taken.includes(media)) throw problem('unsupported_media_type')
-  return decodeBody(bytes, media)
+  return decodeBody(plan, bytes, media)
 }

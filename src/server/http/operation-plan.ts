@@ -1,11 +1,13 @@
-import type {
-  AnySchema,
-  CredentialKind,
-  Gate,
-  GateLeg,
-  MediaResponse,
-  Operation,
+import {
+  accessOf,
+  type AnySchema,
+  type CredentialKind,
+  type Gate,
+  type GateLeg,
+  type MediaResponse,
+  type Operation,
 } from '../../shared/contract/operation.ts'
+import { bodyProblemOf } from '../../shared/contract/problem-codes.ts'
 import type { ProblemCode } from '../../shared/problems.ts'
 import type { AnyHandler, MountedSurface } from './request-context.ts'
 import { deprecationHeaders, type DeprecationHeaders } from './deprecations.ts'
@@ -41,6 +43,8 @@ export interface OperationPlan {
   /** Bytes; what is read and thrown away where the operation has no body. */
   readonly bodyBytesMax: number
   readonly overCap: ProblemCode
+  /** The 400 of a body that cannot be decoded. */
+  readonly bodyProblem: ProblemCode
 }
 
 export interface AuditPlan {
@@ -70,7 +74,7 @@ export function planOperations(surfaces: readonly MountedSurface[]): readonly Op
 }
 
 function planOperation(id: string, operation: Operation, surface: MountedSurface): OperationPlan {
-  const access = operation.access ?? (operation.method === 'GET' ? 'read' : 'write')
+  const access = accessOf(operation)
   const [successStatus, successShape] = Object.entries(operation.responses)[0] ?? []
   if (operation.body !== undefined && operation.bodyBytesMax === undefined) throw new Error('a body needs a cap')
   if (successShape === undefined) throw new Error('a success answer is missing')
@@ -86,6 +90,7 @@ function planOperation(id: string, operation: Operation, surface: MountedSurface
     successStatus: Number(successStatus),
     successShape,
     ...planDefaults(operation),
+    bodyProblem: bodyProblemOf(operation),
   }
 }
 

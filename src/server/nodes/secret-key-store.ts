@@ -31,7 +31,10 @@ export interface NewSecretKey {
 /** How long a dead key stays known as revoked, in ms; older ones go when the node gets a new key. */
 const DEAD_KEY_KEPT_MS = 30 * 24 * 60 * 60 * 1000
 
-/** Finds a key of a node by its id, with what else decides whether it works at `nowMs`. */
+/**
+ * Finds a key of a node by its id, with what else decides whether it works at `nowMs`. Of the keys of one node the one
+ * that ends first is the eldest; the newest has no end.
+ */
 export function findKey(
   db: Db,
   key: { nodeId: string; kid: string },
@@ -51,9 +54,11 @@ export function findKey(
             .selectFrom('node_secret_keys as elder')
             .whereRef('elder.node_id', '=', 'k.node_id')
             .whereRef('elder.kid', '<>', 'k.kid')
-            .whereRef('elder.created_at', '<=', 'k.created_at')
             .where('elder.revoked_at', 'is', null)
-            .where('elder.retires_at', '>', new Date(nowMs)),
+            .where('elder.retires_at', '>', new Date(nowMs))
+            .where((its) =>
+              its.or([its('k.retires_at', 'is', null), its('elder.retires_at', '<', its.ref('k.retires_at'))]),
+            ),
         )
         .$castTo<boolean>()
         .as('has_elder'),
@@ -61,7 +66,7 @@ export function findKey(
     .executeTakeFirst()
 }
 
-/** The keys that work at `nowMs`, oldest first. */
+/** The keys that work at `nowMs`: those that end first, first; the newest last. */
 export function liveKeys(db: Db, nodeId: string, nowMs: number): Promise<SecretKey[]> {
   return db
     .selectFrom('node_secret_keys')
@@ -69,6 +74,7 @@ export function liveKeys(db: Db, nodeId: string, nowMs: number): Promise<SecretK
     .where('node_id', '=', nodeId)
     .where('revoked_at', 'is', null)
     .where((on) => on.or([on('retires_at', 'is', null), on('retires_at', '>', new Date(nowMs))]))
+    .orderBy('retires_at')
     .orderBy('created_at')
     .orderBy('kid')
     .execute()
@@ -124,7 +130,7 @@ export async function revokeKeys(tx: Db, nodeId: string, atMs: number): Promise<
     .execute()
 }
 
-/** Records the first use of a key; false when another caller was first. */
+/** Records the first use of a key and ends those that it replaced; false when another caller was first. */
 export async function markFirstUse(tx: Db, key: { nodeId: string; kid: string }, atMs: number): Promise<boolean> {
   const used = await tx
     .updateTable('node_secret_keys')
@@ -132,16 +138,16 @@ export async function markFirstUse(tx: Db, key: { nodeId: string; kid: string },
     .where('node_id', '=', key.nodeId)
     .where('kid', '=', key.kid)
     .where('first_used_at', 'is', null)
-    .returning('created_at')
+    .returning('retires_at')
     .executeTakeFirst()
   if (used === undefined) return false
-  await tx
+  const { retires_at: end } = used
+  let elders = tx
     .updateTable('node_secret_keys')
     .set({ retires_at: new Date(atMs) })
     .where('node_id', '=', key.nodeId)
-    .where('kid', '<>', key.kid)
-    .where('created_at', '<=', used.created_at)
     .where('retires_at', '>', new Date(atMs))
-    .execute()
+  if (end !== null) elders = elders.where('retires_at', '<', end)
+  await elders.execute()
   return true
 }

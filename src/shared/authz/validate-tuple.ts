@@ -1,6 +1,5 @@
 import { problem, type Problem } from '../problems.ts'
 import { findRule } from './find-rule.ts'
-import type { Model } from './model.ts'
 import { parseTupleReference } from './reference.ts'
 import { SERVICE_MODEL } from './service-model.ts'
 import type { TupleColumns } from './tuple.ts'
@@ -73,9 +72,4 @@ function columnsOf(tuple: WrittenTuple): Omit<TupleColumns, 'domain_id'> {
     resource_id: resource.id,
     caveat_name: tuple.caveatName ?? '',
   }
-}
-
-/** Whether the relation of that type is a parent edge, which only the service writes. */
-export function isStructural(resourceType: string, relation: string, model: Model = SERVICE_MODEL): boolean {
-  return model.type(resourceType)?.writable.get(relation)?.structural ?? false
 }

@@ -8,7 +8,7 @@ import type {
   ManifestType,
   ManifestValue,
 } from './manifest-format.ts'
-import type { AnySchema, MediaResponse, Operation, Surface } from './operation.ts'
+import { accessOf, type AnySchema, type MediaResponse, type Operation, type Surface } from './operation.ts'
 import { problemCodesOf } from './problem-codes.ts'
 
 /** Writes the contract as plain JSON, for the client and the command line to run from. */
@@ -38,10 +38,10 @@ function describe(id: string, operation: Operation, surface: string): ManifestOp
     summary,
     ...(description !== undefined && { description }),
     credentials,
-    access: operation.access ?? (method === 'GET' ? 'read' : 'write'),
+    access: accessOf(operation),
     idempotent: operation.idempotent ?? REPEATABLE.has(method),
     params: membersOf(operation.params),
-    query: membersOf(operation.query),
+    query: membersOf(operation.query).map((field) => withListBounds(field, operation)),
     ...(body && { body }),
     responses: Object.entries(operation.responses).map(([status, shape]) => responseOf(Number(status), shape)),
     ...(paging && { paging }),
@@ -53,6 +53,13 @@ function describe(id: string, operation: Operation, surface: string): ManifestOp
 
 function membersOf(schema: AnySchema | undefined): readonly ManifestField[] {
   return schema === undefined ? [] : fieldsOf(jsonSchemaOf(schema, 'input'))
+}
+
+/** `limit` is a text with a pattern to the parser; to a caller it is the number that it stands for (S0 convention 5). */
+function withListBounds(field: ManifestField, { paging }: Operation): ManifestField {
+  if (paging === undefined || field.name !== 'limit') return field
+  const { pattern: _digits, ...words } = field
+  return { ...words, type: 'integer', minimum: 1, maximum: 200, default: 50 }
 }
 
 function bodyOf({ body, bodyMedia, bodyBytesMax }: Operation): ManifestBody | undefined {

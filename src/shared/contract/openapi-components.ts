@@ -9,6 +9,12 @@ export const SHARED_COMPONENTS = {
       description: 'Current and latest major version.',
       schema: { type: 'string', examples: ['current=v1, latest=v1'] },
     },
+    Deprecation: {
+      description: 'Since when the operation is deprecated: `@` and Unix seconds (RFC 9745).',
+      schema: { type: 'string' },
+    },
+    Sunset: { description: 'When the operation may go away (RFC 8594).', schema: { type: 'string' } },
+    RetryAfter: { description: 'Seconds after which a retry is sensible.', schema: { type: 'string' } },
   },
   securitySchemes: {
     apiToken: { type: 'http', scheme: 'bearer', bearerFormat: 'psk_…', description: 'API token' },

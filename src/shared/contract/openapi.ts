@@ -1,14 +1,30 @@
 import { PROBLEMS, type ProblemCode } from '../problems.ts'
-import { jsonSchemaOf, type JsonSchema } from './json-schema.ts'
+import { asZod, jsonSchemaOf, type JsonSchema } from './json-schema.ts'
 import { SHARED_COMPONENTS } from './openapi-components.ts'
-import type { AnySchema, AuditRule, CredentialKind, Gate, MediaResponse, Operation, Surface } from './operation.ts'
+import {
+  accessOf,
+  type AnySchema,
+  type CredentialKind,
+  type MediaResponse,
+  type Operation,
+  type Surface,
+} from './operation.ts'
 import { problemCodesOf } from './problem-codes.ts'
 import { componentsOf, type Components } from './schema-components.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
+const DESCRIPTION = `
+Control plane for a fleet of nodes in an encrypted peer-to-peer mesh.
+
+Ids are UUIDs other than zero. Lists answer \`items\` and \`next_cursor\`: a page may be short, only an absent or null
+\`next_cursor\` ends the list. Every refusal is a problem document (RFC 9457) with a \`code\`; those of each operation are
+listed with it. Request bodies with unknown members are refused; answers may gain members at any time. A path that no
+operation has is answered with \`not_found\`, a method that its path lacks with \`method_not_allowed\` and an \`Allow\` header.
+`.trim()
+
 /** Derives the OpenAPI 3.1 document: what the server enforces, in the words of the contract. */
-export function openApiOf(contract: { readonly [key: string]: Surface }, version: string): Json {
+export function openApiOf(contract: { readonly [key: string]: Surface }): Json {
   const surfaces = Object.values(contract)
   const components = componentsOf()
   const paths: Record<string, Record<string, Json>> = {}
@@ -22,15 +38,16 @@ export function openApiOf(contract: { readonly [key: string]: Surface }, version
     openapi: '3.1.0',
     info: {
       title: 'ctl',
-      version,
-      description: 'Control plane for a fleet of nodes in an encrypted peer-to-peer mesh.',
+      version: 'v1',
+      description: DESCRIPTION,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
     tags: surfaces.map(({ name, summary }) => ({ name, description: summary })),
     paths,
     components: {
-      ...SHARED_COMPONENTS,
+      headers: usedHeaders(paths),
+      responses: { Unrouted: UNROUTED },
       securitySchemes: usedSchemes(surfaces),
       schemas: { ...SHARED_COMPONENTS.schemas, ...components.schemas() },
     },
@@ -46,7 +63,9 @@ interface Described {
 
 function describe({ id, operation, surface, components }: Described): Json {
   const { summary, description, credentials, gate, audit, deprecated, body } = operation
-  const parameters = [...parametersOf(operation.params, 'path'), ...parametersOf(operation.query, 'query')]
+  const parameters = [...parametersOf(operation.params, 'path'), ...parametersOf(operation.query, 'query')].map(
+    (parameter) => withListBounds(parameter, operation),
+  )
   return {
     operationId: id,
     tags: [surface.name],
@@ -55,9 +74,11 @@ function describe({ id, operation, surface, components }: Described): Json {
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: requestBodyOf(operation, components) }),
     responses: { ...successesOf(operation, components), ...problemResponsesOf(operation) },
-    security: credentials.length === 0 ? [{}] : credentials.map((kind) => ({ [SCHEMES[kind]]: [] })),
-    'x-service-gate': gateWords(gate),
-    'x-service-audit': auditWords(audit),
+    security: credentials.length === 0 ? [] : credentials.map((kind) => ({ [SCHEMES[kind]]: [] })),
+    'x-service-scope': `${surface.name}:${accessOf(operation)}`,
+    'x-service-gate': gate,
+    'x-service-audit': audit,
+    ...(body && { 'x-service-body-bytes-max': operation.bodyBytesMax }),
     ...(deprecated && { deprecated: true, 'x-service-deprecated-since': deprecated.since }),
     ...(deprecated?.sunset !== undefined && { 'x-service-sunset': deprecated.sunset }),
   }
@@ -82,6 +103,13 @@ function usedSchemes(surfaces: readonly Surface[]): Json {
   return Object.fromEntries(Object.entries(SHARED_COMPONENTS.securitySchemes).filter(([name]) => names.has(name)))
 }
 
+/** The headers that some operation refers to. */
+function usedHeaders(paths: object): Json {
+  const text = JSON.stringify(paths)
+  const isUsed = (name: string): boolean => text.includes(`"#/components/headers/${name}"`)
+  return Object.fromEntries(Object.entries(SHARED_COMPONENTS.headers).filter(([name]) => isUsed(name)))
+}
+
 function parametersOf(schema: AnySchema | undefined, place: 'path' | 'query'): readonly Json[] {
   if (schema === undefined) return []
   const { properties, required } = jsonSchemaOf(schema, 'input')
@@ -94,11 +122,17 @@ function parametersOf(schema: AnySchema | undefined, place: 'path' | 'query'): r
   }))
 }
 
+/** `limit` is a text with a pattern to the parser; to a reader it is the number that it stands for (S0 convention 5). */
+function withListBounds(parameter: Json, { paging }: Operation): Json {
+  if (paging === undefined || parameter['name'] !== 'limit') return parameter
+  return { ...parameter, schema: { type: 'integer', minimum: 1, maximum: 200, default: 50 } }
+}
+
 function requestBodyOf({ body, bodyMedia, bodyBytesMax }: Operation, components: Components): Json {
   const schema = body && components.referTo(body, 'input')
   const media = bodyMedia ?? ['application/json']
   return {
-    required: true,
+    required: body !== undefined && !asZod(body).safeParse({}).success,
     description: `At most ${bodyBytesMax} bytes.`,
     content: Object.fromEntries(media.map((type) => [type, { schema }])),
   }
@@ -114,13 +148,13 @@ function successOf(shape: AnySchema | MediaResponse | null, operation: Operation
     name,
     { description: describes, schema: { type: 'string' } },
   ])
-  const headers = { ...COMMON_HEADERS, ...Object.fromEntries(own) }
+  const headers = { ...headersOf(operation), ...Object.fromEntries(own) }
   if (shape === null) return { description: 'Done.', headers }
   if ('media' in shape) {
     return {
       description: shape.describe,
       headers,
-      content: { [shape.media]: { schema: { type: 'string', format: 'binary' } } },
+      content: { [shape.media]: { schema: {} } },
     }
   }
   return {
@@ -135,6 +169,21 @@ const COMMON_HEADERS = {
   'X-Service-API-Version': { $ref: '#/components/headers/XServiceApiVersion' },
 }
 
+/** Headers of every answer of an operation. */
+function headersOf({ deprecated }: Operation): Json {
+  if (deprecated === undefined) return COMMON_HEADERS
+  const sunset = deprecated.sunset === undefined ? {} : { Sunset: { $ref: '#/components/headers/Sunset' } }
+  return { ...COMMON_HEADERS, Deprecation: { $ref: '#/components/headers/Deprecation' }, ...sunset }
+}
+
+/** Refusals that come before any operation is reached: `default` of each. */
+const UNROUTED = {
+  description:
+    'Refused before an operation was reached: `invalid_request`, `invalid_path`, `request_timeout`, `uri_too_long`, `headers_too_large`',
+  headers: COMMON_HEADERS,
+  content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+}
+
 /** One response per status, naming the codes that it may carry. */
 function problemResponsesOf(operation: Operation): Json {
   const byStatus = new Map<number, ProblemCode[]>()
@@ -142,10 +191,15 @@ function problemResponsesOf(operation: Operation): Json {
     const { status } = PROBLEMS[code]
     byStatus.set(status, [...(byStatus.get(status) ?? []), code])
   }
-  return Object.fromEntries([...byStatus].map(([status, codes]) => [status, problemResponse(codes)]))
+  const headers = headersOf(operation)
+  const described = [...byStatus].map(([status, codes]) => {
+    const retry = status === 429 || status === 503 ? { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } } : {}
+    return [status, problemResponse(codes, { ...headers, ...retry })]
+  })
+  return { ...Object.fromEntries(described), default: { $ref: '#/components/responses/Unrouted' } }
 }
 
-function problemResponse(codes: readonly ProblemCode[]): Json {
+function problemResponse(codes: readonly ProblemCode[], headers: Json): Json {
   const name = codes.includes('permission_denied') ? 'PermissionDenied' : 'Problem'
   const schema: JsonSchema =
     codes.includes('permission_denied') && codes.length > 1
@@ -153,16 +207,8 @@ function problemResponse(codes: readonly ProblemCode[]): Json {
       : { $ref: `#/components/schemas/${name}` }
   return {
     description: codes.map((code) => `\`${code}\`: ${PROBLEMS[code].detail}`).join('\n\n'),
-    headers: COMMON_HEADERS,
+    headers,
     content: { 'application/problem+json': { schema } },
     'x-service-codes': codes,
   }
-}
-
-function gateWords({ open, ...gate }: Gate): Json {
-  return open === undefined ? { ...gate } : { open, ...gate }
-}
-
-function auditWords(audit: AuditRule): Json {
-  return { ...audit }
 }

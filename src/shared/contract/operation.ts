@@ -165,6 +165,16 @@ export interface Surface<Name extends string = string, Ops extends Operations = 
   readonly operations: Ops
 }
 
+/** Whether an answer is of another media type than JSON. */
+export function isMedia(shape: AnySchema | MediaResponse): shape is MediaResponse {
+  return 'media' in shape
+}
+
+/** What a token's scope must allow: reading for GET, writing for the rest, unless the operation says otherwise. */
+export function accessOf({ access, method }: Pick<Operation, 'access' | 'method'>): 'read' | 'write' {
+  return access ?? (method === 'GET' ? 'read' : 'write')
+}
+
 /** Declares a surface. Keep operation ids as the specification spells them. */
 export function defineSurface<const Name extends string, const Ops extends Operations>(
   name: Name,

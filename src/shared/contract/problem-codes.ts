@@ -16,9 +16,14 @@ export function problemCodesOf(operation: Operation): readonly ProblemCode[] {
   return [...codes].toSorted()
 }
 
+/** The 400 of a body that is wrong as a whole: the code that its schema declares, else `invalid_body`. */
+export function bodyProblemOf({ body }: Operation): ProblemCode {
+  return (body && z.globalRegistry.get(asZod(body))?.problem) ?? 'invalid_body'
+}
+
 type Codes = readonly ProblemCode[]
 
-function ofCredentials({ credentials, unauthenticated }: Operation): Codes {
+function ofCredentials({ credentials, unauthenticated, method }: Operation): Codes {
   if (credentials.length === 0) return []
   return [
     unauthenticated ?? 'unauthenticated',
@@ -26,13 +31,14 @@ function ofCredentials({ credentials, unauthenticated }: Operation): Codes {
     ...(credentials.includes('api-token') ? (['permission_denied'] as const) : []),
     ...(credentials.includes('nsk') ? (['nsk_revoked'] as const) : []),
     ...(credentials.includes('join-token') ? (['invalid_join_token', 'permission_denied'] as const) : []),
-    ...(credentials.includes('session') ? (['origin_not_allowed'] as const) : []),
+    ...(credentials.includes('session') && method !== 'GET' ? (['origin_not_allowed'] as const) : []),
   ]
 }
 
 function ofGate({ gate }: Operation): Codes {
   return [
-    ...(gate.anyOf ? (['permission_denied', 'authz_unavailable'] as const) : []),
+    ...(gate.anyOf ? (['permission_denied'] as const) : []),
+    ...((gate.anyOf ?? gate.rows) ? (['authz_unavailable'] as const) : []),
     ...(gate.fold ? [gate.fold] : []),
     ...(gate.missingRow ? [gate.missingRow] : []),
     ...(gate.ownNode ? [gate.ownNode.mismatch] : []),
@@ -40,12 +46,16 @@ function ofGate({ gate }: Operation): Codes {
 }
 
 function ofParameters({ params, query }: Operation): Codes {
-  return ['invalid_query', ...(params ? codesWithin(params) : []), ...(query ? codesWithin(query) : [])]
+  const inPath = params ? (['invalid_path', ...codesWithin(params)] as const) : []
+  return ['invalid_query', ...inPath, ...(query ? codesWithin(query) : [])]
 }
 
-function ofBody({ body, overCap }: Operation): Codes {
-  if (body === undefined) return []
-  return ['invalid_body', overCap ?? 'request_body_too_large', 'unsupported_media_type', ...codesWithin(body)]
+/** A body may be sent where none is wanted: then nothing but an empty object passes. */
+function ofBody(operation: Operation): Codes {
+  const { body, overCap, method } = operation
+  if (body === undefined && method === 'GET') return []
+  const codes = body === undefined ? [] : codesWithin(body)
+  return [bodyProblemOf(operation), overCap ?? 'request_body_too_large', 'unsupported_media_type', ...codes]
 }
 
 function ofPaging({ paging }: Operation): Codes {

@@ -13,12 +13,14 @@ export async function post(url, { connections, seconds, requestOf, onAnswer }) {
     setupClient(client) {
       const connection = next++
       const { path, headers, body } = requestOf(connection)
-      client.setRequest({
-        method: 'POST',
-        path,
-        headers: { 'content-type': 'application/json', ...headers },
-        body: JSON.stringify(body),
-      })
+      client.setRequests([
+        {
+          method: 'POST',
+          path,
+          headers: { 'content-type': 'application/json', ...headers },
+          body: JSON.stringify(body),
+        },
+      ])
       if (onAnswer) client.on('body', (buffer) => onAnswer(connection, buffer))
     },
   })

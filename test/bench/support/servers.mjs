@@ -16,6 +16,7 @@ export async function startCtl({ databaseUrl, env = {} } = {}) {
   const child = spawn(
     process.execPath,
     [
+      ...(process.env.BENCH_NODE_ARGS?.split(' ') ?? []),
       CTL,
       'serve',
       '--listen',

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { allocateAddress, restAddress, type MeshDomain } from '../../../src/server/nodes/address-store.ts'
 import type { Datastore } from '../../../src/server/ports/datastore.ts'
 import { DATASTORE_KINDS, emptyTables, isDatastoreMissing, useDatastore } from '../../support/datastores.ts'

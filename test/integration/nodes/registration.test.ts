@@ -95,7 +95,7 @@ describe.each(STORES)('RegisterNode on the $name store', (store) => {
         ])
       })
 
-      it('hangs it off its Domain, tells its peers, and is audited as the token's doing', async () => {
+      it('hangs it off its Domain, tells its peers, and is audited under the name of the token', async () => {
         const { id: tokenId, token } = await fleet.token(domain)
         const public_key = freshPublicKey()
         const answer = await fleet.register(token, { name: 'web-1', public_key })

@@ -135,9 +135,9 @@ describe('values', () => {
 
 describe('refusals', () => {
   const ARGV: readonly (readonly [argv: readonly string[], says: string])[] = [
-    [['--lisen', 'x'], '2 ctl serve has no flag --lisen. Did you mean --listen?'],
-    [['--zzzzzzzz'], '2 ctl serve has no flag --zzzzzzzz. See ctl serve --help.'],
-    [['7443'], '2 ctl serve takes flags only; see ctl serve --help.'],
+    [['--lisen', 'x'], '2 There is no flag --lisen. Did you mean --listen?'],
+    [['--zzzzzzzz'], '2 There is no flag --zzzzzzzz. See --help.'],
+    [['7443'], '2 Only flags are taken here; see --help.'],
     [['--listen'], '2 --listen needs a value: --listen HOST:PORT'],
     [['--demo', '--demo'], '2 --demo is given twice.'],
     [['--demo=maybe'], '2 --demo must be true or false.'],

@@ -67,10 +67,12 @@ async function start(directory: string | undefined, options: PgliteOptions) {
   const engine = await startEngine({ ...ENGINE_OPTIONS, ...options.engine, directory }, onFailure)
   const datastore = assemble(engine, options)
   const maintenance = startMaintenance(datastore, warn)
-  const close = async () => {
+  const shutDown = async () => {
     await maintenance.stop()
     await datastore.close()
   }
+  let closed: Promise<void> | undefined
+  const close = () => (closed ??= shutDown())
   return { datastore: { ...datastore, isRecovered: engine.isRecovered, close }, fail: engine.fail }
 }
 

@@ -33,9 +33,8 @@ export function createSessionQueue({ client, failure }: QueueOptions): SessionQu
   let current: OwnedSession | undefined
 
   function refusal(): DatastoreError | undefined {
-    if (isClosed) return new DatastoreError('unavailable', undefined, new Error('the datastore is closed'))
-    const cause = failure()
-    return cause && new DatastoreError('readonly', undefined, cause)
+    const cause = isClosed ? new Error('the datastore is closed') : failure()
+    return cause && new DatastoreError('unavailable', undefined, cause)
   }
 
   function passOn(): void {
@@ -71,7 +70,7 @@ export function createSessionQueue({ client, failure }: QueueOptions): SessionQu
       passOn()
       throw refused
     }
-    current = createSession({ client, names, deadlineMs })
+    current = createSession({ client, names, deadlineMs, failure })
     return current
   }
 

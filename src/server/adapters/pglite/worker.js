@@ -36,7 +36,8 @@ const onStderr = (/** @type {string} */ line) => {
   if (log.push(line) > LOG_LINES_MAX) log.shift()
   return false
 }
-const lastWords = () => log.findLast((line) => /\b(FATAL|PANIC|ERROR):/.test(line)) ?? log.at(-1) ?? 'without a word'
+const COMPLAINT = /\b(?:FATAL|PANIC|ERROR): +(.*)/
+const lastWords = () => COMPLAINT.exec(log.findLast((line) => COMPLAINT.test(line)) ?? '')?.[1] ?? 'it said nothing'
 
 /** @param {EngineEvent} event */
 const tell = (event) => port.postMessage(event)

@@ -55,8 +55,10 @@ export async function openPostgres(options: PostgresOptions): Promise<Datastore>
   ) as [Db, Db, Db]
   const pools: Record<Pool, Db> = { interactive, worker, bulk }
   const pool = (name: Pool): Db => pools[name]
+  let closed: Promise<unknown> | undefined
   const close = async () => {
-    await Promise.all(sessions.map((each) => each.close()))
+    closed ??= Promise.all(sessions.map((each) => each.close()))
+    await closed
   }
 
   try {

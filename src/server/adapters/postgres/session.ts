@@ -60,6 +60,8 @@ interface SessionOptions {
   readonly client: ClientBase
   readonly names: StatementNames
   readonly deadlineMs: number
+  /** Why the server is gone for good; undefined while it is not. Absent: it can always come back. */
+  readonly failure?: () => Error | undefined
   /** Ends the conversation with the server, so that what is outstanding fails at once. Absent: it cannot be ended. */
   readonly sever?: () => void
 }
@@ -69,10 +71,12 @@ export interface OwnedSession extends Session {
   settled(): Promise<void>
 }
 
+const ignore = () => undefined
+
 /** Wraps one connected `pg` client. */
-export function createSession({ client, names, deadlineMs, sever }: SessionOptions): OwnedSession {
+export function createSession({ client, names, deadlineMs, failure, sever }: SessionOptions): OwnedSession {
   let broken: unknown
-  let outstanding: Promise<unknown> = Promise.resolve()
+  let outstanding: Promise<unknown> | undefined
 
   function send(text: string, values: readonly unknown[]): Promise<SessionResult> {
     const config: QueryConfig = { text, values: [...values] }
@@ -81,10 +85,21 @@ export function createSession({ client, names, deadlineMs, sever }: SessionOptio
     return client.query(config).then(lastResult)
   }
 
+  /** Statements of one transaction that were not awaited one by one are sent one by one all the same. */
+  function inTurn(text: string, values: readonly unknown[]): Promise<SessionResult> {
+    const answer = outstanding === undefined ? send(text, values) : outstanding.then(() => send(text, values))
+    const settled: Promise<void> = answer.then(ignore, ignore).then(() => {
+      if (outstanding === settled) outstanding = undefined
+    })
+    outstanding = settled
+    return answer
+  }
+
   function judge(error: unknown): unknown {
-    if (!isStalePlan(error)) return translateError(error)
-    broken = error
-    return new DatastoreError('unavailable', undefined, error)
+    const reason = failure?.() ?? (isStalePlan(error) ? error : undefined)
+    if (reason === undefined) return translateError(error)
+    broken = reason
+    return new DatastoreError('unavailable', undefined, reason)
   }
 
   return {
@@ -95,7 +110,7 @@ export function createSession({ client, names, deadlineMs, sever }: SessionOptio
       broken ??= reason
     },
     async settled() {
-      await outstanding.catch(() => undefined)
+      await outstanding
     },
     async query(text, values) {
       if (broken !== undefined) throw new DatastoreError('unavailable', undefined, broken)
@@ -107,10 +122,8 @@ export function createSession({ client, names, deadlineMs, sever }: SessionOptio
           sever?.()
         }, deadlineMs)
       })
-      const answer = send(text, values)
-      outstanding = answer
       try {
-        return await Promise.race([answer, deadline])
+        return await Promise.race([inTurn(text, values), deadline])
       } catch (error) {
         throw judge(error)
       } finally {

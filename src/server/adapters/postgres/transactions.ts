@@ -1,8 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Datastore, Db, Pool } from '../../ports/datastore.ts'
 import { hasSqlState } from './errors.ts'
 import type { TransactionScope } from './transaction-scope.ts'
 
 const DEADLOCK_DETECTED = '40P01'
+/** Long enough for the survivor to take the lock that it waited for; without it both meet again at the same place. */
+const RETRY_DELAY_MS = 25
 
 /** `Datastore.transaction` over the pools. The victim of a deadlock has changed nothing, so its work is done once more. */
 export function createTransactions(pools: (name: Pool) => Db, scope: TransactionScope): Datastore['transaction'] {
@@ -17,6 +20,7 @@ export function createTransactions(pools: (name: Pool) => Db, scope: Transaction
       return await attempt(pool, work)
     } catch (error) {
       if (!hasSqlState(error, DEADLOCK_DETECTED)) throw error
+      await sleep(RETRY_DELAY_MS)
       return attempt(pool, work)
     }
   }

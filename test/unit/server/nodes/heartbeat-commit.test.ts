@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { createHeartbeatCommit, type HeartbeatCommit } from '../../../../src/server/nodes/heartbeat-commit.ts'
 import type { Heartbeat } from '../../../../src/server/nodes/heartbeat-queue.ts'
 import { DatastoreError } from '../../../../src/server/ports/datastore.ts'

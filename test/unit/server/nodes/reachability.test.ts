@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { acceptedWindow, reachabilityAt } from '../../../../src/server/nodes/reachability.ts'
 
 const NOW = 1_700_000_000_000

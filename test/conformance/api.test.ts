@@ -1,0 +1,12 @@
+import { describe } from 'vitest'
+import { contract } from '../../src/shared/contract/index.ts'
+import { DATASTORE_KINDS, isDatastoreMissing } from '../support/datastores.ts'
+import { describeConformance } from './loop.ts'
+import { scenarios } from './scenarios/all.ts'
+import { startWorld } from './world.ts'
+
+describe.each(DATASTORE_KINDS)('the API on the %s datastore', (kind) => {
+  describe.skipIf(isDatastoreMissing(kind))('', () => {
+    describeConformance({ contract, scenarios, start: () => startWorld(kind) })
+  })
+})

@@ -1,0 +1,86 @@
+import { expect } from 'vitest'
+import type { Operation } from '../../../src/shared/contract/operation.ts'
+import type { ProblemCode } from '../../../src/shared/problems.ts'
+import { expectProblem, send, wireOf, type Rule, type Sent, type Subject } from './rule.ts'
+
+const takesCredentials = ({ credentials }: Operation): boolean => credentials.length > 0
+
+/** Credentials, scopes and gates. */
+export const accessRules: readonly Rule[] = [
+  {
+    title: 'refuses a caller without a credential that resolves, and says how to sign in',
+    applies: takesCredentials,
+    async check(subject) {
+      const wire = wireOf(subject, await subject.refused())
+      const expected = subject.operation.unauthenticated ?? 'unauthenticated'
+      for (const credential of [undefined, 'nonsense', 'psk_test_00_x', 'nsk_x', 'jtk_x', 'a.b.c']) {
+        const sent = await send(subject, wire, credential)
+        expectProblem(subject, sent, [expected])
+        expect(sent.answer.headers['www-authenticate']).toBe('Bearer')
+      }
+    },
+  },
+  {
+    title: 'is open: a credential that does not resolve is no hindrance',
+    applies: (operation) => !takesCredentials(operation),
+    async check(subject) {
+      const sent = await send(subject, wireOf(subject, await subject.arrange()), 'nonsense')
+      expect(sent.answer.status).toBeLessThan(400)
+    },
+  },
+  {
+    title: 'refuses a token whose scopes do not cover it',
+    applies: ({ credentials }, surface) => credentials.includes('api-token') && surface !== 'meta',
+    async check(subject) {
+      const sent = await send(subject, wireOf(subject, await subject.refused()), subject.world.narrow)
+      expectProblem(subject, sent, ['permission_denied'])
+      expect(sent.answer.json).toMatchObject({ reason: 'out_of_scope', relation_path: [] })
+    },
+  },
+  {
+    title: 'refuses a known caller whom its gate does not admit, and audits that',
+    applies: ({ gate }) => gate.anyOf !== undefined || gate.ownNode !== undefined,
+    async check(subject) {
+      const call = await subject.refused()
+      const callers = [call, ...(call.also ?? [])].flatMap(({ lesser }) => lesser ?? [])
+      expect(callers, 'the scenario names nobody whom the gate refuses').not.toEqual([])
+      for (const credential of callers) {
+        const sent = await send(subject, wireOf(subject, call), credential)
+        expectDenial(subject, sent, denialOf(subject.operation, credential))
+        await expectAudited(subject, sent, { outcome: 'permission_denied', domainId: call.domainId })
+      }
+    },
+  },
+]
+
+function denialOf({ gate }: Operation, credential: string): ProblemCode {
+  if (gate.ownNode !== undefined && credential.startsWith('nsk_')) return gate.ownNode.mismatch
+  return gate.fold ?? 'permission_denied'
+}
+
+function expectDenial(subject: Subject, sent: Sent, code: ProblemCode): void {
+  expectProblem(subject, sent, [code])
+  if (code !== 'permission_denied') return
+  expect(sent.answer.json).toMatchObject({
+    reason: 'insufficient_relation',
+    relation_path: expect.any(Array),
+    missing_relation: { object: expect.any(String), relation: expect.any(String), subject: expect.any(String) },
+  })
+}
+
+/** Asserts that the request left its audit row, unless the contract wants none. */
+export async function expectAudited(
+  subject: Subject,
+  { correlationId }: Sent,
+  expected: { readonly outcome: string | undefined; readonly domainId: string | undefined },
+): Promise<void> {
+  const { audit, gate } = subject.operation
+  if ('none' in audit) return
+  const relations = audit.pathGate !== undefined && gate.ownNode ? [audit.relation, audit.pathGate] : [audit.relation]
+  const found = () => subject.world.audited(correlationId, expected.domainId)
+  await expect.poll(async () => (await found()).length, { timeout: 5_000, interval: 20 }).toBe(1)
+  const [row] = await found()
+  expect(relations).toContain(row?.relation)
+  if (expected.outcome !== undefined) expect(row?.outcome).toBe(expected.outcome)
+  expect(row?.object).toMatch(/^[a-z_]+:[^{}]+$/)
+}

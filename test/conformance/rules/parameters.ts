@@ -1,0 +1,85 @@
+import { expect } from 'vitest'
+import { z } from 'zod'
+import type { ProblemCode } from '../../../src/shared/problems.ts'
+import { badRequests, expectProblem, send, sendUnrouted, wireOf, type Rule, type Subject } from './rule.ts'
+
+/** Path and query members, methods. */
+export const parameterRules: readonly Rule[] = [
+  {
+    title: 'refuses a malformed path member with its own code',
+    applies: ({ params }) => params !== undefined,
+    async check(subject) {
+      const call = await subject.refused()
+      for (const [name, code] of pathMembers(subject)) {
+        const codes = code === undefined ? badRequests(subject) : [code]
+        for (const malformed of ['not-an-id', '00000000-0000-0000-0000-000000000000', '\u0000', 'x'.repeat(600)]) {
+          const wire = wireOf(subject, { ...call, input: { ...call.input, [name]: malformed } })
+          expectProblem(subject, await send(subject, wire, call.as), [...codes, 'invalid_path'])
+        }
+      }
+    },
+  },
+  {
+    title: 'refuses broken percent-encoding in its path',
+    applies: ({ params }) => params !== undefined,
+    async check(subject) {
+      const call = await subject.refused()
+      const { method, path } = wireOf(subject, call)
+      const [, last = ''] = /\{(\w+)\}(?!.*\{)/.exec(subject.operation.path) ?? []
+      const broken = path.replace(encodeURIComponent(String(call.input[last])), '%zz')
+      const { answer } = await sendUnrouted(subject, { method, path: broken }, call.as)
+      expect({ status: answer.status, code: answer.json?.['code'] }).toEqual({ status: 400, code: 'invalid_path' })
+    },
+  },
+  {
+    title: 'refuses query members that it does not know, repeated ones and broken percent-encoding',
+    applies: () => true,
+    async check(subject) {
+      const call = await subject.refused()
+      const wire = wireOf(subject, call)
+      const joint = wire.path.includes('?') ? '&' : '?'
+      for (const added of ['unknown_member=1', '__proto__=1', 'cursor=a&cursor=b', 'limit=%zz', '%ff=1']) {
+        const sent = await send(subject, { ...wire, path: `${wire.path}${joint}${added}` }, call.as)
+        expectProblem(subject, sent, ['invalid_query'])
+      }
+    },
+  },
+  {
+    title: 'keeps to the bounds of lists and to cursors of its own',
+    applies: ({ paging }) => paging !== undefined,
+    async check(subject) {
+      const call = await subject.arrange()
+      const ask = async (members: object) =>
+        send(subject, wireOf(subject, { ...call, input: { ...call.input, ...members } }), call.as)
+      for (const limit of ['0', '201', '-1']) {
+        const sent = await ask({ limit })
+        if (subject.operation.paging?.limit === 'rejected') expectProblem(subject, sent, ['invalid_limit'])
+        else expect(sent.answer.status).toBe(200)
+      }
+      for (const limit of ['', 'x', '1e1', '0x10', '1.5', ' 1'])
+        expectProblem(subject, await ask({ limit }), ['invalid_limit'])
+      for (const limit of ['1', '200']) expect((await ask({ limit })).answer.status).toBe(200)
+      for (const cursor of ['', 'x', 'AAAA', 'A'.repeat(500)])
+        expectProblem(subject, await ask({ cursor }), ['invalid_cursor'])
+    },
+  },
+  {
+    title: 'answers other methods of its path with 405 and names those that it has',
+    applies: () => true,
+    async check(subject) {
+      const { path } = wireOf(subject, await subject.refused())
+      for (const method of ['HEAD', 'OPTIONS', 'PROPFIND']) {
+        const { answer } = await sendUnrouted(subject, { method, path }, undefined)
+        expect(answer.status).toBe(405)
+        expect(String(answer.headers['allow']).split(', ')).toContain(subject.operation.method)
+      }
+    },
+  },
+]
+
+/** Path members with the code that each declares. */
+function pathMembers({ operation }: Subject): readonly (readonly [string, ProblemCode | undefined])[] {
+  // The contract's schemas are zod's; a path is always an object of them.
+  const { shape } = operation.params as unknown as z.ZodObject
+  return Object.entries(shape).map(([name, schema]) => [name, z.globalRegistry.get(schema)?.problem] as const)
+}

@@ -1,0 +1,100 @@
+import { expect } from 'vitest'
+import type { Operation } from '../../../src/shared/contract/operation.ts'
+import { PROBLEMS, problemType, type ProblemCode } from '../../../src/shared/problems.ts'
+import type { Document } from '../document.ts'
+import type { ValidCall } from '../scenario.ts'
+import { exchange, layOut, signed, type WireAnswer, type WireRequest } from '../wire.ts'
+
+/** An audit row, as far as the rules look at it. */
+export interface AuditedRow {
+  readonly subject: string
+  readonly relation: string
+  readonly object: string
+  readonly outcome: string
+  readonly reason: string
+}
+
+/** What the rules need of a world beside what its scenarios need. */
+export interface ConformanceWorld {
+  /** Base URL of the server. */
+  readonly url: string
+  /** Token of a caller who may do everything, but whose scopes cover the surface `meta` alone. */
+  readonly narrow: string
+  /** Audit rows of a request, in the chains of the platform, the world's own Domain, and `domainId`. */
+  audited(correlationId: string, domainId: string | undefined): Promise<readonly AuditedRow[]>
+}
+
+/** One operation under test. */
+export interface Subject {
+  readonly id: string
+  readonly surface: string
+  readonly operation: Operation
+  readonly world: ConformanceWorld
+  readonly document: Document
+  /** The OpenAPI document apart: what the manifest says of the operation. */
+  readonly problems: readonly ProblemCode[]
+  /** Arranges a call that may be made once. */
+  arrange(): Promise<ValidCall>
+  /** A call arranged once, for requests that must be refused and so use nothing up. */
+  refused(): Promise<ValidCall>
+}
+
+/** Something that holds of every operation it applies to. */
+export interface Rule {
+  readonly title: string
+  readonly applies: (operation: Operation, surface: string) => boolean
+  readonly check: (subject: Subject) => Promise<void>
+}
+
+let sent = 0
+
+/** A request with its answer, and the correlation id that pairs them with the audit log. */
+export interface Sent {
+  readonly answer: WireAnswer
+  readonly correlationId: string
+}
+
+/** Sends the wire form of a call with a credential; its answer has what every answer of the operation has. */
+export async function send(subject: Subject, wire: WireRequest, credential: string | undefined): Promise<Sent> {
+  const sending = await sendUnrouted(subject, wire, credential)
+  if (subject.operation.deprecated !== undefined) expect(sending.answer.headers['deprecation']).toMatch(/^@\d+$/)
+  return sending
+}
+
+/** Sends a request that reaches no operation; its answer has what every answer has. */
+export async function sendUnrouted(subject: Subject, wire: WireRequest, credential: string | undefined): Promise<Sent> {
+  sent += 1
+  const correlationId = `conformance.${process.pid}.${sent}`
+  const answer = await exchange(subject.world.url, signed(wire, credential, correlationId))
+  expect(answer.headers['x-correlation-id']).toBe(correlationId)
+  expect(answer.headers['x-service-api-version']).toBe('current=v1, latest=v1')
+  return { answer, correlationId }
+}
+
+/** The request of a valid call. */
+export function wireOf({ operation }: Subject, { input }: ValidCall): WireRequest {
+  return layOut(operation, input)
+}
+
+/** Asserts a refusal by one of these codes: a whole problem document that the operation declares. */
+export function expectProblem(subject: Subject, { answer, correlationId }: Sent, codes: readonly ProblemCode[]): void {
+  const code = answer.json?.['code'] as ProblemCode
+  expect({ code, status: answer.status }).toEqual({ code, status: PROBLEMS[code]?.status })
+  expect(codes, answer.text).toContain(code)
+  expect(answer.headers['content-type']).toBe('application/problem+json')
+  expect(answer.json).toMatchObject({
+    type: problemType(code),
+    title: PROBLEMS[code].title,
+    detail: PROBLEMS[code].detail,
+    status: answer.status,
+    correlation_id: correlationId,
+  })
+  expect(subject.document.problemMismatch(answer.json)).toBeUndefined()
+  expect(subject.document.codes(subject.id, answer.status)).toContain(code)
+  expect(subject.problems).toContain(code)
+}
+
+/** Every 400 that the operation declares. */
+export function badRequests(subject: Subject): readonly ProblemCode[] {
+  return subject.problems.filter((code) => PROBLEMS[code].status === 400)
+}

@@ -1,0 +1,34 @@
+import type { contract } from '../../../src/shared/contract/index.ts'
+import type { AnyScenarios, Scenarios } from '../scenario.ts'
+import type { World } from '../world.ts'
+import { auditScenarios, authzScenarios, metaScenarios } from './authz.ts'
+import { domainScenarios } from './domains.ts'
+import { grantScenarios } from './grants.ts'
+import { groupScenarios } from './groups.ts'
+import { identityScenarios } from './identities.ts'
+import { joinTokenScenarios, nodeScenarios } from './nodes.ts'
+import { projectScenarios } from './projects.ts'
+import { resourceScenarios } from './resources.ts'
+import { adminTokenScenarios, tokenScenarios } from './tokens.ts'
+
+type BySurface = { readonly [S in keyof typeof contract]: Scenarios<World, (typeof contract)[S]> }
+
+/** Scenarios of every surface of the contract; a surface that is missing is a compile error. */
+const bySurface: BySurface = {
+  authz: authzScenarios,
+  tokens: tokenScenarios,
+  adminTokens: adminTokenScenarios,
+  identities: identityScenarios,
+  domains: domainScenarios,
+  projects: projectScenarios,
+  resources: resourceScenarios,
+  grants: grantScenarios,
+  groups: groupScenarios,
+  joinTokens: joinTokenScenarios,
+  nodes: nodeScenarios,
+  audit: auditScenarios,
+  meta: metaScenarios,
+}
+
+/** The same by operation id. */
+export const scenarios: AnyScenarios<World> = Object.assign({}, ...Object.values(bySurface))

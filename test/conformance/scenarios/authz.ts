@@ -1,0 +1,22 @@
+import type { audit } from '../../../src/shared/contract/audit.ts'
+import type { authz } from '../../../src/shared/contract/authz.ts'
+import type { meta } from '../../../src/shared/contract/meta.ts'
+import type { Scenarios } from '../scenario.ts'
+import type { World } from '../world.ts'
+
+export const authzScenarios: Scenarios<World, typeof authz> = {
+  async PostAuthzCheck({ root, make, projectId }) {
+    const { subject } = await make('GetAuthWhoami', {})
+    return { input: { body: { subject, relation: 'manage', resource: `project:${projectId}` } }, as: root }
+  },
+}
+
+export const auditScenarios: Scenarios<World, typeof audit> = {
+  GetAudit: ({ root, nobody, domainId }) => ({ input: { domain_id: domainId }, as: root, lesser: nobody }),
+}
+
+export const metaScenarios: Scenarios<World, typeof meta> = {
+  async GetOpenapi({ nobody, node }) {
+    return { input: {}, as: nobody, also: [{ as: (await node()).nsk }] }
+  },
+}

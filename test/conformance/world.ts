@@ -1,0 +1,139 @@
+import { generateKeyPairSync, randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pino from 'pino'
+import { parseConfig } from '../../src/server/config.ts'
+import { createMemoryHandover } from '../../src/server/first-run/memory-handover.ts'
+import { serve } from '../../src/server/serve.ts'
+import { contract } from '../../src/shared/contract/index.ts'
+import type { Operation } from '../../src/shared/contract/operation.ts'
+import { startPostgresCluster } from '../support/postgres-cluster.ts'
+import type { DatastoreKind } from '../support/datastores.ts'
+import type { Running } from './loop.ts'
+import type { AuditedRow, ConformanceWorld } from './rules/rule.ts'
+import { exchange, layOut, signed } from './wire.ts'
+
+type Input = Readonly<Record<string, unknown>>
+
+/** Members of answers that arrangements go on with; each is there where its operation answers it. */
+export interface Made {
+  readonly id: string
+  readonly token: string
+  readonly subject: string
+  readonly domain_id: string
+  readonly items: readonly AuditedRow[]
+}
+
+/** What every scenario may rely on: one server with one Domain, made once for all of them. */
+export interface World extends ConformanceWorld {
+  /** Token of a platform administrator who is also platform auditor. */
+  readonly root: string
+  /** Token of a service identity of the Domain that holds no relation. */
+  readonly nobody: string
+  /** The Domain in which everything is arranged. */
+  readonly domainId: string
+  /** A Project of it. */
+  readonly projectId: string
+  /** The service identity behind `nobody`. */
+  readonly identityId: string
+  /** A slug or name that nothing has yet. */
+  name(): string
+  /** Calls an operation as root; anything but success throws. Resolves with the JSON answer. */
+  make(operationId: string, input: Input): Promise<Made>
+  /** Mints a join token of the Domain for one node. */
+  joinToken(): Promise<string>
+  /** Registers a node of the Domain. */
+  node(): Promise<{ readonly id: string; readonly nsk: string }>
+}
+
+/** A public key that no other node has: the last 32 bytes of its DER form (RFC 8410 §4). */
+export function freshPublicKey(): string {
+  const { publicKey } = generateKeyPairSync('x25519')
+  return publicKey.export({ type: 'spki', format: 'der' }).subarray(-32).toString('base64')
+}
+
+/** Starts the whole server on a datastore of its own and makes a world in it. */
+export async function startWorld(kind: DatastoreKind): Promise<Running<World>> {
+  const scratch = mkdtempSync(join(tmpdir(), 'ctl-conformance-'))
+  const cluster = kind === 'postgres' ? await startPostgresCluster() : undefined
+  const argv = ['--listen', '127.0.0.1:0', '--env', 'test', '--log-level', 'silent', '--data-dir', scratch]
+  const storage = cluster === undefined ? [] : ['--database-url', cluster.url]
+  const handover = createMemoryHandover()
+  const config = parseConfig({ argv: [...argv, ...storage], env: {} })
+  const log = pino({ level: 'silent' })
+  const onBroken = (error: Error): never => {
+    throw error
+  }
+  const server = await serve({ config, log, handover, onBroken })
+  const world = await makeWorld(server.url, handover.token())
+  const { text } = await exchange(server.url, signed({ method: 'GET', path: '/v1/openapi.json' }, world.root))
+  return {
+    world,
+    openapi: JSON.parse(text),
+    async stop() {
+      await server.close()
+      await cluster?.stop()
+      rmSync(scratch, { recursive: true, force: true })
+    },
+  }
+}
+
+const OPERATIONS = new Map<string, Operation>(
+  Object.values(contract).flatMap(({ operations }) => Object.entries<Operation>(operations)),
+)
+
+async function makeWorld(url: string, root: string): Promise<World> {
+  const name = (): string => `x${randomUUID()}`
+
+  async function make(operationId: string, input: Input): Promise<Made> {
+    const operation = OPERATIONS.get(operationId)
+    if (operation === undefined) throw new Error(`there is no operation ${operationId}`)
+    const answer = await exchange(url, signed(layOut(operation, input), root))
+    if (answer.status >= 300) throw new Error(`${operationId} answered ${answer.status} ${answer.text}`)
+    // What each operation answers is for the loop to check; an arrangement takes it at its word.
+    return answer.json as unknown as Made
+  }
+
+  const me = await make('GetAuthWhoami', {})
+  await make('CreatePlatformGrant', { body: { subject: me.subject, relation: 'auditor' } })
+  const domain = await make('CreateDomain', { body: { slug: name(), display_name: 'Conformance' } })
+  const project = await make('CreateProject', { id: domain.id, body: { slug: name(), display_name: 'Conformance' } })
+  const identity = await make('CreateServiceIdentity', {
+    id: domain.id,
+    body: { display_name: 'Nobody', subject: name() },
+  })
+  const own = { identity_ref: `service:${identity.id}`, name: 'conformance' }
+  const nobody = await make('PostAdminTokens', { body: own })
+  const narrow = await make('PostAuthTokens', { body: { name: 'narrow', scopes: ['meta:read'] } })
+
+  const joinToken = async (): Promise<string> => (await make('CreateJoinToken', { id: domain.id, body: {} })).token
+
+  return {
+    url,
+    root,
+    make,
+    name,
+    joinToken,
+    nobody: nobody.token,
+    narrow: narrow.token,
+    domainId: domain.id,
+    projectId: project.id,
+    identityId: identity.id,
+    async node() {
+      const body = { name: name(), kind: 'vm', public_key: freshPublicKey() }
+      const wire = { method: 'POST', path: '/v1/nodes/register', headers: { 'content-type': 'application/json' } }
+      const answer = await exchange(url, signed({ ...wire, body: JSON.stringify(body) }, await joinToken()))
+      if (answer.status !== 201) throw new Error(`the node was refused: ${answer.text}`)
+      return { id: String(answer.json?.['node_id']), nsk: String(answer.json?.['nsk']) }
+    },
+    async audited(correlationId, domainId) {
+      const domains = new Set([domain.id, me.domain_id, domainId ?? domain.id])
+      const chains = [{ scope: 'platform' }, ...[...domains].map((id) => ({ domain_id: id }))]
+      const pages = await Promise.all(
+        chains.map((chain) => make('GetAudit', { ...chain, correlation_id: correlationId })),
+      )
+      return pages.flatMap(({ items }) => items)
+    },
+  }
+}
