@@ -12,7 +12,7 @@ export const SECTIONS: readonly { readonly title: string; readonly nouns: readon
     title: 'Access',
     nouns: ['identities', 'service-identities', 'groups', 'grants', 'tokens', 'authz', 'audit'],
   },
-  { title: 'Tools', nouns: ['contexts', 'config', 'api', 'openapi', 'completion', 'help'] },
+  { title: 'Tools', nouns: ['contexts', 'config', 'api', 'openapi', 'completion', 'admin', 'help'] },
   { title: 'More', nouns: [] },
 ]
 

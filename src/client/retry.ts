@@ -100,6 +100,6 @@ export function retryAfterSeconds(answer: HttpAnswer, nowMs: number): number | u
   const text = answer.headers['retry-after']
   if (text === undefined) return undefined
   if (/^\d{1,9}$/.test(text)) return Number(text)
-  const at = Date.parse(text)
+  const at = /^[A-Z][a-z]{2,8}, /.test(text) ? Date.parse(text) : Number.NaN
   return Number.isNaN(at) ? undefined : Math.max(0, Math.ceil((at - nowMs) / 1000))
 }

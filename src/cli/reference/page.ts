@@ -34,21 +34,35 @@ function inOrder(rows: readonly CommandRow[], nouns: readonly string[]): readonl
 }
 
 function commandBlock(row: CommandRow, command: Command): string {
-  const args = (command.args ?? []).map(
-    (argument) => [`\`${argumentName(argument)}\``, argumentText(argument)] as const,
-  )
-  const own = Object.entries(command.flags ?? {}).filter(([, { hidden }]) => hidden !== true)
-  const groups = (command.uses ?? []).filter((group) => group !== 'confirm' || command.asks === true)
-  return [
+  const { description, examples = [] } = command
+  const usage = command.raw === true ? `ctl ${row.words} [flags]` : usageLine(row.words, command)
+  const blocks = [
     `### ctl ${row.words}`,
     `${row.summary}.`,
-    ...(command.description === undefined ? [] : [command.description]),
-    fenced([command.raw === true ? `ctl ${row.words} [flags]` : usageLine(row.words, command)]),
-    ...(args.length === 0 ? [] : [table(['argument', 'what it is'], args)]),
-    ...(own.length === 0 ? [] : [table(['flag', 'what it does'], own.map(flagRow))]),
-    ...(groups.length === 0 ? [] : [`Shared flags: ${groups.map((group) => `[${group}](#${group})`).join(', ')}.`]),
-    ...(command.examples && command.examples.length > 0 ? [fenced(command.examples)] : []),
-  ].join('\n\n')
+    description ?? '',
+    fenced([usage]),
+    argumentTable(command),
+    flagTable(command),
+    sharedLine(command),
+    examples.length > 0 ? fenced(examples) : '',
+  ]
+  return blocks.filter((block) => block !== '').join('\n\n')
+}
+
+function argumentTable({ args = [] }: Command): string {
+  if (args.length === 0) return ''
+  const rows = args.map((argument) => [`\`${argumentName(argument)}\``, argumentText(argument)])
+  return table(['argument', 'what it is'], rows)
+}
+
+function flagTable({ flags = {} }: Command): string {
+  const own = Object.entries(flags).filter(([, { hidden }]) => hidden !== true)
+  return own.length === 0 ? '' : table(['flag', 'what it does'], own.map(flagRow))
+}
+
+function sharedLine({ uses = [], asks }: Command): string {
+  const groups = uses.filter((group) => group !== 'confirm' || asks === true)
+  return groups.length === 0 ? '' : `Shared flags: ${groups.map((group) => `[${group}](#${group})`).join(', ')}.`
 }
 
 function flagRow(flag: Parameters<typeof flagEntry>[0]): readonly [string, string] {
