@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { contract } from '../shared/contract/index.ts'
+import type { Surface } from '../shared/contract/operation.ts'
 import { storedSubjects } from './adapters/stored-subjects/stored-subjects.ts'
 import { createAudit } from './audit/service.ts'
 import { createAuthz } from './authz/service.ts'
@@ -7,7 +8,7 @@ import type { Backend } from './backend.ts'
 import { createDomains } from './domains/service.ts'
 import { createGrants } from './grants/service.ts'
 import { createGroups } from './groups/service.ts'
-import { mounted, type MountedSurface } from './http/request-context.ts'
+import { mounted, type Handlers, type MountedSurface } from './http/request-context.ts'
 import { createIdentities } from './identities/service.ts'
 import { createJoinTokenResolver } from './join-tokens/join-token-resolver.ts'
 import { createJoinTokens } from './join-tokens/service.ts'
@@ -47,23 +48,32 @@ export function createServices(
   const withMint = { ...deps, mint: createMint(deps) }
   const nodes = createNodes(deps)
   return {
-    surfaces: [
-      mounted(contract.authz, createAuthz(deps)),
-      mounted(contract.tokens, createTokens(withMint)),
-      mounted(contract.adminTokens, createAdminTokens(withMint)),
-      mounted(contract.identities, createIdentities(deps)),
-      mounted(contract.domains, createDomains(deps)),
-      mounted(contract.projects, createProjects(deps)),
-      mounted(contract.resources, createResources(deps)),
-      mounted(contract.grants, createGrants(deps)),
-      mounted(contract.groups, createGroups(deps)),
-      mounted(contract.joinTokens, createJoinTokens(deps)),
-      mounted(contract.nodes, nodes.handlers),
-      mounted(contract.audit, createAudit(deps)),
-      mounted(contract.meta, createMeta({ contract })),
-    ],
+    surfaces: mountedAll({
+      authz: createAuthz(deps),
+      tokens: createTokens(withMint),
+      adminTokens: createAdminTokens(withMint),
+      identities: createIdentities(deps),
+      domains: createDomains(deps),
+      projects: createProjects(deps),
+      resources: createResources(deps),
+      grants: createGrants(deps),
+      groups: createGroups(deps),
+      joinTokens: createJoinTokens(deps),
+      nodes: nodes.handlers,
+      audit: createAudit(deps),
+      meta: createMeta({ contract }),
+    }),
     resolvers: [createNskResolver(deps), createApiTokenResolver({ ...deps, lastUsed }), createJoinTokenResolver(deps)],
     drain: () => nodes.drain(),
     flush: () => lastUsed.flush(),
   }
+}
+
+/** The handlers of every surface; one that is missing is a compile error. */
+type AllHandlers = { readonly [Name in keyof typeof contract]: Handlers<(typeof contract)[Name]> }
+
+function mountedAll(handlers: AllHandlers): readonly MountedSurface[] {
+  const names = Object.keys(contract) as (keyof typeof contract)[]
+  // `AllHandlers` has paired each surface with its handlers; a loop over names cannot say so.
+  return names.map((name) => mounted<Surface>(contract[name], handlers[name] as Handlers<Surface>))
 }

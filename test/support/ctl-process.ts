@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 
 const CTL = fileURLToPath(new URL('../../bin/ctl.js', import.meta.url))
@@ -10,7 +11,8 @@ export interface CtlProcess {
   readonly url: string
   readonly opsUrl: string | undefined
   readonly pid: number
-  /** Everything said on stderr so far. */
+  /** Everything said so far. */
+  stdout(): string
   stderr(): string
   /** Sends the signal and resolves with the exit code, or with the signal that ended it. */
   end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals>
@@ -28,14 +30,19 @@ export async function startCtl({ args = [], env = {} }: CtlOptions = {}): Promis
     env: { ...process.env, ...env },
   })
   let said = ''
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    said += text
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    said += chunk
+  })
+  let printed = ''
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    printed += chunk
   })
   const ready = await readyLine(child, () => said)
   return {
     url: ready.url,
-    opsUrl: ready.ops_url,
+    opsUrl: ready.ops_url ?? undefined,
     pid: child.pid ?? 0,
+    stdout: () => printed,
     stderr: () => said,
     async end(signal) {
       if (child.exitCode === null && child.signalCode === null) {
@@ -50,7 +57,7 @@ export async function startCtl({ args = [], env = {} }: CtlOptions = {}): Promis
 
 interface ReadyLine {
   readonly url: string
-  readonly ops_url?: string
+  readonly ops_url: string | null
 }
 
 async function readyLine(child: ChildProcess, said: () => string): Promise<ReadyLine> {
@@ -62,4 +69,22 @@ async function readyLine(child: ChildProcess, said: () => string): Promise<Ready
   })
   ended.catch(() => undefined)
   return JSON.parse(await Promise.race([first, ended]))
+}
+
+/** How a `ctl` command ended. */
+export interface CtlResult {
+  readonly exitCode: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs any `ctl` command to its end. */
+export async function runCtl(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<CtlResult> {
+  const child = spawn(process.execPath, [CTL, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...env },
+  })
+  const [stdout, stderr] = [child.stdout, child.stderr].map((stream) => text(stream))
+  const [exitCode] = (await once(child, 'close')) as [number | null]
+  return { exitCode, stdout: (await stdout) ?? '', stderr: (await stderr) ?? '' }
 }

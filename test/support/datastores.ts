@@ -20,6 +20,8 @@ export function isDatastoreMissing(kind: DatastoreKind): boolean {
 export interface DatastoreInUse {
   /** Migrated. Only within hooks and tests. */
   current(): Datastore
+  /** What it warned of so far. */
+  readonly warnings: readonly string[]
   /** The server behind it. @throws Error on the embedded store. */
   cluster(): PostgresCluster
 }
@@ -27,9 +29,6 @@ export interface DatastoreInUse {
 /** Statements may be given shorter deadlines than the defaults. */
 export type StatementDeadlinesMs = Partial<Record<Pool, number>>
 
-const warn = (message: string, cause?: unknown) => {
-  throw new Error(`unexpected warning: ${message}`, { cause })
-}
 const onFailure = (error: Error) => {
   throw error
 }
@@ -41,6 +40,8 @@ const onFailure = (error: Error) => {
 export function useDatastore(kind: DatastoreKind, statementDeadlinesMs: StatementDeadlinesMs = {}): DatastoreInUse {
   let cluster: PostgresCluster | undefined
   let datastore: Datastore | undefined
+  const warnings: string[] = []
+  const warn = (message: string) => void warnings.push(message)
   beforeAll(async () => {
     if (isDatastoreMissing(kind)) return
     if (kind === 'postgres') cluster = await startPostgresCluster()
@@ -58,6 +59,7 @@ export function useDatastore(kind: DatastoreKind, statementDeadlinesMs: Statemen
       if (datastore === undefined) throw new Error(`the ${kind} datastore is not open`)
       return datastore
     },
+    warnings,
     cluster() {
       if (cluster === undefined) throw new Error(`the ${kind} datastore has no cluster`)
       return cluster

@@ -15,7 +15,7 @@ export interface FeedFollowers {
   ensureLoaded(): Promise<void>
   /** Applies what the log has ready. A follower that throws is not to be trusted: all are loaded anew then. */
   advance(): void
-  /** Declares them wrong: they are to be loaded anew. */
+  /** Declares them wrong: they are to be loaded anew. Says so once. */
   distrust(message: string, cause?: unknown): void
 }
 
@@ -33,6 +33,7 @@ export function createFeedFollowers({ datastore, warn }: FeedFollowersDeps): Fee
   let loading: Promise<void> | undefined
 
   function distrust(message: string, cause?: unknown): void {
+    if (!isLoaded) return
     isLoaded = false
     warn(`${message}; what follows the change feed is loaded anew`, cause)
   }

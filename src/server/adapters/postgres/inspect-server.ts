@@ -6,7 +6,8 @@ import { codeOf } from './errors.ts'
 /** The oldest server that every query is written for. */
 const POSTGRES_FLOOR = 15
 
-interface ServerFacts {
+/** What a server says of itself. */
+export interface ServerFacts {
   version_number: number
   version: string
   encoding: string
@@ -43,7 +44,8 @@ export async function inspectServer(db: Db, warn: (message: string) => void): Pr
       warn(`PostgreSQL runs with ${name} = off: acknowledged writes can be lost when the machine loses power`)
 }
 
-function refusalOf(facts: ServerFacts): BootError | undefined {
+/** Why a server of this kind is not used; undefined when it is. */
+export function refusalOf(facts: ServerFacts): BootError | undefined {
   if (facts.version_number < POSTGRES_FLOOR * 10_000)
     return new BootError(1, `PostgreSQL ${facts.version} is too old: use PostgreSQL ${POSTGRES_FLOOR} or newer.`)
   if (facts.encoding !== 'UTF8')

@@ -78,12 +78,12 @@ export function createLexer(text: string): Lexer {
     const terminator = passBlanks()
     if (terminator !== undefined) return terminator
     if (state.offset >= text.length) return emit('end', '')
+    if (text.startsWith('/*', state.offset)) throw new SchemaError(position(), 'expected "*/" to end this comment')
     const word = match(WORD)
     if (word !== undefined) return emit(KEYWORDS.has(word) ? 'keyword' : 'identifier', word)
     const punctuation = match(PUNCTUATION)
     if (punctuation === ';') return emit('terminator', ';')
     if (punctuation !== undefined) return emit('punctuation', punctuation)
-    if (text.startsWith('/*', state.offset)) throw new SchemaError(position(), 'expected "*/" to end this comment')
     throw new SchemaError(position(), `expected a name or punctuation, found ${quoted(text, state.offset)}`)
   }
 

@@ -4,6 +4,7 @@ import { UndecidableError } from '../../../../../src/shared/authz/engine/checker
 import { UNKNOWN, VIOLATED, YES, type Verdict } from '../../../../../src/shared/authz/engine/verdict.ts'
 import { OBJECTS, QUESTIONS, schemas, tupleTexts, type Shape } from '../../../../support/authz-arbitraries.ts'
 import { referenceVerdicts } from '../../../../support/authz-reference.ts'
+import { depth } from '../../../../support/depth.ts'
 import { engineOf, tuple, type Answer } from '../../../../support/authz-tuples.ts'
 
 const ANSWERS: { readonly [verdict: number]: Answer } = ['no', 'violated', 'unknown', 'yes']
@@ -50,7 +51,7 @@ function referenceAnswers({ schema, tuples, verdicts }: World): string[] {
   })
 }
 
-const RUNS = process.env['CTL_TEST_DEPTH'] === 'deep' ? 5_000 : 300
+const RUNS = depth({ ci: 150, deep: 5_000 })
 
 function forAll(world: fc.Arbitrary<World>, holds: (world: World) => void): void {
   fc.assert(fc.property(world, holds), { numRuns: RUNS })

@@ -1,0 +1,167 @@
+import { sql } from 'kysely'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { migrate } from '../../src/server/adapters/postgres/migrate.ts'
+import type { Migration } from '../../src/server/adapters/postgres/migration.ts'
+import type { Db } from '../../src/server/ports/datastore.ts'
+import { type DatastoreKind, dropEverything, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
+
+const FIRST: Migration = { name: '0001-first', sql: 'create table first (id integer); insert into first values (1)' }
+const SECOND: Migration = { name: '0002-second', sql: 'create table second (id integer)' }
+const BROKEN: Migration = {
+  name: '0002-second',
+  sql: 'create table second (id integer); insert into second values (1 / 0)',
+}
+
+/** How the schema is brought up to date on every datastore (quality promise 7). */
+export function migrationsContract(kind: DatastoreKind): void {
+  describe.skipIf(isDatastoreMissing(kind))(`migrations on the ${kind} datastore`, () => {
+    const store = useDatastore(kind)
+    const db = () => store.current().pool('interactive')
+    const tables = async () => {
+      const { rows } = await sql<{ name: string }>`
+        select tablename as name from pg_tables where schemaname = 'public' order by tablename collate "C"`.execute(
+        db(),
+      )
+      return rows.map(({ name }) => name)
+    }
+
+    beforeEach(() => dropEverything(store.current()))
+
+    test('are applied in order, once, and named', async () => {
+      expect(await migrate(store.current(), [FIRST, SECOND])).toEqual(['0001-first', '0002-second'])
+      expect(await migrate(store.current(), [FIRST, SECOND])).toEqual([])
+      expect(await tables()).toEqual(['first', 'schema_migrations', 'second'])
+      expect((await sql`select * from first`.execute(db())).rows).toEqual([{ id: 1 }])
+    })
+
+    test('go on from where an older version left off', async () => {
+      await migrate(store.current(), [FIRST])
+      expect(await migrate(store.current(), [FIRST, SECOND])).toEqual(['0002-second'])
+    })
+
+    test('record name and checksum of what was applied', async () => {
+      await migrate(store.current(), [FIRST])
+      expect((await sql`select name, checksum from schema_migrations`.execute(db())).rows).toEqual([
+        { name: '0001-first', checksum: 'adfe3ddc7fdf43cff2eddf95e289f91311790dbf07868f9b17a35e54c47f1442' },
+      ])
+    })
+
+    test('leave nothing of one that fails, and what came before it stays', async () => {
+      await expect(migrate(store.current(), [FIRST, BROKEN])).rejects.toThrow('division by zero')
+      expect(await tables()).toEqual(['first', 'schema_migrations'])
+      expect(await migrate(store.current(), [FIRST, SECOND])).toEqual(['0002-second'])
+    })
+
+    test('refuse a schema newer than this version, by name, and change nothing', async () => {
+      await migrate(store.current(), [FIRST, SECOND])
+      await expect(migrate(store.current(), [FIRST])).rejects.toMatchObject({
+        name: 'BootError',
+        exitCode: 1,
+        message:
+          'The database has the schema of a newer version (migration 0002-second): run that version, or restore a backup from before it.',
+      })
+      expect(await tables()).toEqual(['first', 'schema_migrations', 'second'])
+    })
+
+    test('refuse a schema that another build made', async () => {
+      await migrate(store.current(), [FIRST])
+      await expect(migrate(store.current(), [{ ...FIRST, sql: 'select 1' }, SECOND])).rejects.toMatchObject({
+        name: 'BootError',
+        exitCode: 1,
+        message:
+          'The database was migrated by a different build (migration 0001-first differs): run the build that made it.',
+      })
+      expect(await tables()).toEqual(['first', 'schema_migrations'])
+    })
+
+    test('ignore tables that they do not know', async () => {
+      await sql.raw('create table of_somebody_else (id integer)').execute(db())
+      await migrate(store.current(), [FIRST])
+      expect(await tables()).toEqual(['first', 'of_somebody_else', 'schema_migrations'])
+    })
+
+    test('are applied once when several start at the same time', async () => {
+      const starts = await Promise.all([1, 2, 3, 4].map(() => migrate(store.current(), [FIRST, SECOND])))
+      expect(starts.flat().toSorted()).toEqual(['0001-first', '0002-second'])
+      expect((await sql`select * from first`.execute(db())).rows).toEqual([{ id: 1 }])
+    })
+
+    test('make every table of the port with its columns', async () => {
+      await migrate(store.current())
+      expect(await tables()).toEqual([
+        'api_tokens',
+        'audit',
+        'authz_changes',
+        'authz_head',
+        'domains',
+        'groups',
+        'join_tokens',
+        'keyring',
+        'mesh_addresses_rested',
+        'mesh_addresses_resting',
+        'mesh_pools',
+        'node_heartbeats',
+        'node_secret_keys',
+        'nodes',
+        'outbox',
+        'principals',
+        'projects',
+        'relation_tuples',
+        'resource_hosts',
+        'resources',
+        'schema_migrations',
+        'signing_keys',
+      ])
+    })
+
+    test('name the constraints that stores translate', async () => {
+      await migrate(store.current())
+      const { rows } = await sql<{ name: string }>`
+        select conname::text as name from pg_constraint
+        where contype = 'u' and connamespace = 'public'::regnamespace order by conname::text collate "C"`.execute(db())
+      expect(rows.map(({ name }) => name)).toEqual([
+        'api_tokens_fingerprint_key',
+        'domains_slug_key',
+        'groups_domain_slug_key',
+        'join_tokens_fingerprint_key',
+        'node_secret_keys_fingerprint_key',
+        'nodes_domain_address_key',
+        'nodes_domain_name_key',
+        'nodes_domain_public_key_key',
+        'outbox_seq_key',
+        'principals_domain_subject_key',
+        'projects_domain_slug_key',
+        'resources_project_slug_key',
+      ])
+    })
+
+    test('keep heartbeats heap-only updates', async () => {
+      await migrate(store.current())
+      await seedHeartbeats(db())
+      for (let round = 0; round < 20; round++)
+        await sql`update node_heartbeats set accepted_at = ${new Date(round)}, binary_version = ${String(round)}`.execute(
+          db(),
+        )
+      await sql`select pg_stat_force_next_flush()`.execute(db())
+      const { rows } = await sql<{ updated: number; hot: number }>`
+        select n_tup_upd::int as updated, n_tup_hot_upd::int as hot
+        from pg_stat_user_tables where relname = 'node_heartbeats'`.execute(db())
+      expect(rows[0]?.updated).toBe(2_000)
+      // A row's first heartbeat makes it wider, so that a few of those find their page full.
+      expect(rows[0]?.hot).toBeGreaterThan(1_950)
+    })
+  })
+}
+
+async function seedHeartbeats(db: Db): Promise<void> {
+  await sql
+    .raw(
+      `insert into domains values (gen_random_uuid(), 'd', 'D', '100.64.0.0/10', 300, '[]', null, '[]', now(), now());
+       insert into nodes
+       select gen_random_uuid(), domains.id, null, 'n' || n, 'worker', decode(lpad(to_hex(n), 64, '0'), 'hex'),
+              '100.64.0.0'::inet + n, '', 0, '{}', false, now(), now()
+       from domains, generate_series(1, 100) as n;
+       insert into node_heartbeats select id, now() from nodes`,
+    )
+    .execute(db)
+}

@@ -1,0 +1,321 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { createChangeFeed, type FollowedFeed } from '../../src/server/adapters/postgres/change-feed.ts'
+import { createUnitOfWork } from '../../src/server/adapters/postgres/unit-of-work.ts'
+import type { FeedChange } from '../../src/server/ports/change-feed.ts'
+import type { AuditEntry, Change, UnitOfWork } from '../../src/server/ports/unit-of-work.ts'
+import { problem } from '../../src/shared/problems.ts'
+import { type DatastoreKind, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
+
+const NOW = Date.parse('2026-03-01T08:00:00.000Z')
+const ADA = 'user:018f0000-0000-7000-8000-000000000001'
+const HOME = '018f0000-0000-7000-8000-00000000000d'
+const NOWHERE = { domainId: null, projectId: null }
+const ADMIN_OF_PLATFORM = { subject: ADA, relation: 'admin', resource: 'platform:main' }
+const ADMIN_OF_PLATFORM_ID = '718cf852-d709-5807-824e-99d8ad98e617'
+const EVENT = { event: 'GroupCreated', domainId: HOME, aggregate: 'group:1', payload: { slug: 'ops' } }
+const AUDITED: AuditEntry = {
+  domainId: HOME,
+  subject: ADA,
+  relation: 'group.create',
+  object: `domain:${HOME}`,
+  outcome: 'granted',
+  reason: '',
+  correlationId: 'request-1',
+  context: { item_count: 1 },
+}
+
+/** What the unit of work promises over every datastore (`ports/unit-of-work.ts`). */
+export function unitOfWorkContract(kind: DatastoreKind): void {
+  describe.skipIf(isDatastoreMissing(kind))(`the unit of work on the ${kind} datastore`, () => {
+    const store = useDatastore(kind)
+    let feed: FollowedFeed
+    let unitOfWork: UnitOfWork
+    let auditFailures: { error: unknown; entry: AuditEntry }[]
+    let seen: FeedChange[]
+    let auditId: () => string
+
+    const db = () => store.current().pool('interactive')
+    const rowsOf = async (table: 'relation_tuples' | 'outbox' | 'audit' | 'authz_changes' | 'groups') =>
+      await db().selectFrom(table).selectAll().execute()
+    const head = async () => (await db().selectFrom('authz_head').select('revision').executeTakeFirstOrThrow()).revision
+    const run = <T>(work: (change: Change) => Promise<T>, audit: () => AuditEntry | undefined = () => undefined) =>
+      unitOfWork.run({ pool: 'interactive', correlationId: 'request-1', audit }, work)
+
+    beforeEach(async () => {
+      await emptyTables(store.current())
+      let audits = 0
+      auditId = () => `018f0000-0000-7000-8000-0000000a00${String((audits += 1)).padStart(2, '0')}`
+      auditFailures = []
+      seen = []
+      feed = createChangeFeed({ datastore: store.current(), warn: fail, pollIntervalMs: 3_600_000 })
+      feed.subscribe((change) => void seen.push(change))
+      await feed.start()
+      unitOfWork = createUnitOfWork({
+        datastore: store.current(),
+        feed,
+        clock: { now: () => NOW },
+        ids: { next: () => auditId() },
+        validateTuple(tuple, { structural }) {
+          if (tuple.relation === 'nonsense' || structural !== (tuple.relation === 'domain'))
+            throw problem('invalid_triple')
+        },
+        onAuditFailure: (error, entry) => void auditFailures.push({ error, entry }),
+        onLateFeed: (error) => fail('the feed is late', error),
+      })
+      return () => feed.stop()
+    })
+
+    test('keeps the change, its outbox row, its audit row and its tuples together', async () => {
+      const result = await run(
+        async (change) => {
+          await change.db
+            .insertInto('domains')
+            .values({ id: HOME, slug: 'home', display_name: 'Home', mesh_cidr: '100.64.0.0/10', ...SETTINGS })
+            .execute()
+          await change.tuples.create({ ...ADMIN_OF_PLATFORM, caveatFields: ['now'] }, NOWHERE)
+          change.emit(EVENT)
+          return 'made'
+        },
+        () => AUDITED,
+      )
+      expect(result).toBe('made')
+      expect(await db().selectFrom('domains').select('slug').execute()).toEqual([{ slug: 'home' }])
+      expect(await rowsOf('outbox')).toEqual([
+        {
+          id: '1',
+          seq: null,
+          event: 'GroupCreated',
+          domain_id: HOME,
+          aggregate: 'group:1',
+          payload: { slug: 'ops' },
+          correlation_id: 'request-1',
+          occurred_at: new Date(NOW),
+        },
+      ])
+      expect(await rowsOf('audit')).toEqual([
+        {
+          id: '018f0000-0000-7000-8000-0000000a0001',
+          at: new Date(NOW),
+          domain_id: HOME,
+          subject: ADA,
+          relation: 'group.create',
+          object: `domain:${HOME}`,
+          outcome: 'granted',
+          reason: '',
+          correlation_id: 'request-1',
+          context: { item_count: 1 },
+          seq: null,
+        },
+      ])
+      expect(await rowsOf('relation_tuples')).toEqual([
+        {
+          id: ADMIN_OF_PLATFORM_ID,
+          subject_type: 'user',
+          subject_id: '018f0000-0000-7000-8000-000000000001',
+          subject_relation: '',
+          relation: 'admin',
+          resource_type: 'platform',
+          resource_id: 'main',
+          caveat_name: '',
+          caveat_fields: ['now'],
+          domain_id: null,
+          project_id: null,
+          structural: false,
+          revision: '1',
+          created_at: new Date(NOW),
+        },
+      ])
+      expect(auditFailures).toEqual([])
+    })
+
+    test('keeps nothing when the work rejects', async () => {
+      const work = run(
+        async (change) => {
+          await change.tuples.create(ADMIN_OF_PLATFORM, NOWHERE)
+          change.emit(EVENT)
+          throw new Error('changed my mind')
+        },
+        () => AUDITED,
+      )
+      await expect(work).rejects.toThrow('changed my mind')
+      expect([await rowsOf('outbox'), await rowsOf('audit'), await rowsOf('relation_tuples')]).toEqual([[], [], []])
+      expect(await head()).toBe('0')
+      expect(seen).toEqual([])
+    })
+
+    test('keeps nothing when an outbox row is refused', async () => {
+      const work = run(async (change) => {
+        await change.tuples.create(ADMIN_OF_PLATFORM, NOWHERE)
+        change.emit({ ...EVENT, domainId: 'not a uuid' })
+      })
+      await expect(work).rejects.toThrow(/uuid/)
+      expect(await rowsOf('relation_tuples')).toEqual([])
+    })
+
+    test('keeps the change when its audit row is refused, and reports that', async () => {
+      auditId = () => '018f0000-0000-7000-8000-0000000a0001'
+      await run(
+        async (change) => change.emit(EVENT),
+        () => AUDITED,
+      )
+      await run(
+        async (change) => {
+          await change.tuples.create(ADMIN_OF_PLATFORM, NOWHERE)
+          change.emit(EVENT)
+        },
+        () => AUDITED,
+      )
+      expect(await rowsOf('outbox')).toHaveLength(2)
+      expect(await rowsOf('relation_tuples')).toHaveLength(1)
+      expect(await rowsOf('audit')).toHaveLength(1)
+      expect(auditFailures).toMatchObject([{ error: { failure: 'unique', constraint: 'audit_pkey' }, entry: AUDITED }])
+    })
+
+    test('asks for the audit row after the work, so that it can name what the work found', async () => {
+      let found = 0
+      await run(
+        async () => {
+          found = 3
+        },
+        () => ({ ...AUDITED, context: { item_count: found } }),
+      )
+      expect(await rowsOf('audit')).toMatchObject([{ context: { item_count: 3 } }])
+    })
+
+    test('writes outbox rows in the order in which they were emitted', async () => {
+      await run(async (change) => {
+        for (const event of ['first', 'second', 'third']) change.emit({ ...EVENT, event })
+      })
+      expect((await rowsOf('outbox')).map((row) => 'event' in row && row.event)).toEqual(['first', 'second', 'third'])
+    })
+
+    test('leaves the head alone when nothing needs it', async () => {
+      await run(
+        async (change) => change.emit(EVENT),
+        () => AUDITED,
+      )
+      expect(await head()).toBe('0')
+      expect(await rowsOf('authz_changes')).toEqual([])
+    })
+
+    test('returns after this process has applied what it changed, all under one revision', async () => {
+      await run(async (change) => {
+        await change.tuples.create(ADMIN_OF_PLATFORM, NOWHERE)
+        change.credentialChanged('api-token', 'token-1')
+        change.domainChanged(HOME)
+      })
+      expect(feed.revision()).toBe(1n)
+      expect(seen).toEqual([
+        {
+          revision: 1n,
+          kind: 'tuple_touched',
+          payload: {
+            id: ADMIN_OF_PLATFORM_ID,
+            subject_type: 'user',
+            subject_id: '018f0000-0000-7000-8000-000000000001',
+            subject_relation: '',
+            relation: 'admin',
+            resource_type: 'platform',
+            resource_id: 'main',
+            caveat_name: '',
+            domain_id: null,
+          },
+        },
+        { revision: 1n, kind: 'credential_changed', payload: { kind: 'api-token', id: 'token-1' } },
+        { revision: 1n, kind: 'domain_changed', payload: { domainId: HOME } },
+      ])
+      const stored = (await rowsOf('authz_changes')).map(
+        (row) => 'ordinal' in row && [row.revision, row.ordinal, row.kind],
+      )
+      expect(stored).toEqual([
+        ['1', 1, 'tuple_touched'],
+        ['1', 2, 'credential_changed'],
+        ['1', 3, 'domain_changed'],
+      ])
+    })
+
+    test('numbers concurrent changes without a gap or a double', async () => {
+      const runs = Array.from({ length: 25 }, (_, index) =>
+        run(async (change) => change.credentialChanged('nsk', `key-${index}`)),
+      )
+      await Promise.all(runs)
+      expect(seen.map(({ revision }) => revision)).toEqual(Array.from({ length: 25 }, (_, index) => BigInt(index + 1)))
+    })
+
+    describe('tuples', () => {
+      const create = (tuple: Parameters<Change['tuples']['create']>[0]) =>
+        run((change) => change.tuples.create(tuple, NOWHERE))
+
+      test('an identical live tuple is not written again', async () => {
+        expect(await create(ADMIN_OF_PLATFORM)).toBe(true)
+        expect(await create(ADMIN_OF_PLATFORM)).toBe(false)
+        expect(await head()).toBe('1')
+        expect(await create({ ...ADMIN_OF_PLATFORM, caveatName: 'within_hours' })).toBe(true)
+        expect(await rowsOf('relation_tuples')).toHaveLength(2)
+      })
+
+      test('of two writers of one tuple only one has written it', async () => {
+        const written = await Promise.all([create(ADMIN_OF_PLATFORM), create(ADMIN_OF_PLATFORM)])
+        expect(written.toSorted()).toEqual([false, true])
+      })
+
+      test('what the schema refuses is not written', async () => {
+        await expect(create({ ...ADMIN_OF_PLATFORM, relation: 'nonsense' })).rejects.toMatchObject({
+          code: 'invalid_triple',
+        })
+        expect(await rowsOf('relation_tuples')).toEqual([])
+      })
+
+      test('a deleted tuple is given back, once', async () => {
+        await create({ ...ADMIN_OF_PLATFORM, subject: 'group:ops#member', caveatName: 'within_hours' })
+        const [row] = await rowsOf('relation_tuples')
+        const id = row && 'id' in row ? row.id : ''
+        const deleted = await run((change) => change.tuples.delete(id))
+        expect(deleted).toEqual({
+          id,
+          subject: 'group:ops#member',
+          relation: 'admin',
+          resource: 'platform:main',
+          caveatName: 'within_hours',
+          caveatFields: [],
+          createdAt: new Date(NOW),
+          domainId: null,
+          projectId: null,
+          structural: false,
+        })
+        expect(await run((change) => change.tuples.delete(id))).toBeUndefined()
+        expect(seen.map(({ kind: what }) => what)).toEqual(['tuple_touched', 'tuple_deleted'])
+      })
+
+      test('a structural tuple is not found by deletion, but goes with its object', async () => {
+        const parent = { subject: `domain:${HOME}`, relation: 'domain', resource: 'node:n1' }
+        await run((change) => change.tuples.createStructural(parent, { domainId: HOME, projectId: null }))
+        const [row] = await rowsOf('relation_tuples')
+        expect(await run((change) => change.tuples.delete(row && 'id' in row ? row.id : ''))).toBeUndefined()
+        expect(await run((change) => change.tuples.deleteObject('node:n1'))).toBe(1)
+        expect(await rowsOf('relation_tuples')).toEqual([])
+      })
+
+      test('an object that goes takes every tuple with it on either side, and no other', async () => {
+        await create({ subject: 'user:u1', relation: 'member', resource: 'group:ops' })
+        await create({ subject: 'group:ops#member', relation: 'viewer', resource: 'platform:main' })
+        await create({ subject: 'user:u1', relation: 'member', resource: 'group:dev' })
+        expect(await run((change) => change.tuples.deleteObject('group:ops'))).toBe(2)
+        expect(await rowsOf('relation_tuples')).toMatchObject([{ resource_id: 'dev' }])
+      })
+    })
+  })
+}
+
+const SETTINGS = {
+  endpoint_ttl_seconds: 300,
+  trusted_networks: '[]',
+  business_hours: 'null',
+  strong_acr: '[]',
+  created_at: new Date(NOW),
+  updated_at: new Date(NOW),
+}
+
+function fail(message: string, cause?: unknown): never {
+  throw new Error(message, { cause })
+}
