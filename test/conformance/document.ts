@@ -15,6 +15,11 @@ export interface Document {
   headers(operationId: string, status: number): readonly string[]
 }
 
+/** The members of an OpenAPI document that are read here. */
+export interface OpenApi {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>
+}
+
 interface Described {
   readonly operationId: string
   readonly responses: Readonly<Record<string, Answer>>
@@ -27,14 +32,14 @@ interface Answer {
 }
 
 /** Reads the document as a client would: its references resolve within it. */
-export function readDocument(openapi: any): Document {
+export function readDocument(openapi: OpenApi): Document {
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   // The default export is the function itself wrapped by the module system.
   const addFormats = formats as unknown as (to: Ajv2020) => void
   addFormats(ajv)
   ajv.addSchema(openapi, 'openapi')
   const described = new Map<string, { readonly at: string; readonly operation: Described }>()
-  for (const [path, methods] of Object.entries<Record<string, Described>>(openapi.paths)) {
+  for (const [path, methods] of Object.entries(openapi.paths)) {
     for (const [method, operation] of Object.entries(methods)) {
       const at = ['paths', path, method].map(escaped).join('/')
       described.set(operation.operationId, { at, operation })

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { manifestOf } from '../../src/shared/contract/manifest.ts'
 import type { Manifest } from '../../src/shared/contract/manifest-format.ts'
 import type { Operation, Surface } from '../../src/shared/contract/operation.ts'
-import { readDocument, type Document } from './document.ts'
+import { readDocument, type Document, type OpenApi } from './document.ts'
 import { accessRules } from './rules/access.ts'
 import { bodyRules } from './rules/bodies.ts'
 import { parameterRules } from './rules/parameters.ts'
@@ -20,7 +20,7 @@ export interface Conformance<W extends ConformanceWorld> {
 
 export interface Running<W> {
   readonly world: W
-  readonly openapi: unknown
+  readonly openapi: OpenApi
   readonly stop: () => Promise<void>
 }
 

@@ -7,8 +7,8 @@ export interface WireAnswer {
   readonly status: number
   readonly headers: IncomingMessage['headers']
   readonly text: string
-  /** The JSON document; undefined when the answer is none. */
-  readonly json: any
+  /** Members of the JSON document; undefined when the answer is none. */
+  readonly json: Readonly<Record<string, unknown>> | undefined
 }
 
 /** A request byte by byte: nothing is added but what HTTP itself needs. */
@@ -55,15 +55,20 @@ function answerOf({ statusCode = 0, headers }: IncomingMessage, text: string): W
 /** Lays the members of a call out as the operation has them. */
 export function layOut(operation: Operation, input: Readonly<Record<string, unknown>>): WireRequest {
   const holes = new Set([...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name))
-  const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(input[name])))
+  const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(plain(input[name])))
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(input)) {
-    if (name !== 'body' && !holes.has(name) && value !== undefined) query.append(name, String(value))
+    if (name !== 'body' && !holes.has(name) && value !== undefined) query.append(name, plain(value))
   }
-  const search = query.size === 0 ? '' : `?${query}`
+  const search = query.size === 0 ? '' : `?${query.toString()}`
   const bare = { method: operation.method, path: `${path}${search}` }
   if (input['body'] === undefined) return bare
   return { ...bare, headers: { 'content-type': 'application/json' }, body: JSON.stringify(input['body']) }
+}
+
+/** Path and query members are texts, numbers or switches. */
+function plain(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 /** The same request with a credential and a correlation id. */

@@ -16,6 +16,15 @@ import { exchange, layOut, signed } from './wire.ts'
 
 type Input = Readonly<Record<string, unknown>>
 
+/** Members of answers that arrangements go on with; each is there where its operation answers it. */
+export interface Made {
+  readonly id: string
+  readonly token: string
+  readonly subject: string
+  readonly domain_id: string
+  readonly items: readonly AuditedRow[]
+}
+
 /** What every scenario may rely on: one server with one Domain, made once for all of them. */
 export interface World extends ConformanceWorld {
   /** Token of a platform administrator who is also platform auditor. */
@@ -31,7 +40,7 @@ export interface World extends ConformanceWorld {
   /** A slug or name that nothing has yet. */
   name(): string
   /** Calls an operation as root; anything but success throws. Resolves with the JSON answer. */
-  make(operationId: string, input: Input): Promise<any>
+  make(operationId: string, input: Input): Promise<Made>
   /** Mints a join token of the Domain for one node. */
   joinToken(): Promise<string>
   /** Registers a node of the Domain. */
@@ -53,7 +62,10 @@ export async function startWorld(kind: DatastoreKind): Promise<Running<World>> {
   const handover = createMemoryHandover()
   const config = parseConfig({ argv: [...argv, ...storage], env: {} })
   const log = pino({ level: 'silent' })
-  const server = await serve({ config, log, handover, onBroken: (error) => Promise.reject(error) })
+  const onBroken = (error: Error): never => {
+    throw error
+  }
+  const server = await serve({ config, log, handover, onBroken })
   const world = await makeWorld(server.url, handover.token())
   const { text } = await exchange(server.url, signed({ method: 'GET', path: '/v1/openapi.json' }, world.root))
   return {
@@ -74,12 +86,13 @@ const OPERATIONS = new Map<string, Operation>(
 async function makeWorld(url: string, root: string): Promise<World> {
   const name = (): string => `x${randomUUID()}`
 
-  async function make(operationId: string, input: Input): Promise<any> {
+  async function make(operationId: string, input: Input): Promise<Made> {
     const operation = OPERATIONS.get(operationId)
     if (operation === undefined) throw new Error(`there is no operation ${operationId}`)
     const answer = await exchange(url, signed(layOut(operation, input), root))
     if (answer.status >= 300) throw new Error(`${operationId} answered ${answer.status} ${answer.text}`)
-    return answer.json
+    // What each operation answers is for the loop to check; an arrangement takes it at its word.
+    return answer.json as unknown as Made
   }
 
   const me = await make('GetAuthWhoami', {})
@@ -112,7 +125,7 @@ async function makeWorld(url: string, root: string): Promise<World> {
       const wire = { method: 'POST', path: '/v1/nodes/register', headers: { 'content-type': 'application/json' } }
       const answer = await exchange(url, signed({ ...wire, body: JSON.stringify(body) }, await joinToken()))
       if (answer.status !== 201) throw new Error(`the node was refused: ${answer.text}`)
-      return { id: answer.json.node_id, nsk: answer.json.nsk }
+      return { id: String(answer.json?.['node_id']), nsk: String(answer.json?.['nsk']) }
     },
     async audited(correlationId, domainId) {
       const domains = new Set([domain.id, me.domain_id, domainId ?? domain.id])
@@ -120,7 +133,7 @@ async function makeWorld(url: string, root: string): Promise<World> {
       const pages = await Promise.all(
         chains.map((chain) => make('GetAudit', { ...chain, correlation_id: correlationId })),
       )
-      return pages.flatMap(({ items }): readonly AuditedRow[] => items)
+      return pages.flatMap(({ items }) => items)
     },
   }
 }

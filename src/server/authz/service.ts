@@ -36,7 +36,7 @@ export function createAuthz({ authorizer }: { readonly authorizer: Authorizer })
     decision: Decision,
   ): Decision | Promise<Decision> {
     if (!decision.allowed && decision.reason === 'insufficient_relation') return decision
-    const subjectHome = authorizer.domainOf(subject)
+    const subjectHome = subject === ctx.caller.subject ? ctx.caller.domainId : authorizer.domainOf(subject)
     const resourceHome = authorizer.domainOf(resource)
     const homes =
       subjectHome instanceof Promise || resourceHome instanceof Promise

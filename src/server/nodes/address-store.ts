@@ -20,8 +20,9 @@ export interface MeshDomain {
  * @throws Problem `mesh_addresses_exhausted`.
  */
 export async function allocateAddress(tx: Db, domain: MeshDomain, nowMs: number): Promise<string> {
-  const number = await lockPool(tx, domain.id)
-  const rested = await takeRested(tx, domain.id, nowMs)
+  const restedBefore = new Date(nowMs - ADDRESS_REST_MS)
+  const { number, hasRested } = await lockPool(tx, domain.id, restedBefore)
+  const rested = hasRested ? await takeRested(tx, domain.id, restedBefore) : undefined
   if (rested !== undefined) {
     await tx.updateTable('mesh_pools').set({ next_number: number }).where('domain_id', '=', domain.id).execute()
     return rested
@@ -39,37 +40,39 @@ export async function restAddress(tx: Db, domainId: string, freed: { address: st
     .execute()
 }
 
-/** Locks the Domain's pool and takes its next number, as if no address had rested: that is nearly always so. */
-async function lockPool(tx: Db, domainId: string): Promise<number> {
-  const { next_number } = await tx
+/**
+ * Locks the Domain's pool and takes its next number, as if no address had rested: that is nearly always so. Whether one
+ * has is seen as of before the lock was waited for, which may say yes in vain: its last holder took it.
+ */
+async function lockPool(tx: Db, domainId: string, restedBefore: Date): Promise<{ number: number; hasRested: boolean }> {
+  const { next_number, has_rested } = await tx
     .insertInto('mesh_pools')
     .values({ domain_id: domainId, next_number: 2 })
     .onConflict((conflict) =>
       conflict.column('domain_id').doUpdateSet({ next_number: sql<number>`mesh_pools.next_number + 1` }),
     )
-    .returning('next_number')
-    .executeTakeFirstOrThrow()
-  return next_number - 1
-}
-
-/** A statement of its own after the lock, so that it sees what the lock's last holder committed. */
-async function takeRested(tx: Db, domainId: string, nowMs: number): Promise<string | undefined> {
-  const restedBefore = new Date(nowMs - ADDRESS_REST_MS)
-  const { is_due, has_rested } = await tx
-    .selectNoFrom((on) => [
+    .returning((on) => [
+      'next_number',
       on
-        .exists(
-          on
-            .selectFrom('mesh_addresses_resting')
-            .where('domain_id', '=', domainId)
-            .where('freed_at', '<=', restedBefore),
-        )
-        .as('is_due'),
-      on.exists(on.selectFrom('mesh_addresses_rested').where('domain_id', '=', domainId)).as('has_rested'),
+        .or([
+          on.exists(on.selectFrom('mesh_addresses_rested').where('domain_id', '=', domainId)),
+          on.exists(
+            on
+              .selectFrom('mesh_addresses_resting')
+              .where('domain_id', '=', domainId)
+              .where('freed_at', '<=', restedBefore),
+          ),
+        ])
+        .as('has_rested'),
     ])
     .executeTakeFirstOrThrow()
-  if (is_due) await wake(tx, domainId, restedBefore)
-  return is_due || has_rested ? takeLowestRested(tx, domainId) : undefined
+  return { number: next_number - 1, hasRested: Boolean(has_rested) }
+}
+
+/** Statements of their own after the lock, so that they see what its last holder committed. */
+async function takeRested(tx: Db, domainId: string, restedBefore: Date): Promise<string | undefined> {
+  await wake(tx, domainId, restedBefore)
+  return takeLowestRested(tx, domainId)
 }
 
 /** Moves what has rested long enough: each address once for each time that it was freed. */

@@ -4,7 +4,6 @@ import { keyRow, type NewSecretKey } from './secret-key-store.ts'
 
 /** What a join token lends to the nodes that join with it; fixed when it was created. */
 export interface JoinTerms {
-  readonly tokenId: string
   readonly domainId: string
   readonly meshCidr: string
   readonly projectId: string | null
@@ -39,43 +38,32 @@ const CONFLICTS: readonly { readonly constraint: string; readonly code: ProblemC
   { constraint: 'nodes_domain_public_key_key', code: 'public_key_in_use' },
 ]
 
-/** Reads the terms of a join token; undefined when it is gone. Whether it still may be used is for `countUse` to say. */
-export async function joinTerms(db: Db, tokenId: string): Promise<JoinTerms | undefined> {
-  const row = await db
-    .selectFrom('join_tokens as t')
-    .innerJoin('domains as d', 'd.id', 't.domain_id')
-    .where('t.id', '=', tokenId)
-    .select(['t.domain_id', 't.project_id', 't.node_id', 't.labels', 't.ephemeral', 'd.mesh_cidr'])
-    .executeTakeFirst()
-  if (row === undefined) return undefined
-  const { domain_id, project_id, node_id, labels, ephemeral, mesh_cidr } = row
-  return {
-    tokenId,
-    domainId: domain_id,
-    meshCidr: mesh_cidr,
-    projectId: project_id,
-    nodeId: node_id,
-    labels,
-    ephemeral,
-  }
-}
-
 /**
- * Counts one use, under the token's row lock: of any number of callers, `max_uses` get past.
+ * Counts one use, under the token's row lock, and gives the token's terms: of any number of callers, `max_uses` get past.
  *
  * @throws Problem `join_token_exhausted`; `invalid_join_token` when it has expired, was revoked or is gone.
  */
-export async function countUse(tx: Db, tokenId: string, nowMs: number): Promise<void> {
+export async function countUse(tx: Db, tokenId: string, nowMs: number): Promise<JoinTerms> {
   const now = new Date(nowMs)
-  const { numUpdatedRows } = await tx
-    .updateTable('join_tokens')
-    .set((on) => ({ uses: on('uses', '+', 1) }))
-    .where('id', '=', tokenId)
-    .whereRef('uses', '<', 'max_uses')
-    .where('revoked_at', 'is', null)
-    .where('expires_at', '>', now)
+  const used = await tx
+    .updateTable('join_tokens as t')
+    .from('domains as d')
+    .set((on) => ({ uses: on('t.uses', '+', 1) }))
+    .where('t.id', '=', tokenId)
+    .whereRef('d.id', '=', 't.domain_id')
+    .whereRef('t.uses', '<', 't.max_uses')
+    .where('t.revoked_at', 'is', null)
+    .where('t.expires_at', '>', now)
+    .returning(['t.domain_id', 't.project_id', 't.node_id', 't.labels', 't.ephemeral', 'd.mesh_cidr'])
     .executeTakeFirst()
-  if (numUpdatedRows > 0n) return
+  if (used === undefined)
+    throw problem((await isUsable(tx, tokenId, now)) ? 'join_token_exhausted' : 'invalid_join_token')
+  const { domain_id, project_id, node_id, labels, ephemeral, mesh_cidr } = used
+  return { domainId: domain_id, meshCidr: mesh_cidr, projectId: project_id, nodeId: node_id, labels, ephemeral }
+}
+
+/** Whether the token would do but for the number of its uses. */
+async function isUsable(tx: Db, tokenId: string, now: Date): Promise<boolean> {
   const usable = await tx
     .selectFrom('join_tokens')
     .select('id')
@@ -83,7 +71,7 @@ export async function countUse(tx: Db, tokenId: string, nowMs: number): Promise<
     .where('revoked_at', 'is', null)
     .where('expires_at', '>', now)
     .executeTakeFirst()
-  throw problem(usable === undefined ? 'invalid_join_token' : 'join_token_exhausted')
+  return usable !== undefined
 }
 
 /**

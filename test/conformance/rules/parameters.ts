@@ -28,7 +28,7 @@ export const parameterRules: readonly Rule[] = [
       const [, last = ''] = /\{(\w+)\}(?!.*\{)/.exec(subject.operation.path) ?? []
       const broken = path.replace(encodeURIComponent(String(call.input[last])), '%zz')
       const { answer } = await sendUnrouted(subject, { method, path: broken }, call.as)
-      expect({ status: answer.status, code: answer.json?.code }).toEqual({ status: 400, code: 'invalid_path' })
+      expect({ status: answer.status, code: answer.json?.['code'] }).toEqual({ status: 400, code: 'invalid_path' })
     },
   },
   {

@@ -78,7 +78,7 @@ export function wireOf({ operation }: Subject, { input }: ValidCall): WireReques
 
 /** Asserts a refusal by one of these codes: a whole problem document that the operation declares. */
 export function expectProblem(subject: Subject, { answer, correlationId }: Sent, codes: readonly ProblemCode[]): void {
-  const code = answer.json?.code as ProblemCode
+  const code = answer.json?.['code'] as ProblemCode
   expect({ code, status: answer.status }).toEqual({ code, status: PROBLEMS[code]?.status })
   expect(codes, answer.text).toContain(code)
   expect(answer.headers['content-type']).toBe('application/problem+json')

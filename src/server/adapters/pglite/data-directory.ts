@@ -30,8 +30,13 @@ async function initialize(engineDirectory: string): Promise<void> {
   if (code !== 0) throw new EngineRefusal(`the embedded datastore could not be initialised: ${said.trim()}`)
 }
 
-/** Writes the marker that says: everything before it is on stable storage. */
-function markReady(database: string, marker: string): void {
+/** Initialises the directory; the marker comes once everything before it is on stable storage. */
+async function build(dataDir: string, database: string): Promise<void> {
+  mkdirSync(database, { mode: 0o700 })
+  await initialize(join(database, 'pgdata'))
+  syncTree(database)
+  syncEntry(dataDir)
+  const marker = join(database, 'ready')
   writeFileSync(marker, `${ENGINE_MAJOR}\n`, { mode: 0o600 })
   syncEntry(marker)
   syncEntry(database)
@@ -60,11 +65,12 @@ export async function prepareDirectory(dataDir: string): Promise<PreparedDirecto
     return { engineDirectory, isNew: false }
   }
   rmSync(database, { recursive: true, force: true })
-  mkdirSync(database, { mode: 0o700 })
-  await initialize(engineDirectory)
-  syncTree(database)
-  syncEntry(dataDir)
-  markReady(database, marker)
+  try {
+    await build(dataDir, database)
+  } catch (error) {
+    rmSync(database, { recursive: true, force: true })
+    throw error
+  }
   return { engineDirectory, isNew: true }
 }
 

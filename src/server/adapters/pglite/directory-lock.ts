@@ -71,11 +71,11 @@ function ifThere<T>(read: () => T): T | undefined {
 const readIfThere = (path: string): string | undefined => ifThere(() => readFileSync(path, 'utf8'))
 const refreshedAt = (path: string): number | undefined => ifThere(() => statSync(path).mtimeMs)
 
-async function isHeld({ path, holder }: Held): Promise<boolean> {
+async function isHeld({ path, holder }: Held, watchMs: number): Promise<boolean> {
   const state = stateOf(holder)
   if (state !== 'unknown') return state === 'alive'
   const before = refreshedAt(path)
-  await sleep(ELSEWHERE_WATCH_MS)
+  await sleep(watchMs)
   return before !== refreshedAt(path)
 }
 
@@ -109,10 +109,14 @@ function keep(path: string, onLost: () => void): () => void {
     futimesSync(descriptor, now, now)
     if (fstatSync(descriptor).nlink === 0) onLost()
   }, REFRESH_MS).unref()
+  let isReleased = false
   return () => {
+    if (isReleased) return
+    isReleased = true
     clearInterval(timer)
+    // Once lost, the name may be another holder's.
+    if (fstatSync(descriptor).nlink > 0) ifThere(() => unlinkSync(path))
     closeSync(descriptor)
-    ifThere(() => unlinkSync(path))
   }
 }
 
@@ -134,11 +138,16 @@ function claim(directory: string, number: number): string {
 /**
  * Takes the lock of a data directory. A lock is taken over only from a process that is gone.
  * @param onLost called, again and again, when the lock file vanished while it was held: nothing may be written any more.
+ * @param elsewhereWatchMs how long to watch whether a holder in another container, host or boot refreshes its lock.
  * @throws BootError naming the process that holds it.
  */
-export async function lockDirectory(directory: string, onLost: () => void): Promise<DirectoryLock> {
+export async function lockDirectory(
+  directory: string,
+  onLost: () => void,
+  elsewhereWatchMs = ELSEWHERE_WATCH_MS,
+): Promise<DirectoryLock> {
   const last = listLocks(directory).at(-1)
-  if (last !== undefined && (await isHeld(last))) throw inUse(directory, last.holder)
+  if (last !== undefined && (await isHeld(last, elsewhereWatchMs))) throw inUse(directory, last.holder)
   const number = (last?.number ?? 0) + 1
   const path = claim(directory, number)
   for (const old of listLocks(directory)) if (old.number < number) ifThere(() => unlinkSync(old.path))

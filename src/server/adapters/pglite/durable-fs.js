@@ -9,7 +9,8 @@ import { NodeFS } from '@electric-sql/pglite/nodefs'
  * Where the engine's fsync calls go. PGlite has none of its own: without the hook a commit is only in the page cache.
  * @typedef {object} SyncState
  * @property {number} walSyncs Write-ahead log files synced since the start.
- * @property {string | undefined} failure Why the store can no longer be trusted; set once, never cleared.
+ * @property {string | undefined} failure Why a sync failed: the store can no longer be trusted. Set once, never cleared.
+ * @property {boolean} isAborted Whether the engine gave up; its log says why.
  */
 
 /**
@@ -18,7 +19,7 @@ import { NodeFS } from '@electric-sql/pglite/nodefs'
  */
 export class DurableNodeFS extends NodeFS {
   /** @type {SyncState} */
-  state = { walSyncs: 0, failure: undefined }
+  state = { walSyncs: 0, failure: undefined, isAborted: false }
   /** @type {Sync} */
   #sync
 
@@ -39,7 +40,9 @@ export class DurableNodeFS extends NodeFS {
   async init(engine, options) {
     const { emscriptenOpts } = await super.init(engine, options)
     const preRun = [...(emscriptenOpts.preRun ?? []), (/** @type {any} */ module) => this.#hook(module)]
-    const onAbort = (/** @type {unknown} */ what) => this.#fail(`the engine aborted: ${String(what)}`)
+    const onAbort = () => {
+      this.state.isAborted = true
+    }
     return { emscriptenOpts: { ...emscriptenOpts, preRun, onAbort } }
   }
 
@@ -49,7 +52,7 @@ export class DurableNodeFS extends NodeFS {
       try {
         this.#sync(stream.nfd)
       } catch (error) {
-        this.#fail(`fsync of ${stream.path} failed: ${error instanceof Error ? error.message : String(error)}`)
+        this.state.failure ??= `fsync of ${stream.path} failed: ${error instanceof Error ? error.message : String(error)}`
         module.NODEFS.tryFSOperation(() => {
           throw error
         })
@@ -57,10 +60,5 @@ export class DurableNodeFS extends NodeFS {
       if (stream.path.includes('/pg_wal/')) this.state.walSyncs += 1
       return 0
     }
-  }
-
-  /** @param {string} reason */
-  #fail(reason) {
-    this.state.failure ??= reason
   }
 }

@@ -24,7 +24,7 @@ export class EngineRefusal extends Error {
   }
 }
 
-const RETRY_HINT = 'restart the server: the store recovers from its log'
+const RETRY_HINT = 'mend the cause and restart the server: it recovers from its log'
 
 /** Waits for the thread's first word: whether it recovered, or why it does not start. */
 function opened(worker: Worker): Promise<boolean> {

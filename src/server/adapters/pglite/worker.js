@@ -37,7 +37,7 @@ const onStderr = (/** @type {string} */ line) => {
   return false
 }
 const COMPLAINT = /\b(?:FATAL|PANIC|ERROR): +(.*)/
-const lastWords = () => COMPLAINT.exec(log.findLast((line) => COMPLAINT.test(line)) ?? '')?.[1] ?? 'it said nothing'
+const lastComplaint = () => COMPLAINT.exec(log.findLast((line) => COMPLAINT.test(line)) ?? '')?.[1]
 
 /** @param {EngineEvent} event */
 const tell = (event) => port.postMessage(event)
@@ -78,6 +78,12 @@ const isComplete = (answer) => answer !== undefined && answer.length >= 6 && ans
  * @param {DurableNodeFS | undefined} fs
  */
 function serve(engine, fs) {
+  /** @param {Uint8Array | undefined} answer */
+  const reasonToStop = (answer) => {
+    if (fs?.state.failure !== undefined) return fs.state.failure
+    if (isComplete(answer) && fs?.state.isAborted !== true) return undefined
+    return lastComplaint() ?? 'it gave no answer'
+  }
   /** @param {Uint8Array} message */
   const exchange = async (message) => {
     /** @type {Uint8Array[]} */
@@ -86,7 +92,7 @@ function serve(engine, fs) {
     const onRawData = (/** @type {Uint8Array} */ bytes) => void chunks.push(bytes.slice())
     await engine.execProtocolRawStream(message, { syncToFs: false, onRawData })
     const answer = chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)
-    const reason = fs?.state.failure ?? (isComplete(answer) ? undefined : lastWords())
+    const reason = reasonToStop(answer)
     // An answer given after a failed sync would acknowledge what may be lost.
     if (reason === undefined) port.postMessage(answer)
     else tell({ event: 'failed', reason })
@@ -105,5 +111,5 @@ try {
     tell({ event: 'ready', isRecovered: log.some((line) => line.includes('not properly shut down')) })
   } else tell({ event: 'refused', reason })
 } catch (error) {
-  tell({ event: 'refused', reason: `${error instanceof Error ? error.message : String(error)} (${lastWords()})` })
+  tell({ event: 'refused', reason: lastComplaint() ?? (error instanceof Error ? error.message : String(error)) })
 }

@@ -5,7 +5,7 @@ import type { Datastore } from '../../ports/datastore.ts'
 type Records = Parameters<AuditSink['write']>[0]
 
 /**
- * Stores audit rows in the datastore: one statement for all, with one JSON text as its only parameter, which costs a
+ * Stores audit rows through the worker pool, so that a busy log never takes a connection from those who wait: one statement for all, with one JSON text as its only parameter, which costs a
  * fraction of binding ten values a row. Its keys are short because there are as many of them as values.
  */
 export function createAuditSink(datastore: Datastore): AuditSink {

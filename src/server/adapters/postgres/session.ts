@@ -71,12 +71,12 @@ export interface OwnedSession extends Session {
   settled(): Promise<void>
 }
 
-const ignore = () => undefined
+const ignore = (): void => undefined
 
 /** Wraps one connected `pg` client. */
 export function createSession({ client, names, deadlineMs, failure, sever }: SessionOptions): OwnedSession {
   let broken: unknown
-  let outstanding: Promise<unknown> | undefined
+  let outstanding: Promise<void> | undefined
 
   function send(text: string, values: readonly unknown[]): Promise<SessionResult> {
     const config: QueryConfig = { text, values: [...values] }
@@ -88,11 +88,15 @@ export function createSession({ client, names, deadlineMs, failure, sever }: Ses
   /** Statements of one transaction that were not awaited one by one are sent one by one all the same. */
   function inTurn(text: string, values: readonly unknown[]): Promise<SessionResult> {
     const answer = outstanding === undefined ? send(text, values) : outstanding.then(() => send(text, values))
-    const settled: Promise<void> = answer.then(ignore, ignore).then(() => {
-      if (outstanding === settled) outstanding = undefined
-    })
+    const settled = answer.then(ignore, ignore)
     outstanding = settled
+    void forget(settled)
     return answer
+  }
+
+  async function forget(settled: Promise<void>): Promise<void> {
+    await settled
+    if (outstanding === settled) outstanding = undefined
   }
 
   function judge(error: unknown): unknown {

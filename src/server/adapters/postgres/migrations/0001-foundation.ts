@@ -253,7 +253,13 @@ create table audit (
   context jsonb not null,
   seq bigint
 );
-create index audit_listed_idx on audit (domain_id, at desc, id desc);
+-- Rows come in the order of time: ascending keys are added at the right end of a page, which fills it.
+create index audit_listed_idx on audit (domain_id, at, id);
+create index audit_of_subject_idx on audit (subject, at);
+create index audit_of_object_idx on audit (object, at);
 create index audit_correlation_idx on audit (correlation_id);
+-- Checks and grants are nearly all rows: a list of them is soon full by time alone, and their writing is not slowed down.
+create index audit_of_relation_idx on audit (domain_id, relation, at, id) where relation <> 'authz.check';
+create index audit_refused_idx on audit (domain_id, outcome, at, id) where outcome <> 'granted';
 `,
 }

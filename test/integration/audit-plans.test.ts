@@ -1,0 +1,75 @@
+import { sql } from 'kysely'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { selectAudit, type AuditRange } from '../../src/server/audit/store.ts'
+import type { Db } from '../../src/server/ports/datastore.ts'
+import { isDatastoreMissing, useDatastore } from '../support/datastores.ts'
+
+const DOMAIN = '01935b5e-8f3a-7c61-9d0a-000000000003'
+/** Of about 3,600: 1,000 denials of one Domain, a page apiece, are sorted rather than walked in order. */
+const PAGES_MAX = 1100
+
+const WHOLE: AuditRange = {
+  domainId: DOMAIN,
+  match: {},
+  since: undefined,
+  until: undefined,
+  after: undefined,
+  count: 51,
+}
+
+/** Four Domains with 500 subjects and 3,000 objects; a few rows are of rare kinds, all of them in one Domain. */
+async function fill(db: Db): Promise<void> {
+  await sql`
+    insert into audit
+    select gen_random_uuid(), timestamptz '2026-01-01' + row * interval '10 second',
+      ('01935b5e-8f3a-7c61-9d0a-00000000000' || row % 4)::uuid,
+      case when row % 20000 = 3 then 'user:rare' else 'user:' || row % 500 end,
+      case
+        when row % 20000 = 7 then 'rare.relation'
+        when row % 5 = 1 then 'node.list'
+        else 'authz.check'
+      end,
+      case when row % 40000 = 3 then 'node:rare' else 'node:' || row % 3000 end,
+      case when row % 200 = 3 then 'permission_denied' when row % 50000 = 7 then 'internal_error' else 'granted' end,
+      'granted', 'c' || row, '{}', null
+    from generate_series(1, 200000) as row`.execute(db)
+  await sql`vacuum analyze audit`.execute(db)
+}
+
+describe.skipIf(isDatastoreMissing('postgres'))('the plan of the audit list over 200,000 rows', () => {
+  const inUse = useDatastore('postgres')
+  beforeAll(() => fill(inUse.current().pool('bulk')))
+
+  it.each<[string, Partial<AuditRange>]>([
+    ['everything', {}],
+    ['the platform', { domainId: null }],
+    ['a later page', { after: { at: new Date('2026-01-10T00:00:00Z'), id: DOMAIN } }],
+    ['a period', { since: new Date('2026-01-05T00:00:00Z'), until: new Date('2026-01-06T00:00:00Z') }],
+    ['a subject', { match: { subject: 'user:103' } }],
+    ['a rare subject', { match: { subject: 'user:rare' } }],
+    ['no subject', { match: { subject: 'user:none' } }],
+    ['an object', { match: { object: 'node:7' } }],
+    ['a rare object', { match: { object: 'node:rare' } }],
+    ['no object', { match: { object: 'node:none' } }],
+    ['a relation', { match: { relation: 'node.list' } }],
+    ['checks', { match: { relation: 'authz.check' } }],
+    ['a rare relation', { match: { relation: 'rare.relation' } }],
+    ['no relation', { match: { relation: 'none' } }],
+    ['denials', { match: { outcome: 'permission_denied' } }],
+    ['a rare outcome', { match: { outcome: 'internal_error' } }],
+    ['grants', { match: { outcome: 'granted' } }],
+    ['one request', { match: { correlation_id: 'c77777' } }],
+    [
+      'a later page of a subject',
+      { match: { subject: 'user:103' }, after: { at: new Date('2026-01-10'), id: DOMAIN } },
+    ],
+  ])('of %s reads few pages, by an index', async (_what, range) => {
+    const db = inUse.current().pool('interactive')
+    const plan = (await selectAudit(db, { ...WHOLE, ...range }).explain('text', sql`analyze, buffers`))
+      .flatMap((line) => Object.values(line))
+      .join('\n')
+    const [, hit = '0', , read = '0'] = /Buffers: shared(?: hit=(\d+))?( read=(\d+))?/.exec(plan) ?? []
+    expect(plan).not.toContain('Seq Scan')
+    expect(Number(hit) + Number(read)).toBeLessThan(PAGES_MAX)
+  })
+})
