@@ -63,6 +63,7 @@ const SCRIPTS: Readonly<Record<string, readonly Scripted[]>> = {
   refusing: [
     { line: 'ctl nodez list', exit: 2 },
     { line: 'ctl nodes lst', exit: 2 },
+    { line: 'ctl list nodes', exit: 2 },
     { line: 'ctl nodes list --limt 3', exit: 2 },
     { line: 'ctl nodes list --reachability helthy', exit: 2 },
     { line: 'ctl nodes list --limit many', exit: 2 },
@@ -86,6 +87,7 @@ const SCRIPTS: Readonly<Record<string, readonly Scripted[]>> = {
     { line: 'ctl nodes deregister --help', exit: 0 },
     { line: 'ctl tokens issue --help', exit: 0 },
     { line: 'ctl help exit-codes', exit: 0 },
+    { line: 'ctl help authz check', exit: 0 },
     { line: 'ctl help flags', exit: 0 },
   ],
 }
