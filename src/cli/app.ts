@@ -8,7 +8,7 @@ import type { Io } from './io.ts'
 import { commandRows } from './registry.ts'
 import { secretArgument } from './secrets.ts'
 import type { Session } from './session.ts'
-import { follow, growTree, unknownWord, type Branch } from './tree.ts'
+import { follow, growTree, helpAsFlag, unknownWord, type Branch } from './tree.ts'
 import type { Manifest } from '../shared/contract/manifest-format.ts'
 
 export interface App {
@@ -21,7 +21,8 @@ export interface App {
 export async function runApp(argv: readonly string[], app: App): Promise<ExitCode> {
   try {
     refuseSecrets(argv)
-    const { branch, rest } = follow(growTree(commandRows(app.manifest())), argv)
+    const root = growTree(commandRows(app.manifest()))
+    const { branch, rest } = follow(root, helpAsFlag(root, argv))
     if (branch.row) return await runCommand({ ...app, branch, row: branch.row, rest })
     return await showBranch({ ...app, branch, rest })
   } catch (error) {

@@ -61,6 +61,13 @@ export function follow(root: Branch, argv: readonly string[]): Route {
   return { branch, rest }
 }
 
+/** `ctl help nodes list` asks what `ctl nodes list --help` asks; topics of help stay with it. */
+export function helpAsFlag(root: Branch, argv: readonly string[]): readonly string[] {
+  const [first, noun = '', ...others] = argv
+  if (first !== 'help' || childCalled(root, noun) === undefined) return argv
+  return [noun, ...others, '--help']
+}
+
 /** How many arguments a shared flag takes up; 0 when it is not one, or is the end of flags. */
 function sharedWidth(argv: readonly string[], index: number): number {
   if (argv[index] === '--') return 0
