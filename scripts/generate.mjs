@@ -5,7 +5,13 @@ import { pathToFileURL } from 'node:url'
 import { root } from './lib/root.mjs'
 
 /** Each generated file, the built module that knows it, and the function there that returns its text. */
-const GENERATED = [{ file: 'docs/configuration.md', module: 'server/config/reference.js', from: 'configurationPage' }]
+const GENERATED = [
+  { file: 'docs/configuration.md', module: 'server/config/reference.js', from: 'configurationPage' },
+  { file: 'docs/cli.md', module: 'cli/reference/generated.js', from: 'cliPage' },
+  { file: 'completions/ctl.bash', module: 'cli/reference/generated.js', from: 'bashCompletion' },
+  { file: 'completions/_ctl', module: 'cli/reference/generated.js', from: 'zshCompletion' },
+  { file: 'completions/ctl.fish', module: 'cli/reference/generated.js', from: 'fishCompletion' },
+]
 
 async function textOf({ module, from }) {
   const loaded = await import(pathToFileURL(join(root, 'dist', module)).href)

@@ -53,7 +53,9 @@ function run(what, command, args) {
   const { status, stdout, stderr, error } = spawnSync(command, args, { cwd: root, encoding: 'utf8' })
   if (status === 0) return
   process.stderr.write(`${stdout ?? ''}${stderr ?? ''}`)
-  stop(`${what} failed${error ? `: ${error.message}` : ''}; run \`${[command, ...args].join(' ')}\` to see why.`)
+  stop(
+    `${what} failed${error ? `: ${error.message}` : ', as said above'}. To try it alone: ${[command, ...args].join(' ')}`,
+  )
 }
 
 checkNode()

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Manifest } from '../shared/contract/manifest-format.ts'
+import { builtManifest } from './built-manifest.ts'
 import type { Io } from './io.ts'
 
 /** What `main` may be given instead of the process and the built files. */
@@ -46,13 +47,4 @@ async function processIo(): Promise<Io> {
 function version(): string {
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
   return (JSON.parse(text) as { version: string }).version
-}
-
-let built: Manifest | undefined
-
-/** The manifest that the build wrote beside the modules. */
-function builtManifest(): Manifest {
-  built ??= JSON.parse(readFileSync(new URL('../contract-manifest.json', import.meta.url), 'utf8')) as Manifest
-  if (built.format !== 1) throw new Error('the contract manifest is of another build; run "npm run build"')
-  return built
 }

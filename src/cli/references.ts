@@ -179,10 +179,8 @@ function matching(text: string, rows: readonly unknown[]): readonly unknown[] {
 }
 
 function namesOf(row: unknown): readonly string[] {
-  return ['slug', 'name', 'display_name', 'subject', 'prefix'].flatMap((member) => {
-    const value = memberOf(row, member)
-    return typeof value === 'string' && value !== '' ? [value] : []
-  })
+  const values = ['slug', 'name', 'display_name', 'subject', 'prefix'].map((member) => memberOf(row, member))
+  return values.flatMap((value) => (typeof value === 'string' && value !== '' ? [value] : []))
 }
 
 function isPiece(text: string, id: unknown): boolean {

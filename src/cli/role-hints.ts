@@ -1,33 +1,21 @@
-/** The role that carries a permission, as the roles that `grants create` knows: on the platform, or on a Domain and so on all that it holds (decisions: Authorization). */
-const DOMAIN_ROLES: Readonly<Record<string, string>> = {
-  manage: 'admin',
-  maintainer: 'admin',
-  operate: 'operator',
-  deploy: 'operator',
-  'node-operate': 'operator',
-  'node-agent': 'operator',
-  read: 'viewer',
-  observe: 'viewer',
-  'domain-view': 'viewer',
-  auditor: 'auditor',
-}
-
-const PLATFORM_ROLES: Readonly<Record<string, string>> = { manage: 'admin', read: 'viewer', auditor: 'auditor' }
+import { rolesGranting } from '../shared/roles.ts'
 
 /** The relation that lets somebody see an object of a type. */
 export function seeingRelation(type: string): string {
   return ['resource', 'network', 'workload'].includes(type) ? 'observe' : 'read'
 }
 
-/** The command that would give a subject what it lacks; undefined where no single role does. */
+/**
+ * The command that would give a subject what it lacks: the least role on the Domain, or for the platform on that;
+ * undefined where neither is sure to do. A definition of labels may hang off the platform, where no Domain reaches it.
+ */
 export function grantCommand(missing: { subject: string; relation: string; object: string }): string | undefined {
   const { subject, relation, object } = missing
   const [type = '', id = ''] = object.split(':')
-  if (type === 'platform') {
-    const role = PLATFORM_ROLES[relation]
-    return role === undefined ? undefined : `ctl grants platform create ${subject} ${role}`
-  }
-  const role = DOMAIN_ROLES[relation]
-  if (role === undefined) return undefined
-  return `ctl grants create ${subject} ${role}${type === 'domain' ? ` --domain ${id}` : ''}`
+  const place = type === 'platform' ? 'platform' : 'domain'
+  const granting = type === 'labeldefinition' ? [] : rolesGranting(type, relation)
+  const found = granting.find((one) => one.type === place)
+  if (found === undefined) return undefined
+  if (place === 'platform') return `ctl grants platform create ${subject} ${found.role}`
+  return `ctl grants create ${subject} ${found.role}${type === 'domain' ? ` --domain ${id}` : ''}`
 }

@@ -4,7 +4,7 @@ import { joined, section, type Entry, type Layout } from './help-layout.ts'
 import { commandRows } from './registry.ts'
 
 /** How the top-level help groups nouns and verbs. A noun that is in none of them comes under the last. */
-const SECTIONS: readonly { readonly title: string; readonly nouns: readonly string[] }[] = [
+export const SECTIONS: readonly { readonly title: string; readonly nouns: readonly string[] }[] = [
   { title: 'Get started', nouns: ['serve', 'login', 'logout', 'whoami', 'status', 'doctor'] },
   { title: 'Fleet', nouns: ['nodes', 'join-tokens', 'agent-sim'] },
   { title: 'Tenancy', nouns: ['domains', 'projects', 'resources'] },
@@ -12,7 +12,7 @@ const SECTIONS: readonly { readonly title: string; readonly nouns: readonly stri
     title: 'Access',
     nouns: ['identities', 'service-identities', 'groups', 'grants', 'tokens', 'authz', 'audit'],
   },
-  { title: 'Tools', nouns: ['contexts', 'config', 'api', 'openapi', 'completion', 'help'] },
+  { title: 'Tools', nouns: ['contexts', 'config', 'api', 'openapi', 'completion', 'admin', 'help'] },
   { title: 'More', nouns: [] },
 ]
 

@@ -7,6 +7,7 @@ import { configDirectory, createContextStore, type ContextStore } from './contex
 import type { FlagValues, SharedValues } from './flags.ts'
 import type { Io } from './io.ts'
 import type { Row } from './output/members.ts'
+import type * as Emitting from './output/emit.ts'
 import type { View } from './output/emit.ts'
 import { readSettings, type Settings } from './settings.ts'
 import { styleOf, type Style } from './style.ts'
@@ -33,6 +34,8 @@ export interface Session {
   client(connect?: Connect): Promise<ApiClient>
   /** Who the credential belongs to; asked once. */
   whoami(): Promise<Row>
+  /** Loads what `emit` needs while the server is thinking. */
+  expectOutput(): void
   /** Writes an answer to stdout in the chosen format. */
   emit(value: unknown, view: View): Promise<void>
   /** A line on stderr that `--quiet` leaves out. */
@@ -62,16 +65,14 @@ export interface SessionOptions {
 /** Opens a session; nothing is read and no connection made before a command needs it. */
 export function createSession(options: SessionOptions): Session {
   const { io, shared, manifest } = options
-  const noColor = shared['no-color'] === true
   const contexts = createContextStore(configDirectory(io))
   const closers: (() => void)[] = []
   const announced = new Map<string, Attempt>()
-  const talk = (line: string): void => io.stderr.write(`${line}\n`)
-  const talkStyle = (): Style => styleOf(io, io.stderr, noColor)
-  const warn = (line: string): void => talk(`${talkStyle().warn('warning:')} ${line}`)
+  const talk = createTalk(io, shared)
   let settings: Promise<Settings> | undefined
   let asked: Promise<Row> | undefined
   let usual: Promise<Caller> | undefined
+  let printing: Promise<typeof Emitting> | undefined
 
   const session: Session = {
     io,
@@ -79,10 +80,10 @@ export function createSession(options: SessionOptions): Session {
     version: options.version,
     contexts,
     get style() {
-      return styleOf(io, io.stdout, noColor)
+      return styleOf(io, io.stdout, shared['no-color'] === true)
     },
     get talkStyle() {
-      return talkStyle()
+      return talk.style()
     },
     get canAsk() {
       return canAsk(io, shared)
@@ -100,20 +101,25 @@ export function createSession(options: SessionOptions): Session {
       return createClientOver<typeof contract>(await session.caller(connect), manifest())
     },
     whoami: () => (asked ??= askWhoami(session)),
+    expectOutput() {
+      printing ??= import('./output/emit.ts')
+      printing.catch(() => undefined) // Whoever awaits it hears of it.
+    },
     async emit(value, view) {
-      const [{ emit }, { output }] = await Promise.all([import('./output/emit.ts'), session.settings()])
+      const { emit } = await (printing ??= import('./output/emit.ts'))
+      const { output } = await session.settings()
       const isAppended = shared.watch !== undefined && !io.stdout.isTty && output.origin === 'default'
       await emit(value, view, { io, format: isAppended ? 'jsonl' : output.value, shared, style: session.style })
     },
     note(line) {
-      if (shared.quiet !== true) talk(line)
+      if (shared.quiet !== true) talk.say(line)
     },
-    warn,
+    warn: talk.warn,
     async close() {
       closers.forEach((close) => close())
       if (announced.size === 0) return
       const { retirement } = await import('./retirement.ts')
-      for (const attempt of announced.values()) warn(retirement(attempt))
+      for (const attempt of announced.values()) talk.warn(retirement(attempt))
     },
   }
 
@@ -147,10 +153,23 @@ export function createSession(options: SessionOptions): Session {
     return (attempt) => {
       if (attempt.answer?.headers['deprecation'] !== undefined)
         announced.set(attempt.operation?.id ?? attempt.request.path, attempt)
-      for (const line of lines?.(attempt, isTrace) ?? []) talk(talkStyle().dim(line))
+      for (const line of lines?.(attempt, isTrace) ?? []) talk.say(talk.style().dim(line))
     }
   }
   return session
+}
+
+interface Talk {
+  readonly say: (line: string) => void
+  readonly warn: (line: string) => void
+  readonly style: () => Style
+}
+
+/** Lines on stderr; the stream is opened with the first of them. */
+function createTalk(io: Io, shared: SharedValues): Talk {
+  const say = (line: string): void => io.stderr.write(`${line}\n`)
+  const style = (): Style => styleOf(io, io.stderr, shared['no-color'] === true)
+  return { say, style, warn: (line) => say(`${style().warn('warning:')} ${line}`) }
 }
 
 /** Whether questions may be asked: a person sits in front, and nobody said that there is none. */

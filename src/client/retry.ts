@@ -12,7 +12,8 @@ export interface RetryClock {
 
 /** The machine's clock, timers and chance. */
 export const systemRetryClock: RetryClock = {
-  nowMs: () => performance.now(),
+  // Monotonic; the global `performance` would load a dozen modules first.
+  nowMs: () => Number(process.hrtime.bigint()) / 1e6,
   random: Math.random,
   sleep: (ms, signal) =>
     new Promise((resolve, reject) => {
@@ -57,7 +58,7 @@ export async function withRetries(
   const deadlineMs = clock.nowMs() + timeoutMs
   for (let attempt = 1; ; attempt += 1) {
     const outcome = await tried(() => send(deadlineMs - clock.nowMs()))
-    const last = !repeatable || attempt >= triesMax || !isPassing(outcome)
+    const last = !repeatable || attempt >= triesAllowed(outcome, triesMax)
     const pauseMs = last ? 0 : pauseBefore(attempt + 1, outcome, clock)
     if (last || clock.nowMs() + pauseMs >= deadlineMs) return settled(outcome)
     await clock.sleep(pauseMs, signal)
@@ -79,10 +80,14 @@ function settled(outcome: Outcome): HttpAnswer {
   throw outcome.failure
 }
 
-function isPassing(outcome: Outcome): boolean {
-  if ('answer' in outcome) return PASSING.has(outcome.answer.status)
-  const { failure } = outcome
-  return failure instanceof TransportFailure && (failure.fault === 'unreachable' || failure.fault === 'broken')
+/** Where nobody listens, a person had better hear of it soon; what only passes is waited for longer. */
+const UNREACHABLE_TRIES = 3
+
+function triesAllowed(outcome: Outcome, most: number): number {
+  if ('answer' in outcome) return PASSING.has(outcome.answer.status) ? most : 1
+  const fault = outcome.failure instanceof TransportFailure ? outcome.failure.fault : undefined
+  if (fault === 'unreachable') return Math.min(UNREACHABLE_TRIES, most)
+  return fault === 'broken' ? most : 1
 }
 
 function pauseBefore(attempt: number, outcome: Outcome, clock: RetryClock): number {
@@ -96,6 +101,6 @@ export function retryAfterSeconds(answer: HttpAnswer, nowMs: number): number | u
   const text = answer.headers['retry-after']
   if (text === undefined) return undefined
   if (/^\d{1,9}$/.test(text)) return Number(text)
-  const at = Date.parse(text)
+  const at = /^[A-Z][a-z]{2,8}, /.test(text) ? Date.parse(text) : Number.NaN
   return Number.isNaN(at) ? undefined : Math.max(0, Math.ceil((at - nowMs) / 1000))
 }

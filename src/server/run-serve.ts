@@ -34,6 +34,8 @@ export interface SimulatedFleet {
 const DEMO_NODES = 50
 const DEV_JOIN_USES = 1000
 const DAY_SECONDS = 86_400
+/** A terminal and npm both pass on one Ctrl-C. */
+const SAME_KEYPRESS_MS = 1000
 
 /**
  * Runs `ctl serve` until a signal ends it. Resolves with the exit code: 0 after a signal, else what the error says.
@@ -77,8 +79,10 @@ function listenForEnding(): Ending {
   const ended = new Promise<'signal' | 'broken'>((resolve) => {
     settle = resolve
   })
+  let firstMs = Infinity
   const onSignal = (): void => {
-    if (controller.signal.aborted) process.exit(130)
+    if (Date.now() - firstMs >= SAME_KEYPRESS_MS) process.exit(130)
+    firstMs = Math.min(firstMs, Date.now())
     controller.abort()
     settle('signal')
   }

@@ -185,7 +185,7 @@ export const FLEET: StubRoutes = {
   'POST /v1/auth/tokens': ({ body }) => ({
     status: 201,
     body: {
-      ...token(ID.ci, String((body as { name: string }).name)),
+      ...token(ID.ci, (body as { name: string }).name),
       token: `psk_local_${ID.ci.replaceAll('-', '')}_${'c'.repeat(49)}`,
     },
   }),

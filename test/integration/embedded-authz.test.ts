@@ -51,7 +51,10 @@ describe.each(DATASTORE_KINDS)('the embedded authorizer on %s', (kind) => {
 
     function change<T>(work: (tx: Change) => Promise<T>): Promise<T> {
       const { validateTuple } = authorizer
-      const failures = { onAuditFailure: warn, onLateFeed: (error: unknown) => warn('late', error) }
+      const failures = {
+        onAuditFailure: (error: unknown) => warn('audit', error),
+        onLateFeed: (error: unknown) => warn('late', error),
+      }
       const unitOfWork = createUnitOfWork({ datastore: inUse.current(), feed, clock, ids, validateTuple, ...failures })
       return unitOfWork.run({ pool: 'interactive', correlationId: 'arranged', audit: () => undefined }, work)
     }
@@ -271,7 +274,7 @@ describe.skipIf(isDatastoreMissing('postgres'))('two replicas on one PostgreSQL'
       clock,
       ids: createUuidV7(clock),
       validateTuple: here.authorizer.validateTuple,
-      onAuditFailure: warn,
+      onAuditFailure: (error: unknown) => warn('audit', error),
       onLateFeed: (error) => warn('late', error),
     })
     const change = <T>(work: (tx: Change) => Promise<T>) =>

@@ -332,6 +332,25 @@ describe.each(DATASTORE_KINDS)('own API tokens on %s', (kind) => {
       expect(rotated.status).toBe(200)
     })
 
+    it('answers many changes at once, each as if it were alone', async () => {
+      const person = await access.person(domainId)
+      const olds = await Promise.all(Array.from({ length: 8 }, () => access.token(person)))
+      const changes = olds.flatMap(({ id, token }) => [
+        access.call(person.token, `POST /v1/auth/tokens/${id}/rotate`),
+        access.call(person.token, `DELETE /v1/auth/tokens/${id}`),
+        access.call(token, 'POST /v1/auth/tokens', { name: 'child' }),
+        access.lastUsed.flush(),
+      ])
+      const answers = (await Promise.all(changes)).flatMap((answer) => answer ?? [])
+      const statuses = new Set(answers.map(({ status }) => status))
+      expect([...statuses].filter((status) => ![200, 201, 204, 401, 409].includes(status))).toEqual([])
+      const rows = await Promise.all(olds.map(({ id }) => row(id)))
+      expect(rows.filter(({ revoked_at: revokedAt }) => revokedAt === null)).toEqual([])
+      const replacements = rows.flatMap(({ rotated_to: id }) => id ?? [])
+      const rotated = answers.filter(({ status, headers }) => status === 200 && headers.has('sunset'))
+      expect(rotated.map(({ body }) => body.id).toSorted()).toEqual(replacements.toSorted())
+    })
+
     it('gives the token a parent edge to its owner, who then manages it', async () => {
       const person = await access.person(domainId)
       const asked = { subject: person.subject, relation: 'manage', resource: `token:${person.tokenId}` }

@@ -19,7 +19,7 @@ definition group {
 
 const SUBJECTS = 'user | user:* | group#member | user with weekday | user with inside | group#member with weekday'
 
-const NAMES = ['parent', 'reader', 'writer', 'banned', 'first', 'second', 'third'] as const
+const NAMES = ['reader', 'writer', 'banned', 'first', 'second', 'third'] as const
 const PERMISSIONS = ['first', 'second', 'third'] as const
 
 /** Of `PERMISSIONS`, the ones that a permission may name on its own object: those before it, so that no cycle is written down. */
@@ -28,7 +28,12 @@ const before = (place: number): readonly string[] => ['reader', 'writer', 'banne
 function expression(place: number, operators: readonly string[]): fc.Arbitrary<string> {
   const leaf = fc.oneof(
     { weight: 4, arbitrary: fc.constantFrom(...before(place)) },
-    { weight: 3, arbitrary: fc.constantFrom(...NAMES.slice(1)).map((name) => `parent->${name}`) },
+    {
+      weight: 3,
+      arbitrary: fc
+        .tuple(fc.constantFrom('parent', 'home'), fc.constantFrom(...NAMES))
+        .map((arrow) => arrow.join('->')),
+    },
     { weight: 1, arbitrary: fc.constantFrom('nil', 'self') },
   )
   const { node } = fc.letrec<{ node: string }>((tie) => ({
@@ -49,7 +54,7 @@ function definition(type: string, operators: readonly string[]): fc.Arbitrary<st
   return fc.tuple(...expressions).map((bodies) => {
     const permissions = PERMISSIONS.map((name, place) => `    permission ${name} = ${bodies[place]}\n`).join('')
     const roles = ['reader', 'writer', 'banned'].map((name) => `    relation ${name}: ${SUBJECTS}\n`).join('')
-    return `definition ${type} {\n    relation parent: folder\n${roles}${permissions}}\n`
+    return `definition ${type} {\n    relation parent: folder\n    relation home: folder\n${roles}${permissions}}\n`
   })
 }
 
@@ -91,8 +96,9 @@ export function tupleTexts(shape: Shape): fc.Arbitrary<string[]> {
     return caveated(`${group}#member@${member}`, ['weekday'])
   })
   const nested = pair(GROUPS, shape).chain(([outer, inner]) => caveated(`${outer}#member@${inner}#member`, ['inside']))
-  const parent = pair(FOLDERS, shape).map(([inner, outer]) => `${inner}#parent@${outer}`)
-  const filed = fc.tuple(fc.constantFrom(...FILES), fc.constantFrom(...FOLDERS)).map((both) => both.join('#parent@'))
+  const leads = fc.constantFrom('#parent@', '#home@')
+  const parent = fc.tuple(pair(FOLDERS, shape), leads).map(([[inner, outer], edge]) => `${inner}${edge}${outer}`)
+  const filed = fc.tuple(fc.constantFrom(...FILES), leads, fc.constantFrom(...FOLDERS)).map((parts) => parts.join(''))
   const bearer = fc.oneof(
     user.chain((subject) => caveated(subject, ['weekday', 'inside'])),
     fc.constant('user:*'),
@@ -107,5 +113,5 @@ export function tupleTexts(shape: Shape): fc.Arbitrary<string[]> {
 
 /** Every question about folders and files, as text. */
 export const QUESTIONS: readonly string[] = [...FOLDERS, ...FILES].flatMap((object) =>
-  NAMES.slice(1).flatMap((name) => [...USERS, FOLDERS[0]].map((subject) => `${object}#${name}@${subject}`)),
+  NAMES.flatMap((name) => [...USERS, FOLDERS[0]].map((subject) => `${object}#${name}@${subject}`)),
 )

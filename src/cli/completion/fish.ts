@@ -29,7 +29,8 @@ function __ctl_path
 end
 
 function __ctl_at
-    test (__ctl_path | string collect -a) = "$argv"
+    set -l at (__ctl_path)
+    test "$at" = "$argv"
 end
 
 complete -c ctl -f

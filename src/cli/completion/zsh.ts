@@ -24,7 +24,7 @@ ${places.flatMap(valueCases).join('\n')}
 }
 
 _ctl() {
-  local -a subs flags valued files choices
+  local -a subs flags valued files choices names
   local at='' word skip='' before="\${words[CURRENT-1]}"
   _ctl_at ''
   for word in "\${(@)words[2,CURRENT-1]}"; do
@@ -33,7 +33,8 @@ _ctl() {
       (( \${valued[(Ie)$word]} )) && skip=1
       continue
     fi
-    (( \${\${subs%%:*}[(Ie)$word]} )) || break
+    names=(\${subs%%:*})
+    (( \${names[(Ie)$word]} )) || break
     at="\${at:+$at }$word"
     _ctl_at "$at"
   done

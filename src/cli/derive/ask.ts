@@ -3,14 +3,13 @@ import { EXIT } from '../exit-code.ts'
 import type { Choice } from '../io.ts'
 import { memberOf, nameOf } from '../output/members.ts'
 import type { Filling } from './filling.ts'
-import type { Member } from './members.ts'
+import { describeOf, type Member } from './members.ts'
 
 /** Asks for a value that is needed. Throws a usage error that names what is missing when nobody can be asked. */
 export async function askFor(filling: Filling, member: Member): Promise<string> {
   const { session } = filling
   if (!session.canAsk) throw missing(filling, member)
-  const { word, field, position } = member
-  const question = `${position === undefined ? `--${word}` : word}: ${field.description ?? word}`
+  const question = member.position === undefined ? `${describeOf(member)} (--${member.word})` : describeOf(member)
   const prompter = await session.io.prompter()
   const choices = await choicesFor(filling, member)
   const answer = await (choices.length > 0 ? prompter.choose(question, choices) : prompter.input(question))

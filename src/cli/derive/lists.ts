@@ -16,6 +16,7 @@ export async function readList(
 ): Promise<Page<unknown>> {
   const wanted = wantedRows(session)
   const caller = await session.caller()
+  session.expectOutput()
   const items: unknown[] = []
   const page = async (query: CallInput): Promise<Page<unknown>> => {
     const limit = String(Math.min(PAGE_MAX, wanted - items.length))

@@ -99,7 +99,8 @@ function choicesOf({ type, enum: own, items }: ManifestValue): readonly string[]
   return values?.map(String)
 }
 
-function describeOf({ field, noun, position }: Member): string {
+/** What a member is, in a few words. */
+export function describeOf({ field, noun, position }: Member): string {
   const described = field.description ?? sentence(noun === undefined ? field.name : singular(noun))
   if (position !== undefined || !isPlace(noun)) return described
   const fallback = noun === 'domains' && field.required ? '; your own when absent' : ''

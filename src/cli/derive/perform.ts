@@ -40,9 +40,19 @@ export async function perform(session: Session, plan: Plan, given: Given): Promi
   replies.forEach((reply, index) => sayDone(session, operation, { reply, target: targets[index] }))
 }
 
+const NOTHING: Target = { input: {}, labels: {}, object: undefined }
+
+/** Most calls need nothing typed; then what reads it stays unloaded. */
 async function targetsFor(session: Session, plan: Plan, given: Given): Promise<readonly Target[]> {
-  if (membersOf(plan.operation).length === 0) return [{ input: {}, labels: {}, object: undefined }]
+  const { domain, project } = await session.settings()
+  const isPlaced = domain.value !== undefined || project.value !== undefined
+  if (!isPlaced && !needsInput(plan.operation, given)) return [NOTHING]
   return (await import('./input.ts')).targetsOf(session, plan, given)
+}
+
+function needsInput(operation: ManifestOperation, { args, flags }: Given): boolean {
+  if (args.length > 0 || flags['from-file'] !== undefined || operation.cli?.ownDomain !== undefined) return true
+  return membersOf(operation).some(({ field, word }) => field.required || flags[word] !== undefined)
 }
 
 async function performList(session: Session, operation: ManifestOperation, targets: readonly Target[]): Promise<void> {
@@ -61,6 +71,7 @@ async function callEach(
   targets: readonly Target[],
 ): Promise<readonly Reply[]> {
   const caller = await session.caller()
+  session.expectOutput()
   const replies: Reply[] = []
   for (const [index, target] of targets.entries()) {
     if (session.io.interrupted.aborted) throw interruptedAt(targets, index)

@@ -10,8 +10,6 @@ export const rename = defineCommand({
   async run(session, { args }) {
     const [from = '', to] = args
     const name = checkedName(to)
-    known(await session.contexts.read(), from)
-    await session.contexts.renameToken(from, name)
     await session.contexts.update((file) => {
       const stored = known(file, from)
       if (Object.hasOwn(file.contexts, name)) throw usageError(`there is a context "${name}" already`)
@@ -24,6 +22,7 @@ export const rename = defineCommand({
         contexts: { ...others, [name]: stored },
       }
     })
+    await session.contexts.renameToken(from, name)
     session.note(`Renamed context ${from} to ${name}.`)
   },
 })

@@ -155,6 +155,33 @@ describe('groups that contain each other', () => {
   })
 })
 
+describe('an answer that was given while a cycle was open', () => {
+  const schema = `definition user {}
+definition folder {
+    relation parent: folder
+    relation other: folder
+    relation reader: user
+    permission view = parent->view + reader
+    permission both = parent->view & other->view
+}
+`
+  /** `a` leads to itself through the others, and is granted only after that way was tried. */
+  const ring = (...names: string[]) => {
+    const edges = names.map((name, at) => `folder:${name}#parent@folder:${names[at + 1] ?? 'a'}`)
+    return [...edges, 'folder:a#reader@user:ann', 'folder:top#parent@folder:a']
+  }
+
+  test('is asked again once the cycle is granted', () => {
+    const { ask } = engineOf(schema, [...ring('a', 'b'), 'folder:top#other@folder:b'])
+    expect(ask('folder:top#both@user:ann')).toBe('yes')
+  })
+
+  test('is asked again however far below it was given', () => {
+    const { ask } = engineOf(schema, [...ring('a', 'b', 'c', 'd'), 'folder:top#other@folder:b'])
+    expect(ask('folder:top#both@user:ann')).toBe('yes')
+  })
+})
+
 const chain = (length: number): string[] =>
   Array.from({ length }, (_, at) => `group:g${at}#member@group:g${at + 1}#member`)
 

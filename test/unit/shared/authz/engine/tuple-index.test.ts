@@ -18,6 +18,7 @@ definition group {
 }
 definition folder {
     relation parent: folder
+    relation home: folder
     relation reader: user | user:* | group#member | user with weekday | user with inside | group#member with weekday
     relation writer: user | user:* | group#member | user with weekday | user with inside | group#member with weekday
     relation banned: user | user:* | group#member | user with weekday | user with inside | group#member with weekday
@@ -25,6 +26,7 @@ definition folder {
 }
 definition file {
     relation parent: folder
+    relation home: folder
     relation reader: user | user:* | group#member | user with weekday | user with inside | group#member with weekday
     relation writer: user | user:* | group#member | user with weekday | user with inside | group#member with weekday
     relation banned: user | user:* | group#member | user with weekday | user with inside | group#member with weekday

@@ -1,0 +1,186 @@
+# bash completion for ctl; generated, do not edit
+# Source it, or put it where bash-completion looks: ctl completion install
+
+# Sets what may follow the command words in $1.
+_ctl_at() {
+  subs='' flags='' valued='' files='' choices=''
+  case "$1" in
+    '') subs='serve admin agent-sim login logout whoami status doctor tokens authz contexts config api openapi completion help identities service-identities domains projects resources grants groups join-tokens nodes audit' flags='--help --quiet --no-input --no-color' ;;
+    'serve') flags='--help' ;;
+    'admin') subs='bootstrap-token' flags='--help --quiet --no-input --no-color' ;;
+    'admin bootstrap-token') flags='--help' ;;
+    'agent-sim') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --output --jq --columns --sort --no-headers --nodes --duration --heartbeat-interval --domain --join-token-file --state-dir --deregister --fail-on --connections --concurrency' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --nodes -n --duration --heartbeat-interval --domain --join-token-file --state-dir --fail-on --connections --concurrency' files='--token-file --ca-file --join-token-file' ;;
+    'login') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --output --jq --columns --sort --no-headers --with-token --name' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --name' files='--token-file --ca-file' ;;
+    'logout') flags='--help --quiet --no-input --no-color --context' valued='--context' ;;
+    'whoami') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --watch' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort' files='--token-file --ca-file' ;;
+    'status') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --output --jq --columns --sort --no-headers --watch' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort' files='--token-file --ca-file' ;;
+    'doctor') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --output --jq --columns --sort --no-headers' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort' files='--token-file --ca-file' ;;
+    'tokens') subs='issue list revoke rotate' flags='--help --quiet --no-input --no-color' ;;
+    'tokens issue') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes --scopes --expires-in --from-file --for' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --scopes --expires-in --from-file -f --for' files='--token-file --ca-file --from-file -f' ;;
+    'tokens list') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --watch --for' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --for' files='--token-file --ca-file' ;;
+    'tokens revoke') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --yes --for' valued='--context --url --token-file --ca-file --timeout --for' files='--token-file --ca-file' ;;
+    'tokens rotate') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes --grace --from-file --for' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --grace --from-file -f --for' files='--token-file --ca-file --from-file -f' ;;
+    'authz') subs='check' flags='--help --quiet --no-input --no-color' ;;
+    'authz check') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --domain --facts' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --domain --facts' files='--token-file --ca-file' ;;
+    'contexts') subs='list add use previous rename remove' flags='--help --quiet --no-input --no-color' ;;
+    'contexts list') flags='--help --quiet --no-input --no-color --output --jq --columns --sort --no-headers' valued='--output -o --jq --columns --sort' ;;
+    'contexts add') flags='--help --quiet --no-input --no-color --url --domain --project --ca-file --protected' valued='--url --domain --project --ca-file' files='--ca-file' ;;
+    'contexts use') flags='--help --quiet --no-input --no-color --domain --project --ca-file --protected' valued='--domain --project --ca-file' files='--ca-file' ;;
+    'contexts previous') flags='--help --quiet --no-input --no-color' ;;
+    'contexts rename') flags='--help --quiet --no-input --no-color' ;;
+    'contexts remove') flags='--help --quiet --no-input --no-color' ;;
+    'config') subs='view' flags='--help --quiet --no-input --no-color' ;;
+    'config view') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --output --jq --columns --sort --no-headers --show-origin' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort' files='--token-file --ca-file' ;;
+    'api') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --watch --field --raw-field --from-file --header --include --paginate' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --field -F --raw-field --from-file -f --header -H' files='--token-file --ca-file --from-file -f' choices='GET POST PUT PATCH DELETE HEAD' ;;
+    'openapi') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --output --jq --columns --sort --no-headers' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort' files='--token-file --ca-file' ;;
+    'completion') subs='bash zsh fish install' flags='--help --quiet --no-input --no-color' ;;
+    'completion bash') flags='--help --quiet --no-input --no-color' ;;
+    'completion zsh') flags='--help --quiet --no-input --no-color' ;;
+    'completion fish') flags='--help --quiet --no-input --no-color' ;;
+    'completion install') flags='--help --quiet --no-input --no-color --shell' valued='--shell' ;;
+    'help') subs='exit-codes flags' flags='--help --quiet --no-input --no-color' ;;
+    'help exit-codes') flags='--help --quiet --no-input --no-color --output --jq --columns --sort --no-headers' valued='--output -o --jq --columns --sort' ;;
+    'help flags') flags='--help --quiet --no-input --no-color' ;;
+    'identities') subs='list show' flags='--help --quiet --no-input --no-color' ;;
+    'identities list') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --limit --all --watch --domain --kind' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --limit -L --domain --kind' files='--token-file --ca-file' ;;
+    'identities show') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --watch --domain' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --domain' files='--token-file --ca-file' ;;
+    'service-identities') subs='create' flags='--help --quiet --no-input --no-color' ;;
+    'service-identities create') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes --domain --display-name --jwks --spiffe-id --from-file' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --domain --display-name --jwks --spiffe-id --from-file -f' files='--token-file --ca-file --from-file -f' ;;
+    'domains') subs='create list show update delete' flags='--help --quiet --no-input --no-color' ;;
+    'domains create') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes --display-name --mesh-cidr --endpoint-ttl --trusted-networks --business-hours --strong-acr --from-file' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --display-name --mesh-cidr --endpoint-ttl --trusted-networks --business-hours --strong-acr --from-file -f' files='--token-file --ca-file --from-file -f' ;;
+    'domains list') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --limit --all --watch' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --limit -L' files='--token-file --ca-file' ;;
+    'domains show') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --watch' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort' files='--token-file --ca-file' ;;
+    'domains update') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes --display-name --endpoint-ttl --trusted-networks --business-hours --strong-acr --from-file' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --display-name --endpoint-ttl --trusted-networks --business-hours --strong-acr --from-file -f' files='--token-file --ca-file --from-file -f' ;;
+    'domains delete') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --yes' valued='--context --url --token-file --ca-file --timeout' files='--token-file --ca-file' ;;
+    'projects') subs='create list show update delete' flags='--help --quiet --no-input --no-color' ;;
+    'projects create') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes --domain --display-name --from-file' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --domain --display-name --from-file -f' files='--token-file --ca-file --from-file -f' ;;
+    'projects list') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --limit --all --watch --domain' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --limit -L --domain' files='--token-file --ca-file' ;;
+    'projects show') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --watch --domain' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --domain' files='--token-file --ca-file' ;;
+    'projects update') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes --display-name --domain --from-file' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --display-name --domain --from-file -f' files='--token-file --ca-file --from-file -f' ;;
+    'projects delete') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --yes --domain' valued='--context --url --token-file --ca-file --timeout --domain' files='--token-file --ca-file' ;;
+    'resources') subs='create list show update delete' flags='--help --quiet --no-input --no-color' ;;
+    'resources create') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes --project --kind --display-name --host-node --domain --from-file' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --project --kind --display-name --host-node --domain --from-file -f' files='--token-file --ca-file --from-file -f' ;;
+    'resources list') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --limit --all --watch --project --domain' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --limit -L --project --domain' files='--token-file --ca-file' ;;
+    'resources show') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --watch --project --domain' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --project --domain' files='--token-file --ca-file' ;;
+    'resources update') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes --project --display-name --host-node --domain --from-file' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --project --display-name --host-node --domain --from-file -f' files='--token-file --ca-file --from-file -f' ;;
+    'resources delete') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --yes --project --domain' valued='--context --url --token-file --ca-file --timeout --project --domain' files='--token-file --ca-file' ;;
+    'grants') subs='create list delete platform' flags='--help --quiet --no-input --no-color' ;;
+    'grants create') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes --domain --from-file' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --domain --from-file -f' files='--token-file --ca-file --from-file -f' ;;
+    'grants list') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --limit --all --watch --domain' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --limit -L --domain' files='--token-file --ca-file' ;;
+    'grants delete') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --yes --domain' valued='--context --url --token-file --ca-file --timeout --domain' files='--token-file --ca-file' ;;
+    'grants platform') subs='create list delete' flags='--help --quiet --no-input --no-color' ;;
+    'grants platform create') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes --domain --from-file' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --domain --from-file -f' files='--token-file --ca-file --from-file -f' ;;
+    'grants platform list') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --limit --all --watch' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --limit -L' files='--token-file --ca-file' ;;
+    'grants platform delete') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --yes' valued='--context --url --token-file --ca-file --timeout' files='--token-file --ca-file' ;;
+    'groups') subs='create list show delete add-member remove-member' flags='--help --quiet --no-input --no-color' ;;
+    'groups create') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes --domain --display-name --from-file' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --domain --display-name --from-file -f' files='--token-file --ca-file --from-file -f' ;;
+    'groups list') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --limit --all --watch --domain' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --limit -L --domain' files='--token-file --ca-file' ;;
+    'groups show') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --watch --domain' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --domain' files='--token-file --ca-file' ;;
+    'groups delete') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --yes --domain' valued='--context --url --token-file --ca-file --timeout --domain' files='--token-file --ca-file' ;;
+    'groups add-member') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --yes --domain' valued='--context --url --token-file --ca-file --timeout --domain' files='--token-file --ca-file' ;;
+    'groups remove-member') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --yes --domain' valued='--context --url --token-file --ca-file --timeout --domain' files='--token-file --ca-file' ;;
+    'join-tokens') subs='create list revoke' flags='--help --quiet --no-input --no-color' ;;
+    'join-tokens create') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes --domain --ttl --max-uses --project --labels --ephemeral --node --from-file' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --domain --ttl --max-uses --project --labels --node --from-file -f' files='--token-file --ca-file --from-file -f' ;;
+    'join-tokens list') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --limit --all --watch --domain' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --limit -L --domain' files='--token-file --ca-file' ;;
+    'join-tokens revoke') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --yes --domain' valued='--context --url --token-file --ca-file --timeout --domain' files='--token-file --ca-file' ;;
+    'nodes') subs='list show update deregister nsk reachability' flags='--help --quiet --no-input --no-color' ;;
+    'nodes list') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --limit --all --watch --domain --name --reachability' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --limit -L --domain --name --reachability' files='--token-file --ca-file' ;;
+    'nodes show') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --watch' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort' files='--token-file --ca-file' ;;
+    'nodes update') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes --name --from-file' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --name --from-file -f' files='--token-file --ca-file --from-file -f' ;;
+    'nodes deregister') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --yes' valued='--context --url --token-file --ca-file --timeout' files='--token-file --ca-file' ;;
+    'nodes nsk') subs='rotate revoke' flags='--help --quiet --no-input --no-color' ;;
+    'nodes nsk rotate') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort' files='--token-file --ca-file' ;;
+    'nodes nsk revoke') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --yes' valued='--context --url --token-file --ca-file --timeout' files='--token-file --ca-file' ;;
+    'nodes reachability') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --watch' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort' files='--token-file --ca-file' ;;
+    'audit') subs='list' flags='--help --quiet --no-input --no-color' ;;
+    'audit list') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --limit --all --watch --domain --scope --subject --relation --object --outcome --correlation-id --since --until' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --limit -L --domain --scope --subject --relation --object --outcome --correlation-id --since --until' files='--token-file --ca-file' ;;
+    *) return 1 ;;
+  esac
+}
+
+# Sets `choices` to what the value of flag $2 of the command $1 may be.
+_ctl_values() {
+  case "$1 $2" in
+    'agent-sim --output' | 'agent-sim -o') choices='table wide json jsonl yaml name' ;;
+    'login --output' | 'login -o') choices='table wide json jsonl yaml name' ;;
+    'whoami --output' | 'whoami -o') choices='table wide json jsonl yaml name' ;;
+    'status --output' | 'status -o') choices='table wide json jsonl yaml name' ;;
+    'doctor --output' | 'doctor -o') choices='table wide json jsonl yaml name' ;;
+    'tokens issue --output' | 'tokens issue -o') choices='table wide json jsonl yaml name' ;;
+    'tokens list --output' | 'tokens list -o') choices='table wide json jsonl yaml name' ;;
+    'tokens rotate --output' | 'tokens rotate -o') choices='table wide json jsonl yaml name' ;;
+    'authz check --output' | 'authz check -o') choices='table wide json jsonl yaml name' ;;
+    'contexts list --output' | 'contexts list -o') choices='table wide json jsonl yaml name' ;;
+    'config view --output' | 'config view -o') choices='table wide json jsonl yaml name' ;;
+    'api --output' | 'api -o') choices='table wide json jsonl yaml name' ;;
+    'openapi --output' | 'openapi -o') choices='table wide json jsonl yaml name' ;;
+    'completion install --shell') choices='bash zsh fish' ;;
+    'help exit-codes --output' | 'help exit-codes -o') choices='table wide json jsonl yaml name' ;;
+    'identities list --output' | 'identities list -o') choices='table wide json jsonl yaml name' ;;
+    'identities list --kind') choices='user service-identity' ;;
+    'identities show --output' | 'identities show -o') choices='table wide json jsonl yaml name' ;;
+    'service-identities create --output' | 'service-identities create -o') choices='table wide json jsonl yaml name' ;;
+    'domains create --output' | 'domains create -o') choices='table wide json jsonl yaml name' ;;
+    'domains list --output' | 'domains list -o') choices='table wide json jsonl yaml name' ;;
+    'domains show --output' | 'domains show -o') choices='table wide json jsonl yaml name' ;;
+    'domains update --output' | 'domains update -o') choices='table wide json jsonl yaml name' ;;
+    'projects create --output' | 'projects create -o') choices='table wide json jsonl yaml name' ;;
+    'projects list --output' | 'projects list -o') choices='table wide json jsonl yaml name' ;;
+    'projects show --output' | 'projects show -o') choices='table wide json jsonl yaml name' ;;
+    'projects update --output' | 'projects update -o') choices='table wide json jsonl yaml name' ;;
+    'resources create --output' | 'resources create -o') choices='table wide json jsonl yaml name' ;;
+    'resources create --kind') choices='bridge network workload vm' ;;
+    'resources list --output' | 'resources list -o') choices='table wide json jsonl yaml name' ;;
+    'resources show --output' | 'resources show -o') choices='table wide json jsonl yaml name' ;;
+    'resources update --output' | 'resources update -o') choices='table wide json jsonl yaml name' ;;
+    'grants create --output' | 'grants create -o') choices='table wide json jsonl yaml name' ;;
+    'grants list --output' | 'grants list -o') choices='table wide json jsonl yaml name' ;;
+    'grants platform create --output' | 'grants platform create -o') choices='table wide json jsonl yaml name' ;;
+    'grants platform list --output' | 'grants platform list -o') choices='table wide json jsonl yaml name' ;;
+    'groups create --output' | 'groups create -o') choices='table wide json jsonl yaml name' ;;
+    'groups list --output' | 'groups list -o') choices='table wide json jsonl yaml name' ;;
+    'groups show --output' | 'groups show -o') choices='table wide json jsonl yaml name' ;;
+    'join-tokens create --output' | 'join-tokens create -o') choices='table wide json jsonl yaml name' ;;
+    'join-tokens list --output' | 'join-tokens list -o') choices='table wide json jsonl yaml name' ;;
+    'nodes list --output' | 'nodes list -o') choices='table wide json jsonl yaml name' ;;
+    'nodes list --reachability') choices='never_reported healthy stale unreachable' ;;
+    'nodes show --output' | 'nodes show -o') choices='table wide json jsonl yaml name' ;;
+    'nodes update --output' | 'nodes update -o') choices='table wide json jsonl yaml name' ;;
+    'nodes nsk rotate --output' | 'nodes nsk rotate -o') choices='table wide json jsonl yaml name' ;;
+    'nodes reachability --output' | 'nodes reachability -o') choices='table wide json jsonl yaml name' ;;
+    'audit list --output' | 'audit list -o') choices='table wide json jsonl yaml name' ;;
+    'audit list --scope') choices='platform' ;;
+    'audit list --outcome') choices='granted permission_denied invariant_violation not_found internal_error' ;;
+    *) return 1 ;;
+  esac
+}
+
+_ctl() {
+  local subs flags valued files choices
+  local cur="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD-1]}" at='' word next=''
+  local index
+  COMPREPLY=()
+  _ctl_at ''
+  for ((index = 1; index < COMP_CWORD; index++)); do
+    word="${COMP_WORDS[index]}"
+    if [[ -n $next ]]; then next=''; continue; fi
+    if [[ $word == -* ]]; then
+      [[ " $valued " == *" $word "* ]] && next=1
+      continue
+    fi
+    [[ " $subs " == *" $word "* ]] || break
+    at="${at:+$at }$word"
+    _ctl_at "$at"
+  done
+  if [[ $before == -* && " $valued " == *" $before "* ]]; then
+    if _ctl_values "$at" "$before"; then COMPREPLY=($(compgen -W "$choices" -- "$cur"))
+    elif [[ " $files " == *" $before "* ]]; then COMPREPLY=($(compgen -f -- "$cur"))
+    fi
+    return
+  fi
+  if [[ $cur == -* ]]; then COMPREPLY=($(compgen -W "$flags" -- "$cur"))
+  else COMPREPLY=($(compgen -W "$subs $choices" -- "$cur"))
+  fi
+}
+
+complete -F _ctl ctl

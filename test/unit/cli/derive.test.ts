@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest'
+import { flagsOf } from '../../../src/cli/derive/derive.ts'
+import { membersOf } from '../../../src/cli/derive/members.ts'
+import { ALL_SHARED } from '../../../src/cli/flags.ts'
+import { commandRows } from '../../../src/cli/registry.ts'
+import { follow, growTree } from '../../../src/cli/tree.ts'
+import type { ManifestOperation } from '../../../src/shared/contract/manifest-format.ts'
+import { manifest } from '../../support/cli-run.ts'
+
+const root = growTree(commandRows(manifest))
+const spoken: readonly (readonly [string, ManifestOperation])[] = Object.entries(manifest.operations).filter(
+  ([, { cli }]) => cli !== undefined,
+)
+
+describe('An operation with words for the command line', () => {
+  it.each(spoken)('%s has a command', (_, { cli }) => {
+    expect(follow(root, (cli?.command ?? '').split(' ')).branch.row?.words).toBe(cli?.command)
+  })
+
+  it.each(spoken)('%s names members that it has', (_, { cli, params, query, body }) => {
+    const members = [...params, ...query, ...(body?.fields ?? [])].map(({ name }) => name)
+    const named = [
+      ...(cli?.args ?? []),
+      ...Object.keys(cli?.refs ?? {}),
+      ...(cli?.ownDomain ? [cli.ownDomain.member] : []),
+    ]
+    expect(members).toEqual(expect.arrayContaining(named))
+  })
+
+  it.each(spoken)('%s refers to nouns that can be listed', (_, { cli }) => {
+    const commands = Object.values(manifest.operations).map((operation) => operation.cli?.command)
+    const nouns = Object.values(cli?.refs ?? {}).filter((noun) => noun !== 'subjects')
+    expect(commands).toEqual(expect.arrayContaining(nouns.map((noun) => `${noun} list`)))
+  })
+
+  it.each(spoken)('%s has a flag of its own for each member, and hides no shared one', (_, operation) => {
+    const words = membersOf(operation).map(({ word }) => word)
+    expect(new Set(words).size).toBe(words.length)
+    expect(Object.keys(flagsOf(operation, manifest)).filter((flag) => flag in ALL_SHARED)).toEqual([])
+  })
+
+  it.each(spoken.filter(([, { cli }]) => cli?.done !== undefined))(
+    '%s fills every hole of its sentence',
+    (_, operation) => {
+      const holes = [...(operation.cli?.done ?? '').matchAll(/\{(\w+)/g)].map(([, hole]) => hole)
+      const isEmpty = operation.responses.every(({ media }) => media === null)
+      const members = membersOf(operation).map(({ field }) => field.name)
+      if (isEmpty) expect(members).toEqual(expect.arrayContaining(holes))
+    },
+  )
+})
+
+describe('A flag', () => {
+  it.each([
+    ['CreateJoinToken', ['domain', 'ttl', 'max-uses', 'project', 'labels', 'ephemeral', 'node', 'from-file']],
+    ['GetProject', ['domain']],
+    ['GetResource', ['project', 'domain']],
+    ['ListNodes', ['domain', 'name', 'reachability']],
+    ['CreateResource', ['project', 'kind', 'display-name', 'host-node', 'domain', 'from-file']],
+  ])('of %s is called as people would', (id, flags) => {
+    const operation = manifest.operations[id]
+    if (!operation) throw new Error(`no ${id}`)
+    expect(Object.keys(flagsOf(operation, manifest)).toSorted()).toEqual(flags.toSorted())
+  })
+})
