@@ -61,8 +61,7 @@ function run(what, command, args) {
 checkNode()
 if (!isInstalled()) {
   if (isLink('node_modules'))
-    stop('node_modules is a link to other packages than the lock names; run `npm install --no-save` where it points.')
-  // Not `npm ci`: it refuses a lock that lacks optional packages for other platforms than the one that wrote it.
-  run('Installing packages', 'npm', ['install', '--no-save', '--no-audit', '--no-fund'])
+    stop('node_modules is a link to other packages than the lock names; run `npm ci` where it points.')
+  run('Installing packages', 'npm', ['ci', '--no-audit', '--no-fund'])
 }
 if (!isBuildCurrent()) run('Building', process.execPath, [join(root, 'scripts/build.mjs')])

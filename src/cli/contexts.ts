@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import { chmod, mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { CliError } from './cli-error.ts'
 import { EXIT } from './exit-code.ts'
@@ -119,6 +118,7 @@ async function readJson<T extends { readonly version: 1 }>(path: string, absent:
 
 /** Writes beside the file and moves it into place, so that a crash leaves the old or the new one, never half. */
 async function writeJson(path: string, value: unknown): Promise<void> {
+  const { chmod, mkdir, open, rename, rm } = await import('node:fs/promises')
   const beside = `${path}.${process.pid}.tmp`
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 })

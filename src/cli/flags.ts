@@ -17,6 +17,8 @@ export interface FlagSpec {
   readonly noun?: string
   /** Shown in help as what holds when it is absent. */
   readonly fallback?: string
+  /** Other ways of setting it, e.g. an environment variable. */
+  readonly also?: string
   /** Understood, not listed. */
   readonly hidden?: boolean
 }
@@ -58,22 +60,24 @@ export const EVERYWHERE = {
   help: { kind: 'switch', short: 'h', describe: 'Show help' },
   quiet: { kind: 'switch', short: 'q', describe: 'Print no notes, only data, warnings and errors' },
   'no-input': { kind: 'switch', describe: 'Never ask; fail and name what is missing' },
-  'no-color': { kind: 'switch', describe: 'No colours (also NO_COLOR)' },
+  'no-color': { kind: 'switch', describe: 'No colours', also: 'NO_COLOR' },
 } as const satisfies FlagSpecs
 
 /** Of commands that talk to a server. */
 export const CONNECTION = {
-  context: { kind: 'text', value: 'NAME', describe: 'Use this context (also CTL_CONTEXT)' },
-  url: { kind: 'text', value: 'URL', describe: 'Server to talk to (also CTL_URL)' },
+  context: { kind: 'text', value: 'NAME', describe: 'Use this context', also: 'CTL_CONTEXT' },
+  url: { kind: 'text', value: 'URL', describe: 'Server to talk to', also: 'CTL_URL' },
   'token-file': {
     kind: 'text',
     value: 'FILE',
-    describe: 'Read the token from a file (also CTL_TOKEN, CTL_TOKEN_FILE)',
+    describe: 'Read the token from a file',
+    also: 'CTL_TOKEN, CTL_TOKEN_FILE',
   },
-  'ca-file': { kind: 'text', value: 'FILE', describe: 'Trust this certificate authority as well (also CTL_CA_FILE)' },
+  'ca-file': { kind: 'text', value: 'FILE', describe: 'Trust this certificate authority as well', also: 'CTL_CA_FILE' },
   timeout: {
     kind: 'duration',
-    describe: 'Give up after this long, retries included (also CTL_TIMEOUT)',
+    describe: 'Give up after this long, retries included',
+    also: 'CTL_TIMEOUT',
     fallback: '30s',
   },
   debug: { kind: 'switch', describe: 'One line per call on stderr' },
@@ -95,7 +99,8 @@ export const OUTPUT = {
     short: 'o',
     value: 'FORMAT',
     choices: FORMATS,
-    describe: 'How to print (also CTL_OUTPUT)',
+    describe: 'How to print',
+    also: 'CTL_OUTPUT',
     fallback: 'table',
   },
   jq: { kind: 'text', value: 'EXPR', describe: 'Filter the JSON with a jq expression' },

@@ -87,7 +87,8 @@ export function argumentName({ name, many }: ArgumentSpec): string {
 
 /** What an argument is, and the ways of naming it. */
 export function argumentText({ describe, noun, many }: ArgumentSpec): string {
-  if (noun === undefined || noun === 'subjects') return describe
+  if (noun === undefined) return describe
+  if (noun === 'subjects') return 'Who: user:NAME, service:NAME or group:NAME, an id in place of the name, or me'
   const ways = `name, id, or 6 or more digits of either end of it`
   return `${describe}: ${ways}${many === true ? '; - reads them from stdin' : ''}`
 }
@@ -101,11 +102,12 @@ export function flagEntry([name, spec]: Flag): Entry {
 }
 
 /** What a flag does, its choices and what holds without it. */
-export function flagText({ describe, choices, fallback, required }: FlagSpec): string {
+export function flagText({ describe, choices, fallback, also, required }: FlagSpec): string {
   const parts = [
     ...(required === true ? ['required'] : []),
     ...(choices && choices.length > 0 ? [choices.join(' | ')] : []),
     ...(fallback === undefined ? [] : [`default ${fallback}`]),
+    ...(also === undefined ? [] : [`also ${also}`]),
   ]
   return parts.length === 0 ? describe : `${describe} (${parts.join('; ')})`
 }

@@ -1,4 +1,3 @@
-import { homedir } from 'node:os'
 import type { Io, Sink } from './io.ts'
 
 /** The process itself as `Io`. Streams are opened when they are first used: opening them costs start-up time. */
@@ -15,7 +14,9 @@ export function processIo(): Io {
     stderr: sinkOf(() => process.stderr),
     env: process.env,
     cwd: process.cwd(),
-    home: homedir(),
+    get home() {
+      return process.getBuiltinModule('node:os').homedir()
+    },
     nowMs: Date.now,
     sleep: (ms) => sleepUnless(ms, interruption()),
     get interrupted() {

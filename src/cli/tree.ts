@@ -83,6 +83,19 @@ export function singular(noun: string): string {
   return noun.replace(/ies$/, 'y').replace(/s$/, '')
 }
 
+/** The error for a verb in front of its noun, as other tools have it: `ctl list nodes`. */
+export function swapped(root: Branch, rest: readonly string[]): Error | undefined {
+  const [verb, noun] = rest.filter((word) => !isFlag(word))
+  const branch = root.words === '' && noun !== undefined ? childCalled(root, noun) : undefined
+  if (verb === undefined || !branch?.children.has(verb)) return undefined
+  return mistypedError(`unknown command "${verb}"`, {
+    word: verb,
+    known: [verb],
+    suggest: () => `The noun comes first: ctl ${branch.words} ${verb}`,
+    otherwise: '',
+  })
+}
+
 /** The error for a word that leads nowhere. */
 export function unknownWord({ words, children }: Branch, word: string): Error {
   const before = words === '' ? '' : `${words} `

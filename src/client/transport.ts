@@ -185,7 +185,7 @@ function asFailure(error: Error): TransportFailure {
   if (error instanceof TransportFailure) return error
   const code = 'code' in error ? String(error.code) : ''
   if (NEVER_CONNECTED.has(code)) return new TransportFailure('unreachable', `no connection (${code})`, error)
-  if (/CERT|SELF_SIGNED|ISSUER|ALTNAME/.test(code))
+  if (/CERT|SELF_SIGNED|ISSUER|VERIFY|ALTNAME/.test(code))
     return new TransportFailure('untrusted', `its certificate is not trusted here (${code})`, error)
   return new TransportFailure('broken', `the connection broke (${code || error.message})`, error)
 }

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { createEmbeddedAuthorizer, type EmbeddedAuthorizer } from './adapters/embedded-authz/authorizer.ts'
 import { looseMode } from './adapters/keyring/master-key.ts'
@@ -71,6 +73,8 @@ async function openDatastore(config: Config, { log, onBroken }: BackendHooks): P
   }
   const { openPglite } = await import('./adapters/pglite/database.ts')
   const directory = storage.kind === 'memory' ? undefined : storage.directory
+  if (directory !== undefined && !existsSync(join(directory, 'database')))
+    log.info('making the embedded datastore, which takes a while once')
   const datastore = await openPglite({ dataDir: directory, onFailure: onBroken, warn })
   return { datastore, isRecovered: datastore.isRecovered }
 }
@@ -98,7 +102,10 @@ async function prepareSchema(datastore: Datastore, { masterKey }: Config, log: L
   const loose = looseMode(masterKey)
   if (loose !== undefined) log.warn(loose)
   const migrated = await migrate(datastore)
-  if (migrated.length > 0) log.info({ migrations: migrated }, 'schema brought up to date')
+  const [first] = migrated
+  if (first === undefined) return
+  // A new datastore has nothing that a person would want to know of it.
+  log[first.startsWith('0001-') ? 'debug' : 'info']({ migrations: migrated }, 'schema brought up to date')
 }
 
 type Changing = Pick<Backend, 'feed' | 'authorizer' | 'unitOfWork' | 'clock' | 'ids'>

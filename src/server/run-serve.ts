@@ -121,6 +121,8 @@ async function runUntilEnded(server: RunningServer, extras: Extras): Promise<num
   const stopReloading = reloadOnHangup(server, log)
   const running = runExtras(server, extras)
   const how = await ending.ended
+  // A terminal has just echoed ^C.
+  if (io.stderr.isTty) io.stderr.write('\n')
   io.stderr.write('Stopping: letting requests finish (10 s at most; once more to stop at once).\n')
   stopReloading()
   await running

@@ -27,6 +27,7 @@ export function welcome({ url, opsUrl, version, config, firstRun, isRecovered }:
       ? ['First start: made the Domain default, a Project in it and a bootstrap identity.']
       : []),
     ...(config.isDev ? [] : signInLines(url, config.bootstrapTokenFile)),
+    ...(config.isDemo ? ['A simulated fleet of 50 nodes joins it now: npx ctl status'] : []),
     'Stop it with Ctrl-C.',
   ]
   return `${lines.join('\n')}\n`

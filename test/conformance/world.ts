@@ -71,6 +71,7 @@ export async function startWorld(kind: DatastoreKind): Promise<Running<World>> {
   return {
     world,
     openapi: JSON.parse(text),
+    databaseUrl: cluster?.url,
     async stop() {
       await server.close()
       await cluster?.stop()

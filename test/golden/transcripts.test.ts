@@ -16,6 +16,7 @@ const SCRIPTS: Readonly<Record<string, readonly Scripted[]>> = {
   'signing-in': [
     { line: 'ctl nodes list', exit: 4 },
     { line: 'ctl login --with-token', exit: 0, stdin: `${TOKEN}\n` },
+    { line: 'ctl login --with-token', exit: 4, stdin: 'something\n' },
     { line: 'ctl whoami', exit: 0 },
     { line: 'ctl contexts list', exit: 0 },
     { line: 'ctl config view --show-origin -o jsonl', exit: 0 },
@@ -62,7 +63,9 @@ const SCRIPTS: Readonly<Record<string, readonly Scripted[]>> = {
   ],
   refusing: [
     { line: 'ctl nodez list', exit: 2 },
+    { line: 'ctl help exit-code', exit: 2 },
     { line: 'ctl nodes lst', exit: 2 },
+    { line: 'ctl list nodes', exit: 2 },
     { line: 'ctl nodes list --limt 3', exit: 2 },
     { line: 'ctl nodes list --reachability helthy', exit: 2 },
     { line: 'ctl nodes list --limit many', exit: 2 },
@@ -86,6 +89,8 @@ const SCRIPTS: Readonly<Record<string, readonly Scripted[]>> = {
     { line: 'ctl nodes deregister --help', exit: 0 },
     { line: 'ctl tokens issue --help', exit: 0 },
     { line: 'ctl help exit-codes', exit: 0 },
+    { line: 'ctl help authz check', exit: 0 },
+    { line: 'ctl help join-tokens', exit: 0 },
     { line: 'ctl help flags', exit: 0 },
   ],
 }

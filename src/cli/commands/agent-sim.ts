@@ -39,7 +39,7 @@ const CALL_TIMEOUT_MS = 15_000
 
 export const agentSim = defineCommand({
   description: [
-    'Plays a fleet of node agents against the server: registers nodes, then lets each report over real connections.',
+    'Registers nodes, then lets each report over real connections.',
     'Shows a dashboard on a terminal and JSON lines elsewhere; the summary goes to stdout.',
     'Refusals by which the server defends itself, such as rate limits, are counted apart from errors.',
   ].join('\n'),

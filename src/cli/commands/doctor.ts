@@ -21,12 +21,27 @@ export const doctor = defineCommand({
   examples: ['ctl doctor', 'ctl doctor -o json --jq \'.[] | select(.status == "problem")\''],
   async run(session) {
     const findings = [...(await lookHere(session)), ...(await lookThere(session))]
-    await session.emit(findings, { columns: ['status', 'check', 'detail', 'advice'], isUncut: true })
-    const problems = findings.filter(({ status }) => status === 'problem').length
-    session.note(problems === 0 ? 'No problems found.' : `${problems} problem${problems === 1 ? '' : 's'} found.`)
-    return problems === 0 ? EXIT.ok : EXIT.negative
+    const isSeen = session.io.stdout.isTty
+    await session.emit(findings, {
+      columns: ['status', 'check', 'detail', ...(isSeen ? [] : ['advice'])],
+      isUncut: true,
+    })
+    if (isSeen) for (const { check, advice } of findings) if (advice !== '') session.note(`${check}: ${advice}`)
+    session.note(summary(findings))
+    return findings.some(({ status }) => status === 'problem') ? EXIT.negative : EXIT.ok
   },
 })
+
+/** `No problems found, 1 warning.` */
+function summary(findings: readonly Finding[]): string {
+  const count = (of: Finding['status'], one: string): string => {
+    const found = findings.filter(({ status }) => status === of).length
+    return `${found === 0 ? 'no' : found} ${one}${found === 1 ? '' : 's'}`
+  }
+  const warnings = count('warning', 'warning')
+  const text = `${count('problem', 'problem')} found${warnings.startsWith('no') ? '' : `, ${warnings}`}.`
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`
+}
 
 const ok = (check: string, detail: string): Finding => ({ check, status: 'ok', detail, advice: '' })
 const problem = (check: string, detail: string, advice: string): Finding => ({

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { ProblemAnswer } from '../../client/failures.ts'
 import { CliError, usageError } from '../cli-error.ts'
 import { defineCommand } from '../command.ts'
 import { sameServer, type StoredContext } from '../contexts.ts'
@@ -40,15 +41,13 @@ export const login = defineCommand({
 async function readToken(session: Session, isOnStdin: boolean): Promise<string> {
   const path = session.shared['token-file']
   if (path !== undefined) return asToken(await readText(path), path)
-  if (!isOnStdin)
+  if (isOnStdin && !session.io.stdin.isTty) return asToken(await session.io.stdin.text(), 'stdin')
+  if (!session.canAsk)
     throw usageError(
       'say where the token is',
       'On stdin: ctl login --with-token < FILE',
       'In a file: ctl login --token-file FILE',
     )
-  if (!session.io.stdin.isTty) return asToken(await session.io.stdin.text(), 'stdin')
-  if (!session.canAsk)
-    throw usageError('--with-token reads stdin, which is a terminal', 'Redirect it: ctl login --with-token < FILE')
   const typed = await (await session.io.prompter()).secret('Token')
   if (typed === undefined) throw new CliError('nothing was done', { exitCode: EXIT.interrupted, code: 'interrupted' })
   return asToken(typed, 'what was typed')
@@ -71,8 +70,22 @@ function asToken(text: string, from: string): string {
 
 async function verified(session: Session, connect: { url: string; token: string }): Promise<Row> {
   const caller = await session.caller(connect)
-  const { value } = await caller.call(session.operation('GetAuthWhoami'), {})
-  return value as Row
+  try {
+    const { value } = await caller.call(session.operation('GetAuthWhoami'), {})
+    return value as Row
+  } catch (error) {
+    if (error instanceof ProblemAnswer && error.status === 401) throw notAccepted(connect.url, error)
+    throw error
+  }
+}
+
+/** The usual words blame the token of the context, which is not the one that was tried. */
+function notAccepted(url: string, { code }: ProblemAnswer): CliError {
+  return new CliError(`${url} does not take this token: it is mistyped, expired, revoked, or of another server`, {
+    exitCode: EXIT.signedOut,
+    code,
+    hints: ['Nothing was kept; you are signed in, or not, as before.'],
+  })
 }
 
 /** The context in use if it is of this server, else one of this server, else a new name made from the address. */

@@ -53,7 +53,8 @@ function placeFlag(noun: string): FlagSpec {
     kind: 'text',
     value: one.toUpperCase(),
     noun,
-    describe: `Where names are looked up (also CTL_${one.toUpperCase()})`,
+    describe: 'Where names are looked up',
+    also: `CTL_${one.toUpperCase()}`,
   }
 }
 

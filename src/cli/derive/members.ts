@@ -51,6 +51,7 @@ export function flagOf(member: Member): FlagSpec {
   return {
     kind: kindOf(field),
     describe: describeOf(member),
+    ...(noun !== undefined && isPlace(noun) && { also: `CTL_${singular(noun).toUpperCase()}` }),
     ...(choicesOf(field) && { choices: choicesOf(field) ?? [] }),
     ...(placeholderOf(member) !== undefined && { value: placeholderOf(member) ?? '' }),
     ...(noun !== undefined && { noun }),
@@ -104,7 +105,7 @@ export function describeOf({ field, noun, position }: Member): string {
   const described = field.description ?? sentence(noun === undefined ? field.name : singular(noun))
   if (position !== undefined || !isPlace(noun)) return described
   const fallback = noun === 'domains' && field.required ? '; your own when absent' : ''
-  return `${described}${fallback} (also CTL_${singular(noun ?? '').toUpperCase()})`
+  return `${described}${fallback}`
 }
 
 function sentence(name: string): string {

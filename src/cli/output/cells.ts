@@ -4,6 +4,8 @@ import { isRow, memberOf } from './members.ts'
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
+/** `group:<uuid>#member`. */
+const REFERENCE = /^([a-z][a-z_-]*:)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{4}([0-9a-f]{8})(#\w+)?$/i
 
 /** How many of an id's digits a table shows: the last ones, since UUIDv7s of one day begin alike. */
 const ID_DIGITS = 8
@@ -28,8 +30,14 @@ function pairs(row: Readonly<Record<string, unknown>>): string {
 /** A value for a person's table: instants relative to now, ids by their end unless it is wide, `-` for nothing. */
 export function shortText(value: unknown, nowMs: number, isWide = false): string {
   if (typeof value === 'string' && INSTANT.test(value)) return relative(value, nowMs)
-  if (typeof value === 'string' && UUID.test(value)) return isWide ? value : value.slice(-ID_DIGITS)
+  if (typeof value === 'string' && !isWide) return shortReference(value)
   return exactText(value) || '-'
+}
+
+/** An id by its end, alone or in a reference to it; both are understood where one is asked for. */
+function shortReference(text: string): string {
+  if (UUID.test(text)) return text.slice(-ID_DIGITS)
+  return harmless(text.replace(REFERENCE, '$1$2$3')) || '-'
 }
 
 /** A value for a person's card: exact, with instants explained. */

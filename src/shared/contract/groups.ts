@@ -100,7 +100,7 @@ export const groups = defineSurface('groups', 'Subjects that are granted roles t
       command: 'groups add-member',
       args: ['group_id', 'subject'],
       refs: { ...refs, subject: 'subjects' },
-      done: '{subject} is a member of the group.',
+      done: '{subject} is a member of {group_id}.',
     },
   },
   DeleteGroupMember: {

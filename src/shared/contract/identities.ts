@@ -46,7 +46,8 @@ const ServiceIdentityCreateRequest = z
       .string()
       .regex(/^spiffe:\/\/[a-z0-9._-]+(\/[A-Za-z0-9._-]+)*$/)
       .max(2048)
-      .optional(),
+      .optional()
+      .describe('SPIFFE ID of the workload, e.g. spiffe://example.org/build'),
   })
   .meta({ id: 'ServiceIdentityCreateRequest', problem: 'invalid_service_identity' })
 

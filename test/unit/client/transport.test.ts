@@ -1,12 +1,24 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { requirement } from '../../support/requirements.mjs'
 import { createTransport, type Transport } from '../../../src/client/transport.ts'
 
 const GET = { method: 'GET', path: '/v1/x', headers: {} }
+
+/** A certificate of its own making for 127.0.0.1, PEM. */
+function selfSigned(directory: string): { readonly key: string; readonly cert: string } {
+  const [key, cert] = [join(directory, 'key.pem'), join(directory, 'cert.pem')]
+  const subject = ['-subj', '/CN=ctl-test', '-addext', 'subjectAltName=IP:127.0.0.1']
+  const made = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '1']
+  execFileSync('openssl', [...made, '-keyout', key, '-out', cert, ...subject], { stdio: 'ignore' })
+  return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') }
+}
 
 describe('The transport', () => {
   const closing: (() => void)[] = []
@@ -105,6 +117,23 @@ describe('The transport', () => {
     const transport = open(urlOf(server))
     await expect(transport.exchange({ ...GET, signal: controller.signal })).rejects.toMatchObject({ fault: 'aborted' })
     await expect(transport.exchange({ ...GET, signal: controller.signal })).rejects.toMatchObject({ fault: 'aborted' })
+  })
+
+  it.skipIf(requirement('openssl') === undefined)('trusts the authority that it is given, and no other', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'ctl-tls-'))
+    closing.push(() => rmSync(directory, { recursive: true }))
+    const { key, cert } = selfSigned(directory)
+    const server = createTlsServer({ key, cert }, (_, response) => response.end('sealed'))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    closing.push(
+      () => server.close(),
+      () => server.closeAllConnections(),
+    )
+    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+    await expect(open(url).exchange(GET)).rejects.toMatchObject({ fault: 'untrusted' })
+    const trusting = createTransport({ url, ca: cert })
+    closing.push(() => trusting.close())
+    expect((await trusting.exchange(GET)).body.toString()).toBe('sealed')
   })
 
   it.each(['ftp://x', 'nonsense', 'http://user:pass@x', 'http://x/?a=1', 'unix:', ''])('refuses the URL %j', (url) => {

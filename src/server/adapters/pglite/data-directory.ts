@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { BootError } from '../../boot-error.ts'
 import { EngineRefusal } from './engine.ts'
 import { syncEntry, syncTree } from './sync-tree.ts'
@@ -14,6 +14,22 @@ export interface PreparedDirectory {
   readonly engineDirectory: string
   /** Whether it was made just now. */
   readonly isNew: boolean
+}
+
+/**
+ * Creates the data directory, and those above it, unless they are there. One by one: Node's own recursive way loops for
+ * ever where a file system answers ENOENT (`/proc`), and hides that one is read-only.
+ */
+export function makeDataDirectory(dataDir: string): void {
+  if (existsSync(dataDir)) return
+  makeDataDirectory(dirname(dataDir))
+  try {
+    mkdirSync(dataDir, { mode: 0o700 })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    const message = `The data directory ${dataDir} cannot be created: choose another with --data-dir.`
+    throw new BootError(1, message, error)
+  }
 }
 
 /** Runs initdb in a process of its own, whose peak of memory the server then never has. */
@@ -43,7 +59,13 @@ async function build(dataDir: string, database: string): Promise<void> {
 }
 
 function assertFormat(dataDir: string, engineDirectory: string): void {
-  const major = readFileSync(join(engineDirectory, 'PG_VERSION'), 'utf8').trim()
+  const version = join(engineDirectory, 'PG_VERSION')
+  if (!existsSync(version))
+    throw new BootError(
+      1,
+      `The data directory ${dataDir} is damaged: restore a backup, or choose another with --data-dir.`,
+    )
+  const major = readFileSync(version, 'utf8').trim()
   if (major === ENGINE_MAJOR) return
   throw new BootError(
     1,

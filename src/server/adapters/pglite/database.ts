@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs'
 import { Kysely } from 'kysely'
 import type { Datastore, Db, Pool } from '../../ports/datastore.ts'
 import type { Tables } from '../../ports/tables.ts'
@@ -7,7 +6,7 @@ import { STATEMENT_DEADLINES_MS } from '../postgres/deadlines.ts'
 import { ping } from '../postgres/ping.ts'
 import { createTransactionScope } from '../postgres/transaction-scope.ts'
 import { createTransactions } from '../postgres/transactions.ts'
-import { directoryErrorOf, prepareDirectory } from './data-directory.ts'
+import { directoryErrorOf, makeDataDirectory, prepareDirectory } from './data-directory.ts'
 import { lockDirectory } from './directory-lock.ts'
 import { type Engine, startEngine } from './engine.ts'
 import { startMaintenance } from './maintenance.ts'
@@ -77,7 +76,7 @@ async function start(directory: string | undefined, options: PgliteOptions) {
 }
 
 async function openOnDisk(dataDir: string, options: PgliteOptions): Promise<EmbeddedDatastore> {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  makeDataDirectory(dataDir)
   let fail: ((reason: string) => void) | undefined
   const lock = await lockDirectory(dataDir, () => fail?.('its lock file was removed'))
   try {

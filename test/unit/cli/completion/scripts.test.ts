@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
@@ -7,6 +7,7 @@ import { fishScript } from '../../../../src/cli/completion/fish.ts'
 import { outline } from '../../../../src/cli/completion/outline.ts'
 import { zshScript } from '../../../../src/cli/completion/zsh.ts'
 import { manifest } from '../../../support/cli-run.ts'
+import { requirement } from '../../../support/requirements.mjs'
 
 const DIRECTORY = fileURLToPath(new URL('../../../../completions/', import.meta.url))
 const places = await outline(manifest)
@@ -33,8 +34,6 @@ const LINES: readonly (readonly [line: string, offered: readonly string[]])[] = 
   ['ctl completion install --shell ', ['bash', 'fish', 'zsh']],
 ]
 
-const isThere = (shell: string): boolean => spawnSync(shell, ['--version']).status === 0
-
 describe('Completion in bash', () => {
   it.each(LINES)('offers for %j', (line, offered) => {
     const script = `source "${DIRECTORY}ctl.bash"; read -ra COMP_WORDS <<< "$1"; [[ $1 == *' ' ]] && COMP_WORDS+=(''); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); _ctl; printf '%s\\n' "\${COMPREPLY[@]}"`
@@ -43,7 +42,7 @@ describe('Completion in bash', () => {
   })
 })
 
-describe.skipIf(!isThere('fish'))('Completion in fish', () => {
+describe.skipIf(requirement('fish') === undefined)('Completion in fish', () => {
   it.each(LINES)('offers for %j', (line, offered) => {
     const script = `source ${DIRECTORY}ctl.fish; complete -C "$argv[1]"`
     const text = execFileSync('fish', ['--no-config', '-c', script, line], { encoding: 'utf8' })
@@ -57,7 +56,7 @@ describe.skipIf(!isThere('fish'))('Completion in fish', () => {
   })
 })
 
-describe.skipIf(!isThere('zsh'))('Completion in zsh', () => {
+describe.skipIf(requirement('zsh') === undefined)('Completion in zsh', () => {
   it.each(LINES)('offers for %j', (line, offered) => {
     // Stands in for the completion system: what would be offered is printed, filtered as zsh does by the word begun.
     const script = [

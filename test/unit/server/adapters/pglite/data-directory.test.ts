@@ -48,6 +48,23 @@ describe('preparing the directory', () => {
   })
 })
 
+test('a data directory that cannot be created is one sentence', async () => {
+  await expect(openPglite({ dataDir: '/proc/nowhere/data' })).rejects.toMatchObject({
+    exitCode: 1,
+    message: 'The data directory /proc/nowhere cannot be created: choose another with --data-dir.',
+  })
+})
+
+test('a data directory whose engine directory is gone is one sentence, and is not built anew', async () => {
+  mkdirSync(at(), { recursive: true })
+  writeFileSync(at('ready'), '18\n')
+  await expect(openPglite({ dataDir })).rejects.toMatchObject({
+    exitCode: 1,
+    message: `The data directory ${dataDir} is damaged: restore a backup, or choose another with --data-dir.`,
+  })
+  expect(existsSync(at('pgdata'))).toBe(false)
+})
+
 test('a data directory that is a file is one sentence', async () => {
   const file = join(dataDir, 'file')
   writeFileSync(file, '')
