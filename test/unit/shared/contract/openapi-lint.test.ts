@@ -16,10 +16,14 @@ test('the OpenAPI document passes the linter without a finding', () => {
   try {
     const file = join(folder, 'openapi.json')
     writeFileSync(file, JSON.stringify(openApiOf(contract)))
-    const { status, stdout } = spawnSync(process.execPath, [LINTER, 'lint', '--config', CONFIG, '--format', 'json', file], {
-      encoding: 'utf8',
-      env: { ...process.env, REDOCLY_TELEMETRY: 'off', CI: '1' },
-    })
+    const { status, stdout } = spawnSync(
+      process.execPath,
+      [LINTER, 'lint', '--config', CONFIG, '--format', 'json', file],
+      {
+        encoding: 'utf8',
+        env: { ...process.env, REDOCLY_TELEMETRY: 'off', CI: '1' },
+      },
+    )
     expect(JSON.parse(stdout.slice(stdout.indexOf('{')))).toMatchObject({ totals: { errors: 0, warnings: 0 } })
     expect(status).toBe(0)
   } finally {
