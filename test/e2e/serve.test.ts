@@ -81,7 +81,9 @@ describe('a server that cannot start says why in one sentence and leaves nothing
   test('the data directory lies below a file', async () => {
     writeFileSync(join(folder, 'data'), '')
     const below = await runCtl(['serve', '--listen', '127.0.0.1:0', '--data-dir', join(folder, 'data/below')])
-    expect(below.stderr).toMatch(new RegExp(`^ctl serve: .*${join(folder, 'data/below')}.*\\n$`))
+    expect(below.stderr).toContain(
+      `ctl serve: The data directory ${join(folder, 'data/below')} is not a directory: choose another with --data-dir.\n`,
+    )
     expect(below.exitCode).toBe(1)
   })
 
