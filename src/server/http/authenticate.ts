@@ -29,9 +29,13 @@ export function createAuthenticate(resolvers: readonly CredentialResolver[], log
     return 'refused' in outcome ? refuse(plan, [outcome], correlationId) : outcome
   }
 
-  async function tryAll(plan: OperationPlan, candidates: readonly Candidate[], correlationId: string): Promise<Caller> {
+  async function tryAll(
+    plan: OperationPlan,
+    { candidates, text }: { readonly candidates: readonly CredentialResolver[]; readonly text: string },
+    correlationId: string,
+  ): Promise<Caller> {
     const refusals: Refusal[] = []
-    for (const { resolver, text } of candidates) {
+    for (const resolver of candidates) {
       const outcome = await resolver.resolve(text)
       if (!('refused' in outcome)) return outcome
       refusals.push(outcome)
@@ -44,20 +48,13 @@ export function createAuthenticate(resolvers: readonly CredentialResolver[], log
     if (kinds.length === 0) return undefined
     const text = BEARER.exec(headers.authorization ?? '')?.[1]
     if (text === undefined) return refuse(plan, [], correlationId)
-    const candidates = resolvers.flatMap((resolver) =>
-      kinds.includes(resolver.kind) && resolver.recognizes(text) ? [{ resolver, text }] : [],
-    )
+    const candidates = resolvers.filter((resolver) => kinds.includes(resolver.kind) && resolver.recognizes(text))
     const [only] = candidates
     if (only === undefined) return refuse(plan, [], correlationId)
-    if (candidates.length > 1) return tryAll(plan, candidates, correlationId)
-    const outcome = only.resolver.resolve(text)
+    if (candidates.length > 1) return tryAll(plan, { candidates, text }, correlationId)
+    const outcome = only.resolve(text)
     return outcome instanceof Promise
       ? outcome.then((settled) => settle(plan, settled, correlationId))
       : settle(plan, outcome, correlationId)
   }
-}
-
-interface Candidate {
-  readonly resolver: CredentialResolver
-  readonly text: string
 }

@@ -17,8 +17,9 @@ export function createClientAddress(trustedProxies: readonly string[]): ClientAd
     const parsed = ipaddr.process(address)
     return trusted.some(([network, bits]) => network.kind() === parsed.kind() && parsed.match(network, bits))
   }
-  return (peer, forwardedFor) => {
-    const direct = normalized(peer ?? '') ?? 'unknown'
+  const directOf = remembering((peer) => normalized(peer) ?? 'unknown')
+  return (peer = '', forwardedFor) => {
+    const direct = directOf(peer)
     if (trusted.length === 0 || forwardedFor === undefined || direct === 'unknown' || !isTrusted(direct)) return direct
     let client = direct
     for (const hop of forwardedFor.split(',').slice(-HOPS_MAX).toReversed()) {
@@ -28,6 +29,22 @@ export function createClientAddress(trustedProxies: readonly string[]): ClientAd
       if (!isTrusted(client)) return client
     }
     return client
+  }
+}
+
+/** Peers whose address is remembered; then the memory starts afresh. */
+const REMEMBERED_MAX = 10_000
+
+/** Parsing an address costs more than the rest of the lookup, and peers come back with every request. */
+function remembering(normalize: (peer: string) => string): (peer: string) => string {
+  const known = new Map<string, string>()
+  return (peer) => {
+    const seen = known.get(peer)
+    if (seen !== undefined) return seen
+    if (known.size >= REMEMBERED_MAX) known.clear()
+    const address = normalize(peer)
+    known.set(peer, address)
+    return address
   }
 }
 

@@ -16,6 +16,15 @@ export interface TransactionScope {
 
 export function createTransactionScope(): TransactionScope {
   const scopes = new AsyncLocalStorage<Scope>()
+  let open = 0
+
+  /** Following async paths costs every promise of the process something, so it is done only while a transaction is open. */
+  function leave(scope: Scope): void {
+    scope.isOpen = false
+    open -= 1
+    if (open === 0) scopes.disable()
+  }
+
   return {
     assertOutside() {
       if (scopes.getStore()?.isOpen === true)
@@ -23,10 +32,11 @@ export function createTransactionScope(): TransactionScope {
     },
     async run(work) {
       const scope = { isOpen: true }
+      open += 1
       try {
         return await scopes.run(scope, work)
       } finally {
-        scope.isOpen = false
+        leave(scope)
       }
     },
   }
