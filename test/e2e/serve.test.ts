@@ -116,20 +116,25 @@ test('--help lists the flags of the server on stdout', async () => {
   expect(stdout).toContain('--ops-listen HOST:PORT')
 })
 
-describe('on the embedded store', () => {
+/** A directory for all tests of the surrounding `describe`. */
+function useHome(): { data(): string; path(name: string): string } {
   let home: string
-  let server: CtlProcess | undefined
   beforeAll(() => {
     home = mkdtempSync(join(tmpdir(), 'ctl-serve-'))
   })
-  afterAll(async () => {
-    await server?.end('SIGKILL')
-    rmSync(home, { recursive: true, force: true })
-  })
-  const data = (): string => join(home, 'data')
+  afterAll(() => rmSync(home, { recursive: true, force: true }))
+  return { data: () => join(home, 'data'), path: (name) => join(home, name) }
+}
 
-  test('the first start says what to type next, and prints one line for scripts', async () => {
+describe('a server started for the first time on the embedded store', () => {
+  const { data } = useHome()
+  let server: CtlProcess
+  beforeAll(async () => {
     server = await startCtl({ args: ['--data-dir', data(), '--ops-listen', '127.0.0.1:0'] })
+  }, START_DEADLINE_MS)
+  afterAll(() => server.end('SIGKILL'))
+
+  test('says what to type next, and prints one line for scripts', async () => {
     const { url, opsUrl, pid } = server
     expect(JSON.parse(server.stdout())).toEqual({ event: 'ready', url, ops_url: opsUrl, pid, version: '0.1.0' })
     expect(server.stdout().split('\n')).toHaveLength(2)
@@ -140,34 +145,41 @@ describe('on the embedded store', () => {
     expect(server.stderr()).not.toContain(token)
   })
 
-  test('it answers for its health and counts what it answers', async () => {
-    expect(await (await fetch(`${server?.url}/livez`)).text()).toBe('ok\n')
-    const ready = await fetch(`${server?.url}/readyz`)
+  test('answers for its health and counts what it answers', async () => {
+    expect(await (await fetch(`${server.url}/livez`)).text()).toBe('ok\n')
+    const ready = await fetch(`${server.url}/readyz`)
     expect(await ready.json()).toEqual({ status: 'ready', probes: [{ name: 'db-primary', ok: true }] })
-    const metrics = await (await fetch(`${server?.opsUrl}/metrics`)).text()
+    await fetch(`${server.url}/v1/domains`)
+    const metrics = await (await fetch(`${server.opsUrl}/metrics`)).text()
     expect(metrics).toContain('health_probe_up{probe="db-primary"} 1')
-    expect(metrics).toContain('http_requests_total{operation="GetAuthWhoami",status="200"} 1')
-    expect((await fetch(`${server?.url}/metrics`)).status).toBe(404)
+    expect(metrics).toContain('http_requests_total{operation="ListDomains",status="401"} 1')
+    expect((await fetch(`${server.url}/metrics`)).status).toBe(404)
   })
 
   test.each([
     ['another server', ['serve', '--listen', '127.0.0.1:0']],
     ['ctl admin bootstrap-token', ['admin', 'bootstrap-token']],
-  ])('%s on its data directory is refused', async (_, command) => {
+  ])('keeps %s off its data directory', async (_, command) => {
     const { exitCode, stderr } = await runCtl([...command, '--data-dir', data()])
-    expect(stderr).toContain(`The data directory ${data()} is in use by process ${server?.pid}`)
-    expect(stderr.trimEnd().split('\n')).toHaveLength(1)
+    expect(stderr).toContain(`The data directory ${data()} is in use by process ${server.pid}`)
     expect(exitCode).toBe(1)
   })
+})
 
-  test('SIGTERM ends it in order, and the next start finds nothing to recover', async () => {
-    expect(await server?.end('SIGTERM')).toBe(0)
+describe('the data directory of a server that was stopped', () => {
+  const { data, path } = useHome()
+  beforeAll(async () => {
+    const server = await startCtl({ args: ['--data-dir', data()] })
+    expect(await server.end('SIGTERM')).toBe(0)
+  }, START_DEADLINE_MS)
+
+  test('is found in order by the next start, which SIGINT ends in order too', async () => {
     const again = await startCtl({ args: ['--data-dir', data()] })
     expect(again.stderr()).not.toMatch(/unclean|First start/)
     expect(await again.end('SIGINT')).toBe(0)
   })
 
-  test('another master key stops the start and names both keys', async () => {
+  test('does not open with another master key, whose id and the right one are named', async () => {
     const env = { SERVICE_MASTER_KEY: OTHER_KEY }
     const { exitCode, stderr } = await runCtl(['serve', '--listen', '127.0.0.1:0', '--data-dir', data()], env)
     expect(stderr).toMatch(
@@ -176,24 +188,23 @@ describe('on the embedded store', () => {
     expect(exitCode).toBe(1)
   })
 
-  test('with the server stopped, ctl admin bootstrap-token prints a token that signs in', async () => {
+  test('gives a token that signs in to ctl admin bootstrap-token', async () => {
     const { exitCode, stdout } = await runCtl(['admin', 'bootstrap-token', '--data-dir', data()])
     expect(exitCode).toBe(0)
-    server = await startCtl({ args: ['--data-dir', data()] })
+    const server = await startCtl({ args: ['--data-dir', data()] })
     const headers = { authorization: `Bearer ${stdout.trim()}` }
     expect((await fetch(`${server.url}/v1/auth/whoami`, { headers })).status).toBe(200)
     expect(await server.end('SIGTERM')).toBe(0)
   })
 
-  test('a bootstrap token file that exists already keeps a first start from founding', async () => {
-    const path = join(home, 'taken')
-    writeFileSync(path, 'mine')
-    const args = ['--data-dir', join(home, 'other'), '--bootstrap-token-file', path]
+  test('is not founded where the bootstrap token file exists already', async () => {
+    writeFileSync(path('taken'), 'mine')
+    const args = ['--data-dir', path('other'), '--bootstrap-token-file', path('taken')]
     const { exitCode, stderr } = await runCtl(['serve', '--listen', '127.0.0.1:0', ...args])
     expect(stderr).toContain(
-      `The bootstrap token cannot be written to ${path} (EEXIST): move the file that is there away, or name another with --bootstrap-token-file.\n`,
+      `The bootstrap token cannot be written to ${path('taken')} (EEXIST): move the file that is there away, or name another with --bootstrap-token-file.\n`,
     )
-    expect([exitCode, readFileSync(path, 'utf8')]).toEqual([1, 'mine'])
+    expect([exitCode, readFileSync(path('taken'), 'utf8')]).toEqual([1, 'mine'])
   })
 })
 
