@@ -8,7 +8,7 @@ import type { Io } from './io.ts'
 import { commandRows } from './registry.ts'
 import { secretArgument } from './secrets.ts'
 import type { Session } from './session.ts'
-import { follow, growTree, helpAsFlag, unknownWord, type Branch } from './tree.ts'
+import { follow, growTree, swapped, unknownWord, type Branch } from './tree.ts'
 import type { Manifest } from '../shared/contract/manifest-format.ts'
 
 export interface App {
@@ -22,13 +22,20 @@ export async function runApp(argv: readonly string[], app: App): Promise<ExitCod
   try {
     refuseSecrets(argv)
     const root = growTree(commandRows(app.manifest()))
-    const { branch, rest } = follow(root, helpAsFlag(root, argv))
+    const { branch, rest } = follow(root, asHelpFlag(root, argv))
     if (branch.row) return await runCommand({ ...app, branch, row: branch.row, rest })
     return await showBranch({ ...app, branch, rest })
   } catch (error) {
     const { createSession } = await import('./session.ts')
     return reported(error, createSession({ ...app, shared: sharedGuess(argv), flags: {} }), '')
   }
+}
+
+/** `ctl help nodes list` is `ctl nodes list --help`, except for the topics that help has itself. */
+function asHelpFlag(root: Branch, argv: readonly string[]): readonly string[] {
+  const [first, topic] = argv
+  if (first !== 'help' || topic === undefined || isFlag(topic)) return argv
+  return root.children.get('help')?.children.has(topic) === true ? argv : [...argv.slice(1), '--help']
 }
 
 interface Called extends App {
@@ -83,7 +90,7 @@ async function showCommand({ branch, io }: Called, command: Command): Promise<Ex
 /** Help for a noun or for everything; anything but help after it is a command that does not exist. */
 async function showBranch({ branch, rest, io, manifest }: Called): Promise<ExitCode> {
   const word = rest.find((one) => !isFlag(one))
-  if (word !== undefined) throw unknownWord(branch, word)
+  if (word !== undefined) throw swapped(branch, rest) ?? unknownWord(branch, word)
   parseArguments(rest, EVERYWHERE)
   const layout = await layoutOf(io)
   if (branch.words === '') {

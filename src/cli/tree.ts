@@ -61,13 +61,6 @@ export function follow(root: Branch, argv: readonly string[]): Route {
   return { branch, rest }
 }
 
-/** `ctl help nodes list` asks what `ctl nodes list --help` asks; topics of help stay with it. */
-export function helpAsFlag(root: Branch, argv: readonly string[]): readonly string[] {
-  const [first, noun = '', ...others] = argv
-  if (first !== 'help' || childCalled(root, noun) === undefined) return argv
-  return [noun, ...others, '--help']
-}
-
 /** How many arguments a shared flag takes up; 0 when it is not one, or is the end of flags. */
 function sharedWidth(argv: readonly string[], index: number): number {
   if (argv[index] === '--') return 0
@@ -88,6 +81,19 @@ function childCalled(branch: Branch, word: string): Branch | undefined {
 /** `identities` -> `identity`, `nodes` -> `node`. */
 export function singular(noun: string): string {
   return noun.replace(/ies$/, 'y').replace(/s$/, '')
+}
+
+/** The error for a verb in front of its noun, as other tools have it: `ctl list nodes`. */
+export function swapped(root: Branch, rest: readonly string[]): Error | undefined {
+  const [verb, noun] = rest.filter((word) => !isFlag(word))
+  const branch = root.words === '' && noun !== undefined ? childCalled(root, noun) : undefined
+  if (verb === undefined || !branch?.children.has(verb)) return undefined
+  return mistypedError(`unknown command "${verb}"`, {
+    word: verb,
+    known: [verb],
+    suggest: () => `The noun comes first: ctl ${branch.words} ${verb}`,
+    otherwise: '',
+  })
 }
 
 /** The error for a word that leads nowhere. */

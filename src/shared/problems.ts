@@ -20,6 +20,11 @@ export const PROBLEMS = {
   invalid_limit: row(400, 'Invalid limit', 'The limit must be a whole number from 1 to 200.'),
   unauthenticated: row(401, 'Not signed in', 'The request carries no credential that resolves.'),
   unauthorized: row(401, 'Not signed in', 'The request carries no credential that resolves.'),
+  step_up_required: row(
+    401,
+    'Stronger sign-in required',
+    'This operation needs a stronger sign-in than this session has.',
+  ),
   permission_denied: row(403, 'Permission denied', 'The caller lacks the relation that this operation needs.'),
   cursor_binding_mismatch: row(403, 'Cursor of another caller', 'The cursor was issued to another caller.'),
   csrf_failed: row(403, 'Forgery check failed', 'The request lacks the anti-forgery token of its session.'),

@@ -22,7 +22,7 @@ export type Scenario<W, I = Readonly<Record<string, unknown>>> = (world: W) => V
 
 /** One scenario for each operation of a surface; a missing one is a compile error. */
 export type Scenarios<W, S extends { readonly operations: Operations }> = {
-  readonly [Id in keyof S['operations']]: Scenario<W, Sending<S['operations'][Id]>>
+  readonly [Id in keyof S['operations']]: Scenario<W, object & Sending<S['operations'][Id]>>
 }
 
 /** Scenarios of several surfaces, their types forgotten. */

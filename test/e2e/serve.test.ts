@@ -81,7 +81,9 @@ describe('a server that cannot start says why in one sentence and leaves nothing
   test('the data directory lies below a file', async () => {
     writeFileSync(join(folder, 'data'), '')
     const below = await runCtl(['serve', '--listen', '127.0.0.1:0', '--data-dir', join(folder, 'data/below')])
-    expect(below.stderr).toMatch(new RegExp(`^ctl serve: .*${join(folder, 'data/below')}.*\\n$`))
+    expect(below.stderr).toContain(
+      `ctl serve: The data directory ${join(folder, 'data/below')} is not a directory: choose another with --data-dir.\n`,
+    )
     expect(below.exitCode).toBe(1)
   })
 
@@ -236,6 +238,26 @@ describe.skipIf(requirement('postgresql') === undefined)('on PostgreSQL', () => 
       /^ctl serve: The database has the schema of a newer version \(migration 9999-future\).*\n$/,
     )
     expect([wrongKey.exitCode, newer.exitCode]).toEqual([1, 1])
+  })
+
+  test('while the database is away the server is degraded, and it recovers by itself', async () => {
+    const url = await cluster.createDatabase()
+    const server = await startCtl({ args: ['--data-dir', join(folder, 'data'), '--database-url', url] })
+    const headers = { authorization: `Bearer ${readFileSync(join(folder, 'data/bootstrap-token'), 'utf8').trim()}` }
+    const health = async (): Promise<unknown> => {
+      const answer = await fetch(`${server.url}/readyz`)
+      return [answer.status, ((await answer.json()) as { status: string }).status]
+    }
+    const status = async (path: string): Promise<number> => (await fetch(`${server.url}${path}`, { headers })).status
+    expect(await health()).toEqual([200, 'ready'])
+    await cluster.end('SIGINT')
+    await vi.waitFor(async () => expect(await health()).toEqual([200, 'degraded']), 20_000)
+    expect(await status('/v1/domains')).toBe(503)
+    expect(await status('/livez')).toBe(200)
+    await cluster.start()
+    await vi.waitFor(async () => expect(await health()).toEqual([200, 'ready']), 20_000)
+    await vi.waitFor(async () => expect(await status('/v1/domains')).toBe(200), 20_000)
+    expect(await server.end('SIGTERM')).toBe(0)
   })
 
   test('a database that takes no writes stops the start', async () => {

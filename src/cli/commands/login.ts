@@ -41,15 +41,13 @@ export const login = defineCommand({
 async function readToken(session: Session, isOnStdin: boolean): Promise<string> {
   const path = session.shared['token-file']
   if (path !== undefined) return asToken(await readText(path), path)
-  if (!isOnStdin)
+  if (isOnStdin && !session.io.stdin.isTty) return asToken(await session.io.stdin.text(), 'stdin')
+  if (!session.canAsk)
     throw usageError(
       'say where the token is',
       'On stdin: ctl login --with-token < FILE',
       'In a file: ctl login --token-file FILE',
     )
-  if (!session.io.stdin.isTty) return asToken(await session.io.stdin.text(), 'stdin')
-  if (!session.canAsk)
-    throw usageError('--with-token reads stdin, which is a terminal', 'Redirect it: ctl login --with-token < FILE')
   const typed = await (await session.io.prompter()).secret('Token')
   if (typed === undefined) throw new CliError('nothing was done', { exitCode: EXIT.interrupted, code: 'interrupted' })
   return asToken(typed, 'what was typed')

@@ -23,11 +23,15 @@ export async function readList(
     return (await caller.call(operation, { ...query, limit })).value as Page<unknown>
   }
   let next: string | null = null
+  const what = operation.cli?.command.split(' ')[0] ?? 'rows'
+  const progress = wanted > PAGE_MAX ? (await import('../progress.ts')).createProgress(session, what) : undefined
   for await (const { items: more, next_cursor } of pages(page, input)) {
     items.push(...more)
+    progress?.at(items.length)
     next = next_cursor ?? null
     if (items.length >= wanted) break
   }
+  progress?.end()
   return { items, next_cursor: next }
 }
 

@@ -73,16 +73,23 @@ async function callEach(
   const caller = await session.caller()
   session.expectOutput()
   const replies: Reply[] = []
+  const progress =
+    targets.length > 1
+      ? (await import('../progress.ts')).createProgress(session, operation.summary, targets.length)
+      : undefined
   for (const [index, target] of targets.entries()) {
     if (session.io.interrupted.aborted) throw interruptedAt(targets, index)
     try {
       replies.push(await caller.call(operation, target.input))
+      progress?.at(replies.length)
     } catch (error) {
+      progress?.end()
       replies.forEach((reply, at) => sayDone(session, operation, { reply, target: targets[at] }))
       if (targets.length > 1) session.warn(undone(targets, index))
       throw error
     }
   }
+  progress?.end()
   return replies
 }
 

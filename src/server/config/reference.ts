@@ -56,6 +56,15 @@ ${rows.join('\n')}
 - Plain HTTP is served on loopback only, unless \`--trusted-proxies\` names the proxy that ends TLS or \`--insecure-http\` is given.
 - \`--dev\` excludes everything that lasts: \`--data-dir\`, \`--database-url\`, the master key and \`--bootstrap-token-file\`.
 
+## The way back in
+
+\`ctl admin bootstrap-token\` takes the same settings and prints another token of the bootstrap identity: beside a stopped server, or
+at any time where \`--database-url\` is used.
+
+\`\`\`
+ctl admin bootstrap-token --data-dir /var/lib/ctl | ctl login --with-token
+\`\`\`
+
 ## Signals
 
 | Signal | Effect |

@@ -12,6 +12,7 @@ import { createAnswers } from './answers.ts'
 import type { AuditQueue } from './audit-queue.ts'
 import { createAuditTrail } from './audit-trail.ts'
 import { createAuthenticate } from './authenticate.ts'
+import type { StepUp } from './step-up.ts'
 import { createGatekeeper } from './authorize.ts'
 import { createClientAddress } from './client-address.ts'
 import { answerGarbage, takeOddRequests } from './garbage.ts'
@@ -39,6 +40,8 @@ export interface AppDeps {
   readonly trustedProxies: readonly string[]
   /** Origins that cookie-authenticated changes may come from, the server's own included. */
   readonly allowedOrigins: readonly string[]
+  /** What stronger sign-ins operations may ask for; none by default. */
+  readonly stepUp?: StepUp | undefined
   /** PEM certificate and key; plain HTTP when absent. */
   readonly tls?: SecureContextOptions | undefined
   /** Told of every answer, for metrics. */

@@ -12,6 +12,7 @@ import type { Drain } from './drain.ts'
 import type { OperationPlan } from './operation-plan.ts'
 import { isOriginAllowed } from './origins.ts'
 import { parseParameters } from './parameters.ts'
+import { assertSteppedUp, type StepUp } from './step-up.ts'
 
 export interface ArrivalDeps extends RequestServices {
   readonly authenticate: Authenticate
@@ -20,6 +21,7 @@ export interface ArrivalDeps extends RequestServices {
   readonly mint: () => string
   readonly clientAddress: ClientAddress
   readonly allowedOrigins: ReadonlySet<string>
+  readonly stepUp?: StepUp | undefined
 }
 
 type Done = (error?: Error) => void
@@ -81,6 +83,7 @@ interface Known {
 function admit(active: ActiveRequest, request: FastifyRequest, { caller, deps }: Known): void | Promise<void> {
   const { plan } = active
   if (caller !== undefined) active.identify(caller)
+  assertSteppedUp(plan, caller, deps.stepUp)
   if (plan.handler === undefined) throw problem(plan.operation.notProvisioned ?? 'not_provisioned')
   active.take(parseParameters(plan, request))
   if (caller === undefined) return undefined

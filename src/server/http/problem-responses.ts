@@ -41,10 +41,10 @@ export function answerTo(error: unknown, overCap: ProblemCode): Problem {
 
 /** Writes the problem: the only place that does. */
 export function sendProblem(reply: FastifyReply, answer: Problem, correlationId: string): void {
-  const { retry_after_seconds: retryAfter, ...extras } = answer.extras
+  const { retry_after_seconds: retryAfter, challenge, ...extras } = answer.extras
   if (typeof retryAfter === 'number') void reply.header('Retry-After', String(Math.ceil(retryAfter)))
   // RFC 9110 §15.5.2: a 401 says how to sign in.
-  if (answer.status === 401) void reply.header('WWW-Authenticate', 'Bearer')
+  if (answer.status === 401) void reply.header('WWW-Authenticate', typeof challenge === 'string' ? challenge : 'Bearer')
   const document = problemDocument(new Problem(answer.code, extras, undefined), correlationId)
   // As bytes: a text would get a charset parameter, which this media type does not define.
   void reply

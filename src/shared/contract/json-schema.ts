@@ -28,6 +28,7 @@ export interface JsonSchema {
   $schema?: string
   $ref?: string
   $defs?: Record<string, JsonSchema>
+  not?: JsonSchema
   [extension: `x-${string}`]: unknown
 }
 
@@ -89,7 +90,15 @@ function tidy(schema: JsonSchema & Record<string, unknown>, side: Side): void {
   delete schema['problem']
   delete schema['id']
   if (side === 'output' && schema.additionalProperties === false) delete schema.additionalProperties
+  dropForbidden(schema)
   // zod bounds every integer by what a double holds exactly, which says nothing to a reader.
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum
+}
+
+/** Drops members that may only be absent: they are in the schema for the sake of the problem that they answer with. */
+function dropForbidden(schema: JsonSchema): void {
+  for (const [name, member] of Object.entries(schema.properties ?? {})) {
+    if (member.not !== undefined && Object.keys(member.not).length === 0) delete schema.properties?.[name]
+  }
 }

@@ -3,6 +3,7 @@ import { asZod, jsonSchemaOf, type JsonSchema } from './json-schema.ts'
 import { SHARED_COMPONENTS } from './openapi-components.ts'
 import {
   accessOf,
+  isMedia,
   type AnySchema,
   type CredentialKind,
   type MediaResponse,
@@ -10,7 +11,7 @@ import {
   type Surface,
 } from './operation.ts'
 import { problemCodesOf } from './problem-codes.ts'
-import { componentsOf, type Components } from './schema-components.ts'
+import { componentsOf, type Components, type UsedSchema } from './schema-components.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -26,7 +27,7 @@ operation has is answered with \`not_found\`, a method that its path lacks with 
 /** Derives the OpenAPI 3.1 document: what the server enforces, in the words of the contract. */
 export function openApiOf(contract: { readonly [key: string]: Surface }): Json {
   const surfaces = Object.values(contract)
-  const components = componentsOf()
+  const components = componentsOf(surfaces.flatMap(schemasOf))
   const paths: Record<string, Record<string, Json>> = {}
   for (const surface of surfaces) {
     for (const [id, operation] of Object.entries(surface.operations)) {
@@ -52,6 +53,17 @@ export function openApiOf(contract: { readonly [key: string]: Surface }): Json {
       schemas: { ...SHARED_COMPONENTS.schemas, ...components.schemas() },
     },
   }
+}
+
+/** The schemas that may be named: bodies, and what is answered. */
+function schemasOf({ operations }: Surface): readonly UsedSchema[] {
+  return Object.values(operations).flatMap(({ body, responses }) => {
+    const answered = Object.values(responses).flatMap((shape) => (shape === null || isMedia(shape) ? [] : [shape]))
+    return [
+      ...(body === undefined ? [] : [{ schema: body, side: 'input' as const }]),
+      ...answered.map((schema) => ({ schema, side: 'output' as const })),
+    ]
+  })
 }
 
 interface Described {
@@ -150,7 +162,7 @@ function successOf(shape: AnySchema | MediaResponse | null, operation: Operation
   ])
   const headers = { ...headersOf(operation), ...Object.fromEntries(own) }
   if (shape === null) return { description: 'Done.', headers }
-  if ('media' in shape) {
+  if (isMedia(shape)) {
     return {
       description: shape.describe,
       headers,

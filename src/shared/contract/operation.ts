@@ -46,7 +46,7 @@ export interface Gate {
   readonly probes?: { readonly [name: string]: GateLeg }
   /** Each row of a page is shown only to callers holding this relation; infrastructure failures drop the row and are counted. */
   readonly rows?: GateLeg
-  /** The name of a step-up policy that the caller's session must satisfy first. */
+  /** The name of a step-up policy that the caller must satisfy first, before anything else is looked at; skipped where no such policy is configured (S1 Authentication 3). */
   readonly stepUp?: string
 }
 

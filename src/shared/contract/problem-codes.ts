@@ -39,6 +39,7 @@ function ofGate({ gate }: Operation): Codes {
   return [
     ...(gate.anyOf ? (['permission_denied'] as const) : []),
     ...((gate.anyOf ?? gate.rows) ? (['authz_unavailable'] as const) : []),
+    ...(gate.stepUp !== undefined ? (['step_up_required'] as const) : []),
     ...(gate.fold ? [gate.fold] : []),
     ...(gate.missingRow ? [gate.missingRow] : []),
     ...(gate.ownNode ? [gate.ownNode.mismatch] : []),

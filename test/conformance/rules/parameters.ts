@@ -12,8 +12,9 @@ export const parameterRules: readonly Rule[] = [
       const call = await subject.refused()
       for (const [name, code] of pathMembers(subject)) {
         const codes = code === undefined ? badRequests(subject) : [code]
-        for (const malformed of ['not-an-id', '00000000-0000-0000-0000-000000000000', '\u0000', 'x'.repeat(600)]) {
-          const wire = wireOf(subject, { ...call, input: { ...call.input, [name]: malformed } })
+        const malformed = code === undefined ? UNSTORABLE : [...UNSTORABLE, ...NO_IDS]
+        for (const wrong of malformed) {
+          const wire = wireOf(subject, { ...call, input: { ...call.input, [name]: wrong } })
           expectProblem(subject, await send(subject, wire, call.as), [...codes, 'invalid_path'])
         }
       }
@@ -76,6 +77,9 @@ export const parameterRules: readonly Rule[] = [
     },
   },
 ]
+
+const UNSTORABLE = ['\u0000', 'x'.repeat(600)]
+const NO_IDS = ['not-an-id', '00000000-0000-0000-0000-000000000000']
 
 /** Path members with the code that each declares. */
 function pathMembers({ operation }: Subject): readonly (readonly [string, ProblemCode | undefined])[] {

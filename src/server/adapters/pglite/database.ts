@@ -21,7 +21,7 @@ export interface PgliteOptions {
   /** Hears once when the engine broke: it acknowledges nothing more until the server is restarted. Default: throws it. */
   readonly onFailure?: (error: Error) => void
   /** Hears of maintenance that failed; it is tried again. Default: a process warning. */
-  readonly warn?: (message: string) => void
+  readonly warn?: (message: string, cause?: unknown) => void
   /** What tests put in the engine's place. */
   readonly engine?: Partial<Pick<EngineOptions, 'syncModule' | 'startParams'>>
 }

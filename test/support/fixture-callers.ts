@@ -1,0 +1,59 @@
+import { problem } from '../../src/shared/problems.ts'
+import type { Caller, CredentialResolver, Refusal } from '../../src/server/ports/credential-resolver.ts'
+
+export const HOME = '01935b5e-8f3a-7c61-9d0a-000000000001'
+export const ELSEWHERE = '01935b5e-8f3a-7c61-9d0a-000000000002'
+export const PROJECT = '01935b5e-8f3a-7c61-9d0a-000000000011'
+export const OTHER_PROJECT = '01935b5e-8f3a-7c61-9d0a-000000000012'
+export const NODE = '01935b5e-8f3a-7c61-9d0a-000000000021'
+export const OTHER_NODE = '01935b5e-8f3a-7c61-9d0a-000000000022'
+const ADMIN = '01935b5e-8f3a-7c61-9d0a-000000000031'
+const VIEWER = '01935b5e-8f3a-7c61-9d0a-000000000032'
+const NOBODY = '01935b5e-8f3a-7c61-9d0a-000000000033'
+
+/** Subjects behind the tokens; what they may do the real authorizer decides. */
+export const SUBJECTS = { admin: `user:${ADMIN}`, viewer: `user:${VIEWER}`, nobody: `user:${NOBODY}` } as const
+
+function caller(subject: string, kind: 'api-token' | 'session' | 'nsk', scopes: readonly string[] = ['*']): Caller {
+  const [type = '', id = ''] = subject.split(':')
+  return {
+    subject,
+    kind: type === 'node' ? 'node' : 'user',
+    id,
+    domainId: HOME,
+    displayName: subject,
+    credential: {
+      kind,
+      id: `${kind}-of-${id}`,
+      scopes,
+      expiresAtMs: undefined,
+      ...(kind === 'nsk' && { kid: 'kid00001' }),
+    },
+  }
+}
+
+const TOKENS: Readonly<Record<string, Caller | Refusal>> = {
+  psk_admin: caller(SUBJECTS.admin, 'api-token'),
+  psk_viewer: caller(SUBJECTS.viewer, 'api-token'),
+  psk_nobody: caller(SUBJECTS.nobody, 'api-token'),
+  psk_narrow: caller(SUBJECTS.admin, 'api-token', ['meta:read', 'fixture']),
+  psk_reader: caller(SUBJECTS.admin, 'api-token', ['fixture:read']),
+  psk_writer: caller(SUBJECTS.admin, 'api-token', ['fixture:write']),
+  ses_admin: caller(SUBJECTS.admin, 'session'),
+  nsk_own: caller(`node:${NODE}`, 'nsk'),
+  nsk_other: caller(`node:${OTHER_NODE}`, 'nsk'),
+  nsk_revoked: { refused: true, code: 'nsk_revoked', log: 'the key was revoked' },
+}
+
+const KINDS = { psk: 'api-token', ses: 'session', nsk: 'nsk' } as const
+
+/** Resolvers of fixed credentials. Those that end in `_slow` resolve later, `psk_down` not at all. */
+export const fixtureResolvers: readonly CredentialResolver[] = Object.entries(KINDS).map(([prefix, kind]) => ({
+  kind,
+  recognizes: (text) => text.startsWith(`${prefix}_`),
+  resolve(text) {
+    if (text === 'psk_down') throw problem('datastore_unavailable', { retry_after_seconds: 2 })
+    const known = TOKENS[text.replace(/_slow$/, '')] ?? { refused: true, log: 'no such credential' }
+    return text.endsWith('_slow') ? Promise.resolve(known) : known
+  },
+}))

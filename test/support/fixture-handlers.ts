@@ -1,0 +1,104 @@
+import { problem } from '../../src/shared/problems.ts'
+import type { Handlers, RequestContext } from '../../src/server/http/request-context.ts'
+import type { Clock, IdSource } from '../../src/server/ports/clock.ts'
+import { cutPage } from '../../src/server/http/cut-page.ts'
+import { HOME } from './fixture-callers.ts'
+import type { fixture } from './fixture-contract.ts'
+
+interface StoredThing {
+  readonly id: string
+  readonly project_id: string
+  readonly slug: string
+  readonly created_at: string
+}
+
+export interface FixtureThings {
+  readonly handlers: Handlers<typeof fixture>
+  readonly things: StoredThing[]
+  /** Runs inside the next handler that gets so far, before it does anything. */
+  interrupt: ((ctx: RequestContext) => unknown) | undefined
+}
+
+/** Handlers over things in memory: what is under test is the edge around them. */
+export function createFixture({ clock, ids }: { readonly clock: Clock; readonly ids: IdSource }): FixtureThings {
+  const things: StoredThing[] = []
+  const self: FixtureThings = { things, interrupt: undefined, handlers: handlersOver() }
+
+  const find = (id: string): StoredThing | undefined => things.find((thing) => thing.id === id)
+
+  async function interrupted(ctx: RequestContext): Promise<void> {
+    const { interrupt } = self
+    self.interrupt = undefined
+    await interrupt?.(ctx)
+  }
+
+  function pageOfThings(ctx: RequestContext, from: readonly StoredThing[]) {
+    const [after = ''] = ctx.position ?? []
+    const read = from.filter(({ id }) => id > after).slice(0, ctx.pageSize + 1)
+    return cutPage(read, ctx.pageSize, ({ id }) => [id])
+  }
+
+  function handlersOver(): Handlers<typeof fixture> {
+    return {
+      GetOpenThing: () => ({ has_caller: false }),
+      async CreateThing(ctx, { project_id, body }) {
+        await interrupted(ctx)
+        const thing = { id: ids.next(), project_id, slug: body.slug, created_at: new Date(clock.now()).toISOString() }
+        await ctx.change(async (change) => {
+          if (things.some(({ slug }) => slug === body.slug)) throw problem('slug_conflict')
+          change.emit({ event: 'ThingCreated', domainId: HOME, aggregate: `resource:${thing.id}`, payload: {} })
+          ctx.about(`resource:${thing.id}`, HOME)
+        })
+        things.push(thing)
+        ctx.header('Location', `/v1/fixture/things/${thing.id}`)
+        return thing
+      },
+      async ListThings(ctx) {
+        const { rows, next } = pageOfThings(ctx, things)
+        return ctx.page(await ctx.visible(rows, ({ project_id }) => ({ project_id })), next)
+      },
+      ListOwnThings(ctx) {
+        const { rows, next } = pageOfThings(ctx, things)
+        return ctx.page([...rows], next)
+      },
+      async GetThing(ctx, { project_id, slug }) {
+        await interrupted(ctx)
+        const thing = things.find((one) => one.project_id === project_id && one.slug === slug)
+        if (thing === undefined) throw problem('resource_not_found')
+        const revealed = await ctx.probe('reveal')
+        ctx.note({ pseudonym_revealed: revealed })
+        return revealed ? { ...thing, secret: 'revealed' } : thing
+      },
+      GetFoldedThing: (_ctx, { project_id }) => ({ id: project_id }),
+      async PatchThing(ctx, { id, body }) {
+        const thing = find(id)
+        await ctx.admit(thing && { project_id: thing.project_id })
+        if (body.slug === undefined) throw problem('empty_patch')
+        return {
+          ...thing,
+          id,
+          project_id: thing?.project_id ?? '',
+          slug: body.slug,
+          created_at: thing?.created_at ?? '',
+        }
+      },
+      async DeleteThing(ctx, { id }) {
+        const thing = find(id)
+        await interrupted(ctx)
+        await ctx.admit(thing && { project_id: thing.project_id, domain_id: HOME })
+        things.splice(
+          things.findIndex((one) => one.id === id),
+          1,
+        )
+      },
+      PostTransfer: () => ({ moved: things.length }),
+      PutNodeNote: (ctx) => ({ kid: ctx.caller.credential.kid ?? '' }),
+      GetNodeNote: () => Buffer.from('a note'),
+      PostForm: (_ctx, { body }) => body,
+      GetOldThing: () => ({ place: { shelf: 1 } }),
+      PostSteppedUp: () => undefined,
+    }
+  }
+
+  return self
+}
