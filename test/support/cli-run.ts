@@ -19,6 +19,8 @@ export interface CliOptions {
   readonly answers?: readonly (string | boolean | undefined)[]
   readonly columns?: number
   readonly interrupted?: AbortSignal
+  /** NOW when absent; a run against a real server needs the real one. */
+  readonly nowMs?: () => number
 }
 
 /** One thing written, by stream, in the order of writing. */
@@ -82,7 +84,7 @@ function fakeIo({ home, written, questions, options, env }: Faking): Io {
     env: { NO_COLOR: '1', ...env, ...options.env },
     cwd: home,
     home,
-    nowMs: () => NOW,
+    nowMs: options.nowMs ?? (() => NOW),
     sleep: async () => undefined,
     interrupted,
     prompter: async () =>
