@@ -1,7 +1,7 @@
 import { ProblemAnswer, TransportFailure } from '../client/failures.ts'
 import { CliError, type Mistyped } from './cli-error.ts'
 import { EXIT, exitCodeOf, type ExitCode } from './exit-code.ts'
-import { nearest } from './nearest.ts'
+import { nearest } from '../shared/nearest.ts'
 import { refusalHints, refusalMessage } from './refusals.ts'
 import type { Session } from './session.ts'
 import { harmless, type Style } from './style.ts'

@@ -1,29 +1,9 @@
-import type { Client } from '../../client/client.ts'
-import type { contract } from '../../shared/contract/index.ts'
+import type { FleetDeps } from './fleet-deps.ts'
 import { generateMeshKey } from './mesh-key.ts'
 import { measure } from './measure.ts'
 import { reportHeartbeats } from './node-agent.ts'
 import type { NodeIdentity } from './state-directory.ts'
-import type { Statistics } from './statistics.ts'
 import { tallyReachability, type SimulatedNode } from './simulated-node.ts'
-
-export type ApiClient = Client<typeof contract>
-
-export interface FleetDeps {
-  readonly client: ApiClient
-  readonly statistics: Statistics
-  readonly clock: AgentClock
-}
-
-/** Time and chance as agents live by them. */
-export interface AgentClock {
-  /** Milliseconds since the epoch: what agents report as their own clock. */
-  now(): number
-  /** In [0, 1). */
-  random(): number
-  /** Resolves after the time, or at once when the signal ends it. */
-  pause(ms: number, signal: AbortSignal): Promise<void>
-}
 
 export interface RegistrationPlan {
   readonly joinToken: string

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { FleetDeps } from './fleet.ts'
+import type { FleetDeps } from './fleet-deps.ts'
 import { measure } from './measure.ts'
 import type { SimulatedNode } from './simulated-node.ts'
 

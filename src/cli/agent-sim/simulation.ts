@@ -1,6 +1,7 @@
 import type { Progress } from './dashboard.ts'
 import { failed } from './fail-on.ts'
-import { createFleet, type ApiClient, type AgentClock, type Fleet } from './fleet.ts'
+import { createFleet, type Fleet } from './fleet.ts'
+import type { AgentClock, ApiClient } from './fleet-deps.ts'
 import type { SimulationPlan } from './plan.ts'
 import type { StateDirectory } from './state-directory.ts'
 import { createStatistics, type Summary } from './statistics.ts'

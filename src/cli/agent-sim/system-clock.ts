@@ -1,4 +1,4 @@
-import type { AgentClock } from './fleet.ts'
+import type { AgentClock } from './fleet-deps.ts'
 
 /**
  * The machine's clock, chance and timers. Thousands of agents wait on one signal, so each signal gets one listener

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import type { ApiClient } from '../agent-sim/fleet.ts'
+import type { ApiClient } from '../agent-sim/fleet-deps.ts'
 import { dashboardLines, progressRecord, summaryRecord, table, type Progress } from '../agent-sim/dashboard.ts'
 import { parseFailOn, type Condition } from '../agent-sim/fail-on.ts'
 import { PLAN_MAX, type SimulationPlan } from '../agent-sim/plan.ts'

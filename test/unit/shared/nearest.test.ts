@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { nearest } from '../../../src/cli/nearest.ts'
+import { nearest } from '../../../src/shared/nearest.ts'
 
 const WORDS = ['list', 'show', 'deregister', 'reachability', 'nodes', 'domains']
 
