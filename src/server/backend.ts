@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { createEmbeddedAuthorizer, type EmbeddedAuthorizer } from './adapters/embedded-authz/authorizer.ts'
 import { looseMode } from './adapters/keyring/master-key.ts'
-import { openRing, proveMasterKey } from './adapters/keyring/open-keyring.ts'
+import { isUnsealed, openRing, proveMasterKey } from './adapters/keyring/open-keyring.ts'
 import { createKeyring, createSecretStore } from './adapters/keyring/ring.ts'
 import { createChangeFeed, type FollowedFeed } from './adapters/postgres/change-feed.ts'
 import { migrate } from './adapters/postgres/migrate.ts'
@@ -38,6 +38,8 @@ export interface BackendHooks {
   readonly log: Logger
   /** Hears of an audit row that a change had to leave behind. */
   readonly onAuditFailure: () => void
+  /** Called before anything is written to a new datastore; what it throws ends the opening. */
+  readonly onNew: () => void
   /** Hears once when the embedded datastore broke: nothing is acknowledged any more. */
   readonly onBroken: (error: Error) => void
 }
@@ -89,6 +91,7 @@ function recorded(datastore: Datastore, dataDir: string): Opened {
 async function openOver(opened: Opened, config: Config, hooks: BackendHooks): Promise<Backend> {
   const { datastore } = opened
   const clock = systemClock
+  if (await isUnsealed(datastore.pool('interactive'))) hooks.onNew()
   const master = await proveMasterKey(datastore.pool('interactive'), config.masterKey)
   await prepareSchema(datastore, config, hooks.log)
   const ring = await openRing(datastore, master, clock)

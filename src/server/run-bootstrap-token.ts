@@ -10,8 +10,10 @@ const HELP = `Issues another bootstrap token and prints it: the way back in when
 
 Usage: ctl admin bootstrap-token [flags of ctl serve]
 
-Stop a server on the embedded datastore first; with --database-url it may run. The token works for 90 days.
-  ctl admin bootstrap-token --data-dir /var/lib/ctl | ctl login --with-token
+Stop a server on the embedded datastore first; on PostgreSQL it may run. The token works for 90 days. Keep it in a
+file that only you can read, start the server again and sign in:
+  (umask 077; ctl admin bootstrap-token --data-dir /var/lib/ctl > token)
+  ctl login --with-token < token
 `
 
 /** Runs `ctl admin bootstrap-token`: the token goes to stdout, once. Resolves with the exit code. */
@@ -36,7 +38,7 @@ export async function runBootstrapToken(
 async function issue(config: Config, stderr: TextSink): Promise<string> {
   const log = createLog(config.logLevel, stderr)
   const ignore = (): void => undefined // What breaks here fails the command, which says so.
-  const backend = await openBackend(config, { log, onAuditFailure: ignore, onBroken: ignore })
+  const backend = await openBackend(config, { log, onNew: ignore, onAuditFailure: ignore, onBroken: ignore })
   try {
     return await issueOver(backend, config)
   } finally {

@@ -68,6 +68,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const backend = await openBackend(config, {
     log,
     onAuditFailure: () => metrics?.prometheus.audit.failed(1),
+    onNew: () => options.handover.prove(),
     onBroken: options.onBroken,
   })
   try {

@@ -14,7 +14,12 @@ import { parseApiToken } from '../../src/shared/credential-formats.ts'
 import { DATASTORE_KINDS, isDatastoreMissing } from '../support/datastores.ts'
 import { startPostgresCluster, type PostgresCluster } from '../support/postgres-cluster.ts'
 
-const NO_HOOKS = { log: pino({ level: 'silent' }), onAuditFailure: () => undefined, onBroken: () => undefined }
+const NO_HOOKS = {
+  log: pino({ level: 'silent' }),
+  onNew: () => undefined,
+  onAuditFailure: () => undefined,
+  onBroken: () => undefined,
+}
 const MASTER_KEY = Buffer.alloc(32, 7).toString('base64')
 
 describe.each(DATASTORE_KINDS)('on %s', (kind) => {

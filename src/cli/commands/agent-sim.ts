@@ -71,8 +71,7 @@ export const agentSim = defineCommand({
       stateDirectory,
       joinToken: (uses) => joinTokenFor(uses, { session, client, given }),
       observe: (progress, summary) => display.show(progress, summary),
-    })
-    display.finish()
+    }).finally(() => display.finish())
     await report(session, plan, result)
     return exitCodeOf(result)
   },

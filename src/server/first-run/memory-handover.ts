@@ -10,6 +10,7 @@ export function createMemoryHandover(): MemoryHandover {
   let staged: string | undefined
   let published: string | undefined
   return {
+    prove: () => undefined,
     stage(token) {
       staged = token
     },

@@ -51,10 +51,15 @@ export function createTokenFile(path: string): TokenHandover {
     return lstatSync(path, { throwIfNoEntry: false })?.ino === lstatSync(staging).ino
   }
 
+  function refuseTaken(): void {
+    if (lstatSync(path, { throwIfNoEntry: false })) throw taken(path)
+  }
+
   return {
+    prove: () => guard(refuseTaken),
     stage(token) {
       guard(() => {
-        if (lstatSync(path, { throwIfNoEntry: false })) throw taken(path)
+        refuseTaken()
         mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
         rmSync(staging, { force: true })
         write(staging, `${token}\n`)

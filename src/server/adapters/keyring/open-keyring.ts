@@ -36,6 +36,11 @@ export async function proveMasterKey(db: Db, source: MasterKeySource): Promise<S
   )
 }
 
+/** Whether nothing is sealed yet: no server of ours has ever started on this datastore. */
+export async function isUnsealed(db: Db): Promise<boolean> {
+  return (await storedRows(db)).length === 0
+}
+
 /** Opens the ring, adding a random key for each purpose that has no current one. The tables must be there. */
 export async function openRing(datastore: Datastore, master: SealingKey, clock: Clock): Promise<Ring> {
   return datastore.transaction('worker', async (tx) => {
