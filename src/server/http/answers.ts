@@ -6,6 +6,7 @@ import { API_VERSION } from './api-version.ts'
 import type { ActiveRequest } from './active-request.ts'
 import type { AuditTrail } from './audit-trail.ts'
 import { correlationIdOf } from './correlation.ts'
+import { createDepartures } from './departures.ts'
 import type { Drain } from './drain.ts'
 import { answerTo, sendProblem } from './problem-responses.ts'
 
@@ -37,6 +38,8 @@ export interface Answers {
 
 /** Makes the answers. */
 export function createAnswers({ trail, drain, clock, log, mint, observe }: AnswersDeps): Answers {
+  const depart = createDepartures()
+
   /** Ends the edge's part in a request; the bytes are the server's from here on. */
   function conclude(active: ActiveRequest, status: number): void {
     if (active.concluded) return
@@ -59,27 +62,37 @@ export function createAnswers({ trail, drain, clock, log, mint, observe }: Answe
     sendProblem(reply, answer, correlationId)
   }
 
+  function fail(exchange: Exchange, error: unknown): void {
+    const { active } = exchange.request
+    if (active === undefined) return turnAway(exchange, error)
+    const answer = answerTo(error, active.plan.overCap)
+    logFailure(log, { error, answer, correlationId: active.correlationId, operation: active.plan.id })
+    const written = trail.failed(active, error, answer)
+    if (written) void written.then(() => refuse(active, exchange.reply, answer))
+    else refuse(active, exchange.reply, answer)
+  }
+
+  /** Sends what the handler returned, as the operation's success. */
+  function send(active: ActiveRequest, reply: FastifyReply, payload: unknown): void {
+    try {
+      void reply.send(payload)
+      conclude(active, active.plan.successStatus)
+    } catch (error) {
+      fail({ request: reply.request, reply }, error)
+    }
+  }
+
   return {
+    fail,
     turnAway,
     succeed(active, reply, value) {
       const { plan } = active
       if (plan.gateStage === 'row' && !active.admitted) throw new Error(`${plan.id} answered without asking its gate`)
       trail.succeeded(active)
       void reply.code(plan.successStatus)
-      const { successShape: shape } = plan
-      if (shape === null) void reply.send()
-      else if ('media' in shape) void reply.type(shape.media).send(value)
-      else void reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(value))
-      conclude(active, plan.successStatus)
-    },
-    fail(exchange, error) {
-      const { active } = exchange.request
-      if (active === undefined) return turnAway(exchange, error)
-      const answer = answerTo(error, active.plan.overCap)
-      logFailure(log, { error, answer, correlationId: active.correlationId, operation: active.plan.id })
-      const written = trail.failed(active, error, answer)
-      if (written) void written.then(() => refuse(active, exchange.reply, answer))
-      else refuse(active, exchange.reply, answer)
+      if (plan.successMedia !== undefined) void reply.header('content-type', plan.successMedia)
+      const payload = plan.encode(value)
+      depart(() => send(active, reply, payload))
     },
   }
 }

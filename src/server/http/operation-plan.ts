@@ -1,5 +1,6 @@
 import {
   accessOf,
+  isMedia,
   type AnySchema,
   type CredentialKind,
   type Gate,
@@ -39,7 +40,10 @@ export interface OperationPlan {
   readonly audit: AuditPlan | undefined
   readonly deprecation: DeprecationHeaders | undefined
   readonly successStatus: number
-  readonly successShape: AnySchema | MediaResponse | null
+  /** Content type of a success; undefined where it has no body. */
+  readonly successMedia: string | undefined
+  /** Makes the payload of a success from what the handler returned. */
+  readonly encode: (value: unknown) => unknown
   /** Bytes; what is read and thrown away where the operation has no body. */
   readonly bodyBytesMax: number
   readonly overCap: ProblemCode
@@ -73,6 +77,12 @@ export function planOperations(surfaces: readonly MountedSurface[]): readonly Op
   )
 }
 
+function payloadOf(shape: AnySchema | MediaResponse | null): Pick<OperationPlan, 'successMedia' | 'encode'> {
+  if (shape === null) return { successMedia: undefined, encode: () => undefined }
+  if (isMedia(shape)) return { successMedia: shape.media, encode: (value) => value }
+  return { successMedia: 'application/json; charset=utf-8', encode: JSON.stringify }
+}
+
 function planOperation(id: string, operation: Operation, surface: MountedSurface): OperationPlan {
   const access = accessOf(operation)
   const [successStatus, successShape] = Object.entries(operation.responses)[0] ?? []
@@ -88,7 +98,7 @@ function planOperation(id: string, operation: Operation, surface: MountedSurface
     audit: planAudit(operation),
     deprecation: deprecationHeaders(id, operation.deprecated),
     successStatus: Number(successStatus),
-    successShape,
+    ...payloadOf(successShape),
     ...planDefaults(operation),
     bodyProblem: bodyProblemOf(operation),
   }

@@ -54,9 +54,9 @@ export function createNskResolver(deps: NskResolverDeps): CredentialResolver {
     },
   )
 
-  function matches(key: KnownKey, presented: string): boolean {
-    const mac = keyring.macWith('fingerprint', key.fingerprintKeyId, presented)
-    return mac !== undefined && timingSafeEqual(mac, key.fingerprint)
+  function matches(stored: PresentedKey, presented: string): boolean {
+    const mac = keyring.macWith('fingerprint', stored.fingerprint_key_id, presented)
+    return mac !== undefined && timingSafeEqual(mac, stored.fingerprint)
   }
 
   function answer(key: KnownKey): Caller | Refusal {
@@ -68,9 +68,8 @@ export function createNskResolver(deps: NskResolverDeps): CredentialResolver {
     if (fields === undefined) return UNKNOWN
     const seen = changes
     const stored = await findKey(deps.datastore.pool('interactive'), fields, clock.now())
-    if (stored === undefined) return UNKNOWN
-    const key = knownKey(fields, stored)
-    if (!matches(key, presented)) return UNKNOWN
+    if (stored === undefined || !matches(stored, presented)) return UNKNOWN
+    const key = knownKey(fields, { stored, cacheKey: keyring.cacheKey(presented) })
     const answered = answer(key)
     if (!('refused' in answered) && stored.first_used_at === null && stored.has_elder) await retireElders(deps, fields)
     if (seen === changes) cache.keep(hexOf(fields.nodeId), key)
@@ -85,17 +84,19 @@ export function createNskResolver(deps: NskResolverDeps): CredentialResolver {
       const kidAt = presented.length - KEY_FIELD - KID_FIELD + 1
       const nodeHex = presented.slice(kidAt - 1 - NODE_HEX, kidAt - 1)
       const known = cache.find(nodeHex, presented.slice(kidAt, kidAt + KID_FIELD - 1))
-      if (known === undefined || !matches(known, presented)) return unavailableWhenDown(look(presented))
+      if (known?.cacheKey !== keyring.cacheKey(presented)) return unavailableWhenDown(look(presented))
       return answer(known)
     },
   }
 }
 
-function knownKey(fields: { nodeId: string; kid: string }, stored: PresentedKey): KnownKey {
+function knownKey(
+  fields: { nodeId: string; kid: string },
+  { stored, cacheKey }: { readonly stored: PresentedKey; readonly cacheKey: string },
+): KnownKey {
   return {
     kid: fields.kid,
-    fingerprint: stored.fingerprint,
-    fingerprintKeyId: stored.fingerprint_key_id,
+    cacheKey,
     retiresAtMs: stored.retires_at?.getTime(),
     answer: stored.revoked_at === null ? callerOf(fields, stored) : REVOKED,
   }

@@ -1,4 +1,5 @@
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
+import { Counter, Gauge, Registry, collectDefaultMetrics } from 'prom-client'
+import { createRequestMetrics } from './request-metrics.ts'
 
 /** The counters with their text, as Prometheus reads it. Labels have few values, never what callers choose. */
 export interface Prometheus {
@@ -17,9 +18,6 @@ export interface Prometheus {
 /** What a probe last said, asked whenever the metrics are read. */
 export type ProbeStates = () => Promise<readonly { readonly name: string; readonly ok: boolean }[]>
 
-/** Seconds; the hot path answers in milliseconds and the longest operation within half a minute. */
-const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
-
 /** Counts with prom-client, in a registry of its own: two servers in one process do not mix. */
 export function createPrometheus(probeStates: ProbeStates): Prometheus {
   const registry = new Registry()
@@ -27,19 +25,7 @@ export function createPrometheus(probeStates: ProbeStates): Prometheus {
   collectDefaultMetrics({ register: registry })
   const counter = (name: string, help: string): Counter => new Counter({ name, help, registers })
 
-  const requests = new Counter({
-    name: 'http_requests_total',
-    help: 'Answered requests by operation and status',
-    labelNames: ['operation', 'status'],
-    registers,
-  })
-  const durations = new Histogram({
-    name: 'http_request_duration_seconds',
-    help: 'Time from the first header to the last byte handed over, by operation',
-    labelNames: ['operation'],
-    buckets: BUCKETS,
-    registers,
-  })
+  const requests = createRequestMetrics()
   const written = counter('audit_rows_written_total', 'Audit rows stored')
   const failed = counter('audit_write_failures_total', 'Audit rows that could not be stored')
   const dropped = counter('audit_rows_dropped_total', 'Audit rows of reads that the queue had no room for')
@@ -47,11 +33,8 @@ export function createPrometheus(probeStates: ProbeStates): Prometheus {
 
   return {
     contentType: registry.contentType,
-    text: () => registry.metrics(),
-    observe(operation, status, seconds) {
-      requests.inc({ operation, status })
-      durations.observe({ operation }, seconds)
-    },
+    text: async () => (await registry.metrics()) + requests.text(),
+    observe: requests.observe,
     audit: {
       written: (rows) => written.inc(rows),
       dropped: (rows) => dropped.inc(rows),
