@@ -21,8 +21,6 @@ export interface Conformance<W extends ConformanceWorld> {
 export interface Running<W> {
   readonly world: W
   readonly openapi: OpenApi
-  /** Where the server keeps its rows; undefined where nobody else can look at them. */
-  readonly databaseUrl?: string | undefined
   readonly stop: () => Promise<void>
 }
 
