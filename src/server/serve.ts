@@ -27,6 +27,8 @@ export interface ServeOptions {
   readonly handover: TokenHandover
   /** Hears once when the embedded datastore broke: nothing is acknowledged until the server is started again. */
   readonly onBroken: (error: Error) => void
+  /** Opens what the server rests on; the real thing by default. */
+  readonly openBackend?: typeof openBackend
 }
 
 /** A server that accepts requests. */
@@ -65,7 +67,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const address = await probeAddress(config.listen, '--listen')
   if (config.opsListen !== undefined) await probeAddress(config.opsListen, '--ops-listen')
   const metrics = config.opsListen && (await createMetrics())
-  const backend = await openBackend(config, {
+  const backend = await (options.openBackend ?? openBackend)(config, {
     log,
     onAuditFailure: () => metrics?.prometheus.audit.failed(1),
     onNew: () => options.handover.prove(),

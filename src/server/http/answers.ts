@@ -49,7 +49,13 @@ export function createAnswers({ trail, drain, clock, log, mint, observe }: Answe
     if (log.isLevelEnabled('debug')) log.debug(requestLine(active, status, clock.now() - active.nowMs), 'request')
   }
 
+  /** The last answer on its connection where the server stops: whoever asks on finds another replica. */
+  function closeWhereDraining(reply: FastifyReply): void {
+    if (drain.draining()) void reply.header('Connection', 'close')
+  }
+
   function refuse(active: ActiveRequest, reply: FastifyReply, answer: Problem): void {
+    closeWhereDraining(reply)
     sendProblem(reply, answer, active.correlationId)
     conclude(active, answer.status)
   }
@@ -59,6 +65,7 @@ export function createAnswers({ trail, drain, clock, log, mint, observe }: Answe
     const answer = answerTo(error, 'request_body_too_large')
     logFailure(log, { error, answer, correlationId, operation: undefined })
     void reply.header('X-Correlation-Id', correlationId).header('X-Service-API-Version', API_VERSION)
+    closeWhereDraining(reply)
     sendProblem(reply, answer, correlationId)
   }
 
@@ -89,6 +96,7 @@ export function createAnswers({ trail, drain, clock, log, mint, observe }: Answe
       const { plan } = active
       if (plan.gateStage === 'row' && !active.admitted) throw new Error(`${plan.id} answered without asking its gate`)
       trail.succeeded(active)
+      closeWhereDraining(reply)
       void reply.code(plan.successStatus)
       if (plan.successMedia !== undefined) void reply.header('content-type', plan.successMedia)
       const payload = plan.encode(value)

@@ -1,6 +1,7 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import { createServer as createHttpServer, type Server } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
+import type { Socket } from 'node:net'
 import type { SecureContextOptions } from 'node:tls'
 import type { Logger } from 'pino'
 import type { Authorizer } from '../ports/authorizer.ts'
@@ -46,6 +47,8 @@ export interface AppDeps {
   readonly tls?: SecureContextOptions | undefined
   /** Told of every answer, for metrics. */
   readonly observe?: ((operationId: string, status: number, seconds: number) => void) | undefined
+  /** 15 s, 30 s and 5 s by default. */
+  readonly arrivalTimes?: ArrivalTimes | undefined
 }
 
 /** The API as a listener. */
@@ -58,6 +61,14 @@ export interface App {
   drain(deadlineMs: number): Promise<void>
 }
 
+/** How long a request may take to arrive, ms; looked after every `connectionsCheckingInterval`. */
+export interface ArrivalTimes {
+  readonly headersTimeout: number
+  /** With its body. */
+  readonly requestTimeout: number
+  readonly connectionsCheckingInterval: number
+}
+
 /** Bytes of one request's headers, and how long a request may take to arrive. */
 const LIMITS = {
   requireHostHeader: false,
@@ -67,6 +78,8 @@ const LIMITS = {
   keepAliveTimeout: 72_000,
   connectionsCheckingInterval: 5_000,
 } as const
+
+const IDLE_SWEEP_MS = 50
 
 /** Read and thrown away of a body that is sent to no operation. */
 const UNROUTED_BODY_BYTES_MAX = 8 * 1024
@@ -91,8 +104,8 @@ export function createApp(deps: AppDeps): App {
     forceCloseConnections: 'idle',
     serverFactory: (handler) =>
       deps.tls === undefined
-        ? createHttpServer({ ...LIMITS }, handler)
-        : createHttpsServer({ ...LIMITS, ...deps.tls }, handler),
+        ? createHttpServer({ ...LIMITS, ...deps.arrivalTimes }, handler)
+        : createHttpsServer({ ...LIMITS, ...deps.arrivalTimes, ...deps.tls }, handler),
     clientErrorHandler: (error, socket) => answerGarbage(error, socket, mint()),
     frameworkErrors: (error, request, reply) => answers.turnAway({ request, reply }, error),
   })
@@ -111,6 +124,7 @@ export function createApp(deps: AppDeps): App {
   answerUnrouted(fastify, plans, answers)
   takeOddRequests(fastify.server, mint)
   fastify.addHook('onClose', () => trail.flush())
+  const closeSilent = trackSilent(fastify.server)
 
   return {
     fastify,
@@ -123,10 +137,29 @@ export function createApp(deps: AppDeps): App {
     },
     async drain(deadlineMs) {
       drain.begin()
-      const closing = fastify.close()
-      const outcome = await drain.settled(deadlineMs)
-      if (outcome === 'deadline') fastify.server.closeAllConnections()
-      await closing
+      // A connection whose answer is still on its way when the closing begins is idle only later.
+      const sweep = setInterval(() => fastify.server.closeIdleConnections(), IDLE_SWEEP_MS)
+      closeSilent()
+      const cut = setTimeout(() => fastify.server.closeAllConnections(), deadlineMs)
+      try {
+        // A handler may go on although its caller has hung up.
+        await Promise.all([fastify.close(), drain.settled(deadlineMs)])
+      } finally {
+        clearInterval(sweep)
+        clearTimeout(cut)
+      }
     },
+  }
+}
+
+/** Closes connections on which nothing was ever said: to Node's server those are busy, waiting for their first request. */
+function trackSilent(server: Server): () => void {
+  const open = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    open.add(socket)
+    socket.once('close', () => open.delete(socket))
+  })
+  return () => {
+    for (const socket of open) if (socket.bytesRead === 0) socket.destroy()
   }
 }

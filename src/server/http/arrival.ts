@@ -66,11 +66,8 @@ function activate(plan: OperationPlan, { request, reply }: Exchange, deps: Arriv
   return active
 }
 
-function assertServable({ request, reply }: Exchange, { drain }: ArrivalDeps): void {
-  if (drain.draining()) {
-    void reply.header('Connection', 'close')
-    throw problem('shutting_down', { retry_after_seconds: 1 })
-  }
+function assertServable({ request }: Exchange, { drain }: ArrivalDeps): void {
+  if (drain.draining()) throw problem('shutting_down', { retry_after_seconds: 1 })
   // RFC 9112 §3.2; left to the edge so that the answer is a problem document.
   if (request.headers.host === undefined && request.raw.httpVersion === '1.1') throw problem('invalid_request')
 }
