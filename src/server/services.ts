@@ -12,6 +12,7 @@ import { mounted, type Handlers, type MountedSurface } from './http/request-cont
 import { createIdentities } from './identities/service.ts'
 import { createJoinTokenResolver } from './join-tokens/join-token-resolver.ts'
 import { createJoinTokens } from './join-tokens/service.ts'
+import { readRenderer } from './meta/renderer.ts'
 import { createMeta } from './meta/service.ts'
 import { createNskResolver } from './nodes/nsk-resolver.ts'
 import { createNodes } from './nodes/service.ts'
@@ -61,7 +62,7 @@ export function createServices(
       joinTokens: createJoinTokens(deps),
       nodes: nodes.handlers,
       audit: createAudit(deps),
-      meta: createMeta({ contract }),
+      meta: createMeta({ contract, renderer: readRenderer() }),
     }),
     resolvers: [createNskResolver(deps), createApiTokenResolver({ ...deps, lastUsed }), createJoinTokenResolver(deps)],
     drain: () => nodes.drain(),

@@ -56,6 +56,8 @@ const scenarios: Scenarios<FixtureWorld, Fixture['fixture']> & Scenarios<Fixture
   GetOldThing: () => ({ input: {}, ...admin }),
   PostSteppedUp: () => ({ input: {}, as: 'psk_nobody' }),
   GetOpenapi: () => ({ input: {}, as: 'psk_nobody', also: [{ as: 'nsk_own' }] }),
+  GetDocs: () => ({ input: {} }),
+  GetDocsAsset: () => ({ input: { asset: 'redoc.standalone.js' } }),
 }
 
 describe('a contract that uses the whole vocabulary', () => {

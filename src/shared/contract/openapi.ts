@@ -12,6 +12,7 @@ import {
 } from './operation.ts'
 import { problemCodesOf } from './problem-codes.ts'
 import { componentsOf, type Components, type UsedSchema } from './schema-components.ts'
+import { tagGroupsOf, tagsOf } from './tags.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -21,7 +22,8 @@ Control plane for a fleet of nodes in an encrypted peer-to-peer mesh.
 Ids are UUIDs other than zero. Lists answer \`items\` and \`next_cursor\`: a page may be short, only an absent or null
 \`next_cursor\` ends the list. Every refusal is a problem document (RFC 9457) with a \`code\`; those of each operation are
 listed with it. Request bodies with unknown members are refused; answers may gain members at any time. A path that no
-operation has is answered with \`not_found\`, a method that its path lacks with \`method_not_allowed\` and an \`Allow\` header.
+operation has asks for a credential like any other, and is then answered with \`not_found\`; a method that its path lacks is
+answered with \`method_not_allowed\` and an \`Allow\` header.
 `.trim()
 
 /** Derives the OpenAPI 3.1 document: what the server enforces, in the words of the contract. */
@@ -38,13 +40,14 @@ export function openApiOf(contract: { readonly [key: string]: Surface }): Json {
   return {
     openapi: '3.1.0',
     info: {
-      title: 'ctl',
+      title: 'ctl API',
       version: 'v1',
       description: DESCRIPTION,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
-    tags: surfaces.map(({ name, summary }) => ({ name, description: summary })),
+    tags: tagsOf(surfaces),
+    'x-tagGroups': tagGroupsOf(surfaces),
     paths,
     components: {
       headers: usedHeaders(paths),
