@@ -13,6 +13,7 @@ const PLACES = ['../../docs-renderer.js', '../../../dist/docs-renderer.js'] as c
 export function readRenderer(): Uint8Array {
   const places = PLACES.map((place) => fileURLToPath(new URL(place, import.meta.url)))
   const found = places.find((place) => existsSync(place))
-  if (found === undefined) throw new BootError(1, 'The documentation renderer is missing: build again with npm run build.')
+  if (found === undefined)
+    throw new BootError(1, 'The documentation renderer is missing: build again with npm run build.')
   return readFileSync(found)
 }

@@ -10,7 +10,9 @@ const asset = z
   // S1 Capacity and documentation: any other name is this problem.
   .meta({ problem: 'not-found' })
 
-const NO_AUDIT = { none: 'S1 Capacity and documentation names no audit relation; nothing in it is of a tenant' } as const
+const NO_AUDIT = {
+  none: 'S1 Capacity and documentation names no audit relation; nothing in it is of a tenant',
+} as const
 
 /** Open to everybody: the only ones of S1 that are. */
 const openPage = {

@@ -1,4 +1,5 @@
 import { PROBLEMS, type ProblemCode } from '../problems.ts'
+import { withCommonMark } from './common-mark.ts'
 import { asZod, jsonSchemaOf, type JsonSchema } from './json-schema.ts'
 import { SHARED_COMPONENTS } from './openapi-components.ts'
 import {
@@ -37,7 +38,7 @@ export function openApiOf(contract: { readonly [key: string]: Surface }): Json {
       at[operation.method.toLowerCase()] = describe({ id, operation, surface, components })
     }
   }
-  return {
+  return withCommonMark({
     openapi: '3.1.0',
     info: {
       title: 'ctl API',
@@ -55,7 +56,7 @@ export function openApiOf(contract: { readonly [key: string]: Surface }): Json {
       securitySchemes: usedSchemes(surfaces),
       schemas: { ...SHARED_COMPONENTS.schemas, ...components.schemas() },
     },
-  }
+  })
 }
 
 /** The schemas that may be named: bodies, and what is answered. */

@@ -18,10 +18,10 @@ const OTHERS = 'More'
 /** Names that their words do not make. */
 const DISPLAY_NAMES: Readonly<Record<string, string>> = {
   'admin-tokens': 'Tokens of others',
-  'authz': 'Permission checks',
-  'idp': 'Identity providers',
-  'meta': 'Contract and documentation',
-  'tokens': 'Your tokens',
+  authz: 'Permission checks',
+  idp: 'Identity providers',
+  meta: 'Contract and documentation',
+  tokens: 'Your tokens',
 }
 
 /** One tag per surface. `x-displayName` is what people read; the name stays what scopes are made of. */
