@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { BootError } from '../boot-error.ts'
+import { BootError } from './boot-error.ts'
 
 /** Where the build puts it, seen from the build itself and from the sources. */
-const PLACES = ['../../docs-renderer.js', '../../../dist/docs-renderer.js'] as const
+const PLACES = ['../docs-renderer.js', '../../dist/docs-renderer.js'] as const
 
 /**
  * Reads the documentation page's script.
