@@ -29,7 +29,7 @@ export function findBase(repository, env) {
   if (mergeBase === undefined) {
     throw new NoBase('failed', `HEAD and ${name} share no history; a shallow clone has to be deepened.`)
   }
-  if (mergeBase === repository.commit('HEAD')) return released(repository, `HEAD is on ${name}`)
+  if (mergeBase === repository.commit('HEAD')) return released(repository, `HEAD itself is the merge-base with ${name}`)
   const text = repository.fileAt(mergeBase, CONTRACT)
   if (text === undefined) return released(repository, `${name} at ${mergeBase.slice(0, 9)} has no ${CONTRACT}`)
   return { text, commit: mergeBase, words: `${CONTRACT} at ${mergeBase.slice(0, 9)}, the merge-base with ${name}` }

@@ -183,7 +183,7 @@ function member(schemas, { name, required, ...walk }) {
 
 function unknownMembers({ base, next }, walk) {
   const [before, after] = [base.additionalProperties ?? true, next.additionalProperties ?? true]
-  if (before === false && after === false) return
+  if (before === after) return
   // A schema says what they must be; true stands for anything.
   const schema = (value) => (value === true ? {} : value)
   if (before === false) walk.report('unknown-members-allowed', 'members that it does not know are allowed')
