@@ -1,48 +1,31 @@
 import type { Logger } from 'pino'
 import type { Backend } from './backend.ts'
-import { sweepEphemerals } from './nodes/ephemeral-sweeper.ts'
+import { startLeadership, type Leadership } from './leading/leadership.ts'
+import { createEphemeralSweeper } from './nodes/ephemeral-sweeper.ts'
+import type { LeaderJob } from './ports/leadership.ts'
 
-/** Background work under way. */
-export interface Jobs {
-  /** Starts no more of it and resolves when what runs has ended. */
-  stop(): Promise<void>
-}
-
-const SWEEP_EVERY_MS = 30_000
-
-/** Starts the background jobs. Each runs one at a time and waits before it runs again, however long it took. */
-export function startJobs(backend: Backend, log: Logger): Jobs {
-  const sweep = (): Promise<unknown> =>
-    sweepEphemerals({
+/** Everything that one process of a deployment does for all of them. */
+function leaderJobs(backend: Backend, log: Logger): readonly LeaderJob[] {
+  return [
+    createEphemeralSweeper({
       ...backend,
       onFailure: (error, nodeId) => log.warn({ err: error, node_id: nodeId }, 'an ephemeral node could not be removed'),
-    })
-  const jobs = [
-    repeat(sweep, SWEEP_EVERY_MS, (error) => log.warn({ err: error }, 'the sweep of ephemeral nodes failed')),
+    }),
   ]
-  return {
-    async stop() {
-      await Promise.all(jobs.map((job) => job.stop()))
-    },
-  }
 }
 
-function repeat(work: () => Promise<unknown>, everyMs: number, onFailure: (error: unknown) => void): Jobs {
-  let running: Promise<unknown> = Promise.resolve()
-  let timer: NodeJS.Timeout | undefined
-  let isStopped = false
-  const schedule = (): void => {
-    if (!isStopped) timer = setTimeout(run, everyMs).unref()
-  }
-  function run(): void {
-    running = work().catch(onFailure).finally(schedule)
-  }
-  schedule()
-  return {
-    async stop() {
-      isStopped = true
-      clearTimeout(timer)
-      await running
+/** Stands for leadership, and does the leader's jobs as long as this process leads. */
+export function startJobs(backend: Backend, log: Logger): Leadership {
+  return startLeadership({
+    ...backend.candidacy,
+    jobs: leaderJobs(backend, log),
+    hinted: '',
+    reports: {
+      // The only process of a deployment has nothing to tell.
+      onLeading: () => log[backend.datastore.kind === 'embedded' ? 'debug' : 'info']('this process leads'),
+      onLost: (cause) => log.warn({ err: cause }, 'this process no longer leads'),
+      onJobFailure: (job, error) => log.warn({ err: error, job }, 'a job of the leader failed; it is tried again'),
+      onFailure: (error) => log.warn({ err: error }, 'this process could not stand for leadership; it tries again'),
     },
-  }
+  })
 }

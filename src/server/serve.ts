@@ -13,7 +13,8 @@ import type { TokenHandover } from './first-run/token-handover.ts'
 import { createFounders } from './founders.ts'
 import { createApp, type App } from './http/app.ts'
 import { createAuditQueue, type AuditQueue } from './http/audit-queue.ts'
-import { startJobs, type Jobs } from './jobs.ts'
+import { startJobs } from './jobs.ts'
+import type { Leadership } from './leading/leadership.ts'
 import { hostPort, listenFailure, listenOn, probeAddress } from './listening.ts'
 import { createHealth, httpStatusOf, type Health } from './ops/health.ts'
 import { createOpsServer } from './ops/ops-listener.ts'
@@ -137,7 +138,7 @@ interface Assembly {
   readonly health: Health
   readonly services: Services
   readonly audit: AuditQueue
-  readonly jobs: Jobs
+  readonly jobs: Leadership
 }
 
 function assemble(ground: Ground & { readonly health: Health; readonly services: Services }): Assembly {

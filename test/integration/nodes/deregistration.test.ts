@@ -118,7 +118,7 @@ describe.each(STORES)('The end of nodes on the $name store', (store) => {
 
     describe('The sweep of ephemeral nodes', () => {
       const onFailure = vi.fn<(error: unknown, nodeId: string) => void>()
-      const sweep = () => sweepEphemerals({ ...fleet, onFailure })
+      const sweep = () => sweepEphemerals({ ...fleet, onFailure }, { ...fleet, signal: new AbortController().signal })
 
       it('takes those ten minutes out of reach, or never heard of for as long, and no others', async () => {
         const kept = await fleet.enrol(domain)

@@ -1,9 +1,13 @@
 import { Kysely } from 'kysely'
 import type { Datastore, Db, Pool } from '../../ports/datastore.ts'
 import type { Tables } from '../../ports/tables.ts'
+import type { SeatPlace } from '../../ports/leader-seat.ts'
+import { assertOwnSessions } from './assert-own-sessions.ts'
 import { STATEMENT_DEADLINES_MS } from './deadlines.ts'
 import { createDialect } from './dialect.ts'
 import { bootErrorOf, inspectServer } from './inspect-server.ts'
+import { openLeaderSeat } from './leader-seat.ts'
+import { createNotifyHints } from './outbox-hints.ts'
 import { ping } from './ping.ts'
 import { createPgPool, type PoolSize } from './pool.ts'
 import { createStatementNames } from './session.ts'
@@ -23,6 +27,11 @@ export interface PostgresOptions {
   readonly warn: (message: string, cause?: unknown) => void
 }
 
+/** PostgreSQL with the place where a process stands for leadership. */
+export interface PostgresDatastore extends Datastore {
+  readonly place: SeatPlace
+}
+
 const POOLS: readonly Pool[] = ['interactive', 'worker', 'bulk']
 const SIZES: Record<Pool, PoolSize> = {
   interactive: { min: 0, max: 20 },
@@ -34,9 +43,10 @@ const ACQUIRE_DEADLINE_MS = 3_000
 /**
  * Opens PostgreSQL through its three pools and looks at what it found: version, whether it takes writes, whether its
  * commits are durable. Creates nothing: see `migrate`.
- * @throws BootError when it cannot be reached (exit 8), is too old or does not take writes (exit 1 or 8).
+ * @throws BootError when it cannot be reached (exit 8), is too old or does not take writes (exit 1 or 8), or when a pooler
+ * lends its sessions by the transaction (exit 1).
  */
-export async function openPostgres(options: PostgresOptions): Promise<Datastore> {
+export async function openPostgres(options: PostgresOptions): Promise<PostgresDatastore> {
   const names = createStatementNames()
   const scope = createTransactionScope()
   const sessions = POOLS.map((name) =>
@@ -62,17 +72,23 @@ export async function openPostgres(options: PostgresOptions): Promise<Datastore>
   }
 
   try {
+    await assertOwnSessions(options.url)
     await inspectServer(interactive, options.warn)
     await Promise.all(sessions.map((each) => each.warm()))
   } catch (error) {
     await close()
     throw bootErrorOf(error, options.url)
   }
-  return {
+  const datastore: Datastore = {
     kind: 'postgres',
     pool,
     transaction: createTransactions(pool, scope),
     ping: (deadlineMs) => ping(interactive, deadlineMs),
     close,
   }
+  const place: SeatPlace = {
+    openSeat: (onHint) => openLeaderSeat(options.url, onHint),
+    giveHint: createNotifyHints(datastore),
+  }
+  return { ...datastore, place }
 }
