@@ -140,6 +140,9 @@ function openChanges(
   }
   const unitOfWorkOver = (over: Datastore): UnitOfWork => createUnitOfWork({ ...changes, datastore: over })
   const terms = { datastore, unitOfWorkOver, holder: `${hostname()}:${process.pid}` }
-  const candidacy = { openSeat: place.openSeat, takeTerm: (signal: AbortSignal) => takeTerm(terms, signal) }
+  const candidacy: Candidacy = {
+    openSeat: (onHint) => place.openSeat(onHint),
+    takeTerm: (signal) => takeTerm(terms, signal),
+  }
   return { ...sources, feed, authorizer, unitOfWork: unitOfWorkOver(datastore), candidacy }
 }

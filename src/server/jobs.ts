@@ -1,12 +1,33 @@
 import type { Logger } from 'pino'
 import type { Backend } from './backend.ts'
+import { createParentEdgeConsumer } from './identities/parent-edge-consumer.ts'
 import { startLeadership, type Leadership } from './leading/leadership.ts'
 import { createEphemeralSweeper } from './nodes/ephemeral-sweeper.ts'
+import { consumptionOf, createConsumption } from './outbox/consumption.ts'
+import { createNumbering, NUMBERING } from './outbox/numbering.ts'
+import { createPruning } from './outbox/pruning.ts'
 import type { LeaderJob } from './ports/leadership.ts'
+import type { NumberedEvent, OutboxConsumer } from './ports/outbox.ts'
+
+/** What follows the outbox. The cursor of each is kept under its name. */
+function outboxConsumers(): readonly OutboxConsumer[] {
+  return [createParentEdgeConsumer()]
+}
+
+interface JobsDeps {
+  readonly backend: Backend
+  readonly log: Logger
+  readonly consumers: readonly OutboxConsumer[]
+  /** Begins the next pass of the job of that name now. */
+  readonly wake: (job: string) => void
+}
 
 /** Everything that one process of a deployment does for all of them. */
-function leaderJobs(backend: Backend, log: Logger): readonly LeaderJob[] {
+function leaderJobs({ backend, log, consumers, wake }: JobsDeps): readonly LeaderJob[] {
   return [
+    createNumbering({ ...backend, onNumbered: () => consumers.map(consumptionOf).forEach(wake) }),
+    ...consumers.map((consumer) => createConsumption({ ...backend, consumer, onPoison: poisonReport(log) })),
+    createPruning({ ...backend, consumers }),
     createEphemeralSweeper({
       ...backend,
       onFailure: (error, nodeId) => log.warn({ err: error, node_id: nodeId }, 'an ephemeral node could not be removed'),
@@ -14,12 +35,21 @@ function leaderJobs(backend: Backend, log: Logger): readonly LeaderJob[] {
   ]
 }
 
+function poisonReport(log: Logger) {
+  return (consumer: string, { seq, event }: NumberedEvent, error: unknown): void =>
+    log.error(
+      { err: error, consumer, seq: seq.toString(), event },
+      'an outbox row cannot be consumed; those after it wait for it',
+    )
+}
+
 /** Stands for leadership, and does the leader's jobs as long as this process leads. */
 export function startJobs(backend: Backend, log: Logger): Leadership {
-  return startLeadership({
+  const wake = (job: string): void => leadership.wake(job)
+  const leadership = startLeadership({
     ...backend.candidacy,
-    jobs: leaderJobs(backend, log),
-    hinted: '',
+    jobs: leaderJobs({ backend, log, consumers: outboxConsumers(), wake }),
+    hinted: NUMBERING,
     reports: {
       // The only process of a deployment has nothing to tell.
       onLeading: () => log[backend.datastore.kind === 'embedded' ? 'debug' : 'info']('this process leads'),
@@ -28,4 +58,5 @@ export function startJobs(backend: Backend, log: Logger): Leadership {
       onFailure: (error) => log.warn({ err: error }, 'this process could not stand for leadership; it tries again'),
     },
   })
+  return leadership
 }

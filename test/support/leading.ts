@@ -24,11 +24,11 @@ function fail(message: string, cause?: unknown): never {
   throw new Error(message, { cause })
 }
 
-/** The parts over a datastore. The feed polls only when it is asked to. Stop it at the end. */
-export async function leaderParts(datastore: Datastore, nowMs: number): Promise<LeaderParts> {
+/** The parts over a datastore. The feed, which may follow another one, polls only when it is asked to. Stop it at the end. */
+export async function leaderParts(datastore: Datastore, nowMs: number, fed = datastore): Promise<LeaderParts> {
   const clock = { nowMs, now: () => clock.nowMs }
   const ids = createUuidV7(clock)
-  const feed = createChangeFeed({ datastore, warn: fail, pollIntervalMs: 3_600_000 })
+  const feed = createChangeFeed({ datastore: fed, warn: fail, pollIntervalMs: 3_600_000 })
   await feed.start()
   const unitOfWorkOver = (over: Datastore): UnitOfWork =>
     createUnitOfWork({

@@ -50,7 +50,10 @@ export function startLeadership(deps: LeadershipDeps): Leadership {
     try {
       const leading = await deps.takeTerm(term.signal)
       reports.onLeading()
-      const jobs = runJobs(deps.jobs, leading, { onFailure: reports.onJobFailure, onLost: term.end })
+      const jobs = runJobs(deps.jobs, leading, {
+        onFailure: (job, error) => reports.onJobFailure(job, error),
+        onLost: term.end,
+      })
       present = { jobs, signal: term.signal }
       await jobs.ended
     } finally {

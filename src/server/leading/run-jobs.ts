@@ -73,7 +73,7 @@ function repeat(job: LeaderJob, leading: Leading, deps: LoopDeps): Loop {
   async function run(): Promise<void> {
     let failures = 0
     // The first pass begins once whoever starts the jobs can wake them.
-    await undefined
+    await Promise.resolve()
     while (!signal.aborted) {
       const outcome = await deps.slots.run(pass)
       failures = outcome === 'failed' ? failures + 1 : 0

@@ -31,14 +31,14 @@ async function update(datastore: Datastore, batch: readonly Heartbeat[]): Promis
     from unnest(${ids}::uuid[], ${instants}::timestamptz[], ${versions}::text[], ${checksums}::bytea[])
       as beat (node_id, at, version, checksum)
     where h.node_id = beat.node_id and (h.accepted_at is null or h.accepted_at < beat.at)
-    returning h.node_id`.execute(datastore.pool('interactive'))
+    returning h.node_id`.execute(datastore.pool('heartbeats'))
   return rows.map(({ node_id }) => node_id)
 }
 
 /** Tells a node that has a newer heartbeat already from one that is gone. */
 async function existing(datastore: Datastore, ids: string[]): Promise<string[]> {
   const rows = await datastore
-    .pool('interactive')
+    .pool('heartbeats')
     .selectFrom('node_heartbeats')
     .select('node_id')
     .where('node_id', '=', sql<string>`any(${ids}::uuid[])`)

@@ -45,7 +45,13 @@ function assemble(engine: Engine, options: PgliteOptions): Datastore {
   const sessions = createSessionQueue(engine)
   const open = (name: Pool): Db =>
     new Kysely<Tables>({ dialect: createDialect(sessions.pool(deadlinesMs[name]), scope) })
-  const pools: Record<Pool, Db> = { interactive: open('interactive'), worker: open('worker'), bulk: open('bulk') }
+  const pools: Record<Pool, Db> = {
+    interactive: open('interactive'),
+    heartbeats: open('heartbeats'),
+    'node-keys': open('node-keys'),
+    worker: open('worker'),
+    bulk: open('bulk'),
+  }
   const pool = (name: Pool): Db => pools[name]
   return {
     kind: 'embedded',
