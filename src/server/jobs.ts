@@ -1,13 +1,18 @@
 import type { Logger } from 'pino'
+import { createFeedPruning } from './adapters/postgres/feed-pruning.ts'
 import type { Backend } from './backend.ts'
+import { createJoinTokenSweeper } from './join-tokens/join-token-sweeper.ts'
 import { createParentEdgeConsumer } from './identities/parent-edge-consumer.ts'
 import { startLeadership, type Leadership } from './leading/leadership.ts'
 import { createEphemeralSweeper } from './nodes/ephemeral-sweeper.ts'
+import { createKeySweeper } from './nodes/key-sweeper.ts'
+import { createReachabilitySweeper } from './nodes/reachability-sweeper.ts'
 import { consumptionOf, createConsumption } from './outbox/consumption.ts'
 import { createNumbering, NUMBERING } from './outbox/numbering.ts'
 import { createPruning } from './outbox/pruning.ts'
 import type { LeaderJob } from './ports/leadership.ts'
 import type { NumberedEvent, OutboxConsumer } from './ports/outbox.ts'
+import { createTokenSweeper } from './tokens/token-sweeper.ts'
 
 /** What follows the outbox. The cursor of each is kept under its name. */
 function outboxConsumers(): readonly OutboxConsumer[] {
@@ -28,6 +33,11 @@ function leaderJobs({ backend, log, consumers, wake }: JobsDeps): readonly Leade
     createNumbering({ ...backend, onNumbered: () => consumers.map(consumptionOf).forEach(wake) }),
     ...consumers.map((consumer) => createConsumption({ ...backend, consumer, onPoison: poisonReport(log) })),
     createPruning({ ...backend, consumers }),
+    createFeedPruning(),
+    createReachabilitySweeper(backend),
+    createTokenSweeper(backend),
+    createJoinTokenSweeper(backend),
+    createKeySweeper(backend),
     createEphemeralSweeper({
       ...backend,
       onFailure: (error, nodeId) => log.warn({ err: error, node_id: nodeId }, 'an ephemeral node could not be removed'),

@@ -1,5 +1,5 @@
 import type { KyselyPlugin } from 'kysely'
-import type { Datastore, Db } from '../../src/server/ports/datastore.ts'
+import type { Datastore } from '../../src/server/ports/datastore.ts'
 
 /** What a process that is no more would have said. */
 export class Crash extends Error {
@@ -33,8 +33,7 @@ export function crashingDatastore(datastore: Datastore, stepsLeft: number): Cras
     ...datastore,
     pool: (name) => datastore.pool(name).withPlugin(plugin),
     async transaction(pool, work) {
-      // Kysely's transactions keep their plugins to themselves: the type is that of any other Db.
-      const result = await datastore.transaction(pool, (tx) => work(tx.withPlugin(plugin) as Db))
+      const result = await datastore.transaction(pool, (tx) => work(tx.withPlugin(plugin)))
       step()
       return result
     },

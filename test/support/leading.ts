@@ -51,3 +51,12 @@ export async function leaderParts(datastore: Datastore, nowMs: number, fed = dat
     lead: (signal = new AbortController().signal) => take(signal),
   }
 }
+
+/** Leads without a term, for jobs whose rules are not about losing one. */
+export function unfenced({ datastore, unitOfWork }: Pick<LeaderParts, 'datastore' | 'unitOfWork'>): Leading {
+  return {
+    transaction: (work) => datastore.transaction('worker', work),
+    unitOfWork,
+    signal: new AbortController().signal,
+  }
+}

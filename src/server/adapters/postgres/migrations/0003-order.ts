@@ -33,7 +33,8 @@ update node_heartbeats set announced_state = case
   else 'unreachable' end
 where accepted_at is not null;
 
-create index api_tokens_hidden_idx on api_tokens (expires_at) where hidden;
+create index api_tokens_hidden_expiry_idx on api_tokens (expires_at) where hidden;
+create index api_tokens_expiry_idx on api_tokens (expires_at) where not hidden;
 create index join_tokens_expiry_idx on join_tokens (expires_at);
 `,
 }
