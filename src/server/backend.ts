@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { createEmbeddedAuthorizer, type EmbeddedAuthorizer } from './adapters/embedded-authz/authorizer.ts'
@@ -6,7 +7,9 @@ import { looseMode } from './adapters/keyring/master-key.ts'
 import { isUnsealed, openRing, proveMasterKey } from './adapters/keyring/open-keyring.ts'
 import { createKeyring, createSecretStore } from './adapters/keyring/ring.ts'
 import { createChangeFeed, type FollowedFeed } from './adapters/postgres/change-feed.ts'
+import type { PostgresDatastore } from './adapters/postgres/database.ts'
 import { migrate } from './adapters/postgres/migrate.ts'
+import { takeTerm } from './adapters/postgres/terms.ts'
 import { createUnitOfWork } from './adapters/postgres/unit-of-work.ts'
 import { openSigner } from './adapters/sealed-signer/open-signer.ts'
 import { systemClock } from './adapters/system/clock.ts'
@@ -15,9 +18,10 @@ import { createUuidV7 } from './adapters/system/uuid-v7.ts'
 import type { Config } from './config.ts'
 import type { Clock, IdSource } from './ports/clock.ts'
 import type { Datastore } from './ports/datastore.ts'
+import type { Candidacy, SeatPlace } from './ports/leader-seat.ts'
 import type { Keyring, SecretStore } from './ports/keyring.ts'
 import type { Signer } from './ports/signer.ts'
-import type { UnitOfWork } from './ports/unit-of-work.ts'
+import type { AuditEntry, UnitOfWork } from './ports/unit-of-work.ts'
 
 /** Every port with its adapter behind it. */
 export interface Backend {
@@ -32,6 +36,7 @@ export interface Backend {
   readonly unitOfWork: UnitOfWork
   readonly clock: Clock
   readonly ids: IdSource
+  readonly candidacy: Candidacy
 }
 
 export interface BackendHooks {
@@ -62,6 +67,7 @@ export async function openBackend(config: Config, hooks: BackendHooks): Promise<
 
 interface Opened {
   readonly datastore: Datastore
+  readonly place: SeatPlace
   readonly isRecovered: boolean
 }
 
@@ -78,14 +84,14 @@ async function openDatastore(config: Config, { log, onBroken }: BackendHooks): P
   if (directory !== undefined && !existsSync(join(directory, 'database')))
     log.info('making the embedded datastore, which takes a while once')
   const datastore = await openPglite({ dataDir: directory, onFailure: onBroken, warn })
-  return { datastore, isRecovered: datastore.isRecovered }
+  return { datastore, place: datastore.place, isRecovered: datastore.isRecovered }
 }
 
 /** PostgreSQL does not know how a run of ours ended; a record beside the master key does. */
-function recorded(datastore: Datastore, dataDir: string): Opened {
+function recorded(datastore: PostgresDatastore, dataDir: string): Opened {
   const run = recordRun(dataDir)
   const close = (): Promise<void> => datastore.close().finally(() => run.end())
-  return { datastore: { ...datastore, close }, isRecovered: run.wasAbandoned }
+  return { datastore: { ...datastore, close }, place: datastore.place, isRecovered: run.wasAbandoned }
 }
 
 async function openOver(opened: Opened, config: Config, hooks: BackendHooks): Promise<Backend> {
@@ -97,7 +103,7 @@ async function openOver(opened: Opened, config: Config, hooks: BackendHooks): Pr
   const ring = await openRing(datastore, master, clock)
   const secrets = createSecretStore(ring)
   const signer = await openSigner({ datastore, secrets, clock })
-  const changing = openChanges(datastore, { clock, ids: createUuidV7(clock) }, hooks)
+  const changing = openChanges(opened, { clock, ids: createUuidV7(clock) }, hooks)
   return { ...opened, ...changing, keyring: createKeyring(ring), secrets, signer }
 }
 
@@ -111,26 +117,32 @@ async function prepareSchema(datastore: Datastore, { masterKey }: Config, log: L
   log[first.startsWith('0001-') ? 'debug' : 'info']({ migrations: migrated }, 'schema brought up to date')
 }
 
-type Changing = Pick<Backend, 'feed' | 'authorizer' | 'unitOfWork' | 'clock' | 'ids'>
+type Changing = Pick<Backend, 'feed' | 'authorizer' | 'unitOfWork' | 'clock' | 'ids' | 'candidacy'>
 
-/** The change feed, what follows it, and the unit of work that feeds it. */
+/** The change feed, what follows it, the unit of work that feeds it, and the same for a leader. */
 function openChanges(
-  datastore: Datastore,
+  { datastore, place }: Pick<Opened, 'datastore' | 'place'>,
   sources: Pick<Backend, 'clock' | 'ids'>,
   { log, onAuditFailure }: BackendHooks,
 ): Changing {
   const feed = createChangeFeed({ datastore, warn: (message, cause) => log.warn({ err: cause }, message) })
   const authorizer = createEmbeddedAuthorizer({ datastore, changeFeed: feed })
-  const unitOfWork = createUnitOfWork({
+  const changes = {
     ...sources,
-    datastore,
     feed,
     validateTuple: authorizer.validateTuple,
-    onAuditFailure(error, { relation, correlationId }) {
+    onAuditFailure(error: unknown, { relation, correlationId }: AuditEntry) {
       onAuditFailure()
       log.error({ err: error, relation, correlation_id: correlationId }, 'an audit row could not be written')
     },
-    onLateFeed: (error) => log.warn({ err: error }, 'a committed change was not seen in time'),
-  })
-  return { ...sources, feed, authorizer, unitOfWork }
+    onLateFeed: (error: unknown) => log.warn({ err: error }, 'a committed change was not seen in time'),
+    onEmitted: () => place.giveHint(),
+  }
+  const unitOfWorkOver = (over: Datastore): UnitOfWork => createUnitOfWork({ ...changes, datastore: over })
+  const terms = { datastore, unitOfWorkOver, holder: `${hostname()}:${process.pid}` }
+  const candidacy: Candidacy = {
+    openSeat: (onHint) => place.openSeat(onHint),
+    takeTerm: (signal) => takeTerm(terms, signal),
+  }
+  return { ...sources, feed, authorizer, unitOfWork: unitOfWorkOver(datastore), candidacy }
 }

@@ -5,7 +5,7 @@ import { ConfigError } from './config/config-error.ts'
 import { envOf, optionOf, OPTION_NAMES, type OptionName, type OptionValue } from './config/options.ts'
 import { fromArgv, fromEnv, fromFile, type Said, type Sayings } from './config/sources.ts'
 import { isLoopback, type Address, type LogLevel } from './config/values.ts'
-import type { Pool } from './ports/datastore.ts'
+import type { SizedPool } from './ports/datastore.ts'
 
 /** Bounds of one pool's connections. */
 export interface PoolSize {
@@ -27,7 +27,7 @@ export interface Config {
   readonly baseUrl: string | undefined
   readonly dataDir: string
   readonly storage: Storage
-  readonly pools: Readonly<Record<Pool, PoolSize>>
+  readonly pools: Readonly<Record<SizedPool, PoolSize>>
   readonly tls: { readonly certPath: string; readonly keyPath: string } | undefined
   /** CIDR networks. */
   readonly trustedProxies: readonly string[]

@@ -15,6 +15,7 @@ import { createJoinTokenResolver } from './join-tokens/join-token-resolver.ts'
 import { createJoinTokens } from './join-tokens/service.ts'
 import { createMeta } from './meta/service.ts'
 import { createNskResolver } from './nodes/nsk-resolver.ts'
+import { createRecoveryAnnouncer } from './nodes/recovery-announcer.ts'
 import { createNodes } from './nodes/service.ts'
 import type { CredentialResolver } from './ports/credential-resolver.ts'
 import { createProjects } from './projects/service.ts'
@@ -47,7 +48,11 @@ export function createServices(
     onFailure: (error) => log.warn({ err: error }, 'the last use of tokens could not be written'),
   })
   const withMint = { ...deps, mint: createMint(deps) }
-  const nodes = createNodes(deps)
+  const recoveries = createRecoveryAnnouncer({
+    ...backend,
+    onFailure: (error) => log.warn({ err: error }, 'nodes that are healthy again could not be announced'),
+  })
+  const nodes = createNodes({ ...deps, onBack: (nodeIds) => recoveries.add(nodeIds) })
   return {
     surfaces: mountedAll({
       authz: createAuthz(deps),
@@ -66,7 +71,7 @@ export function createServices(
     }),
     resolvers: [createNskResolver(deps), createApiTokenResolver({ ...deps, lastUsed }), createJoinTokenResolver(deps)],
     drain: () => nodes.drain(),
-    flush: () => lastUsed.flush(),
+    flush: async () => void (await Promise.all([lastUsed.flush(), recoveries.settled()])),
   }
 }
 

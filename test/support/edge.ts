@@ -46,6 +46,7 @@ export async function startEdge(options: Partial<AppDeps> = {}): Promise<Edge> {
       close: async () => undefined,
     },
     keyring: {
+      cacheKey: (text) => text,
       keyIds: () => ['k'],
       mac: (purpose, text) => ({ keyId: 'k', mac: mac(purpose, text) }),
       macWith: (purpose, keyId, text) => (keyId === 'k' ? mac(purpose, text) : undefined),

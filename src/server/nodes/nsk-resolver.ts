@@ -67,7 +67,7 @@ export function createNskResolver(deps: NskResolverDeps): CredentialResolver {
     const fields = parseNsk(presented)
     if (fields === undefined) return UNKNOWN
     const seen = changes
-    const stored = await findKey(deps.datastore.pool('interactive'), fields, clock.now())
+    const stored = await findKey(deps.datastore.pool('node-keys'), fields, clock.now())
     if (stored === undefined || !matches(stored, presented)) return UNKNOWN
     const key = knownKey(fields, { stored, cacheKey: keyring.cacheKey(presented) })
     const answered = answer(key)
@@ -115,7 +115,7 @@ function callerOf({ nodeId, kid }: { nodeId: string; kid: string }, stored: Pres
 
 /** The caller's own key is named by itself, and no audit row: the rotation has its own. */
 async function retireElders(deps: NskResolverDeps, key: { nodeId: string; kid: string }): Promise<void> {
-  const options = { pool: 'interactive', correlationId: deps.ids.next(), audit: () => undefined } as const
+  const options = { pool: 'node-keys', correlationId: deps.ids.next(), audit: () => undefined } as const
   await deps.unitOfWork.run(options, async (change) => {
     await lockNode(change.db, key.nodeId)
     if (await markFirstUse(change.db, key, deps.clock.now())) change.credentialChanged('nsk', key.nodeId)

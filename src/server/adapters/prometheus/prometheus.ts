@@ -18,8 +18,21 @@ export interface Prometheus {
 /** What a probe last said, asked whenever the metrics are read. */
 export type ProbeStates = () => Promise<readonly { readonly name: string; readonly ok: boolean }[]>
 
+/** Who leads, and how far the outbox has come. */
+export interface OrderStates {
+  isLeading(): boolean
+  /** Rows that wait for a number, and those that each consumer has not taken. @throws while the datastore is away. */
+  outboxLag(): Promise<{
+    readonly unnumbered: number
+    readonly consumers: readonly { readonly name: string; readonly rows: number }[]
+  }>
+}
+
 /** Counts with prom-client, in a registry of its own: two servers in one process do not mix. */
-export function createPrometheus(probeStates: ProbeStates): Prometheus {
+export function createPrometheus(
+  probeStates: ProbeStates,
+  order: () => OrderStates | undefined = () => undefined,
+): Prometheus {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
@@ -30,6 +43,7 @@ export function createPrometheus(probeStates: ProbeStates): Prometheus {
   const failed = counter('audit_write_failures_total', 'Audit rows that could not be stored')
   const dropped = counter('audit_rows_dropped_total', 'Audit rows of reads that the queue had no room for')
   registry.registerMetric(probeGauge(probeStates))
+  for (const gauge of orderGauges(order)) registry.registerMetric(gauge)
 
   return {
     contentType: registry.contentType,
@@ -53,4 +67,32 @@ function probeGauge(probeStates: ProbeStates): Gauge {
       for (const { name, ok } of await probeStates()) this.set({ probe: name }, ok ? 1 : 0)
     },
   })
+}
+
+/** Gauges of the leader and the outbox. While the datastore is away there is no lag to show: the probe says why. */
+function orderGauges(order: () => OrderStates | undefined): readonly Gauge[] {
+  const leading = new Gauge({
+    name: 'leading',
+    help: '1 in the one process of a deployment that leads',
+    registers: [],
+    collect() {
+      this.set(order()?.isLeading() === true ? 1 : 0)
+    },
+  })
+  const lag = new Gauge({
+    name: 'outbox_lag_rows',
+    help: 'Outbox rows that wait for a number (counted up to 10000), or for the consumer of that name',
+    labelNames: ['stage'],
+    registers: [],
+    async collect() {
+      this.reset()
+      const found = await order()
+        ?.outboxLag()
+        .catch(() => undefined)
+      if (found === undefined) return
+      this.set({ stage: 'numbering' }, found.unnumbered)
+      for (const { name, rows } of found.consumers) this.set({ stage: name }, rows)
+    },
+  })
+  return [leading, lag]
 }
