@@ -1,3 +1,5 @@
+import { atTurnEnd } from './turn-end.ts'
+
 /** Sends an answer; never throws. */
 export type Send = () => void
 
@@ -9,14 +11,14 @@ export type Send = () => void
 export function createDepartures(): (send: Send) => void {
   let waiting: Send[] = []
 
-  function leave(): void {
-    const leaving = waiting
+  const leaving = atTurnEnd(() => {
+    const sends = waiting
     waiting = []
-    for (const send of leaving) send()
-  }
+    for (const send of sends) send()
+  })
 
   return (send) => {
-    if (waiting.length === 0) setImmediate(leave)
     waiting.push(send)
+    leaving.ask()
   }
 }

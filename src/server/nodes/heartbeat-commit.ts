@@ -1,4 +1,5 @@
 import { problem } from '../../shared/problems.ts'
+import { atTurnEnd } from '../http/turn-end.ts'
 import { DatastoreError } from '../ports/datastore.ts'
 import { createHeartbeatQueue, type Caller, type Gathered, type Heartbeat } from './heartbeat-queue.ts'
 
@@ -44,7 +45,8 @@ export function createHeartbeatCommit(options: HeartbeatCommitOptions): Heartbea
   let tick = 0
   let ticking: NodeJS.Timeout | undefined
   let drained: (() => void) | undefined
-  let isDeparting = false
+  /** What arrives in the same turn goes along. */
+  const departure = atTurnEnd(depart)
 
   function record(heartbeat: Heartbeat): Promise<boolean> {
     if (drained !== undefined) return Promise.reject(problem('shutting_down'))
@@ -52,31 +54,21 @@ export function createHeartbeatCommit(options: HeartbeatCommitOptions): Heartbea
     callers += 1
     return new Promise((resolve, reject) => {
       queue.add(heartbeat, { resolve, reject }, tick)
-      if (flights.size < options.flightsMax) departSoon()
+      if (flights.size < options.flightsMax) departure.ask()
     })
   }
 
-  /** At the end of the event loop's turn: what arrived in the same turn goes along. */
-  function departSoon(): void {
-    if (isDeparting) return
-    isDeparting = true
-    setImmediate(depart)
-  }
-
   function depart(): void {
-    isDeparting = false
     if (queue.size() === 0) return rest()
     const batch = queue.take(options.batchMax)
     flights.add(batch)
     ticking ??= setInterval(dropOverdue, options.deadlineMs / 2)
-    void fly(batch).finally(() => land(batch))
-    if (queue.size() > 0 && flights.size < options.flightsMax) departSoon()
-  }
-
-  function land(batch: readonly Gathered[]): void {
-    flights.delete(batch)
-    if (queue.size() > 0) departSoon()
-    else rest()
+    void fly(batch).finally(() => {
+      flights.delete(batch)
+      if (queue.size() > 0) departure.ask()
+      else rest()
+    })
+    if (queue.size() > 0 && flights.size < options.flightsMax) departure.ask()
   }
 
   /** A row that the datastore refuses must not cost its neighbours their answer: the batch is halved until it is alone. */
@@ -118,7 +110,7 @@ export function createHeartbeatCommit(options: HeartbeatCommitOptions): Heartbea
 
   /** Unless something is under way still. */
   function rest(): void {
-    if (flights.size > 0 || isDeparting) return
+    if (flights.size > 0 || departure.isAsked()) return
     clearInterval(ticking)
     ticking = undefined
     drained?.()
