@@ -103,6 +103,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   EROFS: 'lies on a read-only file system: choose another with --data-dir',
   ENOSPC: 'has no space left: free some, then start again',
   EDQUOT: 'has used up its quota: free some space, then start again',
+  EIO: 'lies on a disk that fails to read or write: mend the disk, or choose another with --data-dir',
   ENOTDIR: 'is not a directory: choose another with --data-dir',
   EEXIST: 'is not a directory: choose another with --data-dir',
 }
@@ -112,7 +113,7 @@ function codeIn(error: Error): string | undefined {
   const { code } = error as NodeJS.ErrnoException
   if (code !== undefined) return code
   if (/no space left on device/i.test(error.message)) return 'ENOSPC'
-  return /\b(ENOSPC|EDQUOT|EACCES|EROFS)\b/.exec(error.message)?.[1]
+  return /\b(ENOSPC|EDQUOT|EACCES|EROFS|EIO)\b/.exec(error.message)?.[1]
 }
 
 /** The sentence for a directory that cannot be used; anything unexpected comes back as it is. */
