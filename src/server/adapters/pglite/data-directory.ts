@@ -25,10 +25,20 @@ export function makeDataDirectory(dataDir: string): void {
   makeDataDirectory(dirname(dataDir))
   try {
     mkdirSync(dataDir, { mode: 0o700 })
+    syncAbove(dataDir)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
     const message = `The data directory ${dataDir} cannot be created: choose another with --data-dir.`
     throw new BootError(1, message, error)
+  }
+}
+
+/** Its name must be on stable storage before anything in it counts. Where the directory above cannot be read, it cannot be synced. */
+function syncAbove(path: string): void {
+  try {
+    syncEntry(dirname(path))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error
   }
 }
 
