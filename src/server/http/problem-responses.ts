@@ -40,8 +40,7 @@ export interface OwnCodes {
 export function answerTo(error: unknown, { overCap, outage }: OwnCodes): Problem {
   if (error instanceof Problem) return error
   if (error instanceof Refusal) return error.answer
-  if (error instanceof DatastoreError)
-    return problem(error.failure === 'unavailable' ? outage : 'internal', {}, error)
+  if (error instanceof DatastoreError) return problem(error.failure === 'unavailable' ? outage : 'internal', {}, error)
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return problem(overCap)
   const known = FRAMEWORK[code]

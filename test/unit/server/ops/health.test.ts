@@ -29,7 +29,10 @@ test('a probe that never succeeded blocks readiness', async () => {
   const database = probe('db-primary')
   database.up = false
   const report = await createHealth([database], frozen()).report()
-  expect(report).toEqual({ status: 'unhealthy', probes: [{ name: 'db-primary', ok: false, detail: 'it does not answer' }] })
+  expect(report).toEqual({
+    status: 'unhealthy',
+    probes: [{ name: 'db-primary', ok: false, detail: 'it does not answer' }],
+  })
   expect(httpStatusOf(report)).toBe(503)
 })
 
@@ -54,10 +57,7 @@ test('a probe that fails after its first success only degrades, and recovers', a
 test.each([
   [new DatastoreError('unavailable', undefined, undefined), 'it does not answer'],
   [new DatastoreError('readonly', undefined, undefined), 'it is read-only: it takes no writes'],
-  [
-    new DatastoreStopped(new Error('/var/lib/ctl: EIO')),
-    'it stopped after a failed write or sync: restart the server',
-  ],
+  [new DatastoreStopped(new Error('/var/lib/ctl: EIO')), 'it stopped after a failed write or sync: restart the server'],
 ])('says what is wrong, and nothing of the cause: %s', async (cause, detail) => {
   const failing = { name: 'db-primary', check: () => Promise.reject(cause) }
   const { probes } = await createHealth([failing], frozen()).report()
