@@ -65,7 +65,13 @@ export const EVERYWHERE = {
 
 /** Of commands that talk to a server. */
 export const CONNECTION = {
-  context: { kind: 'text', value: 'NAME', describe: 'Use this context', also: 'CTL_CONTEXT' },
+  context: {
+    kind: 'text',
+    value: 'NAME',
+    noun: 'contexts',
+    describe: 'Use this context',
+    also: 'CTL_CONTEXT',
+  },
   url: { kind: 'text', value: 'URL', describe: 'Server to talk to', also: 'CTL_URL' },
   'token-file': {
     kind: 'text',

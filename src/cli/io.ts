@@ -40,4 +40,6 @@ export interface Io {
   /** Aborted by Ctrl-C. The first read of it takes over SIGINT. */
   readonly interrupted: AbortSignal
   prompter(): Promise<Prompter>
+  /** Ends the process although something of it still runs; absent where the process is not the command's own. */
+  leave?(exitCode: number): void
 }

@@ -22,6 +22,7 @@ export function processIo(): Io {
     get interrupted() {
       return interruption()
     },
+    leave: (exitCode) => process.exit(exitCode),
     prompter: async () => (await import('./prompter.ts')).createPrompter(process.stdin, process.stderr),
   }
 }

@@ -32,6 +32,8 @@ export interface Resolver {
   resource(text: string, scope: Scope): Promise<string>
   /** All rows of a noun, for choices. */
   list(noun: string, scope: Scope): Promise<readonly unknown[]>
+  /** Hands over the rows of a noun until one is answered with false. */
+  visit(noun: string, scope: Scope, see: (row: unknown) => boolean): Promise<void>
 }
 
 /** A list to search in place of the usual one of its noun. */
@@ -72,19 +74,26 @@ export function createResolver(session: Session, otherLists: OtherLists = {}): R
   }
 
   async function readAll(noun: string, scope: Scope): Promise<readonly unknown[]> {
+    const found: unknown[] = []
+    await visit(noun, scope, (row) => {
+      if (found.length >= SEARCH_MAX) throw usageError(`there are too many ${noun} to search; give the whole id`)
+      return found.push(row) > 0
+    })
+    return found
+  }
+
+  async function visit(noun: string, scope: Scope, see: (row: unknown) => boolean): Promise<void> {
     const operation = otherLists[noun]?.operation ?? listOperation(session, noun)
     if (!operation) throw usageError(`a ${singular(noun)} must be given by its whole id here`)
     const caller = await session.caller()
     const input = otherLists[noun]?.input ?? (await scopeInput(operation, scope))
-    if (!operation.paging) return rowsOf((await caller.call(operation, input)).value) ?? []
+    if (!operation.paging) {
+      ;(rowsOf((await caller.call(operation, input)).value) ?? []).every(see)
+      return
+    }
     const page = async (query: CallInput): Promise<Page<unknown>> =>
       (await caller.call(operation, query)).value as Page<unknown>
-    const found: unknown[] = []
-    for await (const row of pagedRows(page, { ...input, limit: '200' })) {
-      if (found.length >= SEARCH_MAX) throw usageError(`there are too many ${noun} to search; give the whole id`)
-      found.push(row)
-    }
-    return found
+    for await (const row of pagedRows(page, { ...input, limit: '200' })) if (!see(row)) return
   }
 
   /** Fills the members of a list operation that say where it lists. */
@@ -145,6 +154,7 @@ export function createResolver(session: Session, otherLists: OtherLists = {}): R
     object,
     fallback,
     list,
+    visit,
     resource: async (text, scope) => (text === 'platform' ? 'platform:main' : reference(text, scope)),
     async subject(text, scope) {
       if (text === 'me') return String((await session.whoami())['subject'])

@@ -147,6 +147,12 @@ const OWN_COMMANDS: readonly CommandRow[] = [
     load: async () => (await import('./commands/completion/install.ts')).install,
   },
   {
+    words: '__complete',
+    summary: 'Offer what the last word of a command line may name; completion scripts call it',
+    hidden: true,
+    load: async () => (await import('./commands/complete.ts')).complete,
+  },
+  {
     words: 'help exit-codes',
     summary: 'Explain the exit codes',
     load: async () => (await import('./commands/help/exit-codes.ts')).exitCodes,

@@ -38,7 +38,8 @@ const DAY_SECONDS = 86_400
 const SAME_KEYPRESS_MS = 1000
 
 /**
- * Runs `ctl serve` until a signal ends it. Resolves with the exit code: 0 after a signal, else what the error says.
+ * Runs `ctl serve` until a signal ends it. Resolves with the exit code: 0, or 1 where the datastore broke before the
+ * signal; else what the error says.
  *
  * @param argv what follows `serve`
  */
@@ -65,18 +66,17 @@ function check({ tls }: Config, { stderr }: ServeIo): number {
   return 0
 }
 
-/** Resolves at the first signal to stop, or when the datastore broke. A second signal ends the process at once. */
+/** Resolves at the first signal to stop. A second signal ends the process at once. */
 interface Ending {
-  readonly ended: Promise<'signal' | 'broken'>
+  readonly ended: Promise<void>
   readonly signal: AbortSignal
-  broke(): void
   dispose(): void
 }
 
 function listenForEnding(): Ending {
   const controller = new AbortController()
-  let settle: (how: 'signal' | 'broken') => void = () => undefined
-  const ended = new Promise<'signal' | 'broken'>((resolve) => {
+  let settle = (): void => undefined
+  const ended = new Promise<void>((resolve) => {
     settle = resolve
   })
   let firstMs = Infinity
@@ -84,16 +84,12 @@ function listenForEnding(): Ending {
     if (Date.now() - firstMs >= SAME_KEYPRESS_MS) process.exit(130)
     firstMs = Math.min(firstMs, Date.now())
     controller.abort()
-    settle('signal')
+    settle()
   }
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal)
   return {
     ended,
     signal: controller.signal,
-    broke() {
-      controller.abort()
-      settle('broken')
-    },
     dispose: () => void process.off('SIGTERM', onSignal).off('SIGINT', onSignal),
   }
 }
@@ -102,32 +98,34 @@ async function run(config: Config, io: ServeIo): Promise<number> {
   const log = createLog(config.logLevel, io.stderr)
   const ending = listenForEnding()
   const memory = createMemoryHandover()
+  let isBroken = false
+  // The process stays: whoever asks hears 503 and why, where a restart that must fail as well would say nothing.
   const onBroken = (error: Error): void => {
-    log.fatal({ err: error }, 'the embedded datastore broke; start the server again')
-    ending.broke()
+    isBroken = true
+    log.fatal({ err: error }, 'the embedded datastore takes nothing any more: mend its disk and restart the server')
   }
   try {
     const handover = config.isDev ? memory : createTokenFile(config.bootstrapTokenFile)
     const server = await serve({ config, log, handover, onBroken })
     announce(server, config, io)
-    return await runUntilEnded(server, { config, io, memory, ending, log })
+    await runUntilEnded(server, { config, io, memory, ending, log })
+    return isBroken ? 1 : 0
   } finally {
     ending.dispose()
   }
 }
 
-async function runUntilEnded(server: RunningServer, extras: Extras): Promise<number> {
+async function runUntilEnded(server: RunningServer, extras: Extras): Promise<void> {
   const { io, ending, log } = extras
   const stopReloading = reloadOnHangup(server, log)
   const running = runExtras(server, extras)
-  const how = await ending.ended
+  await ending.ended
   // A terminal has just echoed ^C.
   if (io.stderr.isTty) io.stderr.write('\n')
   io.stderr.write('Stopping: letting requests finish (10 s at most; once more to stop at once).\n')
   stopReloading()
   await running
   await server.close()
-  return how === 'signal' ? 0 : 1
 }
 
 /** The certificate is read again on SIGHUP; one that does not fit leaves the old one in place. */

@@ -118,6 +118,8 @@ async function startOver(ground: Ground): Promise<RunningServer> {
   const probe = { name: 'db-primary', check: (deadlineMs: number) => backend.datastore.ping(deadlineMs) }
   const health = createHealth([probe], backend.clock)
   if (metrics !== undefined) metrics.health = health
+  // The start has used the datastore: whatever happens to it from now on only degrades this server (S1 Degradation 1).
+  await health.report()
   const services = createServices(backend, { env: config.env, log })
   await backend.feed.start()
   const founding = { ...backend, founders: createFounders(backend, config.env) }

@@ -1,7 +1,11 @@
 // Stands in for `node:fs` where the embedded engine syncs, inside its worker thread: does the real thing, and writes down
 // in a journal what was written, created, renamed, removed and synced, in order. Plain JavaScript, since Node 20 strips no
-// types. The journal is named by the query: `disk-recorder.mjs?journal=/tmp/x&root=/tmp/data&skip=pg_wal`.
+// types. The journal is named by the query: `disk-recorder.mjs?journal=/tmp/x&root=/tmp/data&skip=pg_wal`. With
+// `everywhere=yes` it is preloaded into a whole server (`NODE_OPTIONS=--import …`): its own thread, its child processes,
+// and its worker threads, which inherit nothing by themselves.
 import fs from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import threads from 'node:worker_threads'
 
 const query = new URL(import.meta.url).searchParams
 const root = query.get('root')
@@ -35,11 +39,15 @@ fs.closeSync = (descriptor) => {
   real.closeSync(descriptor)
 }
 
-fs.writeSync = (descriptor, buffer, offset, length, position) => {
-  const written = real.writeSync(descriptor, buffer, offset, length, position)
+fs.writeSync = (descriptor, data, ...rest) => {
+  const written = real.writeSync(descriptor, data, ...rest)
   const path = paths.get(descriptor)
-  if (path !== undefined)
-    record({ op: 'write', path, position }, Buffer.from(buffer.subarray(offset, offset + written)))
+  if (path === undefined) return written
+  // A text comes with its position, bytes come with offset, length and position; without one, new files are written once.
+  const isText = typeof data === 'string'
+  const [offset, position] = isText ? [0, rest[0]] : [rest[0] ?? 0, rest[2]]
+  const bytes = isText ? Buffer.from(data) : Buffer.from(data.subarray(offset, offset + written))
+  record({ op: 'write', path, position: position ?? 0 }, bytes)
   return written
 }
 
@@ -61,19 +69,49 @@ fs.renameSync = (from, to) => {
   record({ op: 'rename', from, to })
 }
 
+fs.writeFileSync = (path, data, options) => {
+  real.writeFileSync(path, data, options)
+  if (!isInside(path)) return
+  record({ op: 'create', path })
+  record({ op: 'write', path, position: 0 }, Buffer.from(data))
+}
+
+fs.linkSync = (from, to) => {
+  real.linkSync(from, to)
+  if (isInside(from)) record({ op: 'link', from, to })
+}
+
+fs.rmSync = (path, options) => {
+  const isThere = isInside(path) && real.existsSync(path)
+  real.rmSync(path, options)
+  if (isThere) record({ op: 'remove', path })
+}
+
 fs.unlinkSync = (path) => {
   real.unlinkSync(path)
   if (isInside(path)) record({ op: 'unlink', path })
 }
 
 fs.mkdirSync = (path, ...rest) => {
+  const isNew = isInside(path) && !real.existsSync(path)
   real.mkdirSync(path, ...rest)
-  if (isInside(path)) record({ op: 'mkdir', path })
+  if (isNew) record({ op: 'mkdir', path })
 }
 
 export function fsyncSync(descriptor) {
   const path = paths.get(descriptor)
   if (skipped !== null && path?.includes(skipped)) return
   real.fsyncSync(descriptor)
-  record({ op: 'sync', path })
+  if (path !== undefined) record({ op: 'sync', path })
+}
+
+if (query.get('everywhere') === 'yes') {
+  fs.fsyncSync = fsyncSync
+  const { Worker } = threads
+  threads.Worker = class extends Worker {
+    constructor(url, options) {
+      super(url, { ...options, execArgv: [...(options?.execArgv ?? []), '--import', import.meta.url] })
+    }
+  }
+  syncBuiltinESMExports()
 }

@@ -7,7 +7,7 @@ export function bashScript(places: readonly Place[]): string {
 
 # Sets what may follow the command words in $1.
 _ctl_at() {
-  subs='' flags='' valued='' files='' choices=''
+  subs='' flags='' valued='' files='' choices='' named='' names=''
   case "$1" in
 ${places.map(placeCase).join('\n')}
     *) return 1 ;;
@@ -22,8 +22,18 @@ ${places.flatMap(valueCases).join('\n')}
   esac
 }
 
+# Offers what \`ctl __complete\` answers for the line up to the cursor. It has 300 ms and never fails aloud.
+_ctl_names() {
+  local offer
+  while IFS=$'\\t' read -r offer _; do
+    [[ -n $offer ]] || continue
+    [[ $cur == [\\"\\']* ]] || printf -v offer '%q' "$offer"
+    COMPREPLY+=("$offer")
+  done < <(ctl __complete bash "\${COMP_LINE:0:COMP_POINT}" 2>/dev/null)
+}
+
 _ctl() {
-  local subs flags valued files choices
+  local subs flags valued files choices named names
   local cur="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" at='' word next=''
   local index
   COMPREPLY=()
@@ -42,11 +52,18 @@ _ctl() {
   if [[ $before == -* && " $valued " == *" $before "* ]]; then
     if _ctl_values "$at" "$before"; then COMPREPLY=($(compgen -W "$choices" -- "$cur"))
     elif [[ " $files " == *" $before "* ]]; then COMPREPLY=($(compgen -f -- "$cur"))
+    elif [[ " $named " == *" $before "* ]]; then _ctl_names
     fi
     return
   fi
+  if [[ \${COMP_LINE:0:COMP_POINT} =~ (^|[[:space:]])(--[a-z-]+)=[^[:space:]]*$ ]]; then
+    [[ " $named " == *" \${BASH_REMATCH[2]} "* ]] && _ctl_names
+    return
+  fi
   if [[ $cur == -* ]]; then COMPREPLY=($(compgen -W "$flags" -- "$cur"))
-  else COMPREPLY=($(compgen -W "$subs $choices" -- "$cur"))
+  else
+    COMPREPLY=($(compgen -W "$subs $choices" -- "$cur"))
+    [[ -n $names ]] && _ctl_names
   fi
 }
 
@@ -54,7 +71,7 @@ complete -F _ctl ctl
 `
 }
 
-function placeCase({ path, children, flags, choices }: Place): string {
+function placeCase({ path, children, flags, choices, names: asks }: Place): string {
   const valued = flags.filter(({ takesValue }) => takesValue)
   const sets = [
     ['subs', children.map(({ word }) => word)],
@@ -62,6 +79,8 @@ function placeCase({ path, children, flags, choices }: Place): string {
     ['valued', valued.flatMap(spellings)],
     ['files', valued.filter(({ isFile }) => isFile).flatMap(spellings)],
     ['choices', choices],
+    ['named', valued.filter(({ names }) => names).flatMap(spellings)],
+    ['names', asks ? ['yes'] : []],
   ] as const
   const assignments = sets
     .filter(([, words]) => words.length > 0)

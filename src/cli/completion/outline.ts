@@ -13,6 +13,8 @@ export interface Place {
   readonly flags: readonly OutlinedFlag[]
   /** Words that the first argument may be. */
   readonly choices: readonly string[]
+  /** Its arguments name objects that `ctl __complete` can list. */
+  readonly names: boolean
 }
 
 export interface OutlinedFlag {
@@ -23,6 +25,8 @@ export interface OutlinedFlag {
   readonly choices: readonly string[]
   /** The value is a file. */
   readonly isFile: boolean
+  /** The value names an object that `ctl __complete` can list. */
+  readonly names: boolean
 }
 
 /** The whole command line, place by place, the root first. */
@@ -40,6 +44,7 @@ async function visit(branch: Branch, manifest: Manifest, places: Place[]): Promi
     children: visible.map(([word, child]) => ({ word, summary: child.row?.summary ?? verbsOf(child) })),
     flags: flagsOf(command),
     choices: command?.args?.[0]?.choices ?? [],
+    names: command?.args?.some(({ noun }) => noun !== undefined) ?? false,
   })
   for (const [, child] of visible) await visit(child, manifest, places)
 }
@@ -64,5 +69,6 @@ function flagsOf(command: Command | undefined): readonly OutlinedFlag[] {
       takesValue: spec.kind !== 'switch' && spec.kind !== 'optional',
       choices: spec.choices ?? [],
       isFile: spec.value === 'FILE',
+      names: spec.noun !== undefined,
     }))
 }

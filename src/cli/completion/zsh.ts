@@ -8,7 +8,7 @@ export function zshScript(places: readonly Place[]): string {
 
 # Sets what may follow the command words in $1.
 _ctl_at() {
-  subs=() flags=() valued=() files=() choices=()
+  subs=() flags=() valued=() files=() choices=() named=() asks=()
   case "$1" in
 ${places.map(placeCase).join('\n')}
     (*) return 1 ;;
@@ -23,8 +23,20 @@ ${places.flatMap(valueCases).join('\n')}
   esac
 }
 
+# Offers what \`ctl __complete\` answers for the line up to the cursor. It has 300 ms and never fails aloud.
+_ctl_names() {
+  local -a offers shown
+  local offer line="\${(j: :)words[1,CURRENT-1]} \${PREFIX:-\${words[CURRENT]}}"
+  for offer in "\${(@f)$(ctl __complete zsh "$line" 2>/dev/null)}"; do
+    [[ -n $offer ]] || continue
+    offers+=("\${offer%%$'\\t'*}")
+    shown+=("\${offer%%$'\\t'*}  -- \${offer#*$'\\t'}")
+  done
+  (( \${#offers} )) && compadd -l -d shown -- $offers
+}
+
 _ctl() {
-  local -a subs flags valued files choices names
+  local -a subs flags valued files choices names named asks
   local at='' word skip='' before="\${words[CURRENT-1]}"
   _ctl_at ''
   for word in "\${(@)words[2,CURRENT-1]}"; do
@@ -41,14 +53,18 @@ _ctl() {
   if [[ $before == -* ]] && (( \${valued[(Ie)$before]} )); then
     if _ctl_values "$at" "$before"; then compadd -- $choices
     elif (( \${files[(Ie)$before]} )); then _files
+    elif (( \${named[(Ie)$before]} )); then _ctl_names
     fi
     return
   fi
-  if [[ \${words[CURRENT]} == -* ]]; then
+  if [[ \${words[CURRENT]} == --*=* ]]; then
+    (( \${named[(Ie)\${words[CURRENT]%%=*}]} )) && _ctl_names
+  elif [[ \${words[CURRENT]} == -* ]]; then
     _describe -o 'flag' flags
   else
     (( \${#choices} )) && compadd -- $choices
     (( \${#subs} )) && _describe 'command' subs
+    (( \${#asks} )) && _ctl_names
   fi
   return 0
 }
@@ -57,7 +73,7 @@ if [[ $funcstack[1] == _ctl ]]; then _ctl "$@"; else compdef _ctl ctl; fi
 `
 }
 
-function placeCase({ path, children, flags, choices }: Place): string {
+function placeCase({ path, children, flags, choices, names: asks }: Place): string {
   const valued = flags.filter(({ takesValue }) => takesValue)
   const sets = [
     ['subs', children.map(({ word, summary }) => quoted(`${word}:${summary}`))],
@@ -65,6 +81,8 @@ function placeCase({ path, children, flags, choices }: Place): string {
     ['valued', valued.flatMap(spellings)],
     ['files', valued.filter(({ isFile }) => isFile).flatMap(spellings)],
     ['choices', choices.map(quoted)],
+    ['named', valued.filter(({ names }) => names).flatMap(spellings)],
+    ['asks', asks ? ['yes'] : []],
   ] as const
   const assignments = sets
     .filter(([, words]) => words.length > 0)

@@ -65,7 +65,7 @@ export function createAnswers({ trail, drain, clock, log, mint, observe }: Answe
     error: unknown,
     correlationId = correlationIdOf(request.headers, mint),
   ): void {
-    const answer = answerTo(error, 'request_body_too_large')
+    const answer = answerTo(error, { overCap: 'request_body_too_large', outage: 'internal' })
     logFailure(log, { error, answer, correlationId, operation: undefined })
     void reply.header('X-Correlation-Id', correlationId).header('X-Service-API-Version', API_VERSION)
     closeWhereDraining(reply)
@@ -75,7 +75,7 @@ export function createAnswers({ trail, drain, clock, log, mint, observe }: Answe
   function fail(exchange: Exchange, error: unknown): void {
     const { active } = exchange.request
     if (active === undefined) return turnAway(exchange, error)
-    const answer = answerTo(error, active.plan.overCap)
+    const answer = answerTo(error, active.plan)
     logFailure(log, { error, answer, correlationId: active.correlationId, operation: active.plan.id })
     const written = trail.failed(active, error, answer)
     if (written) void written.then(() => refuse(active, exchange.reply, answer))

@@ -26,9 +26,12 @@ type StoreBatch = (records: readonly AuditRecord[]) => Promise<boolean>
 
 /** Makes the storing of batches: a row that the datastore refuses is found by halving, and costs its neighbours nothing. */
 export function createAuditBatches({ sink, log, counters }: AuditBatchesDeps): StoreBatch {
+  let isWaiting = false
+
   async function store(records: readonly AuditRecord[]): Promise<boolean> {
     try {
       await sink.write(records)
+      isWaiting = false
       counters.written(records.length)
       return true
     } catch (error) {
@@ -37,7 +40,9 @@ export function createAuditBatches({ sink, log, counters }: AuditBatchesDeps): S
   }
 
   function waitForStore(records: readonly AuditRecord[], error: unknown): false {
-    log.error({ err: error, rows: records.length }, 'audit rows wait for the datastore')
+    // Once for each time that it goes away: what is tried every second is not worth a line every second.
+    if (!isWaiting) log.error({ err: error, rows: records.length }, 'audit rows wait for the datastore')
+    isWaiting = true
     return false
   }
 

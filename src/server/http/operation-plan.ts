@@ -47,6 +47,8 @@ export interface OperationPlan {
   /** Bytes; what is read and thrown away where the operation has no body. */
   readonly bodyBytesMax: number
   readonly overCap: ProblemCode
+  /** What a datastore that is away is to the caller: reads say so, writes have no code of their own (S1 Degradation). */
+  readonly outage: ProblemCode
   /** The 400 of a body that cannot be decoded. */
   readonly bodyProblem: ProblemCode
 }
@@ -100,6 +102,7 @@ function planOperation(id: string, operation: Operation, surface: MountedSurface
     successStatus: Number(successStatus),
     ...payloadOf(successShape),
     ...planDefaults(operation),
+    outage: access === 'read' && operation.credentials.length > 0 ? 'datastore_unavailable' : 'internal',
     bodyProblem: bodyProblemOf(operation),
   }
 }

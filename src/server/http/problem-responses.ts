@@ -28,11 +28,19 @@ const FRAMEWORK: Readonly<Record<string, ProblemCode>> = {
   ECONNRESET: 'invalid_request',
 }
 
+/** Codes that differ from one operation to the next. */
+export interface OwnCodes {
+  /** A body over the cap. */
+  readonly overCap: ProblemCode
+  /** The datastore is away. */
+  readonly outage: ProblemCode
+}
+
 /** The answer to a failure of any kind; what is none of ours is 500 `internal`. */
-export function answerTo(error: unknown, overCap: ProblemCode): Problem {
+export function answerTo(error: unknown, { overCap, outage }: OwnCodes): Problem {
   if (error instanceof Problem) return error
   if (error instanceof Refusal) return error.answer
-  if (error instanceof DatastoreError) return problem('internal', {}, error)
+  if (error instanceof DatastoreError) return problem(error.failure === 'unavailable' ? outage : 'internal', {}, error)
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return problem(overCap)
   const known = FRAMEWORK[code]

@@ -1,4 +1,5 @@
 import type { Clock } from '../ports/clock.ts'
+import { DatastoreError, DatastoreStopped } from '../ports/datastore.ts'
 
 /** A dependency whose state readiness reports. */
 export interface Probe {
@@ -13,6 +14,8 @@ export interface ProbeResult {
   readonly ok: boolean
   /** The probe has succeeded since boot: its failure degrades the server and does not take it out of rotation. */
   readonly informational?: true
+  /** What is wrong, in words that anybody may read; present exactly when it is not ok. */
+  readonly detail?: string
 }
 
 export interface HealthReport {
@@ -41,9 +44,12 @@ export function createHealth(probes: readonly Probe[], clock: Clock): Health {
 
   async function ask(probe: Probe): Promise<ProbeResult> {
     const { name } = probe
-    const ok = await withDeadline(probe)
-    if (ok) latched.add(name)
-    return !ok && latched.has(name) ? { name, ok, informational: true } : { name, ok }
+    const detail = await withDeadline(probe)
+    if (detail === undefined) {
+      latched.add(name)
+      return { name, ok: true }
+    }
+    return latched.has(name) ? { name, ok: false, informational: true, detail } : { name, ok: false, detail }
   }
 
   async function askAll(): Promise<HealthReport> {
@@ -74,16 +80,22 @@ function statusOf(results: readonly ProbeResult[]): HealthReport['status'] {
   return results.every(({ ok, informational }) => ok || informational) ? 'degraded' : 'unhealthy'
 }
 
-/** A probe that forgets its deadline is answered for. */
-async function withDeadline(probe: Probe): Promise<boolean> {
+const NO_ANSWER = 'it does not answer'
+
+/** The cause is for the log: this is shown to whoever asks. */
+function detailOf(error: unknown): string {
+  if (error instanceof DatastoreStopped) return 'it stopped after a failed write or sync: restart the server'
+  if (error instanceof DatastoreError && error.failure === 'readonly') return 'it is read-only: it takes no writes'
+  return NO_ANSWER
+}
+
+/** What is wrong, undefined when nothing is. A probe that forgets its deadline is answered for. */
+async function withDeadline(probe: Probe): Promise<string | undefined> {
   let timer: NodeJS.Timeout | undefined
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(resolve, DEADLINE_MS + 500, false)
+  const late = new Promise<string>((resolve) => {
+    timer = setTimeout(resolve, DEADLINE_MS + 500, NO_ANSWER)
   })
-  const answer = probe.check(DEADLINE_MS).then(
-    () => true,
-    () => false,
-  )
+  const answer = probe.check(DEADLINE_MS).then(() => undefined, detailOf)
   try {
     return await Promise.race([answer, late])
   } finally {

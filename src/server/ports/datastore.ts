@@ -23,7 +23,7 @@ export interface Datastore {
   pool(name: Pool): Db
   /** Runs `work` in one READ COMMITTED transaction; commits when it resolves. A deadlock victim is tried once more. */
   transaction<T>(pool: Pool, work: (tx: Db) => Promise<T>): Promise<T>
-  /** Resolves when a round trip succeeds within `deadlineMs`. */
+  /** Resolves when a round trip succeeds within `deadlineMs` and writes are taken. */
   ping(deadlineMs: number): Promise<void>
   /** Checkpoints where that is ours to do, closes every connection. */
   close(): Promise<void>
@@ -49,6 +49,17 @@ export class DatastoreError extends Error {
     this.name = 'DatastoreError'
     this.failure = failure
     this.constraint = constraint
+  }
+}
+
+/**
+ * The datastore stopped for good: a write or a sync of its log failed, and whatever it said after that could be untrue.
+ * Only a new process, which recovers from what is on the disk, can be trusted again.
+ */
+export class DatastoreStopped extends DatastoreError {
+  constructor(cause: unknown) {
+    super('unavailable', undefined, cause)
+    this.name = 'DatastoreStopped'
   }
 }
 

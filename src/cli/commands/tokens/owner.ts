@@ -10,7 +10,7 @@ import type { Session } from '../../session.ts'
 const FOR: FlagSpec = {
   kind: 'text',
   value: 'IDENTITY',
-  noun: 'identities',
+  noun: 'owners',
   describe: "Another identity's: user:NAME or service:NAME; needs manage on its Domain",
 }
 

@@ -25,10 +25,20 @@ export function makeDataDirectory(dataDir: string): void {
   makeDataDirectory(dirname(dataDir))
   try {
     mkdirSync(dataDir, { mode: 0o700 })
+    syncAbove(dataDir)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
     const message = `The data directory ${dataDir} cannot be created: choose another with --data-dir.`
     throw new BootError(1, message, error)
+  }
+}
+
+/** Its name must be on stable storage before anything in it counts. Where the directory above cannot be read, it cannot be synced. */
+function syncAbove(path: string): void {
+  try {
+    syncEntry(dirname(path))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error
   }
 }
 
@@ -103,6 +113,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   EROFS: 'lies on a read-only file system: choose another with --data-dir',
   ENOSPC: 'has no space left: free some, then start again',
   EDQUOT: 'has used up its quota: free some space, then start again',
+  EIO: 'lies on a disk that fails to read or write: mend the disk, or choose another with --data-dir',
   ENOTDIR: 'is not a directory: choose another with --data-dir',
   EEXIST: 'is not a directory: choose another with --data-dir',
 }
@@ -112,7 +123,7 @@ function codeIn(error: Error): string | undefined {
   const { code } = error as NodeJS.ErrnoException
   if (code !== undefined) return code
   if (/no space left on device/i.test(error.message)) return 'ENOSPC'
-  return /\b(ENOSPC|EDQUOT|EACCES|EROFS)\b/.exec(error.message)?.[1]
+  return /\b(ENOSPC|EDQUOT|EACCES|EROFS|EIO)\b/.exec(error.message)?.[1]
 }
 
 /** The sentence for a directory that cannot be used; anything unexpected comes back as it is. */

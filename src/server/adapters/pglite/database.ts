@@ -13,7 +13,10 @@ import { createOnlyPlace } from './leader-seat.ts'
 import { type Engine, startEngine } from './engine.ts'
 import { startMaintenance } from './maintenance.ts'
 import { createSessionQueue } from './session-queue.ts'
+import { freeBytesBelow, type SpaceGuard, startSpaceGuard } from './space-guard.ts'
 import type { EngineOptions } from './worker.js'
+
+type Warn = (message: string, cause?: unknown) => void
 
 export interface PgliteOptions {
   /** The server's data directory; undefined keeps everything in memory, gone at the end (`--dev`, tests). */
@@ -22,8 +25,8 @@ export interface PgliteOptions {
   readonly statementDeadlinesMs?: Partial<Record<Pool, number>>
   /** Hears once when the engine broke: it acknowledges nothing more until the server is restarted. Default: throws it. */
   readonly onFailure?: (error: Error) => void
-  /** Hears of maintenance that failed; it is tried again. Default: a process warning. */
-  readonly warn?: (message: string, cause?: unknown) => void
+  /** Hears of maintenance that failed and is tried again, and of a disk that fills. Default: a process warning. */
+  readonly warn?: Warn
   /** What tests put in the engine's place. */
   readonly engine?: Partial<Pick<EngineOptions, 'syncModule' | 'startParams'>>
 }
@@ -69,13 +72,19 @@ const throwIt = (error: Error) => {
   throw error
 }
 
+function watchSpace(directory: string, datastore: Datastore, warn: Warn): SpaceGuard {
+  return startSpaceGuard({ db: datastore.pool('worker'), freeBytes: () => freeBytesBelow(directory), warn })
+}
+
 /** Starts the engine, its queue and its chores. */
 async function start(directory: string | undefined, options: PgliteOptions) {
   const { onFailure = throwIt, warn = (message) => process.emitWarning(message) } = options
   const engine = await startEngine({ ...ENGINE_OPTIONS, ...options.engine, directory }, onFailure)
   const datastore = assemble(engine, options)
-  const maintenance = startMaintenance(datastore, warn)
+  const space = directory === undefined ? undefined : watchSpace(directory, datastore, warn)
+  const maintenance = startMaintenance(datastore, { warn, isReadOnly: () => space?.isReadOnly() === true })
   const shutDown = async () => {
+    await space?.stop()
     await maintenance.stop()
     await datastore.close()
   }

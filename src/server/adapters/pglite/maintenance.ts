@@ -58,10 +58,16 @@ export interface Maintenance {
   stop(): Promise<void>
 }
 
+export interface MaintenanceHooks {
+  readonly warn: (message: string, cause?: unknown) => void
+  /** Whether the disk has no room for more than what must be written. */
+  readonly isReadOnly: () => boolean
+}
+
 const CHORES_INTERVAL_MS = 15_000
 
 /** Does the chores now and then, in the background. A failure is reported and tried again. */
-export function startMaintenance(datastore: Datastore, warn: (message: string, cause?: unknown) => void): Maintenance {
+export function startMaintenance(datastore: Datastore, { warn, isReadOnly }: MaintenanceHooks): Maintenance {
   const chores = createChores(datastore, () => performance.now())
   let running: Promise<void> = Promise.resolve()
   let isStopped = false
@@ -69,7 +75,8 @@ export function startMaintenance(datastore: Datastore, warn: (message: string, c
   async function round(): Promise<void> {
     try {
       await chores.checkpointWhenDue()
-      await chores.vacuumWhatChanged()
+      // A checkpoint gives old log back; vacuum writes new.
+      if (!isReadOnly()) await chores.vacuumWhatChanged()
     } catch (error) {
       if (!isStopped) warn('maintenance of the embedded datastore failed', error)
     }

@@ -1,5 +1,5 @@
 import type { Client } from 'pg'
-import { DatastoreError } from '../../ports/datastore.ts'
+import { DatastoreError, DatastoreStopped } from '../../ports/datastore.ts'
 import {
   createSession,
   createStatementNames,
@@ -33,8 +33,9 @@ export function createSessionQueue({ client, failure }: QueueOptions): SessionQu
   let current: OwnedSession | undefined
 
   function refusal(): DatastoreError | undefined {
-    const cause = isClosed ? new Error('the datastore is closed') : failure()
-    return cause && new DatastoreError('unavailable', undefined, cause)
+    if (isClosed) return new DatastoreError('unavailable', undefined, new Error('the datastore is closed'))
+    const cause = failure()
+    return cause && new DatastoreStopped(cause)
   }
 
   function passOn(): void {

@@ -1,7 +1,10 @@
 import { sql } from 'kysely'
 import { DatastoreError, type Db } from '../../ports/datastore.ts'
 
-/** One round trip. @throws DatastoreError `unavailable` when there is no answer within `deadlineMs`. */
+/**
+ * One round trip. @throws DatastoreError `unavailable` when there is no answer within `deadlineMs`, `readonly` when it
+ * answers and takes no writes: a standby, or a disk that is full.
+ */
 export async function ping(db: Db, deadlineMs: number): Promise<void> {
   const late = new DatastoreError('unavailable', undefined, new Error(`no answer to a ping within ${deadlineMs} ms`))
   let timer: NodeJS.Timeout | undefined
@@ -9,7 +12,9 @@ export async function ping(db: Db, deadlineMs: number): Promise<void> {
     timer = setTimeout(() => reject(late), deadlineMs)
   })
   try {
-    await Promise.race([sql`select 1`.execute(db), deadline])
+    const asked = sql<{ mode: string }>`select current_setting('transaction_read_only') as mode`.execute(db)
+    const { rows } = await Promise.race([asked, deadline])
+    if (rows[0]?.mode === 'on') throw new DatastoreError('readonly', undefined, new Error('it takes no writes'))
   } finally {
     clearTimeout(timer)
   }

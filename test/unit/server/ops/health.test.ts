@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { DatastoreError, DatastoreStopped } from '../../../../src/server/ports/datastore.ts'
 import { createHealth, httpStatusOf, type Probe } from '../../../../src/server/ops/health.ts'
 
 function probe(name: string): Probe & { up: boolean; asked: number } {
@@ -28,7 +29,10 @@ test('a probe that never succeeded blocks readiness', async () => {
   const database = probe('db-primary')
   database.up = false
   const report = await createHealth([database], frozen()).report()
-  expect(report).toEqual({ status: 'unhealthy', probes: [{ name: 'db-primary', ok: false }] })
+  expect(report).toEqual({
+    status: 'unhealthy',
+    probes: [{ name: 'db-primary', ok: false, detail: 'it does not answer' }],
+  })
   expect(httpStatusOf(report)).toBe(503)
 })
 
@@ -42,12 +46,22 @@ test('a probe that fails after its first success only degrades, and recovers', a
   const report = await health.report()
   expect(report).toEqual({
     status: 'degraded',
-    probes: [{ name: 'db-primary', ok: false, informational: true }],
+    probes: [{ name: 'db-primary', ok: false, informational: true, detail: 'it does not answer' }],
   })
   expect(httpStatusOf(report)).toBe(200)
   database.up = true
   clock.ms = 2000
   expect((await health.report()).status).toBe('ready')
+})
+
+test.each([
+  [new DatastoreError('unavailable', undefined, undefined), 'it does not answer'],
+  [new DatastoreError('readonly', undefined, undefined), 'it is read-only: it takes no writes'],
+  [new DatastoreStopped(new Error('/var/lib/ctl: EIO')), 'it stopped after a failed write or sync: restart the server'],
+])('says what is wrong, and nothing of the cause: %s', async (cause, detail) => {
+  const failing = { name: 'db-primary', check: () => Promise.reject(cause) }
+  const { probes } = await createHealth([failing], frozen()).report()
+  expect(probes).toEqual([{ name: 'db-primary', ok: false, detail }])
 })
 
 test('a latched failure beside one that never succeeded is unhealthy', async () => {

@@ -1,0 +1,93 @@
+import { createResolver } from '../references.ts'
+import { createSession, type Session } from '../session.ts'
+import { defineCommand } from '../command.ts'
+import { EXIT } from '../exit-code.ts'
+import { readLine } from '../completion/line.ts'
+import { createOfferCache } from '../completion/offer-cache.ts'
+import { findOffers, fitting, type Offer } from '../completion/offers.ts'
+import { wantedBy, type Wanted } from '../completion/wanted.ts'
+
+/** From the start of the process: longer than this, a person has pressed the key again. */
+const BUDGET_MS = 300
+/** What an answer keeps of the budget for itself. */
+const WRITING_MS = 20
+/** Offers younger than this are not asked for again. */
+const FRESH_MS = 15_000
+
+/**
+ * `ctl __complete fish 'ctl nodes show we'`: prints what the last word may be, one offer per line, a tab before what it
+ * is; for bash without what it leaves alone. Says nothing else whatever happens: a completion that fails offers nothing.
+ */
+export const complete = defineCommand({
+  raw: true,
+  async run(session, { args }) {
+    const leftMs = BUDGET_MS - WRITING_MS - performance.now()
+    const end = AbortSignal.timeout(Math.max(1, Math.ceil(leftMs)))
+    try {
+      await offer(session, args, end)
+    } catch {
+      // Not signed in, no server, no such context, a line that cannot be read: nothing is offered.
+    } finally {
+      // A look-up of a host name, for one, cannot be called off.
+      session.io.leave?.(EXIT.ok)
+    }
+  },
+})
+
+async function offer(session: Session, args: readonly string[], end: AbortSignal): Promise<void> {
+  const [shell, line = ''] = args
+  const { words, brokenAt } = readLine(line)
+  const wanted = await wantedBy(words.slice(1), session.manifest())
+  if (wanted === undefined) return
+  const offers = await offersFor(quiet(session, wanted, end), wanted, end)
+  const cut = shell === 'bash' ? brokenAt : 0
+  const lines = fitting(offers, wanted.begun).map(
+    ({ value, hint }) => `${`${wanted.kept}${value}`.slice(cut)}\t${inOneLine(hint)}\n`,
+  )
+  session.io.stdout.write(lines.join(''))
+}
+
+function inOneLine(hint: string): string {
+  return hint.replaceAll(/[\p{Cc}\p{Cf}]/gu, ' ')
+}
+
+/** The session of the line that is being typed: its server and credential, and no word to anybody. */
+function quiet({ io, version, manifest }: Session, { flags }: Wanted, end: AbortSignal): Session {
+  const { context, url, 'ca-file': caFile, 'token-file': tokenFile } = flags
+  const shared = Object.fromEntries(
+    Object.entries({ context, url, 'ca-file': caFile, 'token-file': tokenFile }).filter(([, value]) => value),
+  )
+  const stderr = { isTty: false, columns: 80, write: () => undefined }
+  return createSession({ io: { ...io, stderr, interrupted: end }, version, manifest, shared, flags })
+}
+
+/** From the cache while it is fresh; else asked for, and what is cached when that takes too long or fails. */
+async function offersFor(session: Session, { noun, flags }: Wanted, end: AbortSignal): Promise<readonly Offer[]> {
+  // Of somebody else's tokens only those who type that flag know the names.
+  if (noun === 'tokens' && flags['for'] !== undefined) return []
+  if (noun === 'contexts') return collect(session, noun, end)
+  const cache = createOfferCache(session.io)
+  const settings = await session.settings()
+  const places = [settings.domain.value ?? '', settings.project.value ?? '']
+  const token = await settings.token()
+  if (token === undefined) return []
+  const key = [settings.url.value, token, noun, ...places]
+  const kept = await cache.read(key)
+  if (kept && kept.ageMs < FRESH_MS) return kept.offers
+  try {
+    const found = await collect(session, noun, end)
+    if (end.aborted) return kept?.offers ?? found
+    await cache.write(key, found)
+    return found
+  } catch {
+    return kept?.offers ?? []
+  }
+}
+
+/** What was found until the end. */
+async function collect(session: Session, noun: string, end: AbortSignal): Promise<readonly Offer[]> {
+  const found: Offer[] = []
+  const late = new Promise<void>((resolve) => end.addEventListener('abort', () => resolve(), { once: true }))
+  await Promise.race([findOffers(session, createResolver(session), noun, (offers) => found.push(...offers)), late])
+  return found
+}

@@ -1,0 +1,95 @@
+import { memberOf, nameOf, references } from '../output/members.ts'
+import type { Resolver } from '../references.ts'
+import type { Session } from '../session.ts'
+
+/** A name or id to put at the cursor, and what it is in a few words. */
+export interface Offer {
+  readonly value: string
+  readonly hint: string
+  /** An id whose object is offered by name as well. */
+  readonly isId?: true
+}
+
+/** Hears of offers as they are found. */
+export type Hear = (offers: readonly Offer[]) => void
+
+/** Objects that are looked at; a list of more completes nothing that a person would read. */
+const ROWS_MAX = 2_000
+
+/** Digits of an id after which ids are worth offering. */
+const ID_DIGITS_MIN = 4
+
+/** Finds what a noun has: contexts on this machine, everything else on the server. */
+export async function findOffers(session: Session, resolver: Resolver, noun: string, hear: Hear): Promise<void> {
+  if (noun === 'contexts') return hear(await contexts(session))
+  if (noun === 'owners') return owners(resolver, hear)
+  if (noun === 'subjects') {
+    hear([{ value: 'me', hint: 'you' }])
+    await owners(resolver, hear)
+    return visit(resolver, 'groups', (rows) => hear(typed('group', rows)))
+  }
+  return visit(resolver, noun, (rows) => hear(named(rows)))
+}
+
+async function contexts(session: Session): Promise<readonly Offer[]> {
+  const { contexts: known } = await session.contexts.read()
+  return Object.entries(known).map(([value, { url }]) => ({ value, hint: url }))
+}
+
+/** Whoever may own a token: `user:…` and `service:…`. */
+function owners(resolver: Resolver, hear: Hear): Promise<void> {
+  return visit(resolver, 'identities', (rows) => {
+    const isUser = (row: unknown): boolean => memberOf(row, 'kind') === 'user'
+    hear([
+      ...typed('user', rows.filter(isUser)),
+      ...typed(
+        'service',
+        rows.filter((row) => !isUser(row)),
+      ),
+    ])
+  })
+}
+
+async function visit(resolver: Resolver, noun: string, see: (rows: readonly unknown[]) => void): Promise<void> {
+  const rows: unknown[] = []
+  await resolver.visit(noun, {}, (row) => rows.push(row) < ROWS_MAX)
+  see(rows)
+}
+
+function typed(type: string, rows: readonly unknown[]): readonly Offer[] {
+  return named(rows).map((offer) => ({ ...offer, value: `${type}:${offer.value}` }))
+}
+
+/** Every row under its name where that is the only one of it, and under its id. */
+function named(rows: readonly unknown[]): readonly Offer[] {
+  const byName = references(rows)
+  const names = rows.map((row, index) => ({ value: byName[index] ?? '', hint: hintOf(row) }))
+  const ids = rows.flatMap((row) => {
+    const id = memberOf(row, 'id')
+    return typeof id === 'string' && !byName.includes(id)
+      ? [{ value: id, hint: nameOf(row) ?? '', isId: true as const }]
+      : []
+  })
+  return [...names.filter(({ value }) => value !== ''), ...ids]
+}
+
+function hintOf(row: unknown): string {
+  for (const member of ['reachability', 'kind', 'relation', 'display_name', 'created_at']) {
+    const value = memberOf(row, member)
+    if (typeof value === 'string' && value !== '') return value
+  }
+  return ''
+}
+
+/** Offers that go on from what is begun; ids of named objects only once an id is begun. */
+export function fitting(offers: readonly Offer[], begun: string): readonly Offer[] {
+  const digits = begun.replace(/^[a-z]+:/, '')
+  const wantsIds = digits.length >= ID_DIGITS_MIN && /^[0-9a-f-]+$/.test(digits)
+  const fits = ({ value, isId }: Offer): boolean => value.startsWith(begun) && (wantsIds || isId !== true)
+  return offers.filter((offer) => fits(offer) && isTypeable(offer.value))
+}
+
+/** One line that no terminal acts on. */
+function isTypeable(value: string): boolean {
+  return !/[\p{Cc}\p{Cf}]/u.test(value)
+}
