@@ -8,7 +8,7 @@ import { createKeyring, createSecretStore } from './adapters/keyring/ring.ts'
 import { createChangeFeed, type FollowedFeed } from './adapters/postgres/change-feed.ts'
 import { migrate } from './adapters/postgres/migrate.ts'
 import { createUnitOfWork } from './adapters/postgres/unit-of-work.ts'
-import { openSigner } from './adapters/sealed-signer/open-signer.ts'
+import { openSigner, type FollowingSigner } from './adapters/sealed-signer/open-signer.ts'
 import { systemClock } from './adapters/system/clock.ts'
 import { recordRun } from './adapters/system/run-record.ts'
 import { createUuidV7 } from './adapters/system/uuid-v7.ts'
@@ -16,7 +16,6 @@ import type { Config } from './config.ts'
 import type { Clock, IdSource } from './ports/clock.ts'
 import type { Datastore } from './ports/datastore.ts'
 import type { Keyring, SecretStore } from './ports/keyring.ts'
-import type { Signer } from './ports/signer.ts'
 import type { UnitOfWork } from './ports/unit-of-work.ts'
 
 /** Every port with its adapter behind it. */
@@ -26,7 +25,7 @@ export interface Backend {
   readonly isRecovered: boolean
   readonly keyring: Keyring
   readonly secrets: SecretStore
-  readonly signer: Signer
+  readonly signer: FollowingSigner
   readonly feed: FollowedFeed
   readonly authorizer: EmbeddedAuthorizer
   readonly unitOfWork: UnitOfWork

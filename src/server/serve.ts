@@ -108,6 +108,7 @@ async function startOver(ground: Ground): Promise<RunningServer> {
   if (metrics !== undefined) metrics.health = health
   const services = createServices(backend, { env: config.env, log })
   await backend.feed.start()
+  backend.signer.follow((error) => log.warn({ err: error }, 'the signing keys could not be read anew'))
   const founding = { ...backend, founders: createFounders(backend, config.env) }
   const outcome = await firstRun({ ...founding, handover })
   const assembly = assemble({ ...ground, health, services })
@@ -219,7 +220,8 @@ function closeServer(server: HttpServer): Promise<void> {
   return promisify(server.close.bind(server))()
 }
 
-async function closeBackend({ feed, datastore }: Backend): Promise<void> {
+async function closeBackend({ feed, signer, datastore }: Backend): Promise<void> {
   feed.stop()
+  signer.stop()
   await datastore.close()
 }
