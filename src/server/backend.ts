@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { createEmbeddedAuthorizer, type EmbeddedAuthorizer } from './adapters/embedded-authz/authorizer.ts'
 import { looseMode } from './adapters/keyring/master-key.ts'
@@ -13,6 +11,7 @@ import { systemClock } from './adapters/system/clock.ts'
 import { recordRun } from './adapters/system/run-record.ts'
 import { createUuidV7 } from './adapters/system/uuid-v7.ts'
 import type { Config } from './config.ts'
+import { openStorage, type StorageHooks } from './open-storage.ts'
 import type { Clock, IdSource } from './ports/clock.ts'
 import type { Datastore } from './ports/datastore.ts'
 import type { Keyring, SecretStore } from './ports/keyring.ts'
@@ -33,14 +32,11 @@ export interface Backend {
   readonly ids: IdSource
 }
 
-export interface BackendHooks {
-  readonly log: Logger
+export interface BackendHooks extends StorageHooks {
   /** Hears of an audit row that a change had to leave behind. */
   readonly onAuditFailure: () => void
   /** Called before anything is written to a new datastore; what it throws ends the opening. */
   readonly onNew: () => void
-  /** Hears once when the embedded datastore broke: nothing is acknowledged any more. */
-  readonly onBroken: (error: Error) => void
 }
 
 /**
@@ -64,20 +60,9 @@ interface Opened {
   readonly isRecovered: boolean
 }
 
-/** Only the adapter in use is loaded: each brings a driver of its own. */
-async function openDatastore(config: Config, { log, onBroken }: BackendHooks): Promise<Opened> {
-  const { storage, pools, dataDir } = config
-  const warn = (message: string, cause?: unknown): void => log.warn({ err: cause }, message)
-  if (storage.kind === 'postgres') {
-    const { openPostgres } = await import('./adapters/postgres/database.ts')
-    return recorded(await openPostgres({ url: storage.url, pools, warn }), dataDir)
-  }
-  const { openPglite } = await import('./adapters/pglite/database.ts')
-  const directory = storage.kind === 'memory' ? undefined : storage.directory
-  if (directory !== undefined && !existsSync(join(directory, 'database')))
-    log.info('making the embedded datastore, which takes a while once')
-  const datastore = await openPglite({ dataDir: directory, onFailure: onBroken, warn })
-  return { datastore, isRecovered: datastore.isRecovered }
+async function openDatastore(config: Config, hooks: BackendHooks): Promise<Opened> {
+  const { datastore, isRecovered } = await openStorage(config, hooks)
+  return isRecovered === undefined ? recorded(datastore, config.dataDir) : { datastore, isRecovered }
 }
 
 /** PostgreSQL does not know how a run of ours ended; a record beside the master key does. */
@@ -91,7 +76,8 @@ async function openOver(opened: Opened, config: Config, hooks: BackendHooks): Pr
   const { datastore } = opened
   const clock = systemClock
   if (await isUnsealed(datastore.pool('interactive'))) hooks.onNew()
-  const master = await proveMasterKey(datastore.pool('interactive'), config.masterKey)
+  const warn = (message: string): void => hooks.log.warn(message)
+  const master = await proveMasterKey(datastore.pool('interactive'), config.masterKey, warn)
   await prepareSchema(datastore, config, hooks.log)
   const ring = await openRing(datastore, master, clock)
   const secrets = createSecretStore(ring)
