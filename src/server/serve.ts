@@ -154,6 +154,7 @@ function assemble(ground: Ground & { readonly health: Health; readonly services:
     log,
     tls,
     trustedProxies: config.trustedProxies,
+    rates: config.rates,
     allowedOrigins: [url, ...config.allowedOrigins],
     observe: prometheus?.observe,
   })
