@@ -1,26 +1,23 @@
-import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { createEmbeddedAuthorizer, type EmbeddedAuthorizer } from './adapters/embedded-authz/authorizer.ts'
 import { looseMode } from './adapters/keyring/master-key.ts'
 import { isUnsealed, openRing, proveMasterKey } from './adapters/keyring/open-keyring.ts'
 import { createKeyring, createSecretStore } from './adapters/keyring/ring.ts'
 import { createChangeFeed, type FollowedFeed } from './adapters/postgres/change-feed.ts'
-import type { PostgresDatastore } from './adapters/postgres/database.ts'
 import { migrate } from './adapters/postgres/migrate.ts'
 import { takeTerm } from './adapters/postgres/terms.ts'
 import { createUnitOfWork } from './adapters/postgres/unit-of-work.ts'
-import { openSigner } from './adapters/sealed-signer/open-signer.ts'
+import { openSigner, type FollowingSigner } from './adapters/sealed-signer/open-signer.ts'
 import { systemClock } from './adapters/system/clock.ts'
 import { recordRun } from './adapters/system/run-record.ts'
 import { createUuidV7 } from './adapters/system/uuid-v7.ts'
 import type { Config } from './config.ts'
+import { openStorage, type StorageHooks } from './open-storage.ts'
 import type { Clock, IdSource } from './ports/clock.ts'
 import type { Datastore } from './ports/datastore.ts'
 import type { Candidacy, SeatPlace } from './ports/leader-seat.ts'
 import type { Keyring, SecretStore } from './ports/keyring.ts'
-import type { Signer } from './ports/signer.ts'
 import type { AuditEntry, UnitOfWork } from './ports/unit-of-work.ts'
 
 /** Every port with its adapter behind it. */
@@ -30,7 +27,7 @@ export interface Backend {
   readonly isRecovered: boolean
   readonly keyring: Keyring
   readonly secrets: SecretStore
-  readonly signer: Signer
+  readonly signer: FollowingSigner
   readonly feed: FollowedFeed
   readonly authorizer: EmbeddedAuthorizer
   readonly unitOfWork: UnitOfWork
@@ -39,14 +36,11 @@ export interface Backend {
   readonly candidacy: Candidacy
 }
 
-export interface BackendHooks {
-  readonly log: Logger
+export interface BackendHooks extends StorageHooks {
   /** Hears of an audit row that a change had to leave behind. */
   readonly onAuditFailure: () => void
   /** Called before anything is written to a new datastore; what it throws ends the opening. */
   readonly onNew: () => void
-  /** Hears once when the embedded datastore broke: nothing is acknowledged any more. */
-  readonly onBroken: (error: Error) => void
 }
 
 /**
@@ -71,34 +65,24 @@ interface Opened {
   readonly isRecovered: boolean
 }
 
-/** Only the adapter in use is loaded: each brings a driver of its own. */
-async function openDatastore(config: Config, { log, onBroken }: BackendHooks): Promise<Opened> {
-  const { storage, pools, dataDir } = config
-  const warn = (message: string, cause?: unknown): void => log.warn({ err: cause }, message)
-  if (storage.kind === 'postgres') {
-    const { openPostgres } = await import('./adapters/postgres/database.ts')
-    return recorded(await openPostgres({ url: storage.url, pools, warn }), dataDir)
-  }
-  const { openPglite } = await import('./adapters/pglite/database.ts')
-  const directory = storage.kind === 'memory' ? undefined : storage.directory
-  if (directory !== undefined && !existsSync(join(directory, 'database')))
-    log.info('making the embedded datastore, which takes a while once')
-  const datastore = await openPglite({ dataDir: directory, onFailure: onBroken, warn })
-  return { datastore, place: datastore.place, isRecovered: datastore.isRecovered }
+async function openDatastore(config: Config, hooks: BackendHooks): Promise<Opened> {
+  const { isRecovered, ...opened } = await openStorage(config, hooks)
+  return isRecovered === undefined ? recorded(opened, config.dataDir) : { ...opened, isRecovered }
 }
 
 /** PostgreSQL does not know how a run of ours ended; a record beside the master key does. */
-function recorded(datastore: PostgresDatastore, dataDir: string): Opened {
+function recorded({ datastore, place }: Omit<Opened, 'isRecovered'>, dataDir: string): Opened {
   const run = recordRun(dataDir)
   const close = (): Promise<void> => datastore.close().finally(() => run.end())
-  return { datastore: { ...datastore, close }, place: datastore.place, isRecovered: run.wasAbandoned }
+  return { datastore: { ...datastore, close }, place, isRecovered: run.wasAbandoned }
 }
 
 async function openOver(opened: Opened, config: Config, hooks: BackendHooks): Promise<Backend> {
   const { datastore } = opened
   const clock = systemClock
   if (await isUnsealed(datastore.pool('interactive'))) hooks.onNew()
-  const master = await proveMasterKey(datastore.pool('interactive'), config.masterKey)
+  const warn = (message: string): void => hooks.log.warn(message)
+  const master = await proveMasterKey(datastore.pool('interactive'), config.masterKey, warn)
   await prepareSchema(datastore, config, hooks.log)
   const ring = await openRing(datastore, master, clock)
   const secrets = createSecretStore(ring)

@@ -122,6 +122,7 @@ async function startOver(ground: Ground): Promise<RunningServer> {
   await health.report()
   const services = createServices(backend, { env: config.env, log })
   await backend.feed.start()
+  backend.signer.follow((error) => log.warn({ err: error }, 'the signing keys could not be read anew'))
   const founding = { ...backend, founders: createFounders(backend, config.env) }
   const outcome = await firstRun({ ...founding, handover })
   const assembly = assemble({ ...ground, health, services })
@@ -168,6 +169,7 @@ function assemble(ground: Ground & { readonly health: Health; readonly services:
     log,
     tls,
     trustedProxies: config.trustedProxies,
+    rates: config.rates,
     allowedOrigins: [url, ...config.allowedOrigins],
     observe: prometheus?.observe,
   })
@@ -241,7 +243,8 @@ function closeServer(server: HttpServer): Promise<void> {
   return promisify(server.close.bind(server))()
 }
 
-async function closeBackend({ feed, datastore }: Backend): Promise<void> {
+async function closeBackend({ feed, signer, datastore }: Backend): Promise<void> {
   feed.stop()
+  signer.stop()
   await datastore.close()
 }

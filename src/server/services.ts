@@ -20,6 +20,7 @@ import { createNodes } from './nodes/service.ts'
 import type { CredentialResolver } from './ports/credential-resolver.ts'
 import { createProjects } from './projects/service.ts'
 import { createResources } from './resources/service.ts'
+import { createSigningKeys } from './signing-keys/service.ts'
 import { createAdminTokens } from './tokens/admin-service.ts'
 import { createApiTokenResolver } from './tokens/api-token-resolver.ts'
 import { createLastUsed } from './tokens/last-used.ts'
@@ -66,6 +67,7 @@ export function createServices(
       groups: createGroups(deps),
       joinTokens: createJoinTokens(deps),
       nodes: nodes.handlers,
+      signingKeys: createSigningKeys(deps),
       audit: createAudit(deps),
       meta: createMeta({ contract, renderer: readRenderer() }),
     }),

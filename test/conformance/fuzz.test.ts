@@ -39,6 +39,7 @@ describe.each(DATASTORE_KINDS)('the API on the %s datastore under wrong requests
         expect(declared, answer.text).toContain(code)
         expect(Object.entries(PROBLEMS).find(([name]) => name === code)?.[1].status).toBe(answer.status)
         expect(answer.status, answer.text).toBeLessThan(500)
+        expect(answer.status, 'rate limits are raised here').not.toBe(429)
         expect(answer.json?.['correlation_id']).toBe('mutated')
       })
       await fc.assert(refuses, { numRuns: RUNS, ...seeded })

@@ -10,6 +10,7 @@ import type { Datastore } from '../../src/server/ports/datastore.ts'
 import { serve } from '../../src/server/serve.ts'
 import { contract } from '../../src/shared/contract/index.ts'
 import type { Operation } from '../../src/shared/contract/operation.ts'
+import { HIGH_RATE_LIMITS } from '../support/high-rate-limits.mjs'
 import { startPostgresCluster } from '../support/postgres-cluster.ts'
 import type { DatastoreKind } from '../support/datastores.ts'
 import type { Running } from './loop.ts'
@@ -67,7 +68,7 @@ export async function startWorld(kind: DatastoreKind): Promise<RunningWorld> {
   const argv = ['--listen', '127.0.0.1:0', '--env', 'test', '--log-level', 'silent', '--data-dir', scratch]
   const storage = cluster === undefined ? [] : ['--database-url', cluster.url]
   const handover = createMemoryHandover()
-  const config = parseConfig({ argv: [...argv, ...storage], env: {} })
+  const config = parseConfig({ argv: [...argv, ...storage], env: HIGH_RATE_LIMITS })
   const log = pino({ level: 'silent' })
   const onBroken = (error: Error): never => {
     throw error

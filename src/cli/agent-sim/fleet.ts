@@ -1,7 +1,9 @@
+import { ProblemAnswer } from '../../client/failures.ts'
 import type { FleetDeps } from './fleet-deps.ts'
 import { generateMeshKey } from './mesh-key.ts'
 import { measure } from './measure.ts'
 import { reportHeartbeats } from './node-agent.ts'
+import { createPacer, type Pacer } from './pacer.ts'
 import type { NodeIdentity } from './state-directory.ts'
 import { tallyReachability, type SimulatedNode } from './simulated-node.ts'
 
@@ -35,27 +37,56 @@ export interface Fleet {
 /** What a simulated agent says that it is, until it has a binary. */
 const BINARY_VERSION = 'agent-sim'
 
+/** The rate that a server allows one join token unless it was told otherwise. */
+const ENROL_PER_SECOND = 500
+/** A node that was sent away so often is left out. */
+const ENROL_TRIES_MAX = 10
+
+interface Enrolling {
+  readonly joinToken: string
+  readonly pace: Pacer
+  readonly until: AbortSignal
+}
+
+/** How long a rate limit asks to wait, in ms; undefined for every other failure. */
+function waitAskedFor(error: unknown): number | undefined {
+  const isLimited = error instanceof ProblemAnswer && error.status === 429
+  return isLimited ? (error.retryAfterSeconds ?? 1) * 1000 : undefined
+}
+
 /** Makes an empty fleet. */
 export function createFleet(deps: FleetDeps): Fleet {
-  const { client, statistics } = deps
+  const { client, clock, statistics } = deps
   let nodes: SimulatedNode[] = []
 
-  async function enrol(name: string, joinToken: string): Promise<void> {
+  async function enrol(name: string, { joinToken, pace, until }: Enrolling): Promise<void> {
     const key = generateMeshKey()
-    const answer = await measure(statistics, 'register', () =>
-      client.RegisterNode(
-        { body: { name, kind: 'worker', public_key: key.publicKey, binary_version: BINARY_VERSION } },
-        { token: joinToken },
-      ),
-    )
-    if (answer === undefined) return
-    const identity = { node_id: answer.node_id, name, nsk: answer.nsk, private_key: key.privateKey }
-    nodes.push({ identity, lastAcceptedMs: undefined })
+    const body = { name, kind: 'worker', public_key: key.publicKey, binary_version: BINARY_VERSION }
+    for (let tries = 1; tries <= ENROL_TRIES_MAX; tries += 1) {
+      await pace(until)
+      if (until.aborted) return
+      let waitMs: number | undefined
+      const answer = await measure(statistics, 'register', () =>
+        client.RegisterNode({ body }, { token: joinToken }).catch((error: unknown) => {
+          waitMs = waitAskedFor(error)
+          throw error
+        }),
+      )
+      if (answer !== undefined) {
+        const identity = { node_id: answer.node_id, name, nsk: answer.nsk, private_key: key.privateKey }
+        nodes.push({ identity, lastAcceptedMs: undefined })
+      }
+      if (waitMs === undefined) return
+      await clock.pause(waitMs, until)
+    }
   }
 
   return {
     size: () => nodes.length,
-    register: ({ joinToken, names, ...limits }) => inLanes(names, limits, (name) => enrol(name, joinToken)),
+    register({ joinToken, names, ...limits }) {
+      const enrolling = { joinToken, until: limits.until, pace: createPacer(clock, ENROL_PER_SECOND) }
+      return inLanes(names, limits, (name) => enrol(name, enrolling))
+    },
     resume(earlier) {
       nodes.push(...earlier.map((identity) => ({ identity, lastAcceptedMs: undefined })))
     },

@@ -30,6 +30,15 @@ export const bootstrapToken = defineCommand({
   },
 })
 
+/** Likewise. */
+export const rotateMasterKey = defineCommand({
+  raw: true,
+  async run({ io }, { args }) {
+    const { runMasterKeyRotate } = await import('../../server/run-master-key-rotate.ts')
+    return (await runMasterKeyRotate(args, io.env, io)) as ExitCode
+  },
+})
+
 async function keepContext(
   { contexts }: Session,
   { name, url, token }: Parameters<ServeIo['keepContext']>[0],

@@ -114,7 +114,8 @@ async function printCurl(session: Session, operation: ManifestOperation, targets
 export function viewOf({ cli, method, paging, responses }: ManifestOperation): View {
   const columns = cli?.columns ?? []
   const onlyNow = responses.flatMap(({ writeOnce }) => writeOnce ?? []).filter((member) => !columns.includes(member))
-  return { columns: [...onlyNow, ...columns], wide: cli?.wide, isWhole: method === 'GET' && !paging }
+  const isWhole = method === 'GET' && !paging
+  return { columns: [...onlyNow, ...columns], wide: cli?.wide, rows: cli?.rows, isWhole }
 }
 
 interface Done {

@@ -22,6 +22,7 @@ import { createDrain } from './drain.ts'
 import { mountOperations } from './mount.ts'
 import { planOperations } from './operation-plan.ts'
 import { parseQueryString } from './query-string.ts'
+import { createRateLimits, type Rates } from './rate-limits.ts'
 import type { MountedSurface } from './request-context.ts'
 import { answerUnrouted } from './unrouted.ts'
 
@@ -43,6 +44,8 @@ export interface AppDeps {
   readonly allowedOrigins: readonly string[]
   /** What stronger sign-ins operations may ask for; none by default. */
   readonly stepUp?: StepUp | undefined
+  /** How often callers may call; no limits when absent. */
+  readonly rates?: Rates | undefined
   /** PEM certificate and key; plain HTTP when absent. */
   readonly tls?: SecureContextOptions | undefined
   /** Told of every answer, for metrics. */
@@ -121,6 +124,7 @@ export function createApp(deps: AppDeps): App {
     cursors: createCursors(deps.keyring),
     clientAddress: createClientAddress(deps.trustedProxies),
     allowedOrigins: new Set(deps.allowedOrigins),
+    rateLimits: deps.rates && createRateLimits(deps.rates),
   })
   answerUnrouted(fastify, plans, { answers, authenticate, mint })
   takeOddRequests(fastify.server, mint)

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { problem } from '../../shared/problems.ts'
+import { Problem, problem } from '../../shared/problems.ts'
 import type { Caller } from '../ports/credential-resolver.ts'
 import type { Clock } from '../ports/clock.ts'
 import { API_VERSION } from './api-version.ts'
@@ -12,6 +12,7 @@ import type { Drain } from './drain.ts'
 import type { OperationPlan } from './operation-plan.ts'
 import { isOriginAllowed } from './origins.ts'
 import { parseParameters } from './parameters.ts'
+import type { RateLimits } from './rate-limits.ts'
 import { assertSteppedUp, type StepUp } from './step-up.ts'
 
 export interface ArrivalDeps extends RequestServices {
@@ -22,6 +23,7 @@ export interface ArrivalDeps extends RequestServices {
   readonly clientAddress: ClientAddress
   readonly allowedOrigins: ReadonlySet<string>
   readonly stepUp?: StepUp | undefined
+  readonly rateLimits?: RateLimits | undefined
 }
 
 type Done = (error?: Error) => void
@@ -34,7 +36,7 @@ export function arrive(plan: OperationPlan, exchange: Exchange & { readonly done
   const { request, done } = exchange
   const active = activate(plan, exchange, deps)
   const proceed = (): void => done()
-  const refuse = (error: unknown): void => done(error instanceof Error ? error : new Error(String(error)))
+  const refuse = (error: unknown): void => done(counted(error, active, { request, deps }))
   try {
     assertServable(exchange, deps)
     const caller = deps.authenticate(plan, { headers: request.headers, correlationId: active.correlationId })
@@ -47,6 +49,23 @@ export function arrive(plan: OperationPlan, exchange: Exchange & { readonly done
   } catch (error) {
     refuse(error)
   }
+}
+
+interface Refused {
+  readonly request: FastifyRequest
+  readonly deps: ArrivalDeps
+}
+
+/** The failure itself, or the 429 of an address from which too many credentials came that do not resolve. */
+function counted(error: unknown, { knownCaller, sourceAddress, nowMs }: ActiveRequest, refused: Refused): Error {
+  const isUnresolved = error instanceof Problem && error.status === 401 && knownCaller === undefined
+  try {
+    if (isUnresolved && refused.request.headers.authorization !== undefined)
+      refused.deps.rateLimits?.takeFailure(sourceAddress, nowMs)
+  } catch (limited) {
+    return limited as Error // Nothing else is thrown there.
+  }
+  return error instanceof Error ? error : new Error(String(error))
 }
 
 /** Begins the edge's record of a request and sets the headers that every answer has. */
@@ -79,7 +98,10 @@ interface Known {
 
 function admit(active: ActiveRequest, request: FastifyRequest, { caller, deps }: Known): void | Promise<void> {
   const { plan } = active
-  if (caller !== undefined) active.identify(caller)
+  if (caller !== undefined) {
+    active.identify(caller)
+    deps.rateLimits?.take(plan, caller, active.nowMs)
+  }
   assertSteppedUp(plan, caller, deps.stepUp)
   if (plan.handler === undefined) throw problem(plan.operation.notProvisioned ?? 'not_provisioned')
   active.take(parseParameters(plan, request))

@@ -8,6 +8,7 @@ import {
   type MediaResponse,
   type Operation,
 } from '../../shared/contract/operation.ts'
+import { limitClassOf, type LimitClass } from '../../shared/contract/limit-classes.ts'
 import { bodyProblemOf } from '../../shared/contract/problem-codes.ts'
 import type { ProblemCode } from '../../shared/problems.ts'
 import type { AnyHandler, MountedSurface } from './request-context.ts'
@@ -30,6 +31,8 @@ export interface OperationPlan {
   /** `<surface>:write` also satisfies a read. */
   readonly scopeImpliedBy: string | undefined
   readonly unauthenticated: ProblemCode
+  /** What a call counts against, by the kind of its credential. */
+  readonly limitClasses: Readonly<Partial<Record<CredentialKind, LimitClass>>>
   readonly legs: readonly Leg[]
   /** When the gate can run: the latest stage that any of its legs needs. */
   readonly gateStage: Stage | undefined
@@ -96,6 +99,7 @@ function planOperation(id: string, operation: Operation, surface: MountedSurface
     handler: surface.handlers?.[id],
     scope: `${surface.name}:${access}`,
     scopeImpliedBy: access === 'read' ? `${surface.name}:write` : undefined,
+    limitClasses: Object.fromEntries(operation.credentials.map((kind) => [kind, limitClassOf(operation, kind)])),
     ...planGate(operation),
     audit: planAudit(operation),
     deprecation: deprecationHeaders(id, operation.deprecated),

@@ -43,11 +43,13 @@ interface SigningKeyRow {
   kid: string
   /** 32 bytes, Ed25519. */
   public_key: Buffer
-  /** The private key as PKCS #8, sealed. */
-  private_sealed: Buffer
+  /** The private key as PKCS #8, sealed; null once the key verifies nothing any more. */
+  private_sealed: Buffer | null
   created_at: Date
+  /** When it was published. */
   not_before: Date
-  /** Until when it verifies; null for the key that signs. */
+  signs_from: Date
+  /** Until when it verifies; null while no other key is to follow it. */
   not_after: Date | null
 }
 

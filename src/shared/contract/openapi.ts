@@ -1,6 +1,7 @@
 import { PROBLEMS, type ProblemCode } from '../problems.ts'
 import { withCommonMark } from './common-mark.ts'
 import { asZod, jsonSchemaOf, type JsonSchema } from './json-schema.ts'
+import { limitClassOf } from './limit-classes.ts'
 import { SHARED_COMPONENTS } from './openapi-components.ts'
 import {
   accessOf,
@@ -92,6 +93,7 @@ function describe({ id, operation, surface, components }: Described): Json {
     responses: { ...successesOf(operation, components), ...problemResponsesOf(operation) },
     security: credentials.length === 0 ? [] : credentials.map((kind) => ({ [SCHEMES[kind]]: [] })),
     'x-service-scope': `${surface.name}:${accessOf(operation)}`,
+    ...(credentials.length > 0 && { 'x-service-rate-limits': limitClassesOf(operation) }),
     'x-service-gate': gate,
     'x-service-audit': audit,
     ...(body && { 'x-service-body-bytes-max': operation.bodyBytesMax }),
@@ -200,6 +202,23 @@ const UNROUTED = {
   content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
 }
 
+const RETRY_AFTER = { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } }
+
+/** Headers of refusals that pass. */
+const WAITING_HEADERS: Readonly<Record<number, Json>> = {
+  429: {
+    ...RETRY_AFTER,
+    RateLimit: { $ref: '#/components/headers/RateLimit' },
+    'RateLimit-Policy': { $ref: '#/components/headers/RateLimitPolicy' },
+  },
+  503: RETRY_AFTER,
+}
+
+/** What callers count against, each kind of credential once. */
+function limitClassesOf(operation: Operation): readonly string[] {
+  return [...new Set(operation.credentials.map((kind) => limitClassOf(operation, kind)))].toSorted()
+}
+
 /** One response per status, naming the codes that it may carry. */
 function problemResponsesOf(operation: Operation): Json {
   const byStatus = new Map<number, ProblemCode[]>()
@@ -209,8 +228,7 @@ function problemResponsesOf(operation: Operation): Json {
   }
   const headers = headersOf(operation)
   const described = [...byStatus].map(([status, codes]) => {
-    const retry = status === 429 || status === 503 ? { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } } : {}
-    return [status, problemResponse(codes, { ...headers, ...retry })]
+    return [status, problemResponse(codes, { ...headers, ...WAITING_HEADERS[status] })]
   })
   return { ...Object.fromEntries(described), default: { $ref: '#/components/responses/Unrouted' } }
 }
