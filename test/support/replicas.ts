@@ -29,6 +29,8 @@ export interface Replicas {
   readonly domainId: string
   /** Rows of one statement, asked of the database directly. */
   rows(statement: string): Promise<readonly Record<string, unknown>[]>
+  /** Starts a server in the place of one that has ended. */
+  replace(ended: CtlProcess): Promise<CtlProcess>
   /** Registers nodes with the first server. */
   enrol(count: number): Promise<readonly EnrolledNode[]>
   stop(): Promise<void>
@@ -91,6 +93,12 @@ export async function startReplicas(count: number): Promise<Replicas> {
     token,
     domainId,
     rows: (statement) => ask(cluster.url, statement),
+    async replace(ended) {
+      const index = servers.indexOf(ended)
+      const server = await start(index)
+      servers[index] = server
+      return server
+    },
     enrol: (nodes) => enrol(first, { token, domainId, nodes }),
     async stop() {
       await Promise.all(servers.map((server) => server.end('SIGTERM')))
