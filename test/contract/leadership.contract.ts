@@ -1,8 +1,9 @@
-import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { sql } from 'kysely'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { PostgresDatastore } from '../../src/server/adapters/postgres/database.ts'
 import { startLeadership, type LeadershipReports } from '../../src/server/leading/leadership.ts'
 import type { Db } from '../../src/server/ports/datastore.ts'
-import type { SeatPlace } from '../../src/server/ports/leader-seat.ts'
+import type { LeaderSeat, SeatPlace } from '../../src/server/ports/leader-seat.ts'
 import { LeadershipLost } from '../../src/server/ports/leadership-lost.ts'
 import type { LeaderJob, Leading } from '../../src/server/ports/leadership.ts'
 import { type DatastoreKind, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
@@ -70,6 +71,66 @@ export function leadershipContract(kind: DatastoreKind): void {
       await Promise.all([running, next])
       expect(order).toEqual(['last transaction of the first term', 'second term'])
       expect(await written()).toEqual(['first'])
+    })
+
+    test.skipIf(kind === 'embedded')(
+      'a leader that stopped within a transaction keeps the next term waiting for two seconds, and writes nothing',
+      async () => {
+        const [begun, awake] = [gate(), gate()]
+        const first = await parts.lead()
+        const stopped = first.transaction(async (tx) => {
+          await write(tx, 'before the stop')
+          begun.open()
+          await awake.passed
+          await write(tx, 'after it')
+        })
+        await begun.passed
+        const since = performance.now()
+        const second = await parts.lead()
+        expect(performance.now() - since).toBeLessThan(5_000)
+        awake.open()
+        await expect(stopped).rejects.toThrow('datastore: unavailable')
+        await second.transaction((tx) => write(tx, 'second'))
+        expect(await written()).toEqual(['second'])
+      },
+    )
+
+    describe.skipIf(kind === 'embedded')('the seat', () => {
+      const seats: LeaderSeat[] = []
+      const open = async () => {
+        const seat = await (store.current() as PostgresDatastore).place.openSeat(() => undefined)
+        seats.push(seat)
+        return seat
+      }
+      const endSessions = () =>
+        sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'ctl leader'`.execute(
+          store.current().pool('interactive'),
+        )
+      afterEach(() => Promise.all(seats.splice(0).map((seat) => seat.leave())))
+
+      test('is held by one, and by the next one when the first has left it', async () => {
+        const [first, second] = [await open(), await open()]
+        expect([await first.hold(), await second.hold(), await first.hold()]).toEqual([true, false, true])
+        await first.leave()
+        await vi.waitFor(async () => expect(await second.hold()).toBe(true))
+      })
+
+      test('is gone with its connection, and asking on it fails', async () => {
+        const seat = await open()
+        await seat.hold()
+        await endSessions()
+        await vi.waitFor(() => expect(seat.gone.aborted).toBe(true))
+        await expect(seat.hold()).rejects.toMatchObject({ failure: 'unavailable' })
+      })
+
+      test('of a process that says nothing for five seconds goes to another one', async () => {
+        const [silent, waiting] = [await open(), await open()]
+        await silent.hold()
+        const since = performance.now()
+        await vi.waitFor(async () => expect(await waiting.hold()).toBe(true), { timeout: 10_000, interval: 200 })
+        expect(performance.now() - since).toBeLessThan(7_000)
+        expect(silent.gone.aborted).toBe(true)
+      })
     })
 
     describe('a process that stands for leadership', () => {

@@ -1,5 +1,4 @@
 import { BootError } from '../../boot-error.ts'
-import type { DatastoreError } from '../../ports/datastore.ts'
 import { type LeaderConnection, openLeaderConnection } from './leader-connection.ts'
 
 /**
@@ -33,11 +32,14 @@ export async function assertOwnSessions(url: string): Promise<void> {
 
 /** The second connection keeps its session by an open transaction while the first one looks where it is. */
 async function compare(first: LeaderConnection, second: LeaderConnection, pid: number): Promise<void> {
-  await second.session.query('begin', [])
+  // In statement mode there are no transactions.
+  await second.session.query('begin', []).catch((error: unknown) => {
+    throw lent(error)
+  })
   const other = await pidOf(second)
   if (other === pid) throw lent()
   // Nothing is left for the first when the pooler has a single session: it waits in vain.
-  const again = await pidOf(first).catch((error: DatastoreError) => {
+  const again = await pidOf(first).catch((error: unknown) => {
     throw lent(error)
   })
   if (again !== pid) throw lent()
@@ -54,7 +56,7 @@ async function pidOf({ session }: LeaderConnection): Promise<number> {
 function lent(cause?: unknown): BootError {
   return new BootError(
     1,
-    'A connection pooler in transaction mode is between this server and PostgreSQL: point --database-url at PostgreSQL directly or at a session-mode pool.',
+    'A connection pooler in transaction or statement mode is between this server and PostgreSQL: point --database-url at PostgreSQL directly or at a session-mode pool.',
     cause,
   )
 }
