@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chromium, type Browser, type Page } from 'playwright-core'
@@ -8,14 +8,15 @@ import type { Operation } from '../../src/shared/contract/operation.ts'
 import { startCtl, type CtlProcess } from '../support/ctl-process.ts'
 import { requirement } from '../support/requirements.mjs'
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 })
+vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 })
 
 const executablePath = requirement('chromium')
 const OPERATIONS = Object.values(contract).flatMap(({ operations }) => Object.entries<Operation>(operations))
 const DESKTOP = { width: 1280, height: 900 }
 const PHONE = { width: 375, height: 812 }
 /** A page that a person would wait for on a busy machine; an idle one takes about a second. */
-const DRAWN_MS = 15_000
+const DRAWN_MS = 40_000
+const PATIENTLY = { timeout: 20_000 }
 
 /** A page with everything that it did and should not have. */
 interface Visit {
@@ -86,7 +87,9 @@ describe.skipIf(executablePath === undefined)('the documentation page in a real 
   test('would be caught reaching beyond this server', async () => {
     const { page, complaints } = await visit(DESKTOP)
     await page.evaluate("void (new Image().src = 'https://elsewhere.example/logo.svg')")
-    await expect.poll(() => complaints).toContain('policy violation img-src https://elsewhere.example/logo.svg')
+    await expect
+      .poll(() => complaints, PATIENTLY)
+      .toContain('policy violation img-src https://elsewhere.example/logo.svg')
     await page.close()
   })
 
@@ -100,7 +103,22 @@ describe.skipIf(executablePath === undefined)('the documentation page in a real 
         .count(),
     ).toBe(1)
     expect(await page.locator('[id="section/Credentials"]').textContent()).toContain('apiToken')
-    expect(await page.locator('[id$="/operation/CreateDomainGrant"]').textContent()).toContain('group:<uuid>#member')
+    const grant = await page.locator('[id$="/operation/CreateDomainGrant"]').textContent()
+    expect(grant).toContain('group:<uuid>#member')
+    expect(grant).toMatch(/scope: *grants:write *needs: *manage on domain:\{path\.id\}/)
+    await page.close()
+  })
+
+  test('hands out the contract that it carries, unchanged', async () => {
+    const { page, complaints } = await visit(DESKTOP)
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Download', exact: true }).click(),
+    ])
+    const saved = JSON.parse(readFileSync(await download.path(), 'utf8'))
+    expect(saved).toEqual(JSON.parse((await page.locator('#contract').textContent()) ?? ''))
+    expect(download.suggestedFilename()).toBe('openapi.json')
+    expect(complaints).toEqual([])
     await page.close()
   })
 
@@ -115,7 +133,7 @@ describe.skipIf(executablePath === undefined)('the documentation page in a real 
     await tabTo(page, 'operation/CreateDomainGrant')
     await page.keyboard.press('Enter')
     await page.waitForURL(/#tag\/grants\/operation\/CreateDomainGrant$/)
-    await expect.poll(() => isInView(page, '[id="tag/grants/operation/CreateDomainGrant"]')).toBe(true)
+    await expect.poll(() => isInView(page, '[id="tag/grants/operation/CreateDomainGrant"]'), PATIENTLY).toBe(true)
     await page.close()
   })
 

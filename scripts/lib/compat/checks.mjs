@@ -18,6 +18,7 @@ export const CHECKS = {
   'parameter-added': 'INFO',
   'required-parameter-added': 'ERR',
   'parameter-removed': 'ERR',
+  'parameter-changed': 'ERR',
   'parameter-became-required': 'ERR',
   'parameter-became-optional': 'INFO',
 

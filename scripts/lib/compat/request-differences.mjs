@@ -1,4 +1,4 @@
-import { resolved } from './references.mjs'
+import { canonical, resolved } from './references.mjs'
 import { schemaDifferences } from './schema-differences.mjs'
 
 /** What clients send: parameters and body. */
@@ -34,7 +34,14 @@ function sameParameter({ was, is }, { report, compareSchemas }) {
   const name = nameOf(was)
   if (!was.required && is.required) report('parameter-became-required', `the ${name} became required`)
   if (was.required && !is.required) report('parameter-became-optional', `the ${name} became optional`)
+  if (canonical(spelling(was)) !== canonical(spelling(is)))
+    report('parameter-changed', `the ${name} is spelt in another way`)
   compareSchemas({ base: was.schema ?? {}, next: is.schema ?? {} }, name)
+}
+
+/** How values are laid out in the text. */
+function spelling({ style, explode, allowReserved, allowEmptyValue, content }) {
+  return { style, explode, allowReserved, allowEmptyValue, content }
 }
 
 function nameOf({ in: place, name }) {

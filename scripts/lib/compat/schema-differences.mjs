@@ -28,8 +28,21 @@ export function schemaDifferences(pair, walk) {
   if (trail.length > DEPTH_MAX) throw new Error(`${walk.place} nests deeper than ${DEPTH_MAX} levels`)
   const base = withoutUnionOfNull(resolved(walk.documents.base, pair.base))
   const next = withoutUnionOfNull(resolved(walk.documents.next, pair.next))
-  const rules = unionOf(base) === undefined && unionOf(next) === undefined ? RULES : [alternatives]
-  for (const rule of rules) rule({ base, next }, { ...walk, trail })
+  for (const rule of rulesFor(base, next)) rule({ base, next }, { ...walk, trail })
+}
+
+/** A schema that is nothing but alternatives is compared by them with one that has none, which is then the only one. */
+function rulesFor(base, next) {
+  const unions = [base, next].filter((schema) => unionOf(schema) !== undefined)
+  if (unions.length === 0) return RULES
+  if (unions.length === 2) return [...RULES, alternatives]
+  const hasMore = Object.keys(unions[0]).some((key) => !['anyOf', 'oneOf', 'default'].includes(key) && !isProse(key))
+  return hasMore ? [...RULES, unionItself] : [alternatives]
+}
+
+function unionItself({ base }, { report }) {
+  if (unionOf(base) === undefined) report('schema-introduced', 'it must also be one of alternatives')
+  else report('schema-dropped', 'it need no longer be one of alternatives')
 }
 
 /** Names a pair of references, which may lead back to themselves. */
@@ -88,7 +101,19 @@ function words(schema) {
   return schema.$ref?.split('/').at(-1) ?? canonical(schema)
 }
 
-const RULES = [types, enums, bounds, patterns, formats, defaults, members, unknownMembers, items, otherKeywords]
+const RULES = [
+  types,
+  enums,
+  bounds,
+  patterns,
+  formats,
+  defaults,
+  members,
+  requirements,
+  unknownMembers,
+  items,
+  otherKeywords,
+]
 
 /** `number` takes integers too. */
 function typesOf({ type }) {
@@ -163,22 +188,28 @@ function defaults({ base, next }, { report }) {
 
 function members({ base, next }, walk) {
   const [before, after] = [base.properties ?? {}, next.properties ?? {}]
-  const isRequired = (schema, name) => schema.required?.includes(name) ?? false
-  for (const name of Object.keys(before)) {
-    const required = { was: isRequired(base, name), is: isRequired(next, name) }
-    if (Object.hasOwn(after, name)) member({ base: before[name], next: after[name] }, { ...walk, name, required })
-    else walk.report('property-removed', `the member ${name} is gone`)
-  }
-  for (const name of Object.keys(after).filter((each) => !Object.hasOwn(before, each))) {
-    if (isRequired(next, name)) walk.report('required-property-added', `the required member ${name} is new`)
-    else walk.report('property-added', `the member ${name} is new`)
+  const names = Object.keys({ ...before, ...after })
+  for (const name of names) {
+    if (!Object.hasOwn(after, name)) walk.report('property-removed', `the member ${name} is gone`)
+    else if (Object.hasOwn(before, name)) {
+      schemaDifferences({ base: before[name], next: after[name] }, within(walk, `.${name}`))
+    } else if (next.required?.includes(name)) {
+      walk.report('required-property-added', `the required member ${name} is new`)
+    } else walk.report('property-added', `the member ${name} is new`)
   }
 }
 
-function member(schemas, { name, required, ...walk }) {
-  if (!required.was && required.is) walk.report('property-became-required', `the member ${name} became required`)
-  if (required.was && !required.is) walk.report('property-became-optional', `the member ${name} became optional`)
-  schemaDifferences(schemas, within(walk, `.${name}`))
+/** Of members that both know, or that neither says more about. */
+function requirements({ base, next }, { report }) {
+  const isComing = (name) => Object.hasOwn(next.properties ?? {}, name) && !Object.hasOwn(base.properties ?? {}, name)
+  const isGoing = (name) => Object.hasOwn(base.properties ?? {}, name) && !Object.hasOwn(next.properties ?? {}, name)
+  const [before, after] = [base.required ?? [], next.required ?? []]
+  for (const name of after.filter((each) => !before.includes(each) && !isComing(each))) {
+    report('property-became-required', `the member ${name} became required`)
+  }
+  for (const name of before.filter((each) => !after.includes(each) && !isGoing(each))) {
+    report('property-became-optional', `the member ${name} became optional`)
+  }
 }
 
 function unknownMembers({ base, next }, walk) {

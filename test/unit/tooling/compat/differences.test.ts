@@ -110,6 +110,11 @@ const REQUESTS: readonly Row[] = [
     (d) => (put(d).parameters[1].schema.default = 20),
     'WARN request-default-changed: query parameter limit: default 50 became 20',
   ],
+  [
+    'another spelling of a query member',
+    (d) => (put(d).parameters[1].style = 'spaceDelimited'),
+    'ERR parameter-changed: the query parameter limit is spelt in another way',
+  ],
   ['a body where none was', (d) => (old(d).requestBody = { content: {} }), 'INFO request-body-added: it takes a body'],
   [
     'a required body where none was',
@@ -240,6 +245,26 @@ const REQUESTS: readonly Row[] = [
     'a keyword that no rule speaks for',
     (d) => (sent(d).properties.parts.uniqueItems = true),
     body('ERR', 'keyword-changed', '.parts: uniqueItems changed'),
+  ],
+  [
+    'a member that one alternative requires, beside members',
+    (d) => (sent(d).anyOf[1].required = ['kind', 'size']),
+    body('ERR', 'property-became-required', ': the member size became required'),
+  ],
+  [
+    'a tighter member beside alternatives',
+    (d) => (sent(d).properties.slug.maxLength = 40),
+    body('ERR', 'bound-tightened', '.slug: maxLength 63 became 40'),
+  ],
+  [
+    'no alternatives any more',
+    (d) => delete sent(d).anyOf,
+    body('INFO', 'schema-dropped', ': it need no longer be one of alternatives'),
+  ],
+  [
+    'alternatives where only one was',
+    (d) => (sent(d).properties.size = { oneOf: [{ type: 'integer', default: 1 }, { type: 'boolean' }] }),
+    body('INFO', 'alternative-added', '.size: a new alternative: {"type":"boolean"}'),
   ],
   ['a text of a field', (d) => (sent(d).properties.slug.description = 'Else')],
 ]

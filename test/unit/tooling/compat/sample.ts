@@ -27,6 +27,7 @@ export function sample(): Doc {
                   type: 'object',
                   additionalProperties: false,
                   required: ['slug'],
+                  anyOf: [{ required: ['slug'] }, { required: ['kind'] }],
                   properties: {
                     slug: { type: 'string', minLength: 1, maxLength: 63, pattern: '^[a-z]+$', description: 'Its name' },
                     kind: { type: 'string', enum: ['a', 'b'] },
