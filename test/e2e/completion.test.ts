@@ -157,6 +157,15 @@ test("asks once in a while: what it keeps is the account's own, without a secret
   expect(server.seen.length).toBeGreaterThan(asked)
 })
 
+test('offers without a cache where none can be kept', async () => {
+  const env = environment({ XDG_CACHE_HOME: '/dev/null' })
+  const { stdout } = await eventually(
+    () => complete('ctl nodes show w', env),
+    (ended) => ended.stdout !== '',
+  )
+  expect(values(stdout)).toEqual(['web-1'])
+}, 60_000)
+
 describe('says nothing and succeeds', () => {
   test('when the credential is refused', async () => {
     isRefusing = true
