@@ -153,7 +153,11 @@ test("asks once in a while: what it keeps is the account's own, without a secret
   expect(others).toEqual([])
   expect([statSync(directory).mode & 0o777, statSync(join(directory, file)).mode & 0o777]).toEqual([0o700, 0o600])
   expect(readFileSync(join(directory, file), 'utf8') + file).not.toContain(TOKEN.slice(-20))
-  await complete('ctl nodes show w', environment({ CTL_TOKEN: `${TOKEN}x` }))
+  const another = environment({ CTL_TOKEN: `${TOKEN}x` })
+  await eventually(
+    () => complete('ctl nodes show w', another),
+    ({ stdout }) => stdout !== '',
+  )
   expect(server.seen.length).toBeGreaterThan(asked)
 })
 
