@@ -1,5 +1,6 @@
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { defaultDataDirectory } from '../shared/data-directory.ts'
 import type { MasterKeySource } from './adapters/keyring/master-key.ts'
 import { ConfigError } from './config/config-error.ts'
 import { envOf, optionOf, OPTION_NAMES, type OptionName, type OptionValue } from './config/options.ts'
@@ -197,9 +198,7 @@ function ratesOf(values: Values): Rates {
 type PoolBound = Extract<OptionName, `pool${string}`>
 
 function defaultDataDir({ env, uid }: ConfigInput): string {
-  if (uid === 0) return '/var/lib/ctl'
-  const home = env['HOME'] || homedir()
-  return join(env['XDG_STATE_HOME'] || join(home, '.local/state'), 'ctl')
+  return defaultDataDirectory({ uid, stateHome: env['XDG_STATE_HOME'], home: env['HOME'] || homedir() })
 }
 
 function deepFreeze<T extends object>(value: T): T {

@@ -153,9 +153,22 @@ test("asks once in a while: what it keeps is the account's own, without a secret
   expect(others).toEqual([])
   expect([statSync(directory).mode & 0o777, statSync(join(directory, file)).mode & 0o777]).toEqual([0o700, 0o600])
   expect(readFileSync(join(directory, file), 'utf8') + file).not.toContain(TOKEN.slice(-20))
-  await complete('ctl nodes show w', environment({ CTL_TOKEN: `${TOKEN}x` }))
+  const another = environment({ CTL_TOKEN: `${TOKEN}x` })
+  await eventually(
+    () => complete('ctl nodes show w', another),
+    ({ stdout }) => stdout !== '',
+  )
   expect(server.seen.length).toBeGreaterThan(asked)
 })
+
+test('offers without a cache where none can be kept', async () => {
+  const env = environment({ XDG_CACHE_HOME: '/dev/null' })
+  const { stdout } = await eventually(
+    () => complete('ctl nodes show w', env),
+    (ended) => ended.stdout !== '',
+  )
+  expect(values(stdout)).toEqual(['web-1'])
+}, 60_000)
 
 describe('says nothing and succeeds', () => {
   test('when the credential is refused', async () => {

@@ -1,4 +1,3 @@
-import { createResolver } from '../references.ts'
 import { createSession, type Session } from '../session.ts'
 import { defineCommand } from '../command.ts'
 import { EXIT } from '../exit-code.ts'
@@ -52,42 +51,56 @@ function inOneLine(hint: string): string {
 }
 
 /** The session of the line that is being typed: its server and credential, and no word to anybody. */
-function quiet({ io, version, manifest }: Session, { flags }: Wanted, end: AbortSignal): Session {
+function quiet(session: Session, { flags }: Wanted, end: AbortSignal): Session {
   const { context, url, 'ca-file': caFile, 'token-file': tokenFile } = flags
   const shared = Object.fromEntries(
     Object.entries({ context, url, 'ca-file': caFile, 'token-file': tokenFile }).filter(([, value]) => value),
   )
   const stderr = { isTty: false, columns: 80, write: () => undefined }
-  return createSession({ io: { ...io, stderr, interrupted: end }, version, manifest, shared, flags })
+  const io = { ...session.io, stderr, interrupted: end }
+  return createSession({ io, version: session.version, manifest: () => session.manifest(), shared, flags })
+}
+
+async function offersFor(session: Session, { noun, flags }: Wanted, end: AbortSignal): Promise<readonly Offer[]> {
+  if (noun === 'contexts') return found(session, noun, end)
+  // Of somebody else's tokens only those who type that flag know the names.
+  if (noun === 'tokens' && flags['for'] !== undefined) return []
+  const settings = await session.settings()
+  const token = await settings.token()
+  if (token === undefined) return []
+  const places = [settings.domain.value ?? '', settings.project.value ?? '']
+  return keptOr(session, [settings.url.value, token, noun, ...places], async () => {
+    const offers = await found(session, noun, end)
+    return { offers, isWhole: !end.aborted }
+  })
+}
+
+interface Asked {
+  readonly offers: readonly Offer[]
+  /** Nothing was cut off by the end of the budget. */
+  readonly isWhole: boolean
 }
 
 /** From the cache while it is fresh; else asked for, and what is cached when that takes too long or fails. */
-async function offersFor(session: Session, { noun, flags }: Wanted, end: AbortSignal): Promise<readonly Offer[]> {
-  // Of somebody else's tokens only those who type that flag know the names.
-  if (noun === 'tokens' && flags['for'] !== undefined) return []
-  if (noun === 'contexts') return collect(session, noun, end)
+async function keptOr(session: Session, key: readonly string[], ask: () => Promise<Asked>): Promise<readonly Offer[]> {
   const cache = createOfferCache(session.io)
-  const settings = await session.settings()
-  const places = [settings.domain.value ?? '', settings.project.value ?? '']
-  const token = await settings.token()
-  if (token === undefined) return []
-  const key = [settings.url.value, token, noun, ...places]
   const kept = await cache.read(key)
   if (kept && kept.ageMs < FRESH_MS) return kept.offers
   try {
-    const found = await collect(session, noun, end)
-    if (end.aborted) return kept?.offers ?? found
-    await cache.write(key, found)
-    return found
+    const { offers, isWhole } = await ask()
+    if (!isWhole) return kept?.offers ?? offers
+    // Where nothing can be kept, the next press of the key asks again.
+    await cache.write(key, offers).catch(() => undefined)
+    return offers
   } catch {
     return kept?.offers ?? []
   }
 }
 
 /** What was found until the end. */
-async function collect(session: Session, noun: string, end: AbortSignal): Promise<readonly Offer[]> {
-  const found: Offer[] = []
+async function found(session: Session, noun: string, end: AbortSignal): Promise<readonly Offer[]> {
+  const offers: Offer[] = []
   const late = new Promise<void>((resolve) => end.addEventListener('abort', () => resolve(), { once: true }))
-  await Promise.race([findOffers(session, createResolver(session), noun, (offers) => found.push(...offers)), late])
-  return found
+  await Promise.race([findOffers(session, noun, (more) => offers.push(...more)), late])
+  return offers
 }

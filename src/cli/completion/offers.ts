@@ -1,5 +1,5 @@
 import { memberOf, nameOf, references } from '../output/members.ts'
-import type { Resolver } from '../references.ts'
+import { createResolver, type Resolver } from '../references.ts'
 import type { Session } from '../session.ts'
 
 /** A name or id to put at the cursor, and what it is in a few words. */
@@ -20,7 +20,8 @@ const ROWS_MAX = 2_000
 const ID_DIGITS_MIN = 4
 
 /** Finds what a noun has: contexts on this machine, everything else on the server. */
-export async function findOffers(session: Session, resolver: Resolver, noun: string, hear: Hear): Promise<void> {
+export async function findOffers(session: Session, noun: string, hear: Hear): Promise<void> {
+  const resolver = createResolver(session)
   if (noun === 'contexts') return hear(await contexts(session))
   if (noun === 'owners') return owners(resolver, hear)
   if (noun === 'subjects') {

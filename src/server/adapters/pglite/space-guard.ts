@@ -72,7 +72,7 @@ export function startSpaceGuard({ db, freeBytes, warn }: SpaceGuardDeps): SpaceG
   }
 
   const inTurn = (): Promise<void> => (running = running.then(look))
-  const timer = setInterval(inTurn, WATCH_INTERVAL_MS).unref()
+  const timer = setInterval(() => void inTurn(), WATCH_INTERVAL_MS).unref()
   return {
     isReadOnly: () => isReadOnly,
     look: inTurn,
