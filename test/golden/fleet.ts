@@ -51,6 +51,10 @@ const detail = (of: (typeof NODES)[number] | undefined) => ({
   public_key: 'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=',
   labels: { tier: 'edge' },
   ephemeral: false,
+  nsk: [
+    { kid: 'k7Qm2xYz', created_at: '2026-01-30T12:00:00.000Z', retires_at: '2026-02-01T13:00:00.000Z' },
+    { kid: 'p3Rt9aBc', created_at: '2026-02-01T11:00:00.000Z', retires_at: null },
+  ],
   updated_at: '2026-01-31T12:00:00.000Z',
 })
 

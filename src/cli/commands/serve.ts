@@ -48,7 +48,7 @@ async function keepContext(
     ...file,
     current: name,
     previous: file.current === name ? file.previous : file.current,
-    contexts: { ...file.contexts, [name]: { url, token_store: 'file' } },
+    contexts: { ...file.contexts, [name]: { url, dev: true, token_store: 'file' } },
   }))
 }
 
