@@ -11,7 +11,7 @@ import { emptyTables, isDatastoreMissing, useDatastore } from '../support/datast
 
 const CLOCK = { now: Date.now }
 const KILL_AT = new URL('../support/kill-at.mjs', import.meta.url).href
-/** Of the files that a rotation in place touches: removing twice, making, writing, syncing, linking, … renaming. */
+/** A rotation in place takes nine: remove, create, write, sync, link, remove, sync, rename, sync. */
 const STEPS_MAX = 20
 
 let folder: string
@@ -144,7 +144,7 @@ describe.skipIf(isDatastoreMissing('postgres'))('ctl admin master-key rotate on 
         const NODE_OPTIONS = `--import=${KILL_AT}?path=master.key&step=${step}&when=${when}`
         const { exitCode } = await rotate([], { NODE_OPTIONS })
         if (exitCode === 0) {
-          expect(killed).toBeGreaterThanOrEqual(20)
+          expect(killed).toBeGreaterThanOrEqual(18)
           expect(found).toEqual({ old: expect.any(Number), beside: 1, new: expect.any(Number) })
           expect(Math.min(found.old, found.new)).toBeGreaterThan(0)
           return
@@ -158,12 +158,12 @@ describe.skipIf(isDatastoreMissing('postgres'))('ctl admin master-key rotate on 
         const second = await rotate()
         expect(second.exitCode).toBe(0)
         expect(second.stderr).toMatch(state === 'beside' ? /^Finished the rotation/ : /^The keyring is now wrapped/)
-        expect(existsSync(`${keyPath()}.next`)).toBe(false)
+        expect(readdirSync(folder)).toEqual(['master.key'])
         expect(await macUnder(own)).toEqual(proof)
       }
     }
     throw new Error(`a rotation takes more than ${STEPS_MAX} steps`)
-  }, 120_000)
+  }, 300_000)
 
   test('rotations at once end with one key in the file, and it fits', async () => {
     await Promise.all([1, 2, 3, 4].map(() => rotateInPlace(store.current(), own)))

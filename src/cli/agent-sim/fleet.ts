@@ -1,9 +1,8 @@
-import { ProblemAnswer } from '../../client/failures.ts'
 import type { FleetDeps } from './fleet-deps.ts'
 import { generateMeshKey } from './mesh-key.ts'
-import { measure } from './measure.ts'
 import { reportHeartbeats } from './node-agent.ts'
-import { createPacer, type Pacer } from './pacer.ts'
+import { createPacer } from './pacer.ts'
+import { patiently, type Terms } from './patience.ts'
 import type { NodeIdentity } from './state-directory.ts'
 import { tallyReachability, type SimulatedNode } from './simulated-node.ts'
 
@@ -39,53 +38,28 @@ const BINARY_VERSION = 'agent-sim'
 
 /** The rate that a server allows one join token unless it was told otherwise. */
 const ENROL_PER_SECOND = 500
-/** A node that was sent away so often is left out. */
-const ENROL_TRIES_MAX = 10
-
-interface Enrolling {
-  readonly joinToken: string
-  readonly pace: Pacer
-  readonly until: AbortSignal
-}
-
-/** How long a rate limit asks to wait, in ms; undefined for every other failure. */
-function waitAskedFor(error: unknown): number | undefined {
-  const isLimited = error instanceof ProblemAnswer && error.status === 429
-  return isLimited ? (error.retryAfterSeconds ?? 1) * 1000 : undefined
-}
+/** The same for the changes of one operator. */
+const DEREGISTER_PER_SECOND = 200
 
 /** Makes an empty fleet. */
 export function createFleet(deps: FleetDeps): Fleet {
-  const { client, clock, statistics } = deps
+  const { client, clock } = deps
   let nodes: SimulatedNode[] = []
 
-  async function enrol(name: string, { joinToken, pace, until }: Enrolling): Promise<void> {
+  async function enrol(name: string, joinToken: string, terms: Terms): Promise<void> {
     const key = generateMeshKey()
     const body = { name, kind: 'worker', public_key: key.publicKey, binary_version: BINARY_VERSION }
-    for (let tries = 1; tries <= ENROL_TRIES_MAX; tries += 1) {
-      await pace(until)
-      if (until.aborted) return
-      let waitMs: number | undefined
-      const answer = await measure(statistics, 'register', () =>
-        client.RegisterNode({ body }, { token: joinToken }).catch((error: unknown) => {
-          waitMs = waitAskedFor(error)
-          throw error
-        }),
-      )
-      if (answer !== undefined) {
-        const identity = { node_id: answer.node_id, name, nsk: answer.nsk, private_key: key.privateKey }
-        nodes.push({ identity, lastAcceptedMs: undefined })
-      }
-      if (waitMs === undefined) return
-      await clock.pause(waitMs, until)
-    }
+    const enrolled = await patiently(deps, terms, () => client.RegisterNode({ body }, { token: joinToken }))
+    if (enrolled === undefined) return
+    const { node_id, nsk } = enrolled.answer
+    nodes.push({ identity: { node_id, name, nsk, private_key: key.privateKey }, lastAcceptedMs: undefined })
   }
 
   return {
     size: () => nodes.length,
     register({ joinToken, names, ...limits }) {
-      const enrolling = { joinToken, until: limits.until, pace: createPacer(clock, ENROL_PER_SECOND) }
-      return inLanes(names, limits, (name) => enrol(name, enrolling))
+      const terms = { operation: 'register', pace: createPacer(clock, ENROL_PER_SECOND), until: limits.until } as const
+      return inLanes(names, limits, (name) => enrol(name, joinToken, terms))
     },
     resume(earlier) {
       nodes.push(...earlier.map((identity) => ({ identity, lastAcceptedMs: undefined })))
@@ -96,8 +70,11 @@ export function createFleet(deps: FleetDeps): Fleet {
     async deregister(concurrency) {
       const leaving = nodes
       nodes = []
+      // An interrupt does not leave nodes behind.
+      const until = new AbortController().signal
+      const terms = { operation: 'deregister', pace: createPacer(clock, DEREGISTER_PER_SECOND), until } as const
       await inLanes(leaving, { concurrency }, async ({ identity }) => {
-        await measure(statistics, 'deregister', () => client.DeleteNode({ id: identity.node_id }))
+        await patiently(deps, terms, () => client.DeleteNode({ id: identity.node_id }))
       })
     },
     identities: () => nodes.map(({ identity }) => identity),

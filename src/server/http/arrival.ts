@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { Problem, problem } from '../../shared/problems.ts'
+import { problem } from '../../shared/problems.ts'
 import type { Caller } from '../ports/credential-resolver.ts'
 import type { Clock } from '../ports/clock.ts'
 import { API_VERSION } from './api-version.ts'
@@ -36,7 +36,10 @@ export function arrive(plan: OperationPlan, exchange: Exchange & { readonly done
   const { request, done } = exchange
   const active = activate(plan, exchange, deps)
   const proceed = (): void => done()
-  const refuse = (error: unknown): void => done(counted(error, active, { request, deps }))
+  const refuse = (error: unknown): void => {
+    const answer = deps.rateLimits?.afterFailure(error, active, request.headers) ?? error
+    done(answer instanceof Error ? answer : new Error(String(answer)))
+  }
   try {
     assertServable(exchange, deps)
     const caller = deps.authenticate(plan, { headers: request.headers, correlationId: active.correlationId })
@@ -49,23 +52,6 @@ export function arrive(plan: OperationPlan, exchange: Exchange & { readonly done
   } catch (error) {
     refuse(error)
   }
-}
-
-interface Refused {
-  readonly request: FastifyRequest
-  readonly deps: ArrivalDeps
-}
-
-/** The failure itself, or the 429 of an address from which too many credentials came that do not resolve. */
-function counted(error: unknown, { knownCaller, sourceAddress, nowMs }: ActiveRequest, refused: Refused): Error {
-  const isUnresolved = error instanceof Problem && error.status === 401 && knownCaller === undefined
-  try {
-    if (isUnresolved && refused.request.headers.authorization !== undefined)
-      refused.deps.rateLimits?.takeFailure(sourceAddress, nowMs)
-  } catch (limited) {
-    return limited as Error // Nothing else is thrown there.
-  }
-  return error instanceof Error ? error : new Error(String(error))
 }
 
 /** Begins the edge's record of a request and sets the headers that every answer has. */

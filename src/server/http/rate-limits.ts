@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import ipaddr from 'ipaddr.js'
 import { Problem, type ProblemCode } from '../../shared/problems.ts'
 import type { Caller } from '../ports/credential-resolver.ts'
@@ -28,12 +29,19 @@ export type Rates = { readonly [Name in LimitName]: Rate }
 /** Keys of one limit that are told apart; a bucket takes about 100 bytes. */
 const KEYS_MAX = 131_072
 
+/** What is known of a request that failed. */
+interface FailedRequest {
+  readonly knownCaller: Caller | undefined
+  readonly sourceAddress: string
+  readonly nowMs: number
+}
+
 /** The request rates of callers, per replica. */
 export interface RateLimits {
   /** Counts a call of a known caller. @throws RateLimited when that caller has called too often. */
   take(plan: OperationPlan, caller: Caller, nowMs: number): void
-  /** Counts a credential that did not resolve. @throws RateLimited when too many have come from that address. */
-  takeFailure(address: string, nowMs: number): void
+  /** Counts a credential that did not resolve against its address. The answer where too many came from there; else undefined. */
+  afterFailure(error: unknown, failed: FailedRequest, headers: IncomingHttpHeaders): RateLimited | undefined
 }
 
 /**
@@ -65,28 +73,47 @@ export function createRateLimits(rates: Rates): RateLimits {
   return {
     take({ limitClasses }, caller, nowMs) {
       const limitClass = limitClasses[caller.credential.kind]
-      if (limitClass === 'read') reads(caller.subject, nowMs)
-      else if (limitClass === 'write') writes(caller.subject, nowMs)
-      else if (limitClass === 'registration') registrations(caller.credential.id, nowMs)
+      if (limitClass === 'read') reads.take(caller.subject, nowMs)
+      else if (limitClass === 'write') writes.take(caller.subject, nowMs)
+      else if (limitClass === 'registration') registrations.take(caller.credential.id, nowMs)
       else {
-        node(caller.id, nowMs)
-        domain(caller.domainId, nowMs)
+        node.take(caller.id, nowMs)
+        domain.take(caller.domainId, nowMs)
       }
     },
-    takeFailure: (address, nowMs) => failedCredentials(networkOf(address), nowMs),
+    afterFailure(error, { knownCaller, sourceAddress, nowMs }, headers) {
+      const isUnresolved = error instanceof Problem && error.status === 401 && knownCaller === undefined
+      if (!isUnresolved || headers.authorization === undefined) return undefined
+      return failedCredentials.over(networkOf(sourceAddress), nowMs)
+    },
   }
 }
 
-/** Takes one token of the key's bucket, or throws. */
-function limit(name: LimitName, rates: Rates): (key: string, nowMs: number) => void {
+/** One limit at work. */
+interface Limit {
+  /** Takes one token of the key's bucket; the refusal where there is none. */
+  over(key: string, nowMs: number): RateLimited | undefined
+  /** The same, thrown. */
+  take(key: string, nowMs: number): void
+}
+
+function limit(name: LimitName, rates: Rates): Limit {
   const rate = rates[name]
-  if (rate.count === 0) return () => undefined
-  const buckets: TokenBuckets = createTokenBuckets(rate, KEYS_MAX)
-  return (key, nowMs) => {
+  const buckets = rate.count === 0 ? UNLIMITED : createTokenBuckets(rate, KEYS_MAX)
+  function over(key: string, nowMs: number): RateLimited | undefined {
     const waitMs = buckets.take(key, nowMs)
-    if (waitMs > 0) throw new RateLimited(LIMITS[name], rate, waitMs)
+    return waitMs > 0 ? new RateLimited(LIMITS[name], rate, waitMs) : undefined
+  }
+  return {
+    over,
+    take(key, nowMs) {
+      const refusal = over(key, nowMs)
+      if (refusal !== undefined) throw refusal
+    },
   }
 }
+
+const UNLIMITED: TokenBuckets = { take: () => 0 }
 
 /** An IPv4 address itself; of IPv6 the /64, since one customer has at least that many. */
 function networkOf(address: string): string {

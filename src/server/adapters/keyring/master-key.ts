@@ -6,13 +6,14 @@ import {
   linkSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
   statSync,
   writeSync,
 } from 'node:fs'
-import { dirname } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { BootError } from '../../boot-error.ts'
 import type { SealingKey } from './sealed-bytes.ts'
 
@@ -75,7 +76,7 @@ export function makeMasterKey(
   const staging = `${path}.${process.pid}`
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    rmSync(staging, { force: true })
+    removeStaging(path)
     writeWhole(staging, `${bytes.toString('base64')}\n`)
     try {
       linkSync(staging, path)
@@ -97,6 +98,8 @@ export function promoteNextKey(source: { readonly path: string }): void {
   const next = `${source.path}.next`
   try {
     renameSync(next, source.path)
+    removeStaging(source.path)
+    removeStaging(next)
     syncDirectory(dirname(source.path))
   } catch (error) {
     throw new BootError(
@@ -105,6 +108,15 @@ export function promoteNextKey(source: { readonly path: string }): void {
       error,
     )
   }
+}
+
+/** What a process that was killed left of writing that file: it holds a key, perhaps the one in use. */
+function removeStaging(path: string): void {
+  const prefix = `${basename(path)}.`
+  const left = readdirSync(dirname(path)).filter(
+    (name) => name.startsWith(prefix) && /^\d+$/.test(name.slice(prefix.length)),
+  )
+  for (const name of left) rmSync(join(dirname(path), name), { force: true })
 }
 
 function writeWhole(path: string, text: string): void {

@@ -58,17 +58,25 @@ function planOf(given: Partial<SimulationPlan>): SimulationPlan {
 interface Calls {
   /** When each registration was tried. */
   readonly triedMs: number[]
+  /** When each removal was tried. */
+  readonly removalsMs: number[]
   readonly registered: string[]
   readonly heartbeats: string[]
   readonly removed: string[]
 }
 
+/** Whether the so manieth try is refused by a rate limit. */
+interface Refusing {
+  readonly refuseRegistration: (tries: number) => boolean
+  readonly refuseRemoval: (tries: number) => boolean
+}
+
 function stubClient(
   clock: AgentClock,
   refuse: (heartbeats: number) => boolean = () => false,
-  refuseRegistration: (tries: number) => boolean = () => false,
+  { refuseRegistration = () => false, refuseRemoval = () => false }: Partial<Refusing> = {},
 ): { client: ApiClient; calls: Calls } {
-  const calls: Calls = { triedMs: [], registered: [], heartbeats: [], removed: [] }
+  const calls: Calls = { triedMs: [], removalsMs: [], registered: [], heartbeats: [], removed: [] }
   const client = {
     async RegisterNode({ body }: { body: { name: string } }) {
       calls.triedMs.push(clock.now())
@@ -84,6 +92,8 @@ function stubClient(
       return { accepted_at: new Date(clock.now()).toISOString(), reconcile: false, rotate_keys: false }
     },
     async DeleteNode({ id }: { id: string }) {
+      calls.removalsMs.push(clock.now())
+      if (refuseRemoval(calls.removalsMs.length)) throw limited()
       calls.removed.push(id)
     },
   }
@@ -143,7 +153,7 @@ describe('a simulation', () => {
 
   test('enrols a node that was sent away after the time that the server asked for, and counts a refusal, no error', async () => {
     const clock = jumpingClock()
-    const { client, calls } = stubClient(clock, undefined, (tries) => tries <= 2)
+    const { client, calls } = stubClient(clock, undefined, { refuseRegistration: (tries) => tries <= 2 })
     const result = await simulate(planOf({ durationMs: 1 }), depsOf(client, clock))
     const [first = 0] = calls.triedMs
     expect(calls.triedMs.map((ms) => ms - first)).toEqual([0, 2000, 4000])
@@ -154,9 +164,18 @@ describe('a simulation', () => {
 
   test('leaves a node out that was sent away ten times', async () => {
     const clock = jumpingClock()
-    const { client, calls } = stubClient(clock, undefined, () => true)
+    const { client, calls } = stubClient(clock, undefined, { refuseRegistration: () => true })
     const result = await simulate(planOf({ durationMs: 1 }), depsOf(client, clock))
     expect([calls.triedMs.length, result.nodes]).toEqual([10, 0])
+  })
+
+  test('takes the nodes away at 200 a second at most, and leaves none behind that a limit sent away', async () => {
+    const clock = jumpingClock()
+    const { client, calls } = stubClient(clock, undefined, { refuseRemoval: (tries) => tries === 1 })
+    await simulate(planOf({ nodes: 3, durationMs: 1, deregister: true, concurrency: 1 }), depsOf(client, clock))
+    const [first = 0] = calls.removalsMs
+    expect(calls.removalsMs.map((ms) => ms - first)).toEqual([0, 2000, 2005, 2010])
+    expect(calls.removed).toEqual(['node-1', 'node-2', 'node-3'])
   })
 
   test('takes over the nodes that the state directory kept, and enrols only what is missing', async () => {
