@@ -160,6 +160,33 @@ describe.skipIf(requirement('postgresql') === undefined)('servers on one Postgre
     expect(answers.filter(({ status }) => ![200, 201, 401, 500, 503].includes(status))).toEqual([])
   }, 120_000)
 
+  test('a PostgreSQL without a free connection slot takes heartbeats all the same', async () => {
+    const [known, ...nodes] = await replicas.enrol(9)
+    if (known === undefined) throw new Error('no node')
+    await Promise.all(replicas.servers.map((each) => beat(each, known)))
+    const crowd: Client[] = []
+    const fill = async (): Promise<void> => {
+      for (;;) {
+        const client = new Client({ connectionString: replicas.cluster.url })
+        client.on('error', () => undefined)
+        await client.connect()
+        crowd.push(client)
+      }
+    }
+    try {
+      await expect(fill()).rejects.toMatchObject({ code: '53300' })
+      const latencies = await Promise.all(
+        replicas.servers.flatMap((each) =>
+          nodes.map(async (node) => Math.max(await beat(each, node), await beat(each, node))),
+        ),
+      )
+      expect(Math.max(...latencies)).toBeLessThan(1_500)
+      await expect(fill()).rejects.toMatchObject({ code: '53300' })
+    } finally {
+      await Promise.all(crowd.map((client) => client.end()))
+    }
+  }, 60_000)
+
   /** Sends a heartbeat, which must be accepted, and resolves with the time that it took. */
   async function beat(to: CtlProcess, node: EnrolledNode): Promise<number> {
     const since = performance.now()

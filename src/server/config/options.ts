@@ -132,7 +132,10 @@ export const OPTIONS = {
     describe: 'Least severe log records to write: fatal, error, warn, info, debug, trace or silent',
   }),
   poolInteractiveMinConns: poolKnob('0', 'Connections kept open for requests'),
-  poolInteractiveMaxConns: poolKnob('20', 'Most connections for requests'),
+  poolInteractiveMaxConns: poolKnob(
+    '20',
+    'Most connections for requests; of 8 or more, 4 are set aside for nodes and kept open',
+  ),
   poolWorkerMinConns: poolKnob('0', 'Connections kept open for background jobs'),
   poolWorkerMaxConns: poolKnob('10', 'Most connections for background jobs'),
   poolBulkMinConns: poolKnob('0', 'Connections kept open for imports and exports'),

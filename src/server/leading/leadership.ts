@@ -29,7 +29,7 @@ export interface Leadership {
   stop(): Promise<void>
 }
 
-/** How often the lock is asked for by who does not have it, and proven by who has. A third of what a stopped leader is given. */
+/** How often the lock is asked for by who does not have it, and proven by who has. */
 const EVERY_MS = 1_000
 /** Pause before another seat is opened after one was lost. */
 const REOPEN_MS = 500
