@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type AddressInfo, type Server } from 'node:net'
 import { BootError } from './boot-error.ts'
 import type { Address } from './config/values.ts'
+import { isCtlServer } from './who-listens.ts'
 
 /** What to tell an operator who wants an address that cannot be had, by system code. */
 const ADVICE: Readonly<Record<string, string>> = {
@@ -17,10 +18,24 @@ const ADVICE: Readonly<Record<string, string>> = {
  */
 export async function probeAddress(address: Address, flag: string): Promise<Address> {
   const server = createServer()
-  const port = await listenOn(server, address, flag)
+  const port = await listenOn(server, address, flag).catch(async (error: unknown) => {
+    throw (await namedHolder(error, address, flag)) ?? error
+  })
   server.close()
   await once(server, 'close')
   return { host: address.host, port }
+}
+
+/** Where an address that listens everywhere is reached from here. */
+const HERE: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
+
+/** The sentence for a port that another server of ours holds; undefined when it is somebody else's, or another failure. */
+async function namedHolder(error: unknown, { host, port }: Address, flag: string): Promise<BootError | undefined> {
+  const cause = error instanceof BootError ? error.cause : undefined
+  const isTaken = cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE'
+  if (!isTaken || !(await isCtlServer(hostPort({ host: HERE[host] ?? host, port })))) return undefined
+  const message = `Cannot listen on ${hostPort({ host, port })}: another ctl server answers there; use it, stop it, or choose another port with ${flag}.`
+  return new BootError(1, message, error)
 }
 
 /** Listens and resolves with the port. @throws BootError in one sentence that names the flag. */

@@ -156,6 +156,15 @@ describe('a server started for the first time on the embedded store', () => {
     expect((await fetch(`${server.url}/metrics`)).status).toBe(404)
   })
 
+  test('is known to another one that wants its port', async () => {
+    const address = new URL(server.url).host
+    const { exitCode, stderr } = await runCtl(['serve', '--listen', address, '--data-dir', `${data()}-2`])
+    expect(stderr).toBe(
+      `ctl serve: Cannot listen on ${address}: another ctl server answers there; use it, stop it, or choose another port with --listen.\n`,
+    )
+    expect([exitCode, existsSync(`${data()}-2`)]).toEqual([1, false])
+  })
+
   test('sends an address away from which thirty wrong credentials came within a minute', async () => {
     const guess = () => fetch(`${server.url}/v1/auth/whoami`, { headers: { authorization: 'Bearer psk_guess' } })
     let answer = await guess()
