@@ -28,7 +28,7 @@ export function tableLines(rows: readonly unknown[], options: TableOptions): rea
   const body = rows.map((row) =>
     options.columns.map((column) => shortText(memberOf(row, column), options.nowMs, options.isWide)),
   )
-  const widths = columnWidths(head, body, options.isWide ? Infinity : options.terminal)
+  const widths = columnWidths({ head, body }, options)
   const line = (cells: readonly string[], paint: (cell: string, index: number) => string): string =>
     cells
       .map((cell, index) => {
@@ -44,16 +44,22 @@ export function tableLines(rows: readonly unknown[], options: TableOptions): rea
   ]
 }
 
+/** Columns whose words are typed again to name the row. */
+const NAMES: ReadonlySet<string> = new Set(['name', 'slug', 'kid', 'prefix'])
+
 type Lines = readonly (readonly string[])[]
 
 /**
  * Gives each column what it needs. Where that is too much, titles give way first, then the widest of the columns that
- * hold text; what others go by, references and ids, is cut last.
+ * hold text; what others go by, names, references and ids, is cut last.
  */
-function columnWidths(head: Lines, body: Lines, terminal: number): readonly number[] {
+function columnWidths({ head, body }: { head: Lines; body: Lines }, options: TableOptions): readonly number[] {
+  const terminal = options.isWide ? Infinity : (options.terminal ?? Infinity)
   const cells = widthsOf(body)
   const widths = widthsOf([...head, ...body])
-  const isText = widths.map((_, index) => !body.some((line) => isReference(line[index] ?? '')))
+  const isText = options.columns.map(
+    (column, index) => !NAMES.has(column) && !body.some((line) => isReference(line[index] ?? '')),
+  )
   const floors = [
     widths.map((_, index) => Math.max(cells[index] ?? 0, NARROWEST)),
     widths.map((width, index) => (isText[index] === true ? NARROWEST : width)),

@@ -82,6 +82,12 @@ describe('A table', () => {
     expect(lines(28)[1]).toBe('…00a0001  a long …  1h ago')
   })
 
+  it('cuts names, which are typed again, after other texts', () => {
+    const row = { name: 'sim-lu07u-1', kind: 'worker', binary_version: 'agent-sim-of-today' }
+    const [, line] = tableLines([row], { ...OPTIONS, columns: Object.keys(row), terminal: 33 })
+    expect(line).toBe('sim-lu07u-1  worker  agent-sim-o…')
+  })
+
   it('cuts nothing when it is wide', () => {
     const [, line = ''] = tableLines([{ ...ROW, slug: 'x'.repeat(60) }], { ...OPTIONS, terminal: 40, isWide: true })
     expect(line).toContain('x'.repeat(60))
