@@ -68,8 +68,8 @@ const LIMITS = {
   connectionsCheckingInterval: 5_000,
 } as const
 
-/** Read and thrown away of a body that is sent to no operation. */
-const UNROUTED_BODY_BYTES_MAX = 8 * 1024
+/** Of a body that is sent to a route beside the operations. */
+const OTHER_BODY_BYTES_MAX = 8 * 1024
 
 /**
  * Builds the HTTP edge over the surfaces.
@@ -85,7 +85,7 @@ export function createApp(deps: AppDeps): App {
   const fastify = Fastify({
     logger: false,
     exposeHeadRoutes: false,
-    bodyLimit: UNROUTED_BODY_BYTES_MAX,
+    bodyLimit: OTHER_BODY_BYTES_MAX,
     routerOptions: { maxParamLength: 1024, querystringParser: parseQueryString },
     return503OnClosing: false,
     forceCloseConnections: 'idle',
