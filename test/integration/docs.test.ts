@@ -94,6 +94,20 @@ describe('what only looks like the page asks for a credential first', () => {
   })
 })
 
+test('who asks is settled before a byte of the body is read', async () => {
+  const bodies = [
+    { headers: { 'content-type': 'text/plain' }, body: 'x' },
+    { headers: { 'content-type': 'application/json' }, body: '{' },
+    { headers: { 'content-type': 'application/json' }, body: 'x'.repeat(100_000) },
+    { headers: {}, body: 'x', chunked: true },
+  ]
+  for (const rest of bodies) {
+    const wire = { method: 'POST', path: '/v1/docsx', ...rest }
+    expect(await exchange(server.url, wire)).toMatchObject({ status: 401 })
+    expect(await exchange(server.url, signed(wire, 'psk_nobody'))).toMatchObject({ status: 404 })
+  }
+})
+
 test.each(['/', '/nothing', '/v2/docs', '//v1/docs', '/V1/docs'])(
   '%s is no part of the API: not found',
   async (path) => {

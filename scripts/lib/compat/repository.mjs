@@ -5,6 +5,9 @@ import { join } from 'node:path'
 const GIT_MS = 60_000
 const FILE_BYTES_MAX = 64 * 1024 * 1024
 
+/** What a hook that runs the gate says of another repository. */
+const OTHER_REPOSITORY = ['GIT_DIR', 'GIT_WORK_TREE', 'GIT_INDEX_FILE']
+
 /** A checkout, asked for commits and for files as they were. */
 export function openRepository(root) {
   /** What git printed, or undefined when it said no. */
@@ -12,6 +15,7 @@ export function openRepository(root) {
     // A pipeline's checkout often belongs to another user than the one that runs it.
     const { status, stdout, error } = spawnSync('git', ['-c', 'safe.directory=*', ...args], {
       cwd: root,
+      env: Object.fromEntries(Object.entries(process.env).filter(([name]) => !OTHER_REPOSITORY.includes(name))),
       encoding: 'utf8',
       timeout: GIT_MS,
       maxBuffer: FILE_BYTES_MAX,

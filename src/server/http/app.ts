@@ -84,8 +84,8 @@ const LIMITS = {
 
 const IDLE_SWEEP_MS = 50
 
-/** Read and thrown away of a body that is sent to no operation. */
-const UNROUTED_BODY_BYTES_MAX = 8 * 1024
+/** Of a body that is sent to a route beside the operations. */
+const OTHER_BODY_BYTES_MAX = 8 * 1024
 
 /**
  * Builds the HTTP edge over the surfaces.
@@ -101,7 +101,7 @@ export function createApp(deps: AppDeps): App {
   const fastify = Fastify({
     logger: false,
     exposeHeadRoutes: false,
-    bodyLimit: UNROUTED_BODY_BYTES_MAX,
+    bodyLimit: OTHER_BODY_BYTES_MAX,
     routerOptions: { maxParamLength: 1024, querystringParser: parseQueryString },
     return503OnClosing: false,
     forceCloseConnections: 'idle',

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Operation } from '../../shared/contract/operation.ts'
 import { problemCodesOf } from '../../shared/contract/problem-codes.ts'
 import { PROBLEMS, problem, type ProblemCode } from '../../shared/problems.ts'
@@ -41,7 +41,7 @@ export function answerUnrouted(
     }
   }
 
-  fastify.setNotFoundHandler((request, reply) => {
+  function answer(request: FastifyRequest, reply: FastifyReply): void {
     const path = request.url.split('?', 1)[0] ?? ''
     const methods = new Set(known.flatMap(({ method, pattern }) => (pattern.test(path) ? [method] : [])))
     const exchange = { request, reply }
@@ -50,11 +50,16 @@ export function answerUnrouted(
       return answers.turnAway(exchange, problem('method_not_allowed'))
     }
     const open = openNames.find(({ prefix }) => path.startsWith(prefix))
-    if (open !== undefined || !path.startsWith(API)) {
-      return answers.turnAway(exchange, problem(open?.missing ?? 'not_found'))
-    }
-    void refuse(exchange)
-    return reply
+    if (open === undefined && path.startsWith(API)) return void refuse(exchange)
+    return answers.turnAway(exchange, problem(open?.missing ?? 'not_found'))
+  }
+
+  // A scope of its own, so that its hook runs for nothing else, and before a byte of a body is read.
+  void fastify.register((scope, _options, done) => {
+    scope.addHook('onRequest', (request, reply) => answer(request, reply))
+    // Never reached, but what makes the scope one for unknown paths.
+    scope.setNotFoundHandler(() => undefined)
+    done()
   })
 }
 

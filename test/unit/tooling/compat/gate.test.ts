@@ -18,7 +18,8 @@ afterEach(() => rmSync(root, { recursive: true, force: true }))
 /** Without what the machine, or a hook that runs the tests, says about git. */
 function git(...args: string[]): string {
   const identity = ['-c', 'user.name=t', '-c', 'user.email=t@example.com', '-c', 'commit.gpgsign=false']
-  return execFileSync('git', [...identity, ...args], { cwd: root, encoding: 'utf8' }).trim()
+  const env = { PATH: process.env['PATH'], HOME: root, GIT_CONFIG_NOSYSTEM: '1' }
+  return execFileSync('git', [...identity, ...args], { cwd: root, encoding: 'utf8', env }).trim()
 }
 
 function write(name: 'openapi' | 'released' | 'compat-exceptions', content: unknown): void {
