@@ -24,7 +24,10 @@ describe('ctl as a process, against its own server', () => {
   beforeAll(async () => {
     directory = mkdtempSync(join(tmpdir(), 'ctl-e2e-cli-'))
     const tokenFile = join(directory, 'token')
-    server = await startCtl({ args: ['--data-dir', join(directory, 'data'), '--bootstrap-token-file', tokenFile] })
+    server = await startCtl({
+      args: ['--data-dir', join(directory, 'data'), '--bootstrap-token-file', tokenFile],
+      limits: 'shipped',
+    })
     token = readFileSync(tokenFile, 'utf8')
     expect((await ctl(['login', '--url', server.url, '--with-token'], { stdin: token })).exitCode).toBe(0)
   }, 120_000)
