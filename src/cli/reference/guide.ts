@@ -15,6 +15,10 @@ line. A text that fits several objects exits 2 and lists them. Subjects are \`us
 Names are looked up in a Domain and, for resources, in a Project: the one of \`--domain\` and \`--project\`, else the
 settings below, else your own Domain and its only Project.
 
+\`ctl completion install\` lets bash, zsh or fish complete commands, flags, and the names of objects where a command
+takes one; ids once four of their digits are typed. Names are asked for with your credential and kept for seconds in
+\`$XDG_CACHE_HOME/ctl\`, else \`~/.cache/ctl\`; after 300 ms without an answer nothing is offered.
+
 ## Output
 
 Data goes to stdout, everything else to stderr. On a terminal lists are tables with times relative to now and ids cut to

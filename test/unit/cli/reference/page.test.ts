@@ -6,13 +6,20 @@ import { commandRows } from '../../../../src/cli/registry.ts'
 import { manifest } from '../../../support/cli-run.ts'
 
 const page = await commandPage(manifest)
+const rows = commandRows(manifest)
+const wordsOf = (isHidden: boolean): readonly string[] =>
+  rows.filter(({ hidden }) => (hidden === true) === isHidden).map(({ words }) => words)
 
 describe('docs/cli.md', () => {
   it('is what the commands say; else run "npm run generate"', () => {
     expect(readFileSync(fileURLToPath(new URL('../../../../docs/cli.md', import.meta.url)), 'utf8')).toBe(page)
   })
 
-  it.each(commandRows(manifest).map(({ words }) => words))('has a section for ctl %s', (words) => {
+  it.each(wordsOf(false))('has a section for ctl %s', (words) => {
     expect(page).toContain(`### ctl ${words}\n`)
+  })
+
+  it.each(wordsOf(true))('is silent about ctl %s, which only scripts call', (words) => {
+    expect(page).not.toContain(`### ctl ${words}\n`)
   })
 })
