@@ -5,10 +5,12 @@
 _ctl_at() {
   subs='' flags='' valued='' files='' choices='' named='' names=''
   case "$1" in
-    '') subs='serve admin agent-sim login logout whoami status doctor tokens authz contexts config api openapi completion help identities service-identities domains projects resources grants groups join-tokens nodes audit' flags='--help --quiet --no-input --no-color' ;;
+    '') subs='serve admin agent-sim login logout whoami status doctor tokens authz contexts config api openapi completion help identities service-identities domains projects resources grants groups join-tokens nodes signing-keys audit' flags='--help --quiet --no-input --no-color' ;;
     'serve') flags='--help' ;;
-    'admin') subs='bootstrap-token' flags='--help --quiet --no-input --no-color' ;;
+    'admin') subs='bootstrap-token master-key' flags='--help --quiet --no-input --no-color' ;;
     'admin bootstrap-token') flags='--help' ;;
+    'admin master-key') subs='rotate' flags='--help --quiet --no-input --no-color' ;;
+    'admin master-key rotate') flags='--help' ;;
     'agent-sim') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --output --jq --columns --sort --no-headers --nodes --duration --heartbeat-interval --domain --join-token-file --state-dir --deregister --fail-on --connections --concurrency' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --nodes -n --duration --heartbeat-interval --domain --join-token-file --state-dir --fail-on --connections --concurrency' files='--token-file --ca-file --join-token-file' named='--context --domain' ;;
     'login') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --output --jq --columns --sort --no-headers --with-token --name' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --name' files='--token-file --ca-file' named='--context' ;;
     'logout') flags='--help --quiet --no-input --no-color --context' valued='--context' ;;
@@ -92,6 +94,9 @@ _ctl_at() {
     'nodes nsk rotate') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort' files='--token-file --ca-file' named='--context' names='yes' ;;
     'nodes nsk revoke') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --yes' valued='--context --url --token-file --ca-file --timeout' files='--token-file --ca-file' named='--context' names='yes' ;;
     'nodes reachability') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --watch' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort' files='--token-file --ca-file' named='--context' names='yes' ;;
+    'signing-keys') subs='list rotate' flags='--help --quiet --no-input --no-color' ;;
+    'signing-keys list') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --watch' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort' files='--token-file --ca-file' named='--context' ;;
+    'signing-keys rotate') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort' files='--token-file --ca-file' named='--context' ;;
     'audit') subs='list' flags='--help --quiet --no-input --no-color' ;;
     'audit list') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --limit --all --watch --domain --scope --subject --relation --object --outcome --correlation-id --since --until' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --limit -L --domain --scope --subject --relation --object --outcome --correlation-id --since --until' files='--token-file --ca-file' named='--context --domain' ;;
     *) return 1 ;;
@@ -148,6 +153,8 @@ _ctl_values() {
     'nodes update --output' | 'nodes update -o') choices='table wide json jsonl yaml name' ;;
     'nodes nsk rotate --output' | 'nodes nsk rotate -o') choices='table wide json jsonl yaml name' ;;
     'nodes reachability --output' | 'nodes reachability -o') choices='table wide json jsonl yaml name' ;;
+    'signing-keys list --output' | 'signing-keys list -o') choices='table wide json jsonl yaml name' ;;
+    'signing-keys rotate --output' | 'signing-keys rotate -o') choices='table wide json jsonl yaml name' ;;
     'audit list --output' | 'audit list -o') choices='table wide json jsonl yaml name' ;;
     'audit list --scope') choices='platform' ;;
     'audit list --outcome') choices='granted permission_denied invariant_violation not_found internal_error' ;;

@@ -5,6 +5,7 @@ import { cpSync, existsSync, readdirSync, renameSync, rmSync, writeFileSync } fr
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { stampBuild } from './lib/build-state.mjs'
+import { docsRenderer } from './lib/docs-renderer/docs-renderer.mjs'
 import { root } from './lib/root.mjs'
 
 const startedAt = new Date()
@@ -39,6 +40,13 @@ async function writeManifest() {
   writeFileSync(join(next, 'contract-manifest.json'), `${JSON.stringify(manifestOf(contract))}\n`)
 }
 
+/** Puts the documentation page's script beside the modules, with the licences of what is in it. */
+function writeRenderer() {
+  const { script, licences } = docsRenderer(root)
+  writeFileSync(join(next, 'docs-renderer.js'), script)
+  writeFileSync(join(next, 'docs-renderer.LICENSE.txt'), licences)
+}
+
 function moveIntoPlace() {
   if (existsSync(dist)) renameSync(dist, last)
   renameSync(next, dist)
@@ -49,6 +57,7 @@ try {
   compile()
   copyOtherFiles()
   await writeManifest()
+  writeRenderer()
   stampBuild(next, startedAt)
   moveIntoPlace()
 } catch (error) {

@@ -7,6 +7,7 @@ import { root } from './lib/root.mjs'
 /** Each generated file, the built module that knows it, and the function there that returns its text. */
 const GENERATED = [
   { file: 'docs/configuration.md', module: 'server/config/reference.js', from: 'configurationPage' },
+  { file: 'docs/contract/openapi.json', module: 'shared/contract/document.js', from: 'contractDocument' },
   { file: 'docs/cli.md', module: 'cli/reference/generated.js', from: 'cliPage' },
   { file: 'completions/ctl.bash', module: 'cli/reference/generated.js', from: 'bashCompletion' },
   { file: 'completions/_ctl', module: 'cli/reference/generated.js', from: 'zshCompletion' },

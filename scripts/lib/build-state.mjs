@@ -4,7 +4,7 @@ import { root } from './root.mjs'
 
 /** Written last, so that a build that was cut short does not count. */
 const STAMP = 'dist/.built'
-const SOURCES = ['src', 'tsconfig.json', 'tsconfig.build.json', 'package.json', 'scripts/build.mjs']
+const SOURCES = ['src', 'tsconfig.json', 'tsconfig.build.json', 'package.json', 'scripts/build.mjs', 'scripts/lib']
 
 /** The latest change under a path, in ms; folders count too, so that a deleted file is noticed. */
 function newest(path) {

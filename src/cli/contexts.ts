@@ -13,6 +13,8 @@ export interface StoredContext {
   readonly ca_file?: string | undefined
   /** Changes ask first, whatever the command. */
   readonly protected?: boolean | undefined
+  /** Made by `ctl serve --dev`, whose server forgets everything when it ends. */
+  readonly dev?: boolean | undefined
   /** Where the token lies; remembered, so that it is looked for in no other place. */
   readonly token_store: 'file'
 }

@@ -1,4 +1,5 @@
 import { ProblemAnswer, TransportFailure } from '../client/failures.ts'
+import { asTyped } from './as-typed.ts'
 import { CliError, type Mistyped } from './cli-error.ts'
 import { EXIT, exitCodeOf, type ExitCode } from './exit-code.ts'
 import { nearest } from '../shared/nearest.ts'
@@ -16,7 +17,8 @@ interface Report {
 
 /** Says on stderr what failed, why, and what to do next; as one JSON object with `-o json`. Answers the exit code. */
 export async function reportFailure(error: unknown, session: Session, words: string): Promise<ExitCode> {
-  const report = await reportOf(error, session, words)
+  const told = await reportOf(error, session, words)
+  const report = { ...told, hints: told.hints.map((hint) => asTyped(hint, session.io)) }
   const format = session.shared.output ?? session.io.env['CTL_OUTPUT']
   session.io.stderr.write(format === 'json' || format === 'jsonl' ? asJson(report) : asText(report, session.talkStyle))
   return report.exitCode

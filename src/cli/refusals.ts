@@ -51,6 +51,9 @@ const BY_CODE: Readonly<Record<string, Hints>> = {
   slug_conflict: ({ words }) => [`Choose another slug; those taken: ctl ${words.split(' ')[0] ?? ''} list`],
   tuple_already_exists: () => ['Nothing needs to be done: it is granted already.'],
   empty_patch: ({ words }) => [`Name something to change: ctl ${words} --help`],
+  invalid_scope: ({ session }) => [
+    `A scope is *, or one of these with :read or :write: ${session.manifest().surfaces.join(', ')}.`,
+  ],
   scope_exceeds_caller: () => ['See what your own credential may: ctl whoami'],
   internal: () => ['The log of the server has the reason under the correlation id.'],
   unexpected_answer: () => ['Is that the address of a ctl server? See: ctl config view --show-origin'],

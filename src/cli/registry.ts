@@ -27,6 +27,11 @@ const OWN_COMMANDS: readonly CommandRow[] = [
     load: async () => (await import('./commands/serve.ts')).bootstrapToken,
   },
   {
+    words: 'admin master-key rotate',
+    summary: 'Wrap the keyring under a new master key, beside a stopped server or on its database',
+    load: async () => (await import('./commands/serve.ts')).rotateMasterKey,
+  },
+  {
     words: 'agent-sim',
     summary: 'Play a fleet of node agents against the server',
     load: async () => (await import('./commands/agent-sim.ts')).agentSim,

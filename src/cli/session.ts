@@ -3,7 +3,7 @@ import type { Attempt, Caller, Client } from '../client/client.ts'
 import type { contract } from '../shared/contract/index.ts'
 import type { Manifest, ManifestOperation } from '../shared/contract/manifest-format.ts'
 import { usageError } from './cli-error.ts'
-import { configDirectory, createContextStore, type ContextStore } from './contexts.ts'
+import { configDirectory, createContextStore, sameServer, type ContextStore } from './contexts.ts'
 import type { FlagValues, SharedValues } from './flags.ts'
 import type { Io } from './io.ts'
 import type { Row } from './output/members.ts'
@@ -129,10 +129,9 @@ export function createSession(options: SessionOptions): Session {
       import('../client/transport.ts'),
       session.settings(),
     ])
-    const ca = readCa(chosen.caFile)
-    const transport = asUsage(() =>
-      createTransport({ url: connect?.url ?? chosen.url.value, ca, socketsMax: connect?.load?.connections }),
-    )
+    const url = connect?.url ?? chosen.url.value
+    const ca = sameServer(url, chosen.url.value) ? readCa(chosen.caFile) : undefined
+    const transport = asUsage(() => createTransport({ url, ca, socketsMax: connect?.load?.connections }))
     closers.push(() => transport.close())
     return createCaller({
       manifest: manifest(),

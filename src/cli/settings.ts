@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { badChoice } from './argv.ts'
 import { mistypedError, usageError } from './cli-error.ts'
-import type { ContextFile, ContextStore, StoredContext } from './contexts.ts'
+import { sameServer, type ContextFile, type ContextStore, type StoredContext } from './contexts.ts'
 import { parseDuration } from './duration.ts'
 import { FORMATS, type Format, type SharedValues } from './flags.ts'
 import type { Io } from './io.ts'
@@ -65,12 +65,17 @@ export async function readSettings(layers: Layers): Promise<Settings> {
     project: first(all, 'project') ?? UNSET,
     output: readFormat(first(said, 'output')),
     timeoutSeconds: readTimeout(shared.timeout, first(said.slice(1), 'timeout')),
-    caFile: first(all, 'ca-file') ?? UNSET,
+    caFile: first(isOwnServer(stored, url.value) ? all : said, 'ca-file') ?? UNSET,
     isProtected: stored?.protected === true,
     isElsewhere: chosen.value !== file.current,
     isContextNamed: shared.context !== undefined,
     ...tokenSource(layers, { context: chosen.value, url: url.value }),
   }
+}
+
+/** Whom a context trusts, it trusts for its own server alone. */
+function isOwnServer(stored: StoredContext | undefined, url: string): boolean {
+  return stored !== undefined && sameServer(stored.url, url)
 }
 
 const UNSET: Setting<undefined> = { value: undefined, origin: 'default' }

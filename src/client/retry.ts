@@ -42,13 +42,15 @@ export interface RetryLimits {
 /** The first pause is drawn from 0..200 ms; each further one from twice as much, up to 5 s. */
 const FIRST_PAUSE_MS = 200
 const LONGEST_PAUSE_MS = 5000
+/** A try with less time than this would end at the deadline, and hide what the one before was told. */
+const SHORTEST_TRY_MS = 200
 
 /** Statuses that say "not now": RFC 9110 §15.6.3 to 15.6.5 and RFC 6585 §4. */
 const PASSING = new Set([429, 502, 503, 504])
 
 /**
- * Sends until an answer stands: pauses are full jitter on top of `Retry-After`, and none begins that would outlast the
- * deadline; then the last answer or failure is what the caller gets. `send` is told what is left of the deadline, in ms.
+ * Sends until an answer stands: pauses are full jitter on top of `Retry-After`, and none begins that would leave the
+ * next try no time before the deadline; then the last answer or failure is what the caller gets. `send` is told what is left of the deadline, in ms.
  */
 export async function withRetries(
   send: (remainingMs: number) => Promise<HttpAnswer>,
@@ -60,7 +62,7 @@ export async function withRetries(
     const outcome = await tried(() => send(deadlineMs - clock.nowMs()))
     const last = !repeatable || attempt >= triesAllowed(outcome, triesMax)
     const pauseMs = last ? 0 : pauseBefore(attempt + 1, outcome, clock)
-    if (last || clock.nowMs() + pauseMs >= deadlineMs) return settled(outcome)
+    if (last || clock.nowMs() + pauseMs + SHORTEST_TRY_MS >= deadlineMs) return settled(outcome)
     await clock.sleep(pauseMs, signal)
   }
 }

@@ -1,5 +1,4 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { hostname } from 'node:os'
 import type { Logger } from 'pino'
 import { createEmbeddedAuthorizer, type EmbeddedAuthorizer } from './adapters/embedded-authz/authorizer.ts'
 import { looseMode } from './adapters/keyring/master-key.ts'
@@ -7,17 +6,19 @@ import { isUnsealed, openRing, proveMasterKey } from './adapters/keyring/open-ke
 import { createKeyring, createSecretStore } from './adapters/keyring/ring.ts'
 import { createChangeFeed, type FollowedFeed } from './adapters/postgres/change-feed.ts'
 import { migrate } from './adapters/postgres/migrate.ts'
+import { takeTerm } from './adapters/postgres/terms.ts'
 import { createUnitOfWork } from './adapters/postgres/unit-of-work.ts'
-import { openSigner } from './adapters/sealed-signer/open-signer.ts'
+import { openSigner, type FollowingSigner } from './adapters/sealed-signer/open-signer.ts'
 import { systemClock } from './adapters/system/clock.ts'
 import { recordRun } from './adapters/system/run-record.ts'
 import { createUuidV7 } from './adapters/system/uuid-v7.ts'
 import type { Config } from './config.ts'
+import { openStorage, type StorageHooks } from './open-storage.ts'
 import type { Clock, IdSource } from './ports/clock.ts'
 import type { Datastore } from './ports/datastore.ts'
+import type { Candidacy, SeatPlace } from './ports/leader-seat.ts'
 import type { Keyring, SecretStore } from './ports/keyring.ts'
-import type { Signer } from './ports/signer.ts'
-import type { UnitOfWork } from './ports/unit-of-work.ts'
+import type { AuditEntry, UnitOfWork } from './ports/unit-of-work.ts'
 
 /** Every port with its adapter behind it. */
 export interface Backend {
@@ -26,22 +27,20 @@ export interface Backend {
   readonly isRecovered: boolean
   readonly keyring: Keyring
   readonly secrets: SecretStore
-  readonly signer: Signer
+  readonly signer: FollowingSigner
   readonly feed: FollowedFeed
   readonly authorizer: EmbeddedAuthorizer
   readonly unitOfWork: UnitOfWork
   readonly clock: Clock
   readonly ids: IdSource
+  readonly candidacy: Candidacy
 }
 
-export interface BackendHooks {
-  readonly log: Logger
+export interface BackendHooks extends StorageHooks {
   /** Hears of an audit row that a change had to leave behind. */
   readonly onAuditFailure: () => void
   /** Called before anything is written to a new datastore; what it throws ends the opening. */
   readonly onNew: () => void
-  /** Hears once when the embedded datastore broke: nothing is acknowledged any more. */
-  readonly onBroken: (error: Error) => void
 }
 
 /**
@@ -62,42 +61,33 @@ export async function openBackend(config: Config, hooks: BackendHooks): Promise<
 
 interface Opened {
   readonly datastore: Datastore
+  readonly place: SeatPlace
   readonly isRecovered: boolean
 }
 
-/** Only the adapter in use is loaded: each brings a driver of its own. */
-async function openDatastore(config: Config, { log, onBroken }: BackendHooks): Promise<Opened> {
-  const { storage, pools, dataDir } = config
-  const warn = (message: string, cause?: unknown): void => log.warn({ err: cause }, message)
-  if (storage.kind === 'postgres') {
-    const { openPostgres } = await import('./adapters/postgres/database.ts')
-    return recorded(await openPostgres({ url: storage.url, pools, warn }), dataDir)
-  }
-  const { openPglite } = await import('./adapters/pglite/database.ts')
-  const directory = storage.kind === 'memory' ? undefined : storage.directory
-  if (directory !== undefined && !existsSync(join(directory, 'database')))
-    log.info('making the embedded datastore, which takes a while once')
-  const datastore = await openPglite({ dataDir: directory, onFailure: onBroken, warn })
-  return { datastore, isRecovered: datastore.isRecovered }
+async function openDatastore(config: Config, hooks: BackendHooks): Promise<Opened> {
+  const { isRecovered, ...opened } = await openStorage(config, hooks)
+  return isRecovered === undefined ? recorded(opened, config.dataDir) : { ...opened, isRecovered }
 }
 
 /** PostgreSQL does not know how a run of ours ended; a record beside the master key does. */
-function recorded(datastore: Datastore, dataDir: string): Opened {
+function recorded({ datastore, place }: Omit<Opened, 'isRecovered'>, dataDir: string): Opened {
   const run = recordRun(dataDir)
   const close = (): Promise<void> => datastore.close().finally(() => run.end())
-  return { datastore: { ...datastore, close }, isRecovered: run.wasAbandoned }
+  return { datastore: { ...datastore, close }, place, isRecovered: run.wasAbandoned }
 }
 
 async function openOver(opened: Opened, config: Config, hooks: BackendHooks): Promise<Backend> {
   const { datastore } = opened
   const clock = systemClock
   if (await isUnsealed(datastore.pool('interactive'))) hooks.onNew()
-  const master = await proveMasterKey(datastore.pool('interactive'), config.masterKey)
+  const warn = (message: string): void => hooks.log.warn(message)
+  const master = await proveMasterKey(datastore.pool('interactive'), config.masterKey, warn)
   await prepareSchema(datastore, config, hooks.log)
   const ring = await openRing(datastore, master, clock)
   const secrets = createSecretStore(ring)
   const signer = await openSigner({ datastore, secrets, clock })
-  const changing = openChanges(datastore, { clock, ids: createUuidV7(clock) }, hooks)
+  const changing = openChanges(opened, { clock, ids: createUuidV7(clock) }, hooks)
   return { ...opened, ...changing, keyring: createKeyring(ring), secrets, signer }
 }
 
@@ -111,26 +101,32 @@ async function prepareSchema(datastore: Datastore, { masterKey }: Config, log: L
   log[first.startsWith('0001-') ? 'debug' : 'info']({ migrations: migrated }, 'schema brought up to date')
 }
 
-type Changing = Pick<Backend, 'feed' | 'authorizer' | 'unitOfWork' | 'clock' | 'ids'>
+type Changing = Pick<Backend, 'feed' | 'authorizer' | 'unitOfWork' | 'clock' | 'ids' | 'candidacy'>
 
-/** The change feed, what follows it, and the unit of work that feeds it. */
+/** The change feed, what follows it, the unit of work that feeds it, and the same for a leader. */
 function openChanges(
-  datastore: Datastore,
+  { datastore, place }: Pick<Opened, 'datastore' | 'place'>,
   sources: Pick<Backend, 'clock' | 'ids'>,
   { log, onAuditFailure }: BackendHooks,
 ): Changing {
   const feed = createChangeFeed({ datastore, warn: (message, cause) => log.warn({ err: cause }, message) })
   const authorizer = createEmbeddedAuthorizer({ datastore, changeFeed: feed })
-  const unitOfWork = createUnitOfWork({
+  const changes = {
     ...sources,
-    datastore,
     feed,
     validateTuple: authorizer.validateTuple,
-    onAuditFailure(error, { relation, correlationId }) {
+    onAuditFailure(error: unknown, { relation, correlationId }: AuditEntry) {
       onAuditFailure()
       log.error({ err: error, relation, correlation_id: correlationId }, 'an audit row could not be written')
     },
-    onLateFeed: (error) => log.warn({ err: error }, 'a committed change was not seen in time'),
-  })
-  return { ...sources, feed, authorizer, unitOfWork }
+    onLateFeed: (error: unknown) => log.warn({ err: error }, 'a committed change was not seen in time'),
+    onEmitted: () => place.giveHint(),
+  }
+  const unitOfWorkOver = (over: Datastore): UnitOfWork => createUnitOfWork({ ...changes, datastore: over })
+  const terms = { datastore, unitOfWorkOver, holder: `${hostname()}:${process.pid}` }
+  const candidacy: Candidacy = {
+    openSeat: (onHint) => place.openSeat(onHint),
+    takeTerm: (signal) => takeTerm(terms, signal),
+  }
+  return { ...sources, feed, authorizer, unitOfWork: unitOfWorkOver(datastore), candidacy }
 }

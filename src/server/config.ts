@@ -6,7 +6,8 @@ import { ConfigError } from './config/config-error.ts'
 import { envOf, optionOf, OPTION_NAMES, type OptionName, type OptionValue } from './config/options.ts'
 import { fromArgv, fromEnv, fromFile, type Said, type Sayings } from './config/sources.ts'
 import { isLoopback, type Address, type LogLevel } from './config/values.ts'
-import type { Pool } from './ports/datastore.ts'
+import type { Rates } from './http/rate-limits.ts'
+import type { SizedPool } from './ports/datastore.ts'
 
 /** Bounds of one pool's connections. */
 export interface PoolSize {
@@ -28,7 +29,7 @@ export interface Config {
   readonly baseUrl: string | undefined
   readonly dataDir: string
   readonly storage: Storage
-  readonly pools: Readonly<Record<Pool, PoolSize>>
+  readonly pools: Readonly<Record<SizedPool, PoolSize>>
   readonly tls: { readonly certPath: string; readonly keyPath: string } | undefined
   /** CIDR networks. */
   readonly trustedProxies: readonly string[]
@@ -36,6 +37,7 @@ export interface Config {
   readonly bootstrapTokenFile: string
   readonly env: string
   readonly masterKey: MasterKeySource
+  readonly rates: Rates
   readonly logLevel: LogLevel
   readonly isDev: boolean
   readonly isDemo: boolean
@@ -77,6 +79,7 @@ export function parseConfig(input: ConfigInput): Config {
     bootstrapTokenFile: resolve(values.bootstrapTokenFile ?? join(dataDir, 'bootstrap-token')),
     env: required(values.env),
     masterKey: masterKeyOf(values, dataDir),
+    rates: ratesOf(values),
     logLevel: required(values.logLevel),
     isDev: required(values.dev),
     isDemo: required(values.demo),
@@ -178,6 +181,17 @@ function poolsOf(values: Values, said: Sayings): Config['pools'] {
     interactive: size('poolInteractiveMinConns', 'poolInteractiveMaxConns'),
     worker: size('poolWorkerMinConns', 'poolWorkerMaxConns'),
     bulk: size('poolBulkMinConns', 'poolBulkMaxConns'),
+  }
+}
+
+function ratesOf(values: Values): Rates {
+  return {
+    failedCredentials: required(values.rateLimitFailedCredentials),
+    registrations: required(values.rateLimitRegistrations),
+    node: required(values.rateLimitNode),
+    domain: required(values.rateLimitDomain),
+    writes: required(values.rateLimitWrites),
+    reads: required(values.rateLimitReads),
   }
 }
 

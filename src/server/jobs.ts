@@ -1,48 +1,72 @@
 import type { Logger } from 'pino'
+import { createFeedPruning } from './adapters/postgres/feed-pruning.ts'
 import type { Backend } from './backend.ts'
-import { sweepEphemerals } from './nodes/ephemeral-sweeper.ts'
+import { createJoinTokenSweeper } from './join-tokens/join-token-sweeper.ts'
+import { createParentEdgeConsumer } from './identities/parent-edge-consumer.ts'
+import { startLeadership, type Leadership } from './leading/leadership.ts'
+import { createEphemeralSweeper } from './nodes/ephemeral-sweeper.ts'
+import { createKeySweeper } from './nodes/key-sweeper.ts'
+import { createReachabilitySweeper } from './nodes/reachability-sweeper.ts'
+import { consumptionOf, createConsumption } from './outbox/consumption.ts'
+import { createNumbering, NUMBERING } from './outbox/numbering.ts'
+import { createPruning } from './outbox/pruning.ts'
+import type { LeaderJob } from './ports/leadership.ts'
+import type { NumberedEvent, OutboxConsumer } from './ports/outbox.ts'
+import { createTokenSweeper } from './tokens/token-sweeper.ts'
 
-/** Background work under way. */
-export interface Jobs {
-  /** Starts no more of it and resolves when what runs has ended. */
-  stop(): Promise<void>
+/** What follows the outbox. The cursor of each is kept under its name. */
+function outboxConsumers(): readonly OutboxConsumer[] {
+  return [createParentEdgeConsumer()]
 }
 
-const SWEEP_EVERY_MS = 30_000
+interface JobsDeps {
+  readonly backend: Backend
+  readonly log: Logger
+  readonly consumers: readonly OutboxConsumer[]
+  /** Begins the next pass of the job of that name now. */
+  readonly wake: (job: string) => void
+}
 
-/** Starts the background jobs. Each runs one at a time and waits before it runs again, however long it took. */
-export function startJobs(backend: Backend, log: Logger): Jobs {
-  const sweep = (): Promise<unknown> =>
-    sweepEphemerals({
+/** Everything that one process of a deployment does for all of them. */
+function leaderJobs({ backend, log, consumers, wake }: JobsDeps): readonly LeaderJob[] {
+  return [
+    createNumbering({ ...backend, onNumbered: () => consumers.map(consumptionOf).forEach(wake) }),
+    ...consumers.map((consumer) => createConsumption({ ...backend, consumer, onPoison: poisonReport(log) })),
+    createPruning({ ...backend, consumers }),
+    createFeedPruning(),
+    createReachabilitySweeper(backend),
+    createTokenSweeper(backend),
+    createJoinTokenSweeper(backend),
+    createKeySweeper(backend),
+    createEphemeralSweeper({
       ...backend,
       onFailure: (error, nodeId) => log.warn({ err: error, node_id: nodeId }, 'an ephemeral node could not be removed'),
-    })
-  const jobs = [
-    repeat(sweep, SWEEP_EVERY_MS, (error) => log.warn({ err: error }, 'the sweep of ephemeral nodes failed')),
+    }),
   ]
-  return {
-    async stop() {
-      await Promise.all(jobs.map((job) => job.stop()))
-    },
-  }
 }
 
-function repeat(work: () => Promise<unknown>, everyMs: number, onFailure: (error: unknown) => void): Jobs {
-  let running: Promise<unknown> = Promise.resolve()
-  let timer: NodeJS.Timeout | undefined
-  let isStopped = false
-  const schedule = (): void => {
-    if (!isStopped) timer = setTimeout(run, everyMs).unref()
-  }
-  function run(): void {
-    running = work().catch(onFailure).finally(schedule)
-  }
-  schedule()
-  return {
-    async stop() {
-      isStopped = true
-      clearTimeout(timer)
-      await running
+function poisonReport(log: Logger) {
+  return (consumer: string, { seq, event }: NumberedEvent, error: unknown): void =>
+    log.error(
+      { err: error, consumer, seq: seq.toString(), event },
+      'an outbox row cannot be consumed; those after it wait for it',
+    )
+}
+
+/** Stands for leadership, and does the leader's jobs as long as this process leads. */
+export function startJobs(backend: Backend, log: Logger): Leadership {
+  const wake = (job: string): void => leadership.wake(job)
+  const leadership = startLeadership({
+    ...backend.candidacy,
+    jobs: leaderJobs({ backend, log, consumers: outboxConsumers(), wake }),
+    hinted: NUMBERING,
+    reports: {
+      // The only process of a deployment has nothing to tell.
+      onLeading: () => log[backend.datastore.kind === 'embedded' ? 'debug' : 'info']('this process leads'),
+      onLost: (cause) => log.warn({ err: cause }, 'this process no longer leads'),
+      onJobFailure: (job, error) => log.warn({ err: error, job }, 'a job of the leader failed; it is tried again'),
+      onFailure: (error) => log.warn({ err: error }, 'this process could not stand for leadership; it tries again'),
     },
-  }
+  })
+  return leadership
 }

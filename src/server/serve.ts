@@ -3,7 +3,7 @@ import type { Server as HttpsServer } from 'node:https'
 import { promisify } from 'node:util'
 import type { Logger } from 'pino'
 import { createAuditSink } from './adapters/postgres/audit-sink.ts'
-import type { Prometheus } from './adapters/prometheus/prometheus.ts'
+import type { OrderStates, Prometheus } from './adapters/prometheus/prometheus.ts'
 import { openBackend, type Backend } from './backend.ts'
 import type { Config } from './config.ts'
 import type { Address } from './config/values.ts'
@@ -13,10 +13,12 @@ import type { TokenHandover } from './first-run/token-handover.ts'
 import { createFounders } from './founders.ts'
 import { createApp, type App } from './http/app.ts'
 import { createAuditQueue, type AuditQueue } from './http/audit-queue.ts'
-import { startJobs, type Jobs } from './jobs.ts'
+import { startJobs } from './jobs.ts'
+import type { Leadership } from './leading/leadership.ts'
 import { hostPort, listenFailure, listenOn, probeAddress } from './listening.ts'
 import { createHealth, httpStatusOf, type Health } from './ops/health.ts'
 import { createOpsServer } from './ops/ops-listener.ts'
+import { readLag } from './outbox/store.ts'
 import { createServices, type Services } from './services.ts'
 import { readTls, type TlsMaterial } from './tls-files.ts'
 
@@ -27,6 +29,8 @@ export interface ServeOptions {
   readonly handover: TokenHandover
   /** Hears once when the embedded datastore broke: nothing is acknowledged until the server is started again. */
   readonly onBroken: (error: Error) => void
+  /** Opens what the server rests on; the real thing by default. */
+  readonly openBackend?: typeof openBackend
 }
 
 /** A server that accepts requests. */
@@ -65,7 +69,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const address = await probeAddress(config.listen, '--listen')
   if (config.opsListen !== undefined) await probeAddress(config.opsListen, '--ops-listen')
   const metrics = config.opsListen && (await createMetrics())
-  const backend = await openBackend(config, {
+  const backend = await (options.openBackend ?? openBackend)(config, {
     log,
     onAuditFailure: () => metrics?.prometheus.audit.failed(1),
     onNew: () => options.handover.prove(),
@@ -79,18 +83,26 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   }
 }
 
-/** The counters, and a place for the probes that they show, which come to be later. */
+/** The counters, and places for what else they show, which comes to be later. */
 interface Metrics {
   readonly prometheus: Prometheus
   health: Health | undefined
+  order: OrderStates | undefined
 }
 
 /** Loaded only where metrics are served. */
 async function createMetrics(): Promise<Metrics> {
   const { createPrometheus } = await import('./adapters/prometheus/prometheus.ts')
-  const prometheus = createPrometheus(async () => (await metrics.health?.report())?.probes ?? [])
-  const metrics: Metrics = { prometheus, health: undefined }
+  const prometheus = createPrometheus(
+    async () => (await metrics.health?.report())?.probes ?? [],
+    () => metrics.order,
+  )
+  const metrics: Metrics = { prometheus, health: undefined, order: undefined }
   return metrics
+}
+
+function orderOf({ datastore }: Backend, jobs: Leadership): OrderStates {
+  return { isLeading: () => jobs.isLeading(), outboxLag: () => readLag(datastore.pool('interactive')) }
 }
 
 /** What is there once the backend is open. */
@@ -110,10 +122,13 @@ async function startOver(ground: Ground): Promise<RunningServer> {
   await health.report()
   const services = createServices(backend, { env: config.env, log })
   await backend.feed.start()
+  backend.signer.follow((error) => log.warn({ err: error }, 'the signing keys could not be read anew'))
   const founding = { ...backend, founders: createFounders(backend, config.env) }
   const outcome = await firstRun({ ...founding, handover })
   const assembly = assemble({ ...ground, health, services })
   const opsUrl = await listen(assembly, ground)
+  const jobs = startJobs(backend, log)
+  if (metrics !== undefined) metrics.order = orderOf(backend, jobs)
   return {
     url: assembly.url,
     opsUrl,
@@ -125,7 +140,7 @@ async function startOver(ground: Ground): Promise<RunningServer> {
       if (config.tls !== undefined) (assembly.app.server as HttpsServer).setSecureContext(readTls(config.tls))
     },
     async close() {
-      await drain(assembly)
+      await drain({ ...assembly, jobs })
       await closeBackend(backend)
     },
   }
@@ -139,7 +154,6 @@ interface Assembly {
   readonly health: Health
   readonly services: Services
   readonly audit: AuditQueue
-  readonly jobs: Jobs
 }
 
 function assemble(ground: Ground & { readonly health: Health; readonly services: Services }): Assembly {
@@ -155,13 +169,14 @@ function assemble(ground: Ground & { readonly health: Health; readonly services:
     log,
     tls,
     trustedProxies: config.trustedProxies,
+    rates: config.rates,
     allowedOrigins: [url, ...config.allowedOrigins],
     observe: prometheus?.observe,
   })
   mountHealth(app, health)
   const onError = (error: unknown): void => log.error({ err: error }, 'the operations listener failed')
   const ops = prometheus && createOpsServer({ health, metrics: prometheus, onError })
-  return { url, app, ops, health, services, audit, jobs: startJobs(backend, log) }
+  return { url, app, ops, health, services, audit }
 }
 
 /** Open to everybody and outside the contract: what a load balancer asks (S1 Degradation 1). */
@@ -209,7 +224,14 @@ async function issueOwnToken(founding: Omit<FirstRunDeps, 'handover'>): Promise<
 }
 
 /** Requests first, then what they left to be written. */
-async function drain({ app, ops, health, services, audit, jobs }: Assembly): Promise<void> {
+async function drain({
+  app,
+  ops,
+  health,
+  services,
+  audit,
+  jobs,
+}: Assembly & { readonly jobs: Leadership }): Promise<void> {
   health.drain()
   await Promise.all([app.drain(DRAIN_MS), services.drain(), jobs.stop()])
   await Promise.all([services.flush(), audit.close()])
@@ -221,7 +243,8 @@ function closeServer(server: HttpServer): Promise<void> {
   return promisify(server.close.bind(server))()
 }
 
-async function closeBackend({ feed, datastore }: Backend): Promise<void> {
+async function closeBackend({ feed, signer, datastore }: Backend): Promise<void> {
   feed.stop()
+  signer.stop()
   await datastore.close()
 }

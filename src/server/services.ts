@@ -5,6 +5,7 @@ import { storedSubjects } from './adapters/stored-subjects/stored-subjects.ts'
 import { createAudit } from './audit/service.ts'
 import { createAuthz } from './authz/service.ts'
 import type { Backend } from './backend.ts'
+import { readRenderer } from './docs-renderer.ts'
 import { createDomains } from './domains/service.ts'
 import { createGrants } from './grants/service.ts'
 import { createGroups } from './groups/service.ts'
@@ -14,10 +15,12 @@ import { createJoinTokenResolver } from './join-tokens/join-token-resolver.ts'
 import { createJoinTokens } from './join-tokens/service.ts'
 import { createMeta } from './meta/service.ts'
 import { createNskResolver } from './nodes/nsk-resolver.ts'
+import { createRecoveryAnnouncer } from './nodes/recovery-announcer.ts'
 import { createNodes } from './nodes/service.ts'
 import type { CredentialResolver } from './ports/credential-resolver.ts'
 import { createProjects } from './projects/service.ts'
 import { createResources } from './resources/service.ts'
+import { createSigningKeys } from './signing-keys/service.ts'
 import { createAdminTokens } from './tokens/admin-service.ts'
 import { createApiTokenResolver } from './tokens/api-token-resolver.ts'
 import { createLastUsed } from './tokens/last-used.ts'
@@ -46,7 +49,11 @@ export function createServices(
     onFailure: (error) => log.warn({ err: error }, 'the last use of tokens could not be written'),
   })
   const withMint = { ...deps, mint: createMint(deps) }
-  const nodes = createNodes(deps)
+  const recoveries = createRecoveryAnnouncer({
+    ...backend,
+    onFailure: (error) => log.warn({ err: error }, 'nodes that are healthy again could not be announced'),
+  })
+  const nodes = createNodes({ ...deps, onBack: (nodeIds) => recoveries.add(nodeIds) })
   return {
     surfaces: mountedAll({
       authz: createAuthz(deps),
@@ -60,12 +67,13 @@ export function createServices(
       groups: createGroups(deps),
       joinTokens: createJoinTokens(deps),
       nodes: nodes.handlers,
+      signingKeys: createSigningKeys(deps),
       audit: createAudit(deps),
-      meta: createMeta({ contract }),
+      meta: createMeta({ contract, renderer: readRenderer() }),
     }),
     resolvers: [createNskResolver(deps), createApiTokenResolver({ ...deps, lastUsed }), createJoinTokenResolver(deps)],
     drain: () => nodes.drain(),
-    flush: () => lastUsed.flush(),
+    flush: async () => void (await Promise.all([lastUsed.flush(), recoveries.settled()])),
   }
 }
 

@@ -26,6 +26,7 @@ export function welcome({ url, opsUrl, version, config, firstRun, isRecovered }:
     ...(firstRun === 'founded'
       ? ['First start: made the Domain default, a Project in it and a bootstrap identity.']
       : []),
+    `The API is documented at ${url}/v1/docs.`,
     ...(config.isDev ? [] : signInLines(url, config.bootstrapTokenFile)),
     ...(config.isDemo ? ['A simulated fleet of 50 nodes joins it now: npx ctl status'] : []),
     'Stop it with Ctrl-C.',

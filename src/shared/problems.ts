@@ -30,6 +30,7 @@ export const PROBLEMS = {
   csrf_failed: row(403, 'Forgery check failed', 'The request lacks the anti-forgery token of its session.'),
   origin_not_allowed: row(403, 'Origin not allowed', 'State-changing calls from this origin are not allowed.'),
   not_found: row(404, 'Not found', 'There is nothing at this path.'),
+  'not-found': row(404, 'Not found', 'The documentation has no such asset.'),
   method_not_allowed: row(405, 'Method not allowed', 'This path does not support the request method.'),
   request_timeout: row(408, 'Request timeout', 'The request did not arrive in time.'),
   request_body_too_large: row(413, 'Body too large', 'The request body exceeds the cap of this operation.'),

@@ -118,3 +118,8 @@ export function rolesGranting(type: string, permission: string): readonly { type
     return { type: on, role }
   })
 }
+
+/** What can be asked about objects of a type: permissions, then roles; none where the type is not known. */
+export function relationsOn(type: string): readonly string[] {
+  return [...new Set([...Object.keys(GRANTED_BY[type] ?? {}), ...(ROLES[type] ?? [])])]
+}

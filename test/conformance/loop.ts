@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { manifestOf } from '../../src/shared/contract/manifest.ts'
-import type { Manifest } from '../../src/shared/contract/manifest-format.ts'
-import type { Operation, Surface } from '../../src/shared/contract/operation.ts'
-import { readDocument, type Document, type OpenApi } from './document.ts'
+import type { Surface } from '../../src/shared/contract/operation.ts'
+import { readDocument, type OpenApi } from './document.ts'
 import { accessRules } from './rules/access.ts'
 import { bodyRules } from './rules/bodies.ts'
 import { parameterRules } from './rules/parameters.ts'
 import type { ConformanceWorld, Rule, Subject } from './rules/rule.ts'
 import { successRules } from './rules/success.ts'
-import type { AnyScenarios, ValidCall } from './scenario.ts'
+import type { AnyScenarios } from './scenario.ts'
+import { createSubject, placedIn, type Ground } from './subject.ts'
+import { exchange } from './wire.ts'
 
 /** What is looped over: a contract, a scenario for each of its operations, and a server that speaks it. */
 export interface Conformance<W extends ConformanceWorld> {
@@ -21,77 +21,46 @@ export interface Conformance<W extends ConformanceWorld> {
 export interface Running<W> {
   readonly world: W
   readonly openapi: OpenApi
-  /** Where the server keeps its rows; undefined where nobody else can look at them. */
-  readonly databaseUrl?: string | undefined
   readonly stop: () => Promise<void>
 }
 
-const RULES: readonly Rule[] = [...accessRules, ...parameterRules, ...bodyRules, ...successRules]
+/** Everything that the loop checks of an operation. */
+export const RULES: readonly Rule[] = [...accessRules, ...parameterRules, ...bodyRules, ...successRules]
 
 /** Declares the tests of every operation of the contract in the surrounding `describe`. */
 export function describeConformance<W extends ConformanceWorld>(conformance: Conformance<W>): void {
   const { contract, scenarios } = conformance
-  const manifest = manifestOf(contract)
+  const placed = placedIn(contract)
+  const ids = placed.map(({ id }) => id).toSorted()
   let running: Running<W> | undefined
-  let document: Document | undefined
+  let ground: Ground<W> | undefined
 
   beforeAll(async () => {
     running = await conformance.start()
-    document = readDocument(running.openapi)
+    ground = { world: running.world, document: readDocument(running.openapi), exchange }
   })
   afterAll(() => running?.stop())
 
-  function current(): { readonly world: W; readonly document: Document } {
-    if (running === undefined || document === undefined) throw new Error('the server did not start')
-    return { world: running.world, document }
+  function current(): Ground<W> {
+    if (ground === undefined) throw new Error('the server did not start')
+    return ground
   }
 
   it('has a scenario for every operation, and no other', () => {
-    expect(Object.keys(scenarios).toSorted()).toEqual(Object.keys(manifest.operations).toSorted())
+    expect(Object.keys(scenarios).toSorted()).toEqual(ids)
   })
 
   it('describes every operation in the document that it serves, and no other', () => {
-    expect([...current().document.operationIds].toSorted()).toEqual(Object.keys(manifest.operations).toSorted())
+    expect([...current().document.operationIds].toSorted()).toEqual(ids)
   })
 
-  for (const surface of Object.values(contract)) {
-    for (const [id, operation] of Object.entries(surface.operations)) {
-      const placed = { id, surface: surface.name, operation }
-      describe(id, () => describeOperation(placed, { scenarios, manifest, current }))
-    }
-  }
-}
-
-interface Placed {
-  readonly id: string
-  readonly surface: string
-  readonly operation: Operation
-}
-
-interface Loop<W> {
-  readonly scenarios: AnyScenarios<W>
-  readonly manifest: Manifest
-  readonly current: () => { readonly world: W; readonly document: Document }
-}
-
-function describeOperation<W extends ConformanceWorld>(placed: Placed, loop: Loop<W>): void {
-  const { id, operation, surface } = placed
-  const scenario = loop.scenarios[id]
-  let once: Promise<ValidCall> | undefined
-
-  async function arrange(): Promise<ValidCall> {
-    if (scenario === undefined) throw new Error(`${id} has no scenario`)
-    const call = await scenario(loop.current().world)
-    return { ...call, input: { ...call.input } }
-  }
-
-  function subject(): Subject {
-    const problems = loop.manifest.operations[id]?.problems ?? []
-    const refused = (): Promise<ValidCall> => (once ??= arrange())
-    return { ...placed, ...loop.current(), problems, arrange, refused }
-  }
-
-  for (const rule of RULES.filter(({ applies }) => applies(operation, surface))) {
-    it(rule.title, () => rule.check(subject()))
+  for (const one of placed) {
+    describe(one.id, () => {
+      let made: Subject | undefined
+      const subject = (): Subject => (made ??= createSubject(one, scenarios[one.id], current()))
+      for (const rule of RULES.filter(({ applies }) => applies(one.operation, one.surface))) {
+        it(rule.title, () => rule.check(subject()))
+      }
+    })
   }
 }

@@ -22,6 +22,9 @@ export interface WireRequest {
   readonly chunked?: boolean
 }
 
+/** Gets a request to a server and its answer back. */
+export type Exchange = (url: string, wire: WireRequest) => Promise<WireAnswer>
+
 const DEADLINE_MS = 10_000
 const agent = new Agent({ keepAlive: true, maxSockets: 8 })
 

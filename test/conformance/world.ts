@@ -3,11 +3,14 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pino from 'pino'
+import { openBackend, type Backend } from '../../src/server/backend.ts'
 import { parseConfig } from '../../src/server/config.ts'
 import { createMemoryHandover } from '../../src/server/first-run/memory-handover.ts'
+import type { Datastore } from '../../src/server/ports/datastore.ts'
 import { serve } from '../../src/server/serve.ts'
 import { contract } from '../../src/shared/contract/index.ts'
 import type { Operation } from '../../src/shared/contract/operation.ts'
+import { HIGH_RATE_LIMITS } from '../support/high-rate-limits.mjs'
 import { startPostgresCluster } from '../support/postgres-cluster.ts'
 import type { DatastoreKind } from '../support/datastores.ts'
 import type { Running } from './loop.ts'
@@ -53,25 +56,43 @@ export function freshPublicKey(): string {
   return publicKey.export({ type: 'spki', format: 'der' }).subarray(-32).toString('base64')
 }
 
+/** A world, and the datastore that its server keeps everything in. */
+export interface RunningWorld extends Running<World> {
+  readonly datastore: Datastore
+}
+
 /** Starts the whole server on a datastore of its own and makes a world in it. */
-export async function startWorld(kind: DatastoreKind): Promise<Running<World>> {
+export async function startWorld(kind: DatastoreKind): Promise<RunningWorld> {
   const scratch = mkdtempSync(join(tmpdir(), 'ctl-conformance-'))
   const cluster = kind === 'postgres' ? await startPostgresCluster() : undefined
   const argv = ['--listen', '127.0.0.1:0', '--env', 'test', '--log-level', 'silent', '--data-dir', scratch]
   const storage = cluster === undefined ? [] : ['--database-url', cluster.url]
   const handover = createMemoryHandover()
-  const config = parseConfig({ argv: [...argv, ...storage], env: {} })
+  const config = parseConfig({ argv: [...argv, ...storage], env: HIGH_RATE_LIMITS })
   const log = pino({ level: 'silent' })
   const onBroken = (error: Error): never => {
     throw error
   }
-  const server = await serve({ config, log, handover, onBroken })
+  const opened: Backend[] = []
+  const server = await serve({
+    config,
+    log,
+    handover,
+    onBroken,
+    async openBackend(...asked) {
+      const backend = await openBackend(...asked)
+      opened.push(backend)
+      return backend
+    },
+  })
+  const [backend] = opened
+  if (backend === undefined) throw new Error('the server opened nothing')
   const world = await makeWorld(server.url, handover.token())
   const { text } = await exchange(server.url, signed({ method: 'GET', path: '/v1/openapi.json' }, world.root))
   return {
     world,
     openapi: JSON.parse(text),
-    databaseUrl: cluster?.url,
+    datastore: backend.datastore,
     async stop() {
       await server.close()
       await cluster?.stop()

@@ -165,9 +165,21 @@ describe('a server started for the first time on the embedded store', () => {
     expect([exitCode, existsSync(`${data()}-2`)]).toEqual([1, false])
   })
 
+  test('sends an address away from which thirty wrong credentials came within a minute', async () => {
+    const guess = () => fetch(`${server.url}/v1/auth/whoami`, { headers: { authorization: 'Bearer psk_guess' } })
+    let answer = await guess()
+    let tries = 1
+    // A slow machine is given back one every two seconds meanwhile.
+    for (; answer.status === 401 && tries < 100; tries += 1) answer = await guess()
+    expect(tries).toBeGreaterThan(30)
+    expect(answer.status).toBe(429)
+    expect(answer.headers.get('retry-after')).toMatch(/^[12]$/)
+  })
+
   test.each([
     ['another server', ['serve', '--listen', '127.0.0.1:0']],
     ['ctl admin bootstrap-token', ['admin', 'bootstrap-token']],
+    ['ctl admin master-key rotate', ['admin', 'master-key', 'rotate']],
   ])('keeps %s off its data directory', async (_, command) => {
     const { exitCode, stderr } = await runCtl([...command, '--data-dir', data()])
     expect(stderr).toContain(`The data directory ${data()} is in use by process ${server.pid}`)

@@ -51,6 +51,10 @@ const detail = (of: (typeof NODES)[number] | undefined) => ({
   public_key: 'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=',
   labels: { tier: 'edge' },
   ephemeral: false,
+  nsk: [
+    { kid: 'k7Qm2xYz', created_at: '2026-01-30T12:00:00.000Z', retires_at: '2026-02-01T13:00:00.000Z' },
+    { kid: 'p3Rt9aBc', created_at: '2026-02-01T11:00:00.000Z', retires_at: null },
+  ],
   updated_at: '2026-01-31T12:00:00.000Z',
 })
 
@@ -100,6 +104,21 @@ const token = (id: string, name: string, more: Readonly<Record<string, unknown>>
 })
 
 const TOKENS = [token(ID.laptop, 'laptop', { last_used_at: '2026-02-01T11:00:00.000Z' }), token(ID.ci, 'ci')]
+
+const signingKey = (state: 'current' | 'next', letter: string) => ({
+  kty: 'OKP',
+  crv: 'Ed25519',
+  x: letter.toUpperCase().repeat(43),
+  kid: letter.repeat(43),
+  alg: 'EdDSA',
+  use: 'sig',
+  nbf: 1_769_774_400,
+  ...(state === 'current' && { exp: 1_770_639_000 }),
+  state,
+  signs_from: state === 'current' ? '2026-01-30T12:00:00.000Z' : '2026-02-01T12:10:00.000Z',
+  not_before: state === 'current' ? '2026-01-30T12:00:00.000Z' : '2026-02-01T12:00:00.000Z',
+  not_after: state === 'current' ? '2026-02-09T12:10:00.000Z' : null,
+})
 
 const page = (items: readonly unknown[]) => ({ body: { items, next_cursor: null } })
 
@@ -209,6 +228,15 @@ export const FLEET: StubRoutes = {
       ? { body: [token(ID.ci, 'deploy')] }
       : refused(404, 'identity_not_found', 'No such identity exists in this Domain.'),
   [`DELETE /v1/admin/tokens/${ID.ci}`]: { status: 204 },
+  'GET /v1/signing-keys': { body: { keys: [signingKey('current', 'a'), signingKey('next', 'b')] } },
+  'POST /v1/signing-keys/rotate': {
+    body: {
+      kid: 'b'.repeat(43),
+      signs_from: '2026-02-01T12:10:00.000Z',
+      previous_kid: 'a'.repeat(43),
+      verifies_until: '2026-02-09T12:10:00.000Z',
+    },
+  },
   'GET /v1/audit': ({ query }) =>
     query.get('domain_id') === ID.domain
       ? page([

@@ -31,7 +31,8 @@ describe('The tour of the README', () => {
   beforeAll(async () => {
     directory = mkdtempSync(join(tmpdir(), 'ctl-readme-'))
     server = await startCtl({ args: ['--data-dir', directory] })
-    cli = createCliHome({ CTL_URL: server.url })
+    // As npx sets them.
+    cli = createCliHome({ CTL_URL: server.url, npm_command: 'exec', npm_lifecycle_event: 'npx' })
   }, 60_000)
   afterAll(async () => {
     await server.end('SIGTERM')

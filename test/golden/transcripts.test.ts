@@ -38,6 +38,8 @@ const SCRIPTS: Readonly<Record<string, readonly Scripted[]>> = {
     { line: 'ctl resources list', exit: 0 },
     { line: 'ctl resources list -o json', exit: 0 },
     { line: 'ctl audit list --since 1h', exit: 0 },
+    { line: 'ctl signing-keys list', exit: 0 },
+    { line: 'ctl signing-keys list -o jsonl --sort -state', exit: 0 },
     { line: 'ctl status', exit: 0 },
     { line: 'ctl api /nodes --jq .items[0].id', exit: 0 },
   ],
@@ -60,6 +62,7 @@ const SCRIPTS: Readonly<Record<string, readonly Scripted[]>> = {
     { line: 'ctl authz check me read node:web-1', exit: 0 },
     { line: 'ctl authz check me manage project:web', exit: 10 },
     { line: 'ctl nodes update web-1 --name web-2 --curl', exit: 0 },
+    { line: 'ctl signing-keys rotate --yes', exit: 0 },
   ],
   refusing: [
     { line: 'ctl nodez list', exit: 2 },

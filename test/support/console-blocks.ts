@@ -28,7 +28,7 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
   [/\b(in \d+[smhd]|\d+[smhd] ago|now)(?=[\s),]|$)/gm, '<relative>'],
   [/\b[0-9a-f]{8}\b/g, '<id>'],
   [/\bsim-\w{5}-/g, 'sim-<fleet>-'],
-  [/\bkid=[\w-]+/g, 'kid=<kid>'],
+  [/\bkid [\w-]+/g, 'kid <kid>'],
   [/^(PUBLIC KEY +)\S{43}=$/gm, '$1<key>'],
   [/[\d.]+ ms\b/g, '<n> ms'],
   [/[▁▂▃▄▅▆▇█]{4}$/gm, '<strip>'],

@@ -67,13 +67,23 @@ export function useDatastore(kind: DatastoreKind, statementDeadlinesMs: Statemen
   }
 }
 
-/** Deletes every row that the application wrote and sets the revision back to zero. */
+/** Tables of one row that a migration made, and what sets them back. */
+const SINGLE_ROWS: Readonly<Record<string, string>> = {
+  authz_head: 'update authz_head set revision = 0',
+  outbox_head: 'update outbox_head set seq = 0',
+  leader_term: `update leader_term set term = 0, holder = ''`,
+}
+
+/** Deletes every row that the application wrote and sets revision, outbox number and term back to zero. */
 export async function emptyTables(datastore: Datastore): Promise<void> {
   const db = datastore.pool('interactive')
   const { rows } = await sql<{ tables: string }>`
     select string_agg(format('%I', tablename), ', ') as tables from pg_tables
-    where schemaname = 'public' and tablename not in ('schema_migrations', 'authz_head')`.execute(db)
-  await sql.raw(`truncate ${rows[0]?.tables} restart identity; update authz_head set revision = 0`).execute(db)
+    where schemaname = 'public' and tablename <> all (${['schema_migrations', ...Object.keys(SINGLE_ROWS)]}::text[])`.execute(
+    db,
+  )
+  const statements = [`truncate ${rows[0]?.tables} restart identity`, ...Object.values(SINGLE_ROWS)]
+  await sql.raw(statements.join('; ')).execute(db)
 }
 
 /** Leaves the database as `create database` made it. */

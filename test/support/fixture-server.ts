@@ -96,7 +96,7 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
     surfaces: [
       mounted(fixture, fixtureThings.handlers),
       mounted(unwired, undefined),
-      mounted(meta, createMeta({ contract: fixtureContract })),
+      mounted(meta, createMeta({ contract: fixtureContract, renderer: Buffer.from('/* drawn */') })),
     ],
   })
   await feed.start()

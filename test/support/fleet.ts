@@ -4,8 +4,10 @@ import { createJoinTokens } from '../../src/server/join-tokens/service.ts'
 import { mounted } from '../../src/server/http/request-context.ts'
 import { createNskResolver } from '../../src/server/nodes/nsk-resolver.ts'
 import { createNodes } from '../../src/server/nodes/service.ts'
+import { createSigningKeys } from '../../src/server/signing-keys/service.ts'
 import { joinTokens } from '../../src/shared/contract/join-tokens.ts'
 import { nodes } from '../../src/shared/contract/nodes.ts'
+import { signingKeys } from '../../src/shared/contract/signing-keys.ts'
 import type { Answer } from './control-plane.ts'
 import { startTenancy, type Tenancy } from './tenancy.ts'
 import type { TestStore } from './stores.ts'
@@ -18,7 +20,7 @@ export interface Enrolled {
   readonly nsk: string
 }
 
-/** A control plane with tenancy, join tokens and nodes, and words to fill it with nodes. */
+/** A control plane with tenancy, join tokens, signing keys and nodes, and words to fill it with nodes. */
 export interface Fleet extends Tenancy {
   /** Creates a join token through the API. */
   token(domainId: string, members?: Readonly<Record<string, unknown>>): Promise<{ id: string; token: string }>
@@ -51,6 +53,7 @@ export async function startFleet(store: TestStore): Promise<Fleet> {
   const tenancy = await startTenancy(store, (parts) => ({
     surfaces: [
       mounted(nodes, createNodes({ ...parts, env: 'test' }).handlers),
+      mounted(signingKeys, createSigningKeys(parts)),
       mounted(joinTokens, createJoinTokens({ ...parts, env: 'test' })),
     ],
     resolvers: [createNskResolver(parts), createJoinTokenResolver(parts)],

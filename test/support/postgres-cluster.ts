@@ -23,13 +23,14 @@ export interface PostgresCluster {
 }
 
 /** PostgreSQL refuses to run as root: there it runs as the account of Debian's package. */
-function account(): { uid: number; gid: number } | undefined {
+export function postgresAccount(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined
   const ask = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }))
   return { uid: ask('-u'), gid: ask('-g') }
 }
 
-async function freePort(): Promise<number> {
+/** A port of the loopback address that nothing listens on. */
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()
@@ -70,7 +71,7 @@ interface Home {
 /** The default collation is a language's, so that a query that forgot `COLLATE "C"` shows. */
 function initialize(bin: string): Home {
   const directory = mkdtempSync(join(tmpdir(), 'ctl-postgres-'))
-  const identity = account()
+  const identity = postgresAccount()
   if (identity !== undefined) chownSync(directory, identity.uid, identity.gid)
   const data = join(directory, 'data')
   const initdb = ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8']

@@ -1,4 +1,4 @@
-export type RequirementName = 'postgresql' | 'zsh' | 'fish' | 'tmux' | 'openssl' | 'spicedb'
+export type RequirementName = 'postgresql' | 'pgbouncer' | 'zsh' | 'fish' | 'tmux' | 'openssl' | 'chromium' | 'spicedb'
 
 export declare const REQUIREMENTS: Readonly<
   Record<RequirementName, { readonly find: () => string | undefined; readonly enable: string }>

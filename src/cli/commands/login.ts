@@ -88,13 +88,18 @@ function notAccepted(url: string, { code }: ProblemAnswer): CliError {
   })
 }
 
-/** The context in use if it is of this server, else one of this server, else a new name made from the address. */
+/**
+ * The context in use if it is of this server, else one of this server, else a new name made from the address. Never the
+ * one of `ctl serve --dev`, unless it is named: another server at the same address would take its place.
+ */
 async function contextName(session: Session, url: string): Promise<string> {
-  const [{ contexts }, { context }] = await Promise.all([session.contexts.read(), session.settings()])
-  const chosen = context.value === undefined ? undefined : contexts[context.value]
-  if (context.value !== undefined && chosen && sameServer(chosen.url, url)) return context.value
-  const known = Object.entries(contexts).find(([, stored]) => sameServer(stored.url, url))
-  if (known) return known[0]
+  const [{ contexts }, { context, isContextNamed }] = await Promise.all([session.contexts.read(), session.settings()])
+  const isMeant = (name: string): boolean => isContextNamed && name === context.value
+  const known = Object.entries(contexts).filter(
+    ([name, stored]) => sameServer(stored.url, url) && (stored.dev !== true || isMeant(name)),
+  )
+  const [found] = known.find(([name]) => name === context.value) ?? known[0] ?? []
+  if (found !== undefined) return found
   const base = isLoopback(url) ? 'local' : hostOf(url)
   let name = base
   for (let number = 2; Object.hasOwn(contexts, name); number += 1) name = `${base}-${number}`
@@ -110,7 +115,7 @@ async function keep(
   await session.contexts.update((file) => {
     const before = file.contexts[name]
     const stored: StoredContext = {
-      ...(before && sameServer(before.url, url) ? before : {}),
+      ...(before && before.dev !== true && sameServer(before.url, url) ? before : {}),
       ...(caFile.value !== undefined && { ca_file: caFile.value }),
       url,
       token_store: 'file',

@@ -30,6 +30,15 @@ export const bootstrapToken = defineCommand({
   },
 })
 
+/** Likewise. */
+export const rotateMasterKey = defineCommand({
+  raw: true,
+  async run({ io }, { args }) {
+    const { runMasterKeyRotate } = await import('../../server/run-master-key-rotate.ts')
+    return (await runMasterKeyRotate(args, io.env, io)) as ExitCode
+  },
+})
+
 async function keepContext(
   { contexts }: Session,
   { name, url, token }: Parameters<ServeIo['keepContext']>[0],
@@ -39,7 +48,7 @@ async function keepContext(
     ...file,
     current: name,
     previous: file.current === name ? file.previous : file.current,
-    contexts: { ...file.contexts, [name]: { url, token_store: 'file' } },
+    contexts: { ...file.contexts, [name]: { url, dev: true, token_store: 'file' } },
   }))
 }
 

@@ -1,6 +1,7 @@
 import { ProblemAnswer } from '../../client/failures.ts'
 import { rows, type Page } from '../../client/pages.ts'
 import type { CallInput } from '../../client/client.ts'
+import { asTyped } from '../as-typed.ts'
 import { defineCommand } from '../command.ts'
 import { EXIT, exitCodeOf, type ExitCode } from '../exit-code.ts'
 import { relative } from '../output/cells.ts'
@@ -112,7 +113,7 @@ function screen(picture: Picture, session: Session): string {
   const lines = [
     ['Server', serverText(picture, session)],
     ...Object.entries(picture.server.unwell).map(([name, why]) => ['', style.warn(harmless(`${name}: ${why}`))]),
-    ['Context', picture.context ?? 'none; "ctl login" makes one'],
+    ['Context', picture.context ?? asTyped('none; "ctl login" makes one', session.io)],
     ['You', identityText(picture, session)],
     ...fleetLines(picture, session).map((text, index) => [index === 0 ? 'Nodes' : '', text]),
   ]
@@ -130,16 +131,18 @@ function identityText({ me, refusal, server }: Picture, session: Session): strin
   if (server.status === 'unreachable') return '-'
   if (me === undefined)
     return session.style.warn(
-      refusal?.status === 401 ? 'not signed in; ctl login --with-token < FILE' : (refusal?.detail ?? '-'),
+      refusal?.status === 401
+        ? asTyped('not signed in; ctl login --with-token < FILE', session.io)
+        : (refusal?.detail ?? '-'),
     )
   const expires = memberOf(me, 'credential.expires_at')
   const until = typeof expires === 'string' ? `, credential expires ${relative(expires, session.io.nowMs())}` : ''
   return harmless(`${String(me['display_name'])} (${String(me['subject'])})${until}`)
 }
 
-function fleetLines({ fleet }: Picture, { style }: Session): readonly string[] {
+function fleetLines({ fleet }: Picture, { style, io }: Session): readonly string[] {
   if (fleet === undefined) return ['-']
-  if (fleet.total === 0) return ['none yet; ctl join-tokens create makes a token that nodes join with']
+  if (fleet.total === 0) return [asTyped('none yet; ctl join-tokens create makes a token that nodes join with', io)]
   const parts = STATES.flatMap(([state]) => {
     const count = fleet.byReachability[state] ?? 0
     return count === 0 ? [] : [`${count} ${paintWord(state, style)}`]

@@ -6,7 +6,7 @@ import { isRow, nameOf, type Row } from '../output/members.ts'
 import type { Session } from '../session.ts'
 import type { Settings } from '../settings.ts'
 import { singular } from '../tree.ts'
-import type { Target } from './perform.ts'
+import type { Target } from './plan.ts'
 
 /** Refuses at once, before anything is looked up, when a question will be needed and nobody can answer it. */
 export async function assertAnswerable(session: Session, { cli }: ManifestOperation): Promise<void> {

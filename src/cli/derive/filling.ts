@@ -4,7 +4,7 @@ import type { FlagValue } from '../flags.ts'
 import type { Resolved, Resolver } from '../references.ts'
 import type { Session } from '../session.ts'
 import type { Member } from './members.ts'
-import type { Target } from './perform.ts'
+import type { Target } from './plan.ts'
 import { apiValue } from './values.ts'
 
 /** An input on its way from the command line to the API. */

@@ -7,7 +7,7 @@ import { singular } from '../tree.ts'
 import { askFor } from './ask.ts'
 import { copied, finished, put, rawOf, valueOf, type Filling } from './filling.ts'
 import { isPlace, membersOf, type Member } from './members.ts'
-import type { Plan, Target } from './perform.ts'
+import type { Plan, Target } from './plan.ts'
 import { bodyFromFile } from './values.ts'
 
 /**

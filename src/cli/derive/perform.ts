@@ -5,25 +5,10 @@ import type { Given } from '../command.ts'
 import { EXIT } from '../exit-code.ts'
 import { memberOf } from '../output/members.ts'
 import type { View } from '../output/emit.ts'
-import type { OtherLists, Resolved } from '../references.ts'
 import type { Session } from '../session.ts'
 import { harmless } from '../style.ts'
 import { membersOf } from './members.ts'
-
-/** An operation to perform, with lists that its references are looked up in instead of the usual ones. */
-export interface Plan {
-  readonly operation: ManifestOperation
-  readonly lists?: OtherLists
-}
-
-/** One call to make. */
-export interface Target {
-  readonly input: Readonly<Record<string, unknown>>
-  /** What was asked for, by member, as a person calls it. */
-  readonly labels: Readonly<Record<string, string>>
-  /** The object that the last argument named. */
-  readonly object: Resolved | undefined
-}
+import type { Plan, Target } from './plan.ts'
 
 /** Runs an operation as a command: resolves, asks, calls, prints, and says what was done. Loads what it needs of that. */
 export async function perform(session: Session, plan: Plan, given: Given): Promise<void> {
@@ -114,7 +99,8 @@ async function printCurl(session: Session, operation: ManifestOperation, targets
 export function viewOf({ cli, method, paging, responses }: ManifestOperation): View {
   const columns = cli?.columns ?? []
   const onlyNow = responses.flatMap(({ writeOnce }) => writeOnce ?? []).filter((member) => !columns.includes(member))
-  return { columns: [...onlyNow, ...columns], wide: cli?.wide, isWhole: method === 'GET' && !paging }
+  const isWhole = method === 'GET' && !paging
+  return { columns: [...onlyNow, ...columns], wide: cli?.wide, rows: cli?.rows, isWhole }
 }
 
 interface Done {

@@ -7,6 +7,9 @@ const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
 /** `group:<uuid>#member`. */
 const REFERENCE = /^([a-z][a-z_-]*:)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{4}([0-9a-f]{8})(#\w+)?$/i
 
+/** A reference or an id, whole or as a table shortens it. */
+const SHOWN_REFERENCE = /^(?:[a-z][a-z_-]*:[^\s:]+|[0-9a-f]{8}|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})$/i
+
 /** How many of an id's digits a table shows: the last ones, since UUIDv7s of one day begin alike. */
 const ID_DIGITS = 8
 
@@ -14,7 +17,7 @@ const ID_DIGITS = 8
 export function exactText(value: unknown): string {
   if (value === undefined || value === null) return ''
   if (typeof value === 'string') return harmless(value)
-  if (Array.isArray(value)) return value.map(exactText).join(',')
+  if (Array.isArray(value)) return value.map(exactText).join(value.some(isRow) ? ';' : ',')
   if (isRow(value)) return pairs(value)
   return JSON.stringify(value)
 }
@@ -40,11 +43,32 @@ function shortReference(text: string): string {
   return harmless(text.replace(REFERENCE, '$1$2$3')) || '-'
 }
 
-/** A value for a person's card: exact, with instants explained. */
-export function fullText(value: unknown, nowMs: number): string {
+/** Tells whether a cell is what others go by. */
+export function isReference(cell: string): boolean {
+  return SHOWN_REFERENCE.test(cell)
+}
+
+/** A value for a person's card: exact, with instants explained; objects in a list have a line each. */
+export function fullLines(value: unknown, nowMs: number): readonly string[] {
+  if (Array.isArray(value) && value.some(isRow))
+    return value.map((item) => (isRow(item) ? described(item, nowMs) : fullText(item, nowMs)))
+  if (isRow(value) && Object.values(value).some((member) => isRow(member) || Array.isArray(member)))
+    return Object.entries(value).flatMap(([key, member]) =>
+      fullLines(member, nowMs).map((line) => `${harmless(key)} ${line}`),
+    )
+  return [fullText(value, nowMs)]
+}
+
+function fullText(value: unknown, nowMs: number): string {
   if (typeof value === 'string' && INSTANT.test(value)) return `${value} (${relative(value, nowMs)})`
   if (Array.isArray(value)) return value.map(exactText).join(', ') || '-'
   return exactText(value) || '-'
+}
+
+/** `kid k1, created_at 2026-02-01T11:00:00.000Z (1h ago)`: members that say nothing are left out. */
+function described(row: Readonly<Record<string, unknown>>, nowMs: number): string {
+  const members = Object.entries(row).filter(([, value]) => exactText(value) !== '')
+  return members.map(([key, value]) => `${harmless(key)} ${fullText(value, nowMs)}`).join(', ') || '-'
 }
 
 /** `3m ago`, `in 89d`, `now`. */

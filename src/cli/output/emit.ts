@@ -12,6 +12,8 @@ export interface View {
   readonly columns: readonly string[]
   /** Members that `-o wide` adds. */
   readonly wide?: readonly string[] | undefined
+  /** The member that holds the rows; `items` when absent. */
+  readonly rows?: string | undefined
   /** One object is shown with every member that it has, the columns first. */
   readonly isWhole?: boolean
   /** Cells are never cut to fit the terminal. */
@@ -28,9 +30,9 @@ export interface Emission {
 /** Writes an answer to stdout in the format asked for. Throws a usage error for unknown columns and bad jq. */
 export async function emit(value: unknown, view: View, emission: Emission): Promise<void> {
   const { io, shared } = emission
-  const rows = rowsOf(value)
+  const rows = rowsOf(value, view.rows)
   const ordered = rows && shared.sort !== undefined ? sorted(rows, checkedSort(rows, view, shared.sort)) : rows
-  const shown = ordered === undefined ? value : withRows(value, ordered)
+  const shown = ordered === undefined ? value : withRows(value, ordered, view.rows)
   const text = await rendered({ value: shown, rows: ordered, view }, emission)
   if (text !== '') io.stdout.write(text)
 }

@@ -13,15 +13,15 @@ export function memberOf(row: unknown, path: string): unknown {
     .reduce<unknown>((value, key) => (isRow(value) && Object.hasOwn(value, key) ? value[key] : undefined), row)
 }
 
-/** The rows of a list answer, `{items}` or a bare array; undefined when the answer is one object. */
-export function rowsOf(value: unknown): readonly unknown[] | undefined {
+/** The rows of a list answer, in its member of that name or a bare array; undefined when the answer is one object. */
+export function rowsOf(value: unknown, member = 'items'): readonly unknown[] | undefined {
   if (Array.isArray(value)) return value
-  return isRow(value) && Array.isArray(value['items']) ? value['items'] : undefined
+  return isRow(value) && Array.isArray(value[member]) ? value[member] : undefined
 }
 
 /** The same answer with other rows. */
-export function withRows(value: unknown, rows: readonly unknown[]): unknown {
-  return Array.isArray(value) || !isRow(value) ? rows : { ...value, items: rows }
+export function withRows(value: unknown, rows: readonly unknown[], member = 'items'): unknown {
+  return Array.isArray(value) || !isRow(value) ? rows : { ...value, [member]: rows }
 }
 
 /** Rows in the order of a member, `-member` for descending; numbers by size, all else by code unit, absent ones last. */

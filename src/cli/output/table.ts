@@ -1,7 +1,7 @@
 import type { Style } from '../style.ts'
-import { exactText, fullText, shortText, titles } from './cells.ts'
+import { exactText, fullLines, isReference, shortText, titles } from './cells.ts'
 import { memberOf } from './members.ts'
-import { displayWidth, fitted, padded } from './width.ts'
+import { displayWidth, fitted, fittedEnd, padded } from './width.ts'
 
 export interface TableOptions {
   readonly columns: readonly string[]
@@ -28,11 +28,12 @@ export function tableLines(rows: readonly unknown[], options: TableOptions): rea
   const body = rows.map((row) =>
     options.columns.map((column) => shortText(memberOf(row, column), options.nowMs, options.isWide)),
   )
-  const widths = columnWidths([...head, ...body], options.isWide ? Infinity : options.terminal)
+  const widths = columnWidths({ head, body }, options)
   const line = (cells: readonly string[], paint: (cell: string, index: number) => string): string =>
     cells
       .map((cell, index) => {
-        const short = fitted(cell, widths[index] ?? 0)
+        const fit = isReference(cell) ? fittedEnd : fitted
+        const short = fit(cell, widths[index] ?? 0)
         return paint(index === cells.length - 1 ? short : padded(short, widths[index] ?? 0), index)
       })
       .join(GAP)
@@ -43,20 +44,50 @@ export function tableLines(rows: readonly unknown[], options: TableOptions): rea
   ]
 }
 
-/** Gives each column what it needs; where that is too much, takes from the widest. */
-function columnWidths(lines: readonly (readonly string[])[], terminal: number): number[] {
+/** Columns whose words are typed again to name the row. */
+const NAMES: ReadonlySet<string> = new Set(['name', 'slug', 'kid', 'prefix'])
+
+type Lines = readonly (readonly string[])[]
+
+/**
+ * Gives each column what it needs. Where that is too much, titles give way first, then the widest of the columns that
+ * hold text; what others go by, names, references and ids, is cut last.
+ */
+function columnWidths({ head, body }: { head: Lines; body: Lines }, options: TableOptions): readonly number[] {
+  const terminal = options.isWide ? Infinity : (options.terminal ?? Infinity)
+  const cells = widthsOf(body)
+  const widths = widthsOf([...head, ...body])
+  const isText = options.columns.map(
+    (column, index) => !NAMES.has(column) && !body.some((line) => isReference(line[index] ?? '')),
+  )
+  const floors = [
+    widths.map((_, index) => Math.max(cells[index] ?? 0, NARROWEST)),
+    widths.map((width, index) => (isText[index] === true ? NARROWEST : width)),
+    widths.map(() => NARROWEST),
+  ]
+  return floors.reduce((now, floor) => narrowed(now, floor, terminal), widths)
+}
+
+function widthsOf(lines: Lines): readonly number[] {
   const widths: number[] = []
   for (const line of lines) {
     for (const [index, cell] of line.entries()) widths[index] = Math.max(widths[index] ?? 0, displayWidth(cell))
   }
-  let excess = widths.reduce((sum, width) => sum + width, GAP.length * (widths.length - 1)) - terminal
+  return widths
+}
+
+/** Takes from the widest column that is above its floor, until the line fits or none is. */
+function narrowed(widths: readonly number[], floors: readonly number[], terminal: number): readonly number[] {
+  const now = [...widths]
+  let excess = now.reduce((sum, width) => sum + width, GAP.length * (now.length - 1)) - terminal
   while (excess > 0) {
-    const widest = Math.max(...widths)
-    if (widest <= NARROWEST) break
-    widths[widths.indexOf(widest)] = widest - 1
+    const spare = now.map((width, index) => (width > (floors[index] ?? 0) ? width : 0))
+    const widest = Math.max(...spare)
+    if (widest === 0) break
+    now[spare.indexOf(widest)] = widest - 1
     excess -= 1
   }
-  return widths
+  return now
 }
 
 const WORDS: Readonly<Record<string, 'good' | 'warn' | 'bad' | 'dim'>> = {
@@ -85,12 +116,13 @@ export function paintWord(cell: string, style: Style): string {
 export function cardLines(row: unknown, options: TableOptions): readonly string[] {
   const names = titles(options.columns)
   const width = Math.max(0, ...names.map(displayWidth))
-  return options.columns.map((column, index) => {
+  return options.columns.flatMap((column, index) => {
     const value = memberOf(row, column)
-    if (options.terminal === undefined) {
-      return options.headers ? `${names[index] ?? ''}\t${exactText(value)}` : exactText(value)
-    }
-    const text = paintWord(fullText(value, options.nowMs), options.style)
-    return options.headers ? `${options.style.bold(padded(names[index] ?? '', width))}${GAP}${text}` : text
+    const name = names[index] ?? ''
+    if (options.terminal === undefined) return [options.headers ? `${name}\t${exactText(value)}` : exactText(value)]
+    const lines = fullLines(value, options.nowMs).map((line) => paintWord(line, options.style))
+    if (!options.headers) return lines
+    const title = (at: number): string => (at === 0 ? options.style.bold(padded(name, width)) : ' '.repeat(width))
+    return lines.map((line, at) => `${title(at)}${GAP}${line}`)
   })
 }

@@ -31,6 +31,16 @@ export function fitted(text: string, columns: number): string {
   return `${kept}…`
 }
 
+/** The end of the text in at most `columns` columns, after `…` where it was cut: ids of one day begin alike. */
+export function fittedEnd(text: string, columns: number): string {
+  if (displayWidth(text) <= columns) return text
+  return reversed(fitted(reversed(text), columns))
+}
+
+function reversed(text: string): string {
+  return Array.from(text).toReversed().join('')
+}
+
 /** The text followed by spaces up to `columns`. */
 export function padded(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - displayWidth(text)))

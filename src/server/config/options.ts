@@ -1,3 +1,4 @@
+import type { Rate } from '../http/token-buckets.ts'
 import {
   address,
   connections,
@@ -10,6 +11,7 @@ import {
   origin,
   origins,
   path,
+  rate,
   type Parsed,
 } from './values.ts'
 
@@ -37,6 +39,10 @@ function toggle(describe: string): Option<boolean> {
 
 function poolKnob(fallback: string, describe: string): Option<number> {
   return { parse: connections, placeholder: 'N', fallback, describe }
+}
+
+function rateKnob(fallback: string, describe: string): Option<Rate> {
+  return { parse: rate, placeholder: 'RATE', fallback, describe }
 }
 
 /** All options, in the order of help and docs. */
@@ -126,11 +132,23 @@ export const OPTIONS = {
     describe: 'Least severe log records to write: fatal, error, warn, info, debug, trace or silent',
   }),
   poolInteractiveMinConns: poolKnob('0', 'Connections kept open for requests'),
-  poolInteractiveMaxConns: poolKnob('20', 'Most connections for requests'),
+  poolInteractiveMaxConns: poolKnob(
+    '20',
+    'Most connections for requests; of 8 or more, 4 are set aside for nodes and kept open',
+  ),
   poolWorkerMinConns: poolKnob('0', 'Connections kept open for background jobs'),
   poolWorkerMaxConns: poolKnob('10', 'Most connections for background jobs'),
   poolBulkMinConns: poolKnob('0', 'Connections kept open for imports and exports'),
   poolBulkMaxConns: poolKnob('5', 'Most connections for imports and exports'),
+  rateLimitFailedCredentials: rateKnob(
+    '30/min',
+    'Credentials that do not resolve, from one address (IPv6: one /64); then 429 instead of 401. 0: no limit',
+  ),
+  rateLimitRegistrations: rateKnob('500/s', 'Registrations with one join token. 0: no limit'),
+  rateLimitNode: rateKnob('10/s', 'Calls of one node. 0: no limit'),
+  rateLimitDomain: rateKnob('5000/s', 'Calls of all nodes of one Domain. 0: no limit'),
+  rateLimitWrites: rateKnob('200/s', 'Changes by one principal. 0: no limit'),
+  rateLimitReads: rateKnob('5000/s', 'Reads, checks and lookups by one principal. 0: no limit'),
   dev: toggle('Keep everything in memory, on loopback only; stores a context named dev and prints a join token'),
   demo: toggle('Add a simulated fleet of 50 nodes, so that there is something to look at'),
   check: toggle('Say whether the configuration is valid, and start nothing'),

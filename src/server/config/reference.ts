@@ -50,6 +50,8 @@ ${rows.join('\n')}
 ## Rules
 
 - Lists are separated by commas; in the file they may also be lists.
+- In the file, keys with one beginning may stand in a section of that name: \`rate_limit: {node: 20/s, reads: 0}\`.
+- A rate is \`10/s\`, \`30/min\` or \`500/h\`, all of which may come at once; 0 is no limit. Every replica counts for itself.
 - Switches are set by their flag alone, or by \`true\` and \`false\`.
 - Secrets are never taken from the command line, where every user of the machine can read them: the master key comes from a
   variable or a file, and a database URL with a password from \`SERVICE_DATABASE_URL\`, the file or \`.pgpass\`.
@@ -64,6 +66,12 @@ at any time where \`--database-url\` is used.
 \`\`\`
 ctl admin bootstrap-token --data-dir /var/lib/ctl | ctl login --with-token
 \`\`\`
+
+## Another master key
+
+\`ctl admin master-key rotate\` takes the same settings, wraps the keyring under a new master key and puts that key into the place of
+the old file, or into the file that \`--new-key-file\` names: beside a stopped server, or at any time where \`--database-url\` is used.
+Every server of the database needs the new key at its next start.
 
 ## Signals
 

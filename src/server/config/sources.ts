@@ -50,19 +50,32 @@ export function fromEnv(env: Readonly<Record<string, string | undefined>>): Sayi
   return said
 }
 
-/** Reads the `--config` file: one flat mapping in YAML, of which JSON is a part. */
+/**
+ * Reads the `--config` file: a mapping in YAML, of which JSON is a part. Keys with the same beginning may be gathered in
+ * a section of that name: `rate_limit: {node: 10/s}` is `rate_limit_node: 10/s`.
+ */
 export function fromFile(path: string): Sayings {
   const content = parseFile(path)
   const said = new Map<OptionName, Said>()
-  for (const [key, value] of Object.entries(content)) {
+  for (const [key, value] of entriesOf(content)) {
     const name = KEYS.get(key)
     if (name === undefined) throw new ConfigError(1, `${path} has an unknown key ${key}.${guess(key, KEYS.keys())}`)
+    if (name !== undefined && said.has(name)) throw new ConfigError(1, `${key} is given twice in ${path}.`)
     const text = textOf(value)
     if (text === undefined)
       throw new ConfigError(1, `${key} in ${path} must be a text, a number, true, false or a list of texts.`)
     said.set(name, { text, place: `${key} in ${path}`, exitCode: 1 })
   }
   return said
+}
+
+/** The entries, those of sections under their whole names. */
+function* entriesOf(content: object): Generator<readonly [key: string, value: unknown]> {
+  for (const [key, value] of Object.entries<unknown>({ ...content })) {
+    const isMapping = typeof value === 'object' && value !== null && !Array.isArray(value)
+    if (!isMapping || KEYS.has(key)) yield [key, value]
+    else for (const [inner, each] of Object.entries<unknown>({ ...value })) yield [`${key}_${inner}`, each]
+  }
 }
 
 function splitFlag(word: string): [flag: string, attached: string | undefined] {

@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js'
 import { CREDENTIAL_ENV } from '../../shared/credential-formats.ts'
+import type { Rate } from '../http/token-buckets.ts'
 
 /** A value as its option wants it, or what it should have been: the end of a sentence that begins with its place. */
 export type Parsed<T> = { readonly value: T } | { readonly mustBe: string }
@@ -91,6 +92,18 @@ export function connections(text: string): Parsed<number> {
   return /^\d{1,4}$/.test(text) && Number(text) <= 1000
     ? { value: Number(text) }
     : { mustBe: 'a whole number from 0 to 1000' }
+}
+
+const RATE = /^(\d{1,7})\/(s|min|h)$/
+const SECONDS: Readonly<Record<string, number>> = { s: 1, min: 60, h: 3600 }
+
+/** `10/s`, `30/min`, `500/h`; 0 is no limit. */
+export function rate(text: string): Parsed<Rate> {
+  if (text === '0') return { value: { count: 0, seconds: 1 } }
+  const [, digits, unit = ''] = RATE.exec(text) ?? []
+  const seconds = SECONDS[unit]
+  if (seconds === undefined) return { mustBe: 'a rate such as 10/s, 30/min or 500/h, or 0 for no limit' }
+  return { value: { count: Number(digits), seconds } }
 }
 
 export function path(text: string): Parsed<string> {

@@ -6,6 +6,7 @@ import { API_VERSION } from './api-version.ts'
 import type { ActiveRequest } from './active-request.ts'
 import type { AuditTrail } from './audit-trail.ts'
 import { correlationIdOf } from './correlation.ts'
+import { createDepartures } from './departures.ts'
 import type { Drain } from './drain.ts'
 import { answerTo, sendProblem } from './problem-responses.ts'
 
@@ -31,12 +32,14 @@ export interface Answers {
   succeed(active: ActiveRequest, reply: FastifyReply, value: unknown): void
   /** Answers a failure: the audit row of a denial is written first, then the problem is sent. */
   fail(exchange: Exchange, error: unknown): void
-  /** Answers what reached no operation. */
-  turnAway(exchange: Exchange, error: unknown): void
+  /** Answers what reached no operation; the correlation id is the request's own, or a new one, unless one is given. */
+  turnAway(exchange: Exchange, error: unknown, correlationId?: string): void
 }
 
 /** Makes the answers. */
 export function createAnswers({ trail, drain, clock, log, mint, observe }: AnswersDeps): Answers {
+  const depart = createDepartures()
+
   /** Ends the edge's part in a request; the bytes are the server's from here on. */
   function conclude(active: ActiveRequest, status: number): void {
     if (active.concluded) return
@@ -46,40 +49,61 @@ export function createAnswers({ trail, drain, clock, log, mint, observe }: Answe
     if (log.isLevelEnabled('debug')) log.debug(requestLine(active, status, clock.now() - active.nowMs), 'request')
   }
 
+  /** The last answer on its connection where the server stops: whoever asks on finds another replica. */
+  function closeWhereDraining(reply: FastifyReply): void {
+    if (drain.draining()) void reply.header('Connection', 'close')
+  }
+
   function refuse(active: ActiveRequest, reply: FastifyReply, answer: Problem): void {
+    closeWhereDraining(reply)
     sendProblem(reply, answer, active.correlationId)
     conclude(active, answer.status)
   }
 
-  function turnAway({ request, reply }: Exchange, error: unknown): void {
-    const correlationId = correlationIdOf(request.headers, mint)
+  function turnAway(
+    { request, reply }: Exchange,
+    error: unknown,
+    correlationId = correlationIdOf(request.headers, mint),
+  ): void {
     const answer = answerTo(error, { overCap: 'request_body_too_large', outage: 'internal' })
     logFailure(log, { error, answer, correlationId, operation: undefined })
     void reply.header('X-Correlation-Id', correlationId).header('X-Service-API-Version', API_VERSION)
+    closeWhereDraining(reply)
     sendProblem(reply, answer, correlationId)
   }
 
+  function fail(exchange: Exchange, error: unknown): void {
+    const { active } = exchange.request
+    if (active === undefined) return turnAway(exchange, error)
+    const answer = answerTo(error, active.plan)
+    logFailure(log, { error, answer, correlationId: active.correlationId, operation: active.plan.id })
+    const written = trail.failed(active, error, answer)
+    if (written) void written.then(() => refuse(active, exchange.reply, answer))
+    else refuse(active, exchange.reply, answer)
+  }
+
+  /** Sends what the handler returned, as the operation's success. */
+  function send(active: ActiveRequest, reply: FastifyReply, payload: unknown): void {
+    try {
+      void reply.send(payload)
+      conclude(active, active.plan.successStatus)
+    } catch (error) {
+      fail({ request: reply.request, reply }, error)
+    }
+  }
+
   return {
+    fail,
     turnAway,
     succeed(active, reply, value) {
       const { plan } = active
       if (plan.gateStage === 'row' && !active.admitted) throw new Error(`${plan.id} answered without asking its gate`)
       trail.succeeded(active)
+      closeWhereDraining(reply)
       void reply.code(plan.successStatus)
-      const { successShape: shape } = plan
-      if (shape === null) void reply.send()
-      else if ('media' in shape) void reply.type(shape.media).send(value)
-      else void reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(value))
-      conclude(active, plan.successStatus)
-    },
-    fail(exchange, error) {
-      const { active } = exchange.request
-      if (active === undefined) return turnAway(exchange, error)
-      const answer = answerTo(error, active.plan)
-      logFailure(log, { error, answer, correlationId: active.correlationId, operation: active.plan.id })
-      const written = trail.failed(active, error, answer)
-      if (written) void written.then(() => refuse(active, exchange.reply, answer))
-      else refuse(active, exchange.reply, answer)
+      if (plan.successMedia !== undefined) void reply.header('content-type', plan.successMedia)
+      const payload = plan.encode(value)
+      depart(() => send(active, reply, payload))
     },
   }
 }

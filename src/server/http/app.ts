@@ -1,6 +1,7 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import { createServer as createHttpServer, type Server } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
+import type { Socket } from 'node:net'
 import type { SecureContextOptions } from 'node:tls'
 import type { Logger } from 'pino'
 import type { Authorizer } from '../ports/authorizer.ts'
@@ -21,6 +22,7 @@ import { createDrain } from './drain.ts'
 import { mountOperations } from './mount.ts'
 import { planOperations } from './operation-plan.ts'
 import { parseQueryString } from './query-string.ts'
+import { createRateLimits, type Rates } from './rate-limits.ts'
 import type { MountedSurface } from './request-context.ts'
 import { answerUnrouted } from './unrouted.ts'
 
@@ -42,10 +44,14 @@ export interface AppDeps {
   readonly allowedOrigins: readonly string[]
   /** What stronger sign-ins operations may ask for; none by default. */
   readonly stepUp?: StepUp | undefined
+  /** How often callers may call; no limits when absent. */
+  readonly rates?: Rates | undefined
   /** PEM certificate and key; plain HTTP when absent. */
   readonly tls?: SecureContextOptions | undefined
   /** Told of every answer, for metrics. */
   readonly observe?: ((operationId: string, status: number, seconds: number) => void) | undefined
+  /** 15 s, 30 s and 5 s by default. */
+  readonly arrivalTimes?: ArrivalTimes | undefined
 }
 
 /** The API as a listener. */
@@ -58,6 +64,14 @@ export interface App {
   drain(deadlineMs: number): Promise<void>
 }
 
+/** How long a request may take to arrive, ms; looked after every `connectionsCheckingInterval`. */
+export interface ArrivalTimes {
+  readonly headersTimeout: number
+  /** With its body. */
+  readonly requestTimeout: number
+  readonly connectionsCheckingInterval: number
+}
+
 /** Bytes of one request's headers, and how long a request may take to arrive. */
 const LIMITS = {
   requireHostHeader: false,
@@ -68,8 +82,10 @@ const LIMITS = {
   connectionsCheckingInterval: 5_000,
 } as const
 
-/** Read and thrown away of a body that is sent to no operation. */
-const UNROUTED_BODY_BYTES_MAX = 8 * 1024
+const IDLE_SWEEP_MS = 50
+
+/** Of a body that is sent to a route beside the operations. */
+const OTHER_BODY_BYTES_MAX = 8 * 1024
 
 /**
  * Builds the HTTP edge over the surfaces.
@@ -85,32 +101,35 @@ export function createApp(deps: AppDeps): App {
   const fastify = Fastify({
     logger: false,
     exposeHeadRoutes: false,
-    bodyLimit: UNROUTED_BODY_BYTES_MAX,
+    bodyLimit: OTHER_BODY_BYTES_MAX,
     routerOptions: { maxParamLength: 1024, querystringParser: parseQueryString },
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     serverFactory: (handler) =>
       deps.tls === undefined
-        ? createHttpServer({ ...LIMITS }, handler)
-        : createHttpsServer({ ...LIMITS, ...deps.tls }, handler),
+        ? createHttpServer({ ...LIMITS, ...deps.arrivalTimes }, handler)
+        : createHttpsServer({ ...LIMITS, ...deps.arrivalTimes, ...deps.tls }, handler),
     clientErrorHandler: (error, socket) => answerGarbage(error, socket, mint()),
     frameworkErrors: (error, request, reply) => answers.turnAway({ request, reply }, error),
   })
   const plans = planOperations(deps.surfaces)
+  const authenticate = createAuthenticate(deps.resolvers, log)
   mountOperations(fastify, plans, {
     ...deps,
     drain,
     mint,
     answers,
-    authenticate: createAuthenticate(deps.resolvers, log),
+    authenticate,
     gatekeeper: createGatekeeper(deps.authorizer),
     cursors: createCursors(deps.keyring),
     clientAddress: createClientAddress(deps.trustedProxies),
     allowedOrigins: new Set(deps.allowedOrigins),
+    rateLimits: deps.rates && createRateLimits(deps.rates),
   })
-  answerUnrouted(fastify, plans, answers)
+  answerUnrouted(fastify, plans, { answers, authenticate, mint })
   takeOddRequests(fastify.server, mint)
   fastify.addHook('onClose', () => trail.flush())
+  const closeSilent = trackSilent(fastify.server)
 
   return {
     fastify,
@@ -123,10 +142,29 @@ export function createApp(deps: AppDeps): App {
     },
     async drain(deadlineMs) {
       drain.begin()
-      const closing = fastify.close()
-      const outcome = await drain.settled(deadlineMs)
-      if (outcome === 'deadline') fastify.server.closeAllConnections()
-      await closing
+      // A connection whose answer is still on its way when the closing begins is idle only later.
+      const sweep = setInterval(() => fastify.server.closeIdleConnections(), IDLE_SWEEP_MS)
+      closeSilent()
+      const cut = setTimeout(() => fastify.server.closeAllConnections(), deadlineMs)
+      try {
+        // A handler may go on although its caller has hung up.
+        await Promise.all([fastify.close(), drain.settled(deadlineMs)])
+      } finally {
+        clearInterval(sweep)
+        clearTimeout(cut)
+      }
     },
+  }
+}
+
+/** Closes connections on which nothing was ever said: to Node's server those are busy, waiting for their first request. */
+function trackSilent(server: Server): () => void {
+  const open = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    open.add(socket)
+    socket.once('close', () => open.delete(socket))
+  })
+  return () => {
+    for (const socket of open) if (socket.bytesRead === 0) socket.destroy()
   }
 }

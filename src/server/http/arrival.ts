@@ -12,6 +12,7 @@ import type { Drain } from './drain.ts'
 import type { OperationPlan } from './operation-plan.ts'
 import { isOriginAllowed } from './origins.ts'
 import { parseParameters } from './parameters.ts'
+import type { RateLimits } from './rate-limits.ts'
 import { assertSteppedUp, type StepUp } from './step-up.ts'
 
 export interface ArrivalDeps extends RequestServices {
@@ -22,6 +23,7 @@ export interface ArrivalDeps extends RequestServices {
   readonly clientAddress: ClientAddress
   readonly allowedOrigins: ReadonlySet<string>
   readonly stepUp?: StepUp | undefined
+  readonly rateLimits?: RateLimits | undefined
 }
 
 type Done = (error?: Error) => void
@@ -34,7 +36,10 @@ export function arrive(plan: OperationPlan, exchange: Exchange & { readonly done
   const { request, done } = exchange
   const active = activate(plan, exchange, deps)
   const proceed = (): void => done()
-  const refuse = (error: unknown): void => done(error instanceof Error ? error : new Error(String(error)))
+  const refuse = (error: unknown): void => {
+    const answer = deps.rateLimits?.afterFailure(error, active, request.headers) ?? error
+    done(answer instanceof Error ? answer : new Error(String(answer)))
+  }
   try {
     assertServable(exchange, deps)
     const caller = deps.authenticate(plan, { headers: request.headers, correlationId: active.correlationId })
@@ -66,11 +71,8 @@ function activate(plan: OperationPlan, { request, reply }: Exchange, deps: Arriv
   return active
 }
 
-function assertServable({ request, reply }: Exchange, { drain }: ArrivalDeps): void {
-  if (drain.draining()) {
-    void reply.header('Connection', 'close')
-    throw problem('shutting_down', { retry_after_seconds: 1 })
-  }
+function assertServable({ request }: Exchange, { drain }: ArrivalDeps): void {
+  if (drain.draining()) throw problem('shutting_down', { retry_after_seconds: 1 })
   // RFC 9112 §3.2; left to the edge so that the answer is a problem document.
   if (request.headers.host === undefined && request.raw.httpVersion === '1.1') throw problem('invalid_request')
 }
@@ -82,7 +84,10 @@ interface Known {
 
 function admit(active: ActiveRequest, request: FastifyRequest, { caller, deps }: Known): void | Promise<void> {
   const { plan } = active
-  if (caller !== undefined) active.identify(caller)
+  if (caller !== undefined) {
+    active.identify(caller)
+    deps.rateLimits?.take(plan, caller, active.nowMs)
+  }
   assertSteppedUp(plan, caller, deps.stepUp)
   if (plan.handler === undefined) throw problem(plan.operation.notProvisioned ?? 'not_provisioned')
   active.take(parseParameters(plan, request))

@@ -83,7 +83,7 @@ export function createAuditQueue({ sink, clock, ids, log, counters }: AuditQueue
       counters.dropped(1)
       return false
     }
-    waiting.push({ ...entry, id: ids.next(), atMs: clock.now() })
+    waiting.push(recordOf(entry, ids.next(), clock.now()))
     added += 1
     return true
   }
@@ -117,5 +117,21 @@ export function createAuditQueue({ sink, clock, ids, log, counters }: AuditQueue
       counters.failed(waiting.length)
       log.error({ rows: waiting.length }, 'audit rows were lost: the datastore was away when the server stopped')
     },
+  }
+}
+
+/** Member by member: spreading an object costs several times as much, and this is done for nearly every request. */
+function recordOf(entry: AuditEntry, id: string, atMs: number): AuditRecord {
+  return {
+    id,
+    atMs,
+    domainId: entry.domainId,
+    subject: entry.subject,
+    relation: entry.relation,
+    object: entry.object,
+    outcome: entry.outcome,
+    reason: entry.reason,
+    correlationId: entry.correlationId,
+    context: entry.context,
   }
 }

@@ -17,6 +17,8 @@ export interface AuditTrail {
 /** Makes the trail over the queue. */
 export function createAuditTrail({ audit }: { readonly audit: AuditQueue }): AuditTrail {
   const anonymous = createAnonymousFailures((entry) => audit.add(entry))
+  /** Whoever calls too often must not fill the log either: one row for each caller and minute. */
+  const limited = createAnonymousFailures((entry) => audit.add(entry))
 
   return {
     succeeded(active) {
@@ -27,6 +29,10 @@ export function createAuditTrail({ audit }: { readonly audit: AuditQueue }): Aud
     failed(active, error, answer) {
       const row = failureRow(active.auditSubject(), error, answer)
       if (row === undefined) return undefined
+      if (answer.status === 429 && active.knownCaller !== undefined) {
+        limited.count(active.knownCaller.subject, row.relation, () => row)
+        return undefined
+      }
       if (active.knownCaller === undefined) {
         const entry = { ...row, context: { ...row.context, source_address: active.sourceAddress } }
         anonymous.count(active.sourceAddress, row.relation, () => entry)
@@ -36,6 +42,9 @@ export function createAuditTrail({ audit }: { readonly audit: AuditQueue }): Aud
       audit.add(row)
       return undefined
     },
-    flush: () => anonymous.flush(),
+    flush() {
+      anonymous.flush()
+      limited.flush()
+    },
   }
 }

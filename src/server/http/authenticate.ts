@@ -1,11 +1,17 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Logger } from 'pino'
-import { problem } from '../../shared/problems.ts'
+import type { CredentialKind } from '../../shared/contract/operation.ts'
+import { problem, type ProblemCode } from '../../shared/problems.ts'
 import type { Caller, CredentialResolver, Refusal } from '../ports/credential-resolver.ts'
-import type { OperationPlan } from './operation-plan.ts'
 
 /** Resolves the credential of a request: a caller, or undefined on an open operation. */
-export type Authenticate = (plan: OperationPlan, request: Presented) => Caller | undefined | Promise<Caller | undefined>
+export type Authenticate = (plan: Wanted, request: Presented) => Caller | undefined | Promise<Caller | undefined>
+
+/** What an operation takes, and how it says that it got none of it. */
+export interface Wanted {
+  readonly operation: { readonly credentials: readonly CredentialKind[] }
+  readonly unauthenticated: ProblemCode
+}
 
 export interface Presented {
   readonly headers: IncomingHttpHeaders
@@ -20,17 +26,17 @@ const BEARER = /^Bearer +([\x21-\x7e]+)$/i
  * the operation is one of those that tell (`nsk_revoked`).
  */
 export function createAuthenticate(resolvers: readonly CredentialResolver[], log: Logger): Authenticate {
-  function refuse(plan: OperationPlan, refusals: readonly Refusal[], correlationId: string): never {
+  function refuse(plan: Wanted, refusals: readonly Refusal[], correlationId: string): never {
     for (const { log: cause } of refusals) log.info({ correlation_id: correlationId, cause }, 'credential refused')
     throw problem(refusals.find(({ code }) => code !== undefined)?.code ?? plan.unauthenticated)
   }
 
-  function settle(plan: OperationPlan, outcome: Caller | Refusal, correlationId: string): Caller {
+  function settle(plan: Wanted, outcome: Caller | Refusal, correlationId: string): Caller {
     return 'refused' in outcome ? refuse(plan, [outcome], correlationId) : outcome
   }
 
   async function tryAll(
-    plan: OperationPlan,
+    plan: Wanted,
     { candidates, text }: { readonly candidates: readonly CredentialResolver[]; readonly text: string },
     correlationId: string,
   ): Promise<Caller> {

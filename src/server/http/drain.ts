@@ -5,7 +5,7 @@ export interface Drain {
   left(): void
   begin(): void
   /** Resolves when nothing is under way, or at the deadline. */
-  settled(deadlineMs: number): Promise<'settled' | 'deadline'>
+  settled(deadlineMs: number): Promise<void>
 }
 
 /** Makes a drain that has not begun. */
@@ -27,12 +27,12 @@ export function createDrain(): Drain {
       begun = true
     },
     settled(deadlineMs) {
-      if (running === 0) return Promise.resolve('settled')
+      if (running === 0) return Promise.resolve()
       return new Promise((resolve) => {
-        const timer = setTimeout(() => resolve('deadline'), deadlineMs)
+        const timer = setTimeout(resolve, deadlineMs)
         empty = () => {
           clearTimeout(timer)
-          resolve('settled')
+          resolve()
         }
       })
     },

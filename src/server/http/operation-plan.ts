@@ -1,5 +1,6 @@
 import {
   accessOf,
+  isMedia,
   type AnySchema,
   type CredentialKind,
   type Gate,
@@ -7,6 +8,7 @@ import {
   type MediaResponse,
   type Operation,
 } from '../../shared/contract/operation.ts'
+import { limitClassOf, type LimitClass } from '../../shared/contract/limit-classes.ts'
 import { bodyProblemOf } from '../../shared/contract/problem-codes.ts'
 import type { ProblemCode } from '../../shared/problems.ts'
 import type { AnyHandler, MountedSurface } from './request-context.ts'
@@ -29,6 +31,8 @@ export interface OperationPlan {
   /** `<surface>:write` also satisfies a read. */
   readonly scopeImpliedBy: string | undefined
   readonly unauthenticated: ProblemCode
+  /** What a call counts against, by the kind of its credential. */
+  readonly limitClasses: Readonly<Partial<Record<CredentialKind, LimitClass>>>
   readonly legs: readonly Leg[]
   /** When the gate can run: the latest stage that any of its legs needs. */
   readonly gateStage: Stage | undefined
@@ -39,7 +43,10 @@ export interface OperationPlan {
   readonly audit: AuditPlan | undefined
   readonly deprecation: DeprecationHeaders | undefined
   readonly successStatus: number
-  readonly successShape: AnySchema | MediaResponse | null
+  /** Content type of a success; undefined where it has no body. */
+  readonly successMedia: string | undefined
+  /** Makes the payload of a success from what the handler returned. */
+  readonly encode: (value: unknown) => unknown
   /** Bytes; what is read and thrown away where the operation has no body. */
   readonly bodyBytesMax: number
   readonly overCap: ProblemCode
@@ -75,6 +82,12 @@ export function planOperations(surfaces: readonly MountedSurface[]): readonly Op
   )
 }
 
+function payloadOf(shape: AnySchema | MediaResponse | null): Pick<OperationPlan, 'successMedia' | 'encode'> {
+  if (shape === null) return { successMedia: undefined, encode: () => undefined }
+  if (isMedia(shape)) return { successMedia: shape.media, encode: (value) => value }
+  return { successMedia: 'application/json; charset=utf-8', encode: JSON.stringify }
+}
+
 function planOperation(id: string, operation: Operation, surface: MountedSurface): OperationPlan {
   const access = accessOf(operation)
   const [successStatus, successShape] = Object.entries(operation.responses)[0] ?? []
@@ -86,11 +99,12 @@ function planOperation(id: string, operation: Operation, surface: MountedSurface
     handler: surface.handlers?.[id],
     scope: `${surface.name}:${access}`,
     scopeImpliedBy: access === 'read' ? `${surface.name}:write` : undefined,
+    limitClasses: Object.fromEntries(operation.credentials.map((kind) => [kind, limitClassOf(operation, kind)])),
     ...planGate(operation),
     audit: planAudit(operation),
     deprecation: deprecationHeaders(id, operation.deprecated),
     successStatus: Number(successStatus),
-    successShape,
+    ...payloadOf(successShape),
     ...planDefaults(operation),
     outage: access === 'read' && operation.credentials.length > 0 ? 'datastore_unavailable' : 'internal',
     bodyProblem: bodyProblemOf(operation),

@@ -1,20 +1,74 @@
-import type { FastifyInstance } from 'fastify'
-import { problem } from '../../shared/problems.ts'
-import type { Answers } from './answers.ts'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Operation } from '../../shared/contract/operation.ts'
+import { problemCodesOf } from '../../shared/contract/problem-codes.ts'
+import { PROBLEMS, problem, type ProblemCode } from '../../shared/problems.ts'
+import type { Answers, Exchange } from './answers.ts'
+import type { Authenticate } from './authenticate.ts'
+import { correlationIdOf } from './correlation.ts'
 import type { OperationPlan } from './operation-plan.ts'
 
-/** Answers paths that no operation has (404), and methods that a path's operations lack (405 with `Allow`). */
-export function answerUnrouted(fastify: FastifyInstance, plans: readonly OperationPlan[], answers: Answers): void {
-  const known = plans.map(({ operation }) => ({ method: operation.method, pattern: patternOf(operation.path) }))
+export interface UnroutedDeps {
+  readonly answers: Answers
+  readonly authenticate: Authenticate
+  readonly mint: () => string
+}
 
-  fastify.setNotFoundHandler((request, reply) => {
+/** Everything beneath it is the API's: who asks for what is not there says who they are first (S1 Authentication 1 and 2). */
+const API = '/v1/'
+
+/**
+ * Answers paths that no operation has and methods that a path's operations lack (405 with `Allow`). Below the API a
+ * credential of any kind comes first (401, then 404), except below an open operation that ends in a name.
+ */
+export function answerUnrouted(
+  fastify: FastifyInstance,
+  plans: readonly OperationPlan[],
+  { answers, authenticate, mint }: UnroutedDeps,
+): void {
+  const operations = plans.map(({ operation }) => operation)
+  const known = operations.map(({ method, path }) => ({ method, pattern: patternOf(path) }))
+  const openNames = operations.flatMap(openNamesOf)
+  const credentials = [...new Set(operations.flatMap((operation) => operation.credentials))]
+
+  async function refuse({ request, reply }: Exchange): Promise<void> {
+    const correlationId = correlationIdOf(request.headers, mint)
+    const wanted = { operation: { credentials }, unauthenticated: 'unauthenticated' } as const
+    try {
+      await authenticate(wanted, { headers: request.headers, correlationId })
+      answers.turnAway({ request, reply }, problem('not_found'), correlationId)
+    } catch (error) {
+      answers.turnAway({ request, reply }, error, correlationId)
+    }
+  }
+
+  function answer(request: FastifyRequest, reply: FastifyReply): void {
     const path = request.url.split('?', 1)[0] ?? ''
     const methods = new Set(known.flatMap(({ method, pattern }) => (pattern.test(path) ? [method] : [])))
     const exchange = { request, reply }
-    if (methods.size === 0) return answers.turnAway(exchange, problem('not_found'))
-    void reply.header('Allow', [...methods].toSorted().join(', '))
-    return answers.turnAway(exchange, problem('method_not_allowed'))
+    if (methods.size > 0) {
+      void reply.header('Allow', [...methods].toSorted().join(', '))
+      return answers.turnAway(exchange, problem('method_not_allowed'))
+    }
+    const open = openNames.find(({ prefix }) => path.startsWith(prefix))
+    if (open === undefined && path.startsWith(API)) return void refuse(exchange)
+    return answers.turnAway(exchange, problem(open?.missing ?? 'not_found'))
+  }
+
+  // A scope of its own, so that its hook runs for nothing else, and before a byte of a body is read.
+  void fastify.register((scope, _options, done) => {
+    scope.addHook('onRequest', (request, reply) => answer(request, reply))
+    // Never reached, but what makes the scope one for unknown paths.
+    scope.setNotFoundHandler(() => undefined)
+    done()
   })
+}
+
+/** What lies below an open operation whose path ends in a name, and what it answers to names that it does not have. */
+function openNamesOf(operation: Operation): readonly { readonly prefix: string; readonly missing: ProblemCode }[] {
+  const [, prefix] = /^([^{]*\/)\{\w+\}$/.exec(operation.path) ?? []
+  if (operation.credentials.length > 0 || prefix === undefined) return []
+  const missing = problemCodesOf(operation).find((code) => PROBLEMS[code].status === 404)
+  return [{ prefix, missing: missing ?? 'not_found' }]
 }
 
 function patternOf(path: string): RegExp {

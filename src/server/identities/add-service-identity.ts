@@ -3,6 +3,7 @@ import type { Keyring, SealedPlace, SecretStore } from '../ports/keyring.ts'
 import type { Change } from '../ports/unit-of-work.ts'
 import { referenceOf } from './identity.ts'
 import { requirePublicKeys, type SentJwks } from './jwks.ts'
+import { parentEdgeOf } from './parent-edge.ts'
 import { pseudonymOf } from './pseudonym.ts'
 import { holdDomain, insertPrincipal, type PrincipalRecord } from './store.ts'
 
@@ -62,10 +63,8 @@ export async function addServiceIdentity(change: Change, identity: PrincipalReco
   if (!(await holdDomain(change.db, domainId))) throw problem('domain_not_found')
   if (!(await insertPrincipal(change.db, identity))) throw problem('service_identity_already_exists')
   const reference = referenceOf(identity)
-  await change.tuples.createStructural(
-    { subject: `domain:${domainId}`, relation: 'domain', resource: reference },
-    { domainId, projectId: null },
-  )
+  const { tuple, place } = parentEdgeOf(reference, domainId)
+  await change.tuples.createStructural(tuple, place)
   const payload = { service_identity_id: id, display_name: identity.display_name }
   change.emit({ event: 'ServiceIdentityProvisioned', domainId, aggregate: reference, payload })
 }

@@ -10,6 +10,18 @@ export async function holdDomain(db: Db, domainId: string): Promise<boolean> {
   return domain !== undefined
 }
 
+/** Keeps a principal of the Domain from being deleted until the transaction ends; false when there is none. */
+export async function holdPrincipal(db: Db, domainId: string, id: string): Promise<boolean> {
+  const principal = await db
+    .selectFrom('principals')
+    .select('id')
+    .where('id', '=', id)
+    .where('domain_id', '=', domainId)
+    .forKeyShare()
+    .executeTakeFirst()
+  return principal !== undefined
+}
+
 /** Inserts the principal; false when its Domain has one with that subject. */
 export async function insertPrincipal(db: Db, principal: PrincipalRecord): Promise<boolean> {
   const jwks = principal.jwks === null ? null : JSON.stringify(principal.jwks)

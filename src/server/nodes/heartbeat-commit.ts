@@ -1,4 +1,5 @@
 import { problem } from '../../shared/problems.ts'
+import { atTurnEnd } from '../http/turn-end.ts'
 import { DatastoreError } from '../ports/datastore.ts'
 import { createHeartbeatQueue, type Caller, type Gathered, type Heartbeat } from './heartbeat-queue.ts'
 
@@ -34,8 +35,8 @@ export interface HeartbeatCommit {
 }
 
 /**
- * Gathers heartbeats while a batch is on its way and sends the next batch the moment one ends, so that the batch size
- * follows the load and an idle server answers after a single write.
+ * Gathers heartbeats while a batch is on its way and sends the next batch in the turn of the event loop in which one
+ * ends, so that the batch size follows the load and an idle server answers after a single write.
  */
 export function createHeartbeatCommit(options: HeartbeatCommitOptions): HeartbeatCommit {
   const queue = createHeartbeatQueue()
@@ -44,6 +45,8 @@ export function createHeartbeatCommit(options: HeartbeatCommitOptions): Heartbea
   let tick = 0
   let ticking: NodeJS.Timeout | undefined
   let drained: (() => void) | undefined
+  /** What arrives in the same turn goes along. */
+  const departure = atTurnEnd(depart)
 
   function record(heartbeat: Heartbeat): Promise<boolean> {
     if (drained !== undefined) return Promise.reject(problem('shutting_down'))
@@ -51,21 +54,21 @@ export function createHeartbeatCommit(options: HeartbeatCommitOptions): Heartbea
     callers += 1
     return new Promise((resolve, reject) => {
       queue.add(heartbeat, { resolve, reject }, tick)
-      if (flights.size < options.flightsMax) depart()
+      if (flights.size < options.flightsMax) departure.ask()
     })
   }
 
   function depart(): void {
+    if (queue.size() === 0) return rest()
     const batch = queue.take(options.batchMax)
     flights.add(batch)
     ticking ??= setInterval(dropOverdue, options.deadlineMs / 2)
-    void fly(batch).finally(() => land(batch))
-  }
-
-  function land(batch: readonly Gathered[]): void {
-    flights.delete(batch)
-    if (queue.size() > 0) depart()
-    else if (flights.size === 0) rest()
+    void fly(batch).finally(() => {
+      flights.delete(batch)
+      if (queue.size() > 0) departure.ask()
+      else rest()
+    })
+    if (queue.size() > 0 && flights.size < options.flightsMax) departure.ask()
   }
 
   /** A row that the datastore refuses must not cost its neighbours their answer: the batch is halved until it is alone. */
@@ -105,7 +108,9 @@ export function createHeartbeatCommit(options: HeartbeatCommitOptions): Heartbea
       )
   }
 
+  /** Unless something is under way still. */
   function rest(): void {
+    if (flights.size > 0 || departure.isAsked()) return
     clearInterval(ticking)
     ticking = undefined
     drained?.()
@@ -116,7 +121,7 @@ export function createHeartbeatCommit(options: HeartbeatCommitOptions): Heartbea
     drain: () =>
       new Promise((resolve) => {
         drained = resolve
-        if (flights.size === 0) resolve()
+        rest()
       }),
   }
 }

@@ -1,10 +1,10 @@
 import type { Caller, Refusal } from '../ports/credential-resolver.ts'
 
-/** A key whose fingerprint is known, and what it resolves to. */
+/** A key that was presented and found to be the stored one, and what it resolves to. */
 export interface KnownKey {
   readonly kid: string
-  readonly fingerprint: Buffer
-  readonly fingerprintKeyId: string
+  /** Stands for the presented text: `Keyring.cacheKey`. */
+  readonly cacheKey: string
   /** When it stops working, ms. */
   readonly retiresAtMs: number | undefined
   readonly answer: Caller | Refusal

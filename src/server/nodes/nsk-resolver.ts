@@ -54,9 +54,9 @@ export function createNskResolver(deps: NskResolverDeps): CredentialResolver {
     },
   )
 
-  function matches(key: KnownKey, presented: string): boolean {
-    const mac = keyring.macWith('fingerprint', key.fingerprintKeyId, presented)
-    return mac !== undefined && timingSafeEqual(mac, key.fingerprint)
+  function matches(stored: PresentedKey, presented: string): boolean {
+    const mac = keyring.macWith('fingerprint', stored.fingerprint_key_id, presented)
+    return mac !== undefined && timingSafeEqual(mac, stored.fingerprint)
   }
 
   function answer(key: KnownKey): Caller | Refusal {
@@ -67,10 +67,9 @@ export function createNskResolver(deps: NskResolverDeps): CredentialResolver {
     const fields = parseNsk(presented)
     if (fields === undefined) return UNKNOWN
     const seen = changes
-    const stored = await findKey(deps.datastore.pool('interactive'), fields, clock.now())
-    if (stored === undefined) return UNKNOWN
-    const key = knownKey(fields, stored)
-    if (!matches(key, presented)) return UNKNOWN
+    const stored = await findKey(deps.datastore.pool('node-keys'), fields, clock.now())
+    if (stored === undefined || !matches(stored, presented)) return UNKNOWN
+    const key = knownKey(fields, { stored, cacheKey: keyring.cacheKey(presented) })
     const answered = answer(key)
     if (!('refused' in answered) && stored.first_used_at === null && stored.has_elder) await retireElders(deps, fields)
     if (seen === changes) cache.keep(hexOf(fields.nodeId), key)
@@ -85,17 +84,19 @@ export function createNskResolver(deps: NskResolverDeps): CredentialResolver {
       const kidAt = presented.length - KEY_FIELD - KID_FIELD + 1
       const nodeHex = presented.slice(kidAt - 1 - NODE_HEX, kidAt - 1)
       const known = cache.find(nodeHex, presented.slice(kidAt, kidAt + KID_FIELD - 1))
-      if (known === undefined || !matches(known, presented)) return unavailableWhenDown(look(presented))
+      if (known?.cacheKey !== keyring.cacheKey(presented)) return unavailableWhenDown(look(presented))
       return answer(known)
     },
   }
 }
 
-function knownKey(fields: { nodeId: string; kid: string }, stored: PresentedKey): KnownKey {
+function knownKey(
+  fields: { nodeId: string; kid: string },
+  { stored, cacheKey }: { readonly stored: PresentedKey; readonly cacheKey: string },
+): KnownKey {
   return {
     kid: fields.kid,
-    fingerprint: stored.fingerprint,
-    fingerprintKeyId: stored.fingerprint_key_id,
+    cacheKey,
     retiresAtMs: stored.retires_at?.getTime(),
     answer: stored.revoked_at === null ? callerOf(fields, stored) : REVOKED,
   }
@@ -114,7 +115,7 @@ function callerOf({ nodeId, kid }: { nodeId: string; kid: string }, stored: Pres
 
 /** The caller's own key is named by itself, and no audit row: the rotation has its own. */
 async function retireElders(deps: NskResolverDeps, key: { nodeId: string; kid: string }): Promise<void> {
-  const options = { pool: 'interactive', correlationId: deps.ids.next(), audit: () => undefined } as const
+  const options = { pool: 'node-keys', correlationId: deps.ids.next(), audit: () => undefined } as const
   await deps.unitOfWork.run(options, async (change) => {
     await lockNode(change.db, key.nodeId)
     if (await markFirstUse(change.db, key, deps.clock.now())) change.credentialChanged('nsk', key.nodeId)

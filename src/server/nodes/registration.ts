@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { nodes } from '../../shared/contract/nodes.ts'
-import type { Input, Result } from '../../shared/contract/operation.ts'
-import { problem } from '../../shared/problems.ts'
+import type { Input } from '../../shared/contract/operation.ts'
+import { publishedKey } from '../http/published-key.ts'
 import type { Handlers } from '../http/request-context.ts'
 import type { IdSource } from '../ports/clock.ts'
 import type { SecretStore } from '../ports/keyring.ts'
@@ -15,7 +15,6 @@ import { countUse, type Enrolment } from './registration-store.ts'
 
 type RegisterNode = (typeof nodes)['operations']['RegisterNode']
 type Body = Input<RegisterNode>['body']
-type SigningKey = Result<RegisterNode>['signing_keys'][number]
 
 /** How often a node reports, in seconds. */
 const HEARTBEAT_INTERVAL_SECONDS = 30
@@ -42,7 +41,7 @@ type Prepared = Enrolment & { readonly name: string; readonly nsk: string }
 export function createRegistration(deps: RegistrationDeps): Pick<Handlers<typeof nodes>, 'RegisterNode'> {
   return {
     async RegisterNode(ctx, { body }) {
-      const signing_keys = signingKeys(deps.signer)
+      const signing_keys = deps.signer.keys().map(publishedKey)
       const application = applicationOf(body, ctx.nowMs)
       const newcomer = await prepare(deps, application, deps.ids.next())
       const { node, domainId, meshAddress } = await ctx.change(async (change) => {
@@ -83,18 +82,4 @@ async function prepare(deps: RegistrationDeps, application: Application, nodeId:
   const pskSealed = await deps.secrets.seal(place, randomBytes(32))
   const pskIssuedAtNs = nextPskIssuedAt(application.atMs, undefined)
   return { ...application, nodeId, pskSealed, pskIssuedAtNs, ...deps.mintKey(nodeId, application.atMs) }
-}
-
-/** The keys that verify event envelopes; without one the node could trust no event (`signing_unavailable`). */
-function signingKeys(signer: Signer): SigningKey[] {
-  const keys = signer.keys()
-  if (keys.length === 0) throw problem('signing_unavailable')
-  return keys.map(({ kid, publicKey, notBefore, notAfter }) => ({
-    kid,
-    kty: 'OKP',
-    crv: 'Ed25519',
-    x: publicKey.toString('base64url'),
-    not_before: notBefore.toISOString(),
-    not_after: notAfter?.toISOString() ?? null,
-  }))
 }

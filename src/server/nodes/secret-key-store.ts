@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Db } from '../ports/datastore.ts'
 
 /** A node secret key as stored: never the key. */
@@ -28,7 +29,7 @@ export interface NewSecretKey {
   readonly createdAtMs: number
 }
 
-/** How long a dead key stays known as revoked, in ms; older ones go when the node gets a new key. */
+/** How long a dead key stays known as revoked, in ms. */
 const DEAD_KEY_KEPT_MS = 30 * 24 * 60 * 60 * 1000
 
 /**
@@ -89,6 +90,22 @@ export async function addKey(tx: Db, key: NewSecretKey): Promise<void> {
     .where((on) => on.or([on('revoked_at', '<', deadBefore), on('retires_at', '<', deadBefore)]))
     .execute()
   await tx.insertInto('node_secret_keys').values(keyRow(key)).execute()
+}
+
+/** Deletes up to `max` keys of any nodes that are long dead and are not their node's newest. Resolves with how many. */
+export async function forgetDeadKeys(tx: Db, { nowMs, max }: { nowMs: number; max: number }): Promise<number> {
+  const deadBefore = new Date(nowMs - DEAD_KEY_KEPT_MS)
+  const { numAffectedRows = 0n } = await sql`
+    delete from node_secret_keys where (node_id, kid) in (
+      select node_id, kid from node_secret_keys as dead
+      where (revoked_at < ${deadBefore} or retires_at < ${deadBefore})
+        and exists (
+          select from node_secret_keys as newer
+          where newer.node_id = dead.node_id and newer.created_at > dead.created_at
+        )
+      order by node_id, kid limit ${max} for update skip locked
+    )`.execute(tx)
+  return Number(numAffectedRows)
 }
 
 /** The row of a new key. */

@@ -7,7 +7,7 @@ import type { Signer } from '../ports/signer.ts'
 import { createDeregistration } from './deregistration.ts'
 import { createHeartbeatCommit } from './heartbeat-commit.ts'
 import { createHeartbeats } from './heartbeats.ts'
-import { createHeartbeatWriter } from './heartbeat-store.ts'
+import { createHeartbeatWriter, type OnBack } from './heartbeat-store.ts'
 import { createKeyMint } from './mint-key.ts'
 import { createReading } from './reading.ts'
 import { createRegistration } from './registration.ts'
@@ -21,6 +21,8 @@ export interface NodesDeps {
   readonly signer: Signer
   /** Names the installation in the keys that it mints. */
   readonly env: string
+  /** Hears of nodes that are healthy again and were not announced so. Default: the leader's sweeper finds them. */
+  readonly onBack?: OnBack
 }
 
 export interface NodesService {
@@ -36,7 +38,7 @@ const FLIGHTS = { embedded: 1, postgres: 2 } as const
 export function createNodes(deps: NodesDeps): NodesService {
   const mintKey = createKeyMint(deps)
   const commit = createHeartbeatCommit({
-    write: createHeartbeatWriter(deps.datastore),
+    write: createHeartbeatWriter(deps.datastore, deps.onBack),
     flightsMax: FLIGHTS[deps.datastore.kind],
     batchMax: 512,
     callersMax: 16_384,

@@ -4,8 +4,14 @@ import type { Tables } from './tables.ts'
 /** Queries against the datastore: a pool, or a transaction. */
 export type Db = Kysely<Tables>
 
-/** Which pool a query uses: people and agents wait on `interactive`, background jobs on `worker`, imports and exports on `bulk`. */
-export type Pool = 'interactive' | 'worker' | 'bulk'
+/** The pools that an operator sizes: people and agents wait on `interactive`, background jobs on `worker`, imports and exports on `bulk`. */
+export type SizedPool = 'interactive' | 'worker' | 'bulk'
+
+/**
+ * Which pool a query uses. `heartbeats` and `node-keys` are connections set aside from those of `interactive`, so that
+ * nothing that people ask for can take them from the writing of heartbeats and the look-up of the keys that come with them.
+ */
+export type Pool = SizedPool | 'heartbeats' | 'node-keys'
 
 /**
  * PostgreSQL, embedded or not. Errors that a caller can act on arrive as `DatastoreError`; everything else is a bug.

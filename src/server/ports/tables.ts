@@ -22,6 +22,9 @@ export interface Tables {
   authz_head: AuthzHeadRow
   authz_changes: AuthzChangeRow
   outbox: OutboxRow
+  outbox_head: OutboxHeadRow
+  outbox_consumers: OutboxConsumerRow
+  leader_term: LeaderTermRow
   audit: AuditRow
 }
 
@@ -40,11 +43,13 @@ interface SigningKeyRow {
   kid: string
   /** 32 bytes, Ed25519. */
   public_key: Buffer
-  /** The private key as PKCS #8, sealed. */
-  private_sealed: Buffer
+  /** The private key as PKCS #8, sealed; null once the key verifies nothing any more. */
+  private_sealed: Buffer | null
   created_at: Date
+  /** When it was published. */
   not_before: Date
-  /** Until when it verifies; null for the key that signs. */
+  signs_from: Date
+  /** Until when it verifies; null while no other key is to follow it. */
   not_after: Date | null
 }
 
@@ -182,6 +187,8 @@ export interface NodeHeartbeatRow {
   healthy_since: Date | null
   binary_version: string | null
   binary_checksum: Buffer | null
+  /** The reachability that the last outbox row told of. */
+  announced_state: Generated<'never_reported' | 'healthy' | 'stale' | 'unreachable'>
 }
 
 export interface NodeSecretKeyRow {
@@ -258,6 +265,26 @@ export interface OutboxRow {
   payload: Json<unknown>
   correlation_id: string
   occurred_at: Date
+}
+
+/** The last number given to an outbox row; the row is also the lock of numbering. */
+interface OutboxHeadRow {
+  id: number
+  seq: string
+}
+
+interface OutboxConsumerRow {
+  name: string
+  /** The last row that it is done with. */
+  seq: string
+}
+
+interface LeaderTermRow {
+  id: number
+  /** Rises whenever a process becomes leader. */
+  term: string
+  /** Host and process id of who took it, for people. */
+  holder: string
 }
 
 export interface AuditRow {

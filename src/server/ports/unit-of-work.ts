@@ -31,6 +31,8 @@ export interface TupleWrites {
   create(tuple: Tuple, place: TuplePlace): Promise<boolean>
   /** Adds the parent edge of a new object; only services may (decisions: structural relations). */
   createStructural(tuple: Tuple, place: TuplePlace): Promise<void>
+  /** Adds a parent edge that an object should have had since it was created. False when it is live. */
+  restoreStructural(tuple: Tuple, place: TuplePlace): Promise<boolean>
   /** Removes one tuple; undefined when another caller was first. Structural tuples are not found by it. */
   delete(id: string): Promise<StoredTuple | undefined>
   /** Removes every tuple with the object on either side: the object is going away. */

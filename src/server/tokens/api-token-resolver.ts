@@ -38,7 +38,7 @@ const REVOKED = refusal('revoked API token')
 const EXPIRED = refusal('expired API token')
 
 /**
- * Resolves API tokens. One that was seen lately costs an HMAC and a look into a map; any other is checked for its form
+ * Resolves API tokens. One that was seen lately costs a digest and a look into a map; any other is checked for its form
  * and checksum first and then read from the datastore. Expiry is compared with the clock on every use.
  */
 export function createApiTokenResolver({
@@ -82,7 +82,7 @@ export function createApiTokenResolver({
     recognizes: (presented) => presented.startsWith('psk_'),
     resolve(presented) {
       if (presented.length > TOKEN_LENGTH_MAX) return NO_TOKEN
-      const key = keyring.mac('fingerprint', presented).mac.toString('latin1')
+      const key = keyring.cacheKey(presented)
       const known = cache.get(key)
       if (known === undefined) return load(presented, key)
       return 'refused' in known ? known : use(known, key)

@@ -127,6 +127,24 @@ export async function lockForgotten(
   return rows.map(({ id }) => id)
 }
 
+/** Locks and names tokens of anybody that no list will show again, the longest expired first. */
+export async function lockExpired(
+  db: Db,
+  { now, endedSince, count }: Omit<TokenRange, 'ownerId'>,
+): Promise<readonly string[]> {
+  const { rows } = await sql<{ id: string }>`
+    with hidden as (
+      select id from api_tokens where hidden and expires_at <= ${now}
+      order by expires_at limit ${count} for update skip locked
+    ), listed as (
+      select id from api_tokens where not hidden and expires_at <= ${endedSince}
+      order by expires_at limit ${count} for update skip locked
+    )
+    select id from hidden union all select id from listed
+    limit ${count}`.execute(db)
+  return rows.map(({ id }) => id)
+}
+
 export async function deleteTokens(db: Db, ids: readonly string[]): Promise<void> {
   if (ids.length > 0) await db.deleteFrom('api_tokens').where('id', 'in', ids).execute()
 }

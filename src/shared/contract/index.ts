@@ -10,6 +10,7 @@ import { meta } from './meta.ts'
 import { nodes } from './nodes.ts'
 import { projects } from './projects.ts'
 import { resources } from './resources.ts'
+import { signingKeys } from './signing-keys.ts'
 import { tokens } from './tokens.ts'
 
 /** Every surface of the API: the only list. */
@@ -25,6 +26,7 @@ export const contract = {
   groups,
   joinTokens,
   nodes,
+  signingKeys,
   audit,
   meta,
 } as const

@@ -122,11 +122,17 @@ function valueOf(schema: JsonSchema): ManifestValue {
   }
 }
 
-/** The schema itself, or what is left of it without its `null`. */
+/** The schema itself, or what is left of it without its `null`, which may stand beside another type or another schema. */
 function withoutNull(schema: JsonSchema): JsonSchema {
-  const others = schema.anyOf?.filter(({ type }) => type !== 'null')
-  const [only] = others ?? []
-  return others?.length === 1 && only !== undefined && schema.anyOf?.length === 2 ? only : schema
+  const { type, anyOf = [] } = schema
+  if (Array.isArray(type)) return typesWithoutNull(schema, type)
+  const [only, ...more] = anyOf.filter((one) => one.type !== 'null')
+  return only !== undefined && more.length === 0 && anyOf.length === 2 ? only : schema
+}
+
+function typesWithoutNull(schema: JsonSchema, types: readonly string[]): JsonSchema {
+  const [type, ...more] = types.filter((name) => name !== 'null')
+  return type !== undefined && more.length === 0 ? { ...schema, type } : schema
 }
 
 const TYPES: readonly string[] = ['string', 'integer', 'number', 'boolean', 'array', 'object']

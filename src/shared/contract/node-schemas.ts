@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Instant, Slug, Uuid } from './fields.ts'
+import { SigningKey } from './signing-keys.ts'
 
 export const ReachabilityState = z.enum(['never_reported', 'healthy', 'stale', 'unreachable'])
 
@@ -61,24 +62,13 @@ export const NodeRegisterRequest = z
   })
   .meta({ id: 'NodeRegisterRequest' })
 
-const SigningKey = z
-  .object({
-    kid: z.string(),
-    kty: z.literal('OKP'),
-    crv: z.literal('Ed25519'),
-    x: z.string(),
-    not_before: Instant,
-    not_after: Instant.nullable(),
-  })
-  .meta({ id: 'SigningKey' })
-
 export const NodeRegisterResponse = z
   .object({
     node_id: Uuid,
     domain_id: Uuid,
     mesh_address: z.string(),
     nsk: z.string().meta({ description: 'The node secret key; shown this once', 'x-service-write-once': true }),
-    signing_keys: z.array(SigningKey).describe('Keys that verify event envelopes'),
+    signing_keys: z.array(SigningKey).describe('Keys that verify event envelopes, as GET /v1/signing-keys lists them'),
     heartbeat_interval_seconds: z.int(),
   })
   .meta({ id: 'NodeRegisterResponse' })

@@ -14,6 +14,15 @@ export const SHARED_COMPONENTS = {
       schema: { type: 'string' },
     },
     Sunset: { description: 'When the operation may go away (RFC 8594).', schema: { type: 'string' } },
+    RateLimit: {
+      description:
+        'The limit that was exceeded, what is left of it and in how many seconds there is more (draft-ietf-httpapi-ratelimit-headers). On 429 alone.',
+      schema: { type: 'string', examples: ['"node";r=0;t=1'] },
+    },
+    RateLimitPolicy: {
+      description: 'That limit: so many in so many seconds.',
+      schema: { type: 'string', examples: ['"node";q=10;w=1'] },
+    },
     RetryAfter: { description: 'Seconds after which a retry is sensible.', schema: { type: 'string' } },
   },
   securitySchemes: {

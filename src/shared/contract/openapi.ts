@@ -1,5 +1,7 @@
 import { PROBLEMS, type ProblemCode } from '../problems.ts'
+import { withCommonMark } from './common-mark.ts'
 import { asZod, jsonSchemaOf, type JsonSchema } from './json-schema.ts'
+import { limitClassOf } from './limit-classes.ts'
 import { SHARED_COMPONENTS } from './openapi-components.ts'
 import {
   accessOf,
@@ -12,6 +14,7 @@ import {
 } from './operation.ts'
 import { problemCodesOf } from './problem-codes.ts'
 import { componentsOf, type Components, type UsedSchema } from './schema-components.ts'
+import { tagGroupsOf, tagsOf } from './tags.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -21,7 +24,8 @@ Control plane for a fleet of nodes in an encrypted peer-to-peer mesh.
 Ids are UUIDs other than zero. Lists answer \`items\` and \`next_cursor\`: a page may be short, only an absent or null
 \`next_cursor\` ends the list. Every refusal is a problem document (RFC 9457) with a \`code\`; those of each operation are
 listed with it. Request bodies with unknown members are refused; answers may gain members at any time. A path that no
-operation has is answered with \`not_found\`, a method that its path lacks with \`method_not_allowed\` and an \`Allow\` header.
+operation has asks for a credential like any other, and is then answered with \`not_found\`; a method that its path lacks is
+answered with \`method_not_allowed\` and an \`Allow\` header.
 `.trim()
 
 /** Derives the OpenAPI 3.1 document: what the server enforces, in the words of the contract. */
@@ -35,16 +39,17 @@ export function openApiOf(contract: { readonly [key: string]: Surface }): Json {
       at[operation.method.toLowerCase()] = describe({ id, operation, surface, components })
     }
   }
-  return {
+  return withCommonMark({
     openapi: '3.1.0',
     info: {
-      title: 'ctl',
+      title: 'ctl API',
       version: 'v1',
       description: DESCRIPTION,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
-    tags: surfaces.map(({ name, summary }) => ({ name, description: summary })),
+    tags: tagsOf(surfaces),
+    'x-tagGroups': tagGroupsOf(surfaces),
     paths,
     components: {
       headers: usedHeaders(paths),
@@ -52,7 +57,7 @@ export function openApiOf(contract: { readonly [key: string]: Surface }): Json {
       securitySchemes: usedSchemes(surfaces),
       schemas: { ...SHARED_COMPONENTS.schemas, ...components.schemas() },
     },
-  }
+  })
 }
 
 /** The schemas that may be named: bodies, and what is answered. */
@@ -88,6 +93,7 @@ function describe({ id, operation, surface, components }: Described): Json {
     responses: { ...successesOf(operation, components), ...problemResponsesOf(operation) },
     security: credentials.length === 0 ? [] : credentials.map((kind) => ({ [SCHEMES[kind]]: [] })),
     'x-service-scope': `${surface.name}:${accessOf(operation)}`,
+    ...(credentials.length > 0 && { 'x-service-rate-limits': limitClassesOf(operation) }),
     'x-service-gate': gate,
     'x-service-audit': audit,
     ...(body && { 'x-service-body-bytes-max': operation.bodyBytesMax }),
@@ -196,6 +202,23 @@ const UNROUTED = {
   content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
 }
 
+const RETRY_AFTER = { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } }
+
+/** Headers of refusals that pass. */
+const WAITING_HEADERS: Readonly<Record<number, Json>> = {
+  429: {
+    ...RETRY_AFTER,
+    RateLimit: { $ref: '#/components/headers/RateLimit' },
+    'RateLimit-Policy': { $ref: '#/components/headers/RateLimitPolicy' },
+  },
+  503: RETRY_AFTER,
+}
+
+/** What callers count against, each kind of credential once. */
+function limitClassesOf(operation: Operation): readonly string[] {
+  return [...new Set(operation.credentials.map((kind) => limitClassOf(operation, kind)))].toSorted()
+}
+
 /** One response per status, naming the codes that it may carry. */
 function problemResponsesOf(operation: Operation): Json {
   const byStatus = new Map<number, ProblemCode[]>()
@@ -205,8 +228,7 @@ function problemResponsesOf(operation: Operation): Json {
   }
   const headers = headersOf(operation)
   const described = [...byStatus].map(([status, codes]) => {
-    const retry = status === 429 || status === 503 ? { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } } : {}
-    return [status, problemResponse(codes, { ...headers, ...retry })]
+    return [status, problemResponse(codes, { ...headers, ...WAITING_HEADERS[status] })]
   })
   return { ...Object.fromEntries(described), default: { $ref: '#/components/responses/Unrouted' } }
 }

@@ -105,6 +105,8 @@ export interface CliWords {
   /** Columns of the table, in order; `wide` adds more. Members of a row, dotted. */
   readonly columns?: readonly string[]
   readonly wide?: readonly string[]
+  /** The member that holds the rows of an answer, where that is not `items`. */
+  readonly rows?: string
   /** An optional member that the caller's own Domain fills in, unless it or one of the others is given. */
   readonly ownDomain?: { readonly member: string; readonly unless: readonly string[] }
   /** Asks before it runs; `typed` makes the person type the name. */

@@ -28,8 +28,11 @@ function ofCredentials({ credentials, unauthenticated, method }: Operation): Cod
   return [
     unauthenticated ?? 'unauthenticated',
     'datastore_unavailable',
+    'rate_limited',
     ...(credentials.includes('api-token') ? (['permission_denied'] as const) : []),
-    ...(credentials.includes('nsk') ? (['nsk_revoked'] as const) : []),
+    ...(credentials.includes('nsk')
+      ? (['nsk_revoked', 'per_node_rate_limited', 'per_domain_rate_limited'] as const)
+      : []),
     ...(credentials.includes('join-token') ? (['invalid_join_token', 'permission_denied'] as const) : []),
     ...(credentials.includes('session') && method !== 'GET' ? (['origin_not_allowed'] as const) : []),
   ]

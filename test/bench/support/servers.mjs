@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { HIGH_RATE_LIMITS } from '../../support/high-rate-limits.mjs'
 
 const CTL = fileURLToPath(new URL('../../../bin/ctl.js', import.meta.url))
 const BASELINE = fileURLToPath(new URL('./bare-fastify.mjs', import.meta.url))
@@ -32,6 +33,7 @@ export async function startCtl({ databaseUrl, env = {} } = {}) {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {
         ...process.env,
+        ...HIGH_RATE_LIMITS,
         ...(databaseUrl && {
           SERVICE_DATABASE_URL: databaseUrl,
           SERVICE_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),

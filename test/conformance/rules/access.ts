@@ -78,7 +78,9 @@ export async function expectAudited(
   if ('none' in audit) return
   const relations = audit.pathGate !== undefined && gate.ownNode ? [audit.relation, audit.pathGate] : [audit.relation]
   const found = () => subject.world.audited(correlationId, expected.domainId)
-  await expect.poll(async () => (await found()).length, { timeout: 5_000, interval: 20 }).toBe(1)
+  await expect
+    .poll(async () => (await found()).length, { timeout: subject.world.auditDeadlineMs ?? 5_000, interval: 20 })
+    .toBe(1)
   const [row] = await found()
   expect(relations).toContain(row?.relation)
   if (expected.outcome !== undefined) expect(row?.outcome).toBe(expected.outcome)

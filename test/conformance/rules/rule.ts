@@ -3,7 +3,7 @@ import type { Operation } from '../../../src/shared/contract/operation.ts'
 import { PROBLEMS, problemType, type ProblemCode } from '../../../src/shared/problems.ts'
 import type { Document } from '../document.ts'
 import type { ValidCall } from '../scenario.ts'
-import { exchange, layOut, signed, type WireAnswer, type WireRequest } from '../wire.ts'
+import { layOut, signed, type Exchange, type WireAnswer, type WireRequest } from '../wire.ts'
 
 /** An audit row, as far as the rules look at it. */
 export interface AuditedRow {
@@ -20,6 +20,8 @@ export interface ConformanceWorld {
   readonly url: string
   /** Token of a caller who may do everything, but whose scopes cover the surface `meta` alone. */
   readonly narrow: string
+  /** How long a row may take to get there, ms; 5,000 by default. */
+  readonly auditDeadlineMs?: number
   /** Audit rows of a request, in the chains of the platform, the world's own Domain, and `domainId`. */
   audited(correlationId: string, domainId: string | undefined): Promise<readonly AuditedRow[]>
 }
@@ -31,6 +33,7 @@ export interface Subject {
   readonly operation: Operation
   readonly world: ConformanceWorld
   readonly document: Document
+  readonly exchange: Exchange
   /** The OpenAPI document apart: what the manifest says of the operation. */
   readonly problems: readonly ProblemCode[]
   /** Arranges a call that may be made once. */
@@ -57,7 +60,8 @@ export interface Sent {
 /** Sends the wire form of a call with a credential; its answer has what every answer of the operation has. */
 export async function send(subject: Subject, wire: WireRequest, credential: string | undefined): Promise<Sent> {
   const sending = await sendUnrouted(subject, wire, credential)
-  if (subject.operation.deprecated !== undefined) expect(sending.answer.headers['deprecation']).toMatch(/^@\d+$/)
+  if (subject.operation.deprecated !== undefined)
+    expect(String(sending.answer.headers['deprecation'])).toMatch(/^@\d+$/)
   return sending
 }
 
@@ -65,7 +69,7 @@ export async function send(subject: Subject, wire: WireRequest, credential: stri
 export async function sendUnrouted(subject: Subject, wire: WireRequest, credential: string | undefined): Promise<Sent> {
   sent += 1
   const correlationId = `conformance.${process.pid}.${sent}`
-  const answer = await exchange(subject.world.url, signed(wire, credential, correlationId))
+  const answer = await subject.exchange(subject.world.url, signed(wire, credential, correlationId))
   expect(answer.headers['x-correlation-id']).toBe(correlationId)
   expect(answer.headers['x-service-api-version']).toBe('current=v1, latest=v1')
   return { answer, correlationId }

@@ -9,6 +9,7 @@ import { identityScenarios } from './identities.ts'
 import { joinTokenScenarios, nodeScenarios } from './nodes.ts'
 import { projectScenarios } from './projects.ts'
 import { resourceScenarios } from './resources.ts'
+import { signingKeyScenarios } from './signing-keys.ts'
 import { adminTokenScenarios, tokenScenarios } from './tokens.ts'
 
 type BySurface = { readonly [S in keyof typeof contract]: Scenarios<World, (typeof contract)[S]> }
@@ -26,6 +27,7 @@ const bySurface: BySurface = {
   groups: groupScenarios,
   joinTokens: joinTokenScenarios,
   nodes: nodeScenarios,
+  signingKeys: signingKeyScenarios,
   audit: auditScenarios,
   meta: metaScenarios,
 }

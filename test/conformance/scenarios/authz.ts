@@ -19,4 +19,6 @@ export const metaScenarios: Scenarios<World, typeof meta> = {
   async GetOpenapi({ nobody, node }) {
     return { input: {}, as: nobody, also: [{ as: (await node()).nsk }] }
   },
+  GetDocs: () => ({ input: {} }),
+  GetDocsAsset: () => ({ input: { asset: 'redoc.standalone.js' } }),
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { sweepEphemerals } from '../../../src/server/nodes/ephemeral-sweeper.ts'
 import { freshPublicKey, startFleet, type Enrolled, type Fleet } from '../../support/fleet.ts'
+import { unfenced } from '../../support/leading.ts'
 import { STORES } from '../../support/stores.ts'
 
 const HOUR_MS = 3_600_000
@@ -118,7 +119,7 @@ describe.each(STORES)('The end of nodes on the $name store', (store) => {
 
     describe('The sweep of ephemeral nodes', () => {
       const onFailure = vi.fn<(error: unknown, nodeId: string) => void>()
-      const sweep = () => sweepEphemerals({ ...fleet, onFailure })
+      const sweep = () => sweepEphemerals({ ...fleet, onFailure }, unfenced(fleet))
 
       it('takes those ten minutes out of reach, or never heard of for as long, and no others', async () => {
         const kept = await fleet.enrol(domain)

@@ -41,6 +41,7 @@ describe.each(STORES)('Heartbeats on the $name store', (store) => {
         healthy_since: at,
         binary_version: '1.2.3',
         binary_checksum: Buffer.from(CHECKSUM, 'hex'),
+        announced_state: 'never_reported',
       })
     })
 
@@ -156,6 +157,18 @@ describe.each(STORES)('Heartbeats on the $name store', (store) => {
           await write([beatAt(node.node_id, startMs + index, version)])
           expect((await stored())?.binary_version).toBe(version)
         }
+      })
+
+      it('name those nodes that were last announced as anything but healthy', async () => {
+        const other = await fleet.enrol(domain)
+        await sql`update node_heartbeats set announced_state = 'healthy' where node_id = ${other.node_id}`.execute(
+          fleet.db,
+        )
+        const onBack = vi.fn<(nodeIds: readonly string[]) => void>()
+        const write = createHeartbeatWriter(fleet.datastore, onBack)
+        await write([node.node_id, other.node_id].toSorted().map((id) => beatAt(id, startMs + 1)))
+        await write([beatAt(other.node_id, startMs + 2)])
+        expect(onBack.mock.calls).toEqual([[[node.node_id]]])
       })
 
       it('stay heap-only updates', { skip: store.name === 'embedded' }, async () => {

@@ -46,7 +46,12 @@ describe.each(STORES)('RegisterNode on the $name store', (store) => {
             kty: 'OKP',
             crv: 'Ed25519',
             x: key?.publicKey.toString('base64url'),
-            not_before: key?.notBefore.toISOString(),
+            alg: 'EdDSA',
+            use: 'sig',
+            nbf: 1_772_352_000,
+            state: 'current',
+            signs_from: '2026-03-01T08:00:00.000Z',
+            not_before: '2026-03-01T08:00:00.000Z',
             not_after: null,
           },
         ])

@@ -1,4 +1,6 @@
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createContextStore } from '../../../src/cli/contexts.ts'
 import { createCliHome, type CliHome, type CliOptions, type CliResult } from '../../support/cli-run.ts'
 import { refused, startStub, type StubRoutes, type StubServer } from '../../support/stub-server.ts'
 import { FLEET, ID, TOKEN, WHOAMI } from '../../golden/fleet.ts'
@@ -96,6 +98,39 @@ describe('A command', () => {
     expect(other.seen.map(({ headers }) => headers.authorization)).toEqual([undefined])
     expect(stub.seen.map(({ headers }) => headers.authorization)).toEqual([`Bearer ${TOKEN}`, `Bearer ${TOKEN}`])
     await other.close()
+  })
+
+  it('never lets a login take the place of the context of ctl serve --dev, unless that is named', async () => {
+    await against({})
+    const store = createContextStore(join(home.home, '.config/ctl'))
+    const dev = { url: stub.url, dev: true, token_store: 'file' } as const
+    await store.keepToken('dev', { url: stub.url, token: 'opaque-dev' })
+    await store.update((file) => ({ ...file, current: 'dev', contexts: { dev } }))
+    await home.run(['login', '--url', stub.url, '--with-token'], { stdin: TOKEN })
+    expect(Object.keys((await store.read()).contexts)).toEqual(['dev', 'local'])
+    expect((await store.read()).current).toBe('local')
+    expect(await store.token('dev', stub.url)).toBe('opaque-dev')
+    await home.run(['login', '--context', 'dev', '--with-token'], { stdin: TOKEN })
+    expect(await store.token('dev', stub.url)).toBe(TOKEN)
+    expect((await store.read()).contexts['dev']).toEqual({ url: stub.url, token_store: 'file' })
+  })
+
+  it('says which scopes and which relations there are where one is not known', async () => {
+    await against({
+      'POST /v1/auth/tokens': refused(400, 'invalid_scope', 'A scope is * or <surface>:read or <surface>:write.'),
+      'POST /v1/authz/check': {
+        ...refused(400, 'invalid_triple', 'No.'),
+        body: { ...(refused(400, 'invalid_triple', 'No.').body as object), part: 'relation', reason: 'unknown' },
+      },
+    })
+    const issued = await run(['tokens', 'issue', 'ci', '--scopes', 'node:read'])
+    expect(issued.stderr).toContain('A scope is *, or one of these with :read or :write: admin-tokens, audit, authz,')
+    const checked = await run(['authz', 'check', `user:${ID.web}`, 'mange', `domain:${ID.web}`])
+    expect(checked.exitCode).toBe(9)
+    expect(checked.stderr).toBe(
+      'error: there is no relation "mange" on a domain\nDid you mean manage?\n' +
+        'A domain has: manage, operate, maintainer, read, domain-view, auditor, viewer, operator, admin.\n',
+    )
   })
 
   it('keeps nothing of a login that the server refused', async () => {

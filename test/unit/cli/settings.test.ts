@@ -56,6 +56,20 @@ describe('Settings', () => {
     expect(await shown(key, argv, env)).toEqual(expected)
   })
 
+  it('never take what a context trusts along to another server', async () => {
+    const ca = join(home.home, 'ca.pem')
+    await home.run(['contexts', 'add', 'mine', '--url', 'https://mine.example', '--ca-file', ca])
+    const mine = ['--context', 'mine'] as const
+    expect(await shown('ca_file', mine, {})).toEqual([ca, 'context mine'])
+    expect(await shown('ca_file', [...mine, '--url', 'https://mine.example/'], {})).toEqual([ca, 'context mine'])
+    expect(await shown('ca_file', [...mine, '--url', 'https://other.example'], {})).toEqual([null, 'default'])
+    expect(await shown('ca_file', mine, { CTL_URL: 'https://other.example' })).toEqual([null, 'default'])
+    const said = [...mine, '--url', 'https://other.example', '--ca-file', '/other.pem']
+    expect(await shown('ca_file', said, {})).toEqual(['/other.pem', '--ca-file'])
+    const [token] = await shown('token', [...mine, '--url', 'https://other.example'], {})
+    expect(token).toBeNull()
+  })
+
   it('find the project file in a directory above', async () => {
     writeFileSync(join(home.home, '.ctl.yaml'), 'domain: above\n')
     mkdirSync(join(home.home, 'a/b'), { recursive: true })

@@ -102,6 +102,13 @@ describe('A call that may be repeated', () => {
     expect([wire.sent(), clock.sleeps]).toEqual([1, []])
   })
 
+  it('is not sent again in the last moment, where it could only run into the deadline', async () => {
+    const clock = frozen(1)
+    const wire = scripted(Array.from({ length: 9 }, () => answer(503)))
+    expect((await withRetries(wire.send, { repeatable: true, timeoutMs: 800 }, clock)).status).toBe(503)
+    expect([wire.sent(), clock.sleeps]).toEqual([2, [200]])
+  })
+
   it('is told what is left of the deadline', async () => {
     const left: number[] = []
     const clock = frozen(1)

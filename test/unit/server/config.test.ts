@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { parseConfig, type Config } from '../../../src/server/config.ts'
 import { ConfigError } from '../../../src/server/config/config-error.ts'
+import { envOf, OPTION_NAMES } from '../../../src/server/config/options.ts'
 import { configurationPage, helpText } from '../../../src/server/config/reference.ts'
+import { HIGH_RATE_LIMITS } from '../../support/high-rate-limits.mjs'
 
 const folder = mkdtempSync(join(tmpdir(), 'ctl-config-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -47,6 +49,14 @@ test('nothing said gives the embedded defaults', () => {
     bootstrapTokenFile: '/home/ana/.local/state/ctl/bootstrap-token',
     env: 'local',
     masterKey: { kind: 'own', path: '/home/ana/.local/state/ctl/master.key' },
+    rates: {
+      failedCredentials: { count: 30, seconds: 60 },
+      registrations: { count: 500, seconds: 1 },
+      node: { count: 10, seconds: 1 },
+      domain: { count: 5000, seconds: 1 },
+      writes: { count: 200, seconds: 1 },
+      reads: { count: 5000, seconds: 1 },
+    },
     logLevel: 'info',
     isDev: false,
     isDemo: false,
@@ -92,6 +102,38 @@ test('the file may be JSON, with lists, numbers and switches of their own type',
   expect(config.trustedProxies).toEqual(['10.0.0.0/8', '::1/128'])
   expect(config.pools.bulk).toEqual({ min: 0, max: 7 })
   expect(config.isDemo).toBe(true)
+})
+
+test('the file may gather keys with one beginning in a section, and 0 switches a rate limit off', () => {
+  const path = file('section.yaml', 'rate_limit:\n  node: 20/s\n  writes: 0\n  failed_credentials: 5/h\nenv: test\n')
+  const { rates, env } = parse(['--config', path])
+  expect([rates.node, rates.writes, rates.failedCredentials, env]).toEqual([
+    { count: 20, seconds: 1 },
+    { count: 0, seconds: 1 },
+    { count: 5, seconds: 3600 },
+    'test',
+  ])
+})
+
+test('a section names its unknown keys whole, and says nothing a second time', () => {
+  const unknown = file('unknown.yaml', 'rate_limit: {nod: 1/s}\n')
+  expect(refusal(['--config', unknown])).toBe(
+    `1 ${unknown} has an unknown key rate_limit_nod. Did you mean rate_limit_node?`,
+  )
+  const twice = file('twice.yaml', 'rate_limit_node: 1/s\nrate_limit: {node: 2/s}\n')
+  expect(refusal(['--config', twice])).toBe(`1 rate_limit_node is given twice in ${twice}.`)
+})
+
+test.each(['10', '10/day', '-1/s', '1.5/s', '/s'])('%s is no rate', (text) => {
+  expect(refusal([`--rate-limit-node=${text}`])).toBe(
+    '2 --rate-limit-node must be a rate such as 10/s, 30/min or 500/h, or 0 for no limit.',
+  )
+})
+
+test('the tests that need it raise every rate limit', () => {
+  const names = OPTION_NAMES.filter((name) => name.startsWith('rateLimit')).map(envOf)
+  expect(Object.keys(HIGH_RATE_LIMITS).toSorted()).toEqual(names.toSorted())
+  expect(parse([], HIGH_RATE_LIMITS).rates.node).toEqual({ count: 1_000_000, seconds: 1 })
 })
 
 test('an empty file and an empty variable say nothing', () => {

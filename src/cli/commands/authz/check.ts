@@ -1,10 +1,13 @@
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
 import { requestOf } from '../../../client/client.ts'
 import { curlCommand } from '../../curl.ts'
-import { usageError } from '../../cli-error.ts'
+import { ProblemAnswer } from '../../../client/failures.ts'
+import { nearest } from '../../../shared/nearest.ts'
+import { relationsOn } from '../../../shared/roles.ts'
+import { CliError, usageError } from '../../cli-error.ts'
 import type { Command, Given } from '../../command.ts'
 import { derivedCommand } from '../../derive/derive.ts'
-import { EXIT, type ExitCode } from '../../exit-code.ts'
+import { EXIT, exitCodeOf, type ExitCode } from '../../exit-code.ts'
 import { memberOf } from '../../output/members.ts'
 import { createResolver } from '../../references.ts'
 import type { Session } from '../../session.ts'
@@ -51,7 +54,9 @@ async function ask(session: Session, given: Given): Promise<ExitCode> {
     session.io.stdout.write(`${curlCommand(url.value, requestOf(operation, { body }))}\n`)
     return EXIT.ok
   }
-  const { value } = await (await session.caller()).call(operation, { body })
+  const { value } = await (await session.caller()).call(operation, { body }).catch((error: unknown) => {
+    throw unknownRelation(error, body) ?? error
+  })
   await session.emit(value, { columns: ['decision', 'reason', 'relation_path'] })
   return memberOf(value, 'decision') === 'allowed' ? EXIT.ok : EXIT.negative
 }
@@ -68,4 +73,22 @@ async function questionOf(session: Session, { args, flags }: Given): Promise<Rea
     resource: await resolver.resource(resource, {}),
     ...(facts.length > 0 && { caveat_context: Object.fromEntries(facts.map((fact) => [String(fact), true])) }),
   }
+}
+
+/** Names the relations that the resource has, where the server knows none of that name. */
+function unknownRelation(
+  error: unknown,
+  { relation, resource }: Readonly<Record<string, unknown>>,
+): CliError | undefined {
+  if (!(error instanceof ProblemAnswer) || error.document['part'] !== 'relation') return undefined
+  const [type = ''] = String(resource).split(':')
+  const known = relationsOn(type)
+  if (known.length === 0) return undefined
+  const near = nearest(String(relation), known)
+  return new CliError(`there is no relation "${String(relation)}" on a ${type}`, {
+    exitCode: exitCodeOf(error.status),
+    code: error.code,
+    hints: [...(near === undefined ? [] : [`Did you mean ${near}?`]), `A ${type} has: ${known.join(', ')}.`],
+    cause: error,
+  })
 }

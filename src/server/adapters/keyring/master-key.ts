@@ -1,6 +1,19 @@
 import { createHmac, createSecretKey, randomBytes } from 'node:crypto'
-import { closeSync, constants, fsyncSync, mkdirSync, openSync, readFileSync, statSync, writeSync } from 'node:fs'
-import { dirname } from 'node:path'
+import {
+  closeSync,
+  constants,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { BootError } from '../../boot-error.ts'
 import type { SealingKey } from './sealed-bytes.ts'
 
@@ -37,30 +50,83 @@ export function readMasterKey(source: MasterKeySource): SealingKey | undefined {
   throw new BootError(1, `The master key file ${source.path} must hold 32 bytes in base64; put the right key there.`)
 }
 
+/** Where the key lies that is to follow the one in the file; undefined where the key is in no file. */
+export function nextPathOf(source: MasterKeySource): string | undefined {
+  return 'path' in source ? `${source.path}.next` : undefined
+}
+
+/** Reads the key that is to follow; undefined when there is none. */
+export function readNextKey(source: MasterKeySource): SealingKey | undefined {
+  const path = nextPathOf(source)
+  return path === undefined ? undefined : readMasterKey({ kind: 'own', path })
+}
+
 /**
- * Makes the server's own master key, mode 0600, on disk before it returns: what is sealed under it outlives this process.
- * @throws BootError when it cannot be written.
+ * Makes a master key in a file of mode 0600, on disk before it returns: what is sealed under it outlives this process.
+ * The file is written beside its place and linked into it, so that it is whole or absent.
+ *
+ * @param advice what to do when it cannot be written, the end of a sentence
+ * @throws BootError when it cannot be written, or something is there already.
  */
-export function makeMasterKey(path: string): SealingKey {
+export function makeMasterKey(
+  path: string,
+  advice = 'give a --data-dir that can be written, or SERVICE_MASTER_KEY',
+): SealingKey {
   const bytes = randomBytes(KEY_BYTES)
+  const staging = `${path}.${process.pid}`
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    const file = openSync(path, NEW_FILE, 0o600)
+    removeStaging(path)
+    writeWhole(staging, `${bytes.toString('base64')}\n`)
     try {
-      writeSync(file, `${bytes.toString('base64')}\n`)
-      fsyncSync(file)
+      linkSync(staging, path)
     } finally {
-      closeSync(file)
+      rmSync(staging)
     }
     syncDirectory(dirname(path))
   } catch (error) {
+    throw new BootError(1, `The master key cannot be written to ${path} (${codeOf(error)}); ${advice}.`, error)
+  }
+  return masterKeyOf(bytes)
+}
+
+/**
+ * Puts the key that follows into the place of the one in the file, on disk before it returns.
+ * @throws BootError when it cannot.
+ */
+export function promoteNextKey(source: { readonly path: string }): void {
+  const next = `${source.path}.next`
+  try {
+    renameSync(next, source.path)
+    removeStaging(source.path)
+    removeStaging(next)
+    syncDirectory(dirname(source.path))
+  } catch (error) {
     throw new BootError(
       1,
-      `The master key cannot be written to ${path} (${codeOf(error)}); give a --data-dir that can be written, or SERVICE_MASTER_KEY.`,
+      `The keyring is wrapped under the key in ${next}, which cannot be moved to ${source.path} (${codeOf(error)}); move it there.`,
       error,
     )
   }
-  return masterKeyOf(bytes)
+}
+
+/** What a process that was killed left of writing that file: it holds a key, perhaps the one in use. */
+function removeStaging(path: string): void {
+  const prefix = `${basename(path)}.`
+  const left = readdirSync(dirname(path)).filter(
+    (name) => name.startsWith(prefix) && /^\d+$/.test(name.slice(prefix.length)),
+  )
+  for (const name of left) rmSync(join(dirname(path), name), { force: true })
+}
+
+function writeWhole(path: string, text: string): void {
+  const file = openSync(path, NEW_FILE, 0o600)
+  try {
+    writeSync(file, text)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
 }
 
 /** Says what is wrong with the mode of the server's own key file; undefined when nobody else can read it. */

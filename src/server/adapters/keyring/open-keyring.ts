@@ -1,39 +1,64 @@
 import { createSecretKey, randomBytes } from 'node:crypto'
-import { sql, type Selectable } from 'kysely'
 import { randomBase62 } from '../../../shared/base62.ts'
 import { BootError } from '../../boot-error.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Datastore, Db } from '../../ports/datastore.ts'
-import type { KeyPurpose, SealedPlace } from '../../ports/keyring.ts'
-import type { Tables } from '../../ports/tables.ts'
-import { makeMasterKey, readMasterKey, type MasterKeySource } from './master-key.ts'
+import type { KeyPurpose } from '../../ports/keyring.ts'
+import { makeMasterKey, nextPathOf, readMasterKey, readNextKey, type MasterKeySource } from './master-key.ts'
 import { KEY_PURPOSES, type Ring, type RingKey } from './ring.ts'
-import { openBytes, sealBytes, sealedUnder, type SealingKey } from './sealed-bytes.ts'
-
-type KeyringRow = Selectable<Tables['keyring']>
-
-/** Serialises the first fill of the ring between replicas. */
-const FILL_LOCK = 0x63746c_01
+import type { SealingKey } from './sealed-bytes.ts'
+import { lockRing, storedRows, unwrapKey, wrapKey, wrappedUnder, wraps, type KeyringRow } from './stored-ring.ts'
 
 /**
  * Finds the master key and proves it against the stored ring, before anything is written: call it ahead of migrations.
- * Where nothing is sealed yet and the key is to be the server's own, it is made here.
+ * Where nothing is sealed yet and the key is to be the server's own, it is made here. Where the ring is wrapped by the
+ * key that a rotation left beside the old one, that one is taken, and `warn` hears of it.
  *
  * @throws BootError naming both key ids when the ring is sealed under another master key.
  */
-export async function proveMasterKey(db: Db, source: MasterKeySource): Promise<SealingKey> {
+export async function proveMasterKey(
+  db: Db,
+  source: MasterKeySource,
+  warn: (message: string) => void = () => undefined,
+): Promise<SealingKey> {
   const rows = await storedRows(db)
+  if (rows.length === 0) return unprovenKey(source)
+  const { key, isNext } = fittingKey(source, rows)
+  if (isNext) warn(cutOffSentence(source, key))
+  for (const row of rows) unwrapKey(key, row)
+  return key
+}
+
+/** Nothing is sealed that a key could be proved against. */
+function unprovenKey(source: MasterKeySource): SealingKey {
   const given = readMasterKey(source)
-  if (given !== undefined) {
-    for (const row of rows) unwrap(given, row)
-    return given
-  }
-  const [first] = rows
-  if (first === undefined && source.kind === 'own') return makeMasterKey(source.path)
+  if (given !== undefined) return given
+  if (source.kind === 'own') return makeMasterKey(source.path)
+  throw new Error(`a master key of the kind ${source.kind} is there or refused`)
+}
+
+/** The master key that wraps a ring: the one by the configuration, or the one beside it. */
+interface FittingKey {
+  readonly key: SealingKey
+  /** A rotation that was cut off left it beside the old one. */
+  readonly isNext: boolean
+}
+
+/** Finds it. @throws BootError naming the key that would fit. */
+export function fittingKey(source: MasterKeySource, rows: readonly KeyringRow[]): FittingKey {
+  const given = readMasterKey(source)
+  if (given !== undefined && wraps(given, rows)) return { key: given, isNext: false }
+  const next = readNextKey(source)
+  if (next !== undefined && wraps(next, rows)) return { key: next, isNext: true }
+  if (given !== undefined) for (const row of rows) unwrapKey(given, row)
   throw new BootError(
     1,
-    `The keys of this datastore are sealed under master key ${idOf(first)}, and there is none at ${pathOf(source)}; put it back, or give it in SERVICE_MASTER_KEY.`,
+    `The keys of this datastore are sealed under master key ${wrappedUnder(rows[0])}, and there is none at ${pathOf(source)}; put it back, or give it in SERVICE_MASTER_KEY.`,
   )
+}
+
+function cutOffSentence(source: MasterKeySource, { id }: SealingKey): string {
+  return `A rotation of the master key was cut off: the keyring is wrapped under ${id} of ${nextPathOf(source)}, which is used instead of ${pathOf(source)}; run ctl admin master-key rotate to finish it.`
 }
 
 /** Whether nothing is sealed yet: no server of ours has ever started on this datastore. */
@@ -44,8 +69,9 @@ export async function isUnsealed(db: Db): Promise<boolean> {
 /** Opens the ring, adding a random key for each purpose that has no current one. The tables must be there. */
 export async function openRing(datastore: Datastore, master: SealingKey, clock: Clock): Promise<Ring> {
   return datastore.transaction('worker', async (tx) => {
-    await sql`select pg_advisory_xact_lock(${FILL_LOCK}::bigint)`.execute(tx)
-    const rows = await allRows(tx)
+    await lockRing(tx)
+    const rows = await storedRows(tx)
+    const kept = rows.map((row) => ringKeyOf(row, unwrapKey(master, row)))
     const current = new Set(rows.filter((row) => row.retired_at === null).map((row) => row.purpose))
     const missing = KEY_PURPOSES.filter((purpose) => !current.has(purpose)).map(freshKey)
     if (missing.length > 0) {
@@ -53,13 +79,13 @@ export async function openRing(datastore: Datastore, master: SealingKey, clock: 
       const added = missing.map((key) => ({
         key_id: key.id,
         purpose: key.purpose,
-        sealed: sealBytes(master, placeOf(key.id, key.purpose), key.secret.export()),
+        sealed: wrapKey(master, { key_id: key.id, purpose: key.purpose }, key.secret.export()),
         created_at: createdAt,
         retired_at: null,
       }))
       await tx.insertInto('keyring').values(added).execute()
     }
-    return ringOf([...missing, ...rows.map((row) => unwrap(master, row))])
+    return ringOf([...missing, ...kept])
   })
 }
 
@@ -67,53 +93,14 @@ function freshKey(purpose: KeyPurpose): RingKey {
   return { id: randomBase62(8), purpose, secret: createSecretKey(randomBytes(32)) }
 }
 
-/** Rows of a datastore that may have no tables yet. */
-async function storedRows(db: Db): Promise<KeyringRow[]> {
-  const { rows } = await sql<{ found: boolean }>`select to_regclass('keyring') is not null as found`.execute(db)
-  return rows[0]?.found === true ? allRows(db) : []
-}
-
-/** Current keys first, then the newest. */
-function allRows(db: Db): Promise<KeyringRow[]> {
-  return db
-    .selectFrom('keyring')
-    .selectAll()
-    .orderBy(sql`retired_at is not null`)
-    .orderBy('created_at', 'desc')
-    .execute()
-}
-
-function unwrap(master: SealingKey, row: KeyringRow): RingKey {
-  const sealedBy = idOf(row)
-  if (sealedBy !== master.id)
-    throw new BootError(
-      1,
-      `The keys of this datastore are sealed under master key ${sealedBy}, not under ${master.id}, which is the one given; give the right one in SERVICE_MASTER_KEY or --master-key-file.`,
-    )
-  try {
-    const secret = createSecretKey(openBytes(master, placeOf(row.key_id, row.purpose), row.sealed))
-    return { id: row.key_id, purpose: row.purpose as KeyPurpose, secret }
-  } catch (error) {
-    throw new BootError(
-      1,
-      `Key ${row.key_id} of the keyring does not open under master key ${master.id}: the row was altered; restore it from a backup.`,
-      error,
-    )
-  }
-}
-
-/** The purpose is part of the place: a cursor key cannot be passed off as a sealing key. */
-function placeOf(keyId: string, purpose: string): SealedPlace {
-  return { table: 'keyring', column: 'sealed', rowId: `${purpose}/${keyId}` }
+function ringKeyOf(row: KeyringRow, bytes: Buffer): RingKey {
+  // The purpose is authenticated with the bytes.
+  return { id: row.key_id, purpose: row.purpose as KeyPurpose, secret: createSecretKey(bytes) }
 }
 
 function ringOf(keys: readonly RingKey[]): Ring {
   const entries = KEY_PURPOSES.map((purpose) => [purpose, keys.filter((key) => key.purpose === purpose)])
   return Object.fromEntries(entries) as Ring // Each purpose has a key: the missing ones were just added.
-}
-
-function idOf(row: KeyringRow | undefined): string {
-  return (row && sealedUnder(row.sealed)) ?? '(none)'
 }
 
 function pathOf(source: MasterKeySource): string {

@@ -1,4 +1,4 @@
-import { createHmac, type KeyObject } from 'node:crypto'
+import { createHmac, hash, randomBytes, type KeyObject } from 'node:crypto'
 import type { KeyPurpose, Keyring, SecretStore } from '../../ports/keyring.ts'
 import { openBytes, sealBytes, sealedUnder } from './sealed-bytes.ts'
 
@@ -23,7 +23,9 @@ export type Ring = Readonly<Record<KeyPurpose, readonly [RingKey, ...RingKey[]]>
 
 /** The ring over keys that are unwrapped already. */
 export function createKeyring(ring: Ring): Keyring {
+  const start = randomBytes(32).toString('base64')
   return {
+    cacheKey: (credential) => hash('sha256', start + credential, 'base64'),
     mac(purpose, data) {
       const [{ id, secret }] = ring[purpose]
       return { keyId: id, mac: hmac(secret, data) }

@@ -1,5 +1,6 @@
 import { Kysely } from 'kysely'
 import type { Datastore, Db, Pool } from '../../ports/datastore.ts'
+import type { SeatPlace } from '../../ports/leader-seat.ts'
 import type { Tables } from '../../ports/tables.ts'
 import { createDialect } from '../postgres/dialect.ts'
 import { STATEMENT_DEADLINES_MS } from '../postgres/deadlines.ts'
@@ -8,6 +9,7 @@ import { createTransactionScope } from '../postgres/transaction-scope.ts'
 import { createTransactions } from '../postgres/transactions.ts'
 import { directoryErrorOf, makeDataDirectory, prepareDirectory } from './data-directory.ts'
 import { lockDirectory } from './directory-lock.ts'
+import { createOnlyPlace } from './leader-seat.ts'
 import { type Engine, startEngine } from './engine.ts'
 import { startMaintenance } from './maintenance.ts'
 import { createSessionQueue } from './session-queue.ts'
@@ -31,6 +33,7 @@ export interface PgliteOptions {
 
 /** The embedded store, with what its start found. */
 export interface EmbeddedDatastore extends Datastore {
+  readonly place: SeatPlace
   /** Whether its directory was made by this start. */
   readonly isNew: boolean
   /** Whether the last run did not end in order and the log was replayed. */
@@ -45,7 +48,13 @@ function assemble(engine: Engine, options: PgliteOptions): Datastore {
   const sessions = createSessionQueue(engine)
   const open = (name: Pool): Db =>
     new Kysely<Tables>({ dialect: createDialect(sessions.pool(deadlinesMs[name]), scope) })
-  const pools: Record<Pool, Db> = { interactive: open('interactive'), worker: open('worker'), bulk: open('bulk') }
+  const pools: Record<Pool, Db> = {
+    interactive: open('interactive'),
+    heartbeats: open('heartbeats'),
+    'node-keys': open('node-keys'),
+    worker: open('worker'),
+    bulk: open('bulk'),
+  }
   const pool = (name: Pool): Db => pools[name]
   return {
     kind: 'embedded',
@@ -81,7 +90,8 @@ async function start(directory: string | undefined, options: PgliteOptions) {
   }
   let closed: Promise<void> | undefined
   const close = () => (closed ??= shutDown())
-  return { datastore: { ...datastore, isRecovered: engine.isRecovered, close }, fail: engine.fail }
+  const facts = { isRecovered: engine.isRecovered, place: createOnlyPlace() }
+  return { datastore: { ...datastore, ...facts, close }, fail: engine.fail }
 }
 
 async function openOnDisk(dataDir: string, options: PgliteOptions): Promise<EmbeddedDatastore> {

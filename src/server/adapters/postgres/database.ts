@@ -1,20 +1,25 @@
 import { Kysely } from 'kysely'
-import type { Datastore, Db, Pool } from '../../ports/datastore.ts'
+import type { Datastore, Db, Pool, SizedPool } from '../../ports/datastore.ts'
 import type { Tables } from '../../ports/tables.ts'
+import type { SeatPlace } from '../../ports/leader-seat.ts'
+import { assertOwnSessions } from './assert-own-sessions.ts'
 import { STATEMENT_DEADLINES_MS } from './deadlines.ts'
 import { createDialect } from './dialect.ts'
 import { bootErrorOf, inspectServer } from './inspect-server.ts'
-import { ping } from './ping.ts'
-import { createPgPool, type PoolSize } from './pool.ts'
+import { openLeaderSeat } from './leader-seat.ts'
+import { createNotifyHints } from './outbox-hints.ts'
+import { ping as pingOnce } from './ping.ts'
+import { poolSizes } from './pool-sizes.ts'
+import { createPgPool, type PgPool, type PoolSize } from './pool.ts'
 import { createStatementNames } from './session.ts'
-import { createTransactionScope } from './transaction-scope.ts'
+import { createTransactionScope, type TransactionScope } from './transaction-scope.ts'
 import { createTransactions } from './transactions.ts'
 
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database`. */
   readonly url: string
   /** Sizes where they differ from S1 Limits: interactive 20, worker 10, bulk 5; none kept open when idle. */
-  readonly pools?: Partial<Record<Pool, PoolSize>>
+  readonly pools?: Partial<Record<SizedPool, PoolSize>>
   /** How long one statement may take per pool, in ms. Default 5,000, 30,000 and 300,000. */
   readonly statementDeadlinesMs?: Partial<Record<Pool, number>>
   /** How long to wait for a connection, in ms. Default 3,000. */
@@ -23,56 +28,70 @@ export interface PostgresOptions {
   readonly warn: (message: string, cause?: unknown) => void
 }
 
-const POOLS: readonly Pool[] = ['interactive', 'worker', 'bulk']
-const SIZES: Record<Pool, PoolSize> = {
-  interactive: { min: 0, max: 20 },
-  worker: { min: 0, max: 10 },
-  bulk: { min: 0, max: 5 },
+/** PostgreSQL with the place where a process stands for leadership. */
+export interface PostgresDatastore extends Datastore {
+  readonly place: SeatPlace
 }
+
 const ACQUIRE_DEADLINE_MS = 3_000
 
 /**
- * Opens PostgreSQL through its three pools and looks at what it found: version, whether it takes writes, whether its
- * commits are durable. Creates nothing: see `migrate`.
- * @throws BootError when it cannot be reached (exit 8), is too old or does not take writes (exit 1 or 8).
+ * Opens PostgreSQL through its pools and looks at what it found: version, whether it takes writes, whether its commits
+ * are durable. Creates nothing: see `migrate`.
+ * @throws BootError when it cannot be reached (exit 8), is too old or does not take writes (exit 1 or 8), or when a pooler
+ * lends its sessions by the transaction (exit 1).
  */
-export async function openPostgres(options: PostgresOptions): Promise<Datastore> {
-  const names = createStatementNames()
+export async function openPostgres(options: PostgresOptions): Promise<PostgresDatastore> {
   const scope = createTransactionScope()
-  const sessions = POOLS.map((name) =>
-    createPgPool({
-      url: options.url,
-      name,
-      size: options.pools?.[name] ?? SIZES[name],
-      statementDeadlineMs: options.statementDeadlinesMs?.[name] ?? STATEMENT_DEADLINES_MS[name],
-      acquireDeadlineMs: options.acquireDeadlineMs ?? ACQUIRE_DEADLINE_MS,
-      names,
-      onIdleError: (error) => options.warn('an idle datastore connection was lost', error),
-    }),
-  )
-  const [interactive, worker, bulk] = sessions.map(
-    (pool) => new Kysely<Tables>({ dialect: createDialect(pool, scope) }),
-  ) as [Db, Db, Db]
-  const pools: Record<Pool, Db> = { interactive, worker, bulk }
-  const pool = (name: Pool): Db => pools[name]
+  const opened = openPools(options)
+  const pool = queriesOver(opened, scope)
   let closed: Promise<unknown> | undefined
   const close = async () => {
-    closed ??= Promise.all(sessions.map((each) => each.close()))
+    closed ??= Promise.all([...opened.values()].map((each) => each.close()))
     await closed
   }
 
   try {
-    await inspectServer(interactive, options.warn)
-    await Promise.all(sessions.map((each) => each.warm()))
+    await assertOwnSessions(options.url)
+    await inspectServer(pool('interactive'), options.warn)
+    await Promise.all([...opened.values()].map((each) => each.warm()))
   } catch (error) {
     await close()
     throw bootErrorOf(error, options.url)
   }
-  return {
-    kind: 'postgres',
-    pool,
-    transaction: createTransactions(pool, scope),
-    ping: (deadlineMs) => ping(interactive, deadlineMs),
-    close,
+  const ping = (deadlineMs: number): Promise<void> => pingOnce(pool('interactive'), deadlineMs)
+  const datastore: Datastore = { kind: 'postgres', pool, transaction: createTransactions(pool, scope), ping, close }
+  return { ...datastore, place: placeOf(datastore, options.url) }
+}
+
+/** Pools by name; one that has no connections is left out. */
+function openPools(options: PostgresOptions): ReadonlyMap<Pool, PgPool> {
+  const names = createStatementNames()
+  const sizes = Object.entries(poolSizes(options.pools)) as [Pool, PoolSize][]
+  const open = (name: Pool, size: PoolSize): PgPool =>
+    createPgPool({
+      url: options.url,
+      name,
+      size,
+      statementDeadlineMs: options.statementDeadlinesMs?.[name] ?? STATEMENT_DEADLINES_MS[name],
+      acquireDeadlineMs: options.acquireDeadlineMs ?? ACQUIRE_DEADLINE_MS,
+      names,
+      onIdleError: (error) => options.warn('an idle datastore connection was lost', error),
+    })
+  return new Map(sizes.filter(([, { max }]) => max > 0).map(([name, size]) => [name, open(name, size)]))
+}
+
+/** A lane without connections of its own shares those of `interactive`. */
+function queriesOver(opened: ReadonlyMap<Pool, PgPool>, scope: TransactionScope): (name: Pool) => Db {
+  const open = (sessions: PgPool): Db => new Kysely<Tables>({ dialect: createDialect(sessions, scope) })
+  const pools = new Map([...opened].map(([name, sessions]) => [name, open(sessions)]))
+  return (name) => {
+    const db = pools.get(name) ?? pools.get('interactive')
+    if (db === undefined) throw new Error('the interactive pool has no connections')
+    return db
   }
+}
+
+function placeOf(datastore: Datastore, url: string): SeatPlace {
+  return { openSeat: (onHint) => openLeaderSeat(url, onHint), giveHint: createNotifyHints(datastore) }
 }

@@ -3,6 +3,8 @@ import type { Pool } from '../../ports/datastore.ts'
 /** How long one statement may take, in ms: people wait on the first, nobody on the last. */
 export const STATEMENT_DEADLINES_MS: Readonly<Record<Pool, number>> = {
   interactive: 5_000,
+  heartbeats: 5_000,
+  'node-keys': 5_000,
   worker: 30_000,
   bulk: 300_000,
 }

@@ -115,6 +115,7 @@ export function createTupleWrites({ db, now, validateTuple, settle, onChange }: 
     async createStructural(tuple, place) {
       if (!(await insert(tuple, place, true))) throw new Error('the parent edge of a new object exists already')
     },
+    restoreStructural: (tuple, place) => insert(tuple, place, true),
     async delete(id) {
       const row = await db
         .deleteFrom('relation_tuples')

@@ -16,6 +16,8 @@ interface UnitOfWorkDeps {
   readonly onAuditFailure: (error: unknown, entry: AuditEntry) => void
   /** Hears when a committed change was not seen by this replica in time; its lease has lapsed by then. */
   readonly onLateFeed: (error: unknown) => void
+  /** Called after each commit that appended outbox rows. Default: nobody is told, polling finds them. */
+  readonly onEmitted?: () => void
 }
 
 /** A change before its revision is known. */
@@ -27,6 +29,7 @@ const OWN_REVISION_DEADLINE_MS = 2_000
 interface Outcome<T> {
   readonly result: T
   readonly changes: readonly FeedChange[]
+  readonly hasEmitted: boolean
 }
 
 async function writeOutbox(db: Db, events: readonly OutboxEvent[], meta: { correlationId: string; at: Date }) {
@@ -130,9 +133,10 @@ export function createUnitOfWork(deps: UnitOfWorkDeps): UnitOfWork {
       const result = await work(change)
       await writeOutbox(tx, events, { correlationId: options.correlationId, at })
       await auditUnderSavepoint(tx, options.audit())
-      return { result, changes: await takeRevision(tx, pending) }
+      return { result, changes: await takeRevision(tx, pending), hasEmitted: events.length > 0 }
     }
-    const { result, changes } = await datastore.transaction(options.pool, attempt)
+    const { result, changes, hasEmitted } = await datastore.transaction(options.pool, attempt)
+    if (hasEmitted) deps.onEmitted?.()
     await follow(changes)
     return result
   }

@@ -1,4 +1,5 @@
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
+import { Counter, Gauge, Registry, collectDefaultMetrics } from 'prom-client'
+import { createRequestMetrics } from './request-metrics.ts'
 
 /** The counters with their text, as Prometheus reads it. Labels have few values, never what callers choose. */
 export interface Prometheus {
@@ -17,41 +18,37 @@ export interface Prometheus {
 /** What a probe last said, asked whenever the metrics are read. */
 export type ProbeStates = () => Promise<readonly { readonly name: string; readonly ok: boolean }[]>
 
-/** Seconds; the hot path answers in milliseconds and the longest operation within half a minute. */
-const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+/** Who leads, and how far the outbox has come. */
+export interface OrderStates {
+  isLeading(): boolean
+  /** Rows that wait for a number, and those that each consumer has not taken. @throws while the datastore is away. */
+  outboxLag(): Promise<{
+    readonly unnumbered: number
+    readonly consumers: readonly { readonly name: string; readonly rows: number }[]
+  }>
+}
 
 /** Counts with prom-client, in a registry of its own: two servers in one process do not mix. */
-export function createPrometheus(probeStates: ProbeStates): Prometheus {
+export function createPrometheus(
+  probeStates: ProbeStates,
+  order: () => OrderStates | undefined = () => undefined,
+): Prometheus {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
   const counter = (name: string, help: string): Counter => new Counter({ name, help, registers })
 
-  const requests = new Counter({
-    name: 'http_requests_total',
-    help: 'Answered requests by operation and status',
-    labelNames: ['operation', 'status'],
-    registers,
-  })
-  const durations = new Histogram({
-    name: 'http_request_duration_seconds',
-    help: 'Time from the first header to the last byte handed over, by operation',
-    labelNames: ['operation'],
-    buckets: BUCKETS,
-    registers,
-  })
+  const requests = createRequestMetrics()
   const written = counter('audit_rows_written_total', 'Audit rows stored')
   const failed = counter('audit_write_failures_total', 'Audit rows that could not be stored')
   const dropped = counter('audit_rows_dropped_total', 'Audit rows of reads that the queue had no room for')
   registry.registerMetric(probeGauge(probeStates))
+  for (const gauge of orderGauges(order)) registry.registerMetric(gauge)
 
   return {
     contentType: registry.contentType,
-    text: () => registry.metrics(),
-    observe(operation, status, seconds) {
-      requests.inc({ operation, status })
-      durations.observe({ operation }, seconds)
-    },
+    text: async () => (await registry.metrics()) + requests.text(),
+    observe: requests.observe,
     audit: {
       written: (rows) => written.inc(rows),
       dropped: (rows) => dropped.inc(rows),
@@ -70,4 +67,32 @@ function probeGauge(probeStates: ProbeStates): Gauge {
       for (const { name, ok } of await probeStates()) this.set({ probe: name }, ok ? 1 : 0)
     },
   })
+}
+
+/** Gauges of the leader and the outbox. While the datastore is away there is no lag to show: the probe says why. */
+function orderGauges(order: () => OrderStates | undefined): readonly Gauge[] {
+  const leading = new Gauge({
+    name: 'leading',
+    help: '1 in the one process of a deployment that leads',
+    registers: [],
+    collect() {
+      this.set(order()?.isLeading() === true ? 1 : 0)
+    },
+  })
+  const lag = new Gauge({
+    name: 'outbox_lag_rows',
+    help: 'Outbox rows that wait for a number (counted up to 10000), or for the consumer of that name',
+    labelNames: ['stage'],
+    registers: [],
+    async collect() {
+      this.reset()
+      const found = await order()
+        ?.outboxLag()
+        .catch(() => undefined)
+      if (found === undefined) return
+      this.set({ stage: 'numbering' }, found.unnumbered)
+      for (const { name, rows } of found.consumers) this.set({ stage: name }, rows)
+    },
+  })
+  return [leading, lag]
 }

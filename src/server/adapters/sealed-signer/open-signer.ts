@@ -1,10 +1,10 @@
-import { createHash, createPrivateKey, generateKeyPairSync, sign, type KeyObject } from 'node:crypto'
-import { sql, type Selectable } from 'kysely'
+import { sign } from 'node:crypto'
+import { problem } from '../../../shared/problems.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Datastore, Db } from '../../ports/datastore.ts'
-import type { SealedPlace, SecretStore } from '../../ports/keyring.ts'
-import type { Signer, VerificationKey } from '../../ports/signer.ts'
-import type { Tables } from '../../ports/tables.ts'
+import type { SecretStore } from '../../ports/keyring.ts'
+import type { KeyRotation, Signer, VerificationKey } from '../../ports/signer.ts'
+import { addKey, endKey, erasePastKeys, lockKeys, readKeys, type SigningKey } from './key-store.ts'
 
 export interface SignerDeps {
   readonly datastore: Datastore
@@ -12,80 +12,122 @@ export interface SignerDeps {
   readonly clock: Clock
 }
 
-interface SigningKey {
-  readonly verification: VerificationKey
-  readonly secret: KeyObject
+/** A signer that follows what other processes on the datastore do with the keys. */
+export interface FollowingSigner extends Signer {
+  /** Reads the keys anew every few seconds from now on. */
+  follow(onFailure: (error: unknown) => void): void
+  /** Ends that. */
+  stop(): void
 }
 
-/** Serialises the making of the first key between replicas. */
-const FIRST_KEY_LOCK = 0x63746c_02
+/** How often each process reads the keys anew. */
+const REFRESH_MS = 15_000
+/** A process that could not do so for as long publishes no keys: its list may lack the one that others sign with soon. */
+const STALE_MS = 120_000
+/** How long a verifier may keep the list. */
+const KEEP_MS = 300_000
+/** By how much the clocks of replicas may differ. */
+const SKEW_MS = 60_000
+/**
+ * From the publication of a key to its first signature. By then every list without it is out of use, wherever it came
+ * from; what is left over is for a person who wants to look before.
+ */
+const PUBLISHED_AHEAD_MS = STALE_MS + KEEP_MS + SKEW_MS + 120_000
+/** How long a key verifies after its last signature: event envelopes are kept for 7 days (decisions: Events). */
+const VERIFIES_ON_MS = 8 * 86_400_000
 
 /** The signer whose Ed25519 keys lie sealed in the datastore. Makes the first one. */
-export async function openSigner(deps: SignerDeps): Promise<Signer> {
-  const keys = await deps.datastore.transaction('worker', async (tx) => {
-    await sql`select pg_advisory_xact_lock(${FIRST_KEY_LOCK}::bigint)`.execute(tx)
-    const stored = await readKeys(tx, deps.secrets)
-    return stored.length > 0 ? stored : [await makeKey(tx, deps)]
-  })
-  const [current] = keys
-  if (current === undefined) throw new Error('there is no signing key')
-  const verification = keys.map((key) => key.verification)
-  return {
-    sign: async (bytes) => ({ kid: current.verification.kid, signature: sign(null, bytes, current.secret) }),
-    keys: () => verification,
+export async function openSigner(deps: SignerDeps): Promise<FollowingSigner> {
+  const { datastore, secrets, clock } = deps
+  let known = await firstKeys(deps)
+  let confirmedMs = performance.now()
+  let timer: NodeJS.Timeout | undefined
+
+  async function refresh(): Promise<void> {
+    known = await readKeys(datastore.pool('worker'), secrets, new Date(clock.now()))
+    confirmedMs = performance.now()
   }
-}
 
-/** The current key first, then those that still verify what they signed. */
-async function readKeys(db: Db, secrets: SecretStore): Promise<SigningKey[]> {
-  const rows = await db
-    .selectFrom('signing_keys')
-    .selectAll()
-    .orderBy(sql`not_after is not null`)
-    .orderBy('not_before', 'desc')
-    .execute()
-  return Promise.all(rows.map((row) => openKey(row, secrets)))
-}
-
-async function openKey(row: Selectable<Tables['signing_keys']>, secrets: SecretStore): Promise<SigningKey> {
-  const pkcs8 = await secrets.open(placeOf(row.kid), row.private_sealed)
   return {
-    secret: createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' }),
-    verification: {
-      kid: row.kid,
-      publicKey: row.public_key,
-      notBefore: row.not_before,
-      notAfter: row.not_after ?? undefined,
+    keepSeconds: KEEP_MS / 1000,
+    refresh,
+    async sign(bytes) {
+      const current = currentOf(known, clock.now())
+      if (current === undefined) throw problem('signing_unavailable')
+      return { kid: current.public.kid, signature: sign(null, bytes, current.secret) }
+    },
+    keys() {
+      if (timer !== undefined && performance.now() - confirmedMs > STALE_MS) throw problem('signing_unavailable')
+      return published(known, clock.now())
+    },
+    rotate: (tx) => rotate(tx, deps),
+    follow(onFailure) {
+      const schedule = (): void => {
+        timer = setTimeout(again, REFRESH_MS).unref()
+      }
+      const again = (): void => {
+        const ended = refresh().catch((error: unknown) => {
+          if (timer !== undefined) onFailure(error)
+        })
+        void ended.then(() => timer !== undefined && schedule())
+      }
+      schedule()
+    },
+    stop() {
+      clearTimeout(timer)
+      timer = undefined
     },
   }
 }
 
-async function makeKey(tx: Db, { secrets, clock }: SignerDeps): Promise<SigningKey> {
-  const { publicKey: pair, privateKey: secret } = generateKeyPairSync('ed25519')
-  const { x = '' } = pair.export({ format: 'jwk' })
-  const publicKey = Buffer.from(x, 'base64url')
-  const kid = thumbprint(x)
-  const now = new Date(clock.now())
-  const pkcs8 = secret.export({ format: 'der', type: 'pkcs8' })
-  await tx
-    .insertInto('signing_keys')
-    .values({
-      kid,
-      public_key: publicKey,
-      private_sealed: await secrets.seal(placeOf(kid), pkcs8),
-      created_at: now,
-      not_before: now,
-      not_after: null,
-    })
-    .execute()
-  return { secret, verification: { kid, publicKey, notBefore: now, notAfter: undefined } }
+function firstKeys(deps: SignerDeps): Promise<readonly SigningKey[]> {
+  return deps.datastore.transaction('worker', async (tx) => {
+    await lockKeys(tx)
+    const now = new Date(deps.clock.now())
+    const stored = await readKeys(tx, deps.secrets, now)
+    return stored.length > 0 ? stored : [await addKey(tx, deps.secrets, { now, signsFrom: now })]
+  })
 }
 
-/** The JWK thumbprint of an Ed25519 key (RFC 7638 §3, members by RFC 8037 §2). `x` is the public key in base64url. */
-function thumbprint(x: string): string {
-  return createHash('sha256').update(`{"crv":"Ed25519","kty":"OKP","x":"${x}"}`).digest('base64url')
+/** Publishes the key that follows, and says how long the one before it verifies. */
+async function rotate(tx: Db, { secrets, clock }: SignerDeps): Promise<KeyRotation> {
+  await lockKeys(tx)
+  const nowMs = clock.now()
+  const now = new Date(nowMs)
+  const keys = await readKeys(tx, secrets, now)
+  const current = currentOf(keys, nowMs)
+  if (current === undefined) throw problem('signing_unavailable')
+  const pending = keys.find((key) => key !== current && key.public.signsFrom > now)
+  if (pending !== undefined)
+    return { next: stated(pending, 'next'), previous: stated(current, 'current'), isNew: false }
+  const signsFrom = new Date(nowMs + PUBLISHED_AHEAD_MS)
+  const notAfter = new Date(signsFrom.getTime() + VERIFIES_ON_MS)
+  const next = await addKey(tx, secrets, { now, signsFrom })
+  await endKey(tx, current.public.kid, notAfter)
+  await erasePastKeys(tx, now)
+  return { next: stated(next, 'next'), previous: { ...stated(current, 'current'), notAfter }, isNew: true }
 }
 
-function placeOf(kid: string): SealedPlace {
-  return { table: 'signing_keys', column: 'private_sealed', rowId: kid }
+/** The newest key whose time has come. A clock that runs behind the first key's still has that one. */
+function currentOf(keys: readonly SigningKey[], nowMs: number): SigningKey | undefined {
+  return keys.findLast((key) => key.public.signsFrom.getTime() <= nowMs) ?? keys[0]
+}
+
+function published(keys: readonly SigningKey[], nowMs: number): readonly VerificationKey[] {
+  const current = currentOf(keys, nowMs)
+  if (current === undefined) throw problem('signing_unavailable')
+  const at = keys.indexOf(current)
+  return [
+    stated(current, 'current'),
+    ...keys.slice(at + 1).map((key) => stated(key, 'next')),
+    ...keys
+      .slice(0, at)
+      .filter((key) => (key.public.notAfter?.getTime() ?? Infinity) > nowMs)
+      .toReversed()
+      .map((key) => stated(key, 'retired')),
+  ]
+}
+
+function stated(key: SigningKey, state: VerificationKey['state']): VerificationKey {
+  return { ...key.public, state }
 }

@@ -8,44 +8,51 @@ const COUNTER_SEED_MAX = 0x7ff
 const POOL_BYTES = 4096
 const BYTES_PER_ID = 10
 
+/** The two hex digits of each byte. */
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+
 /**
  * UUIDv7 ids, strictly increasing: within a millisecond by the counter, and when the counter is full or the clock
  * steps back by running ahead of the clock.
  */
 export function createUuidV7(clock: Clock): IdSource {
-  const pool = Buffer.alloc(POOL_BYTES)
+  /** Random bytes, drawn in bulk, since each draw is a call into the kernel. */
+  const pool = new Uint8Array(POOL_BYTES)
   let at = POOL_BYTES
   let ms = 0
   let counter = 0
+  /** The first 13 characters, which change once a millisecond. */
+  let time = ''
 
-  /** Ten fresh bytes; drawn in bulk, since each draw is a call into the kernel. */
-  function random(): Buffer {
-    if (at + BYTES_PER_ID > POOL_BYTES) {
-      randomFillSync(pool)
-      at = 0
-    }
-    at += BYTES_PER_ID
-    return pool.subarray(at - BYTES_PER_ID, at)
+  function byte(): number {
+    return pool[at++] ?? 0
   }
 
-  function advance(seed: number): void {
-    const now = clock.now()
-    if (now > ms) ms = now
-    else if (counter < COUNTER_MAX) {
-      counter += 1
-      return
-    } else ms += 1
-    counter = seed & COUNTER_SEED_MAX
+  function hexByte(): string {
+    return HEX[byte()] ?? ''
+  }
+
+  function enter(millisecond: number): void {
+    ms = millisecond
+    const hex = ms.toString(16).padStart(12, '0')
+    time = `${hex.slice(0, 8)}-${hex.slice(8)}`
+    counter = ((byte() << 8) | byte()) & COUNTER_SEED_MAX
   }
 
   return {
     next() {
-      const bytes = random()
-      advance(bytes.readUInt16BE(8))
-      const time = ms.toString(16).padStart(12, '0')
-      const variant = (0x8000 | (bytes.readUInt16BE(0) & 0x3fff)).toString(16)
-      const version = (0x7000 | counter).toString(16)
-      return `${time.slice(0, 8)}-${time.slice(8)}-${version}-${variant}-${bytes.toString('hex', 2, 8)}`
+      if (at + BYTES_PER_ID > POOL_BYTES) {
+        randomFillSync(pool)
+        at = 0
+      }
+      const now = clock.now()
+      if (now > ms) enter(now)
+      else if (counter === COUNTER_MAX) enter(ms + 1)
+      else counter += 1
+      const version = `7${HEX[counter >> 8]?.[1] ?? ''}${HEX[counter & 0xff] ?? ''}`
+      const variant = HEX[0x80 | (byte() & 0x3f)] ?? ''
+      const node = hexByte() + hexByte() + hexByte() + hexByte() + hexByte() + hexByte()
+      return `${time}-${version}-${variant}${hexByte()}-${node}`
     },
   }
 }

@@ -38,8 +38,16 @@ function digit(code: number): number {
   return code < 128 ? (DIGITS[code] ?? -1) : -1
 }
 
+/** The two hex digits of each byte. */
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+
 /** The canonical text of the four words at `from`. */
 export function writeUuid(words: Int32Array, from: number): string {
-  const hex = [0, 1, 2, 3].map((at) => ((words[from + at] ?? 0) >>> 0).toString(16).padStart(8, '0')).join('')
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+  const [a = 0, b = 0, c = 0, d = 0] = [words[from], words[from + 1], words[from + 2], words[from + 3]]
+  return `${half(a >>> 16)}${half(a)}-${half(b >>> 16)}-${half(b)}-${half(c >>> 16)}-${half(c)}${half(d >>> 16)}${half(d)}`
+}
+
+/** The lower 16 bits as four digits. */
+function half(word: number): string {
+  return (HEX[(word >>> 8) & 0xff] ?? '') + (HEX[word & 0xff] ?? '')
 }

@@ -56,18 +56,31 @@ function planOf(given: Partial<SimulationPlan>): SimulationPlan {
 }
 
 interface Calls {
+  /** When each registration was tried. */
+  readonly triedMs: number[]
+  /** When each removal was tried. */
+  readonly removalsMs: number[]
   readonly registered: string[]
   readonly heartbeats: string[]
   readonly removed: string[]
 }
 
+/** Whether the so manieth try is refused by a rate limit. */
+interface Refusing {
+  readonly refuseRegistration: (tries: number) => boolean
+  readonly refuseRemoval: (tries: number) => boolean
+}
+
 function stubClient(
   clock: AgentClock,
   refuse: (heartbeats: number) => boolean = () => false,
+  { refuseRegistration = () => false, refuseRemoval = () => false }: Partial<Refusing> = {},
 ): { client: ApiClient; calls: Calls } {
-  const calls: Calls = { registered: [], heartbeats: [], removed: [] }
+  const calls: Calls = { triedMs: [], removalsMs: [], registered: [], heartbeats: [], removed: [] }
   const client = {
     async RegisterNode({ body }: { body: { name: string } }) {
+      calls.triedMs.push(clock.now())
+      if (refuseRegistration(calls.triedMs.length)) throw limited()
       calls.registered.push(body.name)
       return { node_id: `node-${calls.registered.length}`, nsk: `nsk_${body.name}` }
     },
@@ -79,10 +92,17 @@ function stubClient(
       return { accepted_at: new Date(clock.now()).toISOString(), reconcile: false, rotate_keys: false }
     },
     async DeleteNode({ id }: { id: string }) {
+      calls.removalsMs.push(clock.now())
+      if (refuseRemoval(calls.removalsMs.length)) throw limited()
       calls.removed.push(id)
     },
   }
   return { client: client as unknown as ApiClient, calls }
+}
+
+/** The answer of a server whose limit is exhausted for two seconds. */
+function limited(): ProblemAnswer {
+  return new ProblemAnswer({ code: 'rate_limited', status: 429, title: 'Too many requests', detail: 'Later.' }, 2)
 }
 
 function depsOf(client: ApiClient, clock: AgentClock, more: Partial<SimulationDeps> = {}): SimulationDeps {
@@ -121,6 +141,41 @@ describe('a simulation', () => {
     const { summary, failedConditions } = await simulate(plan, depsOf(client, clock))
     expect(summary.failures).toEqual([{ operation: 'heartbeat', code: 'internal', count: 2 }])
     expect(failedConditions).toEqual(['errors>1 (measured 2)'])
+  })
+
+  test('begins at most 500 registrations a second, however many lanes there are', async () => {
+    const clock = jumpingClock()
+    const { client, calls } = stubClient(clock)
+    await simulate(planOf({ nodes: 1000, durationMs: 1, concurrency: 64 }), depsOf(client, clock))
+    const [first = 0] = calls.triedMs
+    expect(calls.triedMs.map((ms) => ms - first)).toEqual(Array.from({ length: 1000 }, (_, index) => index * 2))
+  })
+
+  test('enrols a node that was sent away after the time that the server asked for, and counts a refusal, no error', async () => {
+    const clock = jumpingClock()
+    const { client, calls } = stubClient(clock, undefined, { refuseRegistration: (tries) => tries <= 2 })
+    const result = await simulate(planOf({ durationMs: 1 }), depsOf(client, clock))
+    const [first = 0] = calls.triedMs
+    expect(calls.triedMs.map((ms) => ms - first)).toEqual([0, 2000, 4000])
+    expect(result.nodes).toBe(1)
+    expect(result.summary.counts).toMatchObject({ registrations: 1, refusals: 2, errors: 0 })
+    expect(result.summary.failures).toEqual([{ operation: 'register', code: 'rate_limited', count: 2 }])
+  })
+
+  test('leaves a node out that was sent away ten times', async () => {
+    const clock = jumpingClock()
+    const { client, calls } = stubClient(clock, undefined, { refuseRegistration: () => true })
+    const result = await simulate(planOf({ durationMs: 1 }), depsOf(client, clock))
+    expect([calls.triedMs.length, result.nodes]).toEqual([10, 0])
+  })
+
+  test('takes the nodes away at 200 a second at most, and leaves none behind that a limit sent away', async () => {
+    const clock = jumpingClock()
+    const { client, calls } = stubClient(clock, undefined, { refuseRemoval: (tries) => tries === 1 })
+    await simulate(planOf({ nodes: 3, durationMs: 1, deregister: true, concurrency: 1 }), depsOf(client, clock))
+    const [first = 0] = calls.removalsMs
+    expect(calls.removalsMs.map((ms) => ms - first)).toEqual([0, 2000, 2005, 2010])
+    expect(calls.removed).toEqual(['node-1', 'node-2', 'node-3'])
   })
 
   test('takes over the nodes that the state directory kept, and enrols only what is missing', async () => {

@@ -15,6 +15,34 @@ const OPTIONS: TableOptions = {
 }
 const ROW = { slug: 'web', created_at: '2026-02-01T11:00:00.000Z', id: '019c1a10-0000-7000-8000-0000000a0001' }
 
+describe('A card', () => {
+  const card = (row: object, terminal: number | undefined = 80) =>
+    cardLines(row, { ...OPTIONS, columns: Object.keys(row), terminal })
+
+  it('gives each object of a list a line of its own, with its instants explained', () => {
+    const nsk = [
+      { kid: 'k1', created_at: '2026-02-01T11:00:00.000Z', retires_at: null },
+      { kid: 'k2', created_at: '2026-02-01T11:30:00.000Z', retires_at: '2026-02-01T13:00:00.000Z' },
+    ]
+    expect(card({ slug: 'web', nsk })).toEqual([
+      'SLUG  web',
+      'NSK   kid k1, created_at 2026-02-01T11:00:00.000Z (1h ago)',
+      '      kid k2, created_at 2026-02-01T11:30:00.000Z (30m ago), retires_at 2026-02-01T13:00:00.000Z (in 1h)',
+    ])
+  })
+
+  it('keeps plain lists and flat objects on one line, and never shows JSON', () => {
+    expect(
+      card({ labels: { a: 'b', c: 'd' }, scopes: ['x', 'y'], none: [], deep: { at: { x: 1 }, z: ['q'] } }),
+    ).toEqual(['LABELS  a=b,c=d', 'SCOPES  x, y', 'NONE    -', 'DEEP    at x=1', '        z q'])
+  })
+
+  it('is a line for each member where a program reads', () => {
+    const program = { ...OPTIONS, columns: ['nsk'], terminal: undefined }
+    expect(cardLines({ nsk: [{ kid: 'k1' }, { kid: 'k2' }] }, program)).toEqual(['NSK\tkid=k1;kid=k2'])
+  })
+})
+
 describe('A table', () => {
   it('is aligned on a terminal, with relative times and ends of ids', () => {
     expect(tableLines([ROW, { ...ROW, slug: 'a-longer-one' }], OPTIONS)).toEqual([
@@ -39,6 +67,25 @@ describe('A table', () => {
     const [, line = ''] = tableLines([{ ...ROW, slug: 'x'.repeat(60) }], { ...OPTIONS, terminal: 40 })
     expect(line).toBe(`${'x'.repeat(20)}…  1h ago   000a0001`)
     expect(displayWidth(line)).toBeLessThanOrEqual(40)
+  })
+
+  it('cuts titles first, then long texts, and references last, of which the end stays', () => {
+    const row = { subject: `user:${ROW.id}`, description: 'a long description of it', seen_at: ROW.created_at }
+    const options = { ...OPTIONS, columns: ['subject', 'description', 'last_seen_at'] }
+    const lines = (terminal: number) => tableLines([{ ...row, last_seen_at: row.seen_at }], { ...options, terminal })
+    expect(lines(80)).toEqual([
+      'SUBJECT        DESCRIPTION               LAST SEEN',
+      'user:000a0001  a long description of it  1h ago',
+    ])
+    expect(lines(49)[0]).toBe('SUBJECT        DESCRIPTION               LAST SE…')
+    expect(lines(36)).toEqual(['SUBJECT        DESCRIPTION  LAST SE…', 'user:000a0001  a long des…  1h ago'])
+    expect(lines(28)[1]).toBe('…00a0001  a long …  1h ago')
+  })
+
+  it('cuts names, which are typed again, after other texts', () => {
+    const row = { name: 'sim-lu07u-1', kind: 'worker', binary_version: 'agent-sim-of-today' }
+    const [, line] = tableLines([row], { ...OPTIONS, columns: Object.keys(row), terminal: 33 })
+    expect(line).toBe('sim-lu07u-1  worker  agent-sim-o…')
   })
 
   it('cuts nothing when it is wide', () => {

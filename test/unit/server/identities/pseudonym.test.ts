@@ -14,6 +14,7 @@ function ringOf(...ids: string[]): Keyring {
       createHmac('sha256', createSecretKey(Buffer.from(id.padEnd(32))))
         .update(data)
         .digest(),
+    cacheKey: () => expect.fail('nothing is cached'),
     keyIds: () => ids,
   }
 }

@@ -10,7 +10,7 @@ function resolverOver(failure: Error) {
     throw failure
   }
   const datastore: Datastore = { kind: 'postgres', pool: fail, transaction: fail, ping: fail, close: fail }
-  const keyring = { mac: fail, macWith: () => Buffer.alloc(32), keyIds: () => [] }
+  const keyring = { mac: fail, macWith: () => Buffer.alloc(32), cacheKey: fail, keyIds: () => [] }
   return createJoinTokenResolver({ datastore, keyring, clock: { now: () => 0 } })
 }
 

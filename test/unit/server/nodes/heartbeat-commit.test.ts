@@ -28,20 +28,29 @@ function heldStore() {
 }
 
 const OPTIONS = { flightsMax: 1, batchMax: 100, callersMax: 1_000, deadlineMs: 5_000 }
-const settled = () => new Promise((resolve) => setImmediate(resolve))
+/** Two turns: what a turn decides leaves at its end. */
+const settled = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
 const problemOf = (code: string) => expect.objectContaining({ code })
 
 describe('gathering', () => {
-  test('an idle server writes the first heartbeat at once, alone', () => {
+  test('an idle server writes at the end of the turn, with what came in the same turn', async () => {
     const { write, batches } = heldStore()
-    void createHeartbeatCommit({ ...OPTIONS, write }).record(beat('b'))
-    expect(batches()).toEqual([['b']])
+    const commit = createHeartbeatCommit({ ...OPTIONS, flightsMax: 2, write })
+    void commit.record(beat('b'))
+    void commit.record(beat('a'))
+    expect(batches()).toEqual([])
+    await settled()
+    expect(batches()).toEqual([['a', 'b']])
+    void commit.record(beat('c'))
+    await settled()
+    expect(batches()).toEqual([['a', 'b'], ['c']])
   })
 
   test('heartbeats gather while a batch is on its way and leave together, by id, the moment it ends', async () => {
     const { write, writes, batches } = heldStore()
     const commit = createHeartbeatCommit({ ...OPTIONS, write })
     const first = commit.record(beat('m'))
+    await settled()
     const others = [commit.record(beat('z')), commit.record(beat('a')), commit.record(beat('k'))]
     expect(batches()).toEqual([['m']])
     writes[0]?.commit()
@@ -55,7 +64,11 @@ describe('gathering', () => {
   test('no more batches are on their way at once than allowed', async () => {
     const { write, writes, batches } = heldStore()
     const commit = createHeartbeatCommit({ ...OPTIONS, flightsMax: 2, write })
-    const answers = ['a', 'b', 'c', 'd'].map((id) => commit.record(beat(id)))
+    const answers: Promise<boolean>[] = []
+    for (const id of ['a', 'b', 'c', 'd']) {
+      answers.push(commit.record(beat(id)))
+      await settled()
+    }
     expect(batches()).toEqual([['a'], ['b']])
     writes[1]?.commit()
     await settled()
@@ -67,12 +80,12 @@ describe('gathering', () => {
   test('a batch holds no more nodes than allowed; the rest follow in the order of their arrival', async () => {
     const { write, writes, batches } = heldStore()
     const commit = createHeartbeatCommit({ ...OPTIONS, batchMax: 2, write })
-    const answers = ['a', 'e', 'd', 'c', 'b'].map((id) => commit.record(beat(id)))
+    const answers = ['e', 'a', 'd', 'c', 'b'].map((id) => commit.record(beat(id)))
     for (let flight = 0; flight < 3; flight++) {
-      writes[flight]?.commit()
       await settled()
+      writes[flight]?.commit()
     }
-    expect(batches()).toEqual([['a'], ['d', 'e'], ['b', 'c']])
+    expect(batches()).toEqual([['a', 'e'], ['c', 'd'], ['b']])
     expect(await Promise.all(answers)).toEqual([true, true, true, true, true])
   })
 
@@ -80,6 +93,7 @@ describe('gathering', () => {
     const { write, writes } = heldStore()
     const commit = createHeartbeatCommit({ ...OPTIONS, write })
     void commit.record(beat('other'))
+    await settled()
     const answers = [5, 9, 7].map((at) => commit.record(beat('n', at)))
     writes[0]?.commit()
     await settled()
@@ -105,6 +119,7 @@ describe('answers', () => {
     const { write, writes } = heldStore()
     const commit = createHeartbeatCommit({ ...OPTIONS, write })
     void commit.record(beat('first'))
+    await settled()
     const answers = ['a', 'gone', 'c', 'gone'].map((id) => commit.record(beat(id)))
     writes[0]?.commit()
     await settled()
@@ -141,7 +156,7 @@ describe('answers', () => {
       const commit = createHeartbeatCommit({ ...OPTIONS, write })
       const answers = await Promise.allSettled(['a', 'b', 'c', 'd'].map((id) => commit.record(beat(id))))
       expect(answers.map((answer) => answer.status === 'rejected' && answer.reason)).toEqual([down, down, down, down])
-      expect(write).toHaveBeenCalledTimes(2)
+      expect(write).toHaveBeenCalledTimes(1)
     },
   )
 
@@ -149,9 +164,11 @@ describe('answers', () => {
     const { write, writes } = heldStore()
     const commit = createHeartbeatCommit({ ...OPTIONS, write })
     const failed = commit.record(beat('a'))
+    await settled()
     writes[0]?.fail(new Error('no'))
     await expect(failed).rejects.toThrow('no')
     const answer = commit.record(beat('a'))
+    await settled()
     writes[1]?.commit()
     expect(await answer).toBe(true)
   })
@@ -163,12 +180,12 @@ describe('bounds', () => {
     const commit = createHeartbeatCommit({ ...OPTIONS, callersMax: 2, write })
     const answers = [commit.record(beat('a')), commit.record(beat('a'))]
     await expect(commit.record(beat('b'))).rejects.toEqual(problemOf('datastore_unavailable'))
-    writes[0]?.commit()
     await settled()
-    writes[1]?.commit()
+    writes[0]?.commit()
     expect(await Promise.all(answers)).toEqual([true, true])
     const next = commit.record(beat('b'))
-    writes[2]?.commit()
+    await settled()
+    writes[1]?.commit()
     expect(await next).toBe(true)
   })
 
@@ -179,7 +196,9 @@ describe('bounds', () => {
     test('a write that hangs costs its callers and those behind it one and a half deadlines, and no more', async () => {
       const { write } = heldStore()
       const commit = createHeartbeatCommit({ ...OPTIONS, write })
-      const answers = Promise.allSettled([commit.record(beat('a')), commit.record(beat('b'))])
+      const first = commit.record(beat('a'))
+      await settled()
+      const answers = Promise.allSettled([first, commit.record(beat('b'))])
       vi.advanceTimersByTime(7_500)
       const late = { status: 'rejected', reason: problemOf('datastore_unavailable') }
       expect(await answers).toEqual([late, late])
@@ -189,6 +208,7 @@ describe('bounds', () => {
       const { write, writes } = heldStore()
       const commit = createHeartbeatCommit({ ...OPTIONS, write })
       const first = commit.record(beat('a'))
+      await settled()
       vi.advanceTimersByTime(2_400)
       const second = commit.record(beat('b'))
       vi.advanceTimersByTime(4_900)
@@ -204,6 +224,7 @@ describe('bounds', () => {
       const commit = createHeartbeatCommit({ ...OPTIONS, write })
       const late = commit.record(beat('a'))
       const refused = expect(late).rejects.toEqual(problemOf('datastore_unavailable'))
+      await settled()
       vi.advanceTimersByTime(7_500)
       await refused
       const answer = commit.record(beat('b'))
@@ -217,6 +238,7 @@ describe('bounds', () => {
     test('an idle server keeps no timer', async () => {
       const { write, writes } = heldStore()
       const answer = createHeartbeatCommit({ ...OPTIONS, write }).record(beat('a'))
+      await settled()
       expect(vi.getTimerCount()).toBe(1)
       writes[0]?.commit()
       await answer
@@ -230,7 +252,9 @@ describe('draining', () => {
   test('what has been gathered is written, then the server is still; new heartbeats are refused', async () => {
     const { write, writes, batches } = heldStore()
     const commit = createHeartbeatCommit({ ...OPTIONS, write })
-    const answers = [commit.record(beat('a')), commit.record(beat('b'))]
+    const first = commit.record(beat('a'))
+    await settled()
+    const answers = [first, commit.record(beat('b'))]
     const isDrained = vi.fn<() => void>()
     const drained = commit.drain().then(isDrained)
     await expect(commit.record(beat('c'))).rejects.toEqual(problemOf('shutting_down'))
@@ -241,6 +265,17 @@ describe('draining', () => {
     await drained
     expect(await Promise.all(answers)).toEqual([true, true])
     expect(batches()).toEqual([['a'], ['b']])
+  })
+
+  test('what came in the turn of the drain is written', async () => {
+    const { write, writes } = heldStore()
+    const commit = createHeartbeatCommit({ ...OPTIONS, write })
+    const answer = commit.record(beat('a'))
+    const drained = commit.drain()
+    await settled()
+    writes[0]?.commit()
+    await drained
+    expect(await answer).toBe(true)
   })
 
   test('an idle server is drained at once', async () => {

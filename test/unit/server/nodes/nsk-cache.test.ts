@@ -3,8 +3,7 @@ import { createNskCache, type KnownKey } from '../../../../src/server/nodes/nsk-
 
 const key = (kid: string): KnownKey => ({
   kid,
-  fingerprint: Buffer.alloc(32),
-  fingerprintKeyId: 'k1',
+  cacheKey: `digest of ${kid}`,
   retiresAtMs: undefined,
   answer: { refused: true, log: kid },
 })

@@ -19,7 +19,7 @@ function resolverOver(failure: Error) {
   return createNskResolver({
     datastore,
     unitOfWork: { run: fail },
-    keyring: { mac: fail, macWith: () => Buffer.alloc(32), keyIds: () => [] },
+    keyring: { mac: fail, macWith: () => Buffer.alloc(32), cacheKey: (text) => text, keyIds: () => [] },
     feed: { isFresh: () => true, revision: () => 0n, waitFor: fail, subscribe: () => undefined },
     clock: { now: () => 0 },
     ids: { next: fail },

@@ -20,7 +20,16 @@ async function start(): Promise<{ url: string; metrics: ReturnType<typeof create
   }
   let now = 0
   const health = createHealth([probe], { now: () => (now += 1000) })
-  const metrics = createPrometheus(async () => (await health.report()).probes)
+  const metrics = createPrometheus(
+    async () => (await health.report()).probes,
+    () => ({
+      isLeading: () => true,
+      async outboxLag() {
+        if (!isUp) throw new Error('down')
+        return { unnumbered: 4, consumers: [{ name: 'relay', rows: 2 }] }
+      },
+    }),
+  )
   server = createOpsServer({ health, metrics, onError: () => undefined })
   const { port } = await new Promise<AddressInfo>((resolve) => {
     server?.listen(0, '127.0.0.1', () => resolve(server?.address() as AddressInfo))
@@ -50,6 +59,18 @@ test('/metrics shows a probe that went down', async () => {
   const { url } = await start()
   isUp = false
   expect(await (await fetch(`${url}/metrics`)).text()).toContain('health_probe_up{probe="db-primary"} 0')
+})
+
+test('/metrics tells who leads and how far the outbox has come, and no lag while the datastore is away', async () => {
+  const { url } = await start()
+  const lines = (await (await fetch(`${url}/metrics`)).text()).split('\n')
+  expect(lines).toContain('leading 1')
+  expect(lines).toContain('outbox_lag_rows{stage="numbering"} 4')
+  expect(lines).toContain('outbox_lag_rows{stage="relay"} 2')
+  isUp = false
+  const away = await (await fetch(`${url}/metrics`)).text()
+  expect(away).toContain('leading 1')
+  expect(away).not.toContain('outbox_lag_rows{')
 })
 
 test('/readyz and /livez answer here too', async () => {

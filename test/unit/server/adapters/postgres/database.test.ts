@@ -50,7 +50,7 @@ describe.skipIf(requirement('postgresql') === undefined)('opening PostgreSQL', (
   }
   const named = (database: string) => cluster.url.replace(/\w+$/, database)
 
-  test('keeps the minimum of connections of each pool open, under its name', async () => {
+  test('keeps the minimum of connections of each pool open, and those set aside for nodes, under their names', async () => {
     const url = await cluster.createDatabase()
     const pools = { interactive: { min: 3, max: 5 }, worker: { min: 2, max: 2 }, bulk: { min: 0, max: 1 } }
     const datastore = await openPostgres({ url, pools, warn })
@@ -58,7 +58,9 @@ describe.skipIf(requirement('postgresql') === undefined)('opening PostgreSQL', (
       select application_name as name, count(*)::int as count from pg_stat_activity
       where datname = current_database() group by 1 order by 1`.execute(datastore.pool('interactive'))
     expect(rows).toEqual([
-      { name: 'ctl interactive', count: 3 },
+      { name: 'ctl heartbeats', count: 1 },
+      { name: 'ctl interactive', count: 1 },
+      { name: 'ctl node-keys', count: 1 },
       { name: 'ctl worker', count: 2 },
     ])
     await datastore.close()

@@ -1,0 +1,17 @@
+import type { ManifestOperation } from '../../shared/contract/manifest-format.ts'
+import type { OtherLists, Resolved } from '../references.ts'
+
+/** An operation to perform, with lists that its references are looked up in instead of the usual ones. */
+export interface Plan {
+  readonly operation: ManifestOperation
+  readonly lists?: OtherLists
+}
+
+/** One call to make. */
+export interface Target {
+  readonly input: Readonly<Record<string, unknown>>
+  /** What was asked for, by member, as a person calls it. */
+  readonly labels: Readonly<Record<string, string>>
+  /** The object that the last argument named. */
+  readonly object: Resolved | undefined
+}

@@ -1,0 +1,86 @@
+import { chownSync, rmSync, statSync } from 'node:fs'
+import { BootError } from '../../boot-error.ts'
+import type { Datastore } from '../../ports/datastore.ts'
+import { fittingKey } from './open-keyring.ts'
+import { makeMasterKey, promoteNextKey, readMasterKey, readNextKey, type MasterKeySource } from './master-key.ts'
+import type { SealingKey } from './sealed-bytes.ts'
+import { lockRing, rewrapRing, storedRows, wraps, type KeyringRow } from './stored-ring.ts'
+
+/** What became of a rotation; `id` names the master key that wraps the ring now, `path` its file. */
+export interface MasterKeyRotation {
+  readonly id: string
+  readonly path: string
+  /** `finished`: one that was cut off earlier. `unchanged`: the new key wraps the ring already. */
+  readonly outcome: 'rotated' | 'finished' | 'unchanged'
+}
+
+const ADVICE = 'make its directory writable, or name another place with --new-key-file'
+
+/**
+ * Wraps the keyring under the key in another file, which is made unless it is there. The file is on disk before the
+ * keyring changes: at any moment one of the two keys on disk opens it.
+ *
+ * @throws BootError in one sentence; the keyring is as it was.
+ */
+export async function rotateInto(
+  datastore: Datastore,
+  source: MasterKeySource,
+  path: string,
+): Promise<MasterKeyRotation> {
+  return datastore.transaction('worker', async (tx) => {
+    await lockRing(tx)
+    const rows = sealedRows(await storedRows(tx))
+    const there = readMasterKey({ kind: 'own', path })
+    if (there !== undefined && wraps(there, rows)) return { id: there.id, path, outcome: 'unchanged' }
+    const { key: from } = fittingKey(source, rows)
+    const to = there ?? makeMasterKey(path, 'make its directory writable, or name another file')
+    await rewrapRing(tx, rows, { from, to })
+    return { id: to.id, path, outcome: 'rotated' }
+  })
+}
+
+/**
+ * Wraps the keyring under a new key in the place of the old one: the new key is written beside it, the keyring wrapped,
+ * the file renamed. A start in between finds the key beside (`proveMasterKey`), another call finishes.
+ *
+ * @throws BootError in one sentence; the keyring is as it was, unless the sentence says so.
+ */
+export async function rotateInPlace(
+  datastore: Datastore,
+  source: MasterKeySource & { readonly path: string },
+): Promise<MasterKeyRotation> {
+  const { id, outcome } = await datastore.transaction('worker', async (tx) => {
+    await lockRing(tx)
+    const rows = sealedRows(await storedRows(tx))
+    const { key: from, isNext } = fittingKey(source, rows)
+    if (isNext) return { id: from.id, outcome: 'finished' as const }
+    const to = makeNextKey(source)
+    await rewrapRing(tx, rows, { from, to })
+    return { id: to.id, outcome: 'rotated' as const }
+  })
+  await datastore.transaction('worker', async (tx) => {
+    await lockRing(tx)
+    // Under the lock, since another process may have finished this rotation and begun one of its own.
+    if (readNextKey(source)?.id === id) promoteNextKey(source)
+  })
+  return { id, path: source.path, outcome }
+}
+
+/** A key that was left there wraps nothing: the one in use fits. */
+function makeNextKey(source: MasterKeySource & { readonly path: string }): SealingKey {
+  const path = `${source.path}.next`
+  rmSync(path, { force: true })
+  const made = makeMasterKey(path, ADVICE)
+  const { uid, gid } = statSync(source.path)
+  // Whoever rotates as root must not take the key away from the user of the server.
+  if (statSync(path).uid !== uid) chownSync(path, uid, gid)
+  return made
+}
+
+function sealedRows(rows: readonly KeyringRow[]): readonly KeyringRow[] {
+  if (rows.length > 0) return rows
+  throw new BootError(
+    1,
+    'Nothing is sealed in this datastore yet, so there is no master key to rotate; start a server.',
+  )
+}

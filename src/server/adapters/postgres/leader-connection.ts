@@ -1,0 +1,53 @@
+import { Client, type Connection } from 'pg'
+import { translateError } from './errors.ts'
+import { createSession, type Session } from './session.ts'
+
+/** A connection of its own beside the pools. */
+export interface LeaderConnection {
+  readonly session: Session
+  /** What the server, or a pooler in its place, gave as the session's process id when it was opened. */
+  readonly announcedPid: number | null
+  /** Aborted when the connection has ended, by whichever side. */
+  readonly gone: AbortSignal
+  onNotification(listener: () => void): void
+  close(): Promise<void>
+}
+
+const CONNECT_DEADLINE_MS = 3_000
+const ANSWER_DEADLINE_MS = 2_000
+const KEEPALIVE_DELAY_MS = 1_000
+const unnamed = (): undefined => undefined
+
+/** Opens the connection and says nothing on it yet. @throws DatastoreError `unavailable`. */
+export async function openLeaderConnection(url: string): Promise<LeaderConnection> {
+  const client = new Client({
+    connectionString: url,
+    connectionTimeoutMillis: CONNECT_DEADLINE_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEPALIVE_DELAY_MS,
+  })
+  const gone = new AbortController()
+  client.on('error', (error) => gone.abort(error))
+  client.once('end', () => gone.abort())
+  // The driver's types leave out its socket and the process id that it was given.
+  const driver = client as unknown as { readonly connection: Connection; readonly processID: number | null }
+  const sever = (): void => void driver.connection.stream.destroy()
+  const session = createSession({ client, names: unnamed, deadlineMs: ANSWER_DEADLINE_MS, sever })
+  try {
+    await client.connect()
+  } catch (error) {
+    sever()
+    throw translateError(error)
+  }
+  return {
+    session,
+    announcedPid: driver.processID,
+    gone: gone.signal,
+    onNotification: (listener) => void client.on('notification', listener),
+    async close() {
+      if (gone.signal.aborted || session.broken !== undefined) return sever()
+      const late = setTimeout(sever, ANSWER_DEADLINE_MS)
+      await client.end().finally(() => clearTimeout(late))
+    },
+  }
+}

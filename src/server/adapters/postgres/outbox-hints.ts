@@ -1,0 +1,33 @@
+import { AsyncResource } from 'node:async_hooks'
+import { sql } from 'kysely'
+import type { Datastore } from '../../ports/datastore.ts'
+
+/** The channel on which a process says that it has committed outbox rows. */
+export const OUTBOX_CHANNEL = 'ctl_outbox'
+
+/** Pause between two hints: many commits, one word. */
+const PAUSE_MS = 25
+
+/**
+ * Gives hints by NOTIFY, in a transaction of its own: within the change's, every commit that notifies would wait for the
+ * one before it. One is on its way at most; one that fails is not repeated.
+ */
+export function createNotifyHints(datastore: Datastore): () => void {
+  let isResting = false
+  let isOwed = false
+  const notify = AsyncResource.bind(() => {
+    isResting = true
+    const said = sql`select pg_notify(${OUTBOX_CHANNEL}, '')`.execute(datastore.pool('worker'))
+    said.catch(() => undefined).finally(() => setTimeout(rest, PAUSE_MS).unref())
+  })
+  function rest(): void {
+    isResting = false
+    if (!isOwed) return
+    isOwed = false
+    notify()
+  }
+  return () => {
+    if (isResting) isOwed = true
+    else notify()
+  }
+}

@@ -1,0 +1,61 @@
+import { sql } from 'kysely'
+import type { Datastore, Db } from '../../ports/datastore.ts'
+import { LeadershipLost } from '../../ports/leadership-lost.ts'
+import type { Leading } from '../../ports/leadership.ts'
+import type { UnitOfWork } from '../../ports/unit-of-work.ts'
+
+export interface TermsDeps {
+  readonly datastore: Datastore
+  /** Makes the server's unit of work over another datastore. */
+  readonly unitOfWorkOver: (datastore: Datastore) => UnitOfWork
+  /** Who takes a term, for people who look into the table. */
+  readonly holder: string
+}
+
+/**
+ * How long the server waits for the next statement of a leader's transaction, in ms. A leader that was stopped in the
+ * middle of one keeps its successor, and whoever wants its rows, waiting no longer than this.
+ */
+const IDLE_MS = 2_000
+
+/** Begins a term. Waits for transactions of the one before: they hold the row until they end. */
+export async function takeTerm(deps: TermsDeps, signal: AbortSignal): Promise<Leading> {
+  const term = await deps.datastore.transaction('worker', async (tx) => {
+    const { term: taken } = await tx
+      .updateTable('leader_term')
+      .set((on) => ({ term: on('term', '+', '1'), holder: deps.holder }))
+      .where('id', '=', 1)
+      .returning('term')
+      .executeTakeFirstOrThrow()
+    return taken
+  })
+  const fenced = fence(deps.datastore, { term, signal })
+  return {
+    transaction: (work) => fenced.transaction('worker', work),
+    unitOfWork: deps.unitOfWorkOver(fenced),
+    signal,
+  }
+}
+
+/** The datastore, but its transactions begin with the proof that the term is still the last one. */
+function fence(datastore: Datastore, own: { term: string; signal: AbortSignal }): Datastore {
+  return {
+    ...datastore,
+    async transaction(pool, work) {
+      if (own.signal.aborted) throw new LeadershipLost(`term ${own.term} has ended`)
+      return datastore.transaction(pool, async (tx) => {
+        await assertTerm(tx, own.term)
+        return work(tx)
+      })
+    },
+  }
+}
+
+/** Holds the term's row until the transaction ends, so that the next term begins after it. */
+async function assertTerm(tx: Db, term: string): Promise<void> {
+  const { rows } = await sql<{ term: string }>`
+    select term, set_config('idle_in_transaction_session_timeout', ${String(IDLE_MS)}, true)
+    from leader_term where id = 1 for share`.execute(tx)
+  const present = rows[0]?.term
+  if (present !== term) throw new LeadershipLost(`term ${term} has ended: the present one is ${present}`)
+}

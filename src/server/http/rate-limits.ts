@@ -1,0 +1,122 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import ipaddr from 'ipaddr.js'
+import { Problem, type ProblemCode } from '../../shared/problems.ts'
+import type { Caller } from '../ports/credential-resolver.ts'
+import type { OperationPlan } from './operation-plan.ts'
+import { createTokenBuckets, type Rate, type TokenBuckets } from './token-buckets.ts'
+
+/** One limit: the code of its 429, and its name in the header fields that go with it. */
+interface LimitRow {
+  readonly code: ProblemCode
+  readonly policy: string
+}
+
+/** Every limit of the server (decisions: Rate limits). What each counts by is said where it is taken. */
+const LIMITS = {
+  failedCredentials: { code: 'rate_limited', policy: 'failed-credentials' },
+  registrations: { code: 'rate_limited', policy: 'registrations' },
+  node: { code: 'per_node_rate_limited', policy: 'node' },
+  domain: { code: 'per_domain_rate_limited', policy: 'domain' },
+  writes: { code: 'rate_limited', policy: 'writes' },
+  reads: { code: 'rate_limited', policy: 'reads' },
+} as const satisfies { readonly [name: string]: LimitRow }
+
+export type LimitName = keyof typeof LIMITS
+
+/** The rate of each limit. */
+export type Rates = { readonly [Name in LimitName]: Rate }
+
+/** Keys of one limit that are told apart; a bucket takes about 100 bytes. */
+const KEYS_MAX = 131_072
+
+/** What is known of a request that failed. */
+interface FailedRequest {
+  readonly knownCaller: Caller | undefined
+  readonly sourceAddress: string
+  readonly nowMs: number
+}
+
+/** The request rates of callers, per replica. */
+export interface RateLimits {
+  /** Counts a call of a known caller. @throws RateLimited when that caller has called too often. */
+  take(plan: OperationPlan, caller: Caller, nowMs: number): void
+  /** Counts a credential that did not resolve against its address. The answer where too many came from there; else undefined. */
+  afterFailure(error: unknown, failed: FailedRequest, headers: IncomingHttpHeaders): RateLimited | undefined
+}
+
+/**
+ * A 429 with its header fields: `Retry-After` and, as draft-ietf-httpapi-ratelimit-headers-10 has them, `RateLimit-Policy`
+ * and `RateLimit`. Answers that were let through carry none: setting them would cost more than the limit itself.
+ */
+export class RateLimited extends Problem {
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor({ code, policy }: LimitRow, { count, seconds }: Rate, waitMs: number) {
+    const wait = Math.max(1, Math.ceil(waitMs / 1000))
+    super(code, { retry_after_seconds: wait }, undefined)
+    this.headers = {
+      'RateLimit-Policy': `"${policy}";q=${count};w=${seconds}`,
+      RateLimit: `"${policy}";r=0;t=${wait}`,
+    }
+  }
+}
+
+/** Makes the limits. Synchronous, and nothing is allocated for a call that is let through. */
+export function createRateLimits(rates: Rates): RateLimits {
+  const node = limit('node', rates)
+  const domain = limit('domain', rates)
+  const registrations = limit('registrations', rates)
+  const reads = limit('reads', rates)
+  const writes = limit('writes', rates)
+  const failedCredentials = limit('failedCredentials', rates)
+
+  return {
+    take({ limitClasses }, caller, nowMs) {
+      const limitClass = limitClasses[caller.credential.kind]
+      if (limitClass === 'read') reads.take(caller.subject, nowMs)
+      else if (limitClass === 'write') writes.take(caller.subject, nowMs)
+      else if (limitClass === 'registration') registrations.take(caller.credential.id, nowMs)
+      else {
+        node.take(caller.id, nowMs)
+        domain.take(caller.domainId, nowMs)
+      }
+    },
+    afterFailure(error, { knownCaller, sourceAddress, nowMs }, headers) {
+      const isUnresolved = error instanceof Problem && error.status === 401 && knownCaller === undefined
+      if (!isUnresolved || headers.authorization === undefined) return undefined
+      return failedCredentials.over(networkOf(sourceAddress), nowMs)
+    },
+  }
+}
+
+/** One limit at work. */
+interface Limit {
+  /** Takes one token of the key's bucket; the refusal where there is none. */
+  over(key: string, nowMs: number): RateLimited | undefined
+  /** The same, thrown. */
+  take(key: string, nowMs: number): void
+}
+
+function limit(name: LimitName, rates: Rates): Limit {
+  const rate = rates[name]
+  const buckets = rate.count === 0 ? UNLIMITED : createTokenBuckets(rate, KEYS_MAX)
+  function over(key: string, nowMs: number): RateLimited | undefined {
+    const waitMs = buckets.take(key, nowMs)
+    return waitMs > 0 ? new RateLimited(LIMITS[name], rate, waitMs) : undefined
+  }
+  return {
+    over,
+    take(key, nowMs) {
+      const refusal = over(key, nowMs)
+      if (refusal !== undefined) throw refusal
+    },
+  }
+}
+
+const UNLIMITED: TokenBuckets = { take: () => 0 }
+
+/** An IPv4 address itself; of IPv6 the /64, since one customer has at least that many. */
+function networkOf(address: string): string {
+  if (!ipaddr.IPv6.isValid(address)) return address
+  return ipaddr.IPv6.parse(address).parts.slice(0, 4).join(':')
+}

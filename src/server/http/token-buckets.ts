@@ -1,0 +1,51 @@
+/** So many in so long; a bucket holds `count` and is refilled evenly. A count of 0 is no limit. */
+export interface Rate {
+  readonly count: number
+  readonly seconds: number
+}
+
+/** Token buckets by key, all of one rate. */
+export interface TokenBuckets {
+  /** Takes one token. Answers 0 when there was one, else in how many ms there will be; then nothing is taken. */
+  take(key: string, nowMs: number): number
+}
+
+/** Mutable on purpose: a call that is let through allocates nothing. */
+interface Bucket {
+  tokens: number
+  atMs: number
+}
+
+/**
+ * Makes the buckets. Of all keys at most `keysMax` are remembered, in two halves: when the younger half is full it
+ * becomes the older one, and what lay there untouched is forgotten, which gives those keys a full bucket again.
+ */
+export function createTokenBuckets({ count, seconds }: Rate, keysMax: number): TokenBuckets {
+  const halfMax = Math.max(1, Math.floor(keysMax / 2))
+  const perMs = count / (seconds * 1000)
+  let young = new Map<string, Bucket>()
+  let old = new Map<string, Bucket>()
+
+  function remember(key: string, nowMs: number): Bucket {
+    const bucket = old.get(key) ?? { tokens: count, atMs: nowMs }
+    if (young.size >= halfMax) {
+      old = young
+      young = new Map()
+    }
+    young.set(key, bucket)
+    return bucket
+  }
+
+  return {
+    take(key, nowMs) {
+      const bucket = young.get(key) ?? remember(key, nowMs)
+      // A clock that is set back refills nothing and takes nothing.
+      const elapsedMs = Math.max(0, nowMs - bucket.atMs)
+      bucket.tokens = Math.min(count, bucket.tokens + elapsedMs * perMs)
+      bucket.atMs = nowMs
+      if (bucket.tokens < 1) return Math.ceil((1 - bucket.tokens) / perMs)
+      bucket.tokens -= 1
+      return 0
+    },
+  }
+}

@@ -1,0 +1,96 @@
+import type { IdSource } from '../ports/clock.ts'
+import { type Datastore, DatastoreError } from '../ports/datastore.ts'
+import { LeadershipLost } from '../ports/leadership-lost.ts'
+import type { LeaderJob, Leading } from '../ports/leadership.ts'
+import type { NumberedEvent, OutboxConsumer } from '../ports/outbox.ts'
+import { POLL_MS } from './numbering.ts'
+import { hasUnread, lockCursor, moveCursor, readAfter, registerConsumer } from './store.ts'
+
+export interface ConsumptionDeps {
+  readonly datastore: Datastore
+  readonly ids: IdSource
+  readonly consumer: OutboxConsumer
+  /** Hears of an event that the consumer could not take; it is tried again and again, and those after it wait. */
+  readonly onPoison: (consumer: string, event: NumberedEvent, error: unknown) => void
+}
+
+/** Events handed over at once. */
+const BATCH_MAX = 100
+
+/** Name of the job that follows for that consumer. */
+export function consumptionOf(consumer: OutboxConsumer): string {
+  return `outbox-consumer:${consumer.name}`
+}
+
+/** Hands the numbered rows to one consumer. */
+export function createConsumption(deps: ConsumptionDeps): LeaderJob {
+  const { consumer } = deps
+  const worker = deps.datastore.pool('worker')
+  let batch = BATCH_MAX
+  let knownTo: Leading | undefined
+
+  async function register(leading: Leading): Promise<void> {
+    if (knownTo === leading) return
+    await leading.transaction((tx) => registerConsumer(tx, consumer.name))
+    knownTo = leading
+  }
+
+  /** Resolves with whether a whole batch was taken, so that there may be more. */
+  async function take(leading: Leading): Promise<boolean> {
+    const options = { pool: 'worker', correlationId: deps.ids.next(), audit: () => undefined } as const
+    return leading.unitOfWork.run(options, async (change) => {
+      const cursor = await lockCursor(change.db, consumer.name)
+      const events = await readAfter(change.db, cursor, batch)
+      assertContiguous(cursor, events)
+      const last = events.at(-1)
+      if (last === undefined) return false
+      await hand(change, events)
+      await moveCursor(change.db, consumer.name, last.seq)
+      return events.length === batch
+    })
+  }
+
+  async function hand(
+    change: Parameters<OutboxConsumer['handle']>[0],
+    events: readonly NumberedEvent[],
+  ): Promise<void> {
+    try {
+      await consumer.handle(change, events)
+    } catch (error) {
+      const [first] = events
+      if (first !== undefined && events.length === 1 && !isDatastoreAway(error))
+        deps.onPoison(consumer.name, first, error)
+      throw error
+    }
+  }
+
+  return {
+    name: consumptionOf(consumer),
+    everyMs: POLL_MS,
+    async run(leading) {
+      await register(leading)
+      if (!(await hasUnread(worker, consumer.name))) return false
+      try {
+        const isMore = await take(leading)
+        batch = Math.min(batch * 2, BATCH_MAX)
+        return isMore
+      } catch (error) {
+        if (batch === 1 || error instanceof LeadershipLost || isDatastoreAway(error)) throw error
+        // One event of many cannot be taken: those before it can, one by one.
+        batch = 1
+        return true
+      }
+    },
+  }
+}
+
+/** @throws Error when a number is missing: whoever goes on would skip an event. */
+function assertContiguous(cursor: bigint, events: readonly NumberedEvent[]): void {
+  const missing = events.findIndex(({ seq }, index) => seq !== cursor + BigInt(index) + 1n)
+  if (missing !== -1)
+    throw new Error(`outbox row ${cursor + BigInt(missing) + 1n} is missing: nothing after it is consumed`)
+}
+
+function isDatastoreAway(error: unknown): boolean {
+  return error instanceof DatastoreError && error.failure === 'unavailable'
+}

@@ -1,0 +1,26 @@
+import type { Clock } from '../ports/clock.ts'
+import type { LeaderJob } from '../ports/leadership.ts'
+import type { OutboxConsumer } from '../ports/outbox.ts'
+import { pruneRows } from './store.ts'
+
+/** How long a row is kept at least (decisions: Events). */
+const KEPT_MS = 7 * 24 * 60 * 60 * 1000
+const EVERY_MS = 60_000
+const ROWS_MAX = 1_000
+
+/** Deletes outbox rows that every consumer has taken and that are seven days old. */
+export function createPruning(deps: {
+  readonly clock: Clock
+  readonly consumers: readonly OutboxConsumer[]
+}): LeaderJob {
+  const names = deps.consumers.map(({ name }) => name)
+  return {
+    name: 'outbox-pruning',
+    everyMs: EVERY_MS,
+    async run(leading) {
+      const before = new Date(deps.clock.now() - KEPT_MS)
+      const pruned = await leading.transaction((tx) => pruneRows(tx, { names, before, max: ROWS_MAX }))
+      return pruned === ROWS_MAX
+    },
+  }
+}

@@ -1,0 +1,13 @@
+import { accessOf, type CredentialKind, type Operation } from './operation.ts'
+
+/** What a call counts against, beside the failures of its address: one node, one join token, or one principal. */
+export type LimitClass = 'node' | 'registration' | 'read' | 'write'
+
+/**
+ * The class of an operation for callers with that kind of credential (decisions: Rate limits). A node counts as itself
+ * whatever it calls, a join token as well; all others by what the operation does, checks and lookups being reads.
+ */
+export function limitClassOf(operation: Pick<Operation, 'access' | 'method'>, kind: CredentialKind): LimitClass {
+  if (kind === 'nsk') return 'node'
+  return kind === 'join-token' ? 'registration' : accessOf(operation)
+}

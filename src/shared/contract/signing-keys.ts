@@ -1,0 +1,70 @@
+import { z } from 'zod'
+import { Instant } from './fields.ts'
+import { check, defineSurface, open, OPERATOR } from './operation.ts'
+
+/** A JWK (RFC 7517 §4, RFC 8037 §2); the members beyond those of the RFCs are for people. */
+export const SigningKey = z
+  .object({
+    kty: z.literal('OKP'),
+    crv: z.literal('Ed25519'),
+    x: z.string().describe('The public key in base64url'),
+    kid: z.string().describe('JWK thumbprint (RFC 7638)'),
+    alg: z.literal('EdDSA'),
+    use: z.literal('sig'),
+    nbf: z.int().describe('Nothing that it signed is older; Unix seconds'),
+    exp: z.int().optional().describe('It verifies nothing from then on; Unix seconds. Absent while none follows it'),
+    state: z.enum(['next', 'current', 'retired']).describe('At the time of the answer; next ones sign later'),
+    signs_from: Instant,
+    not_before: Instant.describe('nbf as an instant'),
+    not_after: Instant.nullable().describe('exp as an instant'),
+  })
+  .meta({ id: 'SigningKey' })
+
+const SigningKeySet = z
+  .object({ keys: z.array(SigningKey).describe('The current one first, then one that follows, then retired ones') })
+  .meta({ id: 'SigningKeySet' })
+
+const SigningKeyRotation = z
+  .object({
+    kid: z.string().describe('The new key'),
+    signs_from: Instant.describe('Until then the previous key signs'),
+    previous_kid: z.string(),
+    verifies_until: Instant.describe('What the previous key signed can be verified until then'),
+  })
+  .meta({ id: 'SigningKeyRotation' })
+
+export const signingKeys = defineSurface('signing-keys', 'Keys that sign event envelopes and session tokens', {
+  GetSigningKeys: {
+    method: 'GET',
+    path: '/v1/signing-keys',
+    summary: 'List the keys that verify event envelopes and session tokens',
+    description:
+      'A JWK Set (RFC 7517). A key is published before it signs and stays until nothing that it signed is in use, so that a copy kept no longer than Cache-Control says always has the key of what arrives.',
+    credentials: [],
+    gate: open('public keys are for everybody who verifies'),
+    audit: { none: 'decisions: the operation is open and tells nothing about a tenant' },
+    responses: { 200: SigningKeySet },
+    headers: { 'Cache-Control': 'How long the list may be kept' },
+    problems: ['signing_unavailable'],
+    cli: { command: 'signing-keys list', rows: 'keys', columns: ['kid', 'state', 'signs_from', 'not_after'] },
+  },
+  PostSigningKeysRotate: {
+    method: 'POST',
+    path: '/v1/signing-keys/rotate',
+    summary: 'Replace the key that signs',
+    description:
+      'The new key is published at once and signs later, when every copy of the list has it. While a rotation is pending, asking again answers that one.',
+    credentials: OPERATOR,
+    idempotent: true,
+    gate: check('manage', 'platform:main'),
+    audit: { relation: 'signing_keys.rotate', when: 'all' },
+    responses: { 200: SigningKeyRotation },
+    problems: ['signing_unavailable'],
+    cli: {
+      command: 'signing-keys rotate',
+      confirm: 'yes',
+      columns: ['kid', 'signs_from', 'previous_kid', 'verifies_until'],
+      done: 'Key {kid} is published and signs from {signs_from} on.',
+    },
+  },
+})

@@ -1,0 +1,45 @@
+import type { Surface } from './operation.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** Chapters of the document, in the order in which somebody new would read them. */
+const CHAPTERS: readonly { readonly name: string; readonly surfaces: readonly string[] }[] = [
+  { name: 'Signing in', surfaces: ['auth', 'tokens', 'sessions', 'device', 'service-tokens', 'idp'] },
+  { name: 'Tenancy', surfaces: ['domains', 'projects', 'resources'] },
+  { name: 'Access', surfaces: ['authz', 'grants', 'groups', 'identities', 'admin-tokens'] },
+  { name: 'Fleet', surfaces: ['join-tokens', 'nodes', 'keys', 'mesh', 'signing-keys'] },
+  { name: 'Records', surfaces: ['audit'] },
+  { name: 'This API', surfaces: ['meta'] },
+]
+
+/** Where surfaces are that no chapter names: a renderer leaves out what is in no chapter. */
+const OTHERS = 'More'
+
+/** Names that their words do not make. */
+const DISPLAY_NAMES: Readonly<Record<string, string>> = {
+  'admin-tokens': 'Tokens of others',
+  authz: 'Permission checks',
+  idp: 'Identity providers',
+  meta: 'Contract and documentation',
+  tokens: 'Your tokens',
+}
+
+/** One tag per surface. `x-displayName` is what people read; the name stays what scopes are made of. */
+export function tagsOf(surfaces: readonly Surface[]): readonly Json[] {
+  return surfaces.map(({ name, summary }) => ({ name, 'x-displayName': displayNameOf(name), description: summary }))
+}
+
+/** The chapters that the surfaces make, each surface in exactly one. */
+export function tagGroupsOf(surfaces: readonly Surface[]): readonly Json[] {
+  const names = surfaces.map(({ name }) => name)
+  const placed = new Set(CHAPTERS.flatMap((chapter) => chapter.surfaces))
+  const others = { name: OTHERS, surfaces: names.filter((name) => !placed.has(name)) }
+  return [...CHAPTERS, others]
+    .map((chapter) => ({ name: chapter.name, tags: chapter.surfaces.filter((name) => names.includes(name)) }))
+    .filter(({ tags }) => tags.length > 0)
+}
+
+function displayNameOf(name: string): string {
+  const words = name.replaceAll('-', ' ')
+  return DISPLAY_NAMES[name] ?? `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`
+}

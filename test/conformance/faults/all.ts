@@ -1,0 +1,15 @@
+import { accessFaults } from './access.ts'
+import { bodiesFaults } from './bodies.ts'
+import { everyAnswerFaults } from './every-answer.ts'
+import type { Fault } from './fault.ts'
+import { parametersFaults } from './parameters.ts'
+import { successFaults } from './success.ts'
+
+/** Servers wrong on purpose: each must be found out. */
+export const FAULTS: readonly Fault[] = [
+  ...accessFaults,
+  ...parametersFaults,
+  ...bodiesFaults,
+  ...successFaults,
+  ...everyAnswerFaults,
+]

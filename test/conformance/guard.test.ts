@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest'
+import { contract } from '../../src/shared/contract/index.ts'
+import type { Operation } from '../../src/shared/contract/operation.ts'
+import type { PROBLEMS } from '../../src/shared/problems.ts'
+import { fixtureContract } from '../support/fixture-server.ts'
+import { GUARDS } from './guards.ts'
+import { scenarios } from './scenarios/all.ts'
+import { placedIn, type Placed } from './subject.ts'
+
+const placed = placedIn(contract)
+
+describe('no operation of the contract ships without', () => {
+  describe.each(GUARDS)('$title', ({ missing }) => {
+    it.each(placed)('$id', ({ operation }) => {
+      expect(missing(operation)).toBeUndefined()
+    })
+  })
+
+  it.each(placed)('a conformance scenario: $id', ({ id }) => {
+    expect(scenarios[id]).toBeTypeOf('function')
+  })
+})
+
+it('no two operations share an id, or a method and a path', () => {
+  const ids = placed.map(({ id }) => id)
+  const routes = placed.map(({ operation: { method, path } }) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`)
+  expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([])
+  expect(routes.filter((route, index) => routes.indexOf(route) !== index)).toEqual([])
+})
+
+it('every operation is under the surface whose scopes cover it, and no surface is empty', () => {
+  const counts = Object.values(contract).map(({ name, operations }) => [name, Object.keys(operations).length] as const)
+  expect(counts.filter(([, count]) => count === 0)).toEqual([])
+  expect(new Set(counts.map(([name]) => name)).size).toBe(counts.length)
+})
+
+/** A sound operation, to be spoilt. */
+const sound = fixtureContract.fixture.operations.CreateThing as Operation
+
+/** The same without a member. */
+function without(member: keyof Operation): Operation {
+  const { [member]: _gone, ...rest } = sound
+  // What a contract that the type checker did not see may look like.
+  return rest as Operation
+}
+
+const SPOILT: readonly (readonly [string, Operation])[] = [
+  ['a gate', { ...sound, gate: {} }],
+  ['a gate', { ...sound, gate: { open: ' ' } }],
+  ['a gate', { ...sound, gate: { ...sound.gate, open: 'S0: both' } }],
+  ['a gate', { ...sound, gate: { anyOf: [] } }],
+  ['a gate', { ...sound, gate: { anyOf: [{ relation: 'manage', object: 'project:{path.other}' }] } }],
+  ['a gate', { ...sound, gate: { anyOf: [{ relation: 'manage', object: 'project:{body.other}' }] } }],
+  ['a credential', { ...sound, credentials: [] }],
+  ['an audit relation', { ...sound, audit: { none: '' } }],
+  ['an audit relation', { ...sound, audit: { relation: '', when: 'all' } }],
+  ['a body cap', without('bodyBytesMax')],
+  ['a body cap', { ...sound, bodyBytesMax: 0 }],
+  ['a body cap', without('body')],
+  ['its problem codes', { ...sound, params: undefined } as unknown as Operation],
+  ['its problem codes', { ...sound, problems: ['nonsense' as keyof typeof PROBLEMS] }],
+  ['its problem codes', { ...sound, problems: ['slug_conflict', 'slug_conflict'] }],
+  ['a success answer', { ...sound, responses: {} }],
+  ['a success answer', { ...sound, responses: { 400: null } }],
+  ['a success answer', { ...sound, responses: { 200: null, 201: null } }],
+  ['words for a stranger', { ...sound, summary: '' }],
+]
+
+describe('the guards find out what is missing', () => {
+  it.each(SPOILT)('%s (%#)', (title, operation) => {
+    const guard = GUARDS.find((one) => one.title === title)
+    expect(guard?.missing(sound)).toBeUndefined()
+    expect(guard?.missing(operation)).toBeTypeOf('string')
+  })
+
+  it('in a spoilt operation for each of them', () => {
+    const spoilt = new Set(SPOILT.map(([title]) => title))
+    expect(GUARDS.map(({ title }) => title).filter((title) => !spoilt.has(title))).toEqual([])
+  })
+})
+
+it.each(placedIn(fixtureContract).map(({ id, operation }: Placed) => [id, operation] as const))(
+  'the guards pass what the vocabulary can say: %s',
+  (_, operation) => {
+    expect(GUARDS.flatMap(({ missing }) => missing(operation) ?? [])).toEqual([])
+  },
+)

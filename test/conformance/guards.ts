@@ -1,0 +1,94 @@
+import { z } from 'zod'
+import type { AnySchema, GateLeg, Operation } from '../../src/shared/contract/operation.ts'
+import { problemCodesOf } from '../../src/shared/contract/problem-codes.ts'
+import { PROBLEMS } from '../../src/shared/problems.ts'
+
+/** Something without which no operation ships. */
+export interface Guard {
+  readonly title: string
+  /** What is missing, in words; undefined when nothing is. */
+  missing(operation: Operation): string | undefined
+}
+
+/** More is no bound. */
+const CAP_MAX = 1024 * 1024
+
+/** What every operation of a contract has, whatever it is. */
+export const GUARDS: readonly Guard[] = [
+  { title: 'a gate', missing: (operation) => gateMissing(operation) ?? holeMissing(operation) },
+  {
+    title: 'a credential',
+    missing: ({ credentials, gate }) =>
+      credentials.length === 0 && gate.open === undefined ? 'it takes none and is not declared open' : undefined,
+  },
+  {
+    title: 'an audit relation',
+    missing({ audit }) {
+      if ('none' in audit) return audit.none.trim() === '' ? 'no audit row, and no clause that says why' : undefined
+      return /^[a-z][a-z_.]*$/.test(audit.relation) ? undefined : `the relation is ${JSON.stringify(audit.relation)}`
+    },
+  },
+  {
+    title: 'a body cap',
+    missing({ body, bodyBytesMax }) {
+      if (body === undefined) return bodyBytesMax === undefined ? undefined : 'it has a cap and no body'
+      if (bodyBytesMax === undefined) return 'it has a body and no cap'
+      return bodyBytesMax > 0 && bodyBytesMax <= CAP_MAX ? undefined : `the cap is ${bodyBytesMax}`
+    },
+  },
+  { title: 'its problem codes', missing: problemMissing },
+  {
+    title: 'a success answer',
+    missing({ responses }) {
+      const statuses = Object.keys(responses).map(Number)
+      return statuses.length === 1 && statuses.every((status) => status >= 200 && status < 300)
+        ? undefined
+        : `the statuses are ${statuses.join(', ') || 'none'}`
+    },
+  },
+  {
+    title: 'words for a stranger',
+    missing: ({ summary }) => (/^[A-Z].*[^.]$/.test(summary) ? undefined : `the summary is ${JSON.stringify(summary)}`),
+  },
+]
+
+function gateMissing({ gate }: Operation): string | undefined {
+  if (gate.open !== undefined && gate.anyOf !== undefined) return 'it is open and has legs'
+  if (gate.open !== undefined) return gate.open.trim() === '' ? 'it is open, and no clause says why' : undefined
+  return gate.anyOf === undefined || gate.anyOf.length === 0 ? 'it is neither open nor has legs' : undefined
+}
+
+/** A hole over a member that the operation does not have is never filled: the leg would be passed over. */
+function holeMissing({ gate, params, query, body, audit }: Operation): string | undefined {
+  const legs: readonly GateLeg[] = [
+    ...(gate.anyOf ?? []),
+    ...(gate.rows ? [gate.rows] : []),
+    ...(gate.denial ? [gate.denial] : []),
+  ]
+  const objects = [...legs.map(({ object }) => object), ...('object' in audit && audit.object ? [audit.object] : [])]
+  const known = { path: membersOf(params), query: membersOf(query), body: membersOf(body) }
+  for (const [hole, source = '', member = ''] of objects.join(' ').matchAll(/\{(path|query|body)\.(\w+)\}/g)) {
+    if (!known[source as keyof typeof known].includes(member)) return `nothing fills ${hole}`
+  }
+  return undefined
+}
+
+function problemMissing(operation: Operation): string | undefined {
+  const holes = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
+  const members = membersOf(operation.params)
+  const unparsed = holes.find((hole) => !members.includes(hole))
+  if (unparsed !== undefined) return `nothing parses ${unparsed}`
+  const stranger = problemCodesOf(operation).find((code) => !Object.hasOwn(PROBLEMS, code))
+  if (stranger !== undefined) return `${stranger} is not in the catalogue`
+  const { problems } = operation
+  const twice = problems.find((code, index) => problems.indexOf(code) !== index)
+  return twice === undefined ? undefined : `${twice} is declared twice`
+}
+
+/** Members of an object; of alternatives, of all of them. */
+function membersOf(schema: AnySchema | undefined): readonly string[] {
+  if (schema instanceof z.ZodObject) return Object.keys(schema.shape)
+  // Alternatives of the contract are objects.
+  if (schema instanceof z.ZodUnion) return (schema.def.options as readonly AnySchema[]).flatMap(membersOf)
+  return []
+}

@@ -1,0 +1,26 @@
+import { sql } from 'kysely'
+import { describe, expect, it } from 'vitest'
+import { DATASTORE_KINDS, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
+import { rowDigests } from './row-digests.ts'
+
+describe.each(DATASTORE_KINDS)('the digest of rows on the %s datastore', (kind) => {
+  describe.skipIf(isDatastoreMissing(kind))('', () => {
+    const { current } = useDatastore(kind)
+
+    it('tells a row that was added, changed or deleted, by its table', async () => {
+      const db = current().pool('bulk')
+      const run = async (text: string) => {
+        const before = await rowDigests(current())
+        await sql.raw(text).execute(db)
+        const after = await rowDigests(current())
+        return Object.keys(after).filter((table) => after[table] !== before[table])
+      }
+      await sql.raw('create table digested (id int, name text, last_used_at int)').execute(db)
+      expect(await run("insert into digested values (1, 'a', 1)")).toEqual(['digested'])
+      expect(await run("update digested set name = 'b'")).toEqual(['digested'])
+      expect(await run('update digested set last_used_at = 2')).toEqual([])
+      expect(await run('update authz_head set revision = revision + 1')).toEqual(['authz_head'])
+      expect(await run('delete from digested')).toEqual(['digested'])
+    })
+  })
+})

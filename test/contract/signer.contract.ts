@@ -1,0 +1,193 @@
+import { createPublicKey, verify } from 'node:crypto'
+import { verifyAsync } from '@noble/ed25519'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { masterKeyOf } from '../../src/server/adapters/keyring/master-key.ts'
+import { openRing } from '../../src/server/adapters/keyring/open-keyring.ts'
+import { createSecretStore } from '../../src/server/adapters/keyring/ring.ts'
+import { openSigner, type FollowingSigner } from '../../src/server/adapters/sealed-signer/open-signer.ts'
+import type { KeyRotation, VerificationKey } from '../../src/server/ports/signer.ts'
+import { type DatastoreKind, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
+
+const START_MS = Date.UTC(2026, 0, 1)
+const MESSAGE = Buffer.from('{"api_version":"v1"}')
+const MINUTE_MS = 60_000
+const DAY_MS = 86_400_000
+
+/** What a signer promises over every datastore (`ports/signer.ts`). */
+export function signerContract(kind: DatastoreKind): void {
+  describe.skipIf(isDatastoreMissing(kind))(`the signer on the ${kind} datastore`, () => {
+    const store = useDatastore(kind)
+    const clock = { nowMs: START_MS, now: () => clock.nowMs }
+    beforeEach(async () => {
+      clock.nowMs = START_MS
+      await emptyTables(store.current())
+    })
+
+    async function open(): Promise<FollowingSigner> {
+      const ring = await openRing(store.current(), masterKeyOf(Buffer.alloc(32, 7)), clock)
+      return openSigner({ datastore: store.current(), secrets: createSecretStore(ring), clock })
+    }
+
+    async function rotate(signer: FollowingSigner): Promise<KeyRotation> {
+      const rotation = await store.current().transaction('interactive', (tx) => signer.rotate(tx))
+      await signer.refresh()
+      return rotation
+    }
+
+    const states = (signer: FollowingSigner) => signer.keys().map(({ kid, state }) => [kid, state])
+    const kidOf = async (signer: FollowingSigner) => (await signer.sign(MESSAGE)).kid
+
+    test('signs what node:crypto and noble verify under the published key', async () => {
+      const signer = await open()
+      const { kid, signature } = await signer.sign(MESSAGE)
+      const [key] = signer.keys()
+      expect(key).toMatchObject({ kid, notBefore: new Date('2026-01-01'), notAfter: undefined, state: 'current' })
+      const raw = key?.publicKey ?? Buffer.alloc(0)
+      expect(verify(null, MESSAGE, publicKeyOf(raw), signature)).toBe(true)
+      expect(await verifyAsync(signature, MESSAGE, raw)).toBe(true)
+    })
+
+    test('keeps its key over restarts, and replicas that start at once share it', async () => {
+      const signers = await Promise.all([open(), open(), open()])
+      const kids = [...signers, await open()].map((signer) => signer.keys().map(({ kid }) => kid))
+      expect(new Set(kids.map(String)).size).toBe(1)
+      expect(kids[0]).toHaveLength(1)
+    })
+
+    test('stores the private key sealed', async () => {
+      await open()
+      const [row] = await store.current().pool('interactive').selectFrom('signing_keys').selectAll().execute()
+      expect(row?.private_sealed?.subarray(0, 2)).toEqual(Buffer.from([1, 8]))
+    })
+
+    test('publishes the next key at once and signs with it ten minutes later, to the millisecond', async () => {
+      const signer = await open()
+      const { next, previous } = await rotate(signer)
+      expect(next.signsFrom).toEqual(new Date(START_MS + 10 * MINUTE_MS))
+      expect(states(signer)).toEqual([
+        [previous.kid, 'current'],
+        [next.kid, 'next'],
+      ])
+      clock.nowMs = START_MS + 10 * MINUTE_MS - 1
+      expect(await kidOf(signer)).toBe(previous.kid)
+      clock.nowMs += 1
+      expect(await kidOf(signer)).toBe(next.kid)
+      expect(states(signer)).toEqual([
+        [next.kid, 'current'],
+        [previous.kid, 'retired'],
+      ])
+    })
+
+    test('a verifier that fetched the keys just before the rotation was over knows every key that signs while its copy lasts', async () => {
+      const [here, there] = [await open(), await open()]
+      const stale = there.keys().map(({ kid }) => kid)
+      await rotate(here)
+      // A replica that cannot read for two minutes still publishes; its answer is kept for `keepSeconds`.
+      for (let ms = 0; ms <= 120_000 + here.keepSeconds * 1000; ms += MINUTE_MS) {
+        clock.nowMs = START_MS + ms
+        expect(stale).toContain(await kidOf(here))
+      }
+    })
+
+    test('every replica signs with the same key at any time, also one that was not restarted', async () => {
+      const [here, there] = [await open(), await open()]
+      const { next } = await rotate(here)
+      await there.refresh()
+      const late = await open()
+      clock.nowMs = START_MS + 10 * MINUTE_MS
+      expect(await Promise.all([here, there, late].map(kidOf))).toEqual([next.kid, next.kid, next.kid])
+    })
+
+    test('the key before verifies for eight days after its last signature and is then published no more', async () => {
+      const signer = await open()
+      const { signature } = await signer.sign(MESSAGE)
+      const { next, previous } = await rotate(signer)
+      expect(previous.notAfter).toEqual(new Date(START_MS + 10 * MINUTE_MS + 8 * DAY_MS))
+      clock.nowMs = START_MS + 10 * MINUTE_MS + 8 * DAY_MS - 1
+      const retired = signer.keys().find(({ kid }) => kid === previous.kid)
+      expect(verify(null, MESSAGE, publicKeyOf(retired?.publicKey ?? Buffer.alloc(0)), signature)).toBe(true)
+      clock.nowMs += 1
+      expect(states(signer)).toEqual([[next.kid, 'current']])
+    })
+
+    test('a rotation that is asked for while one is pending is that one, from any replica', async () => {
+      const [here, there] = [await open(), await open()]
+      const first = await rotate(here)
+      clock.nowMs += 9 * MINUTE_MS
+      const again = await rotate(there)
+      expect([first.isNew, again.isNew]).toEqual([true, false])
+      expect(again).toEqual({ ...first, isNew: false })
+    })
+
+    test('rotations that are asked for at once are one', async () => {
+      const signers = [await open(), await open(), await open()]
+      const kids = await Promise.all(signers.map(async (signer) => (await rotate(signer)).next.kid))
+      expect(new Set(kids).size).toBe(1)
+    })
+
+    test('a rotation whose transaction fails never was', async () => {
+      const signer = await open()
+      const failed = store.current().transaction('interactive', async (tx) => {
+        await signer.rotate(tx)
+        throw new Error('meant')
+      })
+      await expect(failed).rejects.toThrow('meant')
+      await signer.refresh()
+      expect(signer.keys()).toMatchObject([{ state: 'current', notAfter: undefined }])
+    })
+
+    test('erases the private half of a key that verifies nothing any more, and keeps its public half', async () => {
+      const signer = await open()
+      const { previous } = await rotate(signer)
+      clock.nowMs = START_MS + 9 * DAY_MS
+      await rotate(signer)
+      const rows = await store.current().pool('interactive').selectFrom('signing_keys').selectAll().execute()
+      expect(rows).toHaveLength(3)
+      expect(rows.filter((row) => row.private_sealed === null)).toMatchObject([
+        { kid: previous.kid, public_key: previous.publicKey },
+      ])
+    })
+
+    test('follows the rotation of another process within fifteen seconds', async () => {
+      const [here, there] = [await open(), await open()]
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+      try {
+        there.follow(fail)
+        await rotate(here)
+        expect(there.keys()).toHaveLength(1)
+        await vi.advanceTimersByTimeAsync(15_000)
+        vi.useRealTimers()
+        await vi.waitFor(() => expect(there.keys()).toHaveLength(2))
+      } finally {
+        vi.useRealTimers()
+        there.stop()
+      }
+    })
+
+    test('publishes nothing, but signs on, once it could not read the keys for two minutes', async () => {
+      const signer = await open()
+      const [key] = signer.keys()
+      const elapsed = vi.spyOn(performance, 'now')
+      const sinceMs = performance.now()
+      signer.follow(fail)
+      try {
+        elapsed.mockReturnValue(sinceMs + 119_000)
+        expect(signer.keys()).toHaveLength(1)
+        elapsed.mockReturnValue(sinceMs + 121_000)
+        expect(() => signer.keys()).toThrow(expect.objectContaining({ code: 'signing_unavailable' }))
+        expect(await kidOf(signer)).toBe(key?.kid)
+      } finally {
+        elapsed.mockRestore()
+        signer.stop()
+      }
+    })
+  })
+}
+
+function publicKeyOf(raw: VerificationKey['publicKey']) {
+  return createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: raw.toString('base64url') }, format: 'jwk' })
+}
+
+function fail(error: unknown): never {
+  throw new Error('the keys could not be read anew', { cause: error })
+}

@@ -1,0 +1,183 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { chromium, type Browser, type Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { contract } from '../../src/shared/contract/index.ts'
+import type { Operation } from '../../src/shared/contract/operation.ts'
+import { startCtl, type CtlProcess } from '../support/ctl-process.ts'
+import { requirement } from '../support/requirements.mjs'
+
+vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 })
+
+const executablePath = requirement('chromium')
+const OPERATIONS = Object.values(contract).flatMap(({ operations }) => Object.entries<Operation>(operations))
+const DESKTOP = { width: 1280, height: 900 }
+const PHONE = { width: 375, height: 812 }
+/** A page that a person would wait for on a busy machine; an idle one takes about a second. */
+const DRAWN_MS = 40_000
+const PATIENTLY = { timeout: 20_000 }
+
+/** A page with everything that it did and should not have. */
+interface Visit {
+  readonly page: Page
+  /** Addresses off this server. */
+  readonly elsewhere: readonly string[]
+  /** Policy violations, script errors, console errors and failed requests. */
+  readonly complaints: readonly string[]
+}
+
+// Runs in the browser, which these types know nothing of.
+const REPORT_VIOLATIONS = `addEventListener('securitypolicyviolation', (event) =>
+  console.error('policy violation', event.violatedDirective, event.blockedURI))`
+
+describe.skipIf(executablePath === undefined)('the documentation page in a real browser', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ctl-docs-'))
+  let server: CtlProcess
+  let browser: Browser
+
+  beforeAll(async () => {
+    server = await startCtl({ args: ['--data-dir', join(folder, 'data')] })
+    // Chromium refuses to run as root inside its own sandbox.
+    const args = process.getuid?.() === 0 ? ['--no-sandbox'] : []
+    browser = await chromium.launch({ executablePath: executablePath ?? '', args })
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await server?.end('SIGTERM')
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  async function visit(viewport: { readonly width: number; readonly height: number }): Promise<Visit> {
+    const page = await browser.newPage({ viewport })
+    const elsewhere: string[] = []
+    const complaints: string[] = []
+    page.on('request', (request) => {
+      const url = request.url()
+      if (!url.startsWith(`${server.url}/`) && !url.startsWith(`blob:${server.url}/`)) elsewhere.push(url)
+    })
+    page.on('requestfailed', (request) => complaints.push(`${request.url()} failed`))
+    page.on('response', (response) => {
+      if (response.status() >= 400) complaints.push(`${response.url()} answered ${response.status()}`)
+    })
+    page.on('pageerror', (error) => complaints.push(error.message))
+    page.on('console', (message) => {
+      if (message.type() === 'error') complaints.push(message.text())
+    })
+    await page.addInitScript(REPORT_VIOLATIONS)
+    await page.goto(`${server.url}/v1/docs`)
+    await page.locator('[id="tag/nodes"]').waitFor({ timeout: DRAWN_MS })
+    return { page, elsewhere, complaints }
+  }
+
+  test('shows every operation, and neither breaks its policy nor reaches beyond this server', async () => {
+    const { page, elsewhere, complaints } = await visit(DESKTOP)
+    const drawn = await page.locator('[id*="/operation/"]').evaluateAll((all) => all.map(({ id }) => id))
+    for (const [id, { summary }] of OPERATIONS) {
+      const section = drawn.find((each) => each.endsWith(`/operation/${id}`))
+      expect(section, `${id} is not on the page`).toBeDefined()
+      expect((await page.locator(`[id="${section}"] h2`).first().textContent())?.trim()).toBe(summary)
+    }
+    await page.getByLabel('Search').fill('heartbeat')
+    await page.locator('[data-role="search:results"] li').first().waitFor()
+    expect({ elsewhere, complaints }).toEqual({ elsewhere: [], complaints: [] })
+    await page.close()
+  })
+
+  test('would be caught reaching beyond this server', async () => {
+    const { page, complaints } = await visit(DESKTOP)
+    await page.evaluate("void (new Image().src = 'https://elsewhere.example/logo.svg')")
+    await expect
+      .poll(() => complaints, PATIENTLY)
+      .toContain('policy violation img-src https://elsewhere.example/logo.svg')
+    await page.close()
+  })
+
+  test('explains credentials, names chapters for people and keeps holes in texts', async () => {
+    const { page } = await visit(DESKTOP)
+    const menu = page.getByRole('menuitem', { name: 'Fleet', exact: true })
+    expect(
+      await menu
+        .getByRole('menuitem')
+        .filter({ hasText: /^Join tokens/ })
+        .count(),
+    ).toBe(1)
+    expect(await page.locator('[id="section/Credentials"]').textContent()).toContain('apiToken')
+    const grant = await page.locator('[id$="/operation/CreateDomainGrant"]').textContent()
+    expect(grant).toContain('group:<uuid>#member')
+    expect(grant).toMatch(/scope: *grants:write *needs: *manage on domain:\{path\.id\}/)
+    await page.close()
+  })
+
+  test('hands out the contract that it carries, unchanged', async () => {
+    const { page, complaints } = await visit(DESKTOP)
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Download', exact: true }).click(),
+    ])
+    const saved = JSON.parse(readFileSync(await download.path(), 'utf8'))
+    expect(saved).toEqual(JSON.parse((await page.locator('#contract').textContent()) ?? ''))
+    expect(download.suggestedFilename()).toBe('openapi.json')
+    expect(complaints).toEqual([])
+    await page.close()
+  })
+
+  test('can be used with the keyboard alone', async () => {
+    const { page } = await visit(DESKTOP)
+    const chapter = page.locator('[data-item-id="tag/grants"]')
+    const entry = chapter.locator('[data-item-id$="/operation/CreateDomainGrant"]')
+    expect(await entry.isVisible()).toBe(false)
+    await tabTo(page, 'tag/grants')
+    await page.keyboard.press('Enter')
+    await entry.waitFor({ state: 'visible' })
+    await tabTo(page, 'operation/CreateDomainGrant')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/#tag\/grants\/operation\/CreateDomainGrant$/)
+    await expect.poll(() => isInView(page, '[id="tag/grants/operation/CreateDomainGrant"]'), PATIENTLY).toBe(true)
+    await page.close()
+  })
+
+  test('can be read on a phone: nothing is cut off at 375 px, and no text is small', async () => {
+    const { page, complaints } = await visit(PHONE)
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(375)
+    expect(await page.evaluate(SMALL_TEXTS)).toEqual([])
+    expect(complaints).toEqual([])
+    await page.close()
+  })
+
+  test('says what to do where scripts do not run', async () => {
+    const context = await browser.newContext({ javaScriptEnabled: false })
+    const page = await context.newPage()
+    await page.goto(`${server.url}/v1/docs`)
+    expect(await page.locator('noscript').textContent()).toContain('ctl openapi')
+    await context.close()
+  })
+})
+
+/** Texts that somebody has to read, smaller than 14 px; labels of frames in code samples may be. */
+const SMALL_TEXTS = `(() => {
+  const found = new Set()
+  const walker = document.createTreeWalker(document.getElementById('docs'), NodeFilter.SHOW_TEXT)
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const { parentElement: parent, textContent } = node
+    if (textContent.trim() === '' || textContent === 'Content type' || !parent.checkVisibility()) continue
+    const size = Number.parseFloat(getComputedStyle(parent).fontSize)
+    if (size < 14) found.add(size + ' px: ' + textContent)
+  }
+  return [...found]
+})()`
+
+/** Presses Tab until the menu's entry is reached. Throws when it never is. */
+async function tabTo(page: Page, id: string): Promise<void> {
+  for (let presses = 0; presses < 100; presses += 1) {
+    await page.keyboard.press('Tab')
+    const at = await page.evaluate('document.activeElement?.getAttribute("data-item-id")')
+    if (String(at).endsWith(id)) return
+  }
+  throw new Error(`Tab never reaches ${id}`)
+}
+
+async function isInView(page: Page, selector: string): Promise<boolean> {
+  const box = await page.locator(selector).first().boundingBox()
+  return box !== null && box.y > -50 && box.y < DESKTOP.height
+}

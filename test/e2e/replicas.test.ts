@@ -1,0 +1,286 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { Client } from 'pg'
+import type { CtlProcess } from '../support/ctl-process.ts'
+import { depth } from '../support/depth.ts'
+import {
+  callServer,
+  heartbeatOf,
+  metricOf,
+  startReplicas,
+  type Answered,
+  type EnrolledNode,
+  type Replicas,
+} from '../support/replicas.ts'
+import { requirement } from '../support/requirements.mjs'
+
+const ROUNDS = depth({ ci: 5, deep: 50 })
+const OUTAGES = depth({ ci: 1, deep: 5 })
+/** Longer than a call waits for a connection. */
+const BLOCKED_MS = 6_000
+const TAKEOVERS = depth({ ci: 1, deep: 5 })
+/** What a change may take to be seen by every replica. */
+const SEEN_WITHIN_MS = 1_000
+
+describe.skipIf(requirement('postgresql') === undefined)('servers on one PostgreSQL', () => {
+  let replicas: Replicas
+  beforeAll(async () => {
+    replicas = await startReplicas(3)
+  }, 180_000)
+  afterAll(() => replicas?.stop(), 60_000)
+
+  const admin = (server: CtlProcess, call: { method?: string; path: string; body?: unknown }) =>
+    callServer(server, { token: replicas.token, ...call })
+  const server = (index: number): CtlProcess => {
+    const found = replicas.servers[index % replicas.servers.length]
+    if (found === undefined) throw new Error('no server')
+    return found
+  }
+
+  /** Asks until the answer is that status, and resolves with the time that it took. */
+  async function until(status: number, ask: () => Promise<Answered>): Promise<number> {
+    const since = performance.now()
+    await vi.waitFor(async () => expect(await ask()).toMatchObject({ status }), { timeout: 15_000, interval: 10 })
+    return performance.now() - since
+  }
+
+  async function leader(among = replicas.servers): Promise<CtlProcess> {
+    return vi.waitFor(
+      async () => {
+        const flags = await Promise.all(among.map((each) => metricOf(each, 'leading')))
+        expect(flags.reduce((sum, flag) => sum + flag, 0)).toBe(1)
+        return server(replicas.servers.indexOf(among[flags.indexOf(1)] ?? server(0)))
+      },
+      { timeout: 30_000, interval: 100 },
+    )
+  }
+
+  test(`a revoked token and a changed tuple are seen by all within a second, ${ROUNDS} rounds`, async () => {
+    const took: number[] = []
+    for (let round = 0; round < ROUNDS; round++) {
+      const [here, ...others] = [0, 1, 2].map((offset) => server(round + offset)) as [CtlProcess, ...CtlProcess[]]
+      const identity = await admin(here, {
+        method: 'POST',
+        path: `/v1/domains/${replicas.domainId}/service-identities`,
+        body: { display_name: `Robot ${round}`, subject: `robot-${round}` },
+      })
+      const robot = String(identity.body['id'])
+      const issued = await admin(here, {
+        method: 'POST',
+        path: '/v1/admin/tokens',
+        body: { name: 'robot', identity_ref: `service:${robot}` },
+      })
+      expect(issued).toMatchObject({ status: 201 })
+      const token = String(issued.body['token'])
+      const path = `/v1/domains/${replicas.domainId}`
+      const reads = (by: CtlProcess) => callServer(by, { token, path })
+      await Promise.all(replicas.servers.map((each) => until(403, () => reads(each))))
+      const granted = await admin(here, {
+        method: 'POST',
+        path: `${path}/grants`,
+        body: { subject: `serviceaccount:${robot}`, relation: 'viewer' },
+      })
+      expect(granted).toMatchObject({ status: 201 })
+      took.push(...(await Promise.all(others.map((each) => until(200, () => reads(each))))))
+      await admin(here, { method: 'DELETE', path: `/v1/admin/tokens/${String(issued.body['id'])}` })
+      took.push(...(await Promise.all(others.map((each) => until(401, () => reads(each))))))
+    }
+    expect(Math.max(...took)).toBeLessThan(SEEN_WITHIN_MS)
+  }, 120_000)
+
+  test(`a leader that is stopped loses its term, and does no harm when it wakes, ${TAKEOVERS} takeovers`, async () => {
+    for (let round = 0; round < TAKEOVERS; round++) {
+      const first = await leader()
+      const others = replicas.servers.filter((each) => each !== first)
+      const [{ term } = {}] = await replicas.rows('select term::int from leader_term')
+      process.kill(first.pid, 'SIGSTOP')
+      try {
+        await admin(others[0] ?? first, { method: 'POST', path: '/v1/auth/tokens', body: { name: `asleep ${round}` } })
+        const second = await leader(others)
+        expect(second).not.toBe(first)
+        await vi.waitFor(async () => expect(await unnumbered()).toBe(0), { timeout: 10_000 })
+      } finally {
+        process.kill(first.pid, 'SIGCONT')
+      }
+      await vi.waitFor(async () => expect(await metricOf(first, 'leading')).toBe(0), { timeout: 10_000 })
+      expect(first.stderr()).toContain('this process no longer leads')
+      await admin(first, { method: 'POST', path: '/v1/auth/tokens', body: { name: `awake ${round}` } })
+      await vi.waitFor(async () => expect(await unnumbered()).toBe(0), { timeout: 10_000 })
+      expect(await replicas.rows('select term::int from leader_term')).toEqual([{ term: Number(term) + 1 }])
+      expect(await disorder()).toEqual([])
+    }
+  }, 120_000)
+
+  const unnumbered = async () => (await replicas.rows('select 1 from outbox where seq is null')).length
+  /** Numbers that are missing or do not follow the order of their rows' writers, and consumers that are not at the head. */
+  const disorder = () =>
+    replicas.rows(`
+      select 'gap' as fault from (select count(*) as n, min(seq) as low, max(seq) as high from outbox) as o
+      where n > 0 and n <> high - low + 1
+      union all select 'head' from outbox_head where seq <> (select max(seq) from outbox)
+      union all select 'behind ' || name from outbox_consumers as c
+      where seq < (select max(seq) from outbox where event = 'ServiceIdentityProvisioned') or seq > (select seq from outbox_head)
+      union all select 'edge of ' || p.id from principals as p where 1 <> (
+        select count(*) from relation_tuples where resource_id = p.id::text and relation = 'domain')`)
+
+  test('an exhausted pool and a storm of calls leave heartbeats alone, those of unknown nodes too', async () => {
+    const nodes = await replicas.enrol(16)
+    const busy = server(1)
+    const blocker = new Client({ connectionString: replicas.cluster.url })
+    await blocker.connect()
+    await blocker.query('begin; lock table audit in access exclusive mode')
+    const storm = [
+      ...Array.from({ length: 60 }, (_, n) =>
+        admin(busy, { method: 'POST', path: '/v1/auth/tokens', body: { name: `storm ${n}` } }),
+      ),
+      ...Array.from({ length: 400 }, () =>
+        callServer(busy, { token: `psk_local_${'0'.repeat(32)}_${'a'.repeat(49)}`, path: '/v1/auth/whoami' }),
+      ),
+      ...Array.from({ length: 400 }, () => admin(busy, { path: `/v1/domains/${replicas.domainId}` })),
+    ]
+    try {
+      const held = () =>
+        replicas.rows(
+          `select 1 from pg_stat_activity where wait_event_type = 'Lock' and application_name = 'ctl interactive'`,
+        )
+      await vi.waitFor(async () => expect((await held()).length).toBeGreaterThanOrEqual(16), { timeout: 10_000 })
+      const latencies: number[] = []
+      const since = performance.now()
+      while (performance.now() - since < BLOCKED_MS)
+        latencies.push(...(await Promise.all(nodes.map((node) => beat(busy, node)))))
+      expect((await held()).length).toBeGreaterThanOrEqual(1)
+      expect(latencies.length).toBeGreaterThan(nodes.length)
+      expect(Math.max(...latencies)).toBeLessThan(1_500)
+    } finally {
+      await blocker.query('rollback')
+      await blocker.end()
+    }
+    const answers = await Promise.all(storm)
+    // What people asked for did fail: the pool that they share was exhausted.
+    expect(answers.filter(({ status }) => status >= 500).length).toBeGreaterThan(100)
+    expect(answers.filter(({ status }) => ![200, 201, 401, 500, 503].includes(status))).toEqual([])
+  }, 120_000)
+
+  test('a PostgreSQL without a free connection slot takes heartbeats all the same', async () => {
+    const [known, ...nodes] = await replicas.enrol(9)
+    if (known === undefined) throw new Error('no node')
+    await Promise.all(replicas.servers.map((each) => beat(each, known)))
+    const crowd: Client[] = []
+    const fill = async (): Promise<void> => {
+      for (;;) {
+        const client = new Client({ connectionString: replicas.cluster.url })
+        client.on('error', () => undefined)
+        await client.connect()
+        crowd.push(client)
+      }
+    }
+    try {
+      await expect(fill()).rejects.toMatchObject({ code: '53300' })
+      const latencies = await Promise.all(
+        replicas.servers.flatMap((each) =>
+          nodes.map(async (node) => Math.max(await beat(each, node), await beat(each, node))),
+        ),
+      )
+      expect(Math.max(...latencies)).toBeLessThan(1_500)
+      await expect(fill()).rejects.toMatchObject({ code: '53300' })
+    } finally {
+      await Promise.all(crowd.map((client) => client.end()))
+    }
+  }, 60_000)
+
+  /** Sends a heartbeat, which must be accepted, and resolves with the time that it took. */
+  async function beat(to: CtlProcess, node: EnrolledNode): Promise<number> {
+    const since = performance.now()
+    expect(await callServer(to, heartbeatOf(node))).toMatchObject({ status: 200 })
+    return performance.now() - since
+  }
+
+  test(`PostgreSQL goes and comes back under load: documented codes, then all is well again, ${OUTAGES} times`, async () => {
+    const nodes = await replicas.enrol(6)
+    for (let round = 0; round < OUTAGES; round++) {
+      const load = underLoad(nodes)
+      await vi.waitFor(() => expect(load.answers.length).toBeGreaterThan(50), { timeout: 20_000 })
+      await replicas.cluster.end('SIGQUIT')
+      const gone = load.answers.length
+      await vi.waitFor(() => expect(load.answers.slice(gone).filter(isRefused).length).toBeGreaterThan(30), {
+        timeout: 60_000,
+      })
+      await replicas.cluster.start()
+      await Promise.all(
+        replicas.servers.flatMap((each) => [
+          until(200, () => admin(each, { path: `/v1/domains/${replicas.domainId}` })),
+          ...nodes.map((node) => until(200, () => callServer(each, heartbeatOf(node)))),
+        ]),
+      )
+      await leader()
+      const answers = await load.stop()
+      expect(summaryOf(answers.filter(isRefused))).toEqual(
+        expect.arrayContaining(['read 503 datastore_unavailable', 'heartbeat 503 datastore_unavailable']),
+      )
+      expect(summaryOf(answers).filter((line) => !DOCUMENTED.has(line))).toEqual([])
+      expect(Math.max(...answers.map(({ tookMs }) => tookMs))).toBeLessThan(10_000)
+    }
+    await vi.waitFor(async () => expect(await unnumbered()).toBe(0), { timeout: 10_000 })
+    expect(await disorder()).toEqual([])
+  }, 240_000)
+
+  interface Seen extends Answered {
+    readonly kind: 'read' | 'write' | 'heartbeat'
+    readonly tookMs: number
+  }
+
+  /** Those whose credential is known for the rest of its lease reach the store: 500, of which S1 has no code of its own. */
+  const DOCUMENTED: ReadonlySet<string> = new Set([
+    'read 200',
+    'read 500 internal',
+    'read 503 datastore_unavailable',
+    'read 503 authz_unavailable',
+    'write 201',
+    'write 500 internal',
+    'write 503 datastore_unavailable',
+    'write 503 authz_unavailable',
+    'heartbeat 200',
+    'heartbeat 500 internal',
+    'heartbeat 503 datastore_unavailable',
+  ])
+  const isRefused = ({ status }: Seen): boolean => status >= 500
+  const summaryOf = (answers: readonly Seen[]): string[] => [
+    ...new Set(
+      answers.map(({ kind, status, body }) => [kind, status, ...(status >= 400 ? [body['code']] : [])].join(' ')),
+    ),
+  ]
+
+  /** Reads, writes and sends heartbeats to every server until it is stopped. */
+  function underLoad(nodes: readonly EnrolledNode[]) {
+    const answers: Seen[] = []
+    const over = new AbortController()
+    const repeat = async (kind: Seen['kind'], ask: () => Promise<Answered>): Promise<void> => {
+      while (!over.signal.aborted) {
+        const since = performance.now()
+        const answer = await ask()
+        answers.push({ kind, ...answer, tookMs: performance.now() - since })
+        await new Promise((resolve) => setTimeout(resolve, 20))
+      }
+    }
+    const loops = replicas.servers.flatMap((each, index) => [
+      repeat('read', () => admin(each, { path: `/v1/domains/${replicas.domainId}` })),
+      repeat('write', () =>
+        admin(each, {
+          method: 'POST',
+          path: `/v1/domains/${replicas.domainId}/join-tokens`,
+          body: { ttl_seconds: 60 },
+        }),
+      ),
+      ...nodes
+        .filter((_, n) => n % replicas.servers.length === index)
+        .map((node) => repeat('heartbeat', () => callServer(each, heartbeatOf(node)))),
+    ])
+    return {
+      answers,
+      async stop(): Promise<readonly Seen[]> {
+        over.abort()
+        await Promise.all(loops)
+        return answers
+      },
+    }
+  }
+})

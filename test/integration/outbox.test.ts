@@ -1,0 +1,295 @@
+import { sql } from 'kysely'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { createParentEdgeConsumer } from '../../src/server/identities/parent-edge-consumer.ts'
+import { createConsumption } from '../../src/server/outbox/consumption.ts'
+import { createNumbering } from '../../src/server/outbox/numbering.ts'
+import { createPruning } from '../../src/server/outbox/pruning.ts'
+import { readLag } from '../../src/server/outbox/store.ts'
+import type { Datastore } from '../../src/server/ports/datastore.ts'
+import type { LeaderJob, Leading } from '../../src/server/ports/leadership.ts'
+import type { NumberedEvent, OutboxConsumer } from '../../src/server/ports/outbox.ts'
+import { Crash, crashingDatastore } from '../support/crashing-datastore.ts'
+import { DATASTORE_KINDS, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
+import { gate } from '../support/gate.ts'
+import { leaderParts, type LeaderParts } from '../support/leading.ts'
+
+const NOW = Date.parse('2026-03-10T08:00:00.000Z')
+const DAY_MS = 24 * 60 * 60 * 1000
+const HOME = '018f0000-0000-7000-8000-000000000001'
+const ROBOT = '018f0000-0000-7000-8000-000000000002'
+const PROVISIONED = {
+  event: 'ServiceIdentityProvisioned',
+  domainId: HOME,
+  aggregate: `serviceaccount:${ROBOT}`,
+  payload: { service_identity_id: ROBOT },
+}
+
+describe.each(DATASTORE_KINDS)('the outbox on the %s store', (kind) => {
+  describe.skipIf(isDatastoreMissing(kind))('with a leader', () => {
+    const store = useDatastore(kind)
+    let parts: LeaderParts
+    let leading: Leading
+    const onPoison = vi.fn<(consumer: string, event: NumberedEvent, error: unknown) => void>()
+
+    beforeEach(async () => {
+      onPoison.mockReset()
+      await sql`create table if not exists seen (seq bigint not null)`.execute(db())
+      await emptyTables(store.current())
+      parts = await leaderParts(store.current(), NOW)
+      leading = await parts.lead()
+      return () => parts.feed.stop()
+    })
+
+    const db = () => store.current().pool('interactive')
+    const emit = (...events: readonly string[]) =>
+      parts.unitOfWork.run({ pool: 'interactive', correlationId: 'x', audit: () => undefined }, async (change) => {
+        for (const event of events) change.emit({ event, domainId: null, aggregate: 'thing:1', payload: {} })
+      })
+    const numbering = (datastore: Datastore = store.current()) => createNumbering({ datastore, onNumbered: () => {} })
+    const numbered = async () =>
+      (await db().selectFrom('outbox').select(['seq', 'event']).orderBy('seq').execute()).map(
+        ({ seq, event }) => `${seq} ${event}`,
+      )
+    const consumption = (consumer: OutboxConsumer, datastore: Datastore = store.current()) =>
+      createConsumption({ datastore, ids: parts.ids, consumer, onPoison })
+    /** Writes down what it takes, in the transaction that moves its cursor. */
+    const recorder = (refused: () => string | undefined = () => undefined): OutboxConsumer => ({
+      name: 'recorder',
+      async handle(change, events) {
+        for (const { seq, event } of events) {
+          if (event === refused()) throw new Error(`cannot take ${event}`)
+          await sql`insert into seen (seq) values (${seq.toString()}::bigint)`.execute(change.db)
+        }
+      },
+    })
+    const seen = async () =>
+      (await sql<{ seq: string }>`select seq from seen order by ctid`.execute(db())).rows.map(({ seq }) => Number(seq))
+    const untilQuiet = async (job: LeaderJob, by: Leading = leading) => {
+      while (await job.run(by));
+    }
+
+    describe('numbering', () => {
+      test('gives contiguous numbers in the order of the rows, going on from the last one', async () => {
+        await emit('a', 'b')
+        await untilQuiet(numbering())
+        await emit('c')
+        await untilQuiet(numbering())
+        await untilQuiet(numbering())
+        expect(await numbered()).toEqual(['1 a', '2 b', '3 c'])
+      })
+
+      test('tells when there was something to number', async () => {
+        const onNumbered = vi.fn<() => void>()
+        const job = createNumbering({ datastore: store.current(), onNumbered })
+        await untilQuiet(job)
+        expect(onNumbered).not.toHaveBeenCalled()
+        await emit('a')
+        await untilQuiet(job)
+        expect(onNumbered).toHaveBeenCalledTimes(1)
+      })
+
+      test('takes more rows than fit into one pass', async () => {
+        await sql`insert into outbox (event, aggregate, payload, correlation_id, occurred_at)
+          select 'e' || n, 'thing:1', '{}', 'x', now() from generate_series(1, 2500) as n`.execute(db())
+        await untilQuiet(numbering())
+        const { rows } = await sql`select count(*)::int as count, min(seq)::int as first, max(seq)::int as last,
+          bool_and(event = 'e' || seq) as in_order from outbox`.execute(db())
+        expect(rows).toEqual([{ count: 2500, first: 1, last: 2500, in_order: true }])
+      })
+
+      test.skipIf(kind === 'embedded')(
+        'passes by a row whose transaction is still open, and numbers it when it is committed',
+        async () => {
+          const [begun, finish] = [gate(), gate()]
+          const slow = store.current().transaction('worker', async (tx) => {
+            await sql`insert into outbox (event, aggregate, payload, correlation_id, occurred_at)
+              values ('slow', 'thing:1', '{}', 'x', now())`.execute(tx)
+            begun.open()
+            await finish.passed
+          })
+          await begun.passed
+          await emit('quick')
+          await untilQuiet(numbering())
+          finish.open()
+          await slow
+          await untilQuiet(numbering())
+          expect(await numbered()).toEqual(['1 quick', '2 slow'])
+        },
+      )
+
+      test('of an ended term numbers nothing', async () => {
+        await emit('a')
+        await parts.lead()
+        await expect(numbering().run(leading)).rejects.toThrow('term 1 has ended')
+        expect(await numbered()).toEqual(['null a'])
+      })
+    })
+
+    describe('a consumer', () => {
+      test('gets every row in order, once what it writes is concerned', async () => {
+        await emit('a', 'b', 'c')
+        await untilQuiet(numbering())
+        await untilQuiet(consumption(recorder()))
+        await emit('d')
+        await untilQuiet(numbering())
+        await untilQuiet(consumption(recorder()))
+        expect(await seen()).toEqual([1, 2, 3, 4])
+        expect(await readLag(db())).toEqual({ unnumbered: 0, consumers: [{ name: 'recorder', rows: 0 }] })
+      })
+
+      test('that cannot take a row has taken those before it, says which one it is, and skips nothing', async () => {
+        let poison: string | undefined = 'c'
+        const job = consumption(recorder(() => poison))
+        await emit('a', 'b', 'c', 'd')
+        await untilQuiet(numbering())
+        await expect(untilQuiet(job)).rejects.toThrow('cannot take c')
+        expect(onPoison.mock.calls.map(([consumer, { seq, event }]) => [consumer, seq, event])).toEqual([
+          ['recorder', 3n, 'c'],
+        ])
+        await expect(untilQuiet(job)).rejects.toThrow('cannot take c')
+        expect(await seen()).toEqual([1, 2])
+        expect(await readLag(db())).toEqual({ unnumbered: 0, consumers: [{ name: 'recorder', rows: 2 }] })
+        poison = undefined
+        await untilQuiet(job)
+        expect(await seen()).toEqual([1, 2, 3, 4])
+      })
+
+      test('stops before a number that is missing', async () => {
+        await emit('a', 'b', 'c')
+        await untilQuiet(numbering())
+        await untilQuiet(consumption({ name: 'other', handle: async () => undefined }))
+        await sql`delete from outbox where seq = 2`.execute(db())
+        await expect(untilQuiet(consumption(recorder()))).rejects.toThrow('outbox row 2 is missing')
+        expect(await seen()).toEqual([1])
+      })
+
+      test('that is new begins with the oldest row that is kept', async () => {
+        await emit('a', 'b', 'c')
+        await untilQuiet(numbering())
+        await sql`delete from outbox where seq = 1`.execute(db())
+        await untilQuiet(consumption(recorder()))
+        expect(await seen()).toEqual([2, 3])
+      })
+    })
+
+    describe('pruning', () => {
+      const consumers = [recorder(), { name: 'other', handle: async () => undefined }]
+      const pruning = () => createPruning({ clock: parts.clock, consumers })
+
+      test('takes rows that every consumer has passed and that are seven days old', async () => {
+        await emit('a', 'b')
+        parts.clock.nowMs += 1
+        await emit('c')
+        await untilQuiet(numbering())
+        for (const consumer of consumers) await untilQuiet(consumption(consumer))
+        parts.clock.nowMs = NOW + 7 * DAY_MS
+        await untilQuiet(pruning())
+        expect(await numbered()).toEqual(['1 a', '2 b', '3 c'])
+        parts.clock.nowMs = NOW + 7 * DAY_MS + 1
+        await untilQuiet(pruning())
+        expect(await numbered()).toEqual(['3 c'])
+      })
+
+      test('leaves what one consumer has not passed, or one that is not known yet', async () => {
+        await emit('a', 'b')
+        await untilQuiet(numbering())
+        await untilQuiet(consumption(recorder()))
+        parts.clock.nowMs = NOW + 30 * DAY_MS
+        await untilQuiet(pruning())
+        expect(await numbered()).toEqual(['1 a', '2 b'])
+        await untilQuiet(consumption({ name: 'other', handle: async () => undefined }))
+        await emit('c')
+        await untilQuiet(pruning())
+        expect(await numbered()).toEqual(['null c'])
+      })
+    })
+
+    describe('the parent edge of a service identity', () => {
+      const edges = async () =>
+        (
+          await db()
+            .selectFrom('relation_tuples')
+            .select(['subject_type', 'subject_id', 'relation', 'resource_type', 'resource_id', 'structural'])
+            .execute()
+        ).map((row) => `${row.subject_type}:${row.subject_id} ${row.relation} ${row.resource_type}:${row.resource_id}`)
+      const EDGE = `domain:${HOME} domain serviceaccount:${ROBOT}`
+      const arrange = async () => {
+        await sql`insert into domains values (${HOME}, 'home', 'Home', '100.64.0.0/10', 300, '[]', null, '[]', now(), now())`.execute(
+          db(),
+        )
+        await sql`insert into principals (id, domain_id, kind, display_name, subject_sealed, subject_pseudonym, created_at, updated_at)
+          values (${ROBOT}, ${HOME}, 'service-identity', 'Robot', '\\x00', 'p', now(), now())`.execute(db())
+      }
+      const emitProvisioned = () =>
+        parts.unitOfWork.run(
+          { pool: 'interactive', correlationId: 'x', audit: () => undefined },
+          async ({ emit: append }) => append(PROVISIONED),
+        )
+
+      test('is written again where it is missing, and followed like any other change', async () => {
+        await arrange()
+        await emitProvisioned()
+        await untilQuiet(numbering())
+        await untilQuiet(consumption(createParentEdgeConsumer()))
+        expect(await edges()).toEqual([EDGE])
+        expect(parts.feed.revision()).toBe(1n)
+      })
+
+      test('stays as it is where it is there, and no revision is taken', async () => {
+        await arrange()
+        await emitProvisioned()
+        await emitProvisioned()
+        await untilQuiet(numbering())
+        await untilQuiet(consumption(createParentEdgeConsumer()))
+        expect(await edges()).toEqual([EDGE])
+        expect(parts.feed.revision()).toBe(1n)
+      })
+
+      test('of an identity that is gone is not written', async () => {
+        await emitProvisioned()
+        await untilQuiet(numbering())
+        await untilQuiet(consumption(createParentEdgeConsumer()))
+        expect(await edges()).toEqual([])
+      })
+
+      test('exists once, whichever two steps the process ended between: nothing is skipped or numbered twice', async () => {
+        /** One process: numbers, consumes and prunes until nothing is left to do, or until it ends. */
+        const live = async (datastore: Datastore): Promise<void> => {
+          const own = await leaderParts(datastore, NOW + 8 * DAY_MS, store.current())
+          try {
+            const term = await own.lead()
+            const consumers = [createParentEdgeConsumer(), recorder()]
+            await untilQuiet(numbering(datastore), term)
+            for (const consumer of consumers) await untilQuiet(consumption(consumer, datastore), term)
+            await untilQuiet(createPruning({ clock: own.clock, consumers }), term)
+          } finally {
+            own.feed.stop()
+          }
+        }
+        let stepsLeft = 0
+        for (let isCrashed = true; isCrashed; stepsLeft += 1) {
+          await emptyTables(store.current())
+          await arrange()
+          await sql`insert into outbox (event, domain_id, aggregate, payload, correlation_id, occurred_at)
+            select event, ${HOME}, ${PROVISIONED.aggregate}, '{}', 'x', ${new Date(NOW)}
+            from unnest(array['a', 'ServiceIdentityProvisioned', 'b', 'ServiceIdentityProvisioned']) as event`.execute(
+            db(),
+          )
+          const outcome = await live(crashingDatastore(store.current(), stepsLeft)).catch((error: unknown) => error)
+          isCrashed = outcome instanceof Crash
+          if (!isCrashed) expect(outcome).toBeUndefined()
+          await live(store.current())
+          const { seq: head } = await db().selectFrom('outbox_head').select('seq').executeTakeFirstOrThrow()
+          expect({ stepsLeft, head, edges: await edges(), seen: await seen(), left: await numbered() }).toEqual({
+            stepsLeft,
+            head: '4',
+            edges: [EDGE],
+            seen: [1, 2, 3, 4],
+            left: [],
+          })
+        }
+        expect(stepsLeft).toBeGreaterThan(30)
+      }, 240_000)
+    })
+  })
+})
