@@ -1,0 +1,21 @@
+import type { Db } from './datastore.ts'
+import type { UnitOfWork } from './unit-of-work.ts'
+
+/** What a job may do while this process leads. */
+export interface Leading {
+  /** Opens a transaction on the worker pool that first asserts this process's term (`leader_term … for share`). @throws LeadershipLost, before anything is written. */
+  transaction<T>(work: (tx: Db) => Promise<T>): Promise<T>
+  /** Runs changes like the server's own unit of work, each of them asserting the term first. */
+  readonly unitOfWork: UnitOfWork
+  /** Aborted when the term is lost or the server stops. */
+  readonly signal: AbortSignal
+}
+
+/** Work that exactly one process of a deployment does. */
+export interface LeaderJob {
+  readonly name: string
+  /** Pause after each pass, ms. */
+  readonly everyMs: number
+  /** One bounded pass. Resolves with whether there is more to do at once. */
+  run(leading: Leading): Promise<boolean>
+}
