@@ -35,6 +35,8 @@ export interface Config {
   readonly bootstrapTokenFile: string
   readonly env: string
   readonly masterKey: MasterKeySource
+  /** 1 to 3650, for the platform's own chain. */
+  readonly auditRetentionDays: number
   readonly logLevel: LogLevel
   readonly isDev: boolean
   readonly isDemo: boolean
@@ -76,6 +78,7 @@ export function parseConfig(input: ConfigInput): Config {
     bootstrapTokenFile: resolve(values.bootstrapTokenFile ?? join(dataDir, 'bootstrap-token')),
     env: required(values.env),
     masterKey: masterKeyOf(values, dataDir),
+    auditRetentionDays: required(values.auditRetentionDays),
     logLevel: required(values.logLevel),
     isDev: required(values.dev),
     isDemo: required(values.demo),

@@ -1,6 +1,10 @@
 import type { Logger } from 'pino'
+import { createAuditRetention } from './audit/retention.ts'
+import { createAuditSealer } from './audit/sealer.ts'
+import { sha256 } from './audit/sha256.ts'
 import type { Backend } from './backend.ts'
 import { sweepEphemerals } from './nodes/ephemeral-sweeper.ts'
+import type { LeaderJob, Leading } from './ports/leadership.ts'
 
 /** Background work under way. */
 export interface Jobs {
@@ -8,23 +12,52 @@ export interface Jobs {
   stop(): Promise<void>
 }
 
+/** What jobs are told besides the ports. */
+export interface JobOptions {
+  readonly auditRetentionDays: number
+}
+
 const SWEEP_EVERY_MS = 30_000
 
+/** Everything that one process of a deployment does for all of them. */
+function leaderJobs(backend: Backend, { auditRetentionDays: platformDays }: JobOptions): readonly LeaderJob[] {
+  return [createAuditSealer({ ...backend, sha256 }), createAuditRetention({ ...backend, platformDays })]
+}
+
 /** Starts the background jobs. Each runs one at a time and waits before it runs again, however long it took. */
-export function startJobs(backend: Backend, log: Logger): Jobs {
+export function startJobs(backend: Backend, log: Logger, options: JobOptions): Jobs {
   const sweep = (): Promise<unknown> =>
     sweepEphemerals({
       ...backend,
       onFailure: (error, nodeId) => log.warn({ err: error, node_id: nodeId }, 'an ephemeral node could not be removed'),
     })
+  const stopping = new AbortController()
+  const leading: Leading = {
+    transaction: (work) => backend.datastore.transaction('worker', work),
+    unitOfWork: backend.unitOfWork,
+    signal: stopping.signal,
+  }
   const jobs = [
     repeat(sweep, SWEEP_EVERY_MS, (error) => log.warn({ err: error }, 'the sweep of ephemeral nodes failed')),
+    ...leaderJobs(backend, options).map((job) =>
+      repeat(
+        () => runWhole(job, leading),
+        job.everyMs,
+        (error) => log.warn({ err: error, job: job.name }, 'a job of the leader failed; it is tried again'),
+      ),
+    ),
   ]
   return {
     async stop() {
+      stopping.abort()
       await Promise.all(jobs.map((job) => job.stop()))
     },
   }
+}
+
+/** Passes follow one another while there is more to do. */
+async function runWhole(job: LeaderJob, leading: Leading): Promise<void> {
+  while (!leading.signal.aborted && (await job.run(leading)));
 }
 
 function repeat(work: () => Promise<unknown>, everyMs: number, onFailure: (error: unknown) => void): Jobs {

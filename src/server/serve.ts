@@ -159,7 +159,7 @@ function assemble(ground: Ground & { readonly health: Health; readonly services:
   mountHealth(app, health)
   const onError = (error: unknown): void => log.error({ err: error }, 'the operations listener failed')
   const ops = prometheus && createOpsServer({ health, metrics: prometheus, onError })
-  return { url, app, ops, health, services, audit, jobs: startJobs(backend, log) }
+  return { url, app, ops, health, services, audit, jobs: startJobs(backend, log, config) }
 }
 
 /** Open to everybody and outside the contract: what a load balancer asks (S1 Degradation 1). */

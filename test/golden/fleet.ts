@@ -60,6 +60,7 @@ const DOMAIN = {
   display_name: 'Default',
   mesh_cidr: '100.64.0.0/10',
   endpoint_ttl: 300,
+  audit_retention_days: 400,
   trusted_networks: [],
   business_hours: null,
   strong_acr: [],

@@ -7,6 +7,7 @@ import { createKeyring, createSecretStore } from '../../src/server/adapters/keyr
 import { createAuditSink } from '../../src/server/adapters/postgres/audit-sink.ts'
 import { createChangeFeed } from '../../src/server/adapters/postgres/change-feed.ts'
 import { createUnitOfWork } from '../../src/server/adapters/postgres/unit-of-work.ts'
+import { openSigner } from '../../src/server/adapters/sealed-signer/open-signer.ts'
 import { storedSubjects } from '../../src/server/adapters/stored-subjects/stored-subjects.ts'
 import { createUuidV7 } from '../../src/server/adapters/system/uuid-v7.ts'
 import { createAudit } from '../../src/server/audit/service.ts'
@@ -127,6 +128,7 @@ export async function startAccess(datastore: Datastore): Promise<Access> {
   const ring = await openRing(datastore, masterKeyOf(Buffer.alloc(32, 7)), clock)
   const keyring = createKeyring(ring)
   const secrets = createSecretStore(ring)
+  const signer = await openSigner({ datastore, secrets, clock })
   const feed = createChangeFeed({ datastore, warn: fail })
   const authorizer = createEmbeddedAuthorizer({ datastore, changeFeed: feed })
   const lastUsed = createLastUsed({ datastore, onFailure: () => fail('uses were not written') })
@@ -150,7 +152,7 @@ export async function startAccess(datastore: Datastore): Promise<Access> {
       mounted(adminTokens, createAdminTokens({ datastore, subjects: storedSubjects, mint })),
       mounted(identities, createIdentities({ datastore, ids, keyring, secrets })),
       mounted(authz, createAuthz({ authorizer })),
-      mounted(audit, createAudit({ datastore })),
+      mounted(audit, createAudit({ datastore, signer })),
     ],
     resolvers: [resolver],
     authorizer,

@@ -5,9 +5,10 @@ import type { Datastore, Db } from '../../ports/datastore.ts'
 import type { Migration } from './migration.ts'
 import { foundation } from './migrations/0001-foundation.ts'
 import { signingKeys } from './migrations/0002-signing-keys.ts'
+import { auditChains } from './migrations/0004-audit-chains.ts'
 
 /** Every migration, in order. */
-const MIGRATIONS: readonly Migration[] = [foundation, signingKeys]
+const MIGRATIONS: readonly Migration[] = [foundation, signingKeys, auditChains]
 
 /** Key of the advisory lock that one migrator holds; any fixed number that nothing else uses. */
 const MIGRATION_LOCK = 7_210_443_001
