@@ -1,4 +1,4 @@
-import { createHash, generateKeyPairSync, sign, type KeyObject } from 'node:crypto'
+import { createHash, createPrivateKey, createPublicKey, sign, type KeyObject } from 'node:crypto'
 import {
   CHAIN_START,
   sealHash,
@@ -16,14 +16,22 @@ const AT_MS = Date.parse('2026-03-01T08:00:00.000Z')
 
 /** A key pair with what verifies it. */
 export interface TestKey {
+  readonly jwk: Readonly<Record<string, string>>
   readonly verification: PlaceKey
   sign(kind: PlaceKind, place: { readonly seq: number; readonly hash: string }): SignedPlace
 }
 
-export function makeTestKey(kid: string): TestKey {
-  const { publicKey, privateKey } = generateKeyPairSync('ed25519')
+/** The PKCS #8 form of an Ed25519 key before its 32 secret bytes (RFC 8410 §7). */
+const PKCS8_BEGIN = Buffer.from('302e020100300506032b657004220420', 'hex')
+
+/** A key pair; the same one for the same name. */
+export function makeTestKey(kid: string, secret = kid): TestKey {
+  const seed = createHash('sha256').update(secret).digest()
+  const privateKey = createPrivateKey({ key: Buffer.concat([PKCS8_BEGIN, seed]), format: 'der', type: 'pkcs8' })
+  const publicKey = createPublicKey(privateKey)
   const { x = '' } = publicKey.export({ format: 'jwk' })
   return {
+    jwk: { kty: 'OKP', crv: 'Ed25519', kid, x, alg: 'EdDSA', use: 'sig' },
     verification: {
       kid,
       publicKey: new Uint8Array(Buffer.from(x, 'base64url')),

@@ -13,7 +13,7 @@ export type ChainFault =
   | 'row_altered'
   /** The rows up to here fit each other, but they are not those that were signed. */
   | 'head_mismatch'
-  /** A head was signed beyond the last row: the end of the chain was taken away. */
+  /** There was more: the end of the chain was taken away. */
   | 'rows_cut_off'
   | SignatureFault
 
@@ -76,7 +76,17 @@ export function createChainVerifier({ chain, start, sha256, keys }: ChainVerifie
     if (row.seq <= verified.seq) return 'out_of_order'
     if (row.seq > verified.seq + 1) return 'row_missing'
     if (chainOf(row.domain_id) !== chain) return 'foreign_row'
-    return sealHash(sha256, verified, row) === row.hash ? undefined : 'row_altered'
+    return fits(row) ? undefined : 'row_altered'
+  }
+
+  /** What has no canonical form was never sealed. */
+  function fits(row: SealedDecision): boolean {
+    try {
+      return sealHash(sha256, verified, row) === row.hash
+    } catch (error) {
+      if (error instanceof TypeError) return false
+      throw error
+    }
   }
 
   function blame(bad: BadRow): false {
@@ -110,7 +120,7 @@ export function createChainVerifier({ chain, start, sha256, keys }: ChainVerifie
     },
     async head(head) {
       if (firstBad !== undefined) return false
-      if (head.seq > verified.seq) return blame({ seq: verified.seq + 1, reason: 'rows_cut_off' })
+      if (head.seq > verified.seq) return blame({ seq: verified.seq + 1, reason: 'row_missing' })
       if (head.seq < verified.seq || head.hash !== verified.hash) {
         return blame({ seq: head.seq, reason: 'head_mismatch' })
       }

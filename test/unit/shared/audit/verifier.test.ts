@@ -147,7 +147,11 @@ describe('A chain', () => {
       { rows: rewritten(5), heads: HEADS.slice(0, 1), end: { seq: 6, hash: ROWS[5]?.hash ?? '' } },
       { seq: 6, reason: 'head_mismatch' },
     ],
-    ['another key of that name', { keys: [makeTestKey('k1').verification] }, { seq: 3, reason: 'bad_signature' }],
+    [
+      'another key of that name',
+      { keys: [makeTestKey('k1', 'another').verification] },
+      { seq: 3, reason: 'bad_signature' },
+    ],
     ['a key that nobody knows', { keys: [makeTestKey('k2').verification] }, { seq: 6, reason: 'unknown_key' }],
     ['no key', { keys: [] }, { seq: 6, reason: 'unknown_key' }],
     [
