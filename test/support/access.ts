@@ -21,6 +21,7 @@ import { addServiceIdentity, newServiceIdentity } from '../../src/server/identit
 import { createIdentities } from '../../src/server/identities/service.ts'
 import type { CredentialResolver } from '../../src/server/ports/credential-resolver.ts'
 import type { Datastore, Db } from '../../src/server/ports/datastore.ts'
+import type { Signer } from '../../src/server/ports/signer.ts'
 import type { Change } from '../../src/server/ports/unit-of-work.ts'
 import { createAdminTokens } from '../../src/server/tokens/admin-service.ts'
 import { createApiTokenResolver } from '../../src/server/tokens/api-token-resolver.ts'
@@ -95,6 +96,7 @@ interface TokenWish {
 export interface Access {
   readonly datastore: Datastore
   readonly db: Db
+  readonly signer: Signer
   /** Set it to move the time. */
   readonly clock: { nowMs: number }
   readonly resolver: CredentialResolver
@@ -183,6 +185,7 @@ export async function startAccess(datastore: Datastore): Promise<Access> {
   return {
     datastore,
     db,
+    signer,
     clock,
     resolver,
     lastUsed,
