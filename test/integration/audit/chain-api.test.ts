@@ -75,11 +75,10 @@ describe.each(DATASTORE_KINDS)('the chain of a Domain on %s', (kind) => {
       let count = 0
       for (let next: string | undefined = query; next !== undefined;) {
         const { chain, start, items, heads, through_seq, next_seq } = await page(`${next}&rows=${rows}`)
+        const headAt = new Map(heads.map((head) => [head.seq, { type: 'head', ...head }]))
         if (count === 0) await take({ type: 'header', format: 'ctl-audit-export/1', chain, start })
-        for (const item of items) {
-          await take({ type: 'row', ...item })
-          for (const head of heads) if (head.seq === item.seq) await take({ type: 'head', ...head })
-        }
+        const lines = items.flatMap((item) => [{ type: 'row', ...item }, headAt.get(item.seq) ?? []].flat())
+        for (const line of lines) await take(line)
         count += items.length
         const { seq, hash } = items.at(-1) ?? start
         if (next_seq === null) await take({ type: 'end', seq, hash, rows: count })
