@@ -19,9 +19,13 @@ export interface JobOptions {
 
 const SWEEP_EVERY_MS = 30_000
 
+/** Rows sealed in one transaction. The embedded datastore has one session, for which people wait meanwhile. */
+const SEAL_ROWS = { embedded: 500, postgres: 2_000 } as const
+
 /** Everything that one process of a deployment does for all of them. */
 function leaderJobs(backend: Backend, { auditRetentionDays: platformDays }: JobOptions): readonly LeaderJob[] {
-  return [createAuditSealer({ ...backend, sha256 }), createAuditRetention({ ...backend, platformDays })]
+  const batchRows = SEAL_ROWS[backend.datastore.kind]
+  return [createAuditSealer({ ...backend, sha256, batchRows }), createAuditRetention({ ...backend, platformDays })]
 }
 
 /** Starts the background jobs. Each runs one at a time and waits before it runs again, however long it took. */

@@ -54,7 +54,7 @@ export async function openLedger(datastore: Datastore): Promise<Ledger> {
   const ids = createUuidV7(clock)
   const secrets = createSecretStore(await openRing(datastore, masterKeyOf(Buffer.alloc(32, 7)), clock))
   const signer = await openSigner({ datastore, secrets, clock })
-  const deps = { signer, clock, ids, sha256: nodeSha256 }
+  const deps = { signer, clock, ids, sha256: nodeSha256, batchRows: 2_000 }
   const leading = leadingOver(datastore)
   const sink = createAuditSink(datastore)
   const db = datastore.pool('interactive')

@@ -3,9 +3,6 @@ import type { ChainPlace } from '../../shared/audit/chain.ts'
 import type { Db } from '../ports/datastore.ts'
 import type { AuditRecord } from './store.ts'
 
-/** Entries of the queue looked at for one batch. */
-const ENTRIES_MAX = 500
-
 /** Rows taken off the queue, and how many of them are no longer there, by Domain. */
 export interface Claimed {
   readonly rows: readonly AuditRecord[]
@@ -37,7 +34,7 @@ export interface LockedChain {
  */
 export async function claimUnsealed(tx: Db, rowsMax: number): Promise<Claimed> {
   const { rows: entries } = await sql<{ domain_id: string | null; audit_ids: string[] }>`
-    with oldest as (select id, row_count from audit_unsealed order by id limit ${ENTRIES_MAX}::integer),
+    with oldest as (select id, row_count from audit_unsealed order by id limit ${rowsMax}::integer),
          summed as (select id, row_count, sum(row_count) over (order by id) as total from oldest)
     delete from audit_unsealed
     where id = any (array(select id from summed where total - row_count < ${rowsMax}::integer))

@@ -10,13 +10,9 @@ export interface SealDeps {
   readonly clock: Clock
   readonly ids: IdSource
   readonly sha256: Sha256
+  /** Rows sealed in one transaction at most, give or take one entry of the queue. */
+  readonly batchRows: number
 }
-
-/**
- * Rows sealed in one transaction at most, give or take one entry of the queue. Small enough that the embedded datastore,
- * which has one session, is held for well under 200 ms.
- */
-export const BATCH_ROWS = 2_000
 
 /**
  * Seals the oldest rows of the queue in one transaction: each chain's in the order (at, id) of what is visible, numbered
@@ -26,7 +22,7 @@ export const BATCH_ROWS = 2_000
  */
 export async function sealBatch(tx: Db, deps: SealDeps): Promise<number> {
   await sayGaps(tx, deps, { reason: 'write_failed', rows: await takeGaps(tx) })
-  const claimed = await claimUnsealed(tx, BATCH_ROWS)
+  const claimed = await claimUnsealed(tx, deps.batchRows)
   await sayGaps(tx, deps, { reason: 'vanished', rows: claimed.vanished })
   if (claimed.rows.length > 0) await sealRows(tx, deps, claimed)
   return claimed.rows.length

@@ -1,7 +1,7 @@
 import type { LeaderJob, Leading } from '../ports/leadership.ts'
 import type { Signer } from '../ports/signer.ts'
 import { addSigned, dueChains, noteSigned, placesAt, type DueChain, type PlaceOfChain } from './head-store.ts'
-import { BATCH_ROWS, sealBatch, type SealDeps } from './seal.ts'
+import { sealBatch, type SealDeps } from './seal.ts'
 import { signPlace } from './sign-place.ts'
 
 export interface SealerDeps extends SealDeps {
@@ -26,7 +26,7 @@ export function createAuditSealer(deps: SealerDeps): LeaderJob {
     async run(leading) {
       const sealed = await leading.transaction((tx) => sealBatch(tx, deps))
       const isBehind = await signHeads(leading, deps)
-      return sealed >= BATCH_ROWS || isBehind
+      return sealed >= deps.batchRows || isBehind
     },
   }
 }

@@ -43,7 +43,7 @@ describe.each(DATASTORE_KINDS)('the chain of a Domain on %s', (kind) => {
       await access.grant(auditor.subject, 'auditor', `domain:${domainId}`, domainId)
       const clock = { nowMs: LATER_MS, now: () => clock.nowMs }
       const ids = createUuidV7(clock)
-      const sealer = createAuditSealer({ clock, ids, sha256: nodeSha256, signer: access.signer })
+      const sealer = createAuditSealer({ clock, ids, sha256: nodeSha256, signer: access.signer, batchRows: 2_000 })
       for (const count of [3, 4, 5]) {
         const rows = Array.from({ length: count }, () => ({
           ...auditEntry(domainId),

@@ -40,6 +40,19 @@ describe.each(DATASTORE_KINDS)('on %s', (kind) => {
         expect(await ledger.verify(domainId)).toMatchObject({ verdict: 'intact', unsealed: 0, next_seq: null })
     })
 
+    it('takes many small statements in one batch, and says that there is more', async () => {
+      await sql`
+        do $$ begin
+          for row in 1..2100 loop
+            insert into audit values (gen_random_uuid(), now(), null, 's', 'r', 'o', 'granted', '', 'c', '{}');
+          end loop;
+        end $$`.execute(ledger.db)
+      expect(await ledger.sealer.run(ledger.leading)).toBe(true)
+      expect(await seals(null)).toHaveLength(2_000)
+      expect(await ledger.sealer.run(ledger.leading)).toBe(false)
+      expect(await ledger.verify(null)).toMatchObject({ verdict: 'intact', verified_through: 2_100 })
+    })
+
     it('seals a row that comes late under a higher number', async () => {
       await ledger.write(ACME, 2)
       await ledger.settle(ledger.sealer)
