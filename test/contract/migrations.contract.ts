@@ -91,6 +91,11 @@ export function migrationsContract(kind: DatastoreKind): void {
       expect(await tables()).toEqual([
         'api_tokens',
         'audit',
+        'audit_chains',
+        'audit_gaps',
+        'audit_heads',
+        'audit_seals',
+        'audit_unsealed',
         'authz_changes',
         'authz_head',
         'domains',
@@ -124,6 +129,7 @@ export function migrationsContract(kind: DatastoreKind): void {
         where contype = 'u' and connamespace = 'public'::regnamespace order by conname::text collate "C"`.execute(db())
       expect(rows.map(({ name }) => name)).toEqual([
         'api_tokens_fingerprint_key',
+        'audit_chains_domain_id_key',
         'domains_slug_key',
         'groups_domain_slug_key',
         'join_tokens_fingerprint_key',

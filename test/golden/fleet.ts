@@ -1,3 +1,4 @@
+import { CHAIN, chainOfRows, makeTestKey } from '../support/audit-chain.ts'
 import { refused, type StubRoutes } from '../support/stub-server.ts'
 
 /** Fixed ids, UUIDv7 of one day. */
@@ -64,6 +65,7 @@ const DOMAIN = {
   display_name: 'Default',
   mesh_cidr: '100.64.0.0/10',
   endpoint_ttl: 300,
+  audit_retention_days: 400,
   trusted_networks: [],
   business_hours: null,
   strong_acr: [],
@@ -126,6 +128,62 @@ const named =
   (rows: readonly { display_name?: unknown }[]) =>
   ({ query }: { query: URLSearchParams }) =>
     page(rows.filter((row) => !query.has('name') || row.display_name === query.get('name')))
+
+/** A chain of three rows under one signed head. */
+const CHAIN_ROWS = chainOfRows(3)
+const SEALING = makeTestKey('k1')
+const chainPlace = (seq: number) => ({ seq, hash: CHAIN_ROWS[seq - 1]?.hash ?? '0'.repeat(64) })
+
+const VERIFIED = {
+  chain: CHAIN,
+  verdict: 'intact',
+  start: { ...chainPlace(0), signed: null },
+  rows: 2,
+  verified_through: 2,
+  verified_hash: chainPlace(2).hash,
+  signed_through: null,
+  heads_verified: 0,
+  heads_unknown: 0,
+  sealed_through: 3,
+  unsealed: 4,
+  first_bad: null,
+  next_seq: 3,
+}
+const VERIFIED_REST = {
+  ...VERIFIED,
+  start: { ...chainPlace(2), signed: null },
+  rows: 1,
+  verified_through: 3,
+  verified_hash: chainPlace(3).hash,
+  signed_through: 3,
+  heads_verified: 1,
+  next_seq: null,
+}
+const BROKEN = {
+  ...VERIFIED,
+  chain: 'platform:main',
+  verdict: 'broken',
+  first_bad: { seq: 3, id: ID.ci, reason: 'row_altered' },
+  next_seq: null,
+}
+const EXPORTED = {
+  chain: CHAIN,
+  start: { ...chainPlace(0), signed: null },
+  items: CHAIN_ROWS.slice(0, 2),
+  heads: [],
+  through_seq: 3,
+  next_seq: 3,
+}
+const EXPORTED_REST = {
+  ...EXPORTED,
+  start: { ...chainPlace(2), signed: null },
+  items: CHAIN_ROWS.slice(2),
+  heads: [SEALING.sign('head', chainPlace(3))],
+  next_seq: null,
+}
+
+/** As `GET /v1/signing-keys` answers. */
+export const KEY_SET = JSON.stringify({ keys: [SEALING.jwk] })
 
 /** A small installation: one Domain, one Project, three nodes, two tokens. */
 export const FLEET: StubRoutes = {
@@ -237,6 +295,9 @@ export const FLEET: StubRoutes = {
       verifies_until: '2026-02-09T12:10:00.000Z',
     },
   },
+  'GET /v1/audit/verify': ({ query }) =>
+    query.get('scope') === 'platform' ? { body: BROKEN } : { body: query.has('from_seq') ? VERIFIED_REST : VERIFIED },
+  'GET /v1/audit/export': ({ query }) => ({ body: query.has('from_seq') ? EXPORTED_REST : EXPORTED }),
   'GET /v1/audit': ({ query }) =>
     query.get('domain_id') === ID.domain
       ? page([

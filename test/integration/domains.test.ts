@@ -39,6 +39,7 @@ describe.each(STORES)('Domains on the $name store', (store) => {
           display_name: 'Acme',
           mesh_cidr: '100.64.0.0/10',
           endpoint_ttl: 300,
+          audit_retention_days: 400,
           trusted_networks: [],
           business_hours: null,
           strong_acr: [],
@@ -71,6 +72,7 @@ describe.each(STORES)('Domains on the $name store', (store) => {
           display_name: 'Settled',
           mesh_cidr: '100.70.3.9/16',
           endpoint_ttl: 30,
+          audit_retention_days: 3650,
           trusted_networks: ['192.0.2.9/24', '2001:DB8::1/32'],
           business_hours: { time_zone: 'europe/berlin', days: [5, 1, 5], from: '22:00', to: '06:00' },
           strong_acr: ['urn:acr:hardware'],
@@ -78,6 +80,7 @@ describe.each(STORES)('Domains on the $name store', (store) => {
         const settings = {
           mesh_cidr: '100.70.0.0/16',
           endpoint_ttl: 30,
+          audit_retention_days: 3650,
           trusted_networks: ['192.0.2.0/24', '2001:db8::/32'],
           business_hours: { time_zone: 'Europe/Berlin', days: [1, 5], from: '22:00', to: '06:00' },
           strong_acr: ['urn:acr:hardware'],

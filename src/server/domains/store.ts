@@ -16,6 +16,7 @@ export interface DomainCounts {
 const settings = (domain: DomainRecord) => ({
   display_name: domain.display_name,
   endpoint_ttl_seconds: domain.endpoint_ttl_seconds,
+  audit_retention_days: domain.audit_retention_days,
   trusted_networks: JSON.stringify(domain.trusted_networks),
   business_hours: JSON.stringify(domain.business_hours),
   strong_acr: JSON.stringify(domain.strong_acr),
