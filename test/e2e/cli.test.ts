@@ -39,7 +39,8 @@ describe('ctl as a process, against its own server', () => {
   function start(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
     return spawn(process.execPath, [CTL, ...args], {
       stdio: ['pipe', 'pipe', 'pipe'],
-      env: { ...process.env, CTL_CONFIG_DIR: join(directory, 'config'), ...env },
+      // Not as npx would start it, whatever started the tests.
+      env: { ...process.env, npm_command: '', CTL_CONFIG_DIR: join(directory, 'config'), ...env },
     })
   }
 
