@@ -4,6 +4,7 @@ import { refused, type StubRoutes } from '../support/stub-server.ts'
 /** Fixed ids, UUIDv7 of one day. */
 export const ID = {
   domain: '019c1a10-0000-7000-8000-0000000d0001',
+  lab: '019c1a10-0000-7000-8000-0000000d0002',
   project: '019c1a10-0000-7000-8000-0000000a0001',
   web: '019c1a10-0000-7000-8000-000000110001',
   db: '019c1a10-0000-7000-8000-000000110002',
@@ -191,6 +192,10 @@ export const FLEET: StubRoutes = {
   'GET /readyz': { body: { status: 'ready', probes: {} } },
   'GET /v1/domains': page([DOMAIN]),
   [`GET /v1/domains/${ID.domain}`]: { body: DOMAIN },
+  [`GET /v1/domains/${ID.domain}/usage`]: {
+    body: { id: ID.domain, slug: 'default', nodes: 3, projects: 1, api_tokens: 2 },
+  },
+  [`GET /v1/domains/${ID.lab}/usage`]: { body: { id: ID.lab, slug: 'lab', nodes: 0, projects: 12, api_tokens: 0 } },
   [`DELETE /v1/domains/${ID.domain}`]: {
     ...refused(409, 'domain_not_empty', 'The Domain still holds objects; the counts name them.'),
     body: {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, it, expect } from 'vitest'
 import { createCliHome, type CliOptions } from '../support/cli-run.ts'
 import { refused, startStub, type StubServer } from '../support/stub-server.ts'
 import { expectGolden, transcriptOf, words, type Step } from '../support/transcript.ts'
-import { FLEET, KEY_SET, TOKEN } from './fleet.ts'
+import { FLEET, ID, KEY_SET, TOKEN } from './fleet.ts'
 
 /** A line with the exit code that it must have, said here so that refreshing the files cannot hide a regression. */
 interface Scripted extends CliOptions {
@@ -39,6 +39,8 @@ const SCRIPTS: Readonly<Record<string, readonly Scripted[]>> = {
     { line: 'ctl nodes show 220003 -o yaml', exit: 0 },
     { line: 'ctl nodes show web-1 db-1', exit: 0 },
     { line: 'ctl nodes show -', exit: 0, stdin: 'web-1\nold-1\n' },
+    { line: 'ctl domains usage default', exit: 0 },
+    { line: `ctl domains usage default ${ID.lab}`, exit: 0 },
     { line: 'ctl resources list', exit: 0 },
     { line: 'ctl resources list -o json', exit: 0 },
     { line: 'ctl audit list --since 1h', exit: 0 },

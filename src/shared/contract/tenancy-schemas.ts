@@ -41,6 +41,17 @@ export const Domain = z
   })
   .meta({ id: 'Domain' })
 
+/** The Domain by name, so that the counts of several read as a table. */
+export const DomainUsage = z
+  .object({
+    id: Uuid,
+    slug: z.string(),
+    nodes: z.int(),
+    projects: z.int(),
+    api_tokens: z.int().describe('Neither revoked nor expired, those that no list shows apart'),
+  })
+  .meta({ id: 'DomainUsage' })
+
 export const DomainCreateRequest = z
   .strictObject({
     slug: Slug,
