@@ -101,7 +101,7 @@ _ctl_at() {
     'nodes nsk revoke') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --yes' valued='--context --url --token-file --ca-file --timeout' files='--token-file --ca-file' named='--context' names='yes' ;;
     'nodes reachability') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --watch' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort' files='--token-file --ca-file' named='--context' names='yes' ;;
     'signing-keys') subs='list rotate' flags='--help --quiet --no-input --no-color' ;;
-    'signing-keys list') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --watch' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort' files='--token-file --ca-file' named='--context' ;;
+    'signing-keys list') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --watch --include' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --include' files='--token-file --ca-file' named='--context' ;;
     'signing-keys rotate') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort' files='--token-file --ca-file' named='--context' ;;
     *) return 1 ;;
   esac
@@ -168,6 +168,7 @@ _ctl_values() {
     'nodes nsk rotate --output' | 'nodes nsk rotate -o') choices='table wide json jsonl yaml name' ;;
     'nodes reachability --output' | 'nodes reachability -o') choices='table wide json jsonl yaml name' ;;
     'signing-keys list --output' | 'signing-keys list -o') choices='table wide json jsonl yaml name' ;;
+    'signing-keys list --include') choices='expired' ;;
     'signing-keys rotate --output' | 'signing-keys rotate -o') choices='table wide json jsonl yaml name' ;;
     *) return 1 ;;
   esac

@@ -106,8 +106,22 @@ export function signerContract(kind: DatastoreKind): void {
       clock.nowMs = START_MS + 10 * MINUTE_MS + 8 * DAY_MS - 1
       const retired = signer.keys().find(({ kid }) => kid === previous.kid)
       expect(verify(null, MESSAGE, publicKeyOf(retired?.publicKey ?? Buffer.alloc(0)), signature)).toBe(true)
+      expect(await signer.expired()).toEqual([])
       clock.nowMs += 1
       expect(states(signer)).toEqual([[next.kid, 'current']])
+      expect(await signer.expired()).toEqual([{ ...retired, state: 'expired' }])
+    })
+
+    test('expired keys outlive the erasure of their private halves, newest first', async () => {
+      const signer = await open()
+      const kids: string[] = []
+      for (let round = 0; round < 3; round++) {
+        const { previous } = await rotate(signer)
+        kids.push(previous.kid)
+        clock.nowMs = previous.notAfter?.getTime() ?? 0
+        await signer.refresh()
+      }
+      expect((await signer.expired()).map(({ kid }) => kid)).toEqual(kids.toReversed())
     })
 
     test('a rotation that is asked for while one is pending is that one, from any replica', async () => {

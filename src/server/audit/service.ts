@@ -14,7 +14,7 @@ type GetAudit = (typeof audit)['operations']['GetAudit']
 
 export interface AuditDeps {
   readonly datastore: Datastore
-  readonly signer: Pick<Signer, 'keys'>
+  readonly signer: Pick<Signer, 'keys' | 'expired'>
 }
 
 /** Serves the audited decisions of a Domain or of the platform: the newest first, or in the order of their chain. */

@@ -19,7 +19,7 @@ type Verification = Result<(typeof audit)['operations']['GetAuditVerify']>
 
 export interface VerificationDeps {
   readonly db: Db
-  readonly signer: Pick<Signer, 'keys'>
+  readonly signer: Pick<Signer, 'keys' | 'expired'>
 }
 
 /** Which rows to look at: of a Domain's chain (null: the platform's), from a number on. */
@@ -63,7 +63,7 @@ async function lookAt(
 ): Promise<Looked> {
   const found = await startOf(db, chain, fromSeq)
   const start = found ?? { ...CHAIN_START, signed: null }
-  const keys = signer.keys().map(keyOf)
+  const keys = [...signer.keys(), ...(await signer.expired())].map(keyOf)
   const verifier = createChainVerifier({ chain: chainOf(domainId), start, sha256, keys })
   const sealedThrough = chain?.sealed.seq ?? 0
   const bad = found === undefined ? lostStart(fromSeq, chain) : await badStart(chainOf(domainId), found, keys)

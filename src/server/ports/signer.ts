@@ -11,8 +11,8 @@ export interface VerificationKey {
   readonly signsFrom: Date
   /** Until when it verifies; undefined while no other key is to follow it. */
   readonly notAfter: Date | undefined
-  /** `next`: published, signs later. `retired`: signs no more, still verifies. */
-  readonly state: 'next' | 'current' | 'retired'
+  /** `next`: published, signs later. `retired`: signs no more, still verifies. `expired`: verifies only records of its time. */
+  readonly state: 'next' | 'current' | 'retired' | 'expired'
 }
 
 /** A change of the signing key: the new one is published at once and signs later. */
@@ -32,6 +32,8 @@ export interface Signer {
    * @throws Problem `signing_unavailable` when this process can no longer know what the others sign with.
    */
   keys(): readonly VerificationKey[]
+  /** Keys that no longer verify what arrives, newest first, at most 1,000: audit chains are kept for longer than they live. */
+  expired(): Promise<readonly VerificationKey[]>
   /** How long a verifier may keep `keys()`, in seconds: a key signs only once no older copy of the list is in use. */
   readonly keepSeconds: number
   /** Makes the next key in the caller's transaction, unless one is pending. */

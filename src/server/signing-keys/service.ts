@@ -6,10 +6,11 @@ import type { Signer } from '../ports/signer.ts'
 /** Serves the keys that verify what the server signs, and their rotation. */
 export function createSigningKeys({ signer }: { readonly signer: Signer }): Handlers<typeof signingKeys> {
   return {
-    GetSigningKeys(ctx) {
-      const keys = signer.keys().map(publishedKey)
+    async GetSigningKeys(ctx, { include }) {
+      const verifying = signer.keys()
+      const expired = include === 'expired' ? await signer.expired() : []
       ctx.header('Cache-Control', `public, max-age=${signer.keepSeconds}`)
-      return { keys }
+      return { keys: [...verifying, ...expired].map(publishedKey) }
     },
 
     async PostSigningKeysRotate(ctx) {

@@ -13,7 +13,9 @@ export const SigningKey = z
     use: z.literal('sig'),
     nbf: z.int().describe('Nothing that it signed is older; Unix seconds'),
     exp: z.int().optional().describe('It verifies nothing from then on; Unix seconds. Absent while none follows it'),
-    state: z.enum(['next', 'current', 'retired']).describe('At the time of the answer; next ones sign later'),
+    state: z
+      .enum(['next', 'current', 'retired', 'expired'])
+      .describe('At the time of the answer; next ones sign later'),
     signs_from: Instant,
     not_before: Instant.describe('nbf as an instant'),
     not_after: Instant.nullable().describe('exp as an instant'),
@@ -21,7 +23,11 @@ export const SigningKey = z
   .meta({ id: 'SigningKey' })
 
 const SigningKeySet = z
-  .object({ keys: z.array(SigningKey).describe('The current one first, then one that follows, then retired ones') })
+  .object({
+    keys: z
+      .array(SigningKey)
+      .describe('The current one first, then one that follows, then retired ones, then expired ones where asked for'),
+  })
   .meta({ id: 'SigningKeySet' })
 
 const SigningKeyRotation = z
@@ -41,6 +47,12 @@ export const signingKeys = defineSurface('signing-keys', 'Keys that sign event e
     description:
       'A JWK Set (RFC 7517). A key is published before it signs and stays until nothing that it signed is in use, so that a copy kept no longer than Cache-Control says always has the key of what arrives.',
     credentials: [],
+    query: z.strictObject({
+      include: z
+        .enum(['expired'])
+        .optional()
+        .describe('expired: also those that verify nothing new, for audit records of their time'),
+    }),
     gate: open('public keys are for everybody who verifies'),
     audit: { none: 'decisions: the operation is open and tells nothing about a tenant' },
     responses: { 200: SigningKeySet },

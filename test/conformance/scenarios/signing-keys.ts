@@ -4,6 +4,6 @@ import type { World } from '../world.ts'
 
 /** Scenarios of the operations on signing keys. */
 export const signingKeyScenarios: Scenarios<World, typeof signingKeys> = {
-  GetSigningKeys: () => ({ input: {} }),
+  GetSigningKeys: () => ({ input: { include: 'expired' } }),
   PostSigningKeysRotate: ({ root, nobody }) => ({ input: {}, as: root, lesser: nobody }),
 }

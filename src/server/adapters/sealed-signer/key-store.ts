@@ -30,6 +30,21 @@ export async function readKeys(db: Db, secrets: SecretStore, now: Date): Promise
   return Promise.all(rows.flatMap((row) => openKey(row, secrets) ?? []))
 }
 
+/** More keys than anybody makes by hand. */
+const EXPIRED_MAX = 1_000
+
+/** Public halves of the keys that verify nothing new at `now`, newest first. */
+export async function readExpired(db: Db, now: Date): Promise<SigningKey['public'][]> {
+  const rows = await db
+    .selectFrom('signing_keys')
+    .selectAll()
+    .where('not_after', '<=', now)
+    .orderBy('signs_from', 'desc')
+    .limit(EXPIRED_MAX)
+    .execute()
+  return rows.map(publicHalf)
+}
+
 /** Makes a key that is published now. */
 export async function addKey(
   tx: Db,
@@ -70,13 +85,17 @@ async function opened(row: Row, secrets: SecretStore, sealed: Buffer): Promise<S
   const pkcs8 = await secrets.open(placeOf(row.kid), sealed)
   return {
     secret: createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' }),
-    public: {
-      kid: row.kid,
-      publicKey: row.public_key,
-      notBefore: row.not_before,
-      signsFrom: row.signs_from,
-      notAfter: row.not_after ?? undefined,
-    },
+    public: publicHalf(row),
+  }
+}
+
+function publicHalf(row: Row): SigningKey['public'] {
+  return {
+    kid: row.kid,
+    publicKey: row.public_key,
+    notBefore: row.not_before,
+    signsFrom: row.signs_from,
+    notAfter: row.not_after ?? undefined,
   }
 }
 

@@ -4,7 +4,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Datastore, Db } from '../../ports/datastore.ts'
 import type { SecretStore } from '../../ports/keyring.ts'
 import type { KeyRotation, Signer, VerificationKey } from '../../ports/signer.ts'
-import { addKey, endKey, erasePastKeys, lockKeys, readKeys, type SigningKey } from './key-store.ts'
+import { addKey, endKey, erasePastKeys, lockKeys, readExpired, readKeys, type SigningKey } from './key-store.ts'
 
 export interface SignerDeps {
   readonly datastore: Datastore
@@ -59,6 +59,10 @@ export async function openSigner(deps: SignerDeps): Promise<FollowingSigner> {
     keys() {
       if (timer !== undefined && performance.now() - confirmedMs > STALE_MS) throw problem('signing_unavailable')
       return published(known, clock.now())
+    },
+    async expired() {
+      const keys = await readExpired(datastore.pool('interactive'), new Date(clock.now()))
+      return keys.map((key) => ({ ...key, state: 'expired' }))
     },
     rotate: (tx) => rotate(tx, deps),
     follow(onFailure) {
