@@ -48,7 +48,7 @@ describe.skipIf(isMissing)('a server behind PgBouncer', () => {
     ['in transaction mode with a single session', ['default_pool_size = 1']],
     ['in statement mode', ['pool_mode = statement']],
   ])(
-    'in transaction mode %s does not start, says what to do, and has made nothing',
+    '%s does not start, says what to do, and has made nothing',
     async (_, settings) => {
       bouncer = await startPgBouncer(database, ['pool_mode = transaction', ...settings])
       const { args, env } = options(bouncer.url)

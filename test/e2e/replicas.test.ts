@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { Client } from 'pg'
+import { mintApiToken } from '../../src/shared/credential-formats.ts'
 import type { CtlProcess } from '../support/ctl-process.ts'
 import { depth } from '../support/depth.ts'
 import {
@@ -143,10 +145,10 @@ describe.skipIf(requirement('postgresql') === undefined)('servers on one Postgre
       while (!over.signal.aborted) answers.push(await admin(busy, joinTokenOrder()))
     })
     const storm = () => [
-      ...Array.from({ length: 400 }, () =>
-        callServer(busy, { token: `psk_local_${'0'.repeat(32)}_${'a'.repeat(49)}`, path: '/v1/auth/whoami' }),
+      ...Array.from({ length: 100 }, () =>
+        callServer(busy, { token: mintApiToken('local', randomUUID()).token, path: '/v1/auth/whoami' }),
       ),
-      ...Array.from({ length: 400 }, () => admin(busy, { path: `/v1/domains/${replicas.domainId}` })),
+      ...Array.from({ length: 100 }, () => admin(busy, { path: `/v1/domains/${replicas.domainId}` })),
     ]
     let calls: readonly Promise<Answered>[] = []
     try {
