@@ -5,7 +5,7 @@
 _ctl_at() {
   subs='' flags='' valued='' files='' choices='' named='' names=''
   case "$1" in
-    '') subs='serve admin agent-sim login logout whoami status doctor tokens authz contexts config api openapi completion help identities service-identities domains projects resources grants groups join-tokens nodes signing-keys audit' flags='--help --quiet --no-input --no-color' ;;
+    '') subs='serve admin agent-sim login logout whoami status doctor tokens authz audit contexts config api openapi completion help identities service-identities domains projects resources grants groups join-tokens nodes signing-keys' flags='--help --quiet --no-input --no-color' ;;
     'serve') flags='--help' ;;
     'admin') subs='bootstrap-token master-key' flags='--help --quiet --no-input --no-color' ;;
     'admin bootstrap-token') flags='--help' ;;
@@ -24,6 +24,11 @@ _ctl_at() {
     'tokens rotate') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes --grace --from-file --for' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --grace --from-file -f --for' files='--token-file --ca-file --from-file -f' named='--context --for' names='yes' ;;
     'authz') subs='check' flags='--help --quiet --no-input --no-color' ;;
     'authz check') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --domain --facts' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --domain --facts' files='--token-file --ca-file' named='--context --domain' names='yes' ;;
+    'audit') subs='verify export tail list' flags='--help --quiet --no-input --no-color' ;;
+    'audit verify') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --output --jq --columns --sort --no-headers --domain --scope --keys' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --domain --scope --keys' files='--token-file --ca-file --keys' named='--context --domain' ;;
+    'audit export') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --domain --scope --since --until --output' valued='--context --url --token-file --ca-file --timeout --domain --scope --since --until --output' files='--token-file --ca-file --output' named='--context --domain' ;;
+    'audit tail') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --output --jq --columns --sort --no-headers --domain --scope --subject --relation --object --outcome --correlation-id --since' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --domain --scope --subject --relation --object --outcome --correlation-id --since' files='--token-file --ca-file' named='--context --domain' ;;
+    'audit list') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --limit --all --watch --domain --scope --subject --relation --object --outcome --correlation-id --since --until' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --limit -L --domain --scope --subject --relation --object --outcome --correlation-id --since --until' files='--token-file --ca-file' named='--context --domain' ;;
     'contexts') subs='list add use previous rename remove' flags='--help --quiet --no-input --no-color' ;;
     'contexts list') flags='--help --quiet --no-input --no-color --output --jq --columns --sort --no-headers' valued='--output -o --jq --columns --sort' ;;
     'contexts add') flags='--help --quiet --no-input --no-color --url --domain --project --ca-file --protected' valued='--url --domain --project --ca-file' files='--ca-file' named='--domain --project' ;;
@@ -48,11 +53,12 @@ _ctl_at() {
     'identities show') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --watch --domain' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --domain' files='--token-file --ca-file' named='--context --domain' names='yes' ;;
     'service-identities') subs='create' flags='--help --quiet --no-input --no-color' ;;
     'service-identities create') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes --domain --display-name --jwks --spiffe-id --from-file' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --domain --display-name --jwks --spiffe-id --from-file -f' files='--token-file --ca-file --from-file -f' named='--context --domain' ;;
-    'domains') subs='create list show update delete' flags='--help --quiet --no-input --no-color' ;;
-    'domains create') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes --display-name --mesh-cidr --endpoint-ttl --trusted-networks --business-hours --strong-acr --from-file' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --display-name --mesh-cidr --endpoint-ttl --trusted-networks --business-hours --strong-acr --from-file -f' files='--token-file --ca-file --from-file -f' named='--context' ;;
+    'domains') subs='create list show usage update delete' flags='--help --quiet --no-input --no-color' ;;
+    'domains create') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes --display-name --mesh-cidr --endpoint-ttl --audit-retention-days --trusted-networks --business-hours --strong-acr --from-file' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --display-name --mesh-cidr --endpoint-ttl --audit-retention-days --trusted-networks --business-hours --strong-acr --from-file -f' files='--token-file --ca-file --from-file -f' named='--context' ;;
     'domains list') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --limit --all --watch' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --limit -L' files='--token-file --ca-file' named='--context' ;;
     'domains show') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --watch' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort' files='--token-file --ca-file' named='--context' names='yes' ;;
-    'domains update') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes --display-name --endpoint-ttl --trusted-networks --business-hours --strong-acr --from-file' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --display-name --endpoint-ttl --trusted-networks --business-hours --strong-acr --from-file -f' files='--token-file --ca-file --from-file -f' named='--context' names='yes' ;;
+    'domains usage') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --watch' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort' files='--token-file --ca-file' named='--context' names='yes' ;;
+    'domains update') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes --display-name --endpoint-ttl --audit-retention-days --trusted-networks --business-hours --strong-acr --from-file' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --display-name --endpoint-ttl --audit-retention-days --trusted-networks --business-hours --strong-acr --from-file -f' files='--token-file --ca-file --from-file -f' named='--context' names='yes' ;;
     'domains delete') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --yes' valued='--context --url --token-file --ca-file --timeout' files='--token-file --ca-file' named='--context' names='yes' ;;
     'projects') subs='create list show update delete' flags='--help --quiet --no-input --no-color' ;;
     'projects create') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes --domain --display-name --from-file' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --domain --display-name --from-file -f' files='--token-file --ca-file --from-file -f' named='--context --domain' ;;
@@ -97,8 +103,6 @@ _ctl_at() {
     'signing-keys') subs='list rotate' flags='--help --quiet --no-input --no-color' ;;
     'signing-keys list') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --watch' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort' files='--token-file --ca-file' named='--context' ;;
     'signing-keys rotate') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort' files='--token-file --ca-file' named='--context' ;;
-    'audit') subs='list' flags='--help --quiet --no-input --no-color' ;;
-    'audit list') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --limit --all --watch --domain --scope --subject --relation --object --outcome --correlation-id --since --until' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --limit -L --domain --scope --subject --relation --object --outcome --correlation-id --since --until' files='--token-file --ca-file' named='--context --domain' ;;
     *) return 1 ;;
   esac
 }
@@ -115,6 +119,15 @@ _ctl_values() {
     'tokens list --output' | 'tokens list -o') choices='table wide json jsonl yaml name' ;;
     'tokens rotate --output' | 'tokens rotate -o') choices='table wide json jsonl yaml name' ;;
     'authz check --output' | 'authz check -o') choices='table wide json jsonl yaml name' ;;
+    'audit verify --output' | 'audit verify -o') choices='table wide json jsonl yaml name' ;;
+    'audit verify --scope') choices='platform' ;;
+    'audit export --scope') choices='platform' ;;
+    'audit tail --output' | 'audit tail -o') choices='table wide json jsonl yaml name' ;;
+    'audit tail --scope') choices='platform' ;;
+    'audit tail --outcome') choices='granted permission_denied invariant_violation not_found internal_error' ;;
+    'audit list --output' | 'audit list -o') choices='table wide json jsonl yaml name' ;;
+    'audit list --scope') choices='platform' ;;
+    'audit list --outcome') choices='granted permission_denied invariant_violation not_found internal_error' ;;
     'contexts list --output' | 'contexts list -o') choices='table wide json jsonl yaml name' ;;
     'config view --output' | 'config view -o') choices='table wide json jsonl yaml name' ;;
     'api --output' | 'api -o') choices='table wide json jsonl yaml name' ;;
@@ -128,6 +141,7 @@ _ctl_values() {
     'domains create --output' | 'domains create -o') choices='table wide json jsonl yaml name' ;;
     'domains list --output' | 'domains list -o') choices='table wide json jsonl yaml name' ;;
     'domains show --output' | 'domains show -o') choices='table wide json jsonl yaml name' ;;
+    'domains usage --output' | 'domains usage -o') choices='table wide json jsonl yaml name' ;;
     'domains update --output' | 'domains update -o') choices='table wide json jsonl yaml name' ;;
     'projects create --output' | 'projects create -o') choices='table wide json jsonl yaml name' ;;
     'projects list --output' | 'projects list -o') choices='table wide json jsonl yaml name' ;;
@@ -155,9 +169,6 @@ _ctl_values() {
     'nodes reachability --output' | 'nodes reachability -o') choices='table wide json jsonl yaml name' ;;
     'signing-keys list --output' | 'signing-keys list -o') choices='table wide json jsonl yaml name' ;;
     'signing-keys rotate --output' | 'signing-keys rotate -o') choices='table wide json jsonl yaml name' ;;
-    'audit list --output' | 'audit list -o') choices='table wide json jsonl yaml name' ;;
-    'audit list --scope') choices='platform' ;;
-    'audit list --outcome') choices='granted permission_denied invariant_violation not_found internal_error' ;;
     *) return 1 ;;
   esac
 }

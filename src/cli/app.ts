@@ -50,7 +50,7 @@ async function runCommand(called: Called & { readonly row: CommandRow }): Promis
   const given = command.raw ? { flags: {}, positionals: rest } : parseArguments(rest, specsOf(command))
   if (!command.raw) assertCount(given.positionals, command, branch.words)
   const { createSession } = await import('./session.ts')
-  const session = createSession({ ...called, shared: given.flags, flags: given.flags })
+  const session = createSession({ ...called, shared: sharedOf(given.flags, command), flags: given.flags })
   try {
     const run = (): Promise<ExitCode | undefined | void> =>
       command.run(session, { args: given.positionals, flags: given.flags })
@@ -62,6 +62,12 @@ async function runCommand(called: Called & { readonly row: CommandRow }): Promis
   } finally {
     await session.close()
   }
+}
+
+/** A command may give the name of a shared flag that it does not use a meaning of its own: `--output FILE`. */
+function sharedOf(flags: SharedValues, { flags: own = {}, uses = [] }: Command): SharedValues {
+  if (!('output' in own) || uses.includes('output')) return flags
+  return Object.fromEntries(Object.entries(flags).filter(([name]) => name !== 'output'))
 }
 
 async function reported(error: unknown, session: Session, words: string): Promise<ExitCode> {

@@ -87,6 +87,21 @@ const OWN_COMMANDS: readonly CommandRow[] = [
     load: async (manifest) => (await import('./commands/authz/check.ts')).check(manifest),
   },
   {
+    words: 'audit verify',
+    summary: 'Verify the chain of audited decisions, or an export of it with the public keys alone',
+    load: async (manifest) => (await import('./commands/audit/verify.ts')).verify(manifest),
+  },
+  {
+    words: 'audit export',
+    summary: 'Write sealed decisions with their hashes and signed heads as JSON lines',
+    load: async (manifest) => (await import('./commands/audit/export.ts')).exportChain(manifest),
+  },
+  {
+    words: 'audit tail',
+    summary: 'Show audited decisions as they come',
+    load: async (manifest) => (await import('./commands/audit/tail.ts')).tail(manifest),
+  },
+  {
     words: 'contexts list',
     summary: 'List contexts',
     load: async () => (await import('./commands/contexts/list.ts')).list,

@@ -38,6 +38,8 @@ export interface Config {
   readonly env: string
   readonly masterKey: MasterKeySource
   readonly rates: Rates
+  /** 1 to 3650, for the platform's own chain. */
+  readonly auditRetentionDays: number
   readonly logLevel: LogLevel
   readonly isDev: boolean
   readonly isDemo: boolean
@@ -80,6 +82,7 @@ export function parseConfig(input: ConfigInput): Config {
     env: required(values.env),
     masterKey: masterKeyOf(values, dataDir),
     rates: ratesOf(values),
+    auditRetentionDays: required(values.auditRetentionDays),
     logLevel: required(values.logLevel),
     isDev: required(values.dev),
     isDemo: required(values.demo),

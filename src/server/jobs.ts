@@ -1,5 +1,8 @@
 import type { Logger } from 'pino'
 import { createFeedPruning } from './adapters/postgres/feed-pruning.ts'
+import { createAuditRetention } from './audit/retention.ts'
+import { createAuditSealer } from './audit/sealer.ts'
+import { sha256 } from './audit/sha256.ts'
 import type { Backend } from './backend.ts'
 import { createJoinTokenSweeper } from './join-tokens/join-token-sweeper.ts'
 import { createParentEdgeConsumer } from './identities/parent-edge-consumer.ts'
@@ -20,7 +23,15 @@ function outboxConsumers(): readonly OutboxConsumer[] {
   return [createParentEdgeConsumer()]
 }
 
-interface JobsDeps {
+/** What jobs are told besides the ports. */
+export interface JobOptions {
+  readonly auditRetentionDays: number
+}
+
+/** Rows sealed in one transaction. The embedded datastore has one session, for which people wait meanwhile. */
+const SEAL_ROWS = { embedded: 500, postgres: 2_000 } as const
+
+interface JobsDeps extends JobOptions {
   readonly backend: Backend
   readonly log: Logger
   readonly consumers: readonly OutboxConsumer[]
@@ -29,12 +40,14 @@ interface JobsDeps {
 }
 
 /** Everything that one process of a deployment does for all of them. */
-function leaderJobs({ backend, log, consumers, wake }: JobsDeps): readonly LeaderJob[] {
+function leaderJobs({ backend, log, consumers, wake, auditRetentionDays }: JobsDeps): readonly LeaderJob[] {
   return [
     createNumbering({ ...backend, onNumbered: () => consumers.map(consumptionOf).forEach(wake) }),
     ...consumers.map((consumer) => createConsumption({ ...backend, consumer, onPoison: poisonReport(log) })),
     createPruning({ ...backend, consumers }),
     createFeedPruning(),
+    createAuditSealer({ ...backend, sha256, batchRows: SEAL_ROWS[backend.datastore.kind] }),
+    createAuditRetention({ ...backend, platformDays: auditRetentionDays }),
     createReachabilitySweeper(backend),
     createTokenSweeper(backend),
     createJoinTokenSweeper(backend),
@@ -57,11 +70,11 @@ function poisonReport(log: Logger) {
 const JOB_REPORT_EVERY_MS = 60_000
 
 /** Stands for leadership, and does the leader's jobs as long as this process leads. */
-export function startJobs(backend: Backend, log: Logger): Leadership {
+export function startJobs(backend: Backend, log: Logger, options: JobOptions): Leadership {
   const wake = (job: string): void => leadership.wake(job)
   const leadership = startLeadership({
     ...backend.candidacy,
-    jobs: leaderJobs({ backend, log, consumers: outboxConsumers(), wake }),
+    jobs: leaderJobs({ ...options, backend, log, consumers: outboxConsumers(), wake }),
     hinted: NUMBERING,
     reports: {
       // The only process of a deployment has nothing to tell.

@@ -127,7 +127,7 @@ async function startOver(ground: Ground): Promise<RunningServer> {
   const outcome = await firstRun({ ...founding, handover })
   const assembly = assemble({ ...ground, health, services })
   const opsUrl = await listen(assembly, ground)
-  const jobs = startJobs(backend, log)
+  const jobs = startJobs(backend, log, config)
   if (metrics !== undefined) metrics.order = orderOf(backend, jobs)
   return {
     url: assembly.url,

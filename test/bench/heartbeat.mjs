@@ -1,8 +1,9 @@
 // Durable heartbeats of 64 nodes over 64 connections, against bare Fastify with the same body; every node's last
 // acknowledged heartbeat is read back afterwards.
 import { generateKeyPairSync } from 'node:crypto'
+import pg from 'pg'
 import { startBaseline, startCtl, callApi, memoryOf } from './support/servers.mjs'
-import { startPostgres } from './support/postgres.mjs'
+import { startPostgresCluster } from '../support/postgres-cluster.mjs'
 import { post } from './support/load.mjs'
 import { median, printRecord, printTable, round } from './support/report.mjs'
 
@@ -22,9 +23,9 @@ export async function run(args) {
 }
 
 async function runOn(store) {
-  const postgres = store === 'postgres' ? await startPostgres() : undefined
+  const postgres = store === 'postgres' ? await startPostgresCluster(['--locale=C']) : undefined
   const server = await startCtl({ databaseUrl: postgres?.url })
-  if (postgres) assertDurable(postgres)
+  if (postgres) await assertDurable(postgres)
   const nodes = await register(server, CONNECTIONS)
   const answer = await callApi(server, 'POST', `/v1/nodes/${nodes[0].node_id}/heartbeat`, {
     token: nodes[0].nsk,
@@ -99,10 +100,16 @@ function heartbeat() {
   return { client_now: new Date().toISOString(), binary_checksum: 'ab'.repeat(32), binary_version: '1.0.0' }
 }
 
-function assertDurable(postgres) {
-  for (const setting of ['fsync', 'synchronous_commit', 'full_page_writes']) {
-    const value = postgres.query(`show ${setting}`)
-    if (value !== 'on') throw new Error(`the benchmark needs ${setting}=on, found ${value}`)
+async function assertDurable({ url }) {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    for (const setting of ['fsync', 'synchronous_commit', 'full_page_writes']) {
+      const { rows } = await client.query(`show ${setting}`)
+      if (rows[0][setting] !== 'on') throw new Error(`the benchmark needs ${setting}=on, found ${rows[0][setting]}`)
+    }
+  } finally {
+    await client.end()
   }
 }
 

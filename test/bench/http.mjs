@@ -1,6 +1,6 @@
 // Authenticated POST /v1/authz/check with audit and everything else on, against bare Fastify with the same body.
-import { startBaseline, startCtl, callApi, readMetrics, memoryOf } from './support/servers.mjs'
-import { startPostgres } from './support/postgres.mjs'
+import { startBaseline, startCtl, callApi, readMetrics, readSettledMetrics, memoryOf } from './support/servers.mjs'
+import { startPostgresCluster } from '../support/postgres-cluster.mjs'
 import { post } from './support/load.mjs'
 import { median, printRecord, printTable, round } from './support/report.mjs'
 
@@ -20,7 +20,7 @@ export async function run(args) {
 }
 
 async function runOn(store) {
-  const postgres = store === 'postgres' ? await startPostgres() : undefined
+  const postgres = store === 'postgres' ? await startPostgresCluster(['--locale=C']) : undefined
   const server = await startCtl({ databaseUrl: postgres?.url })
   const whoami = await callApi(server, 'GET', '/v1/auth/whoami')
   const body = { subject: whoami.subject, relation: 'read', resource: `domain:${whoami.domain_id}` }
@@ -38,8 +38,7 @@ async function runOn(store) {
   const rounds = []
   for (let count = 0; count < ROUNDS; count++)
     rounds.push({ bare: await load(baseline.url), ctl: await load(server.url) })
-  await new Promise((resolve) => setTimeout(resolve, 1000))
-  const after = await readMetrics(server)
+  const after = await readSettledMetrics(server)
   const memory = await memoryOf(server.pid)
   await Promise.all([server.stop(), baseline.stop()])
   await postgres?.stop()

@@ -104,7 +104,6 @@ export function unitOfWorkContract(kind: DatastoreKind): void {
           reason: '',
           correlation_id: 'request-1',
           context: { item_count: 1 },
-          seq: null,
         },
       ])
       expect(await rowsOf('relation_tuples')).toEqual([
@@ -169,6 +168,18 @@ export function unitOfWorkContract(kind: DatastoreKind): void {
       expect(await rowsOf('relation_tuples')).toHaveLength(1)
       expect(await rowsOf('audit')).toHaveLength(1)
       expect(auditFailures).toMatchObject([{ error: { failure: 'unique', constraint: 'audit_pkey' }, entry: AUDITED }])
+    })
+
+    test('commits with the change that its audit row is missing', async () => {
+      auditId = () => '018f0000-0000-7000-8000-0000000a0001'
+      for (let time = 0; time < 2; time++)
+        await run(
+          async (change) => change.emit(EVENT),
+          () => AUDITED,
+        )
+      expect(await db().selectFrom('audit_gaps').select(['domain_id', 'row_count']).execute()).toEqual([
+        { domain_id: HOME, row_count: 1 },
+      ])
     })
 
     test('asks for the audit row after the work, so that it can name what the work found', async () => {

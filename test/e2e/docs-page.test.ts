@@ -137,6 +137,16 @@ describe.skipIf(executablePath === undefined)('the documentation page in a real 
     await page.close()
   })
 
+  test('opens its menu by keyboard where the window is narrow', async () => {
+    const { page } = await visit(PHONE)
+    const entry = page.locator('[data-item-id="tag/grants"]')
+    expect(await entry.isVisible()).toBe(false)
+    await page.getByRole('button', { name: 'Menu', exact: true }).focus()
+    await page.keyboard.press('Enter')
+    await entry.waitFor({ state: 'visible' })
+    await page.close()
+  })
+
   test('can be read on a phone: nothing is cut off at 375 px, and no text is small', async () => {
     const { page, complaints } = await visit(PHONE)
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(375)

@@ -15,6 +15,8 @@ import { requirement } from '../support/requirements.mjs'
 
 const ROUNDS = depth({ ci: 5, deep: 50 })
 const OUTAGES = depth({ ci: 1, deep: 5 })
+/** Shorter than a call waits for a connection: no heartbeat came near to that. */
+const HEARTBEAT_MS = 2_500
 /** Longer than a call waits for a connection. */
 const BLOCKED_MS = 6_000
 const TAKEOVERS = depth({ ci: 1, deep: 5 })
@@ -35,6 +37,12 @@ describe.skipIf(requirement('postgresql') === undefined)('servers on one Postgre
     if (found === undefined) throw new Error('no server')
     return found
   }
+
+  const joinTokenOrder = () => ({
+    method: 'POST',
+    path: `/v1/domains/${replicas.domainId}/join-tokens`,
+    body: { ttl_seconds: 60 },
+  })
 
   /** Asks until the answer is that status, and resolves with the time that it took. */
   async function until(status: number, ask: () => Promise<Answered>): Promise<number> {
@@ -128,33 +136,40 @@ describe.skipIf(requirement('postgresql') === undefined)('servers on one Postgre
     const blocker = new Client({ connectionString: replicas.cluster.url })
     await blocker.connect()
     await blocker.query('begin; lock table audit in access exclusive mode')
-    const storm = [
-      ...Array.from({ length: 60 }, (_, n) =>
-        admin(busy, { method: 'POST', path: '/v1/auth/tokens', body: { name: `storm ${n}` } }),
-      ),
+    const over = new AbortController()
+    const answers: Answered[] = []
+    /** Writes wait for the locked table up to the deadline of a statement, and others take their place. */
+    const writers = Array.from({ length: 40 }, async () => {
+      while (!over.signal.aborted) answers.push(await admin(busy, joinTokenOrder()))
+    })
+    const storm = () => [
       ...Array.from({ length: 400 }, () =>
         callServer(busy, { token: `psk_local_${'0'.repeat(32)}_${'a'.repeat(49)}`, path: '/v1/auth/whoami' }),
       ),
       ...Array.from({ length: 400 }, () => admin(busy, { path: `/v1/domains/${replicas.domainId}` })),
     ]
+    let calls: readonly Promise<Answered>[] = []
     try {
       const held = () =>
         replicas.rows(
           `select 1 from pg_stat_activity where wait_event_type = 'Lock' and application_name = 'ctl interactive'`,
         )
       await vi.waitFor(async () => expect((await held()).length).toBeGreaterThanOrEqual(16), { timeout: 10_000 })
+      calls = storm()
       const latencies: number[] = []
       const since = performance.now()
       while (performance.now() - since < BLOCKED_MS)
         latencies.push(...(await Promise.all(nodes.map((node) => beat(busy, node)))))
       expect((await held()).length).toBeGreaterThanOrEqual(1)
       expect(latencies.length).toBeGreaterThan(nodes.length)
-      expect(Math.max(...latencies)).toBeLessThan(1_500)
+      expect(Math.max(...latencies)).toBeLessThan(HEARTBEAT_MS)
     } finally {
+      over.abort()
       await blocker.query('rollback')
       await blocker.end()
     }
-    const answers = await Promise.all(storm)
+    await Promise.all(writers)
+    answers.push(...(await Promise.all(calls)))
     // What people asked for did fail: the pool that they share was exhausted.
     expect(answers.filter(({ status }) => status >= 500).length).toBeGreaterThan(100)
     expect(answers.filter(({ status }) => ![200, 201, 401, 500, 503].includes(status))).toEqual([])
@@ -180,7 +195,7 @@ describe.skipIf(requirement('postgresql') === undefined)('servers on one Postgre
           nodes.map(async (node) => Math.max(await beat(each, node), await beat(each, node))),
         ),
       )
-      expect(Math.max(...latencies)).toBeLessThan(1_500)
+      expect(Math.max(...latencies)).toBeLessThan(HEARTBEAT_MS)
       await expect(fill()).rejects.toMatchObject({ code: '53300' })
     } finally {
       await Promise.all(crowd.map((client) => client.end()))
@@ -263,13 +278,7 @@ describe.skipIf(requirement('postgresql') === undefined)('servers on one Postgre
     }
     const loops = replicas.servers.flatMap((each, index) => [
       repeat('read', () => admin(each, { path: `/v1/domains/${replicas.domainId}` })),
-      repeat('write', () =>
-        admin(each, {
-          method: 'POST',
-          path: `/v1/domains/${replicas.domainId}/join-tokens`,
-          body: { ttl_seconds: 60 },
-        }),
-      ),
+      repeat('write', () => admin(each, joinTokenOrder())),
       ...nodes
         .filter((_, n) => n % replicas.servers.length === index)
         .map((node) => repeat('heartbeat', () => callServer(each, heartbeatOf(node)))),

@@ -130,7 +130,7 @@ describe('a server started for the first time on the embedded store', () => {
   const { data } = useHome()
   let server: CtlProcess
   beforeAll(async () => {
-    server = await startCtl({ args: ['--data-dir', data(), '--ops-listen', '127.0.0.1:0'] })
+    server = await startCtl({ args: ['--data-dir', data(), '--ops-listen', '127.0.0.1:0'], limits: 'shipped' })
   }, START_DEADLINE_MS)
   afterAll(() => server.end('SIGKILL'))
 
@@ -304,7 +304,7 @@ describe.skipIf(requirement('postgresql') === undefined)('on PostgreSQL', () => 
 describe('--dev', () => {
   test('serves from memory, keeps a context and plays a fleet with --demo', async () => {
     const env = { CTL_CONFIG_DIR: join(folder, 'config') }
-    const server = await startCtl({ args: ['--dev', '--demo'], env })
+    const server = await startCtl({ args: ['--dev', '--demo'], env, limits: 'shipped' })
     await vi.waitFor(() => expect(server.stderr()).toMatch(/Join token for a day: jtk_local_/), 20_000)
     const listed = async (): Promise<number> => {
       const { stdout } = await runCtl(['nodes', 'list', '--reachability', 'healthy', '--all', '-o', 'name'], env)

@@ -1,8 +1,10 @@
+import { CHAIN, chainOfRows, makeTestKey } from '../support/audit-chain.ts'
 import { refused, type StubRoutes } from '../support/stub-server.ts'
 
 /** Fixed ids, UUIDv7 of one day. */
 export const ID = {
   domain: '019c1a10-0000-7000-8000-0000000d0001',
+  lab: '019c1a10-0000-7000-8000-0000000d0002',
   project: '019c1a10-0000-7000-8000-0000000a0001',
   web: '019c1a10-0000-7000-8000-000000110001',
   db: '019c1a10-0000-7000-8000-000000110002',
@@ -64,6 +66,7 @@ const DOMAIN = {
   display_name: 'Default',
   mesh_cidr: '100.64.0.0/10',
   endpoint_ttl: 300,
+  audit_retention_days: 400,
   trusted_networks: [],
   business_hours: null,
   strong_acr: [],
@@ -127,12 +130,72 @@ const named =
   ({ query }: { query: URLSearchParams }) =>
     page(rows.filter((row) => !query.has('name') || row.display_name === query.get('name')))
 
+/** A chain of three rows under one signed head. */
+const CHAIN_ROWS = chainOfRows(3)
+const SEALING = makeTestKey('k1')
+const chainPlace = (seq: number) => ({ seq, hash: CHAIN_ROWS[seq - 1]?.hash ?? '0'.repeat(64) })
+
+const VERIFIED = {
+  chain: CHAIN,
+  verdict: 'intact',
+  start: { ...chainPlace(0), signed: null },
+  rows: 2,
+  verified_through: 2,
+  verified_hash: chainPlace(2).hash,
+  signed_through: null,
+  heads_verified: 0,
+  heads_unknown: 0,
+  sealed_through: 3,
+  unsealed: 4,
+  first_bad: null,
+  next_seq: 3,
+}
+const VERIFIED_REST = {
+  ...VERIFIED,
+  start: { ...chainPlace(2), signed: null },
+  rows: 1,
+  verified_through: 3,
+  verified_hash: chainPlace(3).hash,
+  signed_through: 3,
+  heads_verified: 1,
+  next_seq: null,
+}
+const BROKEN = {
+  ...VERIFIED,
+  chain: 'platform:main',
+  verdict: 'broken',
+  first_bad: { seq: 3, id: ID.ci, reason: 'row_altered' },
+  next_seq: null,
+}
+const EXPORTED = {
+  chain: CHAIN,
+  start: { ...chainPlace(0), signed: null },
+  items: CHAIN_ROWS.slice(0, 2),
+  heads: [],
+  through_seq: 3,
+  next_seq: 3,
+}
+const EXPORTED_REST = {
+  ...EXPORTED,
+  start: { ...chainPlace(2), signed: null },
+  items: CHAIN_ROWS.slice(2),
+  heads: [SEALING.sign('head', chainPlace(3))],
+  next_seq: null,
+}
+
+/** As `GET /v1/signing-keys` answers. */
+export const KEY_SET = JSON.stringify({ keys: [SEALING.jwk] })
+
 /** A small installation: one Domain, one Project, three nodes, two tokens. */
 export const FLEET: StubRoutes = {
   'GET /v1/auth/whoami': { body: WHOAMI },
   'GET /readyz': { body: { status: 'ready', probes: {} } },
   'GET /v1/domains': page([DOMAIN]),
   [`GET /v1/domains/${ID.domain}`]: { body: DOMAIN },
+  [`GET /v1/domains/${ID.domain}/usage`]: {
+    body: { id: ID.domain, slug: 'default', nodes: 3, projects: 1, api_tokens: 2 },
+  },
+  [`GET /v1/domains/${ID.lab}/usage`]: { body: { id: ID.lab, slug: 'lab', nodes: 0, projects: 12, api_tokens: 0 } },
   [`DELETE /v1/domains/${ID.domain}`]: {
     ...refused(409, 'domain_not_empty', 'The Domain still holds objects; the counts name them.'),
     body: {
@@ -237,6 +300,9 @@ export const FLEET: StubRoutes = {
       verifies_until: '2026-02-09T12:10:00.000Z',
     },
   },
+  'GET /v1/audit/verify': ({ query }) =>
+    query.get('scope') === 'platform' ? { body: BROKEN } : { body: query.has('from_seq') ? VERIFIED_REST : VERIFIED },
+  'GET /v1/audit/export': ({ query }) => ({ body: query.has('from_seq') ? EXPORTED_REST : EXPORTED }),
   'GET /v1/audit': ({ query }) =>
     query.get('domain_id') === ID.domain
       ? page([

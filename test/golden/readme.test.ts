@@ -30,7 +30,7 @@ describe('The tour of the README', () => {
 
   beforeAll(async () => {
     directory = mkdtempSync(join(tmpdir(), 'ctl-readme-'))
-    server = await startCtl({ args: ['--data-dir', directory] })
+    server = await startCtl({ args: ['--data-dir', directory], limits: 'shipped' })
     // As npx sets them.
     cli = createCliHome({ CTL_URL: server.url, npm_command: 'exec', npm_lifecycle_event: 'npx' })
   }, 60_000)

@@ -1,13 +1,17 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, it, expect } from 'vitest'
 import { createCliHome, type CliOptions } from '../support/cli-run.ts'
 import { refused, startStub, type StubServer } from '../support/stub-server.ts'
 import { expectGolden, transcriptOf, words, type Step } from '../support/transcript.ts'
-import { FLEET, TOKEN } from './fleet.ts'
+import { FLEET, ID, KEY_SET, TOKEN } from './fleet.ts'
 
 /** A line with the exit code that it must have, said here so that refreshing the files cannot hide a regression. */
 interface Scripted extends CliOptions {
   readonly line: string
   readonly exit: number
+  /** Written to the working directory first, by name. */
+  readonly files?: Readonly<Record<string, string>>
   /** Only on a terminal, or only off it; both when absent. */
   readonly only?: 'tty' | 'pipe'
 }
@@ -35,6 +39,8 @@ const SCRIPTS: Readonly<Record<string, readonly Scripted[]>> = {
     { line: 'ctl nodes show 220003 -o yaml', exit: 0 },
     { line: 'ctl nodes show web-1 db-1', exit: 0 },
     { line: 'ctl nodes show -', exit: 0, stdin: 'web-1\nold-1\n' },
+    { line: 'ctl domains usage default', exit: 0 },
+    { line: `ctl domains usage default ${ID.lab}`, exit: 0 },
     { line: 'ctl resources list', exit: 0 },
     { line: 'ctl resources list -o json', exit: 0 },
     { line: 'ctl audit list --since 1h', exit: 0 },
@@ -42,6 +48,21 @@ const SCRIPTS: Readonly<Record<string, readonly Scripted[]>> = {
     { line: 'ctl signing-keys list -o jsonl --sort -state', exit: 0 },
     { line: 'ctl status', exit: 0 },
     { line: 'ctl api /nodes --jq .items[0].id', exit: 0 },
+  ],
+  auditing: [
+    { line: 'ctl audit verify', exit: 0 },
+    { line: 'ctl audit verify -o json', exit: 0 },
+    { line: 'ctl audit verify --scope platform', exit: 10 },
+    { line: 'ctl audit export --since 30d', exit: 0 },
+    { line: 'ctl audit export --output audit.jsonl', exit: 0 },
+    { line: 'ctl audit export --output missing/audit.jsonl', exit: 2 },
+    { line: 'ctl audit verify audit.jsonl', exit: 2 },
+    { line: 'ctl audit verify audit.jsonl --keys keys.json', exit: 0, files: { 'keys.json': KEY_SET } },
+    { line: 'ctl audit verify cut.jsonl --keys keys.json', exit: 10, files: { 'cut.jsonl': '{"type":"header"}\n' } },
+    { line: 'ctl audit verify audit.jsonl --keys keys.yaml', exit: 2, files: { 'keys.yaml': 'keys:\n' } },
+    { line: 'ctl audit tail -o json', exit: 2 },
+    { line: 'ctl audit tail', exit: 130, interrupted: AbortSignal.abort() },
+    { line: 'ctl audit export --help', exit: 0 },
   ],
   changing: [
     { line: 'ctl projects create api --display-name Api', exit: 0 },
@@ -112,8 +133,9 @@ describe.each(['tty', 'pipe'] as const)('The command line on a %s', (where) => {
   it.each(Object.entries(SCRIPTS))('speaks as written down: %s', async (name, script) => {
     const home = createCliHome({ CTL_URL: stub.url, ...(name !== 'signing-in' && { CTL_TOKEN: TOKEN }) })
     const steps: Step[] = []
-    for (const { line, exit, only, ...options } of script) {
+    for (const { line, exit, only, files = {}, ...options } of script) {
       if (only !== undefined && only !== where) continue
+      for (const [file, text] of Object.entries(files)) writeFileSync(join(home.home, file), text)
       const result = await home.run(words(line), { ...options, isTty: where === 'tty' })
       expect([line, result.exitCode]).toEqual([line, exit])
       steps.push({ line: options.stdin === undefined ? line : `${line} < stdin`, result })

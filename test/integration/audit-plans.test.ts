@@ -31,7 +31,7 @@ async function fill(db: Db): Promise<void> {
       end,
       case when row % 40000 = 3 then 'node:rare' else 'node:' || row % 3000 end,
       case when row % 200 = 3 then 'permission_denied' when row % 50000 = 7 then 'internal_error' else 'granted' end,
-      'granted', 'c' || row, '{}', null
+      'granted', 'c' || row, '{}'
     from generate_series(1, 200000) as row`.execute(db)
   await sql`vacuum analyze audit`.execute(db)
 }

@@ -39,6 +39,7 @@ describe.each(STORES)('Domains on the $name store', (store) => {
           display_name: 'Acme',
           mesh_cidr: '100.64.0.0/10',
           endpoint_ttl: 300,
+          audit_retention_days: 400,
           trusted_networks: [],
           business_hours: null,
           strong_acr: [],
@@ -71,6 +72,7 @@ describe.each(STORES)('Domains on the $name store', (store) => {
           display_name: 'Settled',
           mesh_cidr: '100.70.3.9/16',
           endpoint_ttl: 30,
+          audit_retention_days: 3650,
           trusted_networks: ['192.0.2.9/24', '2001:DB8::1/32'],
           business_hours: { time_zone: 'europe/berlin', days: [5, 1, 5], from: '22:00', to: '06:00' },
           strong_acr: ['urn:acr:hardware'],
@@ -78,6 +80,7 @@ describe.each(STORES)('Domains on the $name store', (store) => {
         const settings = {
           mesh_cidr: '100.70.0.0/16',
           endpoint_ttl: 30,
+          audit_retention_days: 3650,
           trusted_networks: ['192.0.2.0/24', '2001:db8::/32'],
           business_hours: { time_zone: 'Europe/Berlin', days: [1, 5], from: '22:00', to: '06:00' },
           strong_acr: ['urn:acr:hardware'],
@@ -181,6 +184,60 @@ describe.each(STORES)('Domains on the $name store', (store) => {
         const answer = await tenancy.call(tenancy.root, `GET /v1/domains/${id}`)
         expect(answer.status).toBe(200)
         const row = { relation: 'domain.read', object: `domain:${id}`, outcome: 'granted', domainId: id }
+        expect(await tenancy.audit(answer)).toMatchObject(row)
+      })
+    })
+
+    describe('GetDomainUsage', () => {
+      const usageOf = (caller: string, id: string) => tenancy.call(caller, `GET /v1/domains/${id}/usage`)
+
+      it('counts nodes, Projects and API tokens of the Domain, and nothing of another one', async () => {
+        const [id, other] = [await tenancy.domain('counted'), await tenancy.domain()]
+        const [owner, stranger] = [await tenancy.principal(id), await tenancy.principal(other)]
+        const projectId = await tenancy.project(id)
+        await tenancy.node({ domainId: id })
+        await tenancy.node({ domainId: id, projectId })
+        for (let count = 0; count < 3; count++) await tenancy.apiToken(id, owner)
+        await tenancy.project(other)
+        await tenancy.node({ domainId: other })
+        await tenancy.apiToken(other, stranger)
+        const answer = await usageOf(tenancy.root, id)
+        expect(answer.status).toBe(200)
+        expect(answer.body).toEqual({ id, slug: 'counted', nodes: 2, projects: 1, api_tokens: 3 })
+      })
+
+      it('answers zeros for a Domain that holds nothing', async () => {
+        const id = await tenancy.domain('bare')
+        const answer = await usageOf(tenancy.root, id)
+        expect(answer.body).toEqual({ id, slug: 'bare', nodes: 0, projects: 0, api_tokens: 0 })
+      })
+
+      it.each([
+        ['does not count a revoked API token', { revoked: true }, 0],
+        ['does not count an API token that expires at this moment', { expired: true }, 0],
+        ['does not count a hidden API token', { hidden: true }, 0],
+        ['counts an API token that was rotated as long as it works', { rotated: true }, 1],
+      ] as const)('%s', async (_, members, count) => {
+        const id = await tenancy.domain()
+        await tenancy.apiToken(id, await tenancy.principal(id, 'service-identity'), members)
+        expect((await usageOf(tenancy.root, id)).body).toMatchObject({ api_tokens: count })
+      })
+
+      it('asks for the relation before it looks: an unknown Domain and a forbidden one look alike', async () => {
+        const [own, other] = [await tenancy.domain(), await tenancy.domain()]
+        const viewer = await tenancy.holder(own, 'viewer', `domain:${own}`)
+        expect((await usageOf(viewer, own)).status).toBe(200)
+        const [forbidden, unknown] = [await usageOf(viewer, other), await usageOf(viewer, NOWHERE)]
+        expect([forbidden.status, unknown.status]).toEqual([403, 403])
+        const blind = (answer: typeof unknown, id: string) =>
+          JSON.stringify({ ...answer.body, correlation_id: '' }).replaceAll(id, 'ID')
+        expect(blind(forbidden, other)).toBe(blind(unknown, NOWHERE))
+      })
+
+      it('audits who counted which Domain', async () => {
+        const id = await tenancy.domain()
+        const answer = await usageOf(tenancy.root, id)
+        const row = { relation: 'domain_usage.read', object: `domain:${id}`, outcome: 'granted', domainId: id }
         expect(await tenancy.audit(answer)).toMatchObject(row)
       })
     })

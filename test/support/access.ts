@@ -7,6 +7,7 @@ import { createKeyring, createSecretStore } from '../../src/server/adapters/keyr
 import { createAuditSink } from '../../src/server/adapters/postgres/audit-sink.ts'
 import { createChangeFeed } from '../../src/server/adapters/postgres/change-feed.ts'
 import { createUnitOfWork } from '../../src/server/adapters/postgres/unit-of-work.ts'
+import { openSigner } from '../../src/server/adapters/sealed-signer/open-signer.ts'
 import { storedSubjects } from '../../src/server/adapters/stored-subjects/stored-subjects.ts'
 import { createUuidV7 } from '../../src/server/adapters/system/uuid-v7.ts'
 import { createAudit } from '../../src/server/audit/service.ts'
@@ -20,6 +21,7 @@ import { addServiceIdentity, newServiceIdentity } from '../../src/server/identit
 import { createIdentities } from '../../src/server/identities/service.ts'
 import type { CredentialResolver } from '../../src/server/ports/credential-resolver.ts'
 import type { Datastore, Db } from '../../src/server/ports/datastore.ts'
+import type { Signer } from '../../src/server/ports/signer.ts'
 import type { Change } from '../../src/server/ports/unit-of-work.ts'
 import { createAdminTokens } from '../../src/server/tokens/admin-service.ts'
 import { createApiTokenResolver } from '../../src/server/tokens/api-token-resolver.ts'
@@ -94,6 +96,7 @@ interface TokenWish {
 export interface Access {
   readonly datastore: Datastore
   readonly db: Db
+  readonly signer: Signer
   /** Set it to move the time. */
   readonly clock: { nowMs: number }
   readonly resolver: CredentialResolver
@@ -127,6 +130,7 @@ export async function startAccess(datastore: Datastore): Promise<Access> {
   const ring = await openRing(datastore, masterKeyOf(Buffer.alloc(32, 7)), clock)
   const keyring = createKeyring(ring)
   const secrets = createSecretStore(ring)
+  const signer = await openSigner({ datastore, secrets, clock })
   const feed = createChangeFeed({ datastore, warn: fail })
   const authorizer = createEmbeddedAuthorizer({ datastore, changeFeed: feed })
   const lastUsed = createLastUsed({ datastore, onFailure: () => fail('uses were not written') })
@@ -150,7 +154,7 @@ export async function startAccess(datastore: Datastore): Promise<Access> {
       mounted(adminTokens, createAdminTokens({ datastore, subjects: storedSubjects, mint })),
       mounted(identities, createIdentities({ datastore, ids, keyring, secrets })),
       mounted(authz, createAuthz({ authorizer })),
-      mounted(audit, createAudit({ datastore })),
+      mounted(audit, createAudit({ datastore, signer })),
     ],
     resolvers: [resolver],
     authorizer,
@@ -181,6 +185,7 @@ export async function startAccess(datastore: Datastore): Promise<Access> {
   return {
     datastore,
     db,
+    signer,
     clock,
     resolver,
     lastUsed,

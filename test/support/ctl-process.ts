@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { HIGH_RATE_LIMITS } from './high-rate-limits.mjs'
 
 const CTL = fileURLToPath(new URL('../../bin/ctl.js', import.meta.url))
 
@@ -21,13 +22,15 @@ export interface CtlProcess {
 export interface CtlOptions {
   readonly args?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
+  /** The rate limits as an operator gets them; out of reach when absent, since load is no business of theirs. */
+  readonly limits?: 'shipped'
 }
 
 /** Starts the server on a free loopback port and waits for its ready line. Throws with its stderr when it ends before. */
-export async function startCtl({ args = [], env = {} }: CtlOptions = {}): Promise<CtlProcess> {
+export async function startCtl({ args = [], env = {}, limits }: CtlOptions = {}): Promise<CtlProcess> {
   const child = spawn(process.execPath, [CTL, 'serve', '--listen', '127.0.0.1:0', ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, ...env },
+    env: { ...process.env, ...(limits === undefined && HIGH_RATE_LIMITS), ...env },
   })
   let said = ''
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => {

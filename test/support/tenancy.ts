@@ -38,6 +38,8 @@ export interface Tenancy extends ControlPlane {
   holder(domainId: string, relation: string, resource: string): Promise<string>
   node(place: { domainId: string; projectId?: string }): Promise<string>
   joinToken(place: { domainId: string; projectId?: string }, members?: JoinTokenMembers): Promise<string>
+  /** An API token of a principal of the Domain; it works for an hour unless the members say otherwise. */
+  apiToken(domainId: string, owner: string, members?: ApiTokenMembers): Promise<string>
   /** Every tuple with the object on either side, as `subject relation resource`, sorted. */
   tuplesOf(reference: string): Promise<string[]>
   /** Outbox rows of an answer's request, oldest first. */
@@ -50,6 +52,14 @@ interface JoinTokenMembers {
   readonly revoked?: true
   readonly spent?: true
   readonly expired?: true
+}
+
+interface ApiTokenMembers {
+  readonly revoked?: true
+  readonly expired?: true
+  readonly hidden?: true
+  /** Replaced by another one, within its time of grace. */
+  readonly rotated?: true
 }
 
 interface OutboxView {
@@ -120,7 +130,7 @@ function tenancySurfaces({ datastore, ids }: ControlPlaneParts): MountedSurface[
   ]
 }
 
-type Arranging = 'principal' | 'holder' | 'node' | 'joinToken'
+type Arranging = 'principal' | 'holder' | 'node' | 'joinToken' | 'apiToken'
 
 /** Rows of the slices that are not under test. */
 function arrange({ db, ids, callers, change }: ControlPlane): Pick<Tenancy, Arranging> {
@@ -207,6 +217,32 @@ function arrange({ db, ids, callers, change }: ControlPlane): Pick<Tenancy, Arra
           created_at: at,
           expires_at: new Date(START_MS + (expired === true ? 0 : 3_600_000)),
           revoked_at: revoked === true ? at : null,
+        })
+        .execute()
+      return id
+    },
+    async apiToken(domainId, owner, { revoked, expired, hidden, rotated } = {}) {
+      const id = ids.next()
+      const [type, ownerId = ''] = owner.split(':')
+      await db
+        .insertInto('api_tokens')
+        .values({
+          id,
+          domain_id: domainId,
+          owner_id: ownerId,
+          owner_kind: type === 'user' ? 'user' : 'service-identity',
+          name: 'arranged',
+          prefix: 'psk',
+          fingerprint: Buffer.from(id.replaceAll('-', ''), 'hex'),
+          fingerprint_key_id: 'k',
+          scopes: '["*"]',
+          lifetime_seconds: 3600,
+          created_at: at,
+          expires_at: new Date(START_MS + (expired === true ? 0 : 3_600_000)),
+          last_used_at: null,
+          revoked_at: revoked === true ? at : null,
+          rotated_to: rotated === true ? ids.next() : null,
+          hidden: hidden === true,
         })
         .execute()
       return id

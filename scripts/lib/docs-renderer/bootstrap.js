@@ -37,6 +37,19 @@
     return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value)]))
   }
 
+  /** The renderer's button for the menu of narrow windows answers to a pointer alone; enlarged text makes any window narrow. */
+  function nameMenuButton() {
+    const button = document.querySelector('.menu-content + div')
+    for (const [name, value] of Object.entries({ role: 'button', tabindex: '0', 'aria-label': 'Menu' })) {
+      button.setAttribute(name, value)
+    }
+    button.addEventListener('keydown', (event) => {
+      if (event.key !== 'Enter' && event.key !== ' ') return
+      event.preventDefault()
+      button.click()
+    })
+  }
+
   const contract = JSON.parse(document.getElementById('contract').textContent)
   const shown = {
     ...contract,
@@ -46,5 +59,5 @@
   // The contract itself, without what was added for the eye.
   const whole = new Blob([JSON.stringify(contract)], { type: 'application/json' })
   const downloadUrls = [{ title: 'Download', url: URL.createObjectURL(whole) }]
-  window.Redoc.init(shown, { ...options, downloadUrls }, document.getElementById('docs'))
+  window.Redoc.init(shown, { ...options, downloadUrls }, document.getElementById('docs'), nameMenuButton)
 })()

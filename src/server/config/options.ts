@@ -1,6 +1,7 @@
 import type { Rate } from '../http/token-buckets.ts'
 import {
   address,
+  auditDays,
   connections,
   credentialEnv,
   databaseUrl,
@@ -124,6 +125,12 @@ export const OPTIONS = {
     placeholder: 'FILE',
     fallbackWords: '<data-dir>/master.key, made at the first start',
     describe: 'File with the master key in base64',
+  }),
+  auditRetentionDays: option({
+    parse: auditDays,
+    placeholder: 'DAYS',
+    fallback: '400',
+    describe: "How long the platform's own audited decisions are kept; a Domain's are kept as long as the Domain says",
   }),
   logLevel: option({
     parse: logLevel,

@@ -87,6 +87,12 @@ export function logLevel(text: string): Parsed<LogLevel> {
   return value === undefined ? { mustBe: `one of ${LOG_LEVELS.join(', ')}` } : { value }
 }
 
+/** Days for which audited decisions are kept. */
+export function auditDays(text: string): Parsed<number> {
+  const days = /^\d{1,4}$/.test(text) ? Number(text) : 0
+  return days >= 1 && days <= 3650 ? { value: days } : { mustBe: 'a whole number of days from 1 to 3650' }
+}
+
 /** A number of connections. */
 export function connections(text: string): Parsed<number> {
   return /^\d{1,4}$/.test(text) && Number(text) <= 1000

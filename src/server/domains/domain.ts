@@ -19,6 +19,9 @@ interface Fault {
 /** Members that caveats read: whoever caches them must hear of a change (decisions: Caveats). */
 const CAVEAT_SETTINGS = ['trusted_networks', 'business_hours', 'strong_acr'] as const
 
+/** Days for which audited decisions are kept unless the Domain says otherwise (decisions: Audit). */
+const AUDIT_RETENTION_DAYS = 400
+
 /** Seconds that an observed endpoint stays fresh unless the Domain says otherwise (decisions: Tenancy). */
 const ENDPOINT_TTL_SECONDS = 300
 
@@ -36,6 +39,7 @@ export function newDomain(id: string, body: DomainCreateBody, at: Date): DomainR
     display_name: body.display_name,
     mesh_cidr: meshCidr ?? MESH_RANGE,
     endpoint_ttl_seconds: body.endpoint_ttl ?? ENDPOINT_TTL_SECONDS,
+    audit_retention_days: body.audit_retention_days ?? AUDIT_RETENTION_DAYS,
     trusted_networks: networksOf(body.trusted_networks ?? []),
     business_hours: hoursOf(body.business_hours ?? null),
     strong_acr: body.strong_acr ?? [],
@@ -55,6 +59,7 @@ export function patchedDomain(domain: DomainRecord, patch: DomainPatchBody, at: 
     ...domain,
     display_name: patch.display_name ?? domain.display_name,
     endpoint_ttl_seconds: patch.endpoint_ttl ?? domain.endpoint_ttl_seconds,
+    audit_retention_days: patch.audit_retention_days ?? domain.audit_retention_days,
     trusted_networks: networksOf(patch.trusted_networks ?? domain.trusted_networks),
     business_hours: hoursOf(patch.business_hours === undefined ? domain.business_hours : patch.business_hours),
     strong_acr: patch.strong_acr ?? domain.strong_acr,
@@ -75,6 +80,7 @@ export function toAnswer(domain: DomainRecord): DomainAnswer {
     display_name: domain.display_name,
     mesh_cidr: domain.mesh_cidr,
     endpoint_ttl: domain.endpoint_ttl_seconds,
+    audit_retention_days: domain.audit_retention_days,
     trusted_networks: domain.trusted_networks,
     business_hours: domain.business_hours,
     strong_acr: domain.strong_acr,

@@ -40,6 +40,12 @@ export function createDomains({ datastore, ids }: DomainsDeps): Handlers<typeof 
       return toAnswer(domain)
     },
 
+    async GetDomainUsage(ctx, { id }) {
+      const usage = await store.findUsage(datastore.pool('interactive'), id, new Date(ctx.nowMs))
+      if (usage === undefined) throw problem('domain_not_found')
+      return usage
+    },
+
     async PatchDomain(ctx, { id, body }) {
       const patched = await ctx.change(async (change) => {
         const domain = await store.lockForUpdate(change.db, id)

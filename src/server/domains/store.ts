@@ -13,9 +13,19 @@ export interface DomainCounts {
   readonly join_tokens: number
 }
 
+/** A Domain with the numbers that its readers see. */
+export interface DomainUsage {
+  readonly id: string
+  readonly slug: string
+  readonly nodes: number
+  readonly projects: number
+  readonly api_tokens: number
+}
+
 const settings = (domain: DomainRecord) => ({
   display_name: domain.display_name,
   endpoint_ttl_seconds: domain.endpoint_ttl_seconds,
+  audit_retention_days: domain.audit_retention_days,
   trusted_networks: JSON.stringify(domain.trusted_networks),
   business_hours: JSON.stringify(domain.business_hours),
   strong_acr: JSON.stringify(domain.strong_acr),
@@ -80,6 +90,19 @@ export async function countContents(db: Db, id: string, now: Date): Promise<Doma
   const [row] = counts.rows
   if (row === undefined) throw new Error('a query without FROM returned no row')
   return row
+}
+
+/** Counts nodes, Projects and live API tokens of the Domain at one moment; undefined when there is no such Domain. */
+export async function findUsage(db: Db, id: string, now: Date): Promise<DomainUsage | undefined> {
+  const usage = await sql<DomainUsage>`
+    select domains.id, domains.slug,
+      (select count(*)::int from nodes where domain_id = domains.id) as nodes,
+      (select count(*)::int from projects where domain_id = domains.id) as projects,
+      (select count(*)::int from api_tokens
+        where domain_id = domains.id and not hidden and revoked_at is null and expires_at > ${now}) as api_tokens
+    from domains where domains.id = ${id}
+  `.execute(db)
+  return usage.rows[0]
 }
 
 /** Deletes the Domain; spent join tokens and resting mesh addresses go with it by their foreign keys. */

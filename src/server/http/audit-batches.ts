@@ -21,12 +21,28 @@ export interface AuditBatchesDeps {
   readonly counters: AuditCounters
 }
 
-/** Stores rows; false where the datastore is away and all of them are to be tried again. Never throws. */
-type StoreBatch = (records: readonly AuditRecord[]) => Promise<boolean>
+/** Where rows are stored. Nothing here throws. */
+export interface AuditBatches {
+  /** Stores rows; false where the datastore is away and all of them are to be tried again. */
+  store(records: readonly AuditRecord[]): Promise<boolean>
+  /** Takes note of a row that will never be stored. */
+  lose(entry: AuditEntry): void
+  /** Writes down what was lost, for the chains to say; what cannot be written is kept for the next time. */
+  sayLosses(): Promise<void>
+}
+
+/** Domains whose losses are told apart; those of others count as the platform's. */
+const LOSERS_MAX = 1_000
 
 /** Makes the storing of batches: a row that the datastore refuses is found by halving, and costs its neighbours nothing. */
-export function createAuditBatches({ sink, log, counters }: AuditBatchesDeps): StoreBatch {
+export function createAuditBatches({ sink, log, counters }: AuditBatchesDeps): AuditBatches {
   let isWaiting = false
+  let losses = new Map<string | null, number>()
+
+  function lose({ domainId }: { readonly domainId: string | null }, rows = 1): void {
+    const key = losses.has(domainId) || losses.size < LOSERS_MAX ? domainId : null
+    losses.set(key, (losses.get(key) ?? 0) + rows)
+  }
 
   async function store(records: readonly AuditRecord[]): Promise<boolean> {
     try {
@@ -53,11 +69,27 @@ export function createAuditBatches({ sink, log, counters }: AuditBatchesDeps): S
       return (await store(records.slice(0, half))) && (await store(records.slice(half)))
     }
     counters.failed(1)
-    log.error({ err: error, audit_row: records[0]?.id }, 'an audit row was refused')
+    const [refused] = records
+    if (refused !== undefined) lose(refused)
+    log.error({ err: error, audit_row: refused?.id }, 'an audit row was refused')
     return true
   }
 
-  return store
+  return {
+    store,
+    lose: (entry) => lose(entry),
+    async sayLosses() {
+      if (losses.size === 0) return
+      const said = losses
+      losses = new Map()
+      try {
+        await sink.lost(said)
+      } catch (error) {
+        for (const [domainId, rows] of said) lose({ domainId }, rows)
+        log.error({ err: error }, 'lost audit rows could not be written down yet')
+      }
+    },
+  }
 }
 
 /** Whether the datastore may take the rows later. */

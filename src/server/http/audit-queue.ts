@@ -35,7 +35,7 @@ interface Waiter {
  * the datastore is away rows are kept and tried again every second; a row that it refuses costs its neighbours nothing.
  */
 export function createAuditQueue({ sink, clock, ids, log, counters }: AuditQueueDeps): AuditQueue {
-  const store = createAuditBatches({ sink, log, counters })
+  const batches = createAuditBatches({ sink, log, counters })
   let waiting: AuditRecord[] = []
   let waiters: Waiter[] = []
   let added = 0
@@ -54,10 +54,11 @@ export function createAuditQueue({ sink, clock, ids, log, counters }: AuditQueue
   async function flush(): Promise<boolean> {
     while (waiting.length > 0) {
       const batch = waiting.slice(0, BATCH_MAX)
-      if (!(await store(batch))) return false
+      if (!(await batches.store(batch))) return false
       waiting = waiting.slice(batch.length)
       settle(batch.length)
     }
+    await batches.sayLosses()
     return true
   }
 
@@ -81,6 +82,7 @@ export function createAuditQueue({ sink, clock, ids, log, counters }: AuditQueue
   function push(entry: AuditEntry): boolean {
     if (closed || waiting.length >= WAITING_MAX) {
       counters.dropped(1)
+      batches.lose(entry)
       return false
     }
     waiting.push(recordOf(entry, ids.next(), clock.now()))

@@ -26,6 +26,11 @@ export interface Tables {
   outbox_consumers: OutboxConsumerRow
   leader_term: LeaderTermRow
   audit: AuditRow
+  audit_unsealed: AuditUnsealedRow
+  audit_chains: AuditChainRow
+  audit_seals: AuditSealRow
+  audit_heads: AuditHeadRow
+  audit_gaps: AuditGapRow
 }
 
 /** JSON columns: written as text (`JSON.stringify`), read as values. */
@@ -62,6 +67,8 @@ export interface DomainRow {
   trusted_networks: Json<string[]>
   business_hours: Json<BusinessHours | null>
   strong_acr: Json<string[]>
+  /** 1 to 3650. */
+  audit_retention_days: Generated<number>
   created_at: Date
   updated_at: Date
 }
@@ -298,6 +305,56 @@ export interface AuditRow {
   reason: string
   correlation_id: string
   context: Json<Record<string, unknown>>
-  /** Place in the chain; null until sealed. */
-  seq: string | null
+}
+
+/** Rows of one chain that wait for their seal; a trigger of `audit` adds them. */
+interface AuditUnsealedRow {
+  id: Generated<string>
+  domain_id: string | null
+  row_count: number
+  audit_ids: string[]
+}
+
+export interface AuditChainRow {
+  id: Generated<number>
+  /** Null for the platform's chain. */
+  domain_id: string | null
+  /** The last row sealed; 0 before the first. */
+  sealed_seq: string
+  /** 32 bytes. */
+  sealed_hash: Buffer
+  /** The last head signed; 0 before the first. */
+  signed_seq: string
+  signed_at: Date | null
+  /** The newest checkpoint, where a look at the chain begins; 0 before the first. */
+  checkpoint_seq: string
+  /** Rows up to this one are gone. */
+  pruned_seq: string
+}
+
+/** The place of an audit row in its chain. */
+interface AuditSealRow {
+  chain_id: number
+  seq: string
+  audit_id: string
+  /** 32 bytes. */
+  hash: Buffer
+}
+
+export interface AuditHeadRow {
+  chain_id: number
+  kind: 'head' | 'checkpoint'
+  seq: string
+  hash: Buffer
+  at: Date
+  kid: string
+  /** 64 bytes. */
+  signature: Buffer
+}
+
+/** Rows of a chain that could not be written. */
+interface AuditGapRow {
+  id: Generated<string>
+  domain_id: string | null
+  row_count: number
 }

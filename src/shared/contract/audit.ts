@@ -19,9 +19,120 @@ const AuditRecord = z
   })
   .meta({ id: 'AuditRecord' })
 
+/** A number of rows or a place in a chain: from digits alone, since coercion would take `0x10` and `1e2`. */
+const whole = (describe: string, from: number, to = Number.MAX_SAFE_INTEGER) =>
+  z
+    .string()
+    .regex(/^\d{1,15}$/)
+    .transform(Number)
+    .refine((number) => number >= from && number <= to)
+    .optional()
+    .meta({ problem: 'invalid_audit_filter', description: describe })
+
+const Seq = z.int().min(0)
+const Hash = z.string().meta({ description: 'SHA-256 in hex', examples: ['9f86d081884c7d65…'] })
+const Place = { seq: Seq, hash: Hash }
+const signature = {
+  at: Instant,
+  kid: z.string(),
+  signature: z.string().meta({ description: 'Ed25519, 64 bytes in base64url' }),
+}
+const SignedPlace = z.object({ ...Place, ...signature }).meta({ id: 'AuditSignedPlace' })
+
+/** Where a look at a chain begins; `signed` where the server vouches for that very place. */
+const Start = z
+  .object({
+    ...Place,
+    signed: z
+      .object({ kind: z.enum(['head', 'checkpoint']), ...signature })
+      .nullable()
+      .meta({ description: 'The signature over this place; null at the first row of all, and between signed heads' }),
+  })
+  .meta({ id: 'AuditStart' })
+
+const Chain = z.string().meta({ description: 'platform:main, or domain:<id>' })
+
+const AuditVerification = z
+  .object({
+    chain: Chain,
+    verdict: z.enum(['intact', 'broken']),
+    start: Start,
+    rows: z.int().meta({ description: 'Rows whose hashes were computed anew by this call' }),
+    verified_through: Seq.meta({ description: 'The last of them; where it began, if there were none' }),
+    verified_hash: Hash,
+    signed_through: Seq.nullable().meta({ description: 'The last signed head among them that verifies' }),
+    heads_verified: z.int(),
+    heads_unknown: z.int().meta({ description: 'Heads of keys that are no longer published' }),
+    sealed_through: Seq.meta({ description: 'The last row of the chain' }),
+    unsealed: z.int().meta({ description: 'Rows that wait for their place in the chain' }),
+    first_bad: z
+      .object({
+        seq: Seq,
+        id: Uuid.nullable(),
+        reason: z.enum([
+          'row_missing',
+          'out_of_order',
+          'foreign_row',
+          'row_altered',
+          'head_mismatch',
+          'rows_cut_off',
+          'unknown_key',
+          'key_not_valid',
+          'bad_signature',
+        ]),
+      })
+      .nullable(),
+    next_seq: Seq.nullable().meta({
+      description: 'from_seq of the call that goes on; null when this one reached the end',
+    }),
+  })
+  .meta({ id: 'AuditVerification' })
+
+const AuditExport = z
+  .object({
+    chain: Chain,
+    start: Start,
+    items: z.array(AuditRecord.extend({ ...Place }).meta({ id: 'SealedAuditRecord' })),
+    heads: z.array(SignedPlace).meta({ description: 'Signed heads of these rows, in the order of the chain' }),
+    through_seq: Seq.meta({ description: 'The signed head that the export ends with' }),
+    next_seq: Seq.nullable().meta({ description: 'from_seq of the page that follows; null after the last one' }),
+  })
+  .meta({ id: 'AuditExport' })
+
 const filter = (describe: string) => z.string().min(1).max(512).optional().describe(describe)
 const instant = (describe: string) =>
   z.iso.datetime({ offset: true }).optional().meta({ problem: 'invalid_audit_filter', description: describe })
+
+/** Which chain: a Domain's, or the platform's. */
+const chainQuery = {
+  domain_id: uuidField('invalid_domain_id', 'Decisions of this Domain').optional(),
+  scope: z
+    .enum(['platform'])
+    .optional()
+    .meta({ problem: 'invalid_audit_filter', description: "The platform's own decisions" }),
+}
+
+/** Of a Domain or of the platform, never of both or neither. */
+function ofOneChain<S extends z.ZodObject>(schema: S): S {
+  return schema
+    .refine((query) => (query['domain_id'] === undefined) !== (query['scope'] === undefined), {
+      error: 'name a domain_id, or scope=platform',
+    })
+    .meta({ problem: 'invalid_audit_filter' })
+}
+
+const AUDITOR = {
+  anyOf: [
+    { relation: 'auditor', object: 'domain:{query.domain_id}' },
+    { relation: 'auditor', object: 'platform:main' },
+  ],
+} as const
+
+/** How the command line finds the chain. */
+const ownChain = {
+  refs: { domain_id: 'domains' },
+  ownDomain: { member: 'domain_id', unless: ['scope'] },
+} as const
 
 export const audit = defineSurface('audit', 'Decisions that were taken', {
   GetAudit: {
@@ -29,13 +140,9 @@ export const audit = defineSurface('audit', 'Decisions that were taken', {
     path: '/v1/audit',
     summary: 'List audited decisions, newest first',
     credentials: OPERATOR,
-    query: z
-      .strictObject({
-        domain_id: uuidField('invalid_domain_id', 'Decisions of this Domain').optional(),
-        scope: z
-          .enum(['platform'])
-          .optional()
-          .meta({ problem: 'invalid_audit_filter', description: "The platform's own decisions" }),
+    query: ofOneChain(
+      z.strictObject({
+        ...chainQuery,
         subject: filter('Who acted'),
         relation: filter('What was asked for, e.g. auth.api_token.issue'),
         object: filter('What it was asked on'),
@@ -44,17 +151,9 @@ export const audit = defineSurface('audit', 'Decisions that were taken', {
         since: instant('From this instant on'),
         until: instant('Before this instant'),
         ...pageQuery,
-      })
-      .refine((query) => (query.domain_id === undefined) !== (query.scope === undefined), {
-        error: 'name a domain_id, or scope=platform',
-      })
-      .meta({ problem: 'invalid_audit_filter' }),
-    gate: {
-      anyOf: [
-        { relation: 'auditor', object: 'domain:{query.domain_id}' },
-        { relation: 'auditor', object: 'platform:main' },
-      ],
-    },
+      }),
+    ),
+    gate: AUDITOR,
     audit: { relation: 'audit.list', when: 'all' },
     paging: { limit: 'rejected', cursor: 'caller' },
     responses: { 200: pageOf(AuditRecord).meta({ id: 'AuditRecordList' }) },
@@ -62,10 +161,50 @@ export const audit = defineSurface('audit', 'Decisions that were taken', {
     notProvisioned: 'not_provisioned',
     cli: {
       command: 'audit list',
-      refs: { domain_id: 'domains' },
-      ownDomain: { member: 'domain_id', unless: ['scope'] },
+      ...ownChain,
       columns: ['at', 'subject', 'relation', 'object', 'outcome', 'reason', 'correlation_id'],
       wide: ['id', 'context'],
     },
+  },
+  GetAuditVerify: {
+    method: 'GET',
+    path: '/v1/audit/verify',
+    summary: 'Verify the chain of audited decisions',
+    description:
+      'Computes the hashes of sealed rows anew and checks the signed heads among them. One call looks at some thousands of rows; next_seq says where to go on.',
+    credentials: OPERATOR,
+    query: ofOneChain(
+      z.strictObject({ ...chainQuery, from_seq: whole('Go on with this row; the oldest one when absent', 1) }),
+    ),
+    gate: AUDITOR,
+    audit: { relation: 'audit.verify', when: 'all' },
+    responses: { 200: AuditVerification },
+    problems: ['invalid_domain_id', 'invalid_audit_filter'],
+    notProvisioned: 'not_provisioned',
+    cli: { command: 'audit verify', ...ownChain, custom: true },
+  },
+  GetAuditExport: {
+    method: 'GET',
+    path: '/v1/audit/export',
+    summary: 'Export sealed decisions with their hashes and signed heads',
+    description:
+      'Rows in the order of the chain, from the newest signed head that is not younger than since to the first that is not older than until, so that every row is under a signature.',
+    credentials: OPERATOR,
+    query: ofOneChain(
+      z.strictObject({
+        ...chainQuery,
+        since: instant('Rows sealed from about this instant on'),
+        until: instant('Rows sealed until about this instant'),
+        from_seq: whole('Go on with this row', 1),
+        through_seq: whole('End with this row: through_seq of the page before', 0),
+        rows: whole('Rows of a page, 1 to 1000; 500 when absent', 1, 1000),
+      }),
+    ),
+    gate: AUDITOR,
+    audit: { relation: 'audit.export', when: 'all' },
+    responses: { 200: AuditExport },
+    problems: ['invalid_domain_id', 'invalid_audit_filter'],
+    notProvisioned: 'not_provisioned',
+    cli: { command: 'audit export', ...ownChain, custom: true },
   },
 })

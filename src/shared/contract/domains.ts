@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { check, defineSurface, open, OPERATOR } from './operation.ts'
 import { KiB, pageOf, pageQuery, uuidField } from './fields.ts'
-import { Domain, DomainCreateRequest, DomainPatchRequest } from './tenancy-schemas.ts'
+import { Domain, DomainCreateRequest, DomainPatchRequest, DomainUsage } from './tenancy-schemas.ts'
 
 const params = z.strictObject({ id: uuidField('invalid_domain_id', 'Domain') })
 const columns = ['slug', 'display_name', 'mesh_cidr', 'created_at', 'id']
@@ -52,6 +52,24 @@ export const domains = defineSurface('domains', 'Tenants', {
     problems: ['domain_not_found'],
     notProvisioned: 'not_provisioned',
     cli: { command: 'domains show', args: ['id'], refs: { id: 'domains' }, columns },
+  },
+  GetDomainUsage: {
+    method: 'GET',
+    path: '/v1/domains/{id}/usage',
+    summary: 'Count what a Domain holds',
+    credentials: OPERATOR,
+    params,
+    gate: check('read', 'domain:{path.id}'),
+    audit: { relation: 'domain_usage.read', when: 'all' },
+    responses: { 200: DomainUsage },
+    problems: ['domain_not_found'],
+    notProvisioned: 'not_provisioned',
+    cli: {
+      command: 'domains usage',
+      args: ['id'],
+      refs: { id: 'domains' },
+      columns: ['slug', 'nodes', 'projects', 'api_tokens', 'id'],
+    },
   },
   PatchDomain: {
     method: 'PATCH',

@@ -19,8 +19,11 @@ const BusinessHours = z.strictObject({
 
 const EndpointTtl = z.int().min(30).max(3600).describe('Seconds that an observed endpoint stays fresh; 30 to 3600')
 
+const AuditRetention = z.int().min(1).max(3650).describe('Days for which audited decisions are kept; 1 to 3650')
+
 const settings = {
   endpoint_ttl: EndpointTtl,
+  audit_retention_days: AuditRetention,
   trusted_networks: z.array(Cidr).max(64).describe('Networks that the from_network caveat accepts'),
   business_hours: BusinessHours.nullable().describe('Hours that the within_hours caveat accepts'),
   strong_acr: z.array(z.string().min(1).max(256)).max(16).describe('acr values that the strong_auth caveat accepts'),
@@ -38,12 +41,24 @@ export const Domain = z
   })
   .meta({ id: 'Domain' })
 
+/** The Domain by name, so that the counts of several read as a table. */
+export const DomainUsage = z
+  .object({
+    id: Uuid,
+    slug: z.string(),
+    nodes: z.int(),
+    projects: z.int(),
+    api_tokens: z.int().describe('Neither revoked nor expired, those that no list shows apart'),
+  })
+  .meta({ id: 'DomainUsage' })
+
 export const DomainCreateRequest = z
   .strictObject({
     slug: Slug,
     display_name: DisplayName,
     mesh_cidr: Cidr.optional().describe('Part of 100.64.0.0/10 that node addresses come from; all of it by default'),
     endpoint_ttl: EndpointTtl.optional(),
+    audit_retention_days: AuditRetention.optional(),
     trusted_networks: settings.trusted_networks.optional(),
     business_hours: settings.business_hours.optional(),
     strong_acr: settings.strong_acr.optional(),
@@ -54,6 +69,7 @@ export const DomainPatchRequest = z
   .strictObject({
     display_name: DisplayName.optional(),
     endpoint_ttl: EndpointTtl.optional(),
+    audit_retention_days: AuditRetention.optional(),
     trusted_networks: settings.trusted_networks.optional(),
     business_hours: settings.business_hours.optional(),
     strong_acr: settings.strong_acr.optional(),

@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { HIGH_RATE_LIMITS } from '../../support/high-rate-limits.mjs'
 
@@ -105,6 +106,23 @@ export async function readMetrics(server) {
     .map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))])
   return Object.fromEntries(entries)
 }
+
+/** Reads them once every audit row that was queued is written, dropped or failed: two readings in a row agree. */
+export async function readSettledMetrics(server) {
+  let before = ''
+  for (let reading = 0; reading < READINGS_MAX; reading++) {
+    const metrics = await readMetrics(server)
+    const rows = JSON.stringify(Object.entries(metrics).filter(([name]) => name.startsWith('audit_rows_')))
+    if (rows === before) return metrics
+    before = rows
+    await sleep(AUDIT_FLUSH_MS)
+  }
+  throw new Error('the audit rows do not settle')
+}
+
+/** Longer than queued rows wait for others. */
+const AUDIT_FLUSH_MS = 200
+const READINGS_MAX = 100
 
 /** Resident memory of a process now and at its peak, in MB. */
 export async function memoryOf(pid) {

@@ -13,6 +13,12 @@ export const authzScenarios: Scenarios<World, typeof authz> = {
 
 export const auditScenarios: Scenarios<World, typeof audit> = {
   GetAudit: ({ root, nobody, domainId }) => ({ input: { domain_id: domainId }, as: root, lesser: nobody }),
+  GetAuditVerify: ({ root, nobody, domainId }) => ({ input: { domain_id: domainId }, as: root, lesser: nobody }),
+  GetAuditExport: ({ root, nobody, domainId }) => ({
+    input: { domain_id: domainId, since: '2026-01-01T00:00:00Z', rows: '100' },
+    as: root,
+    lesser: nobody,
+  }),
 }
 
 export const metaScenarios: Scenarios<World, typeof meta> = {

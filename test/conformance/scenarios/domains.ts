@@ -11,6 +11,7 @@ export const domainScenarios: Scenarios<World, typeof domains> = {
   }),
   ListDomains: ({ root }) => ({ input: {}, as: root }),
   GetDomain: ({ domainId, root, nobody }) => ({ input: { id: domainId }, as: root, lesser: nobody }),
+  GetDomainUsage: ({ domainId, root, nobody }) => ({ input: { id: domainId }, as: root, lesser: nobody }),
   PatchDomain: ({ domainId, root, nobody }) => ({
     input: { id: domainId, body: { display_name: 'Renamed' } },
     as: root,

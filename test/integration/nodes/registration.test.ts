@@ -84,6 +84,7 @@ describe.each(STORES)('RegisterNode on the $name store', (store) => {
             healthy_since: null,
             binary_version: '1.2.3',
             binary_checksum: Buffer.from(CHECKSUM, 'hex'),
+            announced_state: 'never_reported',
           },
         ])
         expect(await keyRows(id)).toEqual([

@@ -57,6 +57,7 @@ test('nothing said gives the embedded defaults', () => {
       writes: { count: 200, seconds: 1 },
       reads: { count: 5000, seconds: 1 },
     },
+    auditRetentionDays: 400,
     logLevel: 'info',
     isDev: false,
     isDemo: false,
@@ -241,6 +242,10 @@ describe('refusals', () => {
     [
       { SERVICE_MASTER_KEY: KEY, SERVICE_MASTER_KEY_FILE: '/k' },
       '1 SERVICE_MASTER_KEY and SERVICE_MASTER_KEY_FILE are both set; keep one of them.',
+    ],
+    [
+      { SERVICE_AUDIT_RETENTION_DAYS: '3651' },
+      '1 SERVICE_AUDIT_RETENTION_DAYS must be a whole number of days from 1 to 3650.',
     ],
     [
       { SERVICE_POOL_INTERACTIVE_MIN_CONNS: '5', SERVICE_POOL_INTERACTIVE_MAX_CONNS: '4' },

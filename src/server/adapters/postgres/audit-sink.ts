@@ -20,6 +20,10 @@ export function createAuditSink(datastore: Datastore): AuditSink {
         on conflict (id) do nothing
       `.execute(datastore.pool('worker'))
     },
+    async lost(rows) {
+      const values = [...rows].map(([domain_id, row_count]) => ({ domain_id, row_count }))
+      if (values.length > 0) await datastore.pool('worker').insertInto('audit_gaps').values(values).execute()
+    },
   }
 }
 

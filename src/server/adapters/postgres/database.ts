@@ -54,7 +54,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresDa
   try {
     await assertOwnSessions(options.url)
     await inspectServer(pool('interactive'), options.warn)
-    await Promise.all([...opened.values()].map((each) => each.warm()))
+    await warmAll([...opened.values()])
   } catch (error) {
     await close()
     throw bootErrorOf(error, options.url)
@@ -62,6 +62,12 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresDa
   const ping = (deadlineMs: number): Promise<void> => pingOnce(pool('interactive'), deadlineMs)
   const datastore: Datastore = { kind: 'postgres', pool, transaction: createTransactions(pool, scope), ping, close }
   return { ...datastore, place: placeOf(datastore, options.url) }
+}
+
+/** Waits for every pool, so that none is still connecting when a failure closes them. */
+async function warmAll(pools: readonly PgPool[]): Promise<void> {
+  const warmed = await Promise.allSettled(pools.map((each) => each.warm()))
+  for (const each of warmed) if (each.status === 'rejected') throw each.reason
 }
 
 /** Pools by name; one that has no connections is left out. */

@@ -6,10 +6,11 @@ import type { Migration } from './migration.ts'
 import { foundation } from './migrations/0001-foundation.ts'
 import { signingKeys } from './migrations/0002-signing-keys.ts'
 import { order } from './migrations/0003-order.ts'
+import { auditChains } from './migrations/0004-audit-chains.ts'
 import { signingKeyRotation } from './migrations/0005-signing-key-rotation.ts'
 
 /** Every migration, in order. */
-const MIGRATIONS: readonly Migration[] = [foundation, signingKeys, order, signingKeyRotation]
+const MIGRATIONS: readonly Migration[] = [foundation, signingKeys, order, auditChains, signingKeyRotation]
 
 /** Key of the advisory lock that one migrator holds; any fixed number that nothing else uses. */
 const MIGRATION_LOCK = 7_210_443_001

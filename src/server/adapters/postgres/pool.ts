@@ -114,8 +114,10 @@ export function createPgPool(options: PgPoolOptions): PgPool {
     acquire,
     release,
     async warm() {
-      const sessions = await Promise.all(Array.from({ length: options.size.min }, acquire))
-      sessions.forEach(release)
+      const opened = await Promise.allSettled(Array.from({ length: options.size.min }, acquire))
+      // Those that came are given back even where others did not: the pool could not be closed with them.
+      for (const each of opened) if (each.status === 'fulfilled') release(each.value)
+      for (const each of opened) if (each.status === 'rejected') throw each.reason
     },
     async close() {
       isClosing = true

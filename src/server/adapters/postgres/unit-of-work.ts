@@ -88,20 +88,32 @@ export function createUnitOfWork(deps: UnitOfWorkDeps): UnitOfWork {
         reason: entry.reason,
         correlation_id: entry.correlationId,
         context: JSON.stringify(entry.context),
-        seq: null,
       })
       .execute()
   }
 
-  /** The savepoint keeps a refused audit row from aborting the change (S0 convention 7). */
+  /**
+   * The savepoint keeps a refused audit row from aborting the change (S0 convention 7). That the row is missing is committed
+   * with the change itself, for its chain to say.
+   */
   async function auditUnderSavepoint(db: Db, entry: AuditEntry | undefined): Promise<void> {
     if (entry === undefined) return
     await sql`savepoint audit`.execute(db)
+    const refused = await orRolledBack(db, () => writeAudit(db, entry))
+    if (refused === undefined) return
+    const gap = { domain_id: entry.domainId, row_count: 1 }
+    const unsaid = await orRolledBack(db, () => db.insertInto('audit_gaps').values(gap).execute())
+    const errors = unsaid === undefined ? undefined : [refused.error, unsaid.error]
+    deps.onAuditFailure(errors === undefined ? refused.error : new AggregateError(errors), entry)
+  }
+
+  async function orRolledBack(db: Db, write: () => Promise<unknown>): Promise<{ readonly error: unknown } | undefined> {
     try {
-      await writeAudit(db, entry)
+      await write()
+      return undefined
     } catch (error) {
       await sql`rollback to savepoint audit`.execute(db)
-      deps.onAuditFailure(error, entry)
+      return { error }
     }
   }
 

@@ -16,6 +16,7 @@ describe('newDomain', () => {
       display_name: 'Acme',
       mesh_cidr: '100.64.0.0/10',
       endpoint_ttl_seconds: 300,
+      audit_retention_days: 400,
       trusted_networks: [],
       business_hours: null,
       strong_acr: [],
@@ -69,10 +70,13 @@ describe('newDomain', () => {
 describe('patchedDomain', () => {
   it('changes the members that are named and the instant of change, and leaves the others', () => {
     const before = { ...acme(), business_hours: HOURS, strong_acr: ['a'] }
-    expect(patchedDomain(before, { display_name: 'Acme Corp', endpoint_ttl: 30 }, CHANGED)).toEqual({
+    expect(
+      patchedDomain(before, { display_name: 'Acme Corp', endpoint_ttl: 30, audit_retention_days: 30 }, CHANGED),
+    ).toEqual({
       ...before,
       display_name: 'Acme Corp',
       endpoint_ttl_seconds: 30,
+      audit_retention_days: 30,
       business_hours: { ...HOURS, days: [1, 5] },
       updated_at: CHANGED,
     })
@@ -123,6 +127,7 @@ describe('toAnswer', () => {
       display_name: 'Acme',
       mesh_cidr: '100.64.0.0/10',
       endpoint_ttl: 300,
+      audit_retention_days: 400,
       trusted_networks: [],
       business_hours: null,
       strong_acr: [],

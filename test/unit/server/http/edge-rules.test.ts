@@ -103,7 +103,11 @@ describe('the audit queue', () => {
   })
 
   function startQueue(write: (objects: readonly string[]) => void) {
-    const sink: AuditSink = { write: async (rows) => write(rows.map(({ object }) => object)) }
+    const lost: (readonly [string | null, number])[] = []
+    const sink: AuditSink = {
+      write: async (rows) => write(rows.map(({ object }) => object)),
+      lost: async (rows) => void lost.push(...rows),
+    }
     const counted = { written: 0, dropped: 0, failed: 0 }
     const counters = {
       written: (rows: number) => void (counted.written += rows),
@@ -113,7 +117,7 @@ describe('the audit queue', () => {
     let ids = 0
     const log = pino({ level: 'silent' })
     const deps = { sink, counters, log, clock: { now: () => 0 }, ids: { next: () => String((ids += 1)) } }
-    return { queue: createAuditQueue(deps), counted }
+    return { queue: createAuditQueue(deps), counted, lost }
   }
 
   it('writes what gathers in 50 ms as one batch', async () => {
@@ -134,12 +138,13 @@ describe('the audit queue', () => {
   })
 
   it('lets one refused row cost its neighbours nothing', async () => {
-    const { queue, counted } = startQueue((objects) => {
+    const { queue, counted, lost } = startQueue((objects) => {
       if (objects.includes('bad')) throw new DatastoreError('constraint', 'x', undefined)
     })
     for (const object of ['a', 'bad', 'b']) queue.add(entry(object))
     await vi.advanceTimersByTimeAsync(50)
     expect(counted).toEqual({ written: 2, dropped: 0, failed: 1 })
+    expect(lost).toEqual([[null, 1]])
   })
 
   it('keeps rows while the datastore is away, lets a denial go after 500 ms, and drops what comes after its end', async () => {

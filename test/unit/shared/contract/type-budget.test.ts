@@ -95,7 +95,7 @@ export const call = (client: Client<{ domains: typeof domains }>) => client.GetD
   )
   const { output } = typeCheck()
   rmSync(file)
-  expect(output).toContain('wrong.ts(4,14): error TS2739')
+  expect(output).toContain('wrong.ts(4,14): error TS27')
   expect(output).toContain('wrong.ts(5,')
   expect(output).toContain('wrong.ts(6,')
 })

@@ -70,11 +70,27 @@ describe.skipIf(requirement('postgresql') === undefined)('opening PostgreSQL', (
   test('never has more connections than the maximum; who gets none in time is told unavailable', async () => {
     const url = await cluster.createDatabase()
     const pools = { bulk: { min: 0, max: 1 } }
-    const datastore = await openPostgres({ url, pools, acquireDeadlineMs: 100, warn })
-    const slow = sql`select pg_sleep(0.5)`.execute(datastore.pool('bulk'))
+    const datastore = await openPostgres({ url, pools, acquireDeadlineMs: 1_000, warn })
+    const slow = sql`select pg_sleep(3)`.execute(datastore.pool('bulk'))
     await expect(sql`select 1`.execute(datastore.pool('bulk'))).rejects.toMatchObject({ failure: 'unavailable' })
     await slow
     await datastore.close()
+  })
+
+  test('a server with too few free slots is refused in one sentence, and nothing is left open', async () => {
+    await execute(`create role narrow login connection limit 3`)
+    const url = (await cluster.createDatabase()).replace('postgres@', 'narrow@')
+    await expect(openPostgres({ url, warn })).rejects.toMatchObject({
+      exitCode: 8,
+      message: expect.stringContaining('it has no free connection slot: raise max_connections or lower SERVICE_POOL_*'),
+    })
+    const client = new Client({ connectionString: cluster.url })
+    await client.connect()
+    await vi.waitFor(async () => {
+      const { rows } = await client.query(`select 1 from pg_stat_activity where usename = 'narrow'`)
+      expect(rows).toEqual([])
+    })
+    await client.end()
   })
 
   test('a server that stops listening is unavailable, and is used again once it is back', async () => {
