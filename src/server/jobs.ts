@@ -16,6 +16,7 @@ import { createPruning } from './outbox/pruning.ts'
 import type { LeaderJob } from './ports/leadership.ts'
 import type { NumberedEvent, OutboxConsumer } from './ports/outbox.ts'
 import { createTokenSweeper } from './tokens/token-sweeper.ts'
+import { sparingReport } from './sparing-report.ts'
 
 /** What follows the outbox. The cursor of each is kept under its name. */
 function outboxConsumers(): readonly OutboxConsumer[] {
@@ -66,6 +67,8 @@ function poisonReport(log: Logger) {
     )
 }
 
+const JOB_REPORT_EVERY_MS = 60_000
+
 /** Stands for leadership, and does the leader's jobs as long as this process leads. */
 export function startJobs(backend: Backend, log: Logger, options: JobOptions): Leadership {
   const wake = (job: string): void => leadership.wake(job)
@@ -77,7 +80,11 @@ export function startJobs(backend: Backend, log: Logger, options: JobOptions): L
       // The only process of a deployment has nothing to tell.
       onLeading: () => log[backend.datastore.kind === 'embedded' ? 'debug' : 'info']('this process leads'),
       onLost: (cause) => log.warn({ err: cause }, 'this process no longer leads'),
-      onJobFailure: (job, error) => log.warn({ err: error, job }, 'a job of the leader failed; it is tried again'),
+      onJobFailure: sparingReport(
+        (job, error) => log.warn({ err: error, job }, 'a job of the leader failed; it is tried again'),
+        JOB_REPORT_EVERY_MS,
+        () => performance.now(),
+      ),
       onFailure: (error) => log.warn({ err: error }, 'this process could not stand for leadership; it tries again'),
     },
   })

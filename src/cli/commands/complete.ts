@@ -1,13 +1,15 @@
 import { createSession, type Session } from '../session.ts'
 import { defineCommand } from '../command.ts'
+import { parseDuration } from '../duration.ts'
 import { EXIT } from '../exit-code.ts'
 import { readLine } from '../completion/line.ts'
 import { createOfferCache } from '../completion/offer-cache.ts'
 import { findOffers, fitting, type Offer } from '../completion/offers.ts'
 import { wantedBy, type Wanted } from '../completion/wanted.ts'
 
-/** From the start of the process: longer than this, a person has pressed the key again. */
-const BUDGET_MS = 300
+/** Seconds from the start of the process: after longer than this, a person has pressed the key again. */
+const BUDGET_SECONDS = 0.3
+const BUDGET_MS_MAX = 60_000
 /** What an answer keeps of the budget for itself. */
 const WRITING_MS = 20
 /** Offers younger than this are not asked for again. */
@@ -20,7 +22,8 @@ const FRESH_MS = 15_000
 export const complete = defineCommand({
   raw: true,
   async run(session, { args }) {
-    const leftMs = BUDGET_MS - WRITING_MS - performance.now()
+    const seconds = parseDuration(session.io.env['CTL_COMPLETION_TIMEOUT'] ?? '') ?? BUDGET_SECONDS
+    const leftMs = Math.min(seconds * 1000, BUDGET_MS_MAX) - WRITING_MS - performance.now()
     const end = AbortSignal.timeout(Math.max(1, Math.ceil(leftMs)))
     try {
       await offer(session, args, end)

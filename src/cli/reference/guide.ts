@@ -17,7 +17,8 @@ settings below, else your own Domain and its only Project.
 
 \`ctl completion install\` lets bash, zsh or fish complete commands, flags, and the names of objects where a command
 takes one; ids once four of their digits are typed. Names are asked for with your credential and kept for seconds in
-\`$XDG_CACHE_HOME/ctl\`, else \`~/.cache/ctl\`; after 300 ms without an answer nothing is offered.
+\`$XDG_CACHE_HOME/ctl\`, else \`~/.cache/ctl\`; after 300 ms without an answer, or what
+\`CTL_COMPLETION_TIMEOUT\` says, nothing is offered.
 
 ## Output
 
