@@ -35,7 +35,10 @@ async function keysOf(path: string): Promise<readonly PlaceKey[]> {
     return readKeySet(JSON.parse(text))
   } catch (cause) {
     const reason = cause instanceof TypeError ? cause.message : 'it is no JSON'
-    throw usageError(`--keys ${path}: ${reason}`, 'The server publishes its keys: ctl api /signing-keys > keys.json')
+    throw usageError(
+      `--keys ${path}: ${reason}`,
+      'The server publishes its keys: ctl signing-keys list -o json > keys.json',
+    )
   }
 }
 
