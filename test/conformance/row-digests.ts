@@ -2,13 +2,15 @@ import { sql } from 'kysely'
 import type { Datastore } from '../../src/server/ports/datastore.ts'
 
 /**
- * A digest of every row by table, on either store; audit rows come and go with requests, and so does when a token was
- * last used.
+ * A digest of every row by table, on either store; audit rows come with requests and are sealed later, and when a token
+ * was last used changes as well.
  */
 export async function rowDigests(datastore: Datastore): Promise<Readonly<Record<string, string>>> {
   const db = datastore.pool('bulk')
   const named = await sql<{ name: string }>`
-    select tablename as name from pg_tables where schemaname = 'public' and tablename <> 'audit' order by 1`.execute(db)
+    select tablename as name from pg_tables where schemaname = 'public' and tablename !~ '^audit' order by 1`.execute(
+    db,
+  )
   const digests: Record<string, string> = {}
   for (const { name } of named.rows) {
     const found = await sql<{ digest: string }>`

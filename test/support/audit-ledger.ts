@@ -13,6 +13,7 @@ import type { Signer } from '../../src/server/ports/signer.ts'
 import type { AuditEntry } from '../../src/server/ports/unit-of-work.ts'
 import { nodeSha256 } from './audit-chain.ts'
 import { emptyTables } from './datastores.ts'
+import { unfenced } from './leading.ts'
 
 export const LEDGER_START_MS = Date.parse('2026-03-01T08:00:00.000Z')
 export const ACME = '01935b5e-0000-7000-8000-0000000000ac'
@@ -76,9 +77,6 @@ export async function openLedger(datastore: Datastore): Promise<Ledger> {
 
 /** A leader whose term nobody disputes. */
 export function leadingOver(datastore: Datastore): Leading {
-  return {
-    transaction: (work) => datastore.transaction('worker', work),
-    unitOfWork: { run: () => Promise.reject(new Error('the audit jobs change nothing that is announced')) },
-    signal: new AbortController().signal,
-  }
+  const run = () => Promise.reject(new Error('the audit jobs change nothing that is announced'))
+  return unfenced({ datastore, unitOfWork: { run } })
 }

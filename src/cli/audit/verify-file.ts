@@ -37,7 +37,7 @@ async function keysOf(path: string): Promise<readonly PlaceKey[]> {
     const reason = cause instanceof TypeError ? cause.message : 'it is no JSON'
     throw usageError(
       `--keys ${path}: ${reason}`,
-      'The server publishes its keys: ctl api "/signing-keys?include=expired" > keys.json',
+      'The server publishes its keys: ctl signing-keys list --include expired -o json > keys.json',
     )
   }
 }

@@ -179,7 +179,7 @@ export const audit = defineSurface('audit', 'Decisions that were taken', {
     gate: AUDITOR,
     audit: { relation: 'audit.verify', when: 'all' },
     responses: { 200: AuditVerification },
-    problems: ['invalid_domain_id', 'invalid_audit_filter'],
+    problems: ['invalid_domain_id', 'invalid_audit_filter', 'signing_unavailable'],
     notProvisioned: 'not_provisioned',
     cli: { command: 'audit verify', ...ownChain, custom: true },
   },

@@ -1,7 +1,9 @@
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { LeadershipLost } from '../../../src/server/ports/leadership-lost.ts'
 import type { Leading } from '../../../src/server/ports/leadership.ts'
 import { ACME, auditEntry, GLOBEX, LEDGER_START_MS, openLedger, type Ledger } from '../../support/audit-ledger.ts'
+import { leaderParts } from '../../support/leading.ts'
 import { DATASTORE_KINDS, isDatastoreMissing, useDatastore } from '../../support/datastores.ts'
 
 describe.each(DATASTORE_KINDS)('on %s', (kind) => {
@@ -123,6 +125,40 @@ describe.each(DATASTORE_KINDS)('on %s', (kind) => {
       const { rows } = await sql<{ doubles: string }>`
         select count(*) - count(distinct audit_id) as doubles from audit_seals`.execute(ledger.db)
       expect(rows[0]?.doubles).toBe('0')
+    })
+
+    it('seals nothing once its term has ended, and the next leader goes on, while many write', async () => {
+      const parts = await leaderParts(inUse.current(), LEDGER_START_MS)
+      const writing = new AbortController()
+      const writers = Promise.all(
+        [ACME, GLOBEX, null, ACME].map(async (domainId) => {
+          for (let round = 0; round < 15; round++) await ledger.write(domainId, 20)
+        }),
+      ).finally(() => writing.abort())
+      const lost: unknown[] = []
+      /** Seals until another one leads. */
+      const reign = async (leading: Leading): Promise<void> => {
+        try {
+          for (;;) await ledger.sealer.run(leading)
+        } catch (error) {
+          lost.push(error)
+        }
+      }
+      const reigns: Promise<void>[] = []
+      while (!writing.signal.aborted) reigns.push(reign(await parts.lead()))
+      await writers
+      const last = await parts.lead()
+      await Promise.all(reigns)
+      parts.feed.stop()
+      expect(lost.length).toBeGreaterThan(0)
+      expect(lost.filter((error) => !(error instanceof LeadershipLost))).toEqual([])
+      while (await ledger.sealer.run(last));
+      const verified = await Promise.all([ACME, GLOBEX, null].map((domainId) => ledger.verify(domainId)))
+      expect(verified.map(({ verdict, verified_through, unsealed }) => [verdict, verified_through, unsealed])).toEqual([
+        ['intact', 600, 0],
+        ['intact', 300, 0],
+        ['intact', 300, 0],
+      ])
     })
 
     it('goes on where it was killed, before or after any of its commits', async () => {

@@ -29,7 +29,7 @@ export function exportChain(manifest: Manifest): Command {
   const operation = operationOf(manifest, 'GetAuditExport')
   return {
     description:
-      'One JSON object a line: a header, the rows in the order of their chain, each signed head after the row that it is over, and an end. It begins and ends at signed heads, so a period may bring a few rows from around it. Public keys are not part of it: keep them apart (ctl api "/signing-keys?include=expired").',
+      'One JSON object a line: a header, the rows in the order of their chain, each signed head after the row that it is over, and an end. It begins and ends at signed heads, so a period may bring a few rows from around it. Public keys are not part of it: keep them apart (ctl signing-keys list --include expired -o json).',
     flags: { ...flagsBut(operation, manifest, ['from-seq', 'through-seq', 'rows']), output: OUTPUT },
     uses: ['connection'],
     examples: ['ctl audit export --output audit.jsonl', 'ctl audit export --since 30d > audit.jsonl'],
