@@ -1,21 +1,24 @@
 import { sql } from 'kysely'
 import type { Datastore } from '../../src/server/ports/datastore.ts'
 
+/** What the leader goes on with after the answer: sealing, numbering, the places of those who follow the outbox. */
+const LEADERS_OWN = '^(audit|outbox_)'
+
 /**
- * A digest of every row by table, on either store; audit rows come with requests and are sealed later, and when a token
- * was last used changes as well.
+ * A digest of every row by table, on either store, but for what no refused request is to blame for: audit rows, when a
+ * token was last used, and what the leader does meanwhile.
  */
 export async function rowDigests(datastore: Datastore): Promise<Readonly<Record<string, string>>> {
   const db = datastore.pool('bulk')
   const named = await sql<{ name: string }>`
-    select tablename as name from pg_tables where schemaname = 'public' and tablename !~ '^audit' order by 1`.execute(
+    select tablename as name from pg_tables where schemaname = 'public' and tablename !~ ${LEADERS_OWN} order by 1`.execute(
     db,
   )
   const digests: Record<string, string> = {}
   for (const { name } of named.rows) {
     const found = await sql<{ digest: string }>`
       select md5(coalesce(string_agg(row, ',' order by row), '')) as digest
-      from (select (to_jsonb(t) - 'last_used_at')::text as row from ${sql.table(name)} t) rows`.execute(db)
+      from (select (to_jsonb(t) - 'last_used_at' - 'seq')::text as row from ${sql.table(name)} t) rows`.execute(db)
     digests[name] = found.rows[0]?.digest ?? ''
   }
   return digests

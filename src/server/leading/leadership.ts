@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import type { Candidacy, LeaderSeat } from '../ports/leader-seat.ts'
 import type { LeaderJob } from '../ports/leadership.ts'
 import { pause } from './pause.ts'
@@ -113,6 +114,8 @@ interface Term {
 
 function beginTerm(seat: LeaderSeat, stopping: AbortSignal): Term {
   const ending = new AbortController()
+  // Every job listens to it in its pauses; Node.js would warn of a leak above ten of them.
+  setMaxListeners(0, ending.signal)
   let why: unknown
   const end = (cause?: unknown): void => {
     if (ending.signal.aborted) return
