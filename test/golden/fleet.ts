@@ -190,6 +190,12 @@ export const KEY_SET = JSON.stringify({ keys: [SEALING.jwk] })
 export const FLEET: StubRoutes = {
   'GET /v1/auth/whoami': { body: WHOAMI },
   'GET /readyz': { body: { status: 'ready', probes: {} } },
+  [`GET /v1/nodes/${ID.web}/reachability`]: {
+    body: { state: 'healthy', last_heartbeat_at: '2026-02-01T11:59:30.000Z', changed_at: '2026-01-31T12:00:00.000Z' },
+  },
+  [`GET /v1/nodes/${ID.db}/reachability`]: {
+    body: { state: 'stale', last_heartbeat_at: '2026-02-01T11:58:00.000Z', changed_at: '2026-02-01T11:59:30.000Z' },
+  },
   'GET /v1/domains': page([DOMAIN]),
   [`GET /v1/domains/${ID.domain}`]: { body: DOMAIN },
   [`GET /v1/domains/${ID.domain}/usage`]: {

@@ -38,6 +38,8 @@ const SCRIPTS: Readonly<Record<string, readonly Scripted[]>> = {
     { line: 'ctl nodes show web-1', exit: 0 },
     { line: 'ctl nodes show 220003 -o yaml', exit: 0 },
     { line: 'ctl nodes show web-1 db-1', exit: 0 },
+    { line: 'ctl nodes reachability web-1 db-1 --sort state', exit: 0 },
+    { line: 'ctl nodes reachability web-1 db-1 -o jsonl', exit: 0 },
     { line: 'ctl nodes show -', exit: 0, stdin: 'web-1\nold-1\n' },
     { line: 'ctl domains usage default', exit: 0 },
     { line: `ctl domains usage default ${ID.lab}`, exit: 0 },

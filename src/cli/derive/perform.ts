@@ -3,10 +3,11 @@ import type { ManifestOperation } from '../../shared/contract/manifest-format.ts
 import { CliError } from '../cli-error.ts'
 import type { Given } from '../command.ts'
 import { EXIT } from '../exit-code.ts'
-import { memberOf } from '../output/members.ts'
+import { memberOf, nameOf } from '../output/members.ts'
 import type { View } from '../output/emit.ts'
 import type { Session } from '../session.ts'
 import { harmless } from '../style.ts'
+import { singular } from '../tree.ts'
 import { membersOf } from './members.ts'
 import type { Plan, Target } from './plan.ts'
 
@@ -21,8 +22,20 @@ export async function perform(session: Session, plan: Plan, given: Given): Promi
   if (operation.paging) return performList(session, operation, targets)
   const replies = await callEach(session, operation, targets)
   const values = replies.flatMap(({ value }) => (value === undefined ? [] : [value]))
-  if (values.length > 0) await session.emit(targets.length === 1 ? values[0] : values, viewOf(operation))
+  if (targets.length === 1 && values.length === 1) await session.emit(values[0], viewOf(operation))
+  else if (values.length > 0)
+    await session.emit(values, { ...viewOf(operation), asked: askedFor(operation, targets, values) })
   replies.forEach((reply, index) => sayDone(session, operation, { reply, target: targets[index] }))
+}
+
+/** Who is meant by each row, where the rows of several do not say it. */
+function askedFor({ cli }: ManifestOperation, targets: readonly Target[], values: readonly unknown[]): View['asked'] {
+  const noun = cli?.refs?.[cli.args?.at(-1) ?? '']
+  if (noun === undefined) return undefined
+
+  if (values.length !== targets.length || values.every((value) => nameOf(value) !== undefined)) return undefined
+  const labels = values.map((value, index) => [value, targets[index]?.object?.label ?? ''] as const)
+  return { title: singular(noun), labels: new Map(labels) }
 }
 
 const NOTHING: Target = { input: {}, labels: {}, object: undefined }

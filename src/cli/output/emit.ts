@@ -3,7 +3,7 @@ import type { Format, SharedValues } from '../flags.ts'
 import type { Io } from '../io.ts'
 import type { Style } from '../style.ts'
 import { isFilled, isMember, otherMembers, titles } from './cells.ts'
-import { references, rowsOf, sorted, withRows } from './members.ts'
+import { isRow, references, rowsOf, sorted, withRows } from './members.ts'
 import { cardLines, tableLines, type TableOptions } from './table.ts'
 
 /** How an answer is shown to people. In the other formats it is the API's own shape. */
@@ -16,6 +16,8 @@ export interface View {
   readonly rows?: string | undefined
   /** One object is shown with every member that it has, the columns first. */
   readonly isWhole?: boolean
+  /** What was asked for, by row: the first column of a table whose rows do not say what they are of. */
+  readonly asked?: { readonly title: string; readonly labels: ReadonlyMap<unknown, string> } | undefined
   /** Cells are never cut to fit the terminal. */
   readonly isUncut?: boolean
 }
@@ -64,7 +66,8 @@ const RENDERERS: Readonly<Record<Format, (shown: Shown, emission: Emission) => s
       .join(''),
 }
 
-function table({ value, rows, view }: Shown, { io, shared, format, style }: Emission): string {
+function table({ value, rows: plain, view: said }: Shown, { io, shared, format, style }: Emission): string {
+  const { rows, view } = labelled(plain, said)
   const listed = rows ?? [value]
   const choosing: Choosing = { rows: listed, view, isWide: format === 'wide', isOne: rows === undefined }
   const options: TableOptions = {
@@ -78,6 +81,14 @@ function table({ value, rows, view }: Shown, { io, shared, format, style }: Emis
   if (rows?.length === 0 && (io.stdout.isTty || options.columns.length === 0)) return ''
   const lines = rows === undefined ? cardLines(value, options) : tableLines(rows, options)
   return lines.map((line) => `${line}\n`).join('')
+}
+
+/** Rows and columns with what was asked for in front. */
+function labelled(rows: readonly unknown[] | undefined, view: View): Pick<Shown, 'rows' | 'view'> {
+  if (view.asked === undefined || rows === undefined) return { rows, view }
+  const { title, labels } = view.asked
+  const named = rows.map((row) => (isRow(row) ? { [title]: labels.get(row), ...row } : row))
+  return { rows: named, view: { ...view, columns: [title, ...view.columns] } }
 }
 
 interface Choosing {
