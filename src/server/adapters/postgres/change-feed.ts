@@ -28,6 +28,7 @@ const POLL_INTERVAL_MS = 200
 const HELD_BACK_MAX = 1_000
 /** Reads on their way at most: one that hangs on a dead connection must not keep the next from trying another. */
 const READS_MAX = 3
+const SAY_EVERY_MS = 60_000
 
 /**
  * Follows `authz_head`. On PostgreSQL by polling; a commit of this process is applied straight from memory when it is the
@@ -42,6 +43,7 @@ export function createChangeFeed(options: ChangeFeedOptions): FollowedFeed {
   let isRunning = false
   let reads = 0
   let timer: NodeJS.Timeout | undefined
+  let saidMs: number | undefined
 
   /** Catches up in the background, outside of the transaction that may be waiting for it. */
   const poke = AsyncResource.bind(() => {
@@ -49,11 +51,20 @@ export function createChangeFeed(options: ChangeFeedOptions): FollowedFeed {
     reads += 1
     head
       .catchUp()
-      .catch((error: unknown) => isRunning && warn('the change feed could not be read', error))
+      .then(() => {
+        saidMs = undefined
+      }, complain)
       .finally(() => {
         reads -= 1
       })
   })
+
+  /** Once, and once a minute while it lasts: there are five reads a second. */
+  function complain(error: unknown): void {
+    if (!isRunning || (saidMs !== undefined && monotonicMs() - saidMs < SAY_EVERY_MS)) return
+    saidMs = monotonicMs()
+    warn('the change feed could not be read', error)
+  }
 
   /** On the embedded store there is something to do only when a load is due: commits bring their own changes. */
   function tick(): void {

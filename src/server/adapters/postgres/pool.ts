@@ -67,7 +67,12 @@ export function createPgPool(options: PgPoolOptions): PgPool {
   let isClosing = false
   const open = new Set<PoolClient>()
   pool.on('error', (error) => isClosing || options.onIdleError(error))
-  pool.on('connect', (client) => open.add(client))
+  pool.on('connect', (client) => {
+    open.add(client)
+    // At some moments nobody listens: while it is set up, and once it is given back for good. Its statements tell what
+    // happened; an event without a listener would end the process.
+    client.on('error', () => undefined)
+  })
   pool.on('remove', (client) => open.delete(client))
   const held = new Map<Session, PoolClient>()
 
