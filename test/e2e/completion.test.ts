@@ -273,8 +273,9 @@ describe('in real shells', { timeout: 60_000 }, () => {
     const script = [
       'zmodload zsh/zpty',
       'zpty shell zsh -f -i',
-      `zpty -w shell 'PS1=; fpath=(${SCRIPTS} $fpath); autoload -U compinit; compinit -u -D; show() { print -r -- "<<$BUFFER>>"; BUFFER=; zle accept-line }; zle -N show; bindkey "^X" show; print READY'`,
-      'zpty -r -m shell out "*READY*READY*"',
+      `zpty -w shell 'PS1=; fpath=(${SCRIPTS} $fpath); autoload -U compinit; compinit -u -D; show() { print -r -- "<<$BUFFER>>"; BUFFER=; zle accept-line }; zle -N show; bindkey "^X" show; print REA""DY'`,
+      // The line itself is echoed, cut to the width of the terminal wherever that falls.
+      'zpty -r -m shell out "*READY*"',
       'zpty -w -n shell "$1"$\'\\t\'',
       "sleep 1.5; zpty -w -n shell $'\\x18'",
       'zpty -r -m shell out "*<<*>>*"; print -r -- "$out"',

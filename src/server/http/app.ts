@@ -109,7 +109,8 @@ export function createApp(deps: AppDeps): App {
       deps.tls === undefined
         ? createHttpServer({ ...LIMITS, ...deps.arrivalTimes }, handler)
         : createHttpsServer({ ...LIMITS, ...deps.arrivalTimes, ...deps.tls }, handler),
-    clientErrorHandler: (error, socket) => answerGarbage(error, socket, mint()),
+    // Answers of the same turn leave first: they may be of requests that came before the garbage.
+    clientErrorHandler: (error, socket) => void setImmediate(answerGarbage, error, socket, mint()),
     frameworkErrors: (error, request, reply) => answers.turnAway({ request, reply }, error),
   })
   const plans = planOperations(deps.surfaces)

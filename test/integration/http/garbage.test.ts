@@ -145,7 +145,7 @@ describe('requests on one connection', () => {
     const slow = requestBytes(TRANSFERS, { ...ADMIN, ...length, Authorization: 'Bearer psk_admin_slow' }, TRANSFER)
     const unknown = requestBytes('GET /v1/nothing')
     socket.send(slow + OPEN + unknown + OPEN)
-    expect((await socket.answers(4)).map(({ status }) => status)).toEqual([200, 200, 404, 200])
+    expect((await socket.answers(4)).map(({ status }) => status)).toEqual([200, 200, 401, 200])
     socket.destroy()
   })
 

@@ -64,6 +64,7 @@ it('holds an operation whole, and leaves out what it does not say', () => {
       'internal',
       'invalid_query',
       'permission_denied',
+      'rate_limited',
       'shutting_down',
       'unauthenticated',
     ],

@@ -86,7 +86,19 @@ describe('an operation in the document', () => {
 
   it('lists the codes of each status, its own and those that its members imply', () => {
     const responses = put['responses'] as Readonly<Record<string, unknown>>
-    expect(Object.keys(responses)).toEqual(['200', '400', '401', '403', '409', '413', '415', '500', '503', 'default'])
+    expect(Object.keys(responses)).toEqual([
+      '200',
+      '400',
+      '401',
+      '403',
+      '409',
+      '413',
+      '415',
+      '429',
+      '500',
+      '503',
+      'default',
+    ])
     expect(responses).toMatchObject({
       403: { 'x-service-codes': ['permission_denied'] },
       409: { 'x-service-codes': ['slug_conflict'] },

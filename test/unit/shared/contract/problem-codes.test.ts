@@ -39,23 +39,49 @@ describe('the problem codes of an operation', () => {
   })
 
   const rows: readonly (readonly [string, Partial<Operation>, readonly string[]])[] = [
-    ['a token', { credentials: ['api-token'] }, ['datastore_unavailable', 'permission_denied', 'unauthenticated']],
-    ['a node key', { credentials: ['nsk'] }, ['datastore_unavailable', 'nsk_revoked', 'unauthenticated']],
+    [
+      'a token',
+      { credentials: ['api-token'] },
+      ['datastore_unavailable', 'permission_denied', 'rate_limited', 'unauthenticated'],
+    ],
+    [
+      'a node key',
+      { credentials: ['nsk'] },
+      [
+        'datastore_unavailable',
+        'nsk_revoked',
+        'per_domain_rate_limited',
+        'per_node_rate_limited',
+        'rate_limited',
+        'unauthenticated',
+      ],
+    ],
     [
       'a join token',
       { credentials: ['join-token'] },
-      ['datastore_unavailable', 'invalid_join_token', 'permission_denied', 'unauthenticated'],
+      ['datastore_unavailable', 'invalid_join_token', 'permission_denied', 'rate_limited', 'unauthenticated'],
     ],
-    ['a session that reads', { credentials: ['session'] }, ['datastore_unavailable', 'unauthenticated']],
+    [
+      'a session that reads',
+      { credentials: ['session'] },
+      ['datastore_unavailable', 'rate_limited', 'unauthenticated'],
+    ],
     [
       'a session that changes',
       { credentials: ['session'], method: 'DELETE' },
-      ['datastore_unavailable', ...BODY, 'origin_not_allowed', 'unauthenticated'].toSorted(),
+      ['datastore_unavailable', ...BODY, 'origin_not_allowed', 'rate_limited', 'unauthenticated'].toSorted(),
     ],
     [
       'a 401 of its own',
       { credentials: ['nsk'], unauthenticated: 'unauthorized' },
-      ['datastore_unavailable', 'nsk_revoked', 'unauthorized'],
+      [
+        'datastore_unavailable',
+        'nsk_revoked',
+        'per_domain_rate_limited',
+        'per_node_rate_limited',
+        'rate_limited',
+        'unauthorized',
+      ],
     ],
     ['a gate', { gate: check('read', 'platform:main') }, ['authz_unavailable', 'permission_denied']],
     [
