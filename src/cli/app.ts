@@ -2,7 +2,7 @@ import { isFlag, parseArguments } from './argv.ts'
 import { CliError, usageError } from './cli-error.ts'
 import type { Command, CommandRow } from './command.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
-import { EVERYWHERE, SHARED, type FlagSpecs, type SharedValues } from './flags.ts'
+import { EVERYWHERE, specsOf, type SharedValues } from './flags.ts'
 import type { Layout } from './help-layout.ts'
 import type { Io } from './io.ts'
 import { commandRows } from './registry.ts'
@@ -73,12 +73,6 @@ function sharedOf(flags: SharedValues, { flags: own = {}, uses = [] }: Command):
 async function reported(error: unknown, session: Session, words: string): Promise<ExitCode> {
   const { reportFailure } = await import('./failure.ts')
   return reportFailure(error, session, words)
-}
-
-/** The flags of a command with the shared ones that it uses. */
-export function specsOf(command: Command): FlagSpecs {
-  const shared = (command.uses ?? []).map((group): FlagSpecs => SHARED[group])
-  return Object.assign({}, EVERYWHERE, ...shared, command.flags) as FlagSpecs
 }
 
 function asksHelp(rest: readonly string[], { raw }: Command): boolean {

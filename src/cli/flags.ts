@@ -166,3 +166,15 @@ export const ALL_SHARED: SharedSpecs = {
   ...WATCH,
   ...CONFIRM,
 }
+
+/** The flags of a command with the shared ones that it uses. */
+export function specsOf({
+  uses = [],
+  flags,
+}: {
+  readonly uses?: readonly SharedGroup[]
+  readonly flags?: FlagSpecs
+}): FlagSpecs {
+  const shared = uses.map((group): FlagSpecs => SHARED[group])
+  return Object.assign({}, EVERYWHERE, ...shared, flags) as FlagSpecs
+}

@@ -170,7 +170,7 @@ const OWN_COMMANDS: readonly CommandRow[] = [
     words: '__complete',
     summary: 'Offer what the last word of a command line may name; completion scripts call it',
     hidden: true,
-    load: async () => (await import('./commands/complete.ts')).complete,
+    load: async () => (await import('./commands/complete.ts')).completeOver(commandRows),
   },
   {
     words: 'help exit-codes',

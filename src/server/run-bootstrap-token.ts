@@ -1,10 +1,10 @@
 import { openBackend, type Backend } from './backend.ts'
-import { parseConfig, type Config } from './config.ts'
-import { explainFailure } from './explain-failure.ts'
+import type { Config } from './config.ts'
 import { remintBootstrapToken } from './first-run/first-run.ts'
 import { createMemoryHandover } from './first-run/memory-handover.ts'
 import { createFounders } from './founders.ts'
 import { createLog, type TextSink } from './log.ts'
+import { configOf, runAdmin, type AdminCall } from './run-admin.ts'
 
 const HELP = `Issues another bootstrap token and prints it: the way back in when every token is lost.
 
@@ -17,22 +17,10 @@ file that only you can read, start the server again and sign in:
 `
 
 /** Runs `ctl admin bootstrap-token`: the token goes to stdout, once. Resolves with the exit code. */
-export async function runBootstrapToken(
-  argv: readonly string[],
-  env: Readonly<Record<string, string | undefined>>,
-  { stdout, stderr }: { readonly stdout: TextSink; readonly stderr: TextSink },
-): Promise<number> {
-  if (argv.includes('--help') || argv.includes('-h')) {
-    stdout.write(HELP)
-    return 0
-  }
-  try {
-    const config = parseConfig({ argv, env, uid: process.geteuid?.() })
-    stdout.write(`${await issue(config, stderr)}\n`)
-    return 0
-  } catch (error) {
-    return explainFailure('admin bootstrap-token', error, stderr)
-  }
+export function runBootstrapToken(call: AdminCall): Promise<number> {
+  return runAdmin({ name: 'admin bootstrap-token', help: HELP }, call, async () => {
+    call.stdout.write(`${await issue(configOf(call.argv, call.env), call.stderr)}\n`)
+  })
 }
 
 async function issue(config: Config, stderr: TextSink): Promise<string> {

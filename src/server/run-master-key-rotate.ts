@@ -1,11 +1,11 @@
 import { resolve } from 'node:path'
 import { rotateInPlace, rotateInto, type MasterKeyRotation } from './adapters/keyring/rotate-master-key.ts'
 import { BootError } from './boot-error.ts'
-import { parseConfig, type Config } from './config.ts'
+import type { Config } from './config.ts'
 import { ConfigError } from './config/config-error.ts'
-import { explainFailure } from './explain-failure.ts'
 import { createLog, type TextSink } from './log.ts'
 import { holdsDatastore, openStorage } from './open-storage.ts'
+import { configOf, runAdmin, type AdminCall } from './run-admin.ts'
 
 const HELP = `Wraps the keyring under a new master key.
 
@@ -22,24 +22,13 @@ key that fits is found. Backups of the database from before need the old key; ke
 const FLAG = '--new-key-file'
 
 /** Runs `ctl admin master-key rotate`: says in one sentence what became of it, never a key. Resolves with the exit code. */
-export async function runMasterKeyRotate(
-  argv: readonly string[],
-  env: Readonly<Record<string, string | undefined>>,
-  { stdout, stderr }: { readonly stdout: TextSink; readonly stderr: TextSink },
-): Promise<number> {
-  if (argv.includes('--help') || argv.includes('-h')) {
-    stdout.write(HELP)
-    return 0
-  }
-  try {
-    const { newKeyFile, rest } = takeFlag(argv)
-    const config = parseConfig({ argv: rest, env, uid: process.geteuid?.() })
-    const rotation = await rotate(config, newKeyFile, stderr)
-    stderr.write(`${sentence(rotation, config, newKeyFile !== undefined)}\n`)
-    return 0
-  } catch (error) {
-    return explainFailure('admin master-key rotate', error, stderr)
-  }
+export function runMasterKeyRotate(call: AdminCall): Promise<number> {
+  return runAdmin({ name: 'admin master-key rotate', help: HELP }, call, async () => {
+    const { newKeyFile, rest } = takeFlag(call.argv)
+    const config = configOf(rest, call.env)
+    const rotation = await rotate(config, newKeyFile, call.stderr)
+    call.stderr.write(`${sentence(rotation, config, newKeyFile !== undefined)}\n`)
+  })
 }
 
 /** The one flag that the server does not have. */

@@ -31,7 +31,7 @@ describe.skipIf(requirement('postgresql') === undefined)('connections that the s
       names: createStatementNames(),
       onIdleError: () => undefined,
     })
-    let isOver = false
+    const ending = new AbortController()
     const failures: unknown[] = []
     let answered = 0
     const call = async (): Promise<void> => {
@@ -44,7 +44,7 @@ describe.skipIf(requirement('postgresql') === undefined)('connections that the s
       }
     }
     const callers = Array.from({ length: CALLERS }, async () => {
-      while (!isOver) await call().catch((error: unknown) => failures.push(error))
+      while (!ending.signal.aborted) await call().catch((error: unknown) => failures.push(error))
     })
     for (let round = 0; round < ROUNDS; round++) {
       await executioner.query(
@@ -52,7 +52,7 @@ describe.skipIf(requirement('postgresql') === undefined)('connections that the s
       )
       await new Promise((resolve) => setTimeout(resolve, round % 7))
     }
-    isOver = true
+    ending.abort()
     await Promise.all(callers)
     expect(failures.length).toBeGreaterThan(0)
     expect(failures.filter((error) => !(error instanceof DatastoreError && error.failure === 'unavailable'))).toEqual(

@@ -1,7 +1,9 @@
 import { createSession, type Session } from '../session.ts'
-import { defineCommand } from '../command.ts'
+import { defineCommand, type Command, type CommandRow } from '../command.ts'
 import { parseDuration } from '../duration.ts'
 import { EXIT } from '../exit-code.ts'
+import { growTree, type Branch } from '../tree.ts'
+import type { Manifest } from '../../shared/contract/manifest-format.ts'
 import { readLine } from '../completion/line.ts'
 import { createOfferCache } from '../completion/offer-cache.ts'
 import { findOffers, fitting, type Offer } from '../completion/offers.ts'
@@ -19,27 +21,34 @@ const FRESH_MS = 15_000
  * `ctl __complete fish 'ctl nodes show we'`: prints what the last word may be, one offer per line, a tab before what it
  * is; for bash without what it leaves alone. Says nothing else whatever happens: a completion that fails offers nothing.
  */
-export const complete = defineCommand({
-  raw: true,
-  async run(session, { args }) {
-    const seconds = parseDuration(session.io.env['CTL_COMPLETION_TIMEOUT'] ?? '') ?? BUDGET_SECONDS
-    const leftMs = Math.min(seconds * 1000, BUDGET_MS_MAX) - WRITING_MS - performance.now()
-    const end = AbortSignal.timeout(Math.max(1, Math.ceil(leftMs)))
-    try {
-      await offer(session, args, end)
-    } catch {
-      // Not signed in, no server, no such context, a line that cannot be read: nothing is offered.
-    } finally {
-      // A look-up of a host name, for one, cannot be called off.
-      session.io.leave?.(EXIT.ok)
-    }
-  },
-})
+export const completeOver = (rows: (manifest: Manifest) => readonly CommandRow[]): Command =>
+  defineCommand({
+    raw: true,
+    async run(session, { args }) {
+      const seconds = parseDuration(session.io.env['CTL_COMPLETION_TIMEOUT'] ?? '') ?? BUDGET_SECONDS
+      const leftMs = Math.min(seconds * 1000, BUDGET_MS_MAX) - WRITING_MS - performance.now()
+      const end = AbortSignal.timeout(Math.max(1, Math.ceil(leftMs)))
+      try {
+        await offer(session, { args, root: growTree(rows(session.manifest())) }, end)
+      } catch {
+        // Not signed in, no server, no such context, a line that cannot be read: nothing is offered.
+      } finally {
+        // A look-up of a host name, for one, cannot be called off.
+        session.io.leave?.(EXIT.ok)
+      }
+    },
+  })
 
-async function offer(session: Session, args: readonly string[], end: AbortSignal): Promise<void> {
+interface Line {
+  readonly args: readonly string[]
+  /** Every command that there is. */
+  readonly root: Branch
+}
+
+async function offer(session: Session, { args, root }: Line, end: AbortSignal): Promise<void> {
   const [shell, line = ''] = args
   const { words, brokenAt } = readLine(line)
-  const wanted = await wantedBy(words.slice(1), session.manifest())
+  const wanted = await wantedBy(words.slice(1), root, session.manifest())
   if (wanted === undefined) return
   const offers = await offersFor(quiet(session, wanted, end), wanted, end)
   const cut = shell === 'bash' ? brokenAt : 0

@@ -26,7 +26,7 @@ export const bootstrapToken = defineCommand({
   raw: true,
   async run({ io }, { args }) {
     const { runBootstrapToken } = await import('../../server/run-bootstrap-token.ts')
-    return (await runBootstrapToken(args, io.env, io)) as ExitCode
+    return (await runBootstrapToken({ argv: args, env: io.env, stdout: io.stdout, stderr: io.stderr })) as ExitCode
   },
 })
 
@@ -35,7 +35,7 @@ export const rotateMasterKey = defineCommand({
   raw: true,
   async run({ io }, { args }) {
     const { runMasterKeyRotate } = await import('../../server/run-master-key-rotate.ts')
-    return (await runMasterKeyRotate(args, io.env, io)) as ExitCode
+    return (await runMasterKeyRotate({ argv: args, env: io.env, stdout: io.stdout, stderr: io.stderr })) as ExitCode
   },
 })
 

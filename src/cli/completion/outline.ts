@@ -1,4 +1,4 @@
-import { specsOf } from '../app.ts'
+import { specsOf } from '../flags.ts'
 import type { Command } from '../command.ts'
 import { EVERYWHERE, type FlagSpec } from '../flags.ts'
 import { growTree, type Branch } from '../tree.ts'

@@ -1,9 +1,7 @@
-import { specsOf } from '../app.ts'
 import { isFlag, readFlags } from '../argv.ts'
 import type { Command } from '../command.ts'
-import type { FlagSpec, FlagSpecs, FlagValue } from '../flags.ts'
-import { commandRows } from '../registry.ts'
-import { follow, growTree } from '../tree.ts'
+import { specsOf, type FlagSpec, type FlagSpecs, type FlagValue } from '../flags.ts'
+import { follow, type Branch } from '../tree.ts'
 import type { Manifest } from '../../shared/contract/manifest-format.ts'
 
 /** What the word begun refers to, and what was typed before it. */
@@ -17,10 +15,14 @@ export interface Wanted {
 }
 
 /** Finds out which objects the last of the words may name; undefined where it names none. */
-export async function wantedBy(words: readonly string[], manifest: Manifest): Promise<Wanted | undefined> {
+export async function wantedBy(
+  words: readonly string[],
+  root: Branch,
+  manifest: Manifest,
+): Promise<Wanted | undefined> {
   const before = words.slice(0, -1)
   const begun = words.at(-1) ?? ''
-  const { branch, rest } = follow(growTree(commandRows(manifest)), before)
+  const { branch, rest } = follow(root, before)
   const command = await branch.row?.load(manifest)
   if (command === undefined || command.raw === true) return undefined
   const typed = readLeniently(rest, specsOf(command))
