@@ -28,8 +28,8 @@ export interface JobOptions {
   readonly auditRetentionDays: number
 }
 
-/** Rows sealed in one transaction. The embedded datastore has one session, for which people wait meanwhile. */
-const SEAL_ROWS = { embedded: 500, postgres: 2_000 } as const
+/** Rows sealed in one transaction: a few milliseconds of this process, and on the embedded datastore of its one session. */
+const SEAL_ROWS = 250
 
 interface JobsDeps extends JobOptions {
   readonly backend: Backend
@@ -46,7 +46,7 @@ function leaderJobs({ backend, log, consumers, wake, auditRetentionDays }: JobsD
     ...consumers.map((consumer) => createConsumption({ ...backend, consumer, onPoison: poisonReport(log) })),
     createPruning({ ...backend, consumers }),
     createFeedPruning(),
-    createAuditSealer({ ...backend, sha256, batchRows: SEAL_ROWS[backend.datastore.kind] }),
+    createAuditSealer({ ...backend, sha256, batchRows: SEAL_ROWS }),
     createAuditRetention({ ...backend, platformDays: auditRetentionDays }),
     createReachabilitySweeper(backend),
     createTokenSweeper(backend),

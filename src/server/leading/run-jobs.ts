@@ -23,6 +23,11 @@ const PASSES_MAX = 4
 /** Longest pause after passes that failed one after another, unless the job's own is longer. */
 const PAUSE_MAX_MS = 10_000
 
+/** From this share of its time on, the event loop is taken to be needed by who waits for an answer. */
+const BUSY_SHARE = 0.8
+/** A job that has more to do leaves a busy event loop so many times as long as its pass took. */
+const YIELD_TIMES = 4
+
 /** Runs the jobs side by side, the passes of each one after another, until the term ends. */
 export function runJobs(jobs: readonly LeaderJob[], leading: Leading, reports: JobReports): RunningJobs {
   const slots = createSlots(PASSES_MAX)
@@ -75,9 +80,13 @@ function repeat(job: LeaderJob, leading: Leading, deps: LoopDeps): Loop {
     // The first pass begins once whoever starts the jobs can wake them.
     await Promise.resolve()
     while (!signal.aborted) {
+      const began = performance.eventLoopUtilization()
+      const beganMs = performance.now()
       const outcome = await deps.slots.run(pass)
       failures = outcome === 'failed' ? failures + 1 : 0
       if (outcome !== 'more') await rest(failures)
+      else if (performance.eventLoopUtilization(began).utilization > BUSY_SHARE)
+        await pause((performance.now() - beganMs) * YIELD_TIMES, signal).ended
     }
   }
 
