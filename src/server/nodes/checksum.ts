@@ -12,3 +12,12 @@ export function parseChecksum(text: string): Buffer {
   if (bytes.length !== 32) throw problem('invalid_checksum')
   return bytes
 }
+
+/**
+ * The same as 64 lower-case hex digits; hex, which agents send, is not decoded on the way.
+ *
+ * @throws Problem `invalid_checksum`.
+ */
+export function checksumHex(text: string): string {
+  return HEX.test(text) ? text.toLowerCase() : parseChecksum(text).toString('hex')
+}

@@ -4,8 +4,8 @@ export interface Heartbeat {
   /** The server's admission instant, ms. */
   readonly acceptedAtMs: number
   readonly binaryVersion: string
-  /** 32 bytes. */
-  readonly binaryChecksum: Buffer
+  /** 64 lower-case hex digits. */
+  readonly checksumHex: string
 }
 
 /** Somebody who waits for a heartbeat to be durable. */

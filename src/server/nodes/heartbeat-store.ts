@@ -10,42 +10,57 @@ export type OnBack = (nodeIds: readonly string[]) => void
 /** Writes batches of heartbeats: one statement each, and so one commit. */
 export function createHeartbeatWriter(datastore: Datastore, onBack: OnBack = () => undefined): WriteHeartbeats {
   return async (batch) => {
-    const rows = await update(datastore, batch)
-    const back = rows.filter(({ is_back }) => is_back)
-    if (back.length > 0) onBack(back.map(({ node_id }) => node_id))
-    const updated = new Set(rows.map(({ node_id }) => node_id))
-    if (updated.size === batch.length) return updated
-    const others = batch.flatMap(({ nodeId }) => (updated.has(nodeId) ? [] : [nodeId]))
-    return new Set([...updated, ...(await existing(datastore, others))])
+    const ids = batch.map(({ nodeId }) => nodeId)
+    const { taken, back } = await update(datastore, ids, batch)
+    if (back !== null) onBack(back)
+    return new Set(taken === batch.length ? ids : await existing(datastore, ids))
   }
 }
 
-/** Takes a heartbeat only where it is newer than the stored one, which another replica may have written. */
-async function update(
-  datastore: Datastore,
-  batch: readonly Heartbeat[],
-): Promise<readonly { node_id: string; is_back: boolean }[]> {
-  const ids = batch.map(({ nodeId }) => nodeId)
-  const instants = batch.map(({ acceptedAtMs }) => new Date(acceptedAtMs).toISOString())
+/** How many heartbeats were taken, and which of their nodes were announced as anything but healthy. */
+interface Updated {
+  readonly taken: number
+  readonly back: readonly string[] | null
+}
+
+/**
+ * Takes a heartbeat only where it is newer than the stored one, which another replica may have written. One row comes
+ * back, and the parameters that hold nothing to escape go as finished array texts: the driver's work on each element
+ * would cost this process as much as the rest of a heartbeat's way.
+ */
+async function update(datastore: Datastore, ids: readonly string[], batch: readonly Heartbeat[]): Promise<Updated> {
+  const instants = batch.map(({ acceptedAtMs }) => acceptedAtMs)
   const versions = batch.map(({ binaryVersion }) => binaryVersion)
-  const checksums = batch.map(({ binaryChecksum }) => `\\x${binaryChecksum.toString('hex')}`)
-  const { rows } = await sql<{ node_id: string; is_back: boolean }>`
-    update node_heartbeats h
-    set accepted_at = beat.at,
-      healthy_since = case
-        when h.accepted_at > beat.at - ${STALE_AFTER_MS}::integer * interval '1 millisecond' then h.healthy_since
-        else beat.at end,
-      binary_version = beat.version,
-      binary_checksum = beat.checksum
-    from unnest(${ids}::uuid[], ${instants}::timestamptz[], ${versions}::text[], ${checksums}::bytea[])
-      as beat (node_id, at, version, checksum)
-    where h.node_id = beat.node_id and (h.accepted_at is null or h.accepted_at < beat.at)
-    returning h.node_id, h.announced_state <> 'healthy' as is_back`.execute(datastore.pool('heartbeats'))
-  return rows
+  const checksums = batch.map(({ checksumHex }) => checksumHex)
+  const { rows } = await sql<Updated>`
+    with updated as (
+      update node_heartbeats h
+      set accepted_at = beat.at,
+        healthy_since = case
+          when h.accepted_at > beat.at - ${STALE_AFTER_MS}::integer * interval '1 millisecond' then h.healthy_since
+          else beat.at end,
+        binary_version = beat.version,
+        binary_checksum = decode(beat.checksum, 'hex')
+      from (
+        select node_id, to_timestamp(ms / 1000.0) as at, version, checksum
+        from unnest(${arrayText(ids)}::uuid[], ${arrayText(instants)}::bigint[], ${versions}::text[], ${arrayText(checksums)}::text[])
+          as sent (node_id, ms, version, checksum)
+      ) as beat
+      where h.node_id = beat.node_id and (h.accepted_at is null or h.accepted_at < beat.at)
+      returning h.node_id, h.announced_state <> 'healthy' as is_back
+    )
+    select count(*)::integer as taken, array_agg(node_id::text) filter (where is_back) as back
+    from updated`.execute(datastore.pool('heartbeats'))
+  return rows[0] ?? { taken: 0, back: null }
+}
+
+/** An array in PostgreSQL's text form, of elements that need no quotes. */
+function arrayText(elements: readonly (string | number)[]): string {
+  return `{${elements.join(',')}}`
 }
 
 /** Tells a node that has a newer heartbeat already from one that is gone. */
-async function existing(datastore: Datastore, ids: string[]): Promise<string[]> {
+async function existing(datastore: Datastore, ids: readonly string[]): Promise<string[]> {
   const rows = await datastore
     .pool('heartbeats')
     .selectFrom('node_heartbeats')

@@ -1,7 +1,7 @@
 import type { nodes } from '../../shared/contract/nodes.ts'
 import { problem } from '../../shared/problems.ts'
 import type { Handlers } from '../http/request-context.ts'
-import { parseChecksum } from './checksum.ts'
+import { checksumHex } from './checksum.ts'
 import type { HeartbeatCommit } from './heartbeat-commit.ts'
 
 /** How far a node's clock may be from the server's, in ms, inclusive (S0 Limits). */
@@ -26,7 +26,7 @@ export function createHeartbeats(deps: {
         nodeId: id,
         acceptedAtMs: nowMs,
         binaryVersion: body.binary_version,
-        binaryChecksum: parseChecksum(body.binary_checksum),
+        checksumHex: checksumHex(body.binary_checksum),
       })
       if (!exists) throw problem('unauthorized')
       return { accepted_at: new Date(nowMs).toISOString(), ...HINTS }

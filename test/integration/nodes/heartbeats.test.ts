@@ -133,7 +133,7 @@ describe.each(STORES)('Heartbeats on the $name store', (store) => {
         nodeId,
         acceptedAtMs,
         binaryVersion,
-        binaryChecksum: Buffer.alloc(32, 1),
+        checksumHex: '01'.repeat(32),
       })
 
       it('do not go back in time, and the older one is answered as stored', async () => {

@@ -104,7 +104,7 @@ describe.each(STORES)('Changes of reachability on the $name store', (store) => {
             nodeId: node.node_id,
             acceptedAtMs: fleet.clock.nowMs,
             binaryVersion: '1',
-            binaryChecksum: Buffer.alloc(32),
+            checksumHex: '00'.repeat(32),
           },
         ])
       await beat()

@@ -8,7 +8,7 @@ const beat = (nodeId: string, acceptedAtMs = 1): Heartbeat => ({
   nodeId,
   acceptedAtMs,
   binaryVersion: '1.0.0',
-  binaryChecksum: Buffer.alloc(32),
+  checksumHex: '00'.repeat(32),
 })
 
 /** A store whose writes end when the test says so. */
