@@ -76,7 +76,7 @@ describe.skipIf(requirement('spicedb') === undefined)('real SpiceDB', () => {
   }
 
   async function expectAgreement({ schema, model, tuples, questions, verdicts, context }: World): Promise<void> {
-    const { ask } = engineOf(model, tuples, (caveat) => verdicts[caveat.name] ?? UNKNOWN)
+    const { ask } = engineOf(model, tuples, ({ caveat }) => verdicts[caveat?.name ?? ''] ?? UNKNOWN)
     const ours = questions.map((question) => `${question} ${asSpicedb(ask(question))}`)
     const answers = await oracle.ask({
       schema,

@@ -28,8 +28,10 @@ export function findRule(model: Model, tuple: TupleColumns): ResolvedTuple | Mis
 }
 
 function findSubjectRule(relation: RelationModel, type: TypeModel, tuple: TupleColumns): SubjectRule | undefined {
+  const expires = tuple.expires_at_ms !== undefined
   for (const rule of relation.subjects) {
-    if (rule.type === type && admitsSubject(rule, tuple) && (rule.caveat?.name ?? '') === tuple.caveat_name) return rule
+    const fits = rule.type === type && rule.expires === expires && admitsSubject(rule, tuple)
+    if (fits && (rule.caveat?.name ?? '') === tuple.caveat_name) return rule
   }
   return undefined
 }

@@ -43,6 +43,8 @@ export interface SubjectRule {
   readonly relation: Askable | undefined
   /** The caveat that the tuple must carry; undefined for none. */
   readonly caveat: CaveatModel | undefined
+  /** Whether the tuple must say when it expires; one that does fits no other rule. */
+  readonly expires: boolean
 }
 
 export interface PermissionModel {
@@ -54,7 +56,8 @@ export interface PermissionModel {
   readonly expression: Expression
 }
 
-export type Operation = 'reference' | 'arrow' | 'self' | 'nil' | 'union' | 'intersection' | 'exclusion'
+/** `arrow` holds when it does on any object that it reaches, `all` when it reaches one and does on each. */
+export type Operation = 'reference' | 'arrow' | 'all' | 'self' | 'nil' | 'union' | 'intersection' | 'exclusion'
 
 /** One node of a permission's expression. One shape for every operation, so that evaluation stays monomorphic. */
 export interface Expression {
@@ -71,8 +74,14 @@ export interface Expression {
 
 export interface CaveatModel {
   readonly name: string
-  /** Names of its fields, in order. */
-  readonly fields: readonly string[]
+  /** What it may read, in order. */
+  readonly parameters: readonly CaveatParameter[]
   /** CEL text. */
   readonly expression: string
+}
+
+export interface CaveatParameter {
+  readonly name: string
+  /** As the schema spells it: `int`, `list<string>`, `map<any>`. */
+  readonly type: string
 }

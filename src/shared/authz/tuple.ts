@@ -12,4 +12,8 @@ export interface TupleColumns {
   readonly caveat_name: string
   /** The Domain that the tuple lies in, whose settings its caveat reads; null for the platform's. */
   readonly domain_id: string | null
+  /** Values that the tuple itself gives its caveat, which outrank all others; data of other origin has them, ours never. */
+  readonly caveat_context?: Readonly<Record<string, unknown>>
+  /** When the tuple stops counting, in milliseconds since 1970; absent for never. */
+  readonly expires_at_ms?: number
 }

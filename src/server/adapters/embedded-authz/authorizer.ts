@@ -1,8 +1,9 @@
 import { UndecidableError } from '../../../shared/authz/engine/checker.ts'
+import type { Condition } from '../../../shared/authz/engine/edge-conditions.ts'
 import { resolveQuestion } from '../../../shared/authz/engine/resolve-question.ts'
 import { NO, YES, type Verdict } from '../../../shared/authz/engine/verdict.ts'
 import { grantingNames } from '../../../shared/authz/granting-names.ts'
-import type { CaveatModel, Model } from '../../../shared/authz/model.ts'
+import type { Model } from '../../../shared/authz/model.ts'
 import { SERVICE_MODEL } from '../../../shared/authz/service-model.ts'
 import { invalidTriple } from '../../../shared/authz/validate-tuple.ts'
 import { problem } from '../../../shared/problems.ts'
@@ -61,7 +62,9 @@ export function createEmbeddedAuthorizer({ datastore, changeFeed }: EmbeddedAuth
     const question = resolveQuestion(SERVICE_MODEL, index, query)
     if ('reason' in question) throw invalidTriple(question)
     let needs: string | undefined
-    const holds = (caveat: CaveatModel, domainId: string | null): Verdict => {
+    const holds = ({ caveat, domainId, expiresAtMs }: Condition): Verdict => {
+      if (expiresAtMs <= query.facts.nowMs) return NO
+      if (caveat === undefined) return YES
       if (domainId !== null && !settings.has(domainId)) needs = domainId
       const known = { facts: query.facts, settings: domainId === null ? undefined : settings.get(domainId) }
       return caveatVerdict(caveat, known, query.allowedFacts)

@@ -36,7 +36,7 @@ const PREDICATES: { readonly [caveat: string]: (known: Known) => boolean | undef
  * the server alone (decisions: Caveats).
  */
 export function caveatVerdict(caveat: CaveatModel, known: Known, allowed: ReadonlySet<string> | undefined): Verdict {
-  for (const field of caveat.fields) {
+  for (const { name: field } of caveat.parameters) {
     if (allowed !== undefined && !allowed.has(field)) return UNKNOWN
     if (FIELDS[field]?.(known) === undefined) return UNKNOWN
   }

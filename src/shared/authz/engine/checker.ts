@@ -1,6 +1,7 @@
-import type { Askable, CaveatModel, Expression, RelationModel, TypeModel } from '../model.ts'
+import type { Askable, Expression, RelationModel, TypeModel } from '../model.ts'
 import { ACTIVE, CheckMemo, FINAL, PROVISIONAL, UNASKED } from './check-memo.ts'
 import { NONE } from './edge-chains.ts'
+import type { Condition } from './edge-conditions.ts'
 import { DIRECT, GrantPath } from './grant-path.ts'
 import { isSet, type TupleIndex } from './tuple-index.ts'
 import { NO, UNKNOWN, YES, type Verdict } from './verdict.ts'
@@ -16,8 +17,8 @@ export class UndecidableError extends Error {
   }
 }
 
-/** Tells whether a caveat holds: YES, VIOLATED or UNKNOWN. */
-export type ConditionVerdict = (caveat: CaveatModel, domainId: string | null) => Verdict
+/** Tells how far a tuple counts: NO once it has expired, else as its caveat does, YES, VIOLATED or UNKNOWN. */
+export type ConditionVerdict = (condition: Condition) => Verdict
 
 /** A question in the index's terms. */
 export interface Question {
@@ -108,9 +109,7 @@ export class Checker {
     const alternatives = this.#index.conditions.of(edge)
     if (alternatives === undefined || alternatives.unconditional) return YES
     let verdict: Verdict = NO
-    for (const { caveat, domainId } of alternatives.conditions) {
-      verdict = Math.max(verdict, this.#holds(caveat, domainId))
-    }
+    for (const condition of alternatives.conditions) verdict = Math.max(verdict, this.#holds(condition))
     return verdict
   }
 

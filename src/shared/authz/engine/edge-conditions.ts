@@ -1,14 +1,20 @@
 import type { CaveatModel } from '../model.ts'
 
-/** A caveat of an edge, with the Domain whose settings it reads; null for the platform's tuples, which have none. */
+/** What a tuple of an edge depends on. */
 export interface Condition {
-  readonly caveat: CaveatModel
+  /** Undefined for a tuple that only expires. */
+  readonly caveat: CaveatModel | undefined
+  /** The Domain whose settings the caveat reads; null for the platform's tuples, which have none. */
   readonly domainId: string | null
+  /** Values that the tuple itself gives its caveat. */
+  readonly context: Readonly<Record<string, unknown>> | undefined
+  /** In milliseconds since 1970; `Infinity` for never. */
+  readonly expiresAtMs: number
 }
 
 /** When an edge holds: any of these suffices. */
 export interface Alternatives {
-  /** One of the edge's tuples has no caveat. */
+  /** One of the edge's tuples has no condition. */
   readonly unconditional: boolean
   readonly conditions: readonly Condition[]
 }

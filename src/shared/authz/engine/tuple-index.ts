@@ -252,6 +252,9 @@ function relationBit(slot: number): number {
   return 1 << Math.min(slot, SHARED_BIT)
 }
 
-function conditionOf({ rule }: ResolvedTuple, { domain_id: domainId }: TupleColumns): Condition | undefined {
-  return rule.caveat === undefined ? undefined : { caveat: rule.caveat, domainId }
+function conditionOf({ rule }: ResolvedTuple, tuple: TupleColumns): Condition | undefined {
+  const { caveat, expires } = rule
+  if (caveat === undefined && !expires) return undefined
+  const { domain_id: domainId, caveat_context: context, expires_at_ms: expiresAtMs = Infinity } = tuple
+  return { caveat, domainId, context, expiresAtMs }
 }

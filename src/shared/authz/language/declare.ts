@@ -1,3 +1,4 @@
+import type { CaveatParameter } from '../model.ts'
 import type { CaveatNode, DefinitionNode, PermissionNode, RelationNode } from './ast.ts'
 import { NOTHING, type ModelDraft, type PermissionDraft, type RelationDraft, type TypeDraft } from './draft.ts'
 import { checkFieldType, checkMemberName, checkTypeName } from './name-rules.ts'
@@ -6,14 +7,14 @@ import { SchemaError, type Position } from './schema-error.ts'
 /** @throws SchemaError for a name or field that is taken or malformed. */
 export function declareCaveat(model: ModelDraft, { name, at, fields, expression }: CaveatNode): void {
   checkNewName(model, name, at)
-  const names: string[] = []
-  for (const field of fields) {
-    checkFieldType(field.type, field.at)
-    if (names.includes(field.name))
-      throw new SchemaError(field.at, `expected a new field, "${field.name}" is one already`)
-    names.push(field.name)
+  const parameters: CaveatParameter[] = []
+  for (const { name: field, type, at: fieldAt } of fields) {
+    checkFieldType(type, fieldAt)
+    const isTaken = parameters.some((other) => other.name === field)
+    if (isTaken) throw new SchemaError(fieldAt, `expected a new field, "${field}" is one already`)
+    parameters.push({ name: field, type })
   }
-  model.caveats.set(name, { name, fields: names, expression })
+  model.caveats.set(name, { name, parameters, expression })
 }
 
 /** @throws SchemaError for a name that is taken or malformed. */

@@ -26,7 +26,7 @@ function resolveSubject(model: ModelDraft, node: SubjectTypeNode): SubjectRule {
   if (type === undefined) throw new SchemaError(node.at, `expected a defined type, found "${node.type}"`)
   const relation = resolveUserset(type, node)
   const kind = node.wildcard ? 'wildcard' : relation === undefined ? 'object' : 'userset'
-  return { type, kind, relation, caveat: resolveCaveat(model, node) }
+  return { type, kind, relation, caveat: resolveCaveat(model, node), expires: false }
 }
 
 function resolveUserset(type: TypeDraft, { relation, at }: SubjectTypeNode): MemberDraft | undefined {
@@ -44,5 +44,11 @@ function resolveCaveat(model: ModelDraft, { caveat, at }: SubjectTypeNode): Cave
 }
 
 function isSameRule(a: SubjectRule, b: SubjectRule): boolean {
-  return a.type === b.type && a.kind === b.kind && a.relation === b.relation && a.caveat === b.caveat
+  return (
+    a.type === b.type &&
+    a.kind === b.kind &&
+    a.relation === b.relation &&
+    a.caveat === b.caveat &&
+    a.expires === b.expires
+  )
 }

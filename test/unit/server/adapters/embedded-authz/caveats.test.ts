@@ -27,7 +27,9 @@ function told(caveat: string, facts: Partial<CaveatFacts>, given: DomainSettings
 }
 
 test('the schema has the three caveats that the service ships', () => {
-  expect([...SERVICE_MODEL.caveats.values()].map(({ name, fields }) => [name, fields])).toEqual([
+  expect(
+    [...SERVICE_MODEL.caveats.values()].map(({ name, parameters }) => [name, parameters.map((each) => each.name)]),
+  ).toEqual([
     ['within_hours', ['now', 'business_hours']],
     ['from_network', ['source_ip', 'trusted_networks']],
     ['strong_auth', ['acr', 'strong_acr']],

@@ -26,7 +26,7 @@ const worlds = (operators: readonly string[], shape: Shape): fc.Arbitrary<World>
   fc.record({ schema: schemas(operators), tuples: tupleTexts(shape), verdicts: caveats })
 
 function engineAnswers({ schema, tuples, verdicts }: World): string[] {
-  const { ask } = engineOf(schema, tuples, (caveat) => verdicts[caveat.name] ?? UNKNOWN)
+  const { ask } = engineOf(schema, tuples, ({ caveat }) => verdicts[caveat?.name ?? ''] ?? UNKNOWN)
   return QUESTIONS.map((question) => {
     try {
       return ask(question)

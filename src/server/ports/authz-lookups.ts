@@ -1,0 +1,34 @@
+import type { CaveatFacts } from './authorizer.ts'
+
+export interface ResourcesQuery {
+  /** `<type>:<id>`. */
+  readonly subject: string
+  readonly relation: string
+  readonly resourceType: string
+  readonly facts: CaveatFacts
+  /** Names of the facts that caveats may read. */
+  readonly allowedFacts: ReadonlySet<string>
+}
+
+export interface SubjectsQuery {
+  readonly subjectType: string
+  readonly relation: string
+  /** `<type>:<id>`. */
+  readonly resource: string
+  readonly facts: CaveatFacts
+  /** Names of the facts that caveats may read. */
+  readonly allowedFacts: ReadonlySet<string>
+}
+
+/**
+ * Finds whole sets: what a subject may do something to, and who may. Results are those that hold without further
+ * conditions, each once, as `<type>:<id>`, in the order of the revision that made their first tuple, then id
+ * (decisions: Lookup order). The first tuple of an object is the live one of the lowest revision among those that have it
+ * as their resource or, where there are none, as their subject.
+ * @throws Problem `invalid_triple` for malformed references and unknown names, `authz_unavailable`.
+ */
+export interface AuthzLookups {
+  resources(query: ResourcesQuery): readonly string[] | Promise<readonly string[]>
+  /** `<type>:*` stands for everyone of the type. */
+  subjects(query: SubjectsQuery): readonly string[] | Promise<readonly string[]>
+}
