@@ -28,6 +28,8 @@ export interface Question {
   readonly asked: Askable
   /** Object number; `NO_OBJECT` without tuples. */
   readonly resource: number
+  /** Where the asker is not the subject itself but a set of it, `group:x#member`: the relation or permission of the set. */
+  readonly userset?: Askable | undefined
 }
 
 /** No open question was met. */
@@ -49,8 +51,14 @@ export class Checker {
 
   #holds: ConditionVerdict = () => UNKNOWN
   #wantPath = false
+  /** The subject that `self` means; NONE for a set. */
   #subject = 0
+  /** The subject as edges code it. */
+  #subjectCode = 0
   #wildcard = 0
+  /** The set that asks, if one does: whoever reaches it has reached the asker. */
+  #askerObject = NONE
+  #askerMember = NONE
   #hops = 0
   #depth = 0
   /** Depth of the highest open question that the answer in hand rests on. */
@@ -75,7 +83,7 @@ export class Checker {
     return this.#path.names(this.#granted)
   }
 
-  #start({ subject, subjectType }: Question): void {
+  #start({ subject, subjectType, userset }: Question): void {
     this.#memo.clear()
     this.#path.clear()
     this.#provisionalCount = 0
@@ -83,21 +91,39 @@ export class Checker {
     this.#depth = 0
     this.#open = NOTHING_OPEN
     this.#granted = DIRECT
+    if (userset !== undefined) return this.#startSet(subject, userset)
+    this.#askerMember = NONE
     this.#subject = subject
+    this.#subjectCode = subject << 1
     this.#wildcard = this.#index.wildcard(subjectType)
   }
 
+  /** A set is found where an edge leads to it, never through the wildcard, which stands for objects. */
+  #startSet(object: number, member: Askable): void {
+    this.#askerObject = object
+    this.#askerMember = member.id
+    this.#subject = NONE
+    this.#subjectCode = NONE << 1
+    this.#wildcard = NONE
+  }
+
   #ask(object: number, member: Askable): Verdict {
+    if (member.id === this.#askerMember && object === this.#askerObject) return this.#reached()
     if (member.kind === 'permission') return this.#answer(object, member, NONE)
     const set = this.#index.mayHave(object, member) ? this.#index.sets.find(object, member.id) : NONE
     if (set === NONE) return NO
     return this.#index.firstSetSubject(set) === NONE ? this.#directly(set) : this.#answer(object, member, set)
   }
 
+  #reached(): Verdict {
+    this.#granted = DIRECT
+    return YES
+  }
+
   /** Whether the subject, or everyone of its type, is in the set by a tuple of its own. */
   #directly(set: number): Verdict {
     this.#granted = DIRECT
-    const own = this.#index.edges.find(set, this.#subject << 1)
+    const own = this.#index.edges.find(set, this.#subjectCode)
     const verdict = own === NONE ? NO : this.#edge(own)
     if (verdict === YES || this.#wildcard === NONE) return verdict
     const all = this.#index.edges.find(set, this.#wildcard << 1)
