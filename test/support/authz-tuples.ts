@@ -41,7 +41,7 @@ export function engineOf(schema: Model | string, tuples: readonly string[], hold
   const index = new TupleIndex(model)
   const checker = new Checker(index)
   for (const text of tuples) {
-    if (index.touch(tuple(text)) === 'unknown') throw new Error(`the schema does not allow ${text}`)
+    if (index.touch(tuple(text), 0) === 'unknown') throw new Error(`the schema does not allow ${text}`)
   }
 
   /** Asks `resource:id#relation@subject:id`. */

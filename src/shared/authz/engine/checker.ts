@@ -35,6 +35,9 @@ export interface Question {
 /** No open question was met. */
 const NOTHING_OPEN = 0x7fffffff
 
+/** Above every verdict: the least of none. */
+const UNREACHED = 4
+
 /**
  * Answers checks from a tuple index: synchronous, without caches that outlive a check, without allocation to speak of.
  * A check walks from the resource towards the subject. Every (object, relation or permission) is answered at most a few
@@ -209,7 +212,7 @@ export class Checker {
   /** Asks beyond an edge, under the edge's own condition. */
   #through(edge: number, object: number, member: Askable): Verdict {
     const held = this.#edge(edge)
-    return Math.min(held, this.#ask(object, member))
+    return held === NO ? NO : Math.min(held, this.#ask(object, member))
   }
 
   #evaluate(object: number, expression: Expression): Verdict {
@@ -218,6 +221,8 @@ export class Checker {
         return this.#reference(object, expression.reference)
       case 'arrow':
         return this.#arrow(object, expression)
+      case 'all':
+        return this.#all(object, expression)
       case 'union':
         return this.#union(object, expression.parts)
       case 'intersection':
@@ -279,10 +284,14 @@ export class Checker {
     return excluded === UNKNOWN ? Math.min(base, UNKNOWN) : base
   }
 
+  /** The set of a relation that an arrow follows; NONE where it is empty. */
+  #tupleset(object: number, relation: RelationModel): number {
+    return this.#index.mayHave(object, relation) ? this.#index.sets.find(object, relation.id) : NONE
+  }
+
   #arrow(object: number, { tupleset, targets }: Expression): Verdict {
-    if (tupleset === undefined || !this.#index.mayHave(object, tupleset)) return NO
-    const set = this.#index.sets.find(object, tupleset.id)
-    if (set === NONE) return NO
+    const set = tupleset === undefined ? NONE : this.#tupleset(object, tupleset)
+    if (tupleset === undefined || set === NONE) return NO
     this.#enter()
     const near = this.#follow(this.#index.firstObjectSubject(set), tupleset, targets)
     const far = near === YES ? NO : this.#follow(this.#index.firstSetSubject(set), tupleset, targets)
@@ -305,6 +314,35 @@ export class Checker {
       return YES
     }
     return best
+  }
+
+  /** The least verdict over all that the relation reaches. The path is that through one of them. */
+  #all(object: number, { tupleset, targets }: Expression): Verdict {
+    const set = tupleset === undefined ? NONE : this.#tupleset(object, tupleset)
+    if (tupleset === undefined || set === NONE) return NO
+    this.#enter()
+    const near = this.#each(this.#index.firstObjectSubject(set), tupleset, targets)
+    const far = near === NO ? NO : this.#each(this.#index.firstSetSubject(set), tupleset, targets)
+    this.#hops--
+    const worst = Math.min(near, far)
+    return worst === UNREACHED ? NO : worst
+  }
+
+  /** As `#follow`, but of all of them. A tuple that has expired reaches nothing; an object that lacks the target denies. */
+  #each(first: number, tupleset: RelationModel, targets: readonly (Askable | undefined)[]): Verdict {
+    const { edges, bySet, objects, sets } = this.#index
+    let worst = UNREACHED
+    for (let edge = first; edge !== NONE && worst !== NO; edge = bySet.next(edge)) {
+      const held = this.#edge(edge)
+      if (held === NO) continue
+      const subject = edges.b(edge)
+      const reached = isSet(subject) ? sets.a(subject >> 1) : subject >> 1
+      const target = targets[objects.typeOf(reached)]
+      if (target === undefined) return NO
+      worst = Math.min(worst, held, this.#ask(reached, target))
+      this.#granted = this.#step(tupleset.name, this.#step(target.name, this.#granted))
+    }
+    return worst
   }
 
   #enter(): void {
