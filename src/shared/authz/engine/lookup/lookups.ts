@@ -99,12 +99,14 @@ export function createLookups({ model, index, checker }: LookupsDeps): Lookups {
     resources({ resourceType, ...asking }, holds) {
       const question = resolveQuestion(model, index, { ...asking, resource: `${resourceType}:${ANY_ID}` })
       if ('reason' in question) return question
-      if (question.subject <= NO_OBJECT && question.subjectType === question.asked.type) {
-        const itself = ofItself({ ...asking, resource: asking.subject }, holds)
-        if (itself.granted.length > 0) return itself
-      }
+      const { subject, subjectType, asked } = question
+      const isAlone = subject <= NO_OBJECT && subjectType === asked.type
+      const itself = isAlone ? ofItself({ ...asking, resource: asking.subject }, holds) : NOTHING
       const { granted, conditional } = new ResourceWalk(walked, question, holds).run()
-      return { granted: ordered(question.asked.type, granted), conditional: ordered(question.asked.type, conditional) }
+      return {
+        granted: [...itself.granted, ...ordered(asked.type, granted)],
+        conditional: ordered(asked.type, conditional),
+      }
     },
     subjects({ subjectType, relation, resource }, holds) {
       const question = resolveQuestion(model, index, { subject: `${subjectType}:${ANY_ID}`, relation, resource })
