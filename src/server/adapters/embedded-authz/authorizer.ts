@@ -28,8 +28,11 @@ export interface EmbeddedAuthorizer extends Authorizer, TupleRules {
 }
 
 const DENIED: Decision = Object.freeze({ allowed: false, reason: 'insufficient_relation' })
+const DENIED_BY_TUPLES: Decision = Object.freeze({ ...DENIED, isUnconditional: true })
 const VIOLATION: Decision = Object.freeze({ allowed: false, reason: 'caveat_violation' })
-const ALLOWED: Decision = Object.freeze({ allowed: true, path: Object.freeze([]) })
+const NO_PATH: readonly string[] = Object.freeze([])
+const ALLOWED: Decision = Object.freeze({ allowed: true, path: NO_PATH })
+const ALLOWED_BY_TUPLES: Decision = Object.freeze({ ...ALLOWED, isUnconditional: true })
 
 /** Rounds of reading Domain settings for one check. Each round reads one Domain more, and groups seldom cross two. */
 const ROUNDS_MAX = 16
@@ -62,7 +65,9 @@ export function createEmbeddedAuthorizer({ datastore, changeFeed }: EmbeddedAuth
     const question = resolveQuestion(SERVICE_MODEL, index, query)
     if ('reason' in question) throw invalidTriple(question)
     let needs: string | undefined
+    let isConditional = false
     const holds = ({ caveat, domainId, expiresAtMs }: Condition): Verdict => {
+      isConditional = true
       if (expiresAtMs <= query.facts.nowMs) return NO
       if (caveat === undefined) return YES
       if (domainId !== null && !settings.has(domainId)) needs = domainId
@@ -70,9 +75,10 @@ export function createEmbeddedAuthorizer({ datastore, changeFeed }: EmbeddedAuth
       return caveatVerdict(caveat, known, query.allowedFacts)
     }
     const verdict = decided(() => checker.check(question, holds, query.wantPath))
-    if (verdict === YES) return query.wantPath ? { allowed: true, path: checker.path() } : ALLOWED
+    if (verdict === YES) return allowed(query.wantPath ? checker.path() : NO_PATH, isConditional)
     if (needs !== undefined) return { needs }
-    return verdict === NO ? DENIED : VIOLATION
+    if (verdict !== NO) return VIOLATION
+    return isConditional ? DENIED : DENIED_BY_TUPLES
   }
 
   async function decideWithSettings(query: CheckQuery, needed: string): Promise<Decision> {
@@ -103,6 +109,11 @@ export function createEmbeddedAuthorizer({ datastore, changeFeed }: EmbeddedAuth
       return { tuples: index.edges.size, objects: index.objects.size, unknownTuples }
     },
   }
+}
+
+function allowed(path: readonly string[], isConditional: boolean): Decision {
+  if (path === NO_PATH) return isConditional ? ALLOWED : ALLOWED_BY_TUPLES
+  return isConditional ? { allowed: true, path } : { allowed: true, path, isUnconditional: true }
 }
 
 /** Data that is nested too deep, or excludes itself, is answered with the one 500 that checks declare. */
