@@ -1,0 +1,63 @@
+import type { Explanation, ProposedTuple } from '../../shared/authz/explanation.ts'
+import { parseReference } from '../../shared/ids.ts'
+import { ROLES } from '../../shared/roles.ts'
+import type { Naming } from './naming.ts'
+
+/** What writes a tuple. */
+export interface GrantingDeps {
+  readonly naming: Naming
+  /** The Project, `project:<id>`, that an object lies in; undefined where that is not known. */
+  readonly projectOf: (object: string) => string | undefined
+}
+
+/** The command that writes a tuple; undefined where none does. */
+export function grantingCommand(
+  { subject, relation, resource }: ProposedTuple,
+  deps: GrantingDeps,
+): string | undefined {
+  const type = parseReference(resource)?.type ?? ''
+  if (ROLES[type]?.includes(relation) !== true) return undefined
+  return (COMMANDS[type] ?? ofProject)({ subject, relation, resource }, deps)
+}
+
+type Writing = (tuple: ProposedTuple, deps: GrantingDeps) => string | undefined
+
+const none: Writing = () => undefined
+
+/** The tuple API writes what lies in a Project; places and groups have commands of their own, clouds have none. */
+const COMMANDS: Readonly<Record<string, Writing>> = {
+  platform: ({ subject, relation }, { naming }) => `ctl grants platform create ${naming.typed(subject)} ${relation}`,
+  domain: ({ subject, relation, resource }, { naming }) =>
+    `ctl grants create ${naming.typed(subject)} ${relation} --domain ${naming.typedObject(resource)}`,
+  group: ({ subject, resource }, { naming }) =>
+    `ctl groups add-member ${naming.typedObject(resource)} ${naming.typed(subject)}`,
+  cloud: none,
+  cloudcredential: none,
+  provider_bundle: none,
+}
+
+function ofProject(
+  { subject, relation, resource }: ProposedTuple,
+  { naming, projectOf }: GrantingDeps,
+): string | undefined {
+  const project = resource.startsWith('project:') ? resource : projectOf(resource)
+  if (project === undefined) return undefined
+  const where = project === resource ? '' : ` --project ${naming.typedObject(project)}`
+  return `ctl tuples create ${naming.typed(subject)} ${relation} ${naming.typed(resource)}${where}`
+}
+
+/** The Project of each object that a tree found in one. */
+export function projectsIn(tree: Explanation): ReadonlyMap<string, string> {
+  const found = new Map<string, string>()
+  collectProjects(tree, found)
+  return found
+}
+
+/** `project->manage` on an object leads to its Project. */
+function collectProjects({ kind, name, object, subject, parts }: Explanation, found: Map<string, string>): void {
+  if (kind === 'tuple' && name === 'project' && subject !== undefined) found.set(object, subject)
+  const [only] = parts
+  if (kind === 'arrow' && name.startsWith('project->') && only?.object.startsWith('project:') === true)
+    found.set(object, only.object)
+  for (const part of parts) collectProjects(part, found)
+}
