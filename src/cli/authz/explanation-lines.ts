@@ -1,4 +1,4 @@
-import type { ExplainedCondition, Explanation, Outcome } from '../../shared/authz/explanation.ts'
+import type { Explanation, Outcome } from './explanation.ts'
 import type { Io } from '../io.ts'
 import { harmless, type Style } from '../style.ts'
 import type { Naming } from './naming.ts'
@@ -10,9 +10,11 @@ export interface Drawing {
   readonly strokes: Strokes
 }
 
+type Mark = Outcome | 'hidden'
+
 /** The strokes of a tree: marks by outcome, and what stands before a branch, before the last one, and below each. */
 export interface Strokes {
-  readonly marks: Readonly<Record<Outcome, string>>
+  readonly marks: Readonly<Record<Mark, string>>
   readonly branch: string
   readonly last: string
   readonly below: string
@@ -20,21 +22,21 @@ export interface Strokes {
 }
 
 const LINES: Strokes = {
-  marks: { granted: '✓', denied: '✗', conditional: '?' },
+  marks: { granted: '✓', denied: '✗', conditional: '?', hidden: '·' },
   branch: '├─ ',
   last: '└─ ',
   below: '│  ',
   belowLast: '   ',
 }
 const ASCII: Strokes = {
-  marks: { granted: '+', denied: 'x', conditional: '?' },
+  marks: { granted: '+', denied: 'x', conditional: '?', hidden: '.' },
   branch: '|- ',
   last: '`- ',
   below: '|  ',
   belowLast: '   ',
 }
 const PLAIN: Strokes = {
-  marks: { granted: 'granted', denied: 'denied', conditional: 'conditional' },
+  marks: { granted: 'granted', denied: 'denied', conditional: 'conditional', hidden: 'hidden' },
   branch: '  ',
   last: '  ',
   below: '  ',
@@ -64,7 +66,7 @@ interface Branch {
 /** The tree without steps that say nothing: the operator of a permission, and an arrow that reaches one object. */
 function tidied(node: Explanation, through?: string): Branch {
   const only = onlyPart(node)
-  if (node.kind === 'arrow' && only !== undefined && isNamed(only)) return tidied(only, node.name.split('->')[0])
+  if (node.kind === 'arrow' && only !== undefined && isNamed(only)) return tidied(only, node.name?.split('->')[0])
   const isOperator = isNamed(node) && only?.kind === 'union' && only.omitted === undefined
   const { parts } = isOperator ? only : node
   return { node, through, parts: parts.map((part) => tidied(part)) }
@@ -88,13 +90,13 @@ function branchLines({ node, through, parts }: Branch, drawing: Drawing): readon
       ...others.map((line) => (isLast ? strokes.belowLast : strokes.below) + line),
     ]
   })
-  return [`${markOf(node.outcome, drawing)} ${labelOf(node, through, drawing)}`, ...below]
+  return [`${markOf(node.outcome ?? 'hidden', drawing)} ${labelOf(node, through, drawing)}`, ...below]
 }
 
-const PAINT = { granted: 'good', denied: 'bad', conditional: 'warn' } as const
+const PAINT = { granted: 'good', denied: 'bad', conditional: 'warn', hidden: 'dim' } as const
 
-function markOf(outcome: Outcome, { strokes, style }: Drawing): string {
-  return style[PAINT[outcome]](strokes.marks[outcome])
+function markOf(mark: Mark, { strokes, style }: Drawing): string {
+  return style[PAINT[mark]](strokes.marks[mark])
 }
 
 function labelOf(node: Explanation, through: string | undefined, { naming, style }: Drawing): string {
@@ -107,7 +109,7 @@ function labelOf(node: Explanation, through: string | undefined, { naming, style
 
 type Label = (node: Explanation, naming: Naming) => string
 
-const onObject: Label = ({ name, object }, naming) => `${name} on ${naming.shown(object)}`
+const onObject: Label = ({ name = '', object = '' }, naming) => `${name} on ${naming.shown(object)}`
 
 const LABELS: Readonly<Record<Explanation['kind'], Label>> = {
   permission: onObject,
@@ -116,10 +118,12 @@ const LABELS: Readonly<Record<Explanation['kind'], Label>> = {
   union: () => 'any of',
   intersection: () => 'all of',
   exclusion: () => 'the first, but none of the others',
-  all: ({ name, object }, naming) => `${name} for all of them, on ${naming.shown(object)}`,
-  self: ({ object }, naming) => `being ${naming.shown(object)} itself`,
+  all: ({ name = '', object = '' }, naming) => `${name} for all of them, on ${naming.shown(object)}`,
+  self: ({ object = '' }, naming) => `being ${naming.shown(object)} itself`,
   nil: () => 'nobody',
-  tuple: ({ subject = '', name, object }, naming) => `${naming.shown(subject)} is ${name} of ${naming.shown(object)}`,
+  hidden: () => 'something that you may not see',
+  tuple: ({ subject = '', name = '', object = '' }, naming) =>
+    `${naming.shown(subject)} is ${name} of ${naming.shown(object)}`,
 }
 
 const OMITTED: Readonly<Record<NonNullable<Explanation['omitted']>, string>> = {
@@ -129,7 +133,12 @@ const OMITTED: Readonly<Record<NonNullable<Explanation['omitted']>, string>> = {
 }
 
 /** `, if within_hours: not now` and the like. */
-function conditionText({ caveat, outcome, missing, isExpired }: ExplainedCondition): string {
+function conditionText({
+  caveat,
+  outcome,
+  missing,
+  is_expired: isExpired,
+}: NonNullable<Explanation['condition']>): string {
   if (isExpired) return ', which has expired'
   if (caveat === '') return ''
   const how = {
@@ -142,7 +151,7 @@ function conditionText({ caveat, outcome, missing, isExpired }: ExplainedConditi
 
 /** Every reference in a tree, for looking their names up. */
 export function referencesIn({ object, subject, parts }: Explanation): readonly string[] {
-  return [object, ...(subject === undefined ? [] : [subject]), ...parts.flatMap(referencesIn)]
+  return [object, subject, ...parts.flatMap(referencesIn)].filter((one) => one !== undefined)
 }
 
 /** Fields that would have told what is conditional, by caveat. */

@@ -1,6 +1,6 @@
-import type { Explanation, ProposedTuple } from '../../shared/authz/explanation.ts'
 import { parseReference } from '../../shared/ids.ts'
 import { ROLES } from '../../shared/roles.ts'
+import type { Explanation, ProposedTuple } from './explanation.ts'
 import type { Naming } from './naming.ts'
 
 /** What writes a tuple. */
@@ -53,11 +53,15 @@ export function projectsIn(tree: Explanation): ReadonlyMap<string, string> {
   return found
 }
 
-/** `project->manage` on an object leads to its Project. */
-function collectProjects({ kind, name, object, subject, parts }: Explanation, found: Map<string, string>): void {
-  if (kind === 'tuple' && name === 'project' && subject !== undefined) found.set(object, subject)
-  const [only] = parts
-  if (kind === 'arrow' && name.startsWith('project->') && only?.object.startsWith('project:') === true)
-    found.set(object, only.object)
-  for (const part of parts) collectProjects(part, found)
+function collectProjects(node: Explanation, found: Map<string, string>): void {
+  const project = projectBeside(node)
+  if (node.object !== undefined && project !== undefined) found.set(node.object, project)
+  for (const part of node.parts) collectProjects(part, found)
+}
+
+/** `project->manage` on an object leads to its Project, and so does its edge. */
+function projectBeside({ kind, name = '', subject, parts }: Explanation): string | undefined {
+  if (kind === 'tuple' && name === 'project') return subject
+  const to = parts.length === 1 ? parts[0]?.object : undefined
+  return kind === 'arrow' && name.startsWith('project->') && to?.startsWith('project:') === true ? to : undefined
 }
