@@ -5,7 +5,7 @@
 _ctl_at() {
   subs='' flags='' valued='' files='' choices='' named='' names=''
   case "$1" in
-    '') subs='serve admin agent-sim login logout whoami status doctor tokens authz audit contexts config api openapi completion help identities service-identities domains projects resources grants groups join-tokens nodes signing-keys' flags='--help --quiet --no-input --no-color' ;;
+    '') subs='serve admin agent-sim login logout whoami status doctor tokens authz audit contexts config api openapi completion help tuples identities service-identities domains projects resources grants groups join-tokens nodes signing-keys' flags='--help --quiet --no-input --no-color' ;;
     'serve') flags='--help' ;;
     'admin') subs='bootstrap-token master-key' flags='--help --quiet --no-input --no-color' ;;
     'admin bootstrap-token') flags='--help' ;;
@@ -22,8 +22,10 @@ _ctl_at() {
     'tokens list') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --watch --for' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --for' files='--token-file --ca-file' named='--context --for' ;;
     'tokens revoke') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --yes --for' valued='--context --url --token-file --ca-file --timeout --for' files='--token-file --ca-file' named='--context --for' names='yes' ;;
     'tokens rotate') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes --grace --from-file --for' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --grace --from-file -f --for' files='--token-file --ca-file --from-file -f' named='--context --for' names='yes' ;;
-    'authz') subs='check' flags='--help --quiet --no-input --no-color' ;;
+    'authz') subs='check lookup-resources lookup-subjects' flags='--help --quiet --no-input --no-color' ;;
     'authz check') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --domain --facts' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --domain --facts' files='--token-file --ca-file' named='--context --domain' names='yes' ;;
+    'authz lookup-resources') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --caveat-context --domain --from-file' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --caveat-context --domain --from-file -f' files='--token-file --ca-file --from-file -f' named='--context --domain' names='yes' ;;
+    'authz lookup-subjects') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --caveat-context --from-file' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --caveat-context --from-file -f' files='--token-file --ca-file --from-file -f' named='--context' ;;
     'audit') subs='verify export tail list' flags='--help --quiet --no-input --no-color' ;;
     'audit verify') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --output --jq --columns --sort --no-headers --domain --scope --keys' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --domain --scope --keys' files='--token-file --ca-file --keys' named='--context --domain' ;;
     'audit export') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --domain --scope --since --until --output' valued='--context --url --token-file --ca-file --timeout --domain --scope --since --until --output' files='--token-file --ca-file --output' named='--context --domain' ;;
@@ -48,6 +50,11 @@ _ctl_at() {
     'help') subs='exit-codes flags' flags='--help --quiet --no-input --no-color' ;;
     'help exit-codes') flags='--help --quiet --no-input --no-color --output --jq --columns --sort --no-headers' valued='--output -o --jq --columns --sort' ;;
     'help flags') flags='--help --quiet --no-input --no-color' ;;
+    'tuples') subs='list create update delete' flags='--help --quiet --no-input --no-color' ;;
+    'tuples list') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --limit --all --watch --project --domain' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --limit -L --project --domain' files='--token-file --ca-file' named='--context --project --domain' ;;
+    'tuples create') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes --project --caveat-context --domain --from-file' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --project --caveat-context --domain --from-file -f' files='--token-file --ca-file --from-file -f' named='--context --project --domain' names='yes' ;;
+    'tuples update') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes --subject --relation --resource --caveat-context --domain --from-file' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --subject --relation --resource --caveat-context --domain --from-file -f' files='--token-file --ca-file --from-file -f' named='--context --subject --domain' ;;
+    'tuples delete') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --yes' valued='--context --url --token-file --ca-file --timeout' files='--token-file --ca-file' named='--context' ;;
     'identities') subs='list show' flags='--help --quiet --no-input --no-color' ;;
     'identities list') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --limit --all --watch --domain --kind' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --limit -L --domain --kind' files='--token-file --ca-file' named='--context --domain' ;;
     'identities show') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --watch --domain' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --domain' files='--token-file --ca-file' named='--context --domain' names='yes' ;;
@@ -119,6 +126,8 @@ _ctl_values() {
     'tokens list --output' | 'tokens list -o') choices='table wide json jsonl yaml name' ;;
     'tokens rotate --output' | 'tokens rotate -o') choices='table wide json jsonl yaml name' ;;
     'authz check --output' | 'authz check -o') choices='table wide json jsonl yaml name' ;;
+    'authz lookup-resources --output' | 'authz lookup-resources -o') choices='table wide json jsonl yaml name' ;;
+    'authz lookup-subjects --output' | 'authz lookup-subjects -o') choices='table wide json jsonl yaml name' ;;
     'audit verify --output' | 'audit verify -o') choices='table wide json jsonl yaml name' ;;
     'audit verify --scope') choices='platform' ;;
     'audit export --scope') choices='platform' ;;
@@ -134,6 +143,9 @@ _ctl_values() {
     'openapi --output' | 'openapi -o') choices='table wide json jsonl yaml name' ;;
     'completion install --shell') choices='bash zsh fish' ;;
     'help exit-codes --output' | 'help exit-codes -o') choices='table wide json jsonl yaml name' ;;
+    'tuples list --output' | 'tuples list -o') choices='table wide json jsonl yaml name' ;;
+    'tuples create --output' | 'tuples create -o') choices='table wide json jsonl yaml name' ;;
+    'tuples update --output' | 'tuples update -o') choices='table wide json jsonl yaml name' ;;
     'identities list --output' | 'identities list -o') choices='table wide json jsonl yaml name' ;;
     'identities list --kind') choices='user service-identity' ;;
     'identities show --output' | 'identities show -o') choices='table wide json jsonl yaml name' ;;
