@@ -21,7 +21,7 @@ export function impactLines(impact: Impact, naming: Naming, style: Style): reado
   const groups = grouped(impact.changes)
   const shown = groups.slice(0, LINES_MAX)
   const listed = shown.reduce((sum, { permissions, resources }) => sum + permissions.length * resources.length, 0)
-  const more = impact.count - listed
+  const more = impact.count - impact.hidden_count - listed
   return [
     ...shown.map((group) => groupLine(group, naming, style)),
     ...(more > 0 ? [style.dim(`and ${more} more`)] : []),
@@ -60,15 +60,13 @@ function grouped(changes: readonly PermissionChange[]): readonly Group[] {
   return [...groups.values()]
 }
 
-/** `Would change 7 permissions of 2 subjects: 5 gained, 2 lost.` */
+/** `Would change 7 permissions: 5 gained, 2 lost. Nothing was done.` */
 export function impactSummary(impact: Impact): string {
   if (!changesAnything(impact)) return 'Nothing would change.'
   const { changes, count, hidden_count: hidden, complete } = impact
   const least = complete ? '' : 'at least '
-  const hiddenText = hidden === 0 ? '' : ` ${hidden} of what you may not see.`
   const gained = changes.filter(({ change }) => change === 'gains').length
-  const isWhole = changes.length === count
-  const split = isWhole && count > 0 ? `: ${gained} gained, ${count - gained} lost` : ''
-  const whole = `Would change ${least}${count} permission${count === 1 ? '' : 's'}${split}.`
-  return `${whole}${hiddenText} Nothing was done.`
+  const split = changes.length === count && complete ? `: ${gained} gained, ${count - gained} lost` : ''
+  const unseen = hidden === 0 ? '' : ` ${hidden} of them on what you may not see.`
+  return `Would change ${least}${count} permission${count === 1 ? '' : 's'}${split}.${unseen} Nothing was done.`
 }

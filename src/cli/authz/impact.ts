@@ -8,12 +8,12 @@ export interface Impact {
   readonly changes: readonly PermissionChange[]
   /** Listed or not; at least so many where it is not complete. */
   readonly count: number
-  /** Those of them that concern what the caller may not read. */
+  /** Those of them that concern what the caller may not read, and that are not listed. */
   readonly hidden_count: number
   readonly complete: boolean
 }
 
 /** Whether anything at all would change, seen or not. */
-export function changesAnything({ count, hidden_count: hidden, complete }: Impact): boolean {
-  return count + hidden > 0 || !complete
+export function changesAnything({ count, complete }: Impact): boolean {
+  return count > 0 || !complete
 }

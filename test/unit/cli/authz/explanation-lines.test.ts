@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { explanationLines, missingFields, strokesFor } from '../../../../src/cli/authz/explanation-lines.ts'
 import { grantingCommand, projectsIn } from '../../../../src/cli/authz/grant-commands.ts'
 import { naming } from '../../../../src/cli/authz/naming.ts'
-import type { Explanation } from '../../../../src/shared/authz/explanation.ts'
+import type { Explanation } from '../../../../src/cli/authz/explanation.ts'
 import { styleOf } from '../../../../src/cli/style.ts'
 import type { Io } from '../../../../src/cli/io.ts'
 
@@ -31,6 +31,8 @@ const node = (kind: Explanation['kind'], more: Partial<Explanation>): Explanatio
   parts: [],
   ...more,
 })
+
+const HIDDEN: Explanation = { kind: 'hidden', parts: [] }
 
 /** `deploy = manage + deployer + domain->operate`, as nobody holds it. */
 const DENIED = node('permission', {
@@ -72,7 +74,7 @@ const GRANTED = node('permission', {
                   outcome: 'granted',
                   object: `group:${ID.ops}`,
                   subject: `user:${ID.ann}`,
-                  condition: { caveat: 'within_hours', outcome: 'granted', missing: [], isExpired: false },
+                  condition: { caveat: 'within_hours', outcome: 'granted', missing: [], is_expired: false },
                 }),
               ],
             }),
@@ -136,6 +138,8 @@ describe('The tree of a check', () => {
     [node('all', { name: 'domain->read' }), 'denied domain->read for all of them, on project:web'],
     [node('self', { object: `user:${ID.ann}` }), 'denied being user:Ann Lee itself'],
     [node('nil', {}), 'denied nobody'],
+    [HIDDEN, 'hidden something that you may not see'],
+    [node('hidden', { outcome: 'granted' }), 'granted something that you may not see'],
     [
       node('permission', { name: 'read', omitted: 'repeated' }),
       'denied read on project:web (shown elsewhere in the tree)',
@@ -153,7 +157,7 @@ describe('The tree of a check', () => {
         name: 'viewer',
         subject: 'user:*',
         outcome: 'conditional',
-        condition: { caveat: 'from_network', outcome: 'conditional', missing: ['source_ip'], isExpired: false },
+        condition: { caveat: 'from_network', outcome: 'conditional', missing: ['source_ip'], is_expired: false },
       }),
       'conditional user:* is viewer of project:web, if from_network, which needs source_ip',
     ],
@@ -161,7 +165,7 @@ describe('The tree of a check', () => {
       node('tuple', {
         name: 'viewer',
         subject: 'user:*',
-        condition: { caveat: '', outcome: 'denied', missing: [], isExpired: true },
+        condition: { caveat: '', outcome: 'denied', missing: [], is_expired: true },
       }),
       'denied user:* is viewer of project:web, which has expired',
     ],
@@ -175,7 +179,7 @@ describe('The tree of a check', () => {
       caveat: 'from_network',
       outcome: 'conditional',
       missing: ['source_ip'],
-      isExpired: false,
+      is_expired: false,
     } as const
     const tree = node('relation', { parts: [node('tuple', { condition }), node('tuple', { condition })] })
     expect([...missingFields(tree)]).toEqual([['from_network', new Set(['source_ip'])]])
