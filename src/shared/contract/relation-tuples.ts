@@ -13,7 +13,7 @@ import { KiB, pageQuery, uuidField } from './fields.ts'
 const projectId = uuidField('invalid_project_id', 'Project')
 const params = z.strictObject({ id: uuidField('invalid_tuple_id', 'Tuple') })
 const columns = ['subject', 'relation', 'resource', 'created_at', 'id']
-const refs = { project_id: 'projects', subject: 'subjects' }
+const refs = { project_id: 'projects', subject: 'subjects', resource: 'objects' }
 const common = { credentials: OPERATOR, notProvisioned: 'authz_not_provisioned' } as const
 
 export const relationTuples = defineSurface('relation-tuples', 'Who holds which role on the objects of a Project', {
@@ -32,7 +32,7 @@ export const relationTuples = defineSurface('relation-tuples', 'Who holds which 
     paging: { limit: 'rejected', cursor: 'operation' },
     responses: { 200: RelationTupleList },
     problems: [],
-    cli: { command: 'tuples list', refs, columns, wide: ['caveat_context'] },
+    cli: { command: 'tuples list', refs: { project_id: 'projects' }, columns, wide: ['caveat_context'] },
   },
   CreateRelationTuple: {
     ...common,
@@ -51,6 +51,7 @@ export const relationTuples = defineSurface('relation-tuples', 'Who holds which 
       command: 'tuples create',
       args: ['subject', 'relation', 'resource'],
       refs,
+      custom: true,
       columns,
       done: 'Granted {relation} on {resource} to {subject}.',
     },
@@ -94,7 +95,8 @@ export const relationTuples = defineSurface('relation-tuples', 'Who holds which 
     cli: {
       command: 'tuples update',
       args: ['id'],
-      refs: { subject: 'subjects' },
+      refs: { id: 'tuples', subject: 'subjects', resource: 'objects' },
+      custom: true,
       columns,
       done: '{subject} holds {relation} on {resource} now, as tuple {id}.',
     },
@@ -109,6 +111,13 @@ export const relationTuples = defineSurface('relation-tuples', 'Who holds which 
     audit: { relation: 'authz.relation_tuple.delete', when: 'all' },
     responses: { 204: null },
     problems: [],
-    cli: { command: 'tuples delete', args: ['id'], confirm: 'yes', done: 'Deleted tuple {id}.' },
+    cli: {
+      command: 'tuples delete',
+      args: ['id'],
+      refs: { id: 'tuples' },
+      custom: true,
+      confirm: 'yes',
+      done: 'Deleted tuple {id}.',
+    },
   },
 })
