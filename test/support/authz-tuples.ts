@@ -41,17 +41,18 @@ export function engineOf(schema: Model | string, tuples: readonly string[], hold
   const index = new TupleIndex(model)
   const checker = new Checker(index)
   for (const text of tuples) {
-    if (index.touch(tuple(text)) === 'unknown') throw new Error(`the schema does not allow ${text}`)
+    if (index.touch(tuple(text), 0) === 'unknown') throw new Error(`the schema does not allow ${text}`)
   }
 
-  /** Asks `resource:id#relation@subject:id`. */
+  /** Asks `resource:id#relation@subject:id`, or of `subject:id#relation`. */
   function ask(text: string): Answer {
-    const [resource = '', rest = ''] = text.split('#')
+    const [resource = '', rest = '', ...userset] = text.split('#')
     const [relation = '', subject = ''] = rest.split('@')
-    const question = resolveQuestion(model, index, { subject, relation, resource })
+    const asking = { subject, relation, resource }
+    const question = resolveQuestion(model, index, userset[0] === undefined ? asking : { ...asking, subjectRelation: userset[0] })
     if ('reason' in question) return `refused: ${question.part} ${question.reason}`
     return ANSWERS[checker.check(question, holds, true)] ?? 'no'
   }
 
-  return { model, index, ask, path: (text: string) => (ask(text) === 'yes' ? checker.path() : undefined) }
+  return { model, index, checker, ask, path: (text: string) => (ask(text) === 'yes' ? checker.path() : undefined) }
 }

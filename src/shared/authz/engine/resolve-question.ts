@@ -9,6 +9,8 @@ import type { TupleIndex } from './tuple-index.ts'
 export interface Asking {
   /** `<type>:<id>`, one subject. */
   readonly subject: string
+  /** Asks for the set of that relation of the subject, `group:x#member`, in place of the subject itself. */
+  readonly subjectRelation?: string
   readonly relation: string
   /** `<type>:<id>`. */
   readonly resource: string
@@ -28,13 +30,15 @@ export function resolveQuestion(model: Model, index: TupleIndex, asking: Asking)
   if (asked === undefined) return { part: 'relation', reason: asking.relation === '' ? 'malformed' : 'unknown' }
   const subjectType = typeOf(model, asking.subject)
   if (subjectType === undefined) return faultOf('subject', asking.subject)
+  const userset = subjectType.askable.get(asking.subjectRelation ?? '')
+  if (asking.subjectRelation !== undefined && userset === undefined) return { part: 'subject', reason: 'unknown' }
   const resource = findObject(index, resourceType, asking.resource)
   const subject = findObject(index, subjectType, asking.subject)
   if (!isOneObject(index, resource, asking.resource)) return { part: 'resource', reason: 'malformed' }
   if (!isOneObject(index, subject, asking.subject)) return { part: 'subject', reason: 'malformed' }
-  if (resource !== NONE) return { subjectType, subject, asked, resource }
+  if (resource !== NONE) return { subjectType, subject, asked, resource, userset }
   const isItself = subject === NONE && storedReference(asking.subject) === storedReference(asking.resource)
-  return { subjectType, subject: isItself ? NO_OBJECT : subject, asked, resource: NO_OBJECT }
+  return { subjectType, subject: isItself ? NO_OBJECT : subject, asked, resource: NO_OBJECT, userset }
 }
 
 /** The object that the reference names; NONE where no tuple does, or where the reference is malformed. */
@@ -45,7 +49,8 @@ export function objectNamed(model: Model, index: TupleIndex, reference: string):
 
 const idAt = (reference: string): number => reference.indexOf(':') + 1
 
-const storedReference = (reference: string): string =>
+/** The reference as tuples have it: UUIDs in lower case. */
+export const storedReference = (reference: string): string =>
   reference.slice(0, idAt(reference)) + storedId(reference.slice(idAt(reference)))
 
 function typeOf(model: Model, reference: string): TypeModel | undefined {
