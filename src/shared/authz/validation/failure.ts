@@ -1,3 +1,4 @@
+import type { Outcome } from '../explanation.ts'
 import type { Position } from '../language/schema-error.ts'
 
 /** What kind of expectation or text a failure is about. */
@@ -12,6 +13,9 @@ export interface Failure extends Position {
   readonly text: string
   /** What was expected and what came out, in one sentence without its end. */
   readonly message: string
+  /** Of assertions that were answered. */
+  readonly expected?: Outcome
+  readonly found?: Outcome
   /** Why it came out so, a line each; only of assertions. */
   readonly because: readonly string[]
 }

@@ -63,7 +63,7 @@ export function createQuestions(model: Model, schema: SchemaNode, relationships:
     if (relation === undefined) return undefined
     const subject = { type: stands.with.type, id: String(known.size), relation: '' }
     const resource = { ...set, relation }
-    stands.world.index.touch(columnsOf({ ...PLAIN, resource, subject }))
+    stands.world.index.touch(columnsOf({ ...PLAIN, resource, subject }), 0)
     known.set(nameOf(set), subject)
     return subject
   }
@@ -97,7 +97,7 @@ function standInWorld(schema: SchemaNode, relationships: readonly Relationship[]
 
 function worldOf(model: Model, relationships: readonly Relationship[]): World {
   const index = new TupleIndex(model)
-  for (const relationship of relationships) index.touch(columnsOf(relationship))
+  for (const relationship of relationships) index.touch(columnsOf(relationship), 0)
   return { model, index, checker: new Checker(index) }
 }
 

@@ -65,14 +65,15 @@ function runOne(
   run: AssertionRun,
   assertion: Assertion,
   expected: Outcome,
-): Pick<Found, 'message' | 'because'> | undefined {
+): Pick<Found, 'message' | 'expected' | 'found' | 'because'> | undefined {
   const { resource, subject, offsets } = assertion.relationship
   requireNames(run.model, resource, offsets.relation)
   const holds = run.conditions(assertion.context)
   try {
     const outcome = run.questions.ask(resource, subject, holds)
     if (outcome === expected) return undefined
-    return { message: `expected ${expected}, found ${outcome}`, because: run.explain(assertion, holds) }
+    const message = `expected ${expected}, found ${outcome}`
+    return { message, expected, found: outcome, because: run.explain(assertion, holds) }
   } catch (error) {
     if (!(error instanceof UndecidableError)) throw error
     return { message: `expected ${expected}, found no answer: ${error.message}`, because: [] }

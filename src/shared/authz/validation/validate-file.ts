@@ -72,6 +72,12 @@ export function validateFile({ file, written, schema, nowMs }: Validation): File
   })
 }
 
+/** The report of a file whose YAML is wrong. */
+export function reportFaults(file: string, { faults, warnings }: ValidationFile): FileReport {
+  const failures = faults.map((fault) => ({ ...fault, file, text: '', because: [] }))
+  return reportOf(file, { failures, warnings: warnings.map((warning) => ({ ...warning, file })) })
+}
+
 /** Compiles a schema file by itself. */
 export function validateSchema(schema: SchemaText): FileReport {
   const compiled = compile(schema)
@@ -90,7 +96,8 @@ function compile({ file, text, locate }: SchemaText): Compiled | Failure {
   } catch (error) {
     if (!(error instanceof SchemaError)) throw error
     const message = error.message.replace(/^\d+:\d+: /, '')
-    return { ...locate(error.position), file, kind: 'schema', text: '', message, because: [] }
+    const line = text.split('\n')[error.position.line - 1]?.trim() ?? ''
+    return { ...locate(error.position), file, kind: 'schema', text: line, message, because: [] }
   }
 }
 

@@ -29,6 +29,6 @@ export interface WrittenExpectation {
 }
 
 export interface FileFault extends Position {
-  readonly kind: 'yaml' | 'schema'
+  readonly kind: 'yaml'
   readonly message: string
 }

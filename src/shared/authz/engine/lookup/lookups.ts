@@ -81,7 +81,10 @@ export function createLookups({ model, index, checker }: LookupsDeps): Lookups {
   function told(type: TypeModel, set: SubjectSet): FoundSubjects {
     const subjects = new Set([...set.named.keys(), ...set.except.keys()])
     const having = (verdict: Verdict) =>
-      ordered(type, [...subjects].filter((subject) => verdictIn(set, subject) === verdict))
+      ordered(
+        type,
+        [...subjects].filter((subject) => verdictIn(set, subject) === verdict),
+      )
     const found = { granted: having(YES), conditional: having(UNKNOWN) }
     if (set.everyone === NO) return found
     return { ...found, wildcard: { verdict: set.everyone === YES ? 'granted' : 'conditional', excluded: having(NO) } }
