@@ -1,4 +1,4 @@
-import { UndecidableError, type ConditionVerdict } from '../engine/checker.ts'
+import { UndecidableError, type ConditionVerdict, type Question } from '../engine/checker.ts'
 import type { Outcome } from '../explanation.ts'
 import type { Model } from '../model.ts'
 import type { Failure, Warning } from './failure.ts'
@@ -21,7 +21,7 @@ export interface AssertionRun {
   /** Tells how far a tuple counts, given the values that come with the assertion. */
   readonly conditions: (context: Readonly<Record<string, unknown>>) => ConditionVerdict
   /** Why it came out so, in lines; none where nothing can be said. */
-  readonly explain: (assertion: Assertion, holds: ConditionVerdict) => readonly string[]
+  readonly explain: (question: Question, holds: ConditionVerdict) => readonly string[]
 }
 
 type Found = Omit<Failure, 'file'>
@@ -70,10 +70,11 @@ function runOne(
   requireNames(run.model, resource, offsets.relation)
   const holds = run.conditions(assertion.context)
   try {
-    const outcome = run.questions.ask(resource, subject, holds)
+    const question = run.questions.put(resource, subject)
+    const outcome = run.questions.ask(question, holds)
     if (outcome === expected) return undefined
     const message = `expected ${expected}, found ${outcome}`
-    return { message, expected, found: outcome, because: run.explain(assertion, holds) }
+    return { message, expected, found: outcome, because: question === undefined ? [] : run.explain(question, holds) }
   } catch (error) {
     if (!(error instanceof UndecidableError)) throw error
     return { message: `expected ${expected}, found no answer: ${error.message}`, because: [] }

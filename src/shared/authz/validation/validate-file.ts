@@ -2,7 +2,6 @@ import type { ConditionVerdict } from '../engine/checker.ts'
 import { compileSchema } from '../language/compile.ts'
 import { parseSchema } from '../language/parser.ts'
 import { SchemaError, type Position } from '../language/schema-error.ts'
-import type { SchemaNode } from '../language/ast.ts'
 import type { Model } from '../model.ts'
 import type { Failure, Warning } from './failure.ts'
 import { loadRelationships } from './load-relationships.ts'
@@ -41,28 +40,23 @@ export interface Validation {
   readonly nowMs: number
 }
 
-interface Compiled {
-  readonly ast: SchemaNode
-  readonly model: Model
-}
-
 /** Runs a validation file: schema, relationships, assertions, expected subjects, each as far as those before it hold. */
 export function validateFile({ file, written, schema, nowMs }: Validation): FileReport {
   const warnings = written.warnings.map((each) => ({ ...each, file }))
   const failed = (failures: readonly Failure[]): FileReport => reportOf(file, { failures, warnings })
   const compiled = compile(schema)
   if ('message' in compiled) return failed([compiled])
-  const { relationships, faults } = loadRelationships(compiled.model, written.relationships)
+  const { relationships, faults } = loadRelationships(compiled, written.relationships)
   if (faults.length > 0) return failed(faults.map((fault) => ({ ...fault, file })))
   const live = relationships.filter(({ expiresAtMs }) => expiresAtMs === undefined || expiresAtMs > nowMs)
   const run = {
-    model: compiled.model,
-    questions: createQuestions(compiled.model, compiled.ast, live),
+    model: compiled,
+    questions: createQuestions(compiled, live),
     conditions: conditionsAt(nowMs),
     explain: () => [],
   }
   const asserted = runAssertions(run, written.assertions)
-  const compared = runExpectations(compiled.model, live, written.expectations)
+  const compared = runExpectations(compiled, live, written.expectations)
   return reportOf(file, {
     relationships: relationships.length,
     assertions: written.assertions.length,
@@ -89,10 +83,9 @@ export function reportOf(file: string, found: Partial<FileReport>): FileReport {
   return { file, isPassed, relationships: 0, assertions: 0, validations: 0, failures: [], warnings: [], ...found }
 }
 
-function compile({ file, text, locate }: SchemaText): Compiled | Failure {
+function compile({ file, text, locate }: SchemaText): Model | Failure {
   try {
-    const ast = parseSchema(text)
-    return { ast, model: compileSchema(ast) }
+    return compileSchema(parseSchema(text))
   } catch (error) {
     if (!(error instanceof SchemaError)) throw error
     const message = error.message.replace(/^\d+:\d+: /, '')
