@@ -172,6 +172,11 @@ const OWN_COMMANDS: readonly CommandRow[] = [
     load: async (manifest) => (await import('./commands/groups/members.ts')).removeMember(manifest),
   },
   {
+    words: 'authz validate',
+    summary: 'Run policy tests: validation files of SpiceDB, without a server',
+    load: async () => (await import('./commands/authz/validate.ts')).validate,
+  },
+  {
     words: 'audit verify',
     summary: 'Verify the chain of audited decisions, or an export of it with the public keys alone',
     load: async (manifest) => (await import('./commands/audit/verify.ts')).verify(manifest),
