@@ -1,5 +1,5 @@
 import { grownColumn } from './columns.ts'
-import { RowSlots } from './row-slots.ts'
+import { EMPTY, RowSlots, tagOf } from './row-slots.ts'
 import { readUuid, writeUuid } from './uuid-words.ts'
 
 /** Stands for every object without tuples: it never has any. */
@@ -22,11 +22,16 @@ export class ObjectTable extends RowSlots {
   /** The object of that type whose id is the text from `from` on, or -1. */
   find(type: number, text: string, from: number): number {
     if (!readUuid(text, from, this.#sought)) return this.#named.get(nameKey(type, text.slice(from))) ?? -1
-    const mask = this.slots.length - 1
-    for (let slot = hash(type, this.#sought, 0) & mask; ; slot = (slot + 1) & mask) {
-      const row = this.slots[slot] ?? -1
-      if (row < 0 || this.#holds(row, type)) return row
+    const { tags, slots } = this
+    const mask = tags.length - 1
+    const sought = hash(type, this.#sought, 0)
+    const tag = tagOf(sought)
+    for (let slot = sought & mask; tags[slot] !== EMPTY; slot = (slot + 1) & mask) {
+      if (tags[slot] !== tag) continue
+      const row = slots[slot] ?? 0
+      if (this.#holds(row, type)) return row
     }
+    return -1
   }
 
   /** Numbers an object that is not in the table yet. */

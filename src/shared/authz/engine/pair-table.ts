@@ -1,5 +1,5 @@
 import { grownColumn } from './columns.ts'
-import { RowSlots } from './row-slots.ts'
+import { EMPTY, RowSlots, tagOf } from './row-slots.ts'
 
 /** Rows that are each known by a pair of integers, of which the first is at least 0. */
 export class PairTable extends RowSlots {
@@ -12,11 +12,16 @@ export class PairTable extends RowSlots {
 
   /** The row of the pair, or -1. */
   find(a: number, b: number): number {
-    const mask = this.slots.length - 1
-    for (let slot = hash(a, b) & mask; ; slot = (slot + 1) & mask) {
-      const row = this.slots[slot] ?? -1
-      if (row < 0 || (this.#a[row] === a && this.#b[row] === b)) return row
+    const { tags, slots } = this
+    const mask = tags.length - 1
+    const sought = hash(a, b)
+    const tag = tagOf(sought)
+    for (let slot = sought & mask; tags[slot] !== EMPTY; slot = (slot + 1) & mask) {
+      if (tags[slot] !== tag) continue
+      const row = slots[slot] ?? 0
+      if (this.#a[row] === a && this.#b[row] === b) return row
     }
+    return -1
   }
 
   /** Adds a pair that is not in the table yet. */
