@@ -93,13 +93,18 @@ export class Checker {
   #ask(object: number, member: Askable): Verdict {
     if (member.kind === 'permission') return this.#answer(object, member, NONE)
     const set = this.#index.mayHave(object, member) ? this.#index.sets.find(object, member.id) : NONE
-    if (set === NONE) return NO
+    return set === NONE ? NO : this.#askSet(set, object, member)
+  }
+
+  /** Asks a relation whose set is at hand. */
+  #askSet(set: number, object: number, member: Askable): Verdict {
     return this.#index.firstSetSubject(set) === NONE ? this.#directly(set) : this.#answer(object, member, set)
   }
 
   /** Whether the subject, or everyone of its type, is in the set by a tuple of its own. */
   #directly(set: number): Verdict {
     this.#granted = DIRECT
+    if (this.#index.firstObjectSubject(set) === NONE) return NO
     const own = this.#index.edges.find(set, this.#subject << 1)
     const verdict = own === NONE ? NO : this.#edge(own)
     if (verdict === YES || this.#wildcard === NONE) return verdict
@@ -174,13 +179,22 @@ export class Checker {
       const inner = edges.b(edge) >> 1
       const member = members[sets.b(inner)]
       if (member === undefined) continue
-      best = Math.max(best, this.#through(edge, sets.a(inner), member))
+      best = Math.max(best, this.#within(edge, inner, member))
       if (best !== YES) continue
       this.#granted = this.#step(member.name, this.#granted)
       break
     }
     this.#hops--
     return best
+  }
+
+  /** Asks the set that an edge leads to, under the edge's own condition. */
+  #within(edge: number, inner: number, member: Askable): Verdict {
+    const held = this.#edge(edge)
+    if (held === NO) return NO
+    const object = this.#index.sets.a(inner)
+    const beyond = member.kind === 'permission' ? this.#ask(object, member) : this.#askSet(inner, object, member)
+    return Math.min(held, beyond)
   }
 
   /** Asks beyond an edge, under the edge's own condition. */
