@@ -28,6 +28,8 @@ export interface Question {
   readonly asked: Askable
   /** Object number; `NO_OBJECT` without tuples. */
   readonly resource: number
+  /** Where the asker is not the subject itself but a set of it, `group:x#member`: the relation or permission of the set. */
+  readonly userset?: Askable | undefined
 }
 
 /** No open question was met. */
@@ -52,8 +54,14 @@ export class Checker {
 
   #holds: ConditionVerdict = () => UNKNOWN
   #wantPath = false
+  /** The subject that `self` means; NONE for a set. */
   #subject = 0
+  /** The subject as edges code it. */
+  #subjectCode = 0
   #wildcard = 0
+  /** The set that asks, if one does: whoever reaches it has reached the asker. */
+  #askerObject = NONE
+  #askerMember = NONE
   #hops = 0
   #depth = 0
   /** Depth of the highest open question that the answer in hand rests on. */
@@ -78,7 +86,7 @@ export class Checker {
     return this.#path.names(this.#granted)
   }
 
-  #start({ subject, subjectType }: Question): void {
+  #start({ subject, subjectType, userset }: Question): void {
     this.#memo.clear()
     this.#path.clear()
     this.#provisionalCount = 0
@@ -86,26 +94,45 @@ export class Checker {
     this.#depth = 0
     this.#open = NOTHING_OPEN
     this.#granted = DIRECT
+    if (userset !== undefined) return this.#startSet(subject, userset)
+    this.#askerMember = NONE
     this.#subject = subject
+    this.#subjectCode = subject << 1
     this.#wildcard = this.#index.wildcard(subjectType)
   }
 
-  #ask(object: number, member: Askable): Verdict {
-    if (member.kind === 'permission') return this.#answer(object, member, NONE)
-    const set = this.#index.mayHave(object, member) ? this.#index.sets.find(object, member.id) : NONE
-    return set === NONE ? NO : this.#askSet(set, object, member)
+  /** A set is found where an edge leads to it, never through the wildcard, which stands for objects. */
+  #startSet(object: number, member: Askable): void {
+    this.#askerObject = object
+    this.#askerMember = member.id
+    this.#subject = NONE
+    this.#subjectCode = NONE << 1
+    this.#wildcard = NONE
   }
 
-  /** Asks a relation whose set is at hand. */
-  #askSet(set: number, object: number, member: Askable): Verdict {
+  #ask(object: number, member: Askable): Verdict {
+    if (this.#isAsker(object, member)) return this.#reached()
+    if (member.kind === 'permission') return this.#answer(object, member, NONE)
+    const set = this.#index.mayHave(object, member) ? this.#index.sets.find(object, member.id) : NONE
+    if (set === NONE) return NO
     return this.#index.firstSetSubject(set) === NONE ? this.#directly(set) : this.#answer(object, member, set)
+  }
+
+  /** Whether the set is the one that asks. */
+  #isAsker(object: number, member: Askable): boolean {
+    return member.id === this.#askerMember && object === this.#askerObject
+  }
+
+  #reached(): Verdict {
+    this.#granted = DIRECT
+    return YES
   }
 
   /** Whether the subject, or everyone of its type, is in the set by a tuple of its own. */
   #directly(set: number): Verdict {
     this.#granted = DIRECT
     if (this.#index.firstObjectSubject(set) === NONE) return NO
-    const own = this.#index.edges.find(set, this.#subject << 1)
+    const own = this.#index.edges.find(set, this.#subjectCode)
     const verdict = own === NONE ? NO : this.#edge(own)
     if (verdict === YES || this.#wildcard === NONE) return verdict
     const all = this.#index.edges.find(set, this.#wildcard << 1)
@@ -192,9 +219,13 @@ export class Checker {
   #within(edge: number, inner: number, member: Askable): Verdict {
     const held = this.#edge(edge)
     if (held === NO) return NO
-    const object = this.#index.sets.a(inner)
-    const beyond = member.kind === 'permission' ? this.#ask(object, member) : this.#askSet(inner, object, member)
-    return Math.min(held, beyond)
+    return Math.min(held, this.#askSet(inner, this.#index.sets.a(inner), member))
+  }
+
+  /** As `#ask`, of a set that is at hand. */
+  #askSet(set: number, object: number, member: Askable): Verdict {
+    if (member.kind === 'permission' || this.#isAsker(object, member)) return this.#ask(object, member)
+    return this.#index.firstSetSubject(set) === NONE ? this.#directly(set) : this.#answer(object, member, set)
   }
 
   /** Asks beyond an edge, under the edge's own condition. */

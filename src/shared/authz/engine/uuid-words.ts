@@ -4,6 +4,9 @@ for (let value = 0; value < 16; value++) DIGITS[value.toString(16).charCodeAt(0)
 
 const HYPHEN = 45
 
+/** Where the groups of four digits start. */
+const GROUPS = [0, 4, 9, 14, 19, 24, 28, 32] as const
+
 /**
  * Reads a canonical lower-case UUID that runs from `from` to the end of the text into four 32-bit words, without
  * allocating. False, and the words are unspecified, for anything else.
@@ -12,19 +15,14 @@ export function readUuid(text: string, from: number, words: Int32Array): boolean
   if (text.length - from !== 36) return false
   if (text.charCodeAt(from + 8) !== HYPHEN || text.charCodeAt(from + 13) !== HYPHEN) return false
   if (text.charCodeAt(from + 18) !== HYPHEN || text.charCodeAt(from + 23) !== HYPHEN) return false
-  const a = readGroup(text, from)
-  const b = readGroup(text, from + 4)
-  const c = readGroup(text, from + 9)
-  const d = readGroup(text, from + 14)
-  const e = readGroup(text, from + 19)
-  const f = readGroup(text, from + 24)
-  const g = readGroup(text, from + 28)
-  const h = readGroup(text, from + 32)
-  words[0] = (a << 16) | b
-  words[1] = (c << 16) | d
-  words[2] = (e << 16) | f
-  words[3] = (g << 16) | h
-  return (a | b | c | d | e | f | g | h) >= 0
+  let signs = 0
+  for (let word = 0; word < 4; word++) {
+    const high = readGroup(text, from + (GROUPS[word * 2] ?? 0))
+    const low = readGroup(text, from + (GROUPS[word * 2 + 1] ?? 0))
+    words[word] = (high << 16) | low
+    signs |= high | low
+  }
+  return signs >= 0
 }
 
 /** Four hex digits as a number; negative when one of them is none. */
