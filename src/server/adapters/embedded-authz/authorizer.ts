@@ -30,8 +30,11 @@ export interface EmbeddedAuthorizer extends Authorizer, TupleRules {
 }
 
 const DENIED: Decision = Object.freeze({ allowed: false, reason: 'insufficient_relation' })
+const DENIED_BY_TUPLES: Decision = Object.freeze({ ...DENIED, isUnconditional: true })
 const VIOLATION: Decision = Object.freeze({ allowed: false, reason: 'caveat_violation' })
-const ALLOWED: Decision = Object.freeze({ allowed: true, path: Object.freeze([]) })
+const NO_PATH: readonly string[] = Object.freeze([])
+const ALLOWED: Decision = Object.freeze({ allowed: true, path: NO_PATH })
+const ALLOWED_BY_TUPLES: Decision = Object.freeze({ ...ALLOWED, isUnconditional: true })
 
 /**
  * Decides from an index of every tuple in memory. The index follows the change feed and answers only within its lease:
@@ -62,9 +65,10 @@ export function createEmbeddedAuthorizer({ datastore, changeFeed }: EmbeddedAuth
     if ('reason' in question) throw invalidTriple(question)
     const conditions = serverConditions(settings, query)
     const verdict = decided(() => checker.check(question, conditions.holds, query.wantPath))
-    if (verdict === YES) return query.wantPath ? { allowed: true, path: checker.path() } : ALLOWED
+    if (verdict === YES) return allowed(query.wantPath ? checker.path() : NO_PATH, conditions.wereAsked)
     if (conditions.needs !== undefined) return { needs: conditions.needs }
-    return verdict === NO ? DENIED : VIOLATION
+    if (verdict !== NO) return VIOLATION
+    return conditions.wereAsked ? DENIED : DENIED_BY_TUPLES
   }
 
   return {
@@ -82,6 +86,11 @@ export function createEmbeddedAuthorizer({ datastore, changeFeed }: EmbeddedAuth
       return { tuples: index.edges.size, objects: index.objects.size, unknownTuples }
     },
   }
+}
+
+function allowed(path: readonly string[], isConditional: boolean): Decision {
+  if (path === NO_PATH) return isConditional ? ALLOWED : ALLOWED_BY_TUPLES
+  return isConditional ? { allowed: true, path } : { allowed: true, path, isUnconditional: true }
 }
 
 /** What a denial shows of each relation and permission: static, so worked out once. */

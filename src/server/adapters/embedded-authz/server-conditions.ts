@@ -21,6 +21,8 @@ export interface Needs {
 export interface ServerConditions {
   readonly holds: ConditionVerdict
   readonly needs: ReadonlySet<string> | undefined
+  /** Whether any condition was looked at: an answer without does not depend on the moment or the caller. */
+  readonly wereAsked: boolean
 }
 
 /** Rounds of reading settings for one answer. A round reads all that the one before missed, and groups seldom cross two. */
@@ -31,8 +33,10 @@ const READS_AT_ONCE = 8
 
 export function serverConditions(settings: SettingsCache, { facts, allowedFacts }: AskedFacts): ServerConditions {
   let needs: Set<string> | undefined
+  let wereAsked = false
   return {
     holds({ caveat, domainId, expiresAtMs }) {
+      wereAsked = true
       if (expiresAtMs <= facts.nowMs) return NO
       if (caveat === undefined) return YES
       if (domainId !== null && !settings.has(domainId)) (needs ??= new Set()).add(domainId)
@@ -41,6 +45,9 @@ export function serverConditions(settings: SettingsCache, { facts, allowedFacts 
     },
     get needs() {
       return needs
+    },
+    get wereAsked() {
+      return wereAsked
     },
   }
 }
