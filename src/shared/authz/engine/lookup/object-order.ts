@@ -6,8 +6,8 @@ import type { TupleIndex } from '../tuple-index.ts'
  */
 export function orderedReferences(index: TupleIndex, type: string, objects: Int32Array): string[] {
   const order = byRevision(index, objects)
-  const references = new Array<string>(order.length)
-  for (let at = 0; at < order.length; at++) references[at] = `${type}:${index.objects.idOf(order[at] ?? 0)}`
+  const references: string[] = []
+  for (const object of order) references.push(`${type}:${index.objects.idOf(object)}`)
   for (let from = 0; from < order.length;) {
     const to = endOfRevision(index, order, from)
     if (to - from > 1) sortPart(references, from, to)
