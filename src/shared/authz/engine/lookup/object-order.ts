@@ -21,10 +21,10 @@ export function orderedReferences(index: TupleIndex, type: string, objects: read
 function byRevision(index: TupleIndex, objects: readonly number[]): number[] {
   const count = objects.length
   const keys = Float64Array.from(objects, (object, place) => index.firstRevision(object) * count + place)
-  return Array.from(keys.sort(), (key) => objects[key % count] ?? 0)
+  return Array.from(keys.toSorted(), (key) => objects[key % count] ?? 0)
 }
 
 function sortPart(references: string[], from: number, to: number): void {
-  const part = references.slice(from, to).sort()
+  const part = references.slice(from, to).toSorted()
   for (let at = from; at < to; at++) references[at] = part[at - from] ?? ''
 }

@@ -6,7 +6,7 @@ import { PairTable } from '../pair-table.ts'
 import type { TupleIndex } from '../tuple-index.ts'
 import { NO, UNKNOWN, YES, type Verdict } from '../verdict.ts'
 import { edgeVerdict } from './edge-verdict.ts'
-import type { Dependent, ReverseGraph } from './reverse-graph.ts'
+import type { ArrowTable, Dependent, ReverseGraph } from './reverse-graph.ts'
 
 /** What a walk runs over. */
 export interface Walked {
@@ -43,10 +43,13 @@ export class ResourceWalk {
   readonly #verdicts: Verdict[] = []
   /** Objects with permissions that a check was asked about. */
   readonly #checked = new PairTable()
-  readonly #hops: number[] = []
+  readonly #hopsTo: number[] = []
   /** Rows to go on from, in the order in which they were found, so that each is reached by as few hops as can be. */
   readonly #certain: number[] = []
   readonly #possible: number[] = []
+  /** Of the step in hand: how far the subject gets with it, and tuples on the way so far. */
+  #verdict: Verdict = YES
+  #hops = 0
 
   constructor(walked: Walked, asker: Asker, holds: ConditionVerdict) {
     this.#walked = walked
@@ -66,43 +69,43 @@ export class ResourceWalk {
   }
 
   #start({ subject, subjectType, userset }: Asker): void {
-    if (userset !== undefined) {
-      if (subject > NO_OBJECT) this.#reach(subject, userset.id, YES, 0)
-      return
-    }
-    const { index, graph } = this.#walked
-    this.#startEveryone(subjectType)
-    if (subject <= NO_OBJECT) return
-    this.#along(index.firstEdgeOfObject(subject), YES, 0)
-    for (const self of graph.selves[subjectType.index] ?? []) this.#follow(self, subject, YES, 0)
+    if (userset === undefined) this.#startObject(subject, subjectType)
+    else if (subject > NO_OBJECT) this.#reach(subject, userset.id, YES)
   }
 
-  #startEveryone(type: TypeModel): void {
-    const { index } = this.#walked
+  #startObject(subject: number, type: TypeModel): void {
+    const { index, graph } = this.#walked
     const everyone = index.wildcard(type)
-    if (everyone !== NONE) this.#along(index.firstEdgeOfObject(everyone), YES, 0)
+    if (everyone !== NONE) this.#along(index.firstEdgeOfObject(everyone))
+    if (subject <= NO_OBJECT) return
+    this.#along(index.firstEdgeOfObject(subject))
+    for (const self of graph.selves[type.index] ?? []) this.#follow(self, subject, YES)
   }
 
   /** Reaches the sets that a subject's list of edges leads to. */
-  #along(first: number, verdict: Verdict, hops: number): void {
+  #along(first: number): void {
     const { index } = this.#walked
     for (let edge = first; edge !== NONE; edge = index.bySubject.next(edge)) {
       const set = index.edges.a(edge)
       const member = index.sets.b(set)
-      if (this.#leads[member] === 0) continue
-      this.#reach(index.sets.a(set), member, Math.min(verdict, edgeVerdict(index, edge, this.#holds)), hops)
+      if (this.#leads[member] === 1) this.#reach(index.sets.a(set), member, this.#through(edge))
     }
   }
 
+  /** How far the subject gets beyond an edge of the step in hand. */
+  #through(edge: number): Verdict {
+    return Math.min(this.#verdict, edgeVerdict(this.#walked.index, edge, this.#holds))
+  }
+
   /** Notes that the subject has the relation or permission on the object. */
-  #reach(object: number, member: number, verdict: Verdict, hops: number): void {
+  #reach(object: number, member: number, verdict: Verdict): void {
     if (verdict < UNKNOWN || this.#leads[member] === 0) return
     let node = this.#nodes.find(object, member)
     if (node === NONE) node = this.#nodes.insert(object, member)
     else if ((this.#verdicts[node] ?? NO) >= verdict) return
-    if (hops > HOPS_MAX) throw new UndecidableError(`nested deeper than ${HOPS_MAX} tuples`)
+    if (this.#hops > HOPS_MAX) throw new UndecidableError(`nested deeper than ${HOPS_MAX} tuples`)
     this.#verdicts[node] = verdict
-    this.#hops[node] = hops
+    this.#hopsTo[node] = this.#hops
     if (verdict === YES) this.#certain.push(node)
     else this.#possible.push(node)
   }
@@ -115,43 +118,45 @@ export class ResourceWalk {
     const { index, graph } = this.#walked
     const object = this.#nodes.a(node)
     const member = this.#nodes.b(node)
-    const hops = this.#hops[node] ?? 0
-    for (const dependent of graph.local[member] ?? []) this.#follow(dependent, object, verdict, hops)
+    this.#verdict = verdict
+    this.#hops = this.#hopsTo[node] ?? 0
+    for (const dependent of graph.local[member] ?? []) this.#follow(dependent, object, verdict)
+    this.#hops++
     if (index.isSubjectKind(member)) {
       const set = index.sets.find(object, member)
-      if (set !== NONE) this.#along(index.firstEdgeOfSet(set), verdict, hops + 1)
+      if (set !== NONE) this.#along(index.firstEdgeOfSet(set))
     }
-    if (graph.arrows[member] !== undefined) this.#followArrows(object, member, verdict, hops + 1)
+    const arrows = graph.arrows[member]
+    if (arrows !== undefined) this.#followArrows(object, arrows)
   }
 
-  #followArrows(object: number, member: number, verdict: Verdict, hops: number): void {
+  #followArrows(object: number, arrows: ArrowTable): void {
     const { index, graph } = this.#walked
-    this.#alongArrows(index.firstEdgeOfObject(object), member, verdict, hops)
+    this.#alongArrows(index.firstEdgeOfObject(object), arrows)
     for (const { id } of graph.followedSets[index.objects.typeOf(object)] ?? []) {
       const set = index.sets.find(object, id)
-      if (set !== NONE) this.#alongArrows(index.firstEdgeOfSet(set), member, verdict, hops)
+      if (set !== NONE) this.#alongArrows(index.firstEdgeOfSet(set), arrows)
     }
   }
 
   /** Follows edges backwards that an arrow follows forwards. */
-  #alongArrows(first: number, member: number, verdict: Verdict, hops: number): void {
-    const { index, graph } = this.#walked
-    const table = graph.arrows[member] ?? []
+  #alongArrows(first: number, arrows: ArrowTable): void {
+    const { index } = this.#walked
     for (let edge = first; edge !== NONE; edge = index.bySubject.next(edge)) {
       const set = index.edges.a(edge)
-      const dependents = table[index.sets.b(set)]
+      const dependents = arrows[index.sets.b(set)]
       if (dependents === undefined) continue
-      const held = Math.min(verdict, edgeVerdict(index, edge, this.#holds))
-      for (const dependent of dependents) this.#follow(dependent, index.sets.a(set), held, hops)
+      const verdict = this.#through(edge)
+      for (const dependent of dependents) this.#follow(dependent, index.sets.a(set), verdict)
     }
   }
 
-  #follow({ permission, isCertain }: Dependent, object: number, verdict: Verdict, hops: number): void {
+  #follow({ permission, isCertain }: Dependent, object: number, verdict: Verdict): void {
     if (verdict < UNKNOWN || this.#leads[permission.id] === 0) return
-    if (isCertain) this.#reach(object, permission.id, verdict, hops)
+    if (isCertain) this.#reach(object, permission.id, verdict)
     else if (this.#isOpen(object, permission.id)) {
       const asked = { ...this.#asker, asked: permission, resource: object }
-      this.#reach(object, permission.id, this.#walked.checker.check(asked, this.#holds, false), hops)
+      this.#reach(object, permission.id, this.#walked.checker.check(asked, this.#holds, false))
     }
   }
 
