@@ -61,10 +61,13 @@ export function validateFile({ file, written, schema, nowMs }: Validation): File
     relationships: relationships.length,
     assertions: written.assertions.length,
     validations: written.expectations.length,
-    failures: [...asserted.failures, ...compared].map((failure) => ({ ...failure, file })),
+    failures: inOrder([...asserted.failures, ...compared]).map((failure) => ({ ...failure, file })),
     warnings: [...warnings, ...asserted.warnings.map((warning) => ({ ...warning, file }))],
   })
 }
+
+const inOrder = <T extends Position>(failures: readonly T[]): T[] =>
+  failures.toSorted((a, b) => a.line - b.line || a.column - b.column)
 
 /** The report of a file whose YAML is wrong. */
 export function reportFaults(file: string, { faults, warnings }: ValidationFile): FileReport {
