@@ -62,7 +62,7 @@ export function validateFile({ file, written, schema, nowMs }: Validation): File
     assertions: written.assertions.length,
     validations: written.expectations.length,
     failures: inOrder([...asserted.failures, ...compared]).map((failure) => ({ ...failure, file })),
-    warnings: [...warnings, ...asserted.warnings.map((warning) => ({ ...warning, file }))],
+    warnings: inOrder([...warnings, ...asserted.warnings.map((warning) => ({ ...warning, file }))]),
   })
 }
 
