@@ -31,7 +31,7 @@ export function update(manifest: Manifest): Command {
     args: [
       {
         name: 'tuple',
-        describe: 'As in files, project:NAME#ROLE@user:NAME; or its id, or 6 or more digits of either end of that',
+        describe: 'Tuple',
         noun: 'tuples',
         required: true,
       },
