@@ -1,8 +1,8 @@
 # fish completion for ctl; generated, do not edit
 # Put it into ~/.config/fish/completions: ctl completion install
 
-set -g __ctl_valued --context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --nodes -n --duration --heartbeat-interval --domain --join-token-file --state-dir --fail-on --connections --concurrency --name --data-dir --scopes --expires-in --from-file -f --for --grace --facts --project --type --caveat --subject --relation --resource --format --limit -L --display-name --scope --keys --since --until --object --outcome --correlation-id --field -F --raw-field --header -H --shell --kind --jwks --spiffe-id --mesh-cidr --endpoint-ttl --audit-retention-days --trusted-networks --business-hours --strong-acr --host-node --ttl --max-uses --labels --node --reachability --include
-set -g __ctl_paths 'serve' 'admin' 'admin bootstrap-token' 'admin master-key' 'admin master-key rotate' 'agent-sim' 'login' 'logout' 'whoami' 'status' 'doctor' 'tokens' 'tokens issue' 'tokens list' 'tokens revoke' 'tokens rotate' 'authz' 'authz check' 'authz explain' 'authz who-can' 'authz what-can' 'authz lookup-resources' 'authz lookup-subjects' 'authz impact' 'authz reconcile' 'tuples' 'tuples create' 'tuples update' 'tuples delete' 'tuples import' 'tuples export' 'tuples list' 'grants' 'grants create' 'grants delete' 'grants platform' 'grants platform create' 'grants platform delete' 'grants platform list' 'grants list' 'groups' 'groups add-member' 'groups remove-member' 'groups create' 'groups list' 'groups show' 'groups delete' 'audit' 'audit verify' 'audit export' 'audit tail' 'audit list' 'contexts' 'contexts list' 'contexts add' 'contexts use' 'contexts previous' 'contexts rename' 'contexts remove' 'config' 'config view' 'api' 'openapi' 'completion' 'completion bash' 'completion zsh' 'completion fish' 'completion install' 'help' 'help exit-codes' 'help flags' 'identities' 'identities list' 'identities show' 'service-identities' 'service-identities create' 'domains' 'domains create' 'domains list' 'domains show' 'domains usage' 'domains update' 'domains delete' 'projects' 'projects create' 'projects list' 'projects show' 'projects update' 'projects delete' 'resources' 'resources create' 'resources list' 'resources show' 'resources update' 'resources delete' 'join-tokens' 'join-tokens create' 'join-tokens list' 'join-tokens revoke' 'nodes' 'nodes list' 'nodes show' 'nodes update' 'nodes deregister' 'nodes nsk' 'nodes nsk rotate' 'nodes nsk revoke' 'nodes reachability' 'signing-keys' 'signing-keys list' 'signing-keys rotate'
+set -g __ctl_valued --context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --nodes -n --duration --heartbeat-interval --domain --join-token-file --state-dir --fail-on --connections --concurrency --name --data-dir --scopes --expires-in --from-file -f --for --grace --facts --project --type --file --caveat --subject --relation --resource --format --limit -L --display-name --scope --keys --since --until --object --outcome --correlation-id --field -F --raw-field --header -H --shell --kind --jwks --spiffe-id --mesh-cidr --endpoint-ttl --audit-retention-days --trusted-networks --business-hours --strong-acr --host-node --ttl --max-uses --labels --node --reachability --include
+set -g __ctl_paths 'serve' 'admin' 'admin bootstrap-token' 'admin master-key' 'admin master-key rotate' 'agent-sim' 'login' 'logout' 'whoami' 'status' 'doctor' 'tokens' 'tokens issue' 'tokens list' 'tokens revoke' 'tokens rotate' 'authz' 'authz check' 'authz explain' 'authz who-can' 'authz what-can' 'authz lookup-resources' 'authz lookup-subjects' 'authz impact' 'authz validate' 'authz reconcile' 'tuples' 'tuples create' 'tuples update' 'tuples delete' 'tuples import' 'tuples export' 'tuples list' 'grants' 'grants create' 'grants delete' 'grants platform' 'grants platform create' 'grants platform delete' 'grants platform list' 'grants list' 'groups' 'groups add-member' 'groups remove-member' 'groups create' 'groups list' 'groups show' 'groups delete' 'audit' 'audit verify' 'audit export' 'audit tail' 'audit list' 'contexts' 'contexts list' 'contexts add' 'contexts use' 'contexts previous' 'contexts rename' 'contexts remove' 'config' 'config view' 'api' 'openapi' 'completion' 'completion bash' 'completion zsh' 'completion fish' 'completion install' 'help' 'help exit-codes' 'help flags' 'identities' 'identities list' 'identities show' 'service-identities' 'service-identities create' 'domains' 'domains create' 'domains list' 'domains show' 'domains usage' 'domains update' 'domains delete' 'projects' 'projects create' 'projects list' 'projects show' 'projects update' 'projects delete' 'resources' 'resources create' 'resources list' 'resources show' 'resources update' 'resources delete' 'join-tokens' 'join-tokens create' 'join-tokens list' 'join-tokens revoke' 'nodes' 'nodes list' 'nodes show' 'nodes update' 'nodes deregister' 'nodes nsk' 'nodes nsk rotate' 'nodes nsk revoke' 'nodes reachability' 'signing-keys' 'signing-keys list' 'signing-keys rotate'
 
 # Prints the command words typed so far.
 function __ctl_path
@@ -42,7 +42,7 @@ complete -c ctl -n '__ctl_at' -a whoami -d 'Show who you are to the server'
 complete -c ctl -n '__ctl_at' -a status -d 'Show server, identity and fleet on one screen'
 complete -c ctl -n '__ctl_at' -a doctor -d 'Look for what is wrong here and with the server'
 complete -c ctl -n '__ctl_at' -a tokens -d 'issue, list, revoke, rotate'
-complete -c ctl -n '__ctl_at' -a authz -d 'check, explain, who-can, what-can, lookup-resources, lookup-subjects, impact, reconcile'
+complete -c ctl -n '__ctl_at' -a authz -d 'check, explain, who-can, what-can, lookup-resources, lookup-subjects, impact, validate, reconcile'
 complete -c ctl -n '__ctl_at' -a tuples -d 'create, update, delete, import, export, list'
 complete -c ctl -n '__ctl_at' -a grants -d 'create, delete, platform, list'
 complete -c ctl -n '__ctl_at' -a groups -d 'add-member, remove-member, create, list, show, delete'
@@ -273,6 +273,7 @@ complete -c ctl -n '__ctl_at authz' -a what-can -d 'Find everything that a subje
 complete -c ctl -n '__ctl_at authz' -a lookup-resources -d 'Find every object of a type on which a subject holds a relation'
 complete -c ctl -n '__ctl_at authz' -a lookup-subjects -d 'Find every subject of a type that holds a relation on an object'
 complete -c ctl -n '__ctl_at authz' -a impact -d 'Try changes and show who would gain or lose what'
+complete -c ctl -n '__ctl_at authz' -a validate -d 'Run policy tests: validation files of SpiceDB, without a server'
 complete -c ctl -n '__ctl_at authz' -a reconcile -d 'Compare what the authorization engine knows with the registry, and mend what differs'
 complete -c ctl -n '__ctl_at authz' -l help -s h -d 'Show help'
 complete -c ctl -n '__ctl_at authz' -l quiet -s q -d 'Print no notes, only data, warnings and errors'
@@ -422,6 +423,17 @@ complete -c ctl -n '__ctl_at authz impact' -l columns -x -d 'Columns to show'
 complete -c ctl -n '__ctl_at authz impact' -l sort -x -d 'Sort rows by a column; -COLUMN for descending'
 complete -c ctl -n '__ctl_at authz impact' -l no-headers -d 'No column titles'
 complete -c ctl -n '__ctl_at authz impact' -l from-file -s f -r -F -d 'Changes to try, JSON or YAML; - for stdin'
+complete -c ctl -n '__ctl_at authz validate' -l help -s h -d 'Show help'
+complete -c ctl -n '__ctl_at authz validate' -l quiet -s q -d 'Print no notes, only data, warnings and errors'
+complete -c ctl -n '__ctl_at authz validate' -l no-input -d 'Never ask; fail and name what is missing'
+complete -c ctl -n '__ctl_at authz validate' -l no-color -d 'No colours'
+complete -c ctl -n '__ctl_at authz validate' -l output -s o -x -a 'table wide json jsonl yaml name' -d 'How to print'
+complete -c ctl -n '__ctl_at authz validate' -l jq -x -d 'Filter the JSON with a jq expression'
+complete -c ctl -n '__ctl_at authz validate' -l columns -x -d 'Columns to show'
+complete -c ctl -n '__ctl_at authz validate' -l sort -x -d 'Sort rows by a column; -COLUMN for descending'
+complete -c ctl -n '__ctl_at authz validate' -l no-headers -d 'No column titles'
+complete -c ctl -n '__ctl_at authz validate' -l file -s f -r -F -d 'Validation or schema file, directory or pattern; may come again'
+complete -c ctl -n '__ctl_at authz validate' -l fail-on-warn -d 'Exit 10 for warnings too'
 complete -c ctl -n '__ctl_at authz reconcile' -l help -s h -d 'Show help'
 complete -c ctl -n '__ctl_at authz reconcile' -l quiet -s q -d 'Print no notes, only data, warnings and errors'
 complete -c ctl -n '__ctl_at authz reconcile' -l no-input -d 'Never ask; fail and name what is missing'
