@@ -17,12 +17,15 @@ function derivedRows(manifest: Manifest): readonly CommandRow[] {
 
 /** Commands of operations that take more than the operation does, by its id. */
 const WITH_MORE: Readonly<Record<string, CommandRow['load']>> = {
+  ListDomainGrants: async (manifest) => (await import('./commands/grants/lists.ts')).listGrants(manifest),
+  ListPlatformGrants: async (manifest) => (await import('./commands/grants/lists.ts')).listPlatformGrants(manifest),
   CreateDomainGrant: async (manifest) => (await import('./commands/grants/changes.ts')).createGrant(manifest),
   DeleteDomainGrant: async (manifest) => (await import('./commands/grants/changes.ts')).deleteGrant(manifest),
   CreatePlatformGrant: async (manifest) => (await import('./commands/grants/changes.ts')).createPlatformGrant(manifest),
   DeletePlatformGrant: async (manifest) => (await import('./commands/grants/changes.ts')).deletePlatformGrant(manifest),
   PutGroupMember: async (manifest) => (await import('./commands/groups/members.ts')).addMember(manifest),
   DeleteGroupMember: async (manifest) => (await import('./commands/groups/members.ts')).removeMember(manifest),
+  ListRelationTuples: async (manifest) => (await import('./commands/tuples/list.ts')).list(manifest),
   CreateRelationTuple: async (manifest) => (await import('./commands/tuples/create.ts')).create(manifest),
   PatchRelationTuple: async (manifest) => (await import('./commands/tuples/update.ts')).update(manifest),
   DeleteRelationTuple: async (manifest) => (await import('./commands/tuples/delete.ts')).deleteTuple(manifest),
