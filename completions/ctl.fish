@@ -383,7 +383,7 @@ complete -c ctl -n '__ctl_at authz lookup-resources' -l no-headers -d 'No column
 complete -c ctl -n '__ctl_at authz lookup-resources' -l facts -x -d 'Names of facts that caveats may use, as now or source_ip; the server knows their values'
 complete -c ctl -n '__ctl_at authz lookup-resources' -l domain -x -a '(__ctl_names)' -d 'Where names are looked up'
 complete -c ctl -n '__ctl_at authz lookup-resources' -l project -x -a '(__ctl_names)' -d 'Where names are looked up'
-complete -c ctl -n '__ctl_at authz lookup-subjects' -a 'user serviceaccount group'
+complete -c ctl -n '__ctl_at authz lookup-subjects' -a 'user serviceaccount'
 complete -c ctl -n '__ctl_at authz lookup-subjects' -a '(__ctl_names)'
 complete -c ctl -n '__ctl_at authz lookup-subjects' -l help -s h -d 'Show help'
 complete -c ctl -n '__ctl_at authz lookup-subjects' -l quiet -s q -d 'Print no notes, only data, warnings and errors'
