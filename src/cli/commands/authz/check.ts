@@ -1,4 +1,5 @@
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
+import { asTyped } from '../../as-typed.ts'
 import { answerTo, printedCurl } from '../../authz/question.ts'
 import { asking, TRIPLE, tripleOf } from '../../authz/triple.ts'
 import type { Command } from '../../command.ts'
@@ -23,7 +24,8 @@ export function check(manifest: Manifest): Command {
       const value = await answerTo(session, operation, body)
       await session.emit(value, { columns: ['decision', 'reason', 'relation_path'] })
       if (memberOf(value, 'decision') === 'allowed') return EXIT.ok
-      if (session.io.stdout.isTty) session.note(`Why: ctl authz explain ${given.args.map(quoted).join(' ')}`)
+      const why = `Why: ctl authz explain ${given.args.map(quoted).join(' ')}`
+      if (session.io.stdout.isTty) session.note(asTyped(why, session.io))
       return EXIT.negative
     },
   }
