@@ -23,6 +23,7 @@ const WITH_MORE: Readonly<Record<string, CommandRow['load']>> = {
   DeleteDomainGrant: async (manifest) => (await import('./commands/grants/changes.ts')).deleteGrant(manifest),
   CreatePlatformGrant: async (manifest) => (await import('./commands/grants/changes.ts')).createPlatformGrant(manifest),
   DeletePlatformGrant: async (manifest) => (await import('./commands/grants/changes.ts')).deletePlatformGrant(manifest),
+  DeleteGroup: async (manifest) => (await import('./commands/groups/delete.ts')).deleteGroup(manifest),
   PutGroupMember: async (manifest) => (await import('./commands/groups/members.ts')).addMember(manifest),
   DeleteGroupMember: async (manifest) => (await import('./commands/groups/members.ts')).removeMember(manifest),
   ListRelationTuples: async (manifest) => (await import('./commands/tuples/list.ts')).list(manifest),

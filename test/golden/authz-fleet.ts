@@ -2,6 +2,7 @@ import { refused, STUB_CORRELATION_ID, type SeenRequest, type StubRoutes } from 
 import { ID } from './fleet.ts'
 
 const OPS = '019c1a10-0000-7000-8000-0000000c0001'
+const IDLE = '019c1a10-0000-7000-8000-0000000c0002'
 const TUPLE = {
   viewer: '5a2e1c9a-0000-5000-8000-000000010001',
   deployer: '5a2e1c9a-0000-5000-8000-000000010002',
@@ -10,6 +11,8 @@ const BUILD = `serviceaccount:${ID.build}`
 const WEB = `project:${ID.project}`
 const DEFAULT = `domain:${ID.domain}`
 const created_at = '2026-02-01T11:00:00.000Z'
+
+const group = (id: string, slug: string) => ({ id, domain_id: ID.domain, slug, display_name: slug, created_at })
 
 const TUPLES = [
   { id: TUPLE.viewer, subject: BUILD, relation: 'viewer', resource: WEB, created_at },
@@ -143,9 +146,9 @@ function imported({ body }: SeenRequest) {
 
 /** What the stub knows of authorization: `build` views the Project `web`, and may deploy to it as one of `ops` in business hours. */
 export const AUTHZ: StubRoutes = {
-  [`GET /v1/domains/${ID.domain}/groups`]: page([
-    { id: OPS, domain_id: ID.domain, slug: 'ops', display_name: 'Ops', created_at },
-  ]),
+  [`GET /v1/domains/${ID.domain}/groups`]: page([group(OPS, 'ops'), group(IDLE, 'idle')]),
+  [`GET /v1/domains/${ID.domain}/groups/${OPS}`]: { body: { ...group(OPS, 'ops'), members: [BUILD] } },
+  [`GET /v1/domains/${ID.domain}/groups/${IDLE}`]: { body: { ...group(IDLE, 'idle'), members: [] } },
   'POST /v1/authz/explain': explained,
   'POST /v1/authz/impact': tried,
   'POST /v1/authz/lookup-subjects': ({ body }) => {

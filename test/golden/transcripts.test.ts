@@ -127,6 +127,8 @@ const SCRIPTS: Readonly<Record<string, readonly Scripted[]>> = {
     { line: 'ctl tuples delete 010001', exit: 0, only: 'tty', answers: [true] },
     { line: 'ctl grants create group:ops operator --dry-run', exit: 10 },
     { line: 'ctl groups add-member ops me --dry-run', exit: 10 },
+    { line: 'ctl groups delete ops --dry-run', exit: 10 },
+    { line: 'ctl groups delete idle --dry-run', exit: 0 },
     { line: 'ctl tuples export', exit: 0 },
     { line: 'ctl tuples export --format relationships --output web.rel', exit: 0 },
     { line: 'ctl tuples import web.rel', exit: 6 },
