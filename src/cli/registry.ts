@@ -87,6 +87,96 @@ const OWN_COMMANDS: readonly CommandRow[] = [
     load: async (manifest) => (await import('./commands/authz/check.ts')).check(manifest),
   },
   {
+    words: 'authz explain',
+    summary: 'Show why a check comes out as it does, and what would allow it',
+    load: async (manifest) => (await import('./commands/authz/explain.ts')).explain(manifest),
+  },
+  {
+    words: 'authz who-can',
+    summary: 'Find everyone who holds a relation on an object',
+    load: async (manifest) => (await import('./commands/authz/who-can.ts')).whoCan(manifest),
+  },
+  {
+    words: 'authz what-can',
+    summary: 'Find everything that a subject may do',
+    load: async (manifest) => (await import('./commands/authz/what-can.ts')).whatCan(manifest),
+  },
+  {
+    words: 'authz lookup-resources',
+    summary: 'Find every object of a type on which a subject holds a relation',
+    load: async (manifest) => (await import('./commands/authz/lookup-resources.ts')).lookupResources(manifest),
+  },
+  {
+    words: 'authz lookup-subjects',
+    summary: 'Find every subject of a type that holds a relation on an object',
+    load: async (manifest) => (await import('./commands/authz/lookup-subjects.ts')).lookupSubjects(manifest),
+  },
+  {
+    words: 'authz impact',
+    summary: 'Try changes and show who would gain or lose what',
+    load: async (manifest) => (await import('./commands/authz/impact.ts')).impact(manifest),
+  },
+  {
+    words: 'tuples create',
+    summary: 'Bind a subject to an object of a Project by a role',
+    load: async (manifest) => (await import('./commands/tuples/create.ts')).create(manifest),
+  },
+  {
+    words: 'tuples update',
+    summary: 'Replace a tuple by another of the same Project',
+    load: async (manifest) => (await import('./commands/tuples/update.ts')).update(manifest),
+  },
+  {
+    words: 'tuples delete',
+    summary: 'Delete tuples',
+    load: async (manifest) => (await import('./commands/tuples/delete.ts')).deleteTuple(manifest),
+  },
+  {
+    words: 'tuples import',
+    summary: 'Create the tuples of a file, all of them or none',
+    load: async (manifest) => (await import('./commands/tuples/import.ts')).importTuples(manifest),
+  },
+  {
+    words: 'tuples export',
+    summary: 'Write the tuples of a Project so that they can be imported again',
+    load: async (manifest) => (await import('./commands/tuples/export.ts')).exportTuples(manifest),
+  },
+  {
+    words: 'grants create',
+    summary: 'Grant a role on a Domain',
+    load: async (manifest) => (await import('./commands/grants/changes.ts')).createGrant(manifest),
+  },
+  {
+    words: 'grants delete',
+    summary: 'Take back a role on a Domain',
+    load: async (manifest) => (await import('./commands/grants/changes.ts')).deleteGrant(manifest),
+  },
+  {
+    words: 'grants platform create',
+    summary: 'Grant a role on the platform',
+    load: async (manifest) => (await import('./commands/grants/changes.ts')).createPlatformGrant(manifest),
+  },
+  {
+    words: 'grants platform delete',
+    summary: 'Take back a role on the platform',
+    load: async (manifest) => (await import('./commands/grants/changes.ts')).deletePlatformGrant(manifest),
+  },
+  {
+    words: 'groups add-member',
+    summary: 'Add a member to a group',
+    load: async (manifest) => (await import('./commands/groups/members.ts')).addMember(manifest),
+  },
+  {
+    words: 'groups remove-member',
+    summary: 'Remove a direct member from a group',
+    load: async (manifest) => (await import('./commands/groups/members.ts')).removeMember(manifest),
+  },
+  {
+    words: 'authz validate',
+    summary: 'Run policy tests: validation files of SpiceDB, without a server',
+    load: async () => (await import('./commands/authz/validate.ts')).validate,
+  },
+  {
     words: 'audit verify',
     summary: 'Verify the chain of audited decisions, or an export of it with the public keys alone',
     load: async (manifest) => (await import('./commands/audit/verify.ts')).verify(manifest),

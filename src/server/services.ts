@@ -19,6 +19,8 @@ import { createRecoveryAnnouncer } from './nodes/recovery-announcer.ts'
 import { createNodes } from './nodes/service.ts'
 import type { CredentialResolver } from './ports/credential-resolver.ts'
 import { createProjects } from './projects/service.ts'
+import { createAdmission } from './relation-tuples/admission.ts'
+import { createRelationTuples } from './relation-tuples/service.ts'
 import { createResources } from './resources/service.ts'
 import { createSigningKeys } from './signing-keys/service.ts'
 import { createAdminTokens } from './tokens/admin-service.ts'
@@ -44,6 +46,7 @@ export function createServices(
   { env, log }: { readonly env: string; readonly log: Logger },
 ): Services {
   const deps = { ...backend, env, subjects: storedSubjects, changeFeed: backend.feed }
+  const admission = createAdmission({ ...deps, validateTuple: backend.authorizer.validateTuple })
   const lastUsed = createLastUsed({
     datastore: backend.datastore,
     onFailure: (error) => log.warn({ err: error }, 'the last use of tokens could not be written'),
@@ -56,7 +59,8 @@ export function createServices(
   const nodes = createNodes({ ...deps, onBack: (nodeIds) => recoveries.add(nodeIds) })
   return {
     surfaces: mountedAll({
-      authz: createAuthz(deps),
+      authz: createAuthz({ ...deps, writing: { ...deps, admission } }),
+      relationTuples: createRelationTuples({ ...deps, admission }),
       tokens: createTokens(withMint),
       adminTokens: createAdminTokens(withMint),
       identities: createIdentities(deps),

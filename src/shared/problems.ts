@@ -62,6 +62,11 @@ export const PROBLEMS = {
   ),
   invalid_tuple_id: row(400, 'Invalid tuple id', 'The tuple id must be a UUID other than zero.'),
   tuple_not_found: row(404, 'Tuple not found', 'No such tuple exists.'),
+  resource_not_in_project: row(
+    400,
+    'Resource not in the Project',
+    'The resource is neither the Project nor an object that lies in it.',
+  ),
   tuple_already_exists: row(409, 'Tuple already exists', 'An identical tuple exists already.'),
 
   // tenancy

@@ -225,7 +225,7 @@ function wrongQueries(operation: Operation, valid: WireRequest): fc.Arbitrary<Mu
 }
 
 function isQueryValid({ query, paging }: Operation, text: string): boolean {
-  if (/%(?![0-9a-fA-F]{2})|%[fF][a-fA-F0-9]|%[cC]0/.test(text)) return false
+  if (!isDecodable(text)) return false
   const members = new URLSearchParams(text)
   const names = [...members.keys()]
   if (query === undefined || new Set(names).size < names.length) return false
@@ -238,6 +238,16 @@ function isQueryValid({ query, paging }: Operation, text: string): boolean {
     cursor === undefined &&
     (limit === undefined || paging.limit === 'clamped' || (Number(limit) >= 1 && Number(limit) <= 200))
   )
+}
+
+/** Whether every escape stands for a byte, and the bytes are UTF-8. */
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function membersOf(input: Readonly<Record<string, unknown>>, names: readonly string[]): object {

@@ -112,7 +112,7 @@ describe.skipIf(requirement('postgresql') === undefined)('servers on one Postgre
         process.kill(first.pid, 'SIGCONT')
       }
       await vi.waitFor(async () => expect(await metricOf(first, 'leading')).toBe(0), { timeout: 10_000 })
-      expect(first.stderr()).toContain('this process no longer leads')
+      await vi.waitFor(() => expect(first.stderr()).toContain('this process no longer leads'), { timeout: 10_000 })
       await admin(first, { method: 'POST', path: '/v1/auth/tokens', body: { name: `awake ${round}` } })
       await vi.waitFor(async () => expect(await unnumbered()).toBe(0), { timeout: 10_000 })
       expect(await replicas.rows('select term::int from leader_term')).toEqual([{ term: Number(term) + 1 }])

@@ -88,13 +88,13 @@ describe.each(DATASTORE_KINDS)('the embedded authorizer on %s', (kind) => {
     it('answers nothing before the feed has loaded it', async () => {
       expect(await codeOf(() => ask([ANN, 'read', PLATFORM]))).toBe('authz_unavailable')
       await feed.start()
-      expect(ask([ANN, 'read', PLATFORM])).toEqual({ allowed: false, reason: 'insufficient_relation' })
+      expect(ask([ANN, 'read', PLATFORM])).toEqual({ allowed: false, reason: 'insufficient_relation', isUnconditional: true })
     })
 
     it('answers nothing once the lease is over, whatever it knows', async () => {
       await feed.start()
       await grant({ subject: ANN, relation: 'admin', resource: PLATFORM })
-      expect(ask([ANN, 'manage', PLATFORM])).toEqual({ allowed: true, path: ['admin'] })
+      expect(ask([ANN, 'manage', PLATFORM])).toEqual({ allowed: true, path: ['admin'], isUnconditional: true })
       feed.stop()
       expect(await codeOf(() => ask([ANN, 'manage', PLATFORM]))).toBe('authz_unavailable')
     })
@@ -104,12 +104,12 @@ describe.each(DATASTORE_KINDS)('the embedded authorizer on %s', (kind) => {
       const domainId = await addedDomain('home')
       const question = [ANN, 'operate', `domain:${domainId}`] as const
       await grant({ subject: ANN, relation: 'operator', resource: `domain:${domainId}` }, domainId)
-      expect(ask(question)).toEqual({ allowed: true, path: ['operator'] })
+      expect(ask(question)).toEqual({ allowed: true, path: ['operator'], isUnconditional: true })
       await change(async (tx) => {
         const rows = await tx.db.selectFrom('relation_tuples').select('id').where('relation', '=', 'operator').execute()
         for (const { id } of rows) await tx.tuples.delete(id)
       })
-      expect(ask(question)).toEqual({ allowed: false, reason: 'insufficient_relation' })
+      expect(ask(question)).toEqual({ allowed: false, reason: 'insufficient_relation', isUnconditional: true })
     })
 
     it('drops everything about an object that goes away', async () => {
@@ -136,7 +136,7 @@ describe.each(DATASTORE_KINDS)('the embedded authorizer on %s', (kind) => {
       )
       await feed.start()
       expect(authorizer.stats()).toEqual({ tuples: 12_001, objects: 12_101, unknownTuples: 2 })
-      expect(ask([ANN, 'member', 'group:00000000-0000-7000-8000-000000000042'])).toEqual({ allowed: true, path: [] })
+      expect(ask([ANN, 'member', 'group:00000000-0000-7000-8000-000000000042'])).toEqual({ allowed: true, path: [], isUnconditional: true })
       expect(ask([ANN, 'member', 'group:00000000-0000-7000-8000-000000000043'])).toMatchObject({ allowed: false })
     })
 
@@ -227,6 +227,7 @@ describe.each(DATASTORE_KINDS)('the embedded authorizer on %s', (kind) => {
         expect(await ask([BOB, 'manage', `domain:${domainId}`])).toEqual({
           allowed: false,
           reason: 'insufficient_relation',
+          isUnconditional: true,
         })
         expect(await ask(asked)).toEqual({ allowed: false, reason: 'caveat_violation' })
       })

@@ -1,5 +1,5 @@
 import { Checker, type ConditionVerdict } from '../../src/shared/authz/engine/checker.ts'
-import { resolveQuestion } from '../../src/shared/authz/engine/resolve-question.ts'
+import { resolveSetQuestion } from '../../src/shared/authz/engine/resolve-question.ts'
 import { TupleIndex } from '../../src/shared/authz/engine/tuple-index.ts'
 import { NO, UNKNOWN, VIOLATED, YES } from '../../src/shared/authz/engine/verdict.ts'
 import { compileSchema } from '../../src/shared/authz/language/compile.ts'
@@ -41,17 +41,17 @@ export function engineOf(schema: Model | string, tuples: readonly string[], hold
   const index = new TupleIndex(model)
   const checker = new Checker(index)
   for (const text of tuples) {
-    if (index.touch(tuple(text)) === 'unknown') throw new Error(`the schema does not allow ${text}`)
+    if (index.touch(tuple(text), 0) === 'unknown') throw new Error(`the schema does not allow ${text}`)
   }
 
-  /** Asks `resource:id#relation@subject:id`. */
+  /** Asks `resource:id#relation@subject:id`, or of `subject:id#relation`. */
   function ask(text: string): Answer {
-    const [resource = '', rest = ''] = text.split('#')
-    const [relation = '', subject = ''] = rest.split('@')
-    const question = resolveQuestion(model, index, { subject, relation, resource })
+    const [asked = '', subject = ''] = text.split('@')
+    const [resource = '', relation = ''] = asked.split('#')
+    const question = resolveSetQuestion(model, index, { subject, relation, resource })
     if ('reason' in question) return `refused: ${question.part} ${question.reason}`
     return ANSWERS[checker.check(question, holds, true)] ?? 'no'
   }
 
-  return { model, index, ask, path: (text: string) => (ask(text) === 'yes' ? checker.path() : undefined) }
+  return { model, index, checker, ask, path: (text: string) => (ask(text) === 'yes' ? checker.path() : undefined) }
 }

@@ -18,14 +18,32 @@ export interface CheckQuery {
   readonly allowedFacts?: ReadonlySet<string>
   /** Whether the path of a grant is wanted; costs a little. */
   readonly wantPath: boolean
+  /**
+   * Whether a recent answer will do while the engine is out of reach: for checks, and for gates of reads. What changes
+   * something is never decided from memory (S1 Degradation 2).
+   */
+  readonly mayBeStale?: boolean
 }
 
-export type Decision =
-  | {
-      readonly allowed: true
-      /** Relation names in order; empty for a direct binding. */ readonly path: readonly string[]
-    }
-  | { readonly allowed: false; readonly reason: 'insufficient_relation' | 'caveat_violation' }
+export type Decision = (Grant | Denial) & DecisionNotes
+
+interface Grant {
+  readonly allowed: true
+  /** Relation names in order; empty for a direct binding. */
+  readonly path: readonly string[]
+}
+
+interface Denial {
+  readonly allowed: false
+  readonly reason: 'insufficient_relation' | 'caveat_violation'
+}
+
+interface DecisionNotes {
+  /** That neither a caveat nor an expiry was consulted: tuples alone decided. Absent where that is not known. */
+  readonly isUnconditional?: true
+  /** Since when the engine has been out of reach, in ms, where this is an earlier answer given again. */
+  readonly staleSinceMs?: number
+}
 
 /** Where an object lies: the id of its Domain, `null` for the platform, undefined for an object that is not known. */
 export type Home = string | null | undefined

@@ -1,17 +1,16 @@
-/** What a comparison of the registry with the authorization engine found and did. */
+/** What a comparison of the engine with the registry found, in tuples. */
 export interface Reconciliation {
-  /** Tuples compared, on either side. */
   readonly checked: number
-  /** Tuples that the engine lacked. */
+  /** Tuples that the engine lacked and has now. */
   readonly granted: number
-  /** Tuples that the engine had and the registry has not. */
+  /** Tuples that the engine had and the registry has not; they are gone from it. */
   readonly revoked: number
-  /** Tuples that stay different: the engine cannot hold them. */
+  /** Differences that remain. */
   readonly unresolved: number
 }
 
-/** Makes the authorization engine's own copy of the tuples equal to the registry. */
+/** Compares what the authorization engine knows with the registry, and mends what a crash or a loss left different. */
 export interface AuthzReconciler {
-  /** Compares everything; safe at any time, and with any number of them at once. @throws Problem `authz_unavailable`. */
+  /** @throws Problem `authz_unavailable` when the two cannot be compared now. */
   reconcile(): Promise<Reconciliation>
 }

@@ -1,13 +1,7 @@
 import { z } from 'zod'
-import { defineSurface, open, OPERATOR } from './operation.ts'
+import { CaveatContext, Explanation, ImpactRequest, ImpactResponse, Part } from './authz-schemas.ts'
+import { check, defineSurface, open, OPERATOR } from './operation.ts'
 import { KiB } from './fields.ts'
-
-const Part = (describe: string) => z.string().max(512).min(1).meta({ problem: 'invalid_triple', description: describe })
-
-/** Names of facts that caveats may use. Values are dropped unread: they come from the server (decisions: Caveats). */
-const CaveatContext = z
-  .record(z.string().max(128), z.unknown())
-  .describe('Names of the facts that caveats may use; values are ignored')
 
 const RebacCheckRequest = z
   .strictObject({
@@ -18,39 +12,189 @@ const RebacCheckRequest = z
   })
   .meta({ id: 'RebacCheckRequest' })
 
-const RebacCheckResponse = z
+const decided = {
+  decision: z.enum(['allowed', 'denied']),
+  relation_path: z.array(z.string()).optional().describe('Relations traversed by a grant; empty for a direct binding'),
+  reason: z.enum(['granted', 'out_of_scope', 'insufficient_relation', 'caveat_violation', 'unknown']).optional(),
+  correlation_id: z.string(),
+}
+
+const RebacCheckResponse = z.object(decided).meta({ id: 'RebacCheckResponse' })
+
+const RebacExplainResponse = z
   .object({
-    decision: z.enum(['allowed', 'denied']),
-    relation_path: z
-      .array(z.string())
-      .optional()
-      .describe('Relations traversed by a grant; empty for a direct binding'),
-    reason: z.enum(['granted', 'out_of_scope', 'insufficient_relation', 'caveat_violation', 'unknown']).optional(),
+    ...decided,
+    tree: Explanation.describe('The question with what it was answered from'),
+    remedies: z
+      .array(
+        z.array(
+          z.object({ subject: z.string(), relation: z.string(), resource: z.string() }).meta({ id: 'ProposedTuple' }),
+        ),
+      )
+      .describe('Sets of tuples, each of which would allow it, the smallest first; only what the caller may read'),
+  })
+  .meta({ id: 'RebacExplainResponse' })
+
+const LookupResourcesRequest = z
+  .strictObject({
+    subject: Part('Acting subject, <type>:<id>'),
+    relation: Part('Relation or permission that it must hold'),
+    resource_type: Part('Type of the objects to find'),
+    caveat_context: CaveatContext.optional(),
+  })
+  .meta({ id: 'LookupResourcesRequest' })
+
+const LookupSubjectsRequest = z
+  .strictObject({
+    subject_type: Part('Type of the subjects to find'),
+    relation: Part('Relation or permission that they must hold'),
+    resource: Part('Object that they hold it on, <type>:<id>'),
+    caveat_context: CaveatContext.optional(),
+  })
+  .meta({ id: 'LookupSubjectsRequest' })
+
+const RebacLookupResponse = z
+  .object({
+    items: z.array(z.string()).describe('All that was found, each as <type>:<id>'),
     correlation_id: z.string(),
   })
-  .meta({ id: 'RebacCheckResponse' })
+  .meta({ id: 'RebacLookupResponse' })
+
+const ReconcileResponse = z
+  .object({
+    checked: z.int().describe('Tuples that were compared'),
+    granted: z.int().describe('Tuples that the engine lacked and has now'),
+    revoked: z.int().describe('Tuples that the engine had and the registry has not'),
+    unresolved: z.int().describe('Differences that remain'),
+  })
+  .meta({ id: 'ReconcileResponse' })
+
+const ANY_CALLER = 'S0 Authorization surface: any caller may ask; across Domains nothing is told without platform read'
+
+const question = {
+  credentials: OPERATOR,
+  access: 'read',
+  idempotent: true,
+  notProvisioned: 'authz_not_provisioned',
+} as const
 
 export const authz = defineSurface('authz', 'Questions to the authorization model', {
   PostAuthzCheck: {
+    ...question,
     method: 'POST',
     path: '/v1/authz/check',
     summary: 'Ask whether a subject holds a relation on an object',
-    description: 'A denial is an answer, not an error: the status is 200 for both.',
-    credentials: OPERATOR,
-    access: 'read',
-    idempotent: true,
+    description:
+      'A denial is an answer, not an error: the status is 200 for both. While the engine is out of reach a recent answer without caveats may be given again; it says so in a header.',
     body: RebacCheckRequest,
     bodyBytesMax: 8 * KiB,
-    gate: open('S0 Authorization surface: any caller may ask; answers across Domains are denied without platform read'),
+    gate: open(ANY_CALLER),
     audit: { relation: 'authz.check', when: 'all', object: '{body.resource}' },
     responses: { 200: RebacCheckResponse },
     problems: ['invalid_triple', 'authz_unavailable'],
-    notProvisioned: 'authz_not_provisioned',
     cli: {
       command: 'authz check',
       args: ['subject', 'relation', 'resource'],
+      refs: { subject: 'subjects', resource: 'objects' },
+      custom: true,
+    },
+  },
+  PostAuthzLookupResources: {
+    ...question,
+    method: 'POST',
+    path: '/v1/authz/lookup-resources',
+    summary: 'Find every object of a type on which a subject holds a relation',
+    description:
+      'There is no cursor: the whole set is answered, oldest objects first. What holds only under conditions that were not named is left out, and so are objects of other Domains for callers without read on the platform.',
+    body: LookupResourcesRequest,
+    bodyBytesMax: 8 * KiB,
+    gate: open(ANY_CALLER),
+    audit: { relation: 'authz.lookup_resources', when: 'all', object: '{body.subject}' },
+    responses: { 200: RebacLookupResponse },
+    problems: ['invalid_triple', 'authz_unavailable'],
+    cli: {
+      command: 'authz lookup-resources',
+      args: ['subject', 'relation', 'resource_type'],
       refs: { subject: 'subjects' },
       custom: true,
     },
+  },
+  PostAuthzLookupSubjects: {
+    ...question,
+    method: 'POST',
+    path: '/v1/authz/lookup-subjects',
+    summary: 'Find every subject of a type that holds a relation on an object',
+    description:
+      'There is no cursor: the whole set is answered, oldest subjects first; <type>:* stands for everyone of the type. What holds only under conditions that were not named is left out, and so are subjects of other Domains for callers without read on the platform.',
+    body: LookupSubjectsRequest,
+    bodyBytesMax: 8 * KiB,
+    gate: open(ANY_CALLER),
+    audit: { relation: 'authz.lookup_subjects', when: 'all', object: '{body.resource}' },
+    responses: { 200: RebacLookupResponse },
+    problems: ['invalid_triple', 'authz_unavailable'],
+    cli: {
+      command: 'authz lookup-subjects',
+      args: ['subject_type', 'relation', 'resource'],
+      refs: { resource: 'objects' },
+      custom: true,
+    },
+  },
+  PostAuthzExplain: {
+    ...question,
+    method: 'POST',
+    path: '/v1/authz/explain',
+    summary: 'Show why a check comes out as it does, and what would allow it',
+    description:
+      'The tree shows what the answer rests on. Objects that the caller may not read are hidden together with all that is below them.',
+    body: RebacCheckRequest,
+    bodyBytesMax: 8 * KiB,
+    gate: open(ANY_CALLER),
+    audit: { relation: 'authz.explain', when: 'all', object: '{body.resource}' },
+    responses: { 200: RebacExplainResponse },
+    problems: ['invalid_triple', 'authz_unavailable'],
+    cli: {
+      command: 'authz explain',
+      args: ['subject', 'relation', 'resource'],
+      refs: { subject: 'subjects', resource: 'objects' },
+      custom: true,
+    },
+  },
+  PostAuthzImpact: {
+    ...question,
+    method: 'POST',
+    path: '/v1/authz/impact',
+    summary: 'Try changes of tuples, grants and memberships and show who would gain or lose what',
+    description:
+      'Nothing is changed. Each edit must be one that the caller could make. Rows that the caller may not read are left out and counted.',
+    body: ImpactRequest,
+    bodyBytesMax: 128 * KiB,
+    gate: open('each edit is gated as the write that it tries, in the order of the edits'),
+    audit: { relation: 'authz.impact', when: 'all' },
+    responses: { 200: ImpactResponse },
+    problems: [
+      'permission_denied',
+      'invalid_triple',
+      'resource_not_in_project',
+      'project_not_found',
+      'group_not_found',
+      'tuple_already_exists',
+      'tuple_not_found',
+      'group_member_not_found',
+      'authz_unavailable',
+    ],
+    cli: { command: 'authz impact', custom: true },
+  },
+  PostAuthzReconcile: {
+    method: 'POST',
+    path: '/v1/authz/reconcile',
+    summary: 'Compare what the authorization engine knows with the registry, and mend what differs',
+    credentials: OPERATOR,
+    idempotent: true,
+    gate: check('manage', 'platform:main'),
+    audit: { relation: 'authz.reconcile', when: 'all' },
+    responses: { 200: ReconcileResponse },
+    problems: [],
+    notProvisioned: 'authz_not_provisioned',
+    cli: { command: 'authz reconcile', columns: ['checked', 'granted', 'revoked', 'unresolved'] },
   },
 })

@@ -9,6 +9,7 @@ import { joinTokens } from './join-tokens.ts'
 import { meta } from './meta.ts'
 import { nodes } from './nodes.ts'
 import { projects } from './projects.ts'
+import { relationTuples } from './relation-tuples.ts'
 import { resources } from './resources.ts'
 import { signingKeys } from './signing-keys.ts'
 import { tokens } from './tokens.ts'
@@ -16,6 +17,7 @@ import { tokens } from './tokens.ts'
 /** Every surface of the API: the only list. */
 export const contract = {
   authz,
+  relationTuples,
   tokens,
   adminTokens,
   identities,

@@ -35,7 +35,7 @@ export interface JsonSchema {
 /** What is sent, or what is answered. */
 export type Side = 'input' | 'output'
 
-/** Renders one schema whole, without references. */
+/** Renders one schema whole, without references; one that contains itself says no more of itself where it does. */
 export function jsonSchemaOf(schema: AnySchema, side: Side): JsonSchema {
   const { root, named } = namedSchemasOf(schema, side)
   return inlined(root, named)
@@ -62,7 +62,10 @@ export function namedSchemasOf(schema: AnySchema, side: Side): NamedSchemas {
 }
 
 function inlined(schema: JsonSchema, named: NamedSchemas['named']): JsonSchema {
-  return mapReferences(schema, (name) => inlined(named[name] ?? {}, named))
+  return mapReferences(schema, (name) => {
+    const { [name]: inner = {}, ...others } = named
+    return inlined(inner, others)
+  })
 }
 
 const REFERENCE = '#/$defs/'

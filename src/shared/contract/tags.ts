@@ -6,7 +6,7 @@ type Json = Readonly<Record<string, unknown>>
 const CHAPTERS: readonly { readonly name: string; readonly surfaces: readonly string[] }[] = [
   { name: 'Signing in', surfaces: ['auth', 'tokens', 'sessions', 'device', 'service-tokens', 'idp'] },
   { name: 'Tenancy', surfaces: ['domains', 'projects', 'resources'] },
-  { name: 'Access', surfaces: ['authz', 'grants', 'groups', 'identities', 'admin-tokens'] },
+  { name: 'Access', surfaces: ['authz', 'relation-tuples', 'grants', 'groups', 'identities', 'admin-tokens'] },
   { name: 'Fleet', surfaces: ['join-tokens', 'nodes', 'keys', 'mesh', 'signing-keys'] },
   { name: 'Records', surfaces: ['audit'] },
   { name: 'This API', surfaces: ['meta'] },

@@ -8,6 +8,7 @@ import { groupScenarios } from './groups.ts'
 import { identityScenarios } from './identities.ts'
 import { joinTokenScenarios, nodeScenarios } from './nodes.ts'
 import { projectScenarios } from './projects.ts'
+import { relationTupleScenarios } from './relation-tuples.ts'
 import { resourceScenarios } from './resources.ts'
 import { signingKeyScenarios } from './signing-keys.ts'
 import { adminTokenScenarios, tokenScenarios } from './tokens.ts'
@@ -17,6 +18,7 @@ type BySurface = { readonly [S in keyof typeof contract]: Scenarios<World, (type
 /** Scenarios of every surface of the contract; a surface that is missing is a compile error. */
 const bySurface: BySurface = {
   authz: authzScenarios,
+  relationTuples: relationTupleScenarios,
   tokens: tokenScenarios,
   adminTokens: adminTokenScenarios,
   identities: identityScenarios,

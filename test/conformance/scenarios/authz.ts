@@ -9,6 +9,36 @@ export const authzScenarios: Scenarios<World, typeof authz> = {
     const { subject } = await make('GetAuthWhoami', {})
     return { input: { body: { subject, relation: 'manage', resource: `project:${projectId}` } }, as: root }
   },
+  async PostAuthzLookupResources({ root, make }) {
+    const { subject } = await make('GetAuthWhoami', {})
+    return { input: { body: { subject, relation: 'manage', resource_type: 'project' } }, as: root }
+  },
+  PostAuthzLookupSubjects: ({ root, projectId }) => ({
+    input: { body: { subject_type: 'serviceaccount', relation: 'manage', resource: `project:${projectId}` } },
+    as: root,
+  }),
+  async PostAuthzExplain({ root, make, projectId }) {
+    const { subject } = await make('GetAuthWhoami', {})
+    return { input: { body: { subject, relation: 'manage', resource: `project:${projectId}` } }, as: root }
+  },
+  PostAuthzImpact: ({ root, projectId, identityId }) => ({
+    input: {
+      body: {
+        edits: [
+          {
+            kind: 'tuple',
+            op: 'create',
+            project_id: projectId,
+            subject: `serviceaccount:${identityId}`,
+            relation: 'deployer',
+            resource: `project:${projectId}`,
+          },
+        ],
+      },
+    },
+    as: root,
+  }),
+  PostAuthzReconcile: ({ root, nobody }) => ({ input: {}, as: root, lesser: nobody }),
 }
 
 export const auditScenarios: Scenarios<World, typeof audit> = {

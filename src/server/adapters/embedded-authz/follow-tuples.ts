@@ -21,19 +21,19 @@ export function followTuples(model: Model, changeFeed: ChangeFeed): CurrentTuple
   changeFeed.subscribe(
     (change) => {
       if (current === undefined) return
-      if (change.kind === 'tuple_touched') touch(current, change.payload)
+      if (change.kind === 'tuple_touched') touch(current, change.payload, Number(change.revision))
       if (change.kind === 'tuple_deleted') current.index.remove(change.payload)
     },
     async (snapshot) => {
       const index = new TupleIndex(model)
       const loaded = { index, checker: new Checker(index), unknownTuples: 0 }
-      await loadTuples(snapshot, (tuple) => touch(loaded, tuple))
+      await loadTuples(snapshot, (tuple, revision) => touch(loaded, tuple, revision))
       current = loaded
     },
   )
   return () => current
 }
 
-function touch(loaded: LoadedTuples, tuple: TupleColumns): void {
-  if (loaded.index.touch(tuple) === 'unknown') loaded.unknownTuples++
+function touch(loaded: LoadedTuples, tuple: TupleColumns, revision: number): void {
+  if (loaded.index.touch(tuple, revision) === 'unknown') loaded.unknownTuples++
 }

@@ -13,10 +13,11 @@ const COLUMNS = [
   'resource_id',
   'caveat_name',
   'domain_id',
+  'revision',
 ] as const
 
-/** Reads every tuple of a snapshot, in chunks. */
-export async function loadTuples(snapshot: Db, take: (tuple: TupleColumns) => void): Promise<void> {
+/** Reads every tuple of a snapshot, in chunks, each with the revision that made it. */
+export async function loadTuples(snapshot: Db, take: (tuple: TupleColumns, revision: number) => void): Promise<void> {
   for (let last: string | undefined; ;) {
     const page = snapshot
       .selectFrom('relation_tuples')
@@ -24,7 +25,7 @@ export async function loadTuples(snapshot: Db, take: (tuple: TupleColumns) => vo
       .orderBy('id')
       .limit(CHUNK_ROWS)
     const rows = await (last === undefined ? page : page.where('id', '>', last)).execute()
-    for (const row of rows) take(row)
+    for (const row of rows) take(row, Number(row.revision))
     last = rows.at(-1)?.id
     if (rows.length < CHUNK_ROWS) return
   }

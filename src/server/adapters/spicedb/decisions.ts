@@ -25,7 +25,8 @@ export interface DecisionsDeps {
   readonly freshness: () => string | undefined
 }
 
-const DENIED: Decision = Object.freeze({ allowed: false, reason: 'insufficient_relation' })
+/** No value of any caveat would change it. */
+const DENIED: Decision = Object.freeze({ allowed: false, reason: 'insufficient_relation', isUnconditional: true })
 const VIOLATION: Decision = Object.freeze({ allowed: false, reason: 'caveat_violation' })
 
 /** Domains whose settings are tried for one question; its caveated tuples seldom lie in two. */
@@ -107,7 +108,8 @@ export function createDecisions({ model, datastore, spicedb, freshness }: Decisi
       const answer = await spicedb.check({ ...requestOf(question), tracing: query.wantPath })
       if (answer.permissionship === 'no') return DENIED
       if (answer.permissionship === 'conditional') return decideCaveats(question, query, answer)
-      return allowedBy(question, answer, () => true) ?? { allowed: true, path: [] }
+      const decision = allowedBy(question, answer, () => true) ?? { allowed: true, path: [] }
+      return { ...decision, isUnconditional: true }
     },
   }
 }

@@ -28,10 +28,15 @@ export interface Question {
   readonly asked: Askable
   /** Object number; `NO_OBJECT` without tuples. */
   readonly resource: number
+  /** Where the asker is not the subject itself but a set of it, `group:x#member`: the relation or permission of the set. */
+  readonly userset?: Askable | undefined
 }
 
 /** No open question was met. */
 const NOTHING_OPEN = 0x7fffffff
+
+/** Above every verdict: the least of none. */
+const UNREACHED = 4
 
 /**
  * Answers checks from a tuple index: synchronous, without caches that outlive a check, without allocation to speak of.
@@ -49,8 +54,14 @@ export class Checker {
 
   #holds: ConditionVerdict = () => UNKNOWN
   #wantPath = false
+  /** The subject that `self` means; NONE for a set. */
   #subject = 0
+  /** The subject as edges code it. */
+  #subjectCode = 0
   #wildcard = 0
+  /** The set that asks, if one does: whoever reaches it has reached the asker. */
+  #askerObject = NONE
+  #askerMember = NONE
   #hops = 0
   #depth = 0
   /** Depth of the highest open question that the answer in hand rests on. */
@@ -75,7 +86,7 @@ export class Checker {
     return this.#path.names(this.#granted)
   }
 
-  #start({ subject, subjectType }: Question): void {
+  #start({ subject, subjectType, userset }: Question): void {
     this.#memo.clear()
     this.#path.clear()
     this.#provisionalCount = 0
@@ -83,21 +94,39 @@ export class Checker {
     this.#depth = 0
     this.#open = NOTHING_OPEN
     this.#granted = DIRECT
+    if (userset !== undefined) return this.#startSet(subject, userset)
+    this.#askerMember = NONE
     this.#subject = subject
+    this.#subjectCode = subject << 1
     this.#wildcard = this.#index.wildcard(subjectType)
   }
 
+  /** A set is found where an edge leads to it, never through the wildcard, which stands for objects. */
+  #startSet(object: number, member: Askable): void {
+    this.#askerObject = object
+    this.#askerMember = member.id
+    this.#subject = NONE
+    this.#subjectCode = NONE << 1
+    this.#wildcard = NONE
+  }
+
   #ask(object: number, member: Askable): Verdict {
+    if (member.id === this.#askerMember && object === this.#askerObject) return this.#reached()
     if (member.kind === 'permission') return this.#answer(object, member, NONE)
     const set = this.#index.mayHave(object, member) ? this.#index.sets.find(object, member.id) : NONE
     if (set === NONE) return NO
     return this.#index.firstSetSubject(set) === NONE ? this.#directly(set) : this.#answer(object, member, set)
   }
 
+  #reached(): Verdict {
+    this.#granted = DIRECT
+    return YES
+  }
+
   /** Whether the subject, or everyone of its type, is in the set by a tuple of its own. */
   #directly(set: number): Verdict {
     this.#granted = DIRECT
-    const own = this.#index.edges.find(set, this.#subject << 1)
+    const own = this.#index.edges.find(set, this.#subjectCode)
     const verdict = own === NONE ? NO : this.#edge(own)
     if (verdict === YES || this.#wildcard === NONE) return verdict
     const all = this.#index.edges.find(set, this.#wildcard << 1)
@@ -183,7 +212,7 @@ export class Checker {
   /** Asks beyond an edge, under the edge's own condition. */
   #through(edge: number, object: number, member: Askable): Verdict {
     const held = this.#edge(edge)
-    return Math.min(held, this.#ask(object, member))
+    return held === NO ? NO : Math.min(held, this.#ask(object, member))
   }
 
   #evaluate(object: number, expression: Expression): Verdict {
@@ -192,6 +221,8 @@ export class Checker {
         return this.#reference(object, expression.reference)
       case 'arrow':
         return this.#arrow(object, expression)
+      case 'all':
+        return this.#all(object, expression)
       case 'union':
         return this.#union(object, expression.parts)
       case 'intersection':
@@ -253,10 +284,14 @@ export class Checker {
     return excluded === UNKNOWN ? Math.min(base, UNKNOWN) : base
   }
 
+  /** The set of a relation that an arrow follows; NONE where it is empty. */
+  #tupleset(object: number, relation: RelationModel): number {
+    return this.#index.mayHave(object, relation) ? this.#index.sets.find(object, relation.id) : NONE
+  }
+
   #arrow(object: number, { tupleset, targets }: Expression): Verdict {
-    if (tupleset === undefined || !this.#index.mayHave(object, tupleset)) return NO
-    const set = this.#index.sets.find(object, tupleset.id)
-    if (set === NONE) return NO
+    const set = tupleset === undefined ? NONE : this.#tupleset(object, tupleset)
+    if (tupleset === undefined || set === NONE) return NO
     this.#enter()
     const near = this.#follow(this.#index.firstObjectSubject(set), tupleset, targets)
     const far = near === YES ? NO : this.#follow(this.#index.firstSetSubject(set), tupleset, targets)
@@ -279,6 +314,35 @@ export class Checker {
       return YES
     }
     return best
+  }
+
+  /** The least verdict over all that the relation reaches. The path is that through one of them. */
+  #all(object: number, { tupleset, targets }: Expression): Verdict {
+    const set = tupleset === undefined ? NONE : this.#tupleset(object, tupleset)
+    if (tupleset === undefined || set === NONE) return NO
+    this.#enter()
+    const near = this.#each(this.#index.firstObjectSubject(set), tupleset, targets)
+    const far = near === NO ? NO : this.#each(this.#index.firstSetSubject(set), tupleset, targets)
+    this.#hops--
+    const worst = Math.min(near, far)
+    return worst === UNREACHED ? NO : worst
+  }
+
+  /** As `#follow`, but of all of them. A tuple that has expired reaches nothing; an object that lacks the target denies. */
+  #each(first: number, tupleset: RelationModel, targets: readonly (Askable | undefined)[]): Verdict {
+    const { edges, bySet, objects, sets } = this.#index
+    let worst = UNREACHED
+    for (let edge = first; edge !== NONE && worst !== NO; edge = bySet.next(edge)) {
+      const held = this.#edge(edge)
+      if (held === NO) continue
+      const subject = edges.b(edge)
+      const reached = isSet(subject) ? sets.a(subject >> 1) : subject >> 1
+      const target = targets[objects.typeOf(reached)]
+      if (target === undefined) return NO
+      worst = Math.min(worst, held, this.#ask(reached, target))
+      this.#granted = this.#step(tupleset.name, this.#step(target.name, this.#granted))
+    }
+    return worst
   }
 
   #enter(): void {

@@ -1,6 +1,10 @@
+/** A column of integers; those of instants and revisions are unsigned. */
+type Column = Int32Array | Uint32Array
+
 /** Copies a column into one of `capacity` elements; new elements hold `fill`. */
-export function grownColumn(column: Int32Array, capacity: number, fill: number): Int32Array<ArrayBuffer> {
-  const grown = new Int32Array(capacity)
+export function grownColumn<C extends Column>(column: C, capacity: number, fill: number): C {
+  // Both kinds of column are made from a length.
+  const grown = new (column.constructor as new (length: number) => C)(capacity)
   grown.set(column)
   if (fill !== 0) grown.fill(fill, column.length)
   return grown

@@ -1,4 +1,5 @@
 import type { CaveatModel } from '../model.ts'
+import { grownColumn } from './columns.ts'
 
 /** What a tuple of an edge depends on. */
 export interface Condition {
@@ -12,21 +13,37 @@ export interface Condition {
   readonly expiresAtMs: number
 }
 
+/** A condition together with the revision of its tuple. */
+interface HeldCondition extends Condition {
+  readonly revision: number
+}
+
 /** When an edge holds: any of these suffices. */
 export interface Alternatives {
   /** One of the edge's tuples has no condition. */
   readonly unconditional: boolean
-  readonly conditions: readonly Condition[]
+  /** Revision of that tuple; `Infinity` where there is none. */
+  readonly revision: number
+  readonly conditions: readonly HeldCondition[]
 }
 
-const UNCONDITIONAL: Alternatives = { unconditional: true, conditions: [] }
+const UNBOUND: Alternatives = { unconditional: false, revision: Infinity, conditions: [] }
+
+/** What one tuple says of its edge. */
+export interface Binding {
+  readonly condition: Condition | undefined
+  readonly revision: number
+}
 
 /**
- * The caveats of edges. Tuples that differ only in their caveat are one edge here, which holds when any of them does.
- * Edges of one tuple without a caveat, nearly all, have no entry.
+ * The caveats and revisions of edges. Tuples that differ only in their caveat are one edge here, which holds when any of
+ * them does; a tuple replaces the one of the same caveat, or the other without one. Edges of one tuple without a
+ * condition, nearly all, have no entry.
  */
 export class EdgeConditions {
   readonly #byEdge = new Map<number, Alternatives>()
+  /** By edge: the lowest revision among its tuples. */
+  #revisions = new Uint32Array(0)
 
   /** Undefined for an edge that always holds. */
   of(edge: number): Alternatives | undefined {
@@ -37,37 +54,79 @@ export class EdgeConditions {
     return this.#byEdge.size
   }
 
+  /** Lowest revision among the edge's tuples. */
+  firstRevision(edge: number): number {
+    return this.#revisions[edge] ?? 0
+  }
+
   /** Starts a new edge with its one tuple. */
-  start(edge: number, condition: Condition | undefined): void {
-    if (condition !== undefined) this.#byEdge.set(edge, { unconditional: false, conditions: [condition] })
+  start(edge: number, { condition, revision }: Binding): void {
+    this.#revisions[edge] = revision
+    if (condition === undefined) return
+    this.#byEdge.set(edge, { ...UNBOUND, conditions: [{ ...condition, revision }] })
   }
 
   /** Adds a tuple to an edge; false when it was there. */
-  add(edge: number, condition: Condition | undefined): boolean {
-    const before = this.#byEdge.get(edge) ?? UNCONDITIONAL
-    if (condition === undefined) {
-      if (before.unconditional) return false
-      this.#byEdge.set(edge, { ...before, unconditional: true })
-      return true
-    }
-    const others = before.conditions.filter(({ caveat }) => caveat !== condition.caveat)
-    this.#byEdge.set(edge, { ...before, conditions: [...others, condition] })
-    return others.length === before.conditions.length
+  add(edge: number, binding: Binding): boolean {
+    const after = withBinding(this.#before(edge), binding)
+    if (after !== undefined) this.#set(edge, after)
+    return after !== undefined
   }
 
   /** Takes one tuple from an edge. Whether it was there, and whether the edge is without tuples now. */
   take(edge: number, caveat: CaveatModel | undefined): 'absent' | 'taken' | 'last' {
-    const before = this.#byEdge.get(edge) ?? UNCONDITIONAL
-    const conditions = before.conditions.filter((condition) => condition.caveat !== caveat)
-    const unconditional = before.unconditional && caveat !== undefined
-    if (conditions.length === before.conditions.length && unconditional === before.unconditional) return 'absent'
-    if (!unconditional && conditions.length === 0) return 'last'
-    if (conditions.length === 0) this.#byEdge.delete(edge)
-    else this.#byEdge.set(edge, { unconditional, conditions })
+    const before = this.#before(edge)
+    const after = without(before, caveat)
+    if (sizeOf(after) === sizeOf(before)) return 'absent'
+    if (sizeOf(after) === 0) return 'last'
+    this.#set(edge, after)
     return 'taken'
   }
 
   forget(edge: number): void {
     this.#byEdge.delete(edge)
   }
+
+  grow(capacity: number): void {
+    if (capacity > this.#revisions.length) this.#revisions = grownColumn(this.#revisions, capacity, 0)
+  }
+
+  #before(edge: number): Alternatives {
+    return this.#byEdge.get(edge) ?? { unconditional: true, revision: this.firstRevision(edge), conditions: [] }
+  }
+
+  #set(edge: number, after: Alternatives): void {
+    const { revision: plain, conditions } = after
+    this.#revisions[edge] = Math.min(plain, ...conditions.map(({ revision }) => revision))
+    if (conditions.length === 0) this.#byEdge.delete(edge)
+    else this.#byEdge.set(edge, after)
+  }
+}
+
+function sizeOf({ unconditional, conditions }: Alternatives): number {
+  return conditions.length + Number(unconditional)
+}
+
+/** What is left without the tuple of that caveat. */
+function without(before: Alternatives, caveat: CaveatModel | undefined): Alternatives {
+  const { unconditional, revision } = caveat === undefined ? UNBOUND : before
+  return { unconditional, revision, conditions: before.conditions.filter((each) => each.caveat !== caveat) }
+}
+
+/** With the tuple in place of the one of its caveat; undefined when that one says the same. */
+function withBinding(before: Alternatives, { condition, revision }: Binding): Alternatives | undefined {
+  const others = without(before, condition?.caveat)
+  if (condition === undefined) {
+    const isThere = before.unconditional && before.revision === revision
+    return isThere ? undefined : { ...others, unconditional: true, revision }
+  }
+  const held = { ...condition, revision }
+  const same = before.conditions.find(({ caveat }) => caveat === condition.caveat)
+  if (same !== undefined && isSame(same, held)) return undefined
+  return { ...others, conditions: [...others.conditions, held] }
+}
+
+function isSame(a: HeldCondition, b: HeldCondition): boolean {
+  if (a.revision !== b.revision || a.expiresAtMs !== b.expiresAtMs || a.domainId !== b.domainId) return false
+  return a.context === b.context || JSON.stringify(a.context) === JSON.stringify(b.context)
 }

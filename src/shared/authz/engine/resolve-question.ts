@@ -37,6 +37,16 @@ export function resolveQuestion(model: Model, index: TupleIndex, asking: Asking)
   return { subjectType, subject: isItself ? NO_OBJECT : subject, asked, resource: NO_OBJECT }
 }
 
+/** As `resolveQuestion`, for a subject that may be a set: `<type>:<id>` or `<type>:<id>#<relation>`. */
+export function resolveSetQuestion(model: Model, index: TupleIndex, asking: Asking): Question | QuestionFault {
+  const hash = asking.subject.indexOf('#')
+  if (hash < 0) return resolveQuestion(model, index, asking)
+  const question = resolveQuestion(model, index, { ...asking, subject: asking.subject.slice(0, hash) })
+  if ('reason' in question) return question
+  const userset = question.subjectType.askable.get(asking.subject.slice(hash + 1))
+  return userset === undefined ? { part: 'subject', reason: 'unknown' } : { ...question, userset }
+}
+
 /** The object that the reference names; NONE where no tuple does, or where the reference is malformed. */
 export function objectNamed(model: Model, index: TupleIndex, reference: string): number {
   const type = typeOf(model, reference)
@@ -45,7 +55,8 @@ export function objectNamed(model: Model, index: TupleIndex, reference: string):
 
 const idAt = (reference: string): number => reference.indexOf(':') + 1
 
-const storedReference = (reference: string): string =>
+/** The reference as tuples have it: UUIDs in lower case. */
+export const storedReference = (reference: string): string =>
   reference.slice(0, idAt(reference)) + storedId(reference.slice(idAt(reference)))
 
 function typeOf(model: Model, reference: string): TypeModel | undefined {

@@ -3,7 +3,8 @@ import type { Askable, Model, RelationModel, TypeModel } from '../model.ts'
 import type { TupleColumns } from '../tuple.ts'
 import { grownColumn } from './columns.ts'
 import { EdgeChains, NONE } from './edge-chains.ts'
-import { EdgeConditions, type Condition } from './edge-conditions.ts'
+import { EdgeConditions, type Binding, type Condition } from './edge-conditions.ts'
+import { ObjectRevisions, REVISION_MAX } from './object-revisions.ts'
 import { ObjectTable } from './object-table.ts'
 import { PairTable } from './pair-table.ts'
 
@@ -36,6 +37,7 @@ export class TupleIndex {
   /** By type: the object `*`, or NONE while no tuple uses it. */
   readonly #wildcards: Int32Array
   readonly #subjectKinds: ReadonlySet<number | undefined>
+  readonly #revisions: ObjectRevisions
 
   // columns by object
   #relations = new Int32Array(0)
@@ -55,19 +57,21 @@ export class TupleIndex {
       .toSorted((a, b) => a.id - b.id)
     const rules = model.types.flatMap(({ relations }) => relations.flatMap(({ subjects }) => subjects))
     this.#subjectKinds = new Set(rules.map(({ relation }) => relation?.id))
+    this.#revisions = new ObjectRevisions(this, model.types)
     this.#growColumns()
   }
 
-  /** Adds a tuple; `unchanged` when it is there. */
-  touch(tuple: TupleColumns): Applied {
+  /** Adds a tuple that the revision made (0: not known), in place of one that differs in its condition; `unchanged` when it is there. */
+  touch(tuple: TupleColumns, revision: number): Applied {
     const found = findRule(this.#model, tuple)
     if ('reason' in found) return 'unknown'
     const set = this.#internSet(this.#intern(found.resourceType, tuple.resource_id), found.relation)
     const subject = this.#internSubject(found, tuple)
-    const condition = conditionOf(found, tuple)
+    const binding = { condition: conditionOf(found, tuple), revision: Math.min(revision, REVISION_MAX) }
     const edge = this.edges.find(set, subject)
-    if (edge !== NONE) return this.conditions.add(edge, condition) ? 'changed' : 'unchanged'
-    this.#addEdge(set, subject, condition)
+    if (edge === NONE) this.#addEdge(set, subject, binding)
+    else if (this.conditions.add(edge, binding)) this.#forgetRevisions(edge)
+    else return 'unchanged'
     return 'changed'
   }
 
@@ -79,6 +83,7 @@ export class TupleIndex {
     if (edge === NONE) return 'unchanged'
     const taken = this.conditions.take(edge, found.rule.caveat)
     if (taken === 'last') this.#removeEdge(edge)
+    else if (taken === 'taken') this.#forgetRevisions(edge)
     return taken === 'absent' ? 'unchanged' : 'changed'
   }
 
@@ -122,6 +127,14 @@ export class TupleIndex {
     return this.#edgesOfObject[object] ?? NONE
   }
 
+  /**
+   * The lowest revision among the tuples that have the object as their resource or, where there are none, as their
+   * subject: what lookup results are ordered by. 0 for an object without tuples.
+   */
+  firstRevision(object: number): number {
+    return this.#revisions.first(object)
+  }
+
   #intern(type: TypeModel, id: string): number {
     const known = this.objects.find(type.index, id, 0)
     if (known !== NONE) return known
@@ -130,6 +143,7 @@ export class TupleIndex {
     this.#relations[object] = 0
     this.#objectUses[object] = 0
     this.#edgesOfObject[object] = NONE
+    this.#revisions.forget(object)
     if (id === ALL) this.#wildcards[type.index] = object
     return object
   }
@@ -159,22 +173,44 @@ export class TupleIndex {
     return this.edges.find(set, subject)
   }
 
-  #addEdge(set: number, subject: number, condition: Condition | undefined): void {
+  #addEdge(set: number, subject: number, binding: Binding): void {
     const edge = this.edges.insert(set, subject)
     this.bySet.grow(this.edges.capacity)
     this.bySubject.grow(this.edges.capacity)
-    this.conditions.start(edge, condition)
+    this.conditions.grow(this.edges.capacity)
+    this.conditions.start(edge, binding)
     this.bySet.push(this.#subjectHeads(subject), set, edge)
     this.bySubject.push(this.#edgeHeads(subject), subject >> 1, edge)
     this.#use(this.#setUses, set)
     this.#use(isSet(subject) ? this.#setUses : this.#objectUses, subject >> 1)
     const object = this.sets.a(set)
+    // The first tuple of a resource outranks those that it is the subject of, whatever their revisions.
+    if (((this.#relations[object] ?? 0) & ~relationBit(SHARED_BIT)) === 0) this.#revisions.forget(object)
     this.#relations[object] = (this.#relations[object] ?? 0) | this.#bitOf(set)
+    this.#changeRevisions(edge)
+  }
+
+  /** Has the revisions of the edge's ends worked out anew where they may rest on the edge, which comes or goes. */
+  #changeRevisions(edge: number): void {
+    const revision = this.conditions.firstRevision(edge)
+    this.#revisions.changed(this.sets.a(this.edges.a(edge)), revision)
+    this.#revisions.changed(this.#objectOf(this.edges.b(edge)), revision)
+  }
+
+  #forgetRevisions(edge: number): void {
+    this.#revisions.forget(this.sets.a(this.edges.a(edge)))
+    this.#revisions.forget(this.#objectOf(this.edges.b(edge)))
+  }
+
+  /** The object of a subject code: itself, or the one that its set belongs to. */
+  #objectOf(subject: number): number {
+    return isSet(subject) ? this.sets.a(subject >> 1) : subject >> 1
   }
 
   #removeEdge(edge: number): void {
     const set = this.edges.a(edge)
     const subject = this.edges.b(edge)
+    this.#changeRevisions(edge)
     this.bySet.drop(this.#subjectHeads(subject), set, edge)
     this.bySubject.drop(this.#edgeHeads(subject), subject >> 1, edge)
     this.conditions.forget(edge)

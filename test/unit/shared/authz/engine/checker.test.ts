@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { HOPS_MAX, UndecidableError } from '../../../../../src/shared/authz/engine/checker.ts'
-import { UNKNOWN, VIOLATED, YES } from '../../../../../src/shared/authz/engine/verdict.ts'
+import { NO, UNKNOWN, VIOLATED, YES } from '../../../../../src/shared/authz/engine/verdict.ts'
+import { compileSchema } from '../../../../../src/shared/authz/language/compile.ts'
+import { parseSchema } from '../../../../../src/shared/authz/language/parser.ts'
 import { SERVICE_MODEL } from '../../../../../src/shared/authz/service-model.ts'
 import { PARENT_EDGES } from '../../../../support/authz-tree.ts'
 import { engineOf } from '../../../../support/authz-tuples.ts'
@@ -253,5 +255,76 @@ describe('a caveat', () => {
     const tuples = ['domain:acme#admin@group:staff#member', 'group:staff#member@user:ann[within_hours]']
     expect(under(VIOLATED, ...tuples).ask('domain:acme#manage@user:ann')).toBe('violated')
     expect(under(YES, ...tuples).ask('domain:acme#manage@user:ann')).toBe('yes')
+  })
+})
+
+describe('an arrow that wants all', () => {
+  const text = `caveat inside(place string) {
+    place == "inside"
+}
+definition user {}
+definition team {
+    relation member: user
+    relation lead: user
+}
+definition bin {}
+definition folder {
+    relation reader: user
+    permission view = reader
+}
+definition doc {
+    relation parent: folder | bin | folder with inside
+    relation crew: team#member | team#lead | folder
+    permission seen = parent->view
+    permission crewed = crew->member
+    permission viewed = crew->view
+}
+`
+  const readers = ['folder:f#reader@user:ann', 'folder:g#reader@user:ann', 'folder:h#reader@user:bob']
+
+  /** The arrows of `doc` as if they were written with `.all()`. */
+  function withAll(tuples: readonly string[], verdict = UNKNOWN) {
+    const model = compileSchema(parseSchema(text))
+    for (const permission of model.type('doc')?.permissions ?? []) {
+      Object.assign(permission, { expression: { ...permission.expression, op: 'all' } })
+    }
+    return engineOf(model, [...readers, ...tuples], () => verdict)
+  }
+
+  // Each row was asked of SpiceDB 1.54.
+  test.each([
+    ['holds where every object grants', ['doc:d#parent@folder:f', 'doc:d#parent@folder:g'], 'seen', 'yes'],
+    ['fails where one does not', ['doc:d#parent@folder:f', 'doc:d#parent@folder:h'], 'seen', 'no'],
+    ['fails where nothing is reached', [], 'seen', 'no'],
+    ['fails where an object has no such permission', ['doc:d#parent@folder:f', 'doc:d#parent@bin:x'], 'seen', 'no'],
+    ['fails where only such objects are reached', ['doc:d#parent@bin:x'], 'seen', 'no'],
+    ['is unknown where a tuple is', ['doc:d#parent@folder:f', 'doc:d#parent@folder:g[inside]'], 'seen', 'unknown'],
+    ['fails in spite of that', ['doc:d#parent@folder:f', 'doc:d#parent@folder:h[inside]'], 'seen', 'no'],
+    [
+      'asks the object of a set, once for each of its sets',
+      ['team:t#member@user:ann', 'doc:d#crew@team:t#member', 'doc:d#crew@team:t#lead'],
+      'crewed',
+      'yes',
+    ],
+    ['takes objects and sets together', ['doc:d#crew@folder:f', 'doc:d#crew@team:t#member'], 'viewed', 'no'],
+  ])('%s', (_, tuples, permission, answer) => {
+    expect(withAll(tuples).ask(`doc:d#${permission}@user:ann`)).toBe(answer)
+  })
+
+  test('is violated where the caveat of one tuple is', () => {
+    const tuples = ['doc:d#parent@folder:f', 'doc:d#parent@folder:g[inside]']
+    expect(withAll(tuples, VIOLATED).ask('doc:d#seen@user:ann')).toBe('violated')
+    expect(withAll(tuples, YES).ask('doc:d#seen@user:ann')).toBe('yes')
+  })
+
+  test('passes over tuples that have expired', () => {
+    const expired = 'doc:d#parent@folder:h[inside]'
+    expect(withAll(['doc:d#parent@folder:f', expired], NO).ask('doc:d#seen@user:ann')).toBe('yes')
+    expect(withAll([expired], NO).ask('doc:d#seen@user:bob')).toBe('no')
+  })
+
+  test('names the way to one of them', () => {
+    const { path } = withAll(['doc:d#parent@folder:f', 'doc:d#parent@folder:g'])
+    expect(path('doc:d#seen@user:ann')).toEqual(['parent', 'view', 'reader'])
   })
 })

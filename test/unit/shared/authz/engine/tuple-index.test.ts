@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { TupleIndex } from '../../../../../src/shared/authz/engine/tuple-index.ts'
+import { YES } from '../../../../../src/shared/authz/engine/verdict.ts'
 import { tupleTexts } from '../../../../support/authz-arbitraries.ts'
 import { engineOf, tuple } from '../../../../support/authz-tuples.ts'
 import { depth } from '../../../../support/depth.ts'
@@ -56,20 +57,82 @@ test('after any touches and removals an index answers as one that was filled wit
   fc.assert(
     fc.property(histories, (history) => {
       const grown = engineOf(SCHEMA, [])
-      const left = new Set<string>()
-      for (const { text, isTouch } of history) {
-        const wasThere = left.has(text)
-        if (isTouch) left.add(text)
-        else left.delete(text)
-        const applied = isTouch ? grown.index.touch(tuple(text)) : grown.index.remove(tuple(text))
-        expect(applied).toBe(wasThere === isTouch ? 'unchanged' : 'changed')
+      const left = new Map<string, number>()
+      for (const [revision, { text, isTouch }] of history.entries()) {
+        const before = left.get(text)
+        if (!isTouch) left.delete(text)
+        else if (before === undefined) left.set(text, revision)
+        const { index } = grown
+        const applied = isTouch ? index.touch(tuple(text), before ?? revision) : index.remove(tuple(text))
+        expect(applied).toBe((before !== undefined) === isTouch ? 'unchanged' : 'changed')
+        if (revision % 7 === 0) firstRevisions(index)
       }
-      const fresh = engineOf(SCHEMA, [...left])
+      const fresh = engineOf(SCHEMA, [])
+      for (const [text, revision] of left) fresh.index.touch(tuple(text), revision)
       expect(answers(grown.ask)).toEqual(answers(fresh.ask))
       expect(sizes(grown.index)).toEqual(sizes(fresh.index))
+      expect(firstRevisions(grown.index)).toEqual(firstRevisionsOf(left))
     }),
     { numRuns: depth({ ci: 150, deep: 5_000 }) },
   )
+})
+
+const TYPES = ['user', 'group', 'folder', 'file']
+const NAMES = TYPES.flatMap((type) => [0, 1, 2, 3].map((at) => `${type}:${type}-${at}`))
+
+function firstRevisions(index: TupleIndex): Record<string, number> {
+  const known = NAMES.flatMap((name) => {
+    const [type = '', id = ''] = name.split(':')
+    const object = index.objects.find(TYPES.indexOf(type), id, 0)
+    return object < 0 ? [] : [[name, index.firstRevision(object)] as const]
+  })
+  return Object.fromEntries(known)
+}
+
+/** The same from the tuples themselves. */
+function firstRevisionsOf(tuples: ReadonlyMap<string, number>): Record<string, number> {
+  const all = [...tuples].map(([text, revision]) => {
+    const { resource_type, resource_id, subject_type, subject_id } = tuple(text)
+    return { resource: `${resource_type}:${resource_id}`, subject: `${subject_type}:${subject_id}`, revision }
+  })
+  const known = NAMES.flatMap((name) => {
+    const asResource = all.filter(({ resource }) => resource === name)
+    const first = asResource.length > 0 ? asResource : all.filter(({ subject }) => subject === name)
+    return first.length === 0 ? [] : [[name, Math.min(...first.map(({ revision }) => revision))] as const]
+  })
+  return Object.fromEntries(known)
+}
+
+describe('the first revision of an object', () => {
+  const found = (index: TupleIndex, type: number, id: string) => index.firstRevision(index.objects.find(type, id, 0))
+
+  test('is that of its first tuple as a resource, though it was a subject before', () => {
+    const { index } = engineOf(SCHEMA, [])
+    index.touch(tuple('folder:top#parent@folder:f'), 3)
+    expect(found(index, 2, 'f')).toBe(3)
+    index.touch(tuple('folder:f#reader@user:u'), 9)
+    index.touch(tuple('folder:f#writer@user:u'), 12)
+    expect(found(index, 2, 'f')).toBe(9)
+    index.remove(tuple('folder:f#reader@user:u'))
+    expect(found(index, 2, 'f')).toBe(12)
+    index.remove(tuple('folder:f#writer@user:u'))
+    expect(found(index, 2, 'f')).toBe(3)
+  })
+
+  test('is the lowest of tuples that differ only in their caveat', () => {
+    const { index } = engineOf(SCHEMA, [])
+    index.touch(tuple('file:a#reader@user:u[inside]'), 4)
+    index.touch(tuple('file:a#reader@user:u'), 5)
+    expect(found(index, 3, 'a')).toBe(4)
+    index.remove(tuple('file:a#reader@user:u[inside]'))
+    expect(found(index, 3, 'a')).toBe(5)
+  })
+
+  test('ends where 32 bits do', () => {
+    const { index } = engineOf(SCHEMA, [])
+    index.touch(tuple('file:a#reader@user:u'), 2 ** 40)
+    expect(found(index, 3, 'a')).toBe(2 ** 32 - 2)
+  })
 })
 
 test('an index that was emptied holds nothing', () => {
@@ -103,7 +166,7 @@ describe('what the schema does not have is left out', () => {
   ]
   test.each(refused)('%s', (_, text) => {
     const { index } = engineOf(SCHEMA, [])
-    expect(index.touch(tuple(text))).toBe('unknown')
+    expect(index.touch(tuple(text), 0)).toBe('unknown')
     expect(index.remove(tuple(text))).toBe('unknown')
     expect(sizes(index)).toEqual({ objects: 0, sets: 0, edges: 0, conditions: 0 })
   })
@@ -117,7 +180,7 @@ describe('tuples that differ only in their caveat', () => {
   test('hold together when one of them does', () => {
     const { ask, index } = engineOf(SCHEMA, [caveated])
     expect(ask(question)).toBe('unknown')
-    index.touch(tuple(bare))
+    index.touch(tuple(bare), 0)
     expect(ask(question)).toBe('yes')
   })
 
@@ -137,6 +200,24 @@ describe('tuples that differ only in their caveat', () => {
     index.remove(tuple(caveated))
     expect(ask(question)).toBe('yes')
     expect(index.conditions.size).toBe(0)
+  })
+})
+
+describe('a tuple replaces', () => {
+  const question = 'file:a#reader@user:u'
+  const caveated = { ...tuple('file:a#reader@user:u[inside]'), caveat_context: { place: 'inside' } }
+
+  test('the one of the same caveat, whatever values that gave', () => {
+    const seen: unknown[] = []
+    const { ask, index } = engineOf(SCHEMA, [], ({ context }) => {
+      seen.push(context)
+      return YES
+    })
+    expect(index.touch(caveated, 1)).toBe('changed')
+    expect(index.touch(caveated, 1)).toBe('unchanged')
+    expect(index.touch({ ...caveated, caveat_context: { place: 'outside' } }, 1)).toBe('changed')
+    expect(ask(question)).toBe('yes')
+    expect(seen).toEqual([{ place: 'outside' }])
   })
 })
 

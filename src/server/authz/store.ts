@@ -1,0 +1,62 @@
+import type { Selectable } from 'kysely'
+import type { RoleSubject } from '../../shared/role-subjects.ts'
+import type { Db } from '../ports/datastore.ts'
+import type { RelationTupleRow } from '../ports/tables.ts'
+
+export type TupleRecord = Selectable<RelationTupleRow>
+
+const written = (db: Db) => db.selectFrom('relation_tuples').selectAll().where('structural', '=', false)
+
+/** A tuple of a Project: those alone are the tuple API's. */
+export function findProjectTuple(db: Db, id: string): Promise<TupleRecord | undefined> {
+  return written(db).where('id', '=', id).where('project_id', 'is not', null).executeTakeFirst()
+}
+
+/** A role on exactly that object. */
+export function findRole(
+  db: Db,
+  object: { readonly type: string; readonly id: string },
+  tupleId: string,
+): Promise<TupleRecord | undefined> {
+  return written(db)
+    .where('id', '=', tupleId)
+    .where('resource_type', '=', object.type)
+    .where('resource_id', '=', object.id)
+    .executeTakeFirst()
+}
+
+/** The live tuple that is the same but for its id. */
+export function findSame(db: Db, tuple: TupleParts): Promise<TupleRecord | undefined> {
+  return written(db)
+    .where('subject_type', '=', tuple.subject_type)
+    .where('subject_id', '=', tuple.subject_id)
+    .where('subject_relation', '=', tuple.subject_relation)
+    .where('relation', '=', tuple.relation)
+    .where('resource_type', '=', tuple.resource_type)
+    .where('resource_id', '=', tuple.resource_id)
+    .where('caveat_name', '=', tuple.caveat_name)
+    .executeTakeFirst()
+}
+
+type TupleParts = Pick<
+  TupleRecord,
+  'subject_type' | 'subject_id' | 'subject_relation' | 'relation' | 'resource_type' | 'resource_id' | 'caveat_name'
+>
+
+/** The memberships of one subject in a group, with a caveat or without. */
+export function findMemberships(db: Db, groupId: string, subject: RoleSubject): Promise<TupleRecord[]> {
+  return written(db)
+    .where('resource_type', '=', 'group')
+    .where('resource_id', '=', groupId)
+    .where('relation', '=', 'member')
+    .where('subject_type', '=', subject.type)
+    .where('subject_id', '=', subject.id)
+    .orderBy('id')
+    .execute()
+}
+
+/** The Domain of a group; undefined when there is no such group. */
+export async function findGroupDomain(db: Db, groupId: string): Promise<string | undefined> {
+  const group = await db.selectFrom('groups').select('domain_id').where('id', '=', groupId).executeTakeFirst()
+  return group?.domain_id
+}

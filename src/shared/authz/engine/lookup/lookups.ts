@@ -1,0 +1,141 @@
+import type { Model, TypeModel } from '../../model.ts'
+import type { Checker, ConditionVerdict } from '../checker.ts'
+import { NO_OBJECT } from '../object-table.ts'
+import {
+  resolveQuestion,
+  resolveSetQuestion,
+  storedReference,
+  type Asking,
+  type QuestionFault,
+} from '../resolve-question.ts'
+import type { TupleIndex } from '../tuple-index.ts'
+import { NO, UNKNOWN, YES, type Verdict } from '../verdict.ts'
+import { orderedReferences } from './object-order.ts'
+import { ResourceWalk } from './resource-walk.ts'
+import { reverseGraph } from './reverse-graph.ts'
+import { subjectReach, type SubjectReach } from './subject-reach.ts'
+import { verdictIn, type SubjectSet } from './subject-set.ts'
+import { SubjectWalk } from './subject-walk.ts'
+
+export interface LookupsDeps {
+  readonly model: Model
+  readonly index: TupleIndex
+  readonly checker: Checker
+}
+
+export interface ResourcesAsking {
+  /** `<type>:<id>`, or `<type>:<id>#<relation>` for the set itself. */
+  readonly subject: string
+  readonly relation: string
+  readonly resourceType: string
+}
+
+export interface SubjectsAsking {
+  readonly subjectType: string
+  readonly relation: string
+  /** `<type>:<id>`. */
+  readonly resource: string
+}
+
+/** References `<type>:<id>` in the order of lookup results; none is in both. */
+export interface FoundResources {
+  readonly granted: readonly string[]
+  /** Those that depend on values that nobody gave. */
+  readonly conditional: readonly string[]
+}
+
+export interface FoundSubjects extends FoundResources {
+  /**
+   * Those of `granted`, and `<type>:*` where the wildcard grants everyone of the type without exception, in the order of
+   * lookup results.
+   */
+  readonly unconditional: readonly string[]
+  /** How far everyone else of the type has it. */
+  readonly wildcard?: {
+    readonly verdict: 'granted' | 'conditional'
+    /** Those who do not, although everyone else does. */
+    readonly excluded: readonly string[]
+  }
+}
+
+/**
+ * Finds whole sets by walks that visit what leads to a result and nothing else. Every answer is what checks of each object
+ * or subject would say.
+ */
+export interface Lookups {
+  /** What a subject has something on. @throws UndecidableError */
+  resources(asking: ResourcesAsking, holds: ConditionVerdict): FoundResources | QuestionFault
+  /** Who has something on a resource. Subjects that no tuple names are told by `wildcard`. @throws UndecidableError */
+  subjects(asking: SubjectsAsking, holds: ConditionVerdict): FoundSubjects | QuestionFault
+}
+
+const NOTHING: FoundResources = { granted: [], conditional: [] }
+const NOBODY: FoundSubjects = { ...NOTHING, unconditional: [] }
+
+/** An id that may be asked about, where only the type matters. */
+const ANY_ID = '-'
+
+const objectOf = (subject: string): string => subject.split('#', 1)[0] ?? ''
+
+/** Lookups over an index. Reads the model once; give each index its own. */
+export function createLookups({ model, index, checker }: LookupsDeps): Lookups {
+  const walked = { index, checker, graph: reverseGraph(model) }
+  const reaches = new Map<TypeModel, SubjectReach>()
+
+  function reachOf(type: TypeModel): SubjectReach {
+    const reach = reaches.get(type) ?? subjectReach(model, type)
+    reaches.set(type, reach)
+    return reach
+  }
+
+  const ordered = (type: TypeModel, objects: readonly number[]) => orderedReferences(index, type.name, objects)
+
+  function told(type: TypeModel, set: SubjectSet): FoundSubjects {
+    const subjects = new Set([...set.named.keys(), ...set.except.keys()])
+    const having = (verdict: Verdict) => [...subjects].filter((subject) => verdictIn(set, subject) === verdict)
+    const granted = having(YES)
+    const conditional = ordered(type, having(UNKNOWN))
+    const names = ordered(type, granted)
+    if (set.everyone === NO) return { granted: names, conditional, unconditional: names }
+    const excluded = ordered(type, having(NO))
+    const isEveryone = set.everyone === YES && granted.length === subjects.size
+    const unconditional = isEveryone ? ordered(type, [...granted, index.wildcard(type)]) : names
+    const verdict = set.everyone === YES ? 'granted' : 'conditional'
+    return { granted: names, conditional, unconditional, wildcard: { verdict, excluded } }
+  }
+
+  /** An object that no tuple names has nothing but what it has on itself. */
+  function ofItself(asking: Asking, holds: ConditionVerdict): FoundResources {
+    const question = resolveSetQuestion(model, index, asking)
+    if ('reason' in question || question.subject !== NO_OBJECT) return NOTHING
+    const verdict = checker.check(question, holds, false)
+    return verdict === YES ? { granted: [storedReference(asking.resource)], conditional: [] } : NOTHING
+  }
+
+  return {
+    resources({ resourceType, ...asking }, holds) {
+      const question = resolveSetQuestion(model, index, { ...asking, resource: `${resourceType}:${ANY_ID}` })
+      if ('reason' in question) return question
+      const { subject, subjectType, asked } = question
+      const isAlone = subject <= NO_OBJECT && subjectType === asked.type
+      const itself = isAlone ? ofItself({ ...asking, resource: objectOf(asking.subject) }, holds) : NOTHING
+      const { granted, conditional } = new ResourceWalk(walked, question, holds).run()
+      return {
+        granted: [...itself.granted, ...ordered(asked.type, granted)],
+        conditional: ordered(asked.type, conditional),
+      }
+    },
+    subjects({ subjectType, relation, resource }, holds) {
+      const question = resolveQuestion(model, index, { subject: `${subjectType}:${ANY_ID}`, relation, resource })
+      if ('reason' in question) return question
+      const { subjectType: type, asked } = question
+      if (question.resource === NO_OBJECT) {
+        if (type !== asked.type) return NOBODY
+        const itself = ofItself({ subject: resource, relation, resource }, holds)
+        return { ...itself, unconditional: itself.granted }
+      }
+      const walk = new SubjectWalk({ index, type, reach: reachOf(type), holds })
+      return told(type, walk.run(question.resource, asked))
+    },
+  }
+}

@@ -1,0 +1,100 @@
+import { NO, UNKNOWN, YES, type Verdict } from '../verdict.ts'
+
+/** Subjects of one type by number, each with how far it is in the set: NO, UNKNOWN or YES. */
+export interface SubjectSet {
+  /** Those that are in it by themselves. */
+  readonly named: Map<number, Verdict>
+  /** Those of whom the wildcard holds less than of everyone. */
+  readonly except: Map<number, Verdict>
+  /** Everyone else: what the wildcard gives. */
+  everyone: Verdict
+}
+
+/** A set that nobody is in. */
+export function emptySet(): SubjectSet {
+  return { named: new Map(), except: new Map(), everyone: NO }
+}
+
+export function isEmpty({ named, everyone }: SubjectSet): boolean {
+  return everyone === NO && named.size === 0
+}
+
+/** How far the subject is in the set. */
+export function verdictIn(set: SubjectSet, subject: number): Verdict {
+  return Math.max(set.named.get(subject) ?? NO, throughWildcard(set, subject))
+}
+
+/** Puts one subject into the set. */
+export function addNamed({ named }: SubjectSet, subject: number, verdict: Verdict): void {
+  if (verdict > (named.get(subject) ?? NO)) named.set(subject, verdict)
+}
+
+/** Puts everyone into the set. */
+export function addEveryone(set: SubjectSet, verdict: Verdict): void {
+  set.everyone = Math.max(set.everyone, verdict)
+  for (const [subject, excepted] of set.except) raiseExcept(set, subject, Math.max(excepted, verdict))
+}
+
+/** Puts in whoever is in `other`, at most as far as `most`. */
+export function addAll(set: SubjectSet, other: SubjectSet, most: Verdict): void {
+  for (const [subject, verdict] of other.named) addNamed(set, subject, Math.min(verdict, most))
+  const subjects = new Set([...set.except.keys(), ...other.except.keys()])
+  const throughBoth = [...subjects].map((subject) => {
+    const throughOther = Math.min(throughWildcard(other, subject), most)
+    return [subject, Math.max(throughWildcard(set, subject), throughOther)] as const
+  })
+  set.everyone = Math.max(set.everyone, Math.min(other.everyone, most))
+  for (const [subject, verdict] of throughBoth) raiseExcept(set, subject, verdict)
+}
+
+/** Those who are in both sets. */
+export function intersectionOf(a: SubjectSet, b: SubjectSet): SubjectSet {
+  const both = emptySet()
+  both.everyone = Math.min(a.everyone, b.everyone)
+  for (const subject of a.named.keys()) addNamed(both, subject, Math.min(verdictIn(a, subject), verdictIn(b, subject)))
+  for (const subject of b.named.keys()) addNamed(both, subject, Math.min(verdictIn(a, subject), verdictIn(b, subject)))
+  for (const subject of new Set([...a.except.keys(), ...b.except.keys()])) {
+    raiseExcept(both, subject, Math.min(throughWildcard(a, subject), throughWildcard(b, subject)))
+  }
+  return both
+}
+
+/** Those who are in the one set but not in the other. */
+export function exclusionOf(from: SubjectSet, without: SubjectSet): SubjectSet {
+  const rest = emptySet()
+  rest.everyone = lessExcluded(from.everyone, without.everyone)
+  for (const [subject, verdict] of from.named) {
+    addNamed(rest, subject, lessExcluded(verdict, verdictIn(without, subject)))
+  }
+  if (from.everyone === NO) return rest
+  for (const subject of new Set([...from.except.keys(), ...without.named.keys(), ...without.except.keys()])) {
+    const left = lessExcluded(throughWildcard(from, subject), verdictIn(without, subject))
+    if (left > rest.everyone) addNamed(rest, subject, left)
+    else raiseExcept(rest, subject, left)
+  }
+  return rest
+}
+
+/** Whether the sets hold the same subjects equally far. */
+export function isSameSet(a: SubjectSet, b: SubjectSet): boolean {
+  return a.everyone === b.everyone && isSameMap(a.named, b.named) && isSameMap(a.except, b.except)
+}
+
+function throughWildcard({ everyone, except }: SubjectSet, subject: number): Verdict {
+  return except.get(subject) ?? everyone
+}
+
+/** An exception is one only as long as it is below everyone. */
+function raiseExcept({ everyone, except }: SubjectSet, subject: number, verdict: Verdict): void {
+  if (verdict < everyone) except.set(subject, verdict)
+  else except.delete(subject)
+}
+
+function lessExcluded(base: Verdict, excluded: Verdict): Verdict {
+  if (excluded === YES) return NO
+  return excluded === UNKNOWN ? Math.min(base, UNKNOWN) : base
+}
+
+function isSameMap(a: ReadonlyMap<number, Verdict>, b: ReadonlyMap<number, Verdict>): boolean {
+  return a.size === b.size && [...a].every(([subject, verdict]) => b.get(subject) === verdict)
+}

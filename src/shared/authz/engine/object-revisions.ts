@@ -1,0 +1,86 @@
+import type { TypeModel } from '../model.ts'
+import { grownColumn } from './columns.ts'
+import { NONE } from './edge-chains.ts'
+import type { TupleIndex } from './tuple-index.ts'
+
+/** Not worked out, or no longer right. Above every revision. */
+const STALE = 0xffffffff
+
+/** Revisions are kept in 32 bits; whatever comes after four thousand million of them counts as one. */
+export const REVISION_MAX = STALE - 1
+
+/**
+ * When each object came to be: the lowest revision among the tuples that have it as their resource or, where there are
+ * none, as their subject. Worked out when it is asked for, and kept while no change can have lowered or raised it.
+ */
+export class ObjectRevisions {
+  readonly #index: TupleIndex
+  readonly #types: readonly TypeModel[]
+  /** By object; empty until the first is asked for. */
+  #known = new Uint32Array(0)
+
+  constructor(index: TupleIndex, types: readonly TypeModel[]) {
+    this.#index = index
+    this.#types = types
+  }
+
+  /** 0 for an object without tuples. */
+  first(object: number): number {
+    const { capacity } = this.#index.objects
+    if (this.#known.length < capacity) this.#known = grownColumn(this.#known, capacity, STALE)
+    const known = this.#known[object] ?? STALE
+    if (known !== STALE) return known
+    const found = this.#find(object)
+    this.#known[object] = found
+    return found
+  }
+
+  /** Says that tuples of the object changed, none of them of a lower revision than `revision`. */
+  changed(object: number, revision: number): void {
+    const known = this.#known[object]
+    if (known !== undefined && revision <= known) this.#known[object] = STALE
+  }
+
+  /** Says that nothing is known of the object any more. */
+  forget(object: number): void {
+    if (object < this.#known.length) this.#known[object] = STALE
+  }
+
+  #find(object: number): number {
+    const type = this.#types[this.#index.objects.typeOf(object)]
+    if (type === undefined) return 0
+    const asResource = this.#asResource(object, type)
+    const found = asResource === STALE ? this.#asSubject(object, type) : asResource
+    return found === STALE ? 0 : found
+  }
+
+  #asResource(object: number, { relations }: TypeModel): number {
+    const { bySet, sets } = this.#index
+    let lowest = STALE
+    for (const { id } of relations) {
+      const set = sets.find(object, id)
+      if (set === NONE) continue
+      lowest = Math.min(lowest, this.#lowest(this.#index.firstObjectSubject(set), bySet))
+      lowest = Math.min(lowest, this.#lowest(this.#index.firstSetSubject(set), bySet))
+    }
+    return lowest
+  }
+
+  #asSubject(object: number, { relations, permissions }: TypeModel): number {
+    const { bySubject, sets } = this.#index
+    let lowest = this.#lowest(this.#index.firstEdgeOfObject(object), bySubject)
+    for (const { id } of [...relations, ...permissions]) {
+      const set = this.#index.isSubjectKind(id) ? sets.find(object, id) : NONE
+      if (set !== NONE) lowest = Math.min(lowest, this.#lowest(this.#index.firstEdgeOfSet(set), bySubject))
+    }
+    return lowest
+  }
+
+  #lowest(first: number, chain: TupleIndex['bySet']): number {
+    let lowest = STALE
+    for (let edge = first; edge !== NONE; edge = chain.next(edge)) {
+      lowest = Math.min(lowest, this.#index.conditions.firstRevision(edge))
+    }
+    return lowest
+  }
+}

@@ -1,0 +1,181 @@
+import { z } from 'zod'
+import { Instant, pageOf, Uuid, uuidField } from './fields.ts'
+
+/** A part of a triple as callers write it; wrong ones answer `invalid_triple`. */
+export const Part = (describe: string): z.ZodType<string, string> =>
+  z.string().max(512).min(1).meta({ problem: 'invalid_triple', description: describe })
+
+/** Names of facts that caveats may use. Values are dropped unread: they come from the server (decisions: Caveats). */
+export const CaveatContext = z
+  .record(z.string().max(128), z.unknown())
+  .describe('Names of the facts that caveats may use; values are ignored')
+
+/** What a tuple stores: the caveat under `caveat_name`, and beside it names alone. */
+const TupleCaveat = z
+  .record(z.string().min(1).max(128), z.unknown())
+  .meta({ problem: 'invalid_triple' })
+  .describe('caveat_name names the caveat to attach; of every other member the name alone is kept')
+
+const triple = {
+  subject: Part('user:<uuid>, serviceaccount:<uuid>, group:<uuid>#member, or <type>:* for everyone of the type'),
+  relation: Part('Role on the resource'),
+  resource: Part('The Project, or an object in it: <type>:<id>'),
+}
+
+export const RelationTuple = z
+  .object({
+    id: Uuid.describe('Derived from subject, relation, resource and caveat: one binding has one id'),
+    subject: z.string(),
+    relation: z.string(),
+    resource: z.string(),
+    caveat_context: z
+      .record(z.string(), z.string().nullable())
+      .optional()
+      .describe('caveat_name with the name of the caveat, and the names of the fields, each null'),
+    created_at: Instant,
+  })
+  .meta({ id: 'RelationTuple' })
+
+export const RelationTupleList = pageOf(RelationTuple).meta({ id: 'RelationTupleList' })
+
+const binding = { ...triple, caveat_context: TupleCaveat.optional() }
+
+export const RelationTupleCreateRequest = z.strictObject(binding).meta({ id: 'RelationTupleCreateRequest' })
+
+export const RelationTuplePatchRequest = z.strictObject(binding).meta({ id: 'RelationTuplePatchRequest' })
+
+/** Most tuples of one bulk create. */
+export const BULK_TUPLES_MAX = 1000
+
+export const RelationTupleBulkRequest = z
+  .strictObject({
+    tuples: z
+      .array(
+        z.strictObject({
+          project_id: uuidField('invalid_project_id', 'Project that the resource lies in'),
+          ...binding,
+        }),
+      )
+      .min(1)
+      .max(BULK_TUPLES_MAX)
+      .describe('What to create, at most 1000; all of it or nothing'),
+  })
+  .meta({ id: 'RelationTupleBulkRequest' })
+
+export const RelationTupleBulkResponse = z
+  .object({ items: z.array(RelationTuple).describe('The tuples in the order in which they were asked for') })
+  .meta({ id: 'RelationTupleBulkResponse' })
+
+const toCreate = z.literal('create')
+const toDelete = z.literal('delete')
+const tupleId = uuidField('invalid_tuple_id', 'Tuple that would be deleted')
+const roleObject = Part('domain:<uuid> or platform:main')
+const membership = { group: Part('group:<uuid>'), subject: triple.subject }
+
+const TupleEdit = z.discriminatedUnion('op', [
+  z.strictObject({
+    kind: z.literal('tuple'),
+    op: toCreate,
+    project_id: uuidField('invalid_project_id', 'Project that the resource lies in'),
+    ...binding,
+  }),
+  z.strictObject({ kind: z.literal('tuple'), op: toDelete, tuple_id: tupleId }),
+])
+
+const GrantEdit = z.discriminatedUnion('op', [
+  z.strictObject({
+    kind: z.literal('grant'),
+    op: toCreate,
+    subject: triple.subject,
+    relation: triple.relation,
+    resource: roleObject,
+  }),
+  z.strictObject({ kind: z.literal('grant'), op: toDelete, resource: roleObject, tuple_id: tupleId }),
+])
+
+const MembershipEdit = z.discriminatedUnion('op', [
+  z.strictObject({ kind: z.literal('membership'), op: toCreate, ...membership }),
+  z.strictObject({ kind: z.literal('membership'), op: toDelete, ...membership }),
+])
+
+/** Most changes of one preview, and the most that an answer lists. */
+export const IMPACT_EDITS_MAX = 100
+export const IMPACT_CHANGES_MAX = 1000
+
+export const ImpactRequest = z
+  .strictObject({
+    edits: z
+      .array(z.discriminatedUnion('kind', [TupleEdit, GrantEdit, MembershipEdit]))
+      .min(1)
+      .max(IMPACT_EDITS_MAX)
+      .describe('Changes to try together, in order: of tuples, of grants, of memberships'),
+    changes_max: z.int().min(1).max(IMPACT_CHANGES_MAX).optional().describe('Most changes to list; 200 when absent'),
+  })
+  .meta({ id: 'ImpactRequest' })
+
+export const ImpactResponse = z
+  .object({
+    changes: z
+      .array(
+        z
+          .object({
+            subject: z.string(),
+            permission: z.string(),
+            resource: z.string(),
+            change: z.enum(['gains', 'loses']),
+          })
+          .meta({ id: 'PermissionChange' }),
+      )
+      .describe('Who would gain or lose which permission on what, by resource, permission and subject'),
+    count: z.int().describe('How many changes there are, listed or not'),
+    hidden_count: z.int().describe('How many of those looked at are left out because the caller may not read them'),
+    complete: z.boolean().describe('Whether every question that the edits touch was asked'),
+    correlation_id: z.string(),
+  })
+  .meta({ id: 'ImpactResponse' })
+
+const Outcome = z.enum(['granted', 'denied', 'conditional'])
+
+/**
+ * One question within a check, with what it was answered from. A part that names something the caller may not read is
+ * `hidden`: its kind is all that it says.
+ */
+const ExplanationShape = z.object({
+  kind: z
+    .enum([
+      'permission',
+      'relation',
+      'union',
+      'intersection',
+      'exclusion',
+      'arrow',
+      'all',
+      'self',
+      'nil',
+      'tuple',
+      'hidden',
+    ])
+    .describe('What was evaluated; hidden where the caller may not read what it names'),
+  outcome: Outcome.optional(),
+  object: z.string().optional(),
+  name: z.string().optional().describe('Relation or permission; absent for operators'),
+  subject: z.string().optional().describe('Subject of a tuple'),
+  condition: z
+    .object({
+      caveat: z.string().describe('Empty for a tuple that only expires'),
+      outcome: Outcome,
+      missing: z.array(z.string()).describe('Facts without which the caveat cannot be told'),
+      is_expired: z.boolean(),
+    })
+    .optional()
+    .describe('What a tuple depends on'),
+  omitted: z.enum(['repeated', 'cycle', 'too_large']).optional().describe('Why the parts are left out'),
+})
+
+type ExplanationAnswer = z.output<typeof ExplanationShape> & { parts: ExplanationAnswer[] }
+
+export const Explanation: z.ZodType<ExplanationAnswer> = ExplanationShape.extend({
+  get parts(): z.ZodArray<z.ZodType<ExplanationAnswer>> {
+    return z.array(Explanation).describe('In the order of evaluation')
+  },
+}).meta({ id: 'Explanation' })
