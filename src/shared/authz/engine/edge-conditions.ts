@@ -55,6 +55,13 @@ export class EdgeConditions {
     return this.#byEdge.size
   }
 
+  /** Tuples that share their edge with another one. */
+  get extraTuples(): number {
+    let extra = 0
+    for (const alternatives of this.#byEdge.values()) extra += sizeOf(alternatives) - 1
+    return extra
+  }
+
   /** Lowest revision among the edge's tuples. */
   firstRevision(edge: number): number {
     return this.#revisions[edge] ?? 0

@@ -85,6 +85,11 @@ export class TupleIndex {
     return taken === 'absent' ? 'unchanged' : 'changed'
   }
 
+  /** How many tuples there are. */
+  get tuples(): number {
+    return this.edges.size + this.conditions.extraTuples
+  }
+
   /** A copy of everything, to be taken over by an index of the same schema. */
   image(): IndexImage {
     const edges = this.edges.copyRows()
