@@ -6,12 +6,14 @@ import { SERVICE_MODEL } from '../../../shared/authz/service-model.ts'
 import { invalidTriple } from '../../../shared/authz/validate-tuple.ts'
 import { problem } from '../../../shared/problems.ts'
 import type { Authorizer, CheckQuery, Decision } from '../../ports/authorizer.ts'
+import type { AuthzInsight } from '../../ports/authz-insight.ts'
 import type { AuthzLookups } from '../../ports/authz-lookups.ts'
 import type { ChangeFeed } from '../../ports/change-feed.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import { createSettingsCache } from './domain-settings.ts'
 import { followTuples, type LoadedTuples } from './follow-tuples.ts'
 import { createHomes } from './homes.ts'
+import { createEmbeddedInsight } from './insight.ts'
 import { createEmbeddedLookups } from './lookups.ts'
 import { answered, decided, serverConditions, type Needs } from './server-conditions.ts'
 import { createTupleRules, type TupleRules } from './tuple-rules.ts'
@@ -25,6 +27,7 @@ export interface EmbeddedAuthorizerDeps {
 /** The authorizer, with what else its index answers. */
 export interface EmbeddedAuthorizer extends Authorizer, TupleRules {
   readonly lookups: AuthzLookups
+  readonly insight: AuthzInsight
   /** What the index holds, for metrics; zeros until the feed has loaded it. Unknown tuples are those that the schema does not have. */
   stats(): { readonly tuples: number; readonly objects: number; readonly unknownTuples: number }
 }
@@ -52,6 +55,8 @@ export function createEmbeddedAuthorizer({ datastore, changeFeed }: EmbeddedAuth
     async () => settings.drop(),
   )
 
+  const answering = { model: SERVICE_MODEL, usableTuples, settings }
+
   function usableTuples(): LoadedTuples {
     const tuples = currentTuples()
     if (tuples === undefined || !changeFeed.isFresh()) throw problem('authz_unavailable')
@@ -74,7 +79,8 @@ export function createEmbeddedAuthorizer({ datastore, changeFeed }: EmbeddedAuth
   return {
     kind: 'embedded',
     ...createTupleRules(() => currentTuples()?.index),
-    lookups: createEmbeddedLookups({ model: SERVICE_MODEL, usableTuples, settings }),
+    lookups: createEmbeddedLookups(answering),
+    insight: createEmbeddedInsight({ ...answering, homeIn }),
     check: (query) => answered(settings, () => decide(query)),
     domainOf: (reference) => homeIn(usableTuples().index, reference),
     pathOf: (resourceType, relation) => paths.get(`${resourceType}#${relation}`) ?? [],
