@@ -1,5 +1,8 @@
 import pino from 'pino'
-import { createEmbeddedAuthorizer } from '../../src/server/adapters/embedded-authz/authorizer.ts'
+import {
+  createEmbeddedAuthorizer,
+  type EmbeddedAuthorizer,
+} from '../../src/server/adapters/embedded-authz/authorizer.ts'
 import { masterKeyOf } from '../../src/server/adapters/keyring/master-key.ts'
 import { openRing } from '../../src/server/adapters/keyring/open-keyring.ts'
 import { createKeyring, createSecretStore } from '../../src/server/adapters/keyring/ring.ts'
@@ -26,6 +29,7 @@ export interface ControlPlaneParts {
   readonly ids: IdSource
   readonly clock: Clock
   readonly feed: ChangeFeed
+  readonly authorizer: EmbeddedAuthorizer
   readonly unitOfWork: UnitOfWork
   readonly keyring: Keyring
   readonly secrets: SecretStore
@@ -85,7 +89,7 @@ export async function startControlPlane(
   const keyring = createKeyring(ring)
   const secrets = createSecretStore(ring)
   const signer = await openSigner({ datastore, secrets, clock })
-  const parts = { datastore, ids, clock, feed, unitOfWork, keyring, secrets, signer }
+  const parts = { datastore, ids, clock, feed, authorizer, unitOfWork, keyring, secrets, signer }
   const { surfaces, resolvers = [] } = make(parts)
   const callers = knownCallers()
   const audited: AuditEntry[] = []
