@@ -49,7 +49,7 @@ const PIECE_MIN = 6
 const SEARCH_MAX = 20_000
 
 /** Object types whose ids people give by name, with the noun that lists them. */
-const NOUN_OF_TYPE: Readonly<Record<string, string>> = {
+export const NOUN_OF_TYPE: Readonly<Record<string, string>> = {
   user: 'identities',
   serviceaccount: 'identities',
   group: 'groups',

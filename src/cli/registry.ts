@@ -10,9 +10,27 @@ function derivedRows(manifest: Manifest): readonly CommandRow[] {
   return Object.values(manifest.operations).flatMap((operation) => {
     const { cli } = operation
     if (cli === undefined || cli.custom === true) return []
-    const load = async () => (await import('./derive/derive.ts')).derivedCommand(operation, manifest)
-    return [{ words: cli.command, summary: operation.summary, load }]
+    const derived = async () => (await import('./derive/derive.ts')).derivedCommand(operation, manifest)
+    return [{ words: cli.command, summary: operation.summary, load: WITH_MORE[operation.id] ?? derived }]
   })
+}
+
+/** Commands of operations that take more than the operation does, by its id. */
+const WITH_MORE: Readonly<Record<string, CommandRow['load']>> = {
+  ListDomainGrants: async (manifest) => (await import('./commands/grants/lists.ts')).listGrants(manifest),
+  ListPlatformGrants: async (manifest) => (await import('./commands/grants/lists.ts')).listPlatformGrants(manifest),
+  CreateDomainGrant: async (manifest) => (await import('./commands/grants/changes.ts')).createGrant(manifest),
+  DeleteDomainGrant: async (manifest) => (await import('./commands/grants/changes.ts')).deleteGrant(manifest),
+  CreatePlatformGrant: async (manifest) => (await import('./commands/grants/changes.ts')).createPlatformGrant(manifest),
+  DeletePlatformGrant: async (manifest) => (await import('./commands/grants/changes.ts')).deletePlatformGrant(manifest),
+  DeleteGroup: async (manifest) => (await import('./commands/groups/delete.ts')).deleteGroup(manifest),
+  PutGroupMember: async (manifest) => (await import('./commands/groups/members.ts')).addMember(manifest),
+  DeleteGroupMember: async (manifest) => (await import('./commands/groups/members.ts')).removeMember(manifest),
+  ListRelationTuples: async (manifest) => (await import('./commands/tuples/list.ts')).list(manifest),
+  CreateRelationTuple: async (manifest) => (await import('./commands/tuples/create.ts')).create(manifest),
+  PatchRelationTuple: async (manifest) => (await import('./commands/tuples/update.ts')).update(manifest),
+  DeleteRelationTuple: async (manifest) => (await import('./commands/tuples/delete.ts')).deleteTuple(manifest),
+  BulkCreateRelationTuples: async (manifest) => (await import('./commands/tuples/import.ts')).importTuples(manifest),
 }
 
 const OWN_COMMANDS: readonly CommandRow[] = [
@@ -85,6 +103,46 @@ const OWN_COMMANDS: readonly CommandRow[] = [
     words: 'authz check',
     summary: 'Ask whether a subject holds a relation on an object',
     load: async (manifest) => (await import('./commands/authz/check.ts')).check(manifest),
+  },
+  {
+    words: 'authz explain',
+    summary: 'Show why a check comes out as it does, and what would allow it',
+    load: async (manifest) => (await import('./commands/authz/explain.ts')).explain(manifest),
+  },
+  {
+    words: 'authz who-can',
+    summary: 'Find everyone who holds a relation on an object',
+    load: async (manifest) => (await import('./commands/authz/who-can.ts')).whoCan(manifest),
+  },
+  {
+    words: 'authz what-can',
+    summary: 'Find everything that a subject may do',
+    load: async (manifest) => (await import('./commands/authz/what-can.ts')).whatCan(manifest),
+  },
+  {
+    words: 'authz lookup-resources',
+    summary: 'Find every object of a type on which a subject holds a relation',
+    load: async (manifest) => (await import('./commands/authz/lookup-resources.ts')).lookupResources(manifest),
+  },
+  {
+    words: 'authz lookup-subjects',
+    summary: 'Find every subject of a type that holds a relation on an object',
+    load: async (manifest) => (await import('./commands/authz/lookup-subjects.ts')).lookupSubjects(manifest),
+  },
+  {
+    words: 'authz impact',
+    summary: 'Try changes and show who would gain or lose what',
+    load: async (manifest) => (await import('./commands/authz/impact.ts')).impact(manifest),
+  },
+  {
+    words: 'tuples export',
+    summary: 'Write the tuples of a Project so that they can be imported again',
+    load: async (manifest) => (await import('./commands/tuples/export.ts')).exportTuples(manifest),
+  },
+  {
+    words: 'authz validate',
+    summary: 'Run policy tests: validation files of SpiceDB, without a server',
+    load: async () => (await import('./commands/authz/validate.ts')).validate,
   },
   {
     words: 'audit verify',

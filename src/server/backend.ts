@@ -15,6 +15,7 @@ import { recordRun } from './adapters/system/run-record.ts'
 import { createUuidV7 } from './adapters/system/uuid-v7.ts'
 import type { Config } from './config.ts'
 import { openStorage, type StorageHooks } from './open-storage.ts'
+import type { AuthzLookups } from './ports/authz-lookups.ts'
 import type { Clock, IdSource } from './ports/clock.ts'
 import type { Datastore } from './ports/datastore.ts'
 import type { Candidacy, SeatPlace } from './ports/leader-seat.ts'
@@ -31,6 +32,7 @@ export interface Backend {
   readonly signer: FollowingSigner
   readonly feed: FollowedFeed
   readonly authorizer: EmbeddedAuthorizer
+  readonly lookups: AuthzLookups
   readonly unitOfWork: UnitOfWork
   readonly clock: Clock
   readonly ids: IdSource
@@ -103,7 +105,7 @@ async function prepareSchema(datastore: Datastore, { masterKey }: Config, log: L
   log[first.startsWith('0001-') ? 'debug' : 'info']({ migrations: migrated }, 'schema brought up to date')
 }
 
-type Changing = Pick<Backend, 'feed' | 'authorizer' | 'unitOfWork' | 'clock' | 'ids' | 'candidacy'>
+type Changing = Pick<Backend, 'feed' | 'authorizer' | 'lookups' | 'unitOfWork' | 'clock' | 'ids' | 'candidacy'>
 
 /** The change feed, what follows it, the unit of work that feeds it, and the same for a leader. */
 function openChanges(
@@ -130,5 +132,6 @@ function openChanges(
     openSeat: (onHint) => place.openSeat(onHint),
     takeTerm: (signal) => takeTerm(terms, signal),
   }
-  return { ...sources, feed, authorizer, unitOfWork: unitOfWorkOver(datastore), candidacy }
+  const { lookups } = authorizer
+  return { ...sources, feed, authorizer, lookups, unitOfWork: unitOfWorkOver(datastore), candidacy }
 }

@@ -1,5 +1,5 @@
 import { Checker, type ConditionVerdict } from '../../src/shared/authz/engine/checker.ts'
-import { resolveQuestion } from '../../src/shared/authz/engine/resolve-question.ts'
+import { resolveSetQuestion } from '../../src/shared/authz/engine/resolve-question.ts'
 import { TupleIndex } from '../../src/shared/authz/engine/tuple-index.ts'
 import { NO, UNKNOWN, VIOLATED, YES } from '../../src/shared/authz/engine/verdict.ts'
 import { compileSchema } from '../../src/shared/authz/language/compile.ts'
@@ -46,10 +46,9 @@ export function engineOf(schema: Model | string, tuples: readonly string[], hold
 
   /** Asks `resource:id#relation@subject:id`, or of `subject:id#relation`. */
   function ask(text: string): Answer {
-    const [resource = '', rest = '', ...userset] = text.split('#')
-    const [relation = '', subject = ''] = rest.split('@')
-    const asking = { subject, relation, resource }
-    const question = resolveQuestion(model, index, userset[0] === undefined ? asking : { ...asking, subjectRelation: userset[0] })
+    const [asked = '', subject = ''] = text.split('@')
+    const [resource = '', relation = ''] = asked.split('#')
+    const question = resolveSetQuestion(model, index, { subject, relation, resource })
     if ('reason' in question) return `refused: ${question.part} ${question.reason}`
     return ANSWERS[checker.check(question, holds, true)] ?? 'no'
   }

@@ -29,7 +29,17 @@ export async function findOffers(session: Session, noun: string, hear: Hear): Pr
     await owners(resolver, hear)
     return visit(resolver, 'groups', (rows) => hear(typed('group', rows)))
   }
+  if (noun === 'objects') return objects(resolver, hear)
   return visit(resolver, noun, (rows) => hear(named(rows)))
+}
+
+/** The objects that people name most; what lies in a Project is of several types, which its rows tell. */
+async function objects(resolver: Resolver, hear: Hear): Promise<void> {
+  hear([{ value: 'platform', hint: 'the installation' }])
+  for (const type of ['domain', 'project', 'node', 'group']) {
+    // What the caller may not list has no offers; the others do.
+    await visit(resolver, `${type}s`, (rows) => hear(typed(type, rows))).catch(() => undefined)
+  }
 }
 
 async function contexts(session: Session): Promise<readonly Offer[]> {

@@ -20,7 +20,7 @@ export async function askFor(filling: Filling, member: Member): Promise<string> 
 /** The values of an enum, or the objects of a noun; nothing where only typing helps. */
 async function choicesFor({ resolver, scope }: Filling, { field, noun }: Member): Promise<readonly Choice[]> {
   if (field.enum) return field.enum.map(String).map((value) => ({ value, name: value }))
-  if (noun === undefined || noun === 'subjects') return []
+  if (noun === undefined || noun === 'subjects' || noun === 'objects') return []
   const rows = await resolver.list(noun, scope)
   return rows.flatMap((row) => {
     const id = memberOf(row, 'id')

@@ -47,7 +47,8 @@ export function flagsOf(operation: ManifestOperation, manifest: Manifest): Reado
   ])
 }
 
-function placeFlag(noun: string): FlagSpec {
+/** A flag that says where names are looked up. */
+export function placeFlag(noun: string): FlagSpec {
   const one = singular(noun)
   return {
     kind: 'text',
@@ -58,6 +59,9 @@ function placeFlag(noun: string): FlagSpec {
   }
 }
 
+/** What is searched for a subject, and for an object of any type. */
+const LISTED: Readonly<Record<string, string>> = { subjects: 'identities', objects: 'resources' }
+
 /** Domain and Project, where looking up a name of the operation's references needs them. */
 function placesOf(operation: ManifestOperation, manifest: Manifest): ReadonlySet<string> {
   const seen = new Set<string>()
@@ -65,7 +69,7 @@ function placesOf(operation: ManifestOperation, manifest: Manifest): ReadonlySet
   for (let noun = waiting.pop(); noun !== undefined; noun = waiting.pop()) {
     if (seen.has(noun)) continue
     seen.add(noun)
-    waiting.push(...requiredPlaces(noun === 'subjects' ? 'identities' : noun, manifest))
+    waiting.push(...requiredPlaces(LISTED[noun] ?? noun, manifest))
   }
   const own = new Set(Object.values(operation.cli?.refs ?? {}))
   return new Set([...seen].filter((noun) => isPlace(noun) && !(own.has(noun) && isFlagged(operation, noun))))

@@ -34,8 +34,9 @@ export async function valueOf(filling: Filling, member: Member, raw: FlagValue):
   const { noun } = member
   if (noun === undefined) return { plain: apiValue(member, raw, session.io.nowMs()) }
   if (typeof raw === 'string') {
-    if (noun !== 'subjects') return { object: await resolver.object(noun, raw, scope) }
-    return { plain: await resolver.subject(raw, scope), label: raw }
+    if (noun === 'subjects') return { plain: await resolver.subject(raw, scope), label: raw }
+    if (noun === 'objects') return { plain: await resolver.resource(raw, scope), label: raw }
+    return { object: await resolver.object(noun, raw, scope) }
   }
   const ids: string[] = []
   for (const text of Array.isArray(raw) ? raw : []) ids.push((await resolver.object(noun, String(text), scope)).id)

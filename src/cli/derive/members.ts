@@ -114,7 +114,7 @@ function sentence(name: string): string {
 }
 
 function placeholderOf({ field, noun, word }: Member): string | undefined {
-  if (noun !== undefined) return noun === 'subjects' ? 'SUBJECT' : singular(noun).toUpperCase()
+  if (noun !== undefined) return singular(noun).toUpperCase()
   if (isPairs(field)) return 'KEY=VALUE'
   if (isWords(field)) return undefined
   if (field.type === 'object' || field.type === 'array' || field.type === 'json') return 'JSON'

@@ -123,7 +123,10 @@ interface Done {
 
 /** Says the sentence of the contract, its holes filled from the answer, else from what was asked. */
 function sayDone(session: Session, { cli }: ManifestOperation, done: Done): void {
-  const sentence = cli?.done?.replace(/\{([\w.]+)\}/g, (_, member: string) => wordFor(member, done))
+  const isNamed = (member: string): boolean => ['subjects', 'objects'].includes(cli?.refs?.[member] ?? '')
+  const sentence = cli?.done?.replace(/\{([\w.]+)\}/g, (_, member: string) =>
+    isNamed(member) ? (done.target?.labels[member] ?? wordFor(member, done)) : wordFor(member, done),
+  )
   if (sentence !== undefined) session.note(sentence)
   const sunset = Date.parse(done.reply.headers['sunset'] ?? '')
   if (Number.isNaN(sunset) || done.reply.headers['deprecation'] !== undefined) return

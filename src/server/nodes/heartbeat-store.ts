@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { CompiledQuery, sql } from 'kysely'
 import type { Datastore } from '../ports/datastore.ts'
 import type { WriteHeartbeats } from './heartbeat-commit.ts'
 import type { Heartbeat } from './heartbeat-queue.ts'
@@ -32,27 +32,30 @@ async function update(datastore: Datastore, ids: readonly string[], batch: reado
   const instants = batch.map(({ acceptedAtMs }) => acceptedAtMs)
   const versions = batch.map(({ binaryVersion }) => binaryVersion)
   const checksums = batch.map(({ checksumHex }) => checksumHex)
-  const { rows } = await sql<Updated>`
-    with updated as (
-      update node_heartbeats h
-      set accepted_at = beat.at,
-        healthy_since = case
-          when h.accepted_at > beat.at - ${STALE_AFTER_MS}::integer * interval '1 millisecond' then h.healthy_since
-          else beat.at end,
-        binary_version = beat.version,
-        binary_checksum = decode(beat.checksum, 'hex')
-      from (
-        select node_id, to_timestamp(ms / 1000.0) as at, version, checksum
-        from unnest(${arrayText(ids)}::uuid[], ${arrayText(instants)}::bigint[], ${versions}::text[], ${arrayText(checksums)}::text[])
-          as sent (node_id, ms, version, checksum)
-      ) as beat
-      where h.node_id = beat.node_id and (h.accepted_at is null or h.accepted_at < beat.at)
-      returning h.node_id, h.announced_state <> 'healthy' as is_back
-    )
-    select count(*)::integer as taken, array_agg(node_id::text) filter (where is_back) as back
-    from updated`.execute(datastore.pool('heartbeats'))
+  const values = [arrayText(ids), arrayText(instants), versions, arrayText(checksums)]
+  const { rows } = await datastore.pool('heartbeats').executeQuery<Updated>(CompiledQuery.raw(UPDATE, values))
   return rows[0] ?? { taken: 0, back: null }
 }
+
+/** Finished text: compiling it anew for each batch would cost as much as the driver's part. */
+const UPDATE = `
+  with updated as (
+    update node_heartbeats h
+    set accepted_at = beat.at,
+      healthy_since = case
+        when h.accepted_at > beat.at - ${STALE_AFTER_MS} * interval '1 millisecond' then h.healthy_since
+        else beat.at end,
+      binary_version = beat.version,
+      binary_checksum = decode(beat.checksum, 'hex')
+    from (
+      select node_id, to_timestamp(ms / 1000.0) as at, version, checksum
+      from unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[]) as sent (node_id, ms, version, checksum)
+    ) as beat
+    where h.node_id = beat.node_id and (h.accepted_at is null or h.accepted_at < beat.at)
+    returning h.node_id, h.announced_state <> 'healthy' as is_back
+  )
+  select count(*)::integer as taken, array_agg(node_id::text) filter (where is_back) as back
+  from updated`
 
 /** An array in PostgreSQL's text form, of elements that need no quotes. */
 function arrayText(elements: readonly (string | number)[]): string {

@@ -96,7 +96,7 @@ export const authz = defineSurface('authz', 'Questions to the authorization mode
     cli: {
       command: 'authz check',
       args: ['subject', 'relation', 'resource'],
-      refs: { subject: 'subjects' },
+      refs: { subject: 'subjects', resource: 'objects' },
       custom: true,
     },
   },
@@ -117,6 +117,7 @@ export const authz = defineSurface('authz', 'Questions to the authorization mode
       command: 'authz lookup-resources',
       args: ['subject', 'relation', 'resource_type'],
       refs: { subject: 'subjects' },
+      custom: true,
     },
   },
   PostAuthzLookupSubjects: {
@@ -135,6 +136,8 @@ export const authz = defineSurface('authz', 'Questions to the authorization mode
     cli: {
       command: 'authz lookup-subjects',
       args: ['subject_type', 'relation', 'resource'],
+      refs: { resource: 'objects' },
+      custom: true,
     },
   },
   PostAuthzExplain: {
@@ -153,7 +156,7 @@ export const authz = defineSurface('authz', 'Questions to the authorization mode
     cli: {
       command: 'authz explain',
       args: ['subject', 'relation', 'resource'],
-      refs: { subject: 'subjects' },
+      refs: { subject: 'subjects', resource: 'objects' },
       custom: true,
     },
   },
@@ -193,6 +196,6 @@ export const authz = defineSurface('authz', 'Questions to the authorization mode
     responses: { 200: ReconcileResponse },
     problems: [],
     notProvisioned: 'authz_not_provisioned',
-    cli: { command: 'authz reconcile', custom: true },
+    cli: { command: 'authz reconcile', columns: ['checked', 'granted', 'revoked', 'unresolved'] },
   },
 })

@@ -13,7 +13,7 @@ import { KiB, pageQuery, uuidField } from './fields.ts'
 const projectId = uuidField('invalid_project_id', 'Project')
 const params = z.strictObject({ id: uuidField('invalid_tuple_id', 'Tuple') })
 const columns = ['subject', 'relation', 'resource', 'created_at', 'id']
-const refs = { project_id: 'projects', subject: 'subjects' }
+const refs = { project_id: 'projects', subject: 'subjects', resource: 'objects' }
 const common = { credentials: OPERATOR, notProvisioned: 'authz_not_provisioned' } as const
 
 export const relationTuples = defineSurface('relation-tuples', 'Who holds which role on the objects of a Project', {
@@ -32,7 +32,7 @@ export const relationTuples = defineSurface('relation-tuples', 'Who holds which 
     paging: { limit: 'rejected', cursor: 'operation' },
     responses: { 200: RelationTupleList },
     problems: [],
-    cli: { command: 'tuples list', refs, columns, wide: ['caveat_context'] },
+    cli: { command: 'tuples list', refs: { project_id: 'projects' }, columns, wide: ['caveat_context'] },
   },
   CreateRelationTuple: {
     ...common,
@@ -75,7 +75,7 @@ export const relationTuples = defineSurface('relation-tuples', 'Who holds which 
       'tuple_already_exists',
       'authz_unavailable',
     ],
-    cli: { command: 'tuples import', custom: true },
+    cli: { command: 'tuples import' },
   },
   PatchRelationTuple: {
     ...common,
@@ -94,7 +94,7 @@ export const relationTuples = defineSurface('relation-tuples', 'Who holds which 
     cli: {
       command: 'tuples update',
       args: ['id'],
-      refs: { subject: 'subjects' },
+      refs: { id: 'tuples', subject: 'subjects', resource: 'objects' },
       columns,
       done: '{subject} holds {relation} on {resource} now, as tuple {id}.',
     },
@@ -109,6 +109,12 @@ export const relationTuples = defineSurface('relation-tuples', 'Who holds which 
     audit: { relation: 'authz.relation_tuple.delete', when: 'all' },
     responses: { 204: null },
     problems: [],
-    cli: { command: 'tuples delete', args: ['id'], confirm: 'yes', done: 'Deleted tuple {id}.' },
+    cli: {
+      command: 'tuples delete',
+      args: ['id'],
+      refs: { id: 'tuples' },
+      confirm: 'yes',
+      done: 'Deleted tuple {id}.',
+    },
   },
 })

@@ -1,19 +1,19 @@
-import { UndecidableError } from '../../../shared/authz/engine/checker.ts'
-import type { Condition } from '../../../shared/authz/engine/edge-conditions.ts'
 import { resolveQuestion } from '../../../shared/authz/engine/resolve-question.ts'
-import { NO, YES, type Verdict } from '../../../shared/authz/engine/verdict.ts'
+import { NO, YES } from '../../../shared/authz/engine/verdict.ts'
 import { grantingNames } from '../../../shared/authz/granting-names.ts'
 import type { Model } from '../../../shared/authz/model.ts'
 import { SERVICE_MODEL } from '../../../shared/authz/service-model.ts'
 import { invalidTriple } from '../../../shared/authz/validate-tuple.ts'
 import { problem } from '../../../shared/problems.ts'
 import type { Authorizer, CheckQuery, Decision } from '../../ports/authorizer.ts'
+import type { AuthzLookups } from '../../ports/authz-lookups.ts'
 import type { ChangeFeed } from '../../ports/change-feed.ts'
 import type { Datastore } from '../../ports/datastore.ts'
-import { caveatVerdict } from './caveats.ts'
 import { createSettingsCache } from './domain-settings.ts'
 import { followTuples, type LoadedTuples } from './follow-tuples.ts'
 import { createHomes } from './homes.ts'
+import { createEmbeddedLookups } from './lookups.ts'
+import { answered, decided, serverConditions, type Needs } from './server-conditions.ts'
 import { createTupleRules, type TupleRules } from './tuple-rules.ts'
 
 export interface EmbeddedAuthorizerDeps {
@@ -22,7 +22,9 @@ export interface EmbeddedAuthorizerDeps {
   readonly changeFeed: ChangeFeed
 }
 
+/** The authorizer, with what else its index answers. */
 export interface EmbeddedAuthorizer extends Authorizer, TupleRules {
+  readonly lookups: AuthzLookups
   /** What the index holds, for metrics; zeros until the feed has loaded it. Unknown tuples are those that the schema does not have. */
   stats(): { readonly tuples: number; readonly objects: number; readonly unknownTuples: number }
 }
@@ -33,9 +35,6 @@ const VIOLATION: Decision = Object.freeze({ allowed: false, reason: 'caveat_viol
 const NO_PATH: readonly string[] = Object.freeze([])
 const ALLOWED: Decision = Object.freeze({ allowed: true, path: NO_PATH })
 const ALLOWED_BY_TUPLES: Decision = Object.freeze({ ...ALLOWED, isUnconditional: true })
-
-/** Rounds of reading Domain settings for one check. Each round reads one Domain more, and groups seldom cross two. */
-const ROUNDS_MAX = 16
 
 /**
  * Decides from an index of every tuple in memory. The index follows the change feed and answers only within its lease:
@@ -59,46 +58,24 @@ export function createEmbeddedAuthorizer({ datastore, changeFeed }: EmbeddedAuth
     return tuples
   }
 
-  /** A decision, or the Domain whose settings must be read to make it. */
-  function decide(query: CheckQuery): Decision | { readonly needs: string } {
+  /** A decision, or the Domains whose settings must be read to make it. */
+  function decide(query: CheckQuery): Decision | Needs {
     const { index, checker } = usableTuples()
     const question = resolveQuestion(SERVICE_MODEL, index, query)
     if ('reason' in question) throw invalidTriple(question)
-    let needs: string | undefined
-    let isConditional = false
-    const holds = ({ caveat, domainId, expiresAtMs }: Condition): Verdict => {
-      isConditional = true
-      if (expiresAtMs <= query.facts.nowMs) return NO
-      if (caveat === undefined) return YES
-      if (domainId !== null && !settings.has(domainId)) needs = domainId
-      const known = { facts: query.facts, settings: domainId === null ? undefined : settings.get(domainId) }
-      return caveatVerdict(caveat, known, query.allowedFacts)
-    }
-    const verdict = decided(() => checker.check(question, holds, query.wantPath))
-    if (verdict === YES) return allowed(query.wantPath ? checker.path() : NO_PATH, isConditional)
-    if (needs !== undefined) return { needs }
+    const conditions = serverConditions(settings, query)
+    const verdict = decided(() => checker.check(question, conditions.holds, query.wantPath))
+    if (verdict === YES) return allowed(query.wantPath ? checker.path() : NO_PATH, conditions.wereAsked)
+    if (conditions.needs !== undefined) return { needs: conditions.needs }
     if (verdict !== NO) return VIOLATION
-    return isConditional ? DENIED : DENIED_BY_TUPLES
-  }
-
-  async function decideWithSettings(query: CheckQuery, needed: string): Promise<Decision> {
-    let domainId = needed
-    for (let round = 0; round < ROUNDS_MAX; round++) {
-      await settings.load(domainId)
-      const decision = decide(query)
-      if (!('needs' in decision)) return decision
-      domainId = decision.needs
-    }
-    throw problem('authz_unavailable')
+    return conditions.wereAsked ? DENIED : DENIED_BY_TUPLES
   }
 
   return {
     kind: 'embedded',
     ...createTupleRules(() => currentTuples()?.index),
-    check(query) {
-      const decision = decide(query)
-      return 'needs' in decision ? decideWithSettings(query, decision.needs) : decision
-    },
+    lookups: createEmbeddedLookups({ model: SERVICE_MODEL, usableTuples, settings }),
+    check: (query) => answered(settings, () => decide(query)),
     domainOf: (reference) => homeIn(usableTuples().index, reference),
     pathOf: (resourceType, relation) => paths.get(`${resourceType}#${relation}`) ?? [],
     hasRelation: (resourceType, relation) => SERVICE_MODEL.type(resourceType)?.askable.has(relation) ?? false,
@@ -114,16 +91,6 @@ export function createEmbeddedAuthorizer({ datastore, changeFeed }: EmbeddedAuth
 function allowed(path: readonly string[], isConditional: boolean): Decision {
   if (path === NO_PATH) return isConditional ? ALLOWED : ALLOWED_BY_TUPLES
   return isConditional ? { allowed: true, path } : { allowed: true, path, isUnconditional: true }
-}
-
-/** Data that is nested too deep, or excludes itself, is answered with the one 500 that checks declare. */
-function decided(check: () => Verdict): Verdict {
-  try {
-    return check()
-  } catch (error) {
-    if (error instanceof UndecidableError) throw problem('internal', {}, error)
-    throw error
-  }
 }
 
 /** What a denial shows of each relation and permission: static, so worked out once. */

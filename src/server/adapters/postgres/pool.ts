@@ -75,26 +75,25 @@ export function createPgPool(options: PgPoolOptions): PgPool {
   })
   pool.on('remove', (client) => open.delete(client))
   const held = new Map<Session, PoolClient>()
+  /** Of the connections that are set up: one each, for as long as the connection lives. */
+  const sessions = new WeakMap<PoolClient, Session>()
 
-  const isSetUp = new WeakSet<PoolClient>()
+  async function acquire(): Promise<Session> {
+    const client = await pool.connect().catch((error: unknown) => {
+      throw translateError(error)
+    })
+    const session = sessions.get(client) ?? (await begin(client))
+    held.set(session, client)
+    return session
+  }
 
-  async function connect(): Promise<PoolClient> {
-    const client = await pool.connect()
-    if (isSetUp.has(client)) return client
+  async function begin(client: PoolClient): Promise<Session> {
     try {
       await client.query(setup(options))
     } catch (error) {
       client.release(true)
-      throw error
-    }
-    isSetUp.add(client)
-    return client
-  }
-
-  async function acquire(): Promise<Session> {
-    const client = await connect().catch((error: unknown) => {
       throw translateError(error)
-    })
+    }
     const session = createSession({
       client,
       names: options.names,
@@ -103,7 +102,7 @@ export function createPgPool(options: PgPoolOptions): PgPool {
     })
     // A connection that dies in use fails its statement; the event says the same once more.
     client.on('error', session.spoil)
-    held.set(session, client)
+    sessions.set(client, session)
     return session
   }
 
@@ -111,7 +110,6 @@ export function createPgPool(options: PgPoolOptions): PgPool {
     const client = held.get(session)
     if (client === undefined) throw new Error('a session was released twice')
     held.delete(session)
-    client.removeListener('error', session.spoil)
     client.release(session.broken !== undefined)
   }
 

@@ -9,8 +9,6 @@ import type { TupleIndex } from './tuple-index.ts'
 export interface Asking {
   /** `<type>:<id>`, one subject. */
   readonly subject: string
-  /** Asks for the set of that relation of the subject, `group:x#member`, in place of the subject itself. */
-  readonly subjectRelation?: string
   readonly relation: string
   /** `<type>:<id>`. */
   readonly resource: string
@@ -30,15 +28,23 @@ export function resolveQuestion(model: Model, index: TupleIndex, asking: Asking)
   if (asked === undefined) return { part: 'relation', reason: asking.relation === '' ? 'malformed' : 'unknown' }
   const subjectType = typeOf(model, asking.subject)
   if (subjectType === undefined) return faultOf('subject', asking.subject)
-  const userset = subjectType.askable.get(asking.subjectRelation ?? '')
-  if (asking.subjectRelation !== undefined && userset === undefined) return { part: 'subject', reason: 'unknown' }
   const resource = findObject(index, resourceType, asking.resource)
   const subject = findObject(index, subjectType, asking.subject)
   if (!isOneObject(index, resource, asking.resource)) return { part: 'resource', reason: 'malformed' }
   if (!isOneObject(index, subject, asking.subject)) return { part: 'subject', reason: 'malformed' }
-  if (resource !== NONE) return { subjectType, subject, asked, resource, userset }
+  if (resource !== NONE) return { subjectType, subject, asked, resource }
   const isItself = subject === NONE && storedReference(asking.subject) === storedReference(asking.resource)
-  return { subjectType, subject: isItself ? NO_OBJECT : subject, asked, resource: NO_OBJECT, userset }
+  return { subjectType, subject: isItself ? NO_OBJECT : subject, asked, resource: NO_OBJECT }
+}
+
+/** As `resolveQuestion`, for a subject that may be a set: `<type>:<id>` or `<type>:<id>#<relation>`. */
+export function resolveSetQuestion(model: Model, index: TupleIndex, asking: Asking): Question | QuestionFault {
+  const hash = asking.subject.indexOf('#')
+  if (hash < 0) return resolveQuestion(model, index, asking)
+  const question = resolveQuestion(model, index, { ...asking, subject: asking.subject.slice(0, hash) })
+  if ('reason' in question) return question
+  const userset = question.subjectType.askable.get(asking.subject.slice(hash + 1))
+  return userset === undefined ? { part: 'subject', reason: 'unknown' } : { ...question, userset }
 }
 
 /** The object that the reference names; NONE where no tuple does, or where the reference is malformed. */
@@ -47,15 +53,21 @@ export function objectNamed(model: Model, index: TupleIndex, reference: string):
   return type === undefined ? NONE : findObject(index, type, reference)
 }
 
+const COLON = 58
+
 const idAt = (reference: string): number => reference.indexOf(':') + 1
 
 /** The reference as tuples have it: UUIDs in lower case. */
 export const storedReference = (reference: string): string =>
   reference.slice(0, idAt(reference)) + storedId(reference.slice(idAt(reference)))
 
-function typeOf(model: Model, reference: string): TypeModel | undefined {
-  const colon = reference.indexOf(':')
-  return colon < 1 ? undefined : model.type(reference.slice(0, colon))
+/** Compares in place of cutting the name out: there are few types, and few names of one length. */
+function typeOf({ types }: Model, reference: string): TypeModel | undefined {
+  for (const type of types) {
+    const { name } = type
+    if (reference.charCodeAt(name.length) === COLON && reference.startsWith(name)) return type
+  }
+  return undefined
 }
 
 function findObject({ objects }: TupleIndex, type: TypeModel, reference: string): number {

@@ -1,7 +1,13 @@
 import type { Model, TypeModel } from '../../model.ts'
 import type { Checker, ConditionVerdict } from '../checker.ts'
 import { NO_OBJECT } from '../object-table.ts'
-import { resolveQuestion, storedReference, type Asking, type QuestionFault } from '../resolve-question.ts'
+import {
+  resolveQuestion,
+  resolveSetQuestion,
+  storedReference,
+  type Asking,
+  type QuestionFault,
+} from '../resolve-question.ts'
 import type { TupleIndex } from '../tuple-index.ts'
 import { NO, UNKNOWN, YES, type Verdict } from '../verdict.ts'
 import { orderedReferences } from './object-order.ts'
@@ -18,10 +24,8 @@ export interface LookupsDeps {
 }
 
 export interface ResourcesAsking {
-  /** `<type>:<id>`, one subject. */
+  /** `<type>:<id>`, or `<type>:<id>#<relation>` for the set itself. */
   readonly subject: string
-  /** Asks for the set of that relation of the subject, `group:x#member`, in place of the subject itself. */
-  readonly subjectRelation?: string
   readonly relation: string
   readonly resourceType: string
 }
@@ -41,6 +45,11 @@ export interface FoundResources {
 }
 
 export interface FoundSubjects extends FoundResources {
+  /**
+   * Those of `granted`, and `<type>:*` where the wildcard grants everyone of the type without exception, in the order of
+   * lookup results.
+   */
+  readonly unconditional: readonly string[]
   /** How far everyone else of the type has it. */
   readonly wildcard?: {
     readonly verdict: 'granted' | 'conditional'
@@ -61,13 +70,16 @@ export interface Lookups {
 }
 
 const NOTHING: FoundResources = { granted: [], conditional: [] }
+const NOBODY: FoundSubjects = { ...NOTHING, unconditional: [] }
 
 /** An id that may be asked about, where only the type matters. */
 const ANY_ID = '-'
 
+const objectOf = (subject: string): string => subject.split('#', 1)[0] ?? ''
+
 /** Lookups over an index. Reads the model once; give each index its own. */
 export function createLookups({ model, index, checker }: LookupsDeps): Lookups {
-  const walked = { index, checker, graph: reverseGraph(model) }
+  const resourceWalk = new ResourceWalk({ index, checker, graph: reverseGraph(model) })
   const reaches = new Map<TypeModel, SubjectReach>()
 
   function reachOf(type: TypeModel): SubjectReach {
@@ -76,20 +88,26 @@ export function createLookups({ model, index, checker }: LookupsDeps): Lookups {
     return reach
   }
 
-  const ordered = (type: TypeModel, objects: readonly number[]) => orderedReferences(index, type.name, objects)
+  const ordered = (type: TypeModel, objects: Int32Array) => orderedReferences(index, type.name, objects)
 
   function told(type: TypeModel, set: SubjectSet): FoundSubjects {
     const subjects = new Set([...set.named.keys(), ...set.except.keys()])
     const having = (verdict: Verdict) =>
-      ordered(type, [...subjects].filter((subject) => verdictIn(set, subject) === verdict))
-    const found = { granted: having(YES), conditional: having(UNKNOWN) }
-    if (set.everyone === NO) return found
-    return { ...found, wildcard: { verdict: set.everyone === YES ? 'granted' : 'conditional', excluded: having(NO) } }
+      Int32Array.from([...subjects].filter((subject) => verdictIn(set, subject) === verdict))
+    const granted = having(YES)
+    const conditional = ordered(type, having(UNKNOWN))
+    const names = ordered(type, granted)
+    if (set.everyone === NO) return { granted: names, conditional, unconditional: names }
+    const excluded = ordered(type, having(NO))
+    const isEveryone = set.everyone === YES && granted.length === subjects.size
+    const unconditional = isEveryone ? ordered(type, Int32Array.from([index.wildcard(type), ...granted])) : names
+    const verdict = set.everyone === YES ? 'granted' : 'conditional'
+    return { granted: names, conditional, unconditional, wildcard: { verdict, excluded } }
   }
 
   /** An object that no tuple names has nothing but what it has on itself. */
   function ofItself(asking: Asking, holds: ConditionVerdict): FoundResources {
-    const question = resolveQuestion(model, index, asking)
+    const question = resolveSetQuestion(model, index, asking)
     if ('reason' in question || question.subject !== NO_OBJECT) return NOTHING
     const verdict = checker.check(question, holds, false)
     return verdict === YES ? { granted: [storedReference(asking.resource)], conditional: [] } : NOTHING
@@ -97,14 +115,15 @@ export function createLookups({ model, index, checker }: LookupsDeps): Lookups {
 
   return {
     resources({ resourceType, ...asking }, holds) {
-      const question = resolveQuestion(model, index, { ...asking, resource: `${resourceType}:${ANY_ID}` })
+      const question = resolveSetQuestion(model, index, { ...asking, resource: `${resourceType}:${ANY_ID}` })
       if ('reason' in question) return question
       const { subject, subjectType, asked } = question
       const isAlone = subject <= NO_OBJECT && subjectType === asked.type
-      const itself = isAlone ? ofItself({ ...asking, resource: asking.subject }, holds) : NOTHING
-      const { granted, conditional } = new ResourceWalk(walked, question, holds).run()
+      const itself = isAlone ? ofItself({ ...asking, resource: objectOf(asking.subject) }, holds) : NOTHING
+      const { granted, conditional } = resourceWalk.run(question, holds)
+      const names = ordered(asked.type, granted)
       return {
-        granted: [...itself.granted, ...ordered(asked.type, granted)],
+        granted: isAlone ? [...itself.granted, ...names] : names,
         conditional: ordered(asked.type, conditional),
       }
     },
@@ -113,7 +132,9 @@ export function createLookups({ model, index, checker }: LookupsDeps): Lookups {
       if ('reason' in question) return question
       const { subjectType: type, asked } = question
       if (question.resource === NO_OBJECT) {
-        return type === asked.type ? ofItself({ subject: resource, relation, resource }, holds) : NOTHING
+        if (type !== asked.type) return NOBODY
+        const itself = ofItself({ subject: resource, relation, resource }, holds)
+        return { ...itself, unconditional: itself.granted }
       }
       const walk = new SubjectWalk({ index, type, reach: reachOf(type), holds })
       return told(type, walk.run(question.resource, asked))

@@ -2,11 +2,12 @@ import type { TypeModel } from '../../model.ts'
 import { HOPS_MAX, UndecidableError, type Checker, type ConditionVerdict, type Question } from '../checker.ts'
 import { NONE } from '../edge-chains.ts'
 import { NO_OBJECT } from '../object-table.ts'
-import { PairTable } from '../pair-table.ts'
 import type { TupleIndex } from '../tuple-index.ts'
 import { NO, UNKNOWN, YES, type Verdict } from '../verdict.ts'
 import { edgeVerdict } from './edge-verdict.ts'
-import type { Dependent, ReverseGraph } from './reverse-graph.ts'
+import { NodeQueue } from './node-queue.ts'
+import type { ArrowTable, Dependent, ReverseGraph } from './reverse-graph.ts'
+import { WalkNodes } from './walk-nodes.ts'
 
 /** What a walk runs over. */
 export interface Walked {
@@ -22,8 +23,8 @@ export type Asker = Omit<Question, 'resource'>
  * Objects by number: `granted` for certain, `conditional` where it depends on what nobody gave. None is in both.
  */
 export interface FoundObjects {
-  readonly granted: readonly number[]
-  readonly conditional: readonly number[]
+  readonly granted: Int32Array
+  readonly conditional: Int32Array
 }
 
 /**
@@ -34,141 +35,157 @@ export interface FoundObjects {
  */
 export class ResourceWalk {
   readonly #walked: Walked
-  readonly #asker: Asker
-  readonly #holds: ConditionVerdict
+  #asker: Asker | undefined
+  #holds: ConditionVerdict = () => UNKNOWN
   /** Relations and permissions from which the asked one can follow. */
-  readonly #leads: Uint8Array
-  /** Objects with what the subject has on them; columns by row. */
-  readonly #nodes = new PairTable()
-  readonly #verdicts: Verdict[] = []
+  #leads: Uint8Array = new Uint8Array(0)
+  readonly #nodes = new WalkNodes()
   /** Objects with permissions that a check was asked about. */
-  readonly #checked = new PairTable()
-  readonly #hops: number[] = []
-  /** Rows to go on from, in the order in which they were found, so that each is reached by as few hops as can be. */
-  readonly #certain: number[] = []
-  readonly #possible: number[] = []
+  readonly #checked = new WalkNodes()
+  /** Nodes to go on from, in the order in which they were found, so that each is reached by as few hops as can be. */
+  readonly #certain = new NodeQueue()
+  readonly #possible = new NodeQueue()
+  /** Of the step in hand: how far the subject gets with it, and tuples on the way so far. */
+  #verdict: Verdict = YES
+  #hops = 0
 
-  constructor(walked: Walked, asker: Asker, holds: ConditionVerdict) {
+  constructor(walked: Walked) {
     this.#walked = walked
-    this.#asker = asker
-    this.#holds = holds
-    this.#leads = walked.graph.leadsTo(asker.asked)
   }
 
   /** @throws UndecidableError */
-  run(): FoundObjects {
-    this.#start(this.#asker)
-    for (let at = 0, later = 0; at < this.#certain.length || later < this.#possible.length;) {
-      if (at < this.#certain.length) this.#goOn(this.#certain[at++] ?? NONE, YES)
-      else this.#goOnPossibly(this.#possible[later++] ?? NONE)
+  run(asker: Asker, holds: ConditionVerdict): FoundObjects {
+    this.#clear(asker, holds)
+    this.#start(asker)
+    for (;;) {
+      if (!this.#certain.isEmpty) this.#goOn(this.#certain.shift(), YES)
+      else if (!this.#possible.isEmpty) this.#goOnPossibly(this.#possible.shift())
+      else return { granted: this.#found(YES), conditional: this.#found(UNKNOWN) }
     }
-    return { granted: this.#found(YES), conditional: this.#found(UNKNOWN) }
+  }
+
+  #clear(asker: Asker, holds: ConditionVerdict): void {
+    this.#asker = asker
+    this.#holds = holds
+    this.#leads = this.#walked.graph.leadsTo(asker.asked)
+    this.#nodes.clear()
+    this.#checked.clear()
+    this.#certain.clear()
+    this.#possible.clear()
+    this.#verdict = YES
+    this.#hops = 0
   }
 
   #start({ subject, subjectType, userset }: Asker): void {
-    if (userset !== undefined) {
-      if (subject > NO_OBJECT) this.#reach(subject, userset.id, YES, 0)
-      return
-    }
-    const { index, graph } = this.#walked
-    this.#startEveryone(subjectType)
-    if (subject <= NO_OBJECT) return
-    this.#along(index.firstEdgeOfObject(subject), YES, 0)
-    for (const self of graph.selves[subjectType.index] ?? []) this.#follow(self, subject, YES, 0)
+    if (userset === undefined) this.#startObject(subject, subjectType)
+    else if (subject > NO_OBJECT) this.#reach(subject, userset.id, YES)
   }
 
-  #startEveryone(type: TypeModel): void {
-    const { index } = this.#walked
+  #startObject(subject: number, type: TypeModel): void {
+    const { index, graph } = this.#walked
     const everyone = index.wildcard(type)
-    if (everyone !== NONE) this.#along(index.firstEdgeOfObject(everyone), YES, 0)
+    if (everyone !== NONE) this.#along(index.firstEdgeOfObject(everyone))
+    if (subject <= NO_OBJECT) return
+    this.#along(index.firstEdgeOfObject(subject))
+    for (const self of graph.selves[type.index] ?? []) this.#follow(self, subject, YES)
   }
 
   /** Reaches the sets that a subject's list of edges leads to. */
-  #along(first: number, verdict: Verdict, hops: number): void {
+  #along(first: number): void {
     const { index } = this.#walked
     for (let edge = first; edge !== NONE; edge = index.bySubject.next(edge)) {
       const set = index.edges.a(edge)
       const member = index.sets.b(set)
-      if (this.#leads[member] === 0) continue
-      this.#reach(index.sets.a(set), member, Math.min(verdict, edgeVerdict(index, edge, this.#holds)), hops)
+      if (this.#leads[member] === 1) this.#reach(index.sets.a(set), member, this.#through(edge))
     }
   }
 
+  /** How far the subject gets beyond an edge of the step in hand. */
+  #through(edge: number): Verdict {
+    return Math.min(this.#verdict, edgeVerdict(this.#walked.index, edge, this.#holds))
+  }
+
   /** Notes that the subject has the relation or permission on the object. */
-  #reach(object: number, member: number, verdict: Verdict, hops: number): void {
+  #reach(object: number, member: number, verdict: Verdict): void {
     if (verdict < UNKNOWN || this.#leads[member] === 0) return
     let node = this.#nodes.find(object, member)
-    if (node === NONE) node = this.#nodes.insert(object, member)
-    else if ((this.#verdicts[node] ?? NO) >= verdict) return
-    if (hops > HOPS_MAX) throw new UndecidableError(`nested deeper than ${HOPS_MAX} tuples`)
-    this.#verdicts[node] = verdict
-    this.#hops[node] = hops
+    if (node === NONE) node = this.#nodes.insert(object, member, verdict)
+    else if ((this.#nodes.verdicts[node] ?? NO) >= verdict) return
+    if (this.#hops > HOPS_MAX) throw new UndecidableError(`nested deeper than ${HOPS_MAX} tuples`)
+    this.#nodes.verdicts[node] = verdict
+    this.#nodes.hops[node] = this.#hops
     if (verdict === YES) this.#certain.push(node)
     else this.#possible.push(node)
   }
 
   #goOnPossibly(node: number): void {
-    if (this.#verdicts[node] === UNKNOWN) this.#goOn(node, UNKNOWN)
+    if (this.#nodes.verdicts[node] === UNKNOWN) this.#goOn(node, UNKNOWN)
   }
 
   #goOn(node: number, verdict: Verdict): void {
     const { index, graph } = this.#walked
-    const object = this.#nodes.a(node)
-    const member = this.#nodes.b(node)
-    const hops = this.#hops[node] ?? 0
-    for (const dependent of graph.local[member] ?? []) this.#follow(dependent, object, verdict, hops)
+    const object = this.#nodes.objects[node] ?? 0
+    const member = this.#nodes.members[node] ?? 0
+    this.#verdict = verdict
+    this.#hops = this.#nodes.hops[node] ?? 0
+    for (const dependent of graph.local[member] ?? []) this.#follow(dependent, object, verdict)
+    this.#hops++
     if (index.isSubjectKind(member)) {
       const set = index.sets.find(object, member)
-      if (set !== NONE) this.#along(index.firstEdgeOfSet(set), verdict, hops + 1)
+      if (set !== NONE) this.#along(index.firstEdgeOfSet(set))
     }
-    if (graph.arrows[member] !== undefined) this.#followArrows(object, member, verdict, hops + 1)
+    const arrows = graph.arrows[member]
+    if (arrows !== undefined) this.#followArrows(object, arrows)
   }
 
-  #followArrows(object: number, member: number, verdict: Verdict, hops: number): void {
+  #followArrows(object: number, arrows: ArrowTable): void {
     const { index, graph } = this.#walked
-    this.#alongArrows(index.firstEdgeOfObject(object), member, verdict, hops)
+    this.#alongArrows(index.firstEdgeOfObject(object), arrows)
     for (const { id } of graph.followedSets[index.objects.typeOf(object)] ?? []) {
       const set = index.sets.find(object, id)
-      if (set !== NONE) this.#alongArrows(index.firstEdgeOfSet(set), member, verdict, hops)
+      if (set !== NONE) this.#alongArrows(index.firstEdgeOfSet(set), arrows)
     }
   }
 
   /** Follows edges backwards that an arrow follows forwards. */
-  #alongArrows(first: number, member: number, verdict: Verdict, hops: number): void {
-    const { index, graph } = this.#walked
-    const table = graph.arrows[member] ?? []
+  #alongArrows(first: number, arrows: ArrowTable): void {
+    const { index } = this.#walked
     for (let edge = first; edge !== NONE; edge = index.bySubject.next(edge)) {
       const set = index.edges.a(edge)
-      const dependents = table[index.sets.b(set)]
+      const dependents = arrows[index.sets.b(set)]
       if (dependents === undefined) continue
-      const held = Math.min(verdict, edgeVerdict(index, edge, this.#holds))
-      for (const dependent of dependents) this.#follow(dependent, index.sets.a(set), held, hops)
+      const verdict = this.#through(edge)
+      for (const dependent of dependents) this.#follow(dependent, index.sets.a(set), verdict)
     }
   }
 
-  #follow({ permission, isCertain }: Dependent, object: number, verdict: Verdict, hops: number): void {
+  #follow({ permission, isCertain }: Dependent, object: number, verdict: Verdict): void {
+    const asker = this.#asker
     if (verdict < UNKNOWN || this.#leads[permission.id] === 0) return
-    if (isCertain) this.#reach(object, permission.id, verdict, hops)
-    else if (this.#isOpen(object, permission.id)) {
-      const asked = { ...this.#asker, asked: permission, resource: object }
-      this.#reach(object, permission.id, this.#walked.checker.check(asked, this.#holds, false), hops)
+    if (isCertain) this.#reach(object, permission.id, verdict)
+    else if (asker !== undefined && this.#isOpen(object, permission.id)) {
+      const asked = { ...asker, asked: permission, resource: object }
+      this.#reach(object, permission.id, this.#walked.checker.check(asked, this.#holds, false))
     }
   }
 
   /** Whether a check can tell something new, and notes that it is being asked. */
   #isOpen(object: number, member: number): boolean {
     const node = this.#nodes.find(object, member)
-    if (node !== NONE && this.#verdicts[node] === YES) return false
-    const asked = this.#checked.find(object, member)
-    if (asked === NONE) this.#checked.insert(object, member)
-    return asked === NONE
+    if (node !== NONE && this.#nodes.verdicts[node] === YES) return false
+    if (this.#checked.find(object, member) !== NONE) return false
+    this.#checked.insert(object, member, NO)
+    return true
   }
 
-  #found(verdict: Verdict): number[] {
-    const found: number[] = []
-    for (let node = 0; node < this.#nodes.size; node++) {
-      if (this.#verdicts[node] !== verdict || this.#nodes.b(node) !== this.#asker.asked.id) continue
-      found.push(this.#nodes.a(node))
+  #found(verdict: Verdict): Int32Array {
+    const { size, members, verdicts, objects } = this.#nodes
+    const asked = this.#asker?.asked.id
+    let count = 0
+    for (let node = 0; node < size; node++) if (verdicts[node] === verdict && members[node] === asked) count++
+    const found = new Int32Array(count)
+    for (let node = 0, at = 0; at < count; node++) {
+      if (verdicts[node] === verdict && members[node] === asked) found[at++] = objects[node] ?? 0
     }
     return found
   }

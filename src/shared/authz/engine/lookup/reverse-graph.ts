@@ -8,7 +8,7 @@ export interface Dependent {
 }
 
 /** By the number of the relation that an arrow follows. */
-type ArrowTable = readonly (readonly Dependent[] | undefined)[]
+export type ArrowTable = readonly (readonly Dependent[] | undefined)[]
 
 /** A model read from its subjects upwards: what holds on which object because something else holds. */
 export interface ReverseGraph {
@@ -84,15 +84,19 @@ function addReference({ local, restsOn }: Draft, dependent: Dependent, { id }: A
 }
 
 function addArrow(draft: Draft, dependent: Dependent, { tupleset, targets }: Expression): void {
-  for (const { type, relation } of tupleset?.subjects ?? []) {
+  if (tupleset === undefined) return
+  for (const { type, relation } of tupleset.subjects) {
     const target = targets[type.index]
-    const table = target && draft.arrows[target.id]
-    if (tupleset === undefined || target === undefined || table === undefined) continue
-    const known = table[tupleset.id] ?? []
-    if (!known.includes(dependent)) table[tupleset.id] = [...known, dependent]
+    if (target === undefined) continue
+    addDependent(draft.arrows[target.id] ?? [], tupleset, dependent)
     draft.restsOn[dependent.permission.id]?.add(target.id)
     if (relation !== undefined) draft.followedSets[type.index]?.add(relation)
   }
+}
+
+function addDependent(table: (Dependent[] | undefined)[], { id }: RelationModel, dependent: Dependent): void {
+  const known = table[id] ?? []
+  if (!known.includes(dependent)) table[id] = [...known, dependent]
 }
 
 function closure(restsOn: readonly ReadonlySet<number>[], from: number): Uint8Array {

@@ -17,7 +17,9 @@ export function subjectReach({ types }: Model, type: TypeModel): SubjectReach {
 
 function leadsTo(member: Askable, type: TypeModel, reach: SubjectReach): boolean {
   if (member.kind === 'permission') return isReached(member.expression, { member, type, reach })
-  return member.subjects.some((rule) => (rule.relation === undefined ? rule.type === type : reach[rule.relation.id] === 1))
+  return member.subjects.some((rule) =>
+    rule.relation === undefined ? rule.type === type : reach[rule.relation.id] === 1,
+  )
 }
 
 interface Place {

@@ -126,7 +126,8 @@ export class SubjectWalk {
       const inner = index.edges.b(edge) >> 1
       const member = index.members[index.sets.b(inner)]
       const verdict = Math.min(step.verdict, edgeVerdict(index, edge, holds))
-      if (member !== undefined) this.#reach(flood, member, { object: index.sets.a(inner), verdict, hops: step.hops + 1 })
+      if (member !== undefined)
+        this.#reach(flood, member, { object: index.sets.a(inner), verdict, hops: step.hops + 1 })
     }
   }
 

@@ -1,0 +1,171 @@
+import type { Explanation, Outcome } from './explanation.ts'
+import type { Io } from '../io.ts'
+import { harmless, type Style } from '../style.ts'
+import type { Naming } from './naming.ts'
+
+/** How a tree is drawn. */
+export interface Drawing {
+  readonly naming: Naming
+  readonly style: Style
+  readonly strokes: Strokes
+}
+
+type Mark = Outcome | 'hidden'
+
+/** The strokes of a tree: marks by outcome, and what stands before a branch, before the last one, and below each. */
+export interface Strokes {
+  readonly marks: Readonly<Record<Mark, string>>
+  readonly branch: string
+  readonly last: string
+  readonly below: string
+  readonly belowLast: string
+}
+
+const LINES: Strokes = {
+  marks: { granted: '✓', denied: '✗', conditional: '?', hidden: '·' },
+  branch: '├─ ',
+  last: '└─ ',
+  below: '│  ',
+  belowLast: '   ',
+}
+const ASCII: Strokes = {
+  marks: { granted: '+', denied: 'x', conditional: '?', hidden: '.' },
+  branch: '|- ',
+  last: '`- ',
+  below: '|  ',
+  belowLast: '   ',
+}
+const PLAIN: Strokes = {
+  marks: { granted: 'granted', denied: 'denied', conditional: 'conditional', hidden: 'hidden' },
+  branch: '  ',
+  last: '  ',
+  below: '  ',
+  belowLast: '  ',
+}
+
+/** Lines on a terminal, in ASCII where its locale has nothing else; words and spaces for a program. */
+export function strokesFor({ stdout, env }: Io): Strokes {
+  if (!stdout.isTty) return PLAIN
+  const locale = [env['LC_ALL'], env['LC_CTYPE'], env['LANG']].find((one) => one !== undefined && one !== '')
+  return locale === undefined || /utf-?8/i.test(locale) ? LINES : ASCII
+}
+
+/** The tree of a check, one line a branch: what was asked of which object, and how it came out. */
+export function explanationLines(tree: Explanation, drawing: Drawing): readonly string[] {
+  return branchLines(tidied(tree), drawing)
+}
+
+/** A line of the tree and those below it. */
+interface Branch {
+  readonly node: Explanation
+  /** How the object was come by, where that is not said by the branch above. */
+  readonly through: string | undefined
+  readonly parts: readonly Branch[]
+}
+
+/** The tree without steps that say nothing: the operator of a permission, and an arrow that reaches one object. */
+function tidied(node: Explanation, through?: string): Branch {
+  const only = onlyPart(node)
+  if (node.kind === 'arrow' && only !== undefined && isNamed(only)) return tidied(only, node.name?.split('->')[0])
+  const isOperator = isNamed(node) && only?.kind === 'union' && only.omitted === undefined
+  const { parts } = isOperator ? only : node
+  return { node, through, parts: parts.map((part) => tidied(part)) }
+}
+
+function onlyPart({ parts }: Explanation): Explanation | undefined {
+  return parts.length === 1 ? parts[0] : undefined
+}
+
+function isNamed({ kind }: Explanation): boolean {
+  return kind === 'permission' || kind === 'relation'
+}
+
+function branchLines({ node, through, parts }: Branch, drawing: Drawing): readonly string[] {
+  const { strokes } = drawing
+  const below = parts.flatMap((part, index) => {
+    const isLast = index === parts.length - 1
+    const [first = '', ...others] = branchLines(part, drawing)
+    return [
+      (isLast ? strokes.last : strokes.branch) + first,
+      ...others.map((line) => (isLast ? strokes.belowLast : strokes.below) + line),
+    ]
+  })
+  return [`${markOf(node.outcome ?? 'hidden', drawing)} ${labelOf(node, through, drawing)}`, ...below]
+}
+
+const PAINT = { granted: 'good', denied: 'bad', conditional: 'warn', hidden: 'dim' } as const
+
+function markOf(mark: Mark, { strokes, style }: Drawing): string {
+  return style[PAINT[mark]](strokes.marks[mark])
+}
+
+function labelOf(node: Explanation, through: string | undefined, { naming, style }: Drawing): string {
+  const words = harmless(LABELS[node.kind](node, naming))
+  const origin = through === undefined ? '' : style.dim(`, its ${harmless(through)}`)
+  const condition = node.condition === undefined ? '' : harmless(conditionText(node.condition))
+  const omitted = node.omitted === undefined ? '' : style.dim(` (${OMITTED[node.omitted]})`)
+  return `${words}${origin}${condition}${omitted}`
+}
+
+type Label = (node: Explanation, naming: Naming) => string
+
+const onObject: Label = ({ name = '', object = '' }, naming) => `${name} on ${naming.shown(object)}`
+
+const LABELS: Readonly<Record<Explanation['kind'], Label>> = {
+  permission: onObject,
+  relation: onObject,
+  arrow: onObject,
+  union: () => 'any of',
+  intersection: () => 'all of',
+  exclusion: () => 'the first, but none of the others',
+  all: ({ name = '', object = '' }, naming) => `${name} for all of them, on ${naming.shown(object)}`,
+  self: ({ object = '' }, naming) => `being ${naming.shown(object)} itself`,
+  nil: () => 'nobody',
+  hidden: () => 'something that you may not see',
+  tuple: ({ subject = '', name = '', object = '' }, naming) =>
+    `${naming.shown(subject)} is ${name} of ${naming.shown(object)}`,
+}
+
+const OMITTED: Readonly<Record<NonNullable<Explanation['omitted']>, string>> = {
+  repeated: 'shown elsewhere in the tree',
+  cycle: 'asked already on the way here',
+  too_large: 'more is left out',
+}
+
+/** `, if within_hours: not now` and the like. */
+function conditionText({
+  caveat,
+  outcome,
+  missing,
+  is_expired: isExpired,
+}: NonNullable<Explanation['condition']>): string {
+  if (isExpired) return ', which has expired'
+  if (caveat === '') return ''
+  const how = {
+    granted: 'which holds',
+    denied: 'which does not hold',
+    conditional: missing.length === 0 ? 'which cannot be told' : `which needs ${missing.join(', ')}`,
+  }
+  return `, if ${caveat}, ${how[outcome]}`
+}
+
+/** Every reference in a tree, for looking their names up. */
+export function referencesIn({ object, subject, parts }: Explanation): readonly string[] {
+  return [object, subject, ...parts.flatMap(referencesIn)].filter((one) => one !== undefined)
+}
+
+/** Fields that would have told what is conditional, by caveat. */
+export function missingFields(tree: Explanation): ReadonlyMap<string, ReadonlySet<string>> {
+  const found = new Map<string, Set<string>>()
+  collectMissing(tree, found)
+  return found
+}
+
+function collectMissing({ condition, parts }: Explanation, found: Map<string, Set<string>>): void {
+  if (condition?.outcome === 'conditional') {
+    const fields = found.get(condition.caveat) ?? new Set()
+    for (const field of condition.missing) fields.add(field)
+    found.set(condition.caveat, fields)
+  }
+  for (const part of parts) collectMissing(part, found)
+}

@@ -1,0 +1,67 @@
+import { parseReference } from '../../shared/ids.ts'
+import { ROLES } from '../../shared/roles.ts'
+import type { Explanation, ProposedTuple } from './explanation.ts'
+import type { Naming } from './naming.ts'
+
+/** What writes a tuple. */
+export interface GrantingDeps {
+  readonly naming: Naming
+  /** The Project, `project:<id>`, that an object lies in; undefined where that is not known. */
+  readonly projectOf: (object: string) => string | undefined
+}
+
+/** The command that writes a tuple; undefined where none does. */
+export function grantingCommand(
+  { subject, relation, resource }: ProposedTuple,
+  deps: GrantingDeps,
+): string | undefined {
+  const type = parseReference(resource)?.type ?? ''
+  if (ROLES[type]?.includes(relation) !== true) return undefined
+  return (COMMANDS[type] ?? ofProject)({ subject, relation, resource }, deps)
+}
+
+type Writing = (tuple: ProposedTuple, deps: GrantingDeps) => string | undefined
+
+const none: Writing = () => undefined
+
+/** The tuple API writes what lies in a Project; places and groups have commands of their own, clouds have none. */
+const COMMANDS: Readonly<Record<string, Writing>> = {
+  platform: ({ subject, relation }, { naming }) => `ctl grants platform create ${naming.typed(subject)} ${relation}`,
+  domain: ({ subject, relation, resource }, { naming }) =>
+    `ctl grants create ${naming.typed(subject)} ${relation} --domain ${naming.typedObject(resource)}`,
+  group: ({ subject, resource }, { naming }) =>
+    `ctl groups add-member ${naming.typedObject(resource)} ${naming.typed(subject)}`,
+  cloud: none,
+  cloudcredential: none,
+  provider_bundle: none,
+}
+
+function ofProject(
+  { subject, relation, resource }: ProposedTuple,
+  { naming, projectOf }: GrantingDeps,
+): string | undefined {
+  const project = resource.startsWith('project:') ? resource : projectOf(resource)
+  if (project === undefined) return undefined
+  const where = project === resource ? '' : ` --project ${naming.typedObject(project)}`
+  return `ctl tuples create ${naming.typed(subject)} ${relation} ${naming.typed(resource)}${where}`
+}
+
+/** The Project of each object that a tree found in one. */
+export function projectsIn(tree: Explanation): ReadonlyMap<string, string> {
+  const found = new Map<string, string>()
+  collectProjects(tree, found)
+  return found
+}
+
+function collectProjects(node: Explanation, found: Map<string, string>): void {
+  const project = projectBeside(node)
+  if (node.object !== undefined && project !== undefined) found.set(node.object, project)
+  for (const part of node.parts) collectProjects(part, found)
+}
+
+/** `project->manage` on an object leads to its Project, and so does its edge. */
+function projectBeside({ kind, name = '', subject, parts }: Explanation): string | undefined {
+  if (kind === 'tuple' && name === 'project') return subject
+  const to = parts.length === 1 ? parts[0]?.object : undefined
+  return kind === 'arrow' && name.startsWith('project->') && to?.startsWith('project:') === true ? to : undefined
+}

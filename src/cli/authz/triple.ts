@@ -1,0 +1,51 @@
+import type { Manifest, ManifestOperation } from '../../shared/contract/manifest-format.ts'
+import { usageError } from '../cli-error.ts'
+import type { Command, Given } from '../command.ts'
+import { placeFlag } from '../derive/derive.ts'
+import { createResolver, type Resolver } from '../references.ts'
+import type { Session } from '../session.ts'
+import { FACTS, factsOf, ON_WHAT, WHO } from './question.ts'
+
+/** A question about one subject, relation and object, as the API takes it. */
+export interface Triple {
+  readonly subject: string
+  readonly relation: string
+  readonly resource: string
+}
+
+/** Arguments and flags of a command that asks about a triple. */
+export const TRIPLE: Pick<Command, 'args' | 'flags' | 'uses'> = {
+  args: [
+    { name: 'subject', describe: WHO, noun: 'subjects', required: true },
+    { name: 'relation', describe: 'What: read, manage, deploy, node-operate, …', required: true },
+    { name: 'resource', describe: ON_WHAT, noun: 'objects', required: true },
+  ],
+  flags: { facts: FACTS, domain: placeFlag('domains'), project: placeFlag('projects') },
+  uses: ['connection', 'curl', 'output'],
+}
+
+/** The operation of a command that asks. @throws Error when the contract lacks it. */
+export function asking(manifest: Manifest, id: string): ManifestOperation {
+  const operation = manifest.operations[id]
+  if (operation === undefined) throw new Error(`the contract has no ${id}`)
+  return operation
+}
+
+/** Reads a triple, its names looked up. @throws CliError where a part is missing. */
+export async function tripleOf(
+  session: Session,
+  { args, flags }: Given,
+  command: string,
+): Promise<{ readonly body: Triple; readonly resolver: Resolver }> {
+  const [subject, relation, resource] = args
+  if (subject === undefined || relation === undefined || resource === undefined)
+    throw usageError('who, what and on what are needed', `ctl ${command} <subject> <relation> <resource>`)
+  const resolver = createResolver(session)
+  const body = {
+    subject: await resolver.subject(subject, {}),
+    relation,
+    resource: await resolver.resource(resource, {}),
+    ...factsOf(flags),
+  }
+  return { body, resolver }
+}

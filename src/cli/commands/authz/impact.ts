@@ -1,0 +1,34 @@
+import type { Manifest } from '../../../shared/contract/manifest-format.ts'
+import { preview } from '../../authz/preview.ts'
+import { asking } from '../../authz/triple.ts'
+import { usageError } from '../../cli-error.ts'
+import type { Command } from '../../command.ts'
+import { bodyFromFile } from '../../derive/values.ts'
+import { isRow } from '../../output/members.ts'
+import { createResolver } from '../../references.ts'
+
+export function impact(manifest: Manifest): Command {
+  asking(manifest, 'PostAuthzImpact')
+  return {
+    description:
+      'Several changes together, as the API takes them: {"edits": […]}. One change is tried more easily with --dry-run on its own command. Exits 10 when anything would change.',
+    flags: {
+      'from-file': {
+        kind: 'text',
+        short: 'f',
+        value: 'FILE',
+        describe: 'Changes to try, JSON or YAML; - for stdin',
+        required: true,
+      },
+    },
+    uses: ['connection', 'curl', 'output'],
+    examples: ['ctl authz impact -f edits.yaml', 'ctl tuples delete 7c2a91 --dry-run'],
+    async run(session, { flags }) {
+      const path = flags['from-file']
+      if (typeof path !== 'string') throw usageError('--from-file is missing', 'See: ctl authz impact --help')
+      const { edits } = await bodyFromFile(path, session.io)
+      if (!Array.isArray(edits)) throw usageError(`${path} has no list of edits`)
+      return preview(session, edits.filter(isRow), createResolver(session))
+    },
+  }
+}

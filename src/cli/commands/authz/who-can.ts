@@ -1,0 +1,39 @@
+import type { Manifest } from '../../../shared/contract/manifest-format.ts'
+import { showFound, stringsIn } from '../../authz/found.ts'
+import { answerTo, FACTS, factsOf, ON_WHAT } from '../../authz/question.ts'
+import { asking } from '../../authz/triple.ts'
+import { SUBJECT_TYPES } from '../../authz/types.ts'
+import { usageError } from '../../cli-error.ts'
+import type { Command } from '../../command.ts'
+import { placeFlag } from '../../derive/derive.ts'
+import { createResolver } from '../../references.ts'
+
+export function whoCan(manifest: Manifest): Command {
+  const operation = asking(manifest, 'PostAuthzLookupSubjects')
+  return {
+    description:
+      'Users and service identities, those in groups among them, under the conditions named with --facts only. Whoever you may not see is left out. How one comes by it: ctl authz explain.',
+    args: [
+      { name: 'relation', describe: 'What: read, manage, deploy, node-operate, …', required: true },
+      { name: 'resource', describe: ON_WHAT, noun: 'objects', required: true },
+    ],
+    flags: { facts: FACTS, domain: placeFlag('domains'), project: placeFlag('projects') },
+    uses: ['connection', 'output'],
+    examples: ['ctl authz who-can deploy project:web', 'ctl authz who-can manage domain:default -o json'],
+    async run(session, { args, flags }) {
+      const [relation, object] = args
+      if (relation === undefined || object === undefined)
+        throw usageError('what and on what are needed', 'ctl authz who-can <relation> <resource>')
+      const resolver = createResolver(session)
+      const resource = await resolver.resource(object, {})
+      const answers = await Promise.all(
+        SUBJECT_TYPES.map((subject_type) =>
+          answerTo(session, operation, { subject_type, relation, resource, ...factsOf(flags) }),
+        ),
+      )
+      const references = answers.flatMap(stringsIn)
+      await showFound(session, { items: references }, { references, resolver, title: 'subject' })
+      if (references.length === 0) session.note(`Nobody that you may see has ${relation} on ${object}.`)
+    },
+  }
+}

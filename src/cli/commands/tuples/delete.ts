@@ -1,0 +1,19 @@
+import type { Manifest } from '../../../shared/contract/manifest-format.ts'
+import { previewableCommand } from '../../authz/previewable.ts'
+import { asking } from '../../authz/triple.ts'
+import type { Command } from '../../command.ts'
+import { deleteEdit } from '../../tuples/edits.ts'
+import { withTupleIds } from '../../tuples/tuple-reference.ts'
+
+export function deleteTuple(manifest: Manifest): Command {
+  return previewableCommand(manifest, {
+    operation: asking(manifest, 'DeleteRelationTuple'),
+    examples: [
+      'ctl tuples delete 7c2a91 --project web',
+      "ctl tuples delete 'project:web#viewer@user:alice' --dry-run",
+      'ctl tuples list --project old -o name | ctl tuples delete - --project old --yes',
+    ],
+    editsOf: deleteEdit,
+    retyped: withTupleIds,
+  })
+}

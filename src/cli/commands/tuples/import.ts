@@ -1,0 +1,123 @@
+import { ProblemAnswer } from '../../../client/failures.ts'
+import type { Manifest, ManifestOperation } from '../../../shared/contract/manifest-format.ts'
+import { DRY_RUN } from '../../authz/preview.ts'
+import { isText, printedCurl } from '../../authz/question.ts'
+import { asking } from '../../authz/triple.ts'
+import { CliError, usageError } from '../../cli-error.ts'
+import type { Command, Given } from '../../command.ts'
+import { placeFlag } from '../../derive/derive.ts'
+import { EXIT, type ExitCode } from '../../exit-code.ts'
+import { isRow } from '../../output/members.ts'
+import { createResolver, type Resolver } from '../../references.ts'
+import type { Session } from '../../session.ts'
+import { currentProject, resolvedTuple } from '../../tuples/tuple-reference.ts'
+import type { Fault, TupleRequest, TupleRow } from '../../tuples/tuple-request.ts'
+import { assertBody, faulty, tuplesFrom } from '../../tuples/tuple-source.ts'
+
+export function importTuples(manifest: Manifest): Command {
+  const operation = asking(manifest, 'BulkCreateRelationTuples')
+  return {
+    description: [
+      'Takes JSON lines, a JSON or YAML list, or relationships as SpiceDB writes them, whichever the file holds; subjects and objects may be named.',
+      'All of the file is created, in one revision, or nothing: at most 1000 tuples and 1 MiB. Rows are checked here first, and the first 20 that are wrong are listed by line.',
+    ].join('\n'),
+    args: [{ name: 'file', describe: 'File to read; - for stdin', required: true }],
+    flags: {
+      project: { ...placeFlag('projects'), describe: 'Project that the objects lie in' },
+      domain: placeFlag('domains'),
+      'dry-run': DRY_RUN,
+    },
+    uses: ['connection', 'curl', 'output', 'confirm'],
+    examples: [
+      'ctl tuples import tuples.jsonl --project web',
+      'ctl tuples import team.yaml --project web --dry-run',
+      'ctl tuples export --project web | ctl tuples import - --project web --context staging',
+    ],
+    run: (session, given) => run(session, operation, given),
+  }
+}
+
+async function run(session: Session, operation: ManifestOperation, given: Given): Promise<ExitCode | void> {
+  const [path] = given.args
+  if (path === undefined) throw usageError('<file> is missing', 'See: ctl tuples import --help')
+  await (await import('../../derive/confirm.ts')).assertAnswerable(session, operation)
+  const read = await tuplesFrom(path, session.io)
+  if (read.length === 0) return session.note('There is nothing to import.')
+  const resolver = createResolver(session)
+  const project_id = await currentProject(resolver)
+  const rows = await resolvedRows(resolver, { path, rows: read, project_id })
+  const body = { tuples: rows.map(({ tuple }) => ({ project_id, ...tuple })) }
+  assertBody(path, body)
+  if (given.flags['dry-run'] === true) return previewed(session, resolver, body.tuples)
+  if (await printedCurl(session, operation, { body })) return
+  await send(session, operation, { path, rows, body })
+}
+
+interface Reading {
+  readonly path: string
+  readonly rows: readonly TupleRow[]
+  readonly project_id: string
+}
+
+/** Rows with the ids of what they name. Every name that is not known is listed. */
+async function resolvedRows(resolver: Resolver, { path, rows, project_id }: Reading): Promise<readonly TupleRow[]> {
+  const found: TupleRow[] = []
+  const faults: Fault[] = []
+  for (const { line, tuple } of rows) {
+    try {
+      found.push({ line, tuple: await resolvedTuple(resolver, tuple, { projects: project_id }) })
+    } catch (error) {
+      if (!(error instanceof CliError)) throw error
+      faults.push({ line, message: error.message })
+    }
+  }
+  if (faults.length > 0) throw faulty(path, faults)
+  return found
+}
+
+async function previewed(session: Session, resolver: Resolver, tuples: readonly TupleRequest[]): Promise<ExitCode> {
+  const { preview } = await import('../../authz/preview.ts')
+  return preview(
+    session,
+    tuples.map((tuple) => ({ kind: 'tuple', op: 'create', ...tuple })),
+    resolver,
+  )
+}
+
+interface Sending {
+  readonly path: string
+  readonly rows: readonly TupleRow[]
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+async function send(session: Session, operation: ManifestOperation, { path, rows, body }: Sending): Promise<void> {
+  const { confirmChange } = await import('../../derive/confirm.ts')
+  await confirmChange(session, operation, [])
+  const caller = await session.caller()
+  session.expectOutput()
+  const { value } = await caller.call(operation, { body }).catch((error: unknown) => {
+    throw refusal(error, path, rows) ?? error
+  })
+  if (!(await isText(session))) await session.emit(value, { columns: [] })
+  session.note(`Imported ${rows.length} tuple${rows.length === 1 ? '' : 's'}.`)
+}
+
+/** The rows that the server refused, by their lines in the file. */
+function refusal(error: unknown, path: string, rows: readonly TupleRow[]): CliError | undefined {
+  if (!(error instanceof ProblemAnswer) || !Array.isArray(error.document['errors'])) return undefined
+  const faults = error.document['errors'].filter(isRow).flatMap(({ row, code, detail }): readonly Fault[] => {
+    const at = typeof row === 'number' ? rows[row - 1] : undefined
+    return at === undefined ? [] : [{ line: at.line, message: `${String(detail)} (${String(code)})` }]
+  })
+  if (faults.length === 0) return undefined
+  const count = error.document['error_count']
+  const told = faulty(path, faults, typeof count === 'number' ? count : faults.length)
+  return new CliError(told.message, {
+    exitCode: BY_STATUS[error.status] ?? EXIT.invalid,
+    code: error.code,
+    hints: [...told.hints, `correlation_id=${error.correlationId ?? ''}`],
+    cause: error,
+  })
+}
+
+const BY_STATUS: Readonly<Record<number, ExitCode>> = { 403: EXIT.denied, 404: EXIT.notFound, 409: EXIT.conflict }

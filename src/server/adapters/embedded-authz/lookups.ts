@@ -1,0 +1,55 @@
+import type { ConditionVerdict } from '../../../shared/authz/engine/checker.ts'
+import { createLookups, type Lookups } from '../../../shared/authz/engine/lookup/lookups.ts'
+import type { QuestionFault } from '../../../shared/authz/engine/resolve-question.ts'
+import type { TupleIndex } from '../../../shared/authz/engine/tuple-index.ts'
+import type { Model } from '../../../shared/authz/model.ts'
+import { invalidTriple } from '../../../shared/authz/validate-tuple.ts'
+import type { AuthzLookups } from '../../ports/authz-lookups.ts'
+import type { SettingsCache } from './domain-settings.ts'
+import type { LoadedTuples } from './follow-tuples.ts'
+import { answered, decided, serverConditions, type AskedFacts, type Needs } from './server-conditions.ts'
+
+export interface EmbeddedLookupsDeps {
+  readonly model: Model
+  /** The tuples to answer from. @throws Problem `authz_unavailable` */
+  readonly usableTuples: () => LoadedTuples
+  readonly settings: SettingsCache
+}
+
+type Find<T> = (lookups: Lookups, holds: ConditionVerdict) => T | QuestionFault
+
+/** Lookups by walks over the index in memory; at once wherever the Domain settings that caveats read are at hand. */
+export function createEmbeddedLookups({ model, usableTuples, settings }: EmbeddedLookupsDeps): AuthzLookups {
+  let latest: { readonly index: TupleIndex; readonly lookups: Lookups } | undefined
+
+  function lookupsOver({ index, checker }: LoadedTuples): Lookups {
+    if (latest?.index !== index) latest = { index, lookups: createLookups({ model, index, checker }) }
+    return latest.lookups
+  }
+
+  function find<T extends object>(asked: AskedFacts, work: Find<T>): T | Promise<T> {
+    return answered(settings, (): T | Needs => {
+      const lookups = lookupsOver(usableTuples())
+      const conditions = serverConditions(settings, asked)
+      const found = decided(() => work(lookups, conditions.holds))
+      if ('reason' in found) throw invalidTriple(found)
+      return conditions.needs === undefined ? found : { needs: conditions.needs }
+    })
+  }
+
+  return {
+    resources({ subject, relation, resourceType, ...asked }) {
+      if (subject.includes('#')) throw invalidTriple({ part: 'subject', reason: 'malformed' })
+      return find(asked, (lookups, holds) => {
+        const found = lookups.resources({ subject, relation, resourceType }, holds)
+        return 'reason' in found ? found : found.granted
+      })
+    },
+    subjects({ subjectType, relation, resource, ...asked }) {
+      return find(asked, (lookups, holds) => {
+        const found = lookups.subjects({ subjectType, relation, resource }, holds)
+        return 'reason' in found ? found : found.unconditional
+      })
+    },
+  }
+}

@@ -1,0 +1,97 @@
+import { UndecidableError, type ConditionVerdict } from '../../../shared/authz/engine/checker.ts'
+import { NO, YES } from '../../../shared/authz/engine/verdict.ts'
+import { problem } from '../../../shared/problems.ts'
+import type { CaveatFacts } from '../../ports/authorizer.ts'
+import { caveatVerdict } from './caveats.ts'
+import type { SettingsCache } from './domain-settings.ts'
+
+/** What caveats may read of the moment and the caller. */
+export interface AskedFacts {
+  readonly facts: CaveatFacts
+  /** Names of the facts a caveat may read; absent: all that are known. */
+  readonly allowedFacts?: ReadonlySet<string>
+}
+
+/** Domains whose settings must be read before there is an answer. */
+export interface Needs {
+  readonly needs: ReadonlySet<string>
+}
+
+/** Tells conditions by what the server knows, and notes the Domains whose settings were asked for and are not at hand. */
+export interface ServerConditions {
+  readonly holds: ConditionVerdict
+  readonly needs: ReadonlySet<string> | undefined
+  /** Whether any condition was looked at: an answer without does not depend on the moment or the caller. */
+  readonly wereAsked: boolean
+}
+
+/** Rounds of reading settings for one answer. A round reads all that the one before missed, and groups seldom cross two. */
+const ROUNDS_MAX = 16
+
+/** Domains whose settings are read at the same time. */
+const READS_AT_ONCE = 8
+
+export function serverConditions(settings: SettingsCache, { facts, allowedFacts }: AskedFacts): ServerConditions {
+  let needs: Set<string> | undefined
+  let wereAsked = false
+  return {
+    holds({ caveat, domainId, expiresAtMs }) {
+      wereAsked = true
+      if (expiresAtMs <= facts.nowMs) return NO
+      if (caveat === undefined) return YES
+      if (domainId !== null && !settings.has(domainId)) (needs ??= new Set()).add(domainId)
+      const known = { facts, settings: domainId === null ? undefined : settings.get(domainId) }
+      return caveatVerdict(caveat, known, allowedFacts)
+    },
+    get needs() {
+      return needs
+    },
+    get wereAsked() {
+      return wereAsked
+    },
+  }
+}
+
+export function isNeeds(answer: object): answer is Needs {
+  return 'needs' in answer
+}
+
+/**
+ * Answers at once where the settings are at hand; else reads those that are missing and tries again.
+ * @throws Problem `authz_unavailable` when they cannot be read.
+ */
+export function answered<T extends object>(settings: SettingsCache, attempt: () => T | Needs): T | Promise<T> {
+  const answer = attempt()
+  return isNeeds(answer) ? answeredLater(settings, attempt, answer) : answer
+}
+
+async function answeredLater<T extends object>(
+  settings: SettingsCache,
+  attempt: () => T | Needs,
+  first: Needs,
+): Promise<T> {
+  let { needs } = first
+  for (let round = 0; round < ROUNDS_MAX; round++) {
+    await loadAll(settings, [...needs])
+    const answer = attempt()
+    if (!isNeeds(answer)) return answer
+    needs = answer.needs
+  }
+  throw problem('authz_unavailable')
+}
+
+async function loadAll(settings: SettingsCache, domainIds: readonly string[]): Promise<void> {
+  for (let from = 0; from < domainIds.length; from += READS_AT_ONCE) {
+    await Promise.all(domainIds.slice(from, from + READS_AT_ONCE).map((domainId) => settings.load(domainId)))
+  }
+}
+
+/** Data that is nested too deep, or excludes itself, is answered with the one 500 that these operations declare. */
+export function decided<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof UndecidableError) throw problem('internal', {}, error)
+    throw error
+  }
+}

@@ -1,0 +1,21 @@
+import { parseContext, parseRelationship, type Relationship } from './parse-relationship.ts'
+
+/** A question with the values of caveat fields that are given with it. */
+export interface Assertion {
+  readonly relationship: Relationship
+  readonly context: Readonly<Record<string, unknown>>
+  /** Where the values begin. */
+  readonly contextOffset: number
+}
+
+const WITH = ' with '
+
+/** Parses `document:plan#view@user:anne` and `… with {"limit": 1}`, without blanks around. @throws TextFault */
+export function parseAssertion(text: string): Assertion {
+  const cut = text.indexOf(WITH)
+  if (cut < 0) return { relationship: parseRelationship(text), context: {}, contextOffset: text.length }
+  const relationship = parseRelationship(text.slice(0, cut).trimEnd())
+  const json = text.slice(cut + WITH.length)
+  const contextOffset = cut + WITH.length
+  return { relationship, context: json.trim() === 'null' ? {} : parseContext(json, contextOffset), contextOffset }
+}

@@ -1,0 +1,108 @@
+import { UndecidableError, type ConditionVerdict, type Question } from '../engine/checker.ts'
+import type { Outcome } from '../explanation.ts'
+import type { Model } from '../model.ts'
+import { ContextError } from './conditions.ts'
+import type { Failure, Warning } from './failure.ts'
+import { parseAssertion, type Assertion } from './parse-assertion.ts'
+import type { Questions } from './questions.ts'
+import { nameOf, type ObjectRelation, type SubjectReference } from './references.ts'
+import type { SourceText } from './source-map.ts'
+import { TextFault } from './text-fault.ts'
+import type { AssertionKind, WrittenAssertion } from './validation-file.ts'
+
+const EXPECTED: { readonly [kind in AssertionKind]: Outcome } = {
+  assertTrue: 'granted',
+  assertCaveated: 'conditional',
+  assertFalse: 'denied',
+}
+
+export interface AssertionRun {
+  readonly model: Model
+  readonly questions: Questions
+  /** Tells how far a tuple counts, given the values that come with the assertion. */
+  readonly conditions: (context: Readonly<Record<string, unknown>>) => ConditionVerdict
+  /** Why it came out so, in lines; none where nothing can be said. */
+  readonly explain: (question: Question, holds: ConditionVerdict) => readonly string[]
+}
+
+type Found = Omit<Failure, 'file'>
+type Warned = Omit<Warning, 'file'>
+
+/** Holds each assertion against what the engine answers. */
+export function runAssertions(
+  run: AssertionRun,
+  assertions: readonly WrittenAssertion[],
+): { readonly failures: readonly Found[]; readonly warnings: readonly Warned[] } {
+  const failures: Found[] = []
+  const warnings: Warned[] = []
+  for (const { kind, text } of assertions) {
+    try {
+      const assertion = parsed(text)
+      const outcome = runOne(run, assertion, EXPECTED[kind])
+      if (outcome !== undefined) failures.push({ ...text.at, kind: 'assertion', text: text.text.trim(), ...outcome })
+      warnings.push(...oddities(run.model, assertion).map((message) => ({ ...text.at, message })))
+    } catch (error) {
+      if (!(error instanceof TextFault)) throw error
+      const at = text.locate({ line: 1, column: error.offset + 1 })
+      failures.push({ ...at, kind: 'assertion', text: text.text.trim(), message: error.message, because: [] })
+    }
+  }
+  return { failures, warnings }
+}
+
+function parsed(text: SourceText): Assertion {
+  const trimmed = text.text.trim()
+  const assertion = parseAssertion(trimmed)
+  const { caveat, subject, offsets } = assertion.relationship
+  if (caveat !== '') {
+    throw new TextFault(offsets.caveat, 'expected no caveat in an assertion: values for caveats follow after " with "')
+  }
+  if (subject.id === '*') throw new TextFault(offsets.subject, `expected one subject, found ${nameOf(subject)}`)
+  return assertion
+}
+
+/** Undefined when it came out as expected. */
+function runOne(
+  run: AssertionRun,
+  assertion: Assertion,
+  expected: Outcome,
+): Pick<Found, 'message' | 'expected' | 'found' | 'because'> | undefined {
+  const { resource, subject, offsets } = assertion.relationship
+  requireNames(run.model, resource, offsets.relation)
+  const holds = run.conditions(assertion.context)
+  try {
+    const question = run.questions.put(resource, subject)
+    const outcome = run.questions.ask(question, holds)
+    if (outcome === expected) return undefined
+    const message = `expected ${expected}, found ${outcome}`
+    return { message, expected, found: outcome, because: question === undefined ? [] : run.explain(question, holds) }
+  } catch (error) {
+    if (error instanceof ContextError) throw new TextFault(assertion.contextOffset, error.message)
+    if (!(error instanceof UndecidableError)) throw error
+    return { message: `expected ${expected}, found no answer: ${error.message}`, because: [] }
+  }
+}
+
+/** @throws TextFault unless the schema has the type and the relation or permission of the resource. */
+export function requireNames(model: Model, { type, relation }: ObjectRelation, relationOffset: number): void {
+  const found = model.type(type)
+  if (found === undefined) throw new TextFault(0, `expected a type of the schema, found "${type}"`)
+  if (found.askable.has(relation)) return
+  throw new TextFault(relationOffset, `expected a relation or permission of "${type}", found "${relation}"`)
+}
+
+/** What SpiceDB's tools let pass although nobody can mean it. */
+function oddities(model: Model, { relationship }: Assertion): string[] {
+  const { subject, expiresAtMs } = relationship
+  return [
+    ...unknownSubject(model, subject),
+    ...(expiresAtMs === undefined ? [] : ['the expiration in this assertion means nothing']),
+  ]
+}
+
+function unknownSubject(model: Model, { type, relation }: SubjectReference): string[] {
+  const found = model.type(type)
+  if (found === undefined) return [`the schema has no type "${type}", so that this subject holds nothing`]
+  if (relation === '' || found.askable.has(relation)) return []
+  return [`"${type}" has no relation "${relation}", so that this subject holds nothing`]
+}

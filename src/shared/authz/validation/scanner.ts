@@ -1,0 +1,43 @@
+import { TextFault } from './text-fault.ts'
+
+/** Goes through one line from left to right. */
+export interface Scanner {
+  offset(): number
+  isAtEnd(): boolean
+  /** What is left. */
+  rest(): string
+  /** Passes what the sticky pattern matches here; undefined when it does not. */
+  take(pattern: RegExp): string | undefined
+  /** As `take`. @throws TextFault saying that `what` was expected, and what stands there instead. */
+  expect(pattern: RegExp, what: string): string
+  /** @throws TextFault always, here. */
+  fail(what: string): never
+}
+
+const FOUND_MAX = 40
+
+export function createScanner(text: string): Scanner {
+  let at = 0
+
+  function take(pattern: RegExp): string | undefined {
+    pattern.lastIndex = at
+    const found = pattern.exec(text)?.[0]
+    if (found !== undefined) at += found.length
+    return found
+  }
+
+  function fail(what: string): never {
+    const rest = text.slice(at)
+    const found = rest.length > FOUND_MAX ? `${rest.slice(0, FOUND_MAX)}…` : rest
+    throw new TextFault(at, `expected ${what}, found ${found === '' ? 'the end' : JSON.stringify(found)}`)
+  }
+
+  return {
+    offset: () => at,
+    isAtEnd: () => at === text.length,
+    rest: () => text.slice(at),
+    take,
+    expect: (pattern, what) => take(pattern) ?? fail(what),
+    fail,
+  }
+}
