@@ -17,7 +17,7 @@ export const authzSurface =
     return {
       surfaces: [
         mounted(relationTuples, createRelationTuples({ datastore, unitOfWork, admission })),
-        mounted(authz, createAuthz({ authorizer, writing, ...more })),
+        mounted(authz, createAuthz({ authorizer, lookups: authorizer.lookups, writing, ...more })),
       ],
     }
   }
