@@ -1,4 +1,5 @@
 import { hostname } from 'node:os'
+import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { createEmbeddedAuthorizer, type EmbeddedAuthorizer } from './adapters/embedded-authz/authorizer.ts'
 import { looseMode } from './adapters/keyring/master-key.ts'
@@ -90,9 +91,14 @@ async function openOver(opened: Opened, config: Config, hooks: BackendHooks): Pr
   const ring = await openRing(datastore, master, clock)
   const secrets = createSecretStore(ring)
   const signer = await openSigner({ datastore, secrets, clock })
-  const changing = openChanges(opened, { clock, ids: createUuidV7(clock) }, hooks)
+  const changing = openChanges({ ...opened, indexPath: keptIndexPath(config) }, { clock, ids: createUuidV7(clock) }, hooks)
   const authorizer = withStaleChecks(changing.authorizer, config.staleChecks)
   return { ...opened, ...changing, authorizer, keyring: createKeyring(ring), secrets, signer }
+}
+
+/** Beside the embedded datastore, or on each replica's own disk; nowhere for a datastore in memory (decision 0013). */
+function keptIndexPath({ storage, dataDir }: Config): string | undefined {
+  return storage.kind === 'memory' ? undefined : join(dataDir, 'authz-index')
 }
 
 async function prepareSchema(datastore: Datastore, { masterKey }: Config, log: Logger): Promise<void> {
@@ -109,12 +115,14 @@ type Changing = Pick<Backend, 'feed' | 'authorizer' | 'lookups' | 'unitOfWork' |
 
 /** The change feed, what follows it, the unit of work that feeds it, and the same for a leader. */
 function openChanges(
-  { datastore, place }: Pick<Opened, 'datastore' | 'place'>,
+  { datastore, place, indexPath }: Pick<Opened, 'datastore' | 'place'> & { readonly indexPath: string | undefined },
   sources: Pick<Backend, 'clock' | 'ids'>,
   { log, onAuditFailure }: BackendHooks,
 ): Changing {
-  const feed = createChangeFeed({ datastore, warn: (message, cause) => log.warn({ err: cause }, message) })
-  const authorizer = createEmbeddedAuthorizer({ datastore, changeFeed: feed })
+  const warn = (message: string, cause?: unknown): void => log.warn({ err: cause }, message)
+  const feed = createChangeFeed({ datastore, warn })
+  const kept = indexPath === undefined ? {} : { kept: { path: indexPath, warn } }
+  const authorizer = createEmbeddedAuthorizer({ datastore, changeFeed: feed, ...kept })
   const changes = {
     ...sources,
     feed,

@@ -243,8 +243,9 @@ function closeServer(server: HttpServer): Promise<void> {
   return promisify(server.close.bind(server))()
 }
 
-async function closeBackend({ feed, signer, datastore }: Backend): Promise<void> {
+async function closeBackend({ feed, signer, authorizer, datastore }: Backend): Promise<void> {
   feed.stop()
   signer.stop()
+  await authorizer.keep('end')
   await datastore.close()
 }
