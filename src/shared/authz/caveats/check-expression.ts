@@ -43,7 +43,7 @@ export class ExpressionError extends Error {
 type Scope = ReadonlyMap<string, StaticType>
 
 /** Types are values too: `type(x) == int`. */
-const TYPE_NAMES: Scope = new Map(
+export const TYPE_NAMES: Scope = new Map(
   Object.entries({
     bool: BOOL,
     bytes: BYTES,
@@ -118,7 +118,7 @@ export function checkExpression({ expr, sourceInfo }: Parsed, variables: Scope):
 
   function variable(node: Expression, name: string, scope: Scope): StaticType {
     const bare = name.replace(/^\./, '')
-    return scope.get(bare) ?? TYPE_NAMES.get(bare) ?? fail(node, `expected a parameter of the caveat, found "${name}"`)
+    return scope.get(bare) ?? TYPE_NAMES.get(bare) ?? fail(node, `expected a field of the caveat, found "${name}"`)
   }
 
   function select(node: Expression, { operand, field, testOnly }: Select, scope: Scope): StaticType {

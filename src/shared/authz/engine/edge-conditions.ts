@@ -47,7 +47,7 @@ export class EdgeConditions {
 
   /** Undefined for an edge that always holds. */
   of(edge: number): Alternatives | undefined {
-    return this.#byEdge.get(edge)
+    return this.#byEdge.size === 0 ? undefined : this.#byEdge.get(edge)
   }
 
   get size(): number {

@@ -79,7 +79,7 @@ const objectOf = (subject: string): string => subject.split('#', 1)[0] ?? ''
 
 /** Lookups over an index. Reads the model once; give each index its own. */
 export function createLookups({ model, index, checker }: LookupsDeps): Lookups {
-  const walked = { index, checker, graph: reverseGraph(model) }
+  const resourceWalk = new ResourceWalk({ index, checker, graph: reverseGraph(model) })
   const reaches = new Map<TypeModel, SubjectReach>()
 
   function reachOf(type: TypeModel): SubjectReach {
@@ -88,18 +88,19 @@ export function createLookups({ model, index, checker }: LookupsDeps): Lookups {
     return reach
   }
 
-  const ordered = (type: TypeModel, objects: readonly number[]) => orderedReferences(index, type.name, objects)
+  const ordered = (type: TypeModel, objects: Int32Array) => orderedReferences(index, type.name, objects)
 
   function told(type: TypeModel, set: SubjectSet): FoundSubjects {
     const subjects = new Set([...set.named.keys(), ...set.except.keys()])
-    const having = (verdict: Verdict) => [...subjects].filter((subject) => verdictIn(set, subject) === verdict)
+    const having = (verdict: Verdict) =>
+      Int32Array.from([...subjects].filter((subject) => verdictIn(set, subject) === verdict))
     const granted = having(YES)
     const conditional = ordered(type, having(UNKNOWN))
     const names = ordered(type, granted)
     if (set.everyone === NO) return { granted: names, conditional, unconditional: names }
     const excluded = ordered(type, having(NO))
     const isEveryone = set.everyone === YES && granted.length === subjects.size
-    const unconditional = isEveryone ? ordered(type, [...granted, index.wildcard(type)]) : names
+    const unconditional = isEveryone ? ordered(type, Int32Array.from([index.wildcard(type), ...granted])) : names
     const verdict = set.everyone === YES ? 'granted' : 'conditional'
     return { granted: names, conditional, unconditional, wildcard: { verdict, excluded } }
   }
@@ -119,9 +120,10 @@ export function createLookups({ model, index, checker }: LookupsDeps): Lookups {
       const { subject, subjectType, asked } = question
       const isAlone = subject <= NO_OBJECT && subjectType === asked.type
       const itself = isAlone ? ofItself({ ...asking, resource: objectOf(asking.subject) }, holds) : NOTHING
-      const { granted, conditional } = new ResourceWalk(walked, question, holds).run()
+      const { granted, conditional } = resourceWalk.run(question, holds)
+      const names = ordered(asked.type, granted)
       return {
-        granted: [...itself.granted, ...ordered(asked.type, granted)],
+        granted: isAlone ? [...itself.granted, ...names] : names,
         conditional: ordered(asked.type, conditional),
       }
     },
