@@ -44,7 +44,7 @@ export interface SpicedbEngine {
    */
   prepare(): Promise<void>
   /** Resolves when SpiceDB answers. */
-  ping(): Promise<void>
+  readonly ping: () => Promise<void>
   close(): void
 }
 
@@ -72,7 +72,7 @@ export function createSpicedbEngine({ spicedb: plain, datastore, feed, log }: Sp
 
   return {
     authorizer,
-    lookups: createSpicedbLookups({ ...decisionDeps, check: authorizer.check }),
+    lookups: createSpicedbLookups({ ...decisionDeps, check: (query) => authorizer.check(query) }),
     rules: createTupleRules(followNesting(model, feed)),
     mirror,
     reconciler,
