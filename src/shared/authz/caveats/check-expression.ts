@@ -70,6 +70,9 @@ const CONSTANTS: { readonly [kind: string]: StaticType } = {
   uint64Value: UINT,
 }
 
+/** Macros of SpiceDB; the parser knows more. */
+const MACROS: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'filter', 'map'])
+
 const INT_MIN = -(2n ** 63n)
 const INT_MAX = 2n ** 63n - 1n
 const UINT_MAX = 2n ** 64n - 1n
@@ -202,6 +205,10 @@ export function checkExpression({ expr, sourceInfo }: Parsed, variables: Scope):
   }
 
   function comprehension(node: Expression, macro: Comprehension, scope: Scope): StaticType {
+    const written = sourceInfo?.macroCalls[String(node.id)]?.exprKind
+    if (written?.case === 'callExpr' && !MACROS.has(written.value.function)) {
+      fail(node, unknownFunction(written.value.function))
+    }
     const range = unifier.resolve(typeOfNode(macro.iterRange, scope))
     const outer = new Map(scope).set(macro.accuVar, typeOfNode(macro.accuInit, scope))
     const inner = new Map(outer).set(macro.iterVar, elementOf(node, range))
