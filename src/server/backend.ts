@@ -1,4 +1,5 @@
 import { hostname } from 'node:os'
+import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { createEmbeddedAuthorizer, type EmbeddedAuthorizer } from './adapters/embedded-authz/authorizer.ts'
 import { looseMode } from './adapters/keyring/master-key.ts'
@@ -9,11 +10,13 @@ import { migrate } from './adapters/postgres/migrate.ts'
 import { takeTerm } from './adapters/postgres/terms.ts'
 import { createUnitOfWork } from './adapters/postgres/unit-of-work.ts'
 import { openSigner, type FollowingSigner } from './adapters/sealed-signer/open-signer.ts'
+import { withStaleChecks } from './adapters/stale-checks/stale-checks.ts'
 import { systemClock } from './adapters/system/clock.ts'
 import { recordRun } from './adapters/system/run-record.ts'
 import { createUuidV7 } from './adapters/system/uuid-v7.ts'
 import type { Config } from './config.ts'
 import { openStorage, type StorageHooks } from './open-storage.ts'
+import type { AuthzInsight } from './ports/authz-insight.ts'
 import type { AuthzLookups } from './ports/authz-lookups.ts'
 import type { Clock, IdSource } from './ports/clock.ts'
 import type { Datastore } from './ports/datastore.ts'
@@ -32,6 +35,7 @@ export interface Backend {
   readonly feed: FollowedFeed
   readonly authorizer: EmbeddedAuthorizer
   readonly lookups: AuthzLookups
+  readonly insight: AuthzInsight
   readonly unitOfWork: UnitOfWork
   readonly clock: Clock
   readonly ids: IdSource
@@ -89,8 +93,14 @@ async function openOver(opened: Opened, config: Config, hooks: BackendHooks): Pr
   const ring = await openRing(datastore, master, clock)
   const secrets = createSecretStore(ring)
   const signer = await openSigner({ datastore, secrets, clock })
-  const changing = openChanges(opened, { clock, ids: createUuidV7(clock) }, hooks)
-  return { ...opened, ...changing, keyring: createKeyring(ring), secrets, signer }
+  const changing = openChanges({ ...opened, indexPath: keptIndexPath(config) }, { clock, ids: createUuidV7(clock) }, hooks)
+  const authorizer = withStaleChecks(changing.authorizer, config.staleChecks)
+  return { ...opened, ...changing, authorizer, keyring: createKeyring(ring), secrets, signer }
+}
+
+/** Beside the embedded datastore, or on each replica's own disk; nowhere for a datastore in memory (decision 0013). */
+function keptIndexPath({ storage, dataDir }: Config): string | undefined {
+  return storage.kind === 'memory' ? undefined : join(dataDir, 'authz-index')
 }
 
 async function prepareSchema(datastore: Datastore, { masterKey }: Config, log: Logger): Promise<void> {
@@ -103,16 +113,21 @@ async function prepareSchema(datastore: Datastore, { masterKey }: Config, log: L
   log[first.startsWith('0001-') ? 'debug' : 'info']({ migrations: migrated }, 'schema brought up to date')
 }
 
-type Changing = Pick<Backend, 'feed' | 'authorizer' | 'lookups' | 'unitOfWork' | 'clock' | 'ids' | 'candidacy'>
+type Changing = Pick<
+  Backend,
+  'feed' | 'authorizer' | 'lookups' | 'insight' | 'unitOfWork' | 'clock' | 'ids' | 'candidacy'
+>
 
 /** The change feed, what follows it, the unit of work that feeds it, and the same for a leader. */
 function openChanges(
-  { datastore, place }: Pick<Opened, 'datastore' | 'place'>,
+  { datastore, place, indexPath }: Pick<Opened, 'datastore' | 'place'> & { readonly indexPath: string | undefined },
   sources: Pick<Backend, 'clock' | 'ids'>,
   { log, onAuditFailure }: BackendHooks,
 ): Changing {
-  const feed = createChangeFeed({ datastore, warn: (message, cause) => log.warn({ err: cause }, message) })
-  const authorizer = createEmbeddedAuthorizer({ datastore, changeFeed: feed })
+  const warn = (message: string, cause?: unknown): void => log.warn({ err: cause }, message)
+  const feed = createChangeFeed({ datastore, warn })
+  const kept = indexPath === undefined ? {} : { kept: { path: indexPath, warn } }
+  const authorizer = createEmbeddedAuthorizer({ datastore, changeFeed: feed, ...kept })
   const changes = {
     ...sources,
     feed,
@@ -130,6 +145,6 @@ function openChanges(
     openSeat: (onHint) => place.openSeat(onHint),
     takeTerm: (signal) => takeTerm(terms, signal),
   }
-  const { lookups } = authorizer
-  return { ...sources, feed, authorizer, lookups, unitOfWork: unitOfWorkOver(datastore), candidacy }
+  const { lookups, insight } = authorizer
+  return { ...sources, feed, authorizer, lookups, insight, unitOfWork: unitOfWorkOver(datastore), candidacy }
 }

@@ -120,7 +120,7 @@ async function startOver(ground: Ground): Promise<RunningServer> {
   if (metrics !== undefined) metrics.health = health
   // The start has used the datastore: whatever happens to it from now on only degrades this server (S1 Degradation 1).
   await health.report()
-  const services = createServices(backend, { env: config.env, log })
+  const services = createServices(backend, { env: config.env, log, staleMs: config.staleChecks.ttlMs })
   await backend.feed.start()
   backend.signer.follow((error) => log.warn({ err: error }, 'the signing keys could not be read anew'))
   const founding = { ...backend, founders: createFounders(backend, config.env) }
@@ -243,8 +243,9 @@ function closeServer(server: HttpServer): Promise<void> {
   return promisify(server.close.bind(server))()
 }
 
-async function closeBackend({ feed, signer, datastore }: Backend): Promise<void> {
+async function closeBackend({ feed, signer, authorizer, datastore }: Backend): Promise<void> {
   feed.stop()
   signer.stop()
+  await authorizer.keep('end')
   await datastore.close()
 }

@@ -111,11 +111,16 @@ export class Checker {
   }
 
   #ask(object: number, member: Askable): Verdict {
-    if (member.id === this.#askerMember && object === this.#askerObject) return this.#reached()
+    if (this.#isAsker(object, member)) return this.#reached()
     if (member.kind === 'permission') return this.#answer(object, member, NONE)
     const set = this.#index.mayHave(object, member) ? this.#index.sets.find(object, member.id) : NONE
     if (set === NONE) return NO
     return this.#index.firstSetSubject(set) === NONE ? this.#directly(set) : this.#answer(object, member, set)
+  }
+
+  /** Whether the set is the one that asks. */
+  #isAsker(object: number, member: Askable): boolean {
+    return member.id === this.#askerMember && object === this.#askerObject
   }
 
   #reached(): Verdict {
@@ -126,6 +131,7 @@ export class Checker {
   /** Whether the subject, or everyone of its type, is in the set by a tuple of its own. */
   #directly(set: number): Verdict {
     this.#granted = DIRECT
+    if (this.#index.firstObjectSubject(set) === NONE) return NO
     const own = this.#index.edges.find(set, this.#subjectCode)
     const verdict = own === NONE ? NO : this.#edge(own)
     if (verdict === YES || this.#wildcard === NONE) return verdict
@@ -200,13 +206,26 @@ export class Checker {
       const inner = edges.b(edge) >> 1
       const member = members[sets.b(inner)]
       if (member === undefined) continue
-      best = Math.max(best, this.#through(edge, sets.a(inner), member))
+      best = Math.max(best, this.#within(edge, inner, member))
       if (best !== YES) continue
       this.#granted = this.#step(member.name, this.#granted)
       break
     }
     this.#hops--
     return best
+  }
+
+  /** Asks the set that an edge leads to, under the edge's own condition. */
+  #within(edge: number, inner: number, member: Askable): Verdict {
+    const held = this.#edge(edge)
+    if (held === NO) return NO
+    return Math.min(held, this.#askSet(inner, this.#index.sets.a(inner), member))
+  }
+
+  /** As `#ask`, of a set that is at hand. */
+  #askSet(set: number, object: number, member: Askable): Verdict {
+    if (member.kind === 'permission' || this.#isAsker(object, member)) return this.#ask(object, member)
+    return this.#index.firstSetSubject(set) === NONE ? this.#directly(set) : this.#answer(object, member, set)
   }
 
   /** Asks beyond an edge, under the edge's own condition. */

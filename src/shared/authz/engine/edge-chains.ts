@@ -1,38 +1,47 @@
-import { grownColumn } from './columns.ts'
+import type { PairTable } from './pair-table.ts'
+import type { RowSlots } from './row-slots.ts'
 
 /** End of a chain. */
 export const NONE = -1
 
-/** Doubly linked lists through the edges. Their heads are columns of the owners: one edge is in one list of each `EdgeChains`. */
+/** Where lists begin: a field of the rows of those that own them. */
+export interface Heads {
+  readonly owners: RowSlots
+  readonly field: number
+}
+
+/** Doubly linked lists through the edges. An edge is in one list of each `EdgeChains`, and holds its links in two fields. */
 export class EdgeChains {
-  #next = new Int32Array(0)
-  #previous = new Int32Array(0)
+  readonly #edges: PairTable
+  readonly #next: number
+  readonly #previous: number
+
+  /** The links are in `field` and the one after it. */
+  constructor(edges: PairTable, field: number) {
+    this.#edges = edges
+    this.#next = field
+    this.#previous = field + 1
+  }
 
   next(edge: number): number {
-    return this.#next[edge] ?? NONE
+    return this.#edges.cell(edge, this.#next)
   }
 
   /** Puts the edge at the front of the owner's list. */
-  push(heads: Int32Array, owner: number, edge: number): void {
-    const first = heads[owner] ?? NONE
-    this.#next[edge] = first
-    this.#previous[edge] = NONE
-    if (first !== NONE) this.#previous[first] = edge
-    heads[owner] = edge
+  push({ owners, field }: Heads, owner: number, edge: number): void {
+    const first = owners.cell(owner, field)
+    this.#edges.setCell(edge, this.#next, first)
+    this.#edges.setCell(edge, this.#previous, NONE)
+    if (first !== NONE) this.#edges.setCell(first, this.#previous, edge)
+    owners.setCell(owner, field, edge)
   }
 
   /** Takes the edge out of the owner's list. */
-  drop(heads: Int32Array, owner: number, edge: number): void {
+  drop({ owners, field }: Heads, owner: number, edge: number): void {
     const next = this.next(edge)
-    const previous = this.#previous[edge] ?? NONE
-    if (next !== NONE) this.#previous[next] = previous
-    if (previous === NONE) heads[owner] = next
-    else this.#next[previous] = next
-  }
-
-  grow(capacity: number): void {
-    if (capacity <= this.#next.length) return
-    this.#next = grownColumn(this.#next, capacity, NONE)
-    this.#previous = grownColumn(this.#previous, capacity, NONE)
+    const previous = this.#edges.cell(edge, this.#previous)
+    if (next !== NONE) this.#edges.setCell(next, this.#previous, previous)
+    if (previous === NONE) owners.setCell(owner, field, next)
+    else this.#edges.setCell(previous, this.#next, next)
   }
 }

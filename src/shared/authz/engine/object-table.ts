@@ -1,40 +1,46 @@
-import { grownColumn } from './columns.ts'
-import { RowSlots } from './row-slots.ts'
+import { EMPTY, RowSlots, tagOf } from './row-slots.ts'
 import { readUuid, writeUuid } from './uuid-words.ts'
 
 /** Stands for every object without tuples: it never has any. */
 export const NO_OBJECT = 0
 
+const TYPE = 0
+/** Four of them; unused for ids that are no UUIDs. */
+const WORDS = 1
+const FIELDS = 5
+
 /** Numbers objects. An id that is a UUID, as nearly all are, takes 16 bytes and a slot; others are kept as strings. */
 export class ObjectTable extends RowSlots {
-  /** Index of the type; -1 for rows out of use. */
-  #types = new Int32Array(this.capacity).fill(-1)
-  /** Four words a row; unused for ids that are no UUIDs. */
-  #words = new Int32Array(this.capacity * 4)
   readonly #named = new Map<string, number>()
   readonly #names = new Map<number, string>()
   readonly #sought = new Int32Array(4)
 
-  constructor() {
-    super(NO_OBJECT + 1)
+  /** `extra` fields, from 5 on, are the caller's. */
+  constructor(extra = 0) {
+    super(FIELDS + extra, NO_OBJECT + 1)
   }
 
   /** The object of that type whose id is the text from `from` on, or -1. */
   find(type: number, text: string, from: number): number {
     if (!readUuid(text, from, this.#sought)) return this.#named.get(nameKey(type, text.slice(from))) ?? -1
-    const mask = this.slots.length - 1
-    for (let slot = hash(type, this.#sought, 0) & mask; ; slot = (slot + 1) & mask) {
-      const row = this.slots[slot] ?? -1
-      if (row < 0 || this.#holds(row, type)) return row
+    const { tags, slots } = this
+    const mask = tags.length - 1
+    const sought = hash(type, this.#sought, 0)
+    const tag = tagOf(sought)
+    for (let slot = sought & mask; tags[slot] !== EMPTY; slot = (slot + 1) & mask) {
+      if (tags[slot] !== tag) continue
+      const row = slots[slot] ?? 0
+      if (this.#holds(row, type)) return row
     }
+    return -1
   }
 
   /** Numbers an object that is not in the table yet. */
   insert(type: number, id: string): number {
     const row = this.takeRow()
-    this.#types[row] = type
+    this.setCell(row, TYPE, type)
     if (readUuid(id, 0, this.#sought)) {
-      this.#words.set(this.#sought, row * 4)
+      this.rows.set(this.#sought, this.#words(row))
       this.place(row)
     } else {
       this.#named.set(nameKey(type, id), row)
@@ -48,40 +54,53 @@ export class ObjectTable extends RowSlots {
     if (name === undefined) this.displace(row)
     else this.#named.delete(nameKey(this.typeOf(row), name))
     this.#names.delete(row)
-    this.#types[row] = -1
     this.releaseRow(row)
+  }
+
+  /** Objects whose ids are no UUIDs. */
+  names(): [object: number, id: string][] {
+    return [...this.#names]
+  }
+
+  /** Takes over what `copyRows` and `names` gave. The table must be new. */
+  adopt(rows: Int32Array, names: Iterable<readonly [object: number, id: string]>): void {
+    for (const [object, id] of names) {
+      this.#names.set(object, id)
+      this.#named.set(nameKey(rows[object * this.fields] ?? 0, id), object)
+    }
+    this.adoptRows(rows)
   }
 
   /** Index of the object's type. */
   typeOf(row: number): number {
-    return this.#types[row] ?? -1
+    return this.cell(row, TYPE)
   }
 
   idOf(row: number): string {
-    return this.#names.get(row) ?? writeUuid(this.#words, row * 4)
+    return this.#names.get(row) ?? writeUuid(this.rows, this.#words(row))
   }
 
   protected override hashOf(row: number): number {
-    return hash(this.typeOf(row), this.#words, row * 4)
+    return hash(this.typeOf(row), this.rows, this.#words(row))
   }
 
   protected override isPlaced(row: number): boolean {
     return this.typeOf(row) >= 0 && !this.#names.has(row)
   }
 
-  protected override growColumns(capacity: number): void {
-    this.#types = grownColumn(this.#types, capacity, -1)
-    this.#words = grownColumn(this.#words, capacity * 4, 0)
+  #words(row: number): number {
+    return row * this.fields + WORDS
   }
 
   #holds(row: number, type: number): boolean {
-    const at = row * 4
+    const { rows } = this
+    const at = this.#words(row)
     return (
-      this.#words[at + 3] === this.#sought[3] &&
-      this.#words[at + 2] === this.#sought[2] &&
-      this.#words[at + 1] === this.#sought[1] &&
-      this.#words[at] === this.#sought[0] &&
-      this.#types[row] === type
+      rows[at + 3] === this.#sought[3] &&
+      rows[at + 2] === this.#sought[2] &&
+      rows[at + 1] === this.#sought[1] &&
+      rows[at] === this.#sought[0] &&
+      this.typeOf(row) === type
     )
   }
 }

@@ -1,45 +1,56 @@
-import { grownColumn } from './columns.ts'
-import { RowSlots } from './row-slots.ts'
+import { EMPTY, RowSlots, tagOf } from './row-slots.ts'
+
+const A = 0
+const B = 1
+const FIELDS = 2
 
 /** Rows that are each known by a pair of integers, of which the first is at least 0. */
 export class PairTable extends RowSlots {
-  #a = new Int32Array(this.capacity).fill(-1)
-  #b = new Int32Array(this.capacity)
-
-  constructor() {
-    super(0)
+  /** `extra` fields, from 2 on, are the caller's. */
+  constructor(extra = 0) {
+    super(FIELDS + extra, 0)
   }
 
   /** The row of the pair, or -1. */
   find(a: number, b: number): number {
-    const mask = this.slots.length - 1
-    for (let slot = hash(a, b) & mask; ; slot = (slot + 1) & mask) {
-      const row = this.slots[slot] ?? -1
-      if (row < 0 || (this.#a[row] === a && this.#b[row] === b)) return row
+    const { tags, slots, rows, fields } = this
+    const mask = tags.length - 1
+    const sought = hash(a, b)
+    const tag = tagOf(sought)
+    for (let slot = sought & mask; tags[slot] !== EMPTY; slot = (slot + 1) & mask) {
+      if (tags[slot] !== tag) continue
+      const row = slots[slot] ?? 0
+      const at = row * fields
+      if (rows[at] === a && rows[at + 1] === b) return row
     }
+    return -1
   }
 
   /** Adds a pair that is not in the table yet. */
   insert(a: number, b: number): number {
     const row = this.takeRow()
-    this.#a[row] = a
-    this.#b[row] = b
+    this.setCell(row, A, a)
+    this.setCell(row, B, b)
     this.place(row)
     return row
   }
 
   remove(row: number): void {
     this.displace(row)
-    this.#a[row] = -1
     this.releaseRow(row)
   }
 
+  /** Takes over what `copyRows` gave. The table must be new. */
+  adopt(rows: Int32Array): void {
+    this.adoptRows(rows)
+  }
+
   a(row: number): number {
-    return this.#a[row] ?? -1
+    return this.cell(row, A)
   }
 
   b(row: number): number {
-    return this.#b[row] ?? -1
+    return this.cell(row, B)
   }
 
   protected override hashOf(row: number): number {
@@ -48,11 +59,6 @@ export class PairTable extends RowSlots {
 
   protected override isPlaced(row: number): boolean {
     return this.a(row) >= 0
-  }
-
-  protected override growColumns(capacity: number): void {
-    this.#a = grownColumn(this.#a, capacity, -1)
-    this.#b = grownColumn(this.#b, capacity, 0)
   }
 }
 

@@ -53,15 +53,21 @@ export function objectNamed(model: Model, index: TupleIndex, reference: string):
   return type === undefined ? NONE : findObject(index, type, reference)
 }
 
+const COLON = 58
+
 const idAt = (reference: string): number => reference.indexOf(':') + 1
 
 /** The reference as tuples have it: UUIDs in lower case. */
 export const storedReference = (reference: string): string =>
   reference.slice(0, idAt(reference)) + storedId(reference.slice(idAt(reference)))
 
-function typeOf(model: Model, reference: string): TypeModel | undefined {
-  const colon = reference.indexOf(':')
-  return colon < 1 ? undefined : model.type(reference.slice(0, colon))
+/** Compares in place of cutting the name out: there are few types, and few names of one length. */
+function typeOf({ types }: Model, reference: string): TypeModel | undefined {
+  for (const type of types) {
+    const { name } = type
+    if (reference.charCodeAt(name.length) === COLON && reference.startsWith(name)) return type
+  }
+  return undefined
 }
 
 function findObject({ objects }: TupleIndex, type: TypeModel, reference: string): number {

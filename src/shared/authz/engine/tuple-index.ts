@@ -1,9 +1,9 @@
 import { findRule, type ResolvedTuple } from '../find-rule.ts'
 import type { Askable, Model, RelationModel, TypeModel } from '../model.ts'
 import type { TupleColumns } from '../tuple.ts'
-import { grownColumn } from './columns.ts'
-import { EdgeChains, NONE } from './edge-chains.ts'
+import { EdgeChains, NONE, type Heads } from './edge-chains.ts'
 import { EdgeConditions, type Binding, type Condition } from './edge-conditions.ts'
+import { ImageError, type IndexImage } from './index-image.ts'
 import { ObjectRevisions, REVISION_MAX } from './object-revisions.ts'
 import { ObjectTable } from './object-table.ts'
 import { PairTable } from './pair-table.ts'
@@ -12,6 +12,11 @@ import { PairTable } from './pair-table.ts'
 export type Applied = 'changed' | 'unchanged' | 'unknown'
 
 const ALL = '*'
+
+// What the index keeps in the rows of its tables.
+const OBJECT = { relations: 5, uses: 6, edges: 7 }
+const SET = { uses: 2, objectSubjects: 3, setSubjects: 4, edges: 5 }
+const EDGE = { bySet: 2, bySubject: 4 }
 
 /** Relations from this slot on share the last bit of a mask, which then only says "perhaps". */
 const SHARED_BIT = 31
@@ -23,14 +28,14 @@ const SHARED_BIT = 31
  * subjects, a subject has a list of the edges it is in, and an edge is found by its ends.
  */
 export class TupleIndex {
-  readonly objects = new ObjectTable()
-  readonly sets = new PairTable()
-  readonly edges = new PairTable()
+  readonly objects = new ObjectTable(3)
+  readonly sets = new PairTable(4)
+  readonly edges = new PairTable(4)
   readonly conditions = new EdgeConditions()
   /** Edges of one set. */
-  readonly bySet = new EdgeChains()
+  readonly bySet = new EdgeChains(this.edges, EDGE.bySet)
   /** Edges of one subject. */
-  readonly bySubject = new EdgeChains()
+  readonly bySubject = new EdgeChains(this.edges, EDGE.bySubject)
   /** Relations and permissions by their number. */
   readonly members: readonly Askable[]
   readonly #model: Model
@@ -38,16 +43,10 @@ export class TupleIndex {
   readonly #wildcards: Int32Array
   readonly #subjectKinds: ReadonlySet<number | undefined>
   readonly #revisions: ObjectRevisions
-
-  // columns by object
-  #relations = new Int32Array(0)
-  #objectUses = new Int32Array(0)
-  #edgesOfObject = new Int32Array(0)
-  // columns by set
-  #setUses = new Int32Array(0)
-  #objectSubjects = new Int32Array(0)
-  #setSubjects = new Int32Array(0)
-  #edgesOfSet = new Int32Array(0)
+  readonly #objectSubjects: Heads = { owners: this.sets, field: SET.objectSubjects }
+  readonly #setSubjects: Heads = { owners: this.sets, field: SET.setSubjects }
+  readonly #edgesOfObject: Heads = { owners: this.objects, field: OBJECT.edges }
+  readonly #edgesOfSet: Heads = { owners: this.sets, field: SET.edges }
 
   constructor(model: Model) {
     this.#model = model
@@ -58,7 +57,6 @@ export class TupleIndex {
     const rules = model.types.flatMap(({ relations }) => relations.flatMap(({ subjects }) => subjects))
     this.#subjectKinds = new Set(rules.map(({ relation }) => relation?.id))
     this.#revisions = new ObjectRevisions(this, model.types)
-    this.#growColumns()
   }
 
   /** Adds a tuple that the revision made (0: not known), in place of one that differs in its condition; `unchanged` when it is there. */
@@ -87,9 +85,37 @@ export class TupleIndex {
     return taken === 'absent' ? 'unchanged' : 'changed'
   }
 
+  /** How many tuples there are. */
+  get tuples(): number {
+    return this.edges.size + this.conditions.extraTuples
+  }
+
+  /** A copy of everything, to be taken over by an index of the same schema. */
+  image(): IndexImage {
+    const edges = this.edges.copyRows()
+    return {
+      objects: this.objects.copyRows(),
+      sets: this.sets.copyRows(),
+      edges,
+      names: this.objects.names(),
+      ...this.conditions.image(this.edges.rowsOf(edges)),
+    }
+  }
+
+  /** Takes over an image of an index of the same schema. This one must be empty. @throws ImageError */
+  adopt({ objects, sets, edges, revisions, names, conditions }: IndexImage): void {
+    this.objects.adopt(objects, names)
+    this.sets.adopt(sets)
+    this.edges.adopt(edges)
+    if (revisions.length !== this.edges.rowsOf(edges)) throw new ImageError('edges and revisions differ in number')
+    this.conditions.adopt(revisions, conditions, this.#model.caveats)
+    this.conditions.grow(this.edges.capacity)
+    for (const [object, id] of names) if (id === ALL) this.#wildcards[this.objects.typeOf(object)] = object
+  }
+
   /** Whether the object may have tuples of the relation. False is certain. */
   mayHave(object: number, { slot }: RelationModel): boolean {
-    return ((this.#relations[object] ?? 0) & relationBit(slot)) !== 0
+    return (this.objects.cell(object, OBJECT.relations) & relationBit(slot)) !== 0
   }
 
   /** The object `*` of the type, or NONE. */
@@ -109,22 +135,22 @@ export class TupleIndex {
 
   /** First edge from the set to an object; go on with `bySet.next`. */
   firstObjectSubject(set: number): number {
-    return this.#objectSubjects[set] ?? NONE
+    return this.sets.cell(set, SET.objectSubjects)
   }
 
   /** First edge from the set to another set; go on with `bySet.next`. */
   firstSetSubject(set: number): number {
-    return this.#setSubjects[set] ?? NONE
+    return this.sets.cell(set, SET.setSubjects)
   }
 
   /** First edge that has the set as its subject; go on with `bySubject.next`. */
   firstEdgeOfSet(set: number): number {
-    return this.#edgesOfSet[set] ?? NONE
+    return this.sets.cell(set, SET.edges)
   }
 
   /** First edge that has the object as its subject; go on with `bySubject.next`. */
   firstEdgeOfObject(object: number): number {
-    return this.#edgesOfObject[object] ?? NONE
+    return this.objects.cell(object, OBJECT.edges)
   }
 
   /**
@@ -139,10 +165,8 @@ export class TupleIndex {
     const known = this.objects.find(type.index, id, 0)
     if (known !== NONE) return known
     const object = this.objects.insert(type.index, id)
-    this.#growColumns()
-    this.#relations[object] = 0
-    this.#objectUses[object] = 0
-    this.#edgesOfObject[object] = NONE
+    this.objects.setCell(object, OBJECT.relations, 0)
+    this.objects.setCell(object, OBJECT.uses, 0)
     this.#revisions.forget(object)
     if (id === ALL) this.#wildcards[type.index] = object
     return object
@@ -152,12 +176,8 @@ export class TupleIndex {
     const known = this.sets.find(object, member.id)
     if (known !== NONE) return known
     const set = this.sets.insert(object, member.id)
-    this.#growColumns()
-    this.#setUses[set] = 0
-    this.#objectSubjects[set] = NONE
-    this.#setSubjects[set] = NONE
-    this.#edgesOfSet[set] = NONE
-    this.#use(this.#objectUses, object)
+    this.sets.setCell(set, SET.uses, 0)
+    this.#useObject(object, 1)
     return set
   }
 
@@ -175,18 +195,18 @@ export class TupleIndex {
 
   #addEdge(set: number, subject: number, binding: Binding): void {
     const edge = this.edges.insert(set, subject)
-    this.bySet.grow(this.edges.capacity)
-    this.bySubject.grow(this.edges.capacity)
     this.conditions.grow(this.edges.capacity)
     this.conditions.start(edge, binding)
     this.bySet.push(this.#subjectHeads(subject), set, edge)
     this.bySubject.push(this.#edgeHeads(subject), subject >> 1, edge)
-    this.#use(this.#setUses, set)
-    this.#use(isSet(subject) ? this.#setUses : this.#objectUses, subject >> 1)
+    this.#useSet(set, 1)
+    if (isSet(subject)) this.#useSet(subject >> 1, 1)
+    else this.#useObject(subject >> 1, 1)
     const object = this.sets.a(set)
     // The first tuple of a resource outranks those that it is the subject of, whatever their revisions.
-    if (((this.#relations[object] ?? 0) & ~relationBit(SHARED_BIT)) === 0) this.#revisions.forget(object)
-    this.#relations[object] = (this.#relations[object] ?? 0) | this.#bitOf(set)
+    const relations = this.objects.cell(object, OBJECT.relations)
+    if ((relations & ~relationBit(SHARED_BIT)) === 0) this.#revisions.forget(object)
+    this.objects.setCell(object, OBJECT.relations, relations | this.#bitOf(set))
     this.#changeRevisions(edge)
   }
 
@@ -225,7 +245,8 @@ export class TupleIndex {
     if (this.firstObjectSubject(set) !== NONE || this.firstSetSubject(set) !== NONE) return
     const bit = this.#bitOf(set)
     const object = this.sets.a(set)
-    if (bit !== relationBit(SHARED_BIT)) this.#relations[object] = (this.#relations[object] ?? 0) & ~bit
+    if (bit === relationBit(SHARED_BIT)) return
+    this.objects.setCell(object, OBJECT.relations, this.objects.cell(object, OBJECT.relations) & ~bit)
   }
 
   #bitOf(set: number): number {
@@ -233,49 +254,40 @@ export class TupleIndex {
     return member?.kind === 'relation' ? relationBit(member.slot) : 0
   }
 
-  #subjectHeads(subject: number): Int32Array {
+  #subjectHeads(subject: number): Heads {
     return isSet(subject) ? this.#setSubjects : this.#objectSubjects
   }
 
-  #edgeHeads(subject: number): Int32Array {
+  #edgeHeads(subject: number): Heads {
     return isSet(subject) ? this.#edgesOfSet : this.#edgesOfObject
   }
 
-  #use(uses: Int32Array, row: number): void {
-    uses[row] = (uses[row] ?? 0) + 1
+  /** Counts uses of a set by edges; how many there are then. */
+  #useSet(set: number, more: number): number {
+    const uses = this.sets.cell(set, SET.uses) + more
+    this.sets.setCell(set, SET.uses, uses)
+    return uses
+  }
+
+  /** Counts uses of an object by edges and by sets; how many there are then. */
+  #useObject(object: number, more: number): number {
+    const uses = this.objects.cell(object, OBJECT.uses) + more
+    this.objects.setCell(object, OBJECT.uses, uses)
+    return uses
   }
 
   #releaseSet(set: number): void {
-    const uses = (this.#setUses[set] ?? 0) - 1
-    this.#setUses[set] = uses
-    if (uses > 0) return
+    if (this.#useSet(set, -1) > 0) return
     const object = this.sets.a(set)
     this.sets.remove(set)
     this.#releaseObject(object)
   }
 
   #releaseObject(object: number): void {
-    const uses = (this.#objectUses[object] ?? 0) - 1
-    this.#objectUses[object] = uses
-    if (uses > 0) return
+    if (this.#useObject(object, -1) > 0) return
     const type = this.objects.typeOf(object)
     if (this.#wildcards[type] === object) this.#wildcards[type] = NONE
     this.objects.remove(object)
-  }
-
-  #growColumns(): void {
-    const objects = this.objects.capacity
-    if (this.#relations.length < objects) {
-      this.#relations = grownColumn(this.#relations, objects, 0)
-      this.#objectUses = grownColumn(this.#objectUses, objects, 0)
-      this.#edgesOfObject = grownColumn(this.#edgesOfObject, objects, NONE)
-    }
-    const sets = this.sets.capacity
-    if (this.#setUses.length === sets) return
-    this.#setUses = grownColumn(this.#setUses, sets, 0)
-    this.#objectSubjects = grownColumn(this.#objectSubjects, sets, NONE)
-    this.#setSubjects = grownColumn(this.#setSubjects, sets, NONE)
-    this.#edgesOfSet = grownColumn(this.#edgesOfSet, sets, NONE)
   }
 }
 

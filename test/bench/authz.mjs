@@ -1,0 +1,111 @@
+// Checks in process, depth 4, nested groups and exclusion, random keys, no result cache, against real SpiceDB over its own
+// memory store: every answer that SpiceDB gave is compared with ours. `--tuples=N` takes one size, `--quick` spends a
+// tenth of the time on SpiceDB.
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { printRecord, printTable, round } from './support/report.mjs'
+
+const SIZES = [
+  { tuples: 100_000, ratioGoal: 500, floor: 300_000 },
+  { tuples: 1_000_000, ratioGoal: 200, floor: 100_000 },
+]
+const QUESTIONS = 50_000
+const SEED = 7
+const CHECK_SECONDS = 30
+const BULK_SECONDS = 60
+const BYTES_GOAL = 150
+const P99_GOAL_US = 20
+
+export async function run(args) {
+  const only = args.find((arg) => arg.startsWith('--tuples='))?.slice('--tuples='.length)
+  const share = args.includes('--quick') ? 0.1 : 1
+  for (const size of SIZES) if (only === undefined || size.tuples === Number(only)) await runAt(size, share)
+}
+
+async function runAt({ tuples, ratioGoal, floor }, share) {
+  const parameters = [tuples, QUESTIONS, SEED].map(String)
+  const spicedb = await askSpicedb(parameters, share)
+  const ours = await once(start('authz-engine.mjs', parameters, { execArgv: ['--expose-gc'] }), 'message').then(
+    ([message]) => message,
+  )
+  const differing = spicedb.answers.filter(({ at, answer }) => ours.answers[at] !== answer)
+  for (const { at, answer } of differing.slice(0, 10)) console.error(`question ${at}: SpiceDB says ${answer}`)
+  const wrong = differing.length
+  const spicedbPerSecond = spicedb.checks / spicedb.seconds
+  const shimShare = (spicedb.shimSecondsPerCall * spicedb.checks) / spicedb.seconds
+  const record = {
+    bench: 'authz',
+    tuples: ours.tuples,
+    answers_compared: spicedb.answers.length,
+    answers_that_differ: wrong,
+    granted_share: round(ours.granted / QUESTIONS),
+    checks_per_s: Math.round(ours.checksPerSecond),
+    floor,
+    checks_per_cpu_s: Math.round(ours.checksPerCpuSecond),
+    spicedb_checks_per_s: round(spicedbPerSecond),
+    spicedb_checks_per_cpu_s: round(spicedb.checks / spicedb.cpuSeconds),
+    spicedb_shim_us_per_check: round(spicedb.shimSecondsPerCall * 1e6),
+    spicedb_shim_share: round(shimShare),
+    ratio: Math.round(ours.checksPerSecond / (spicedbPerSecond / (1 - shimShare))),
+    ratio_of_cpu: Math.round(ours.checksPerCpuSecond / (spicedb.checks / spicedb.cpuSeconds)),
+    ratio_goal: ratioGoal,
+    p50_us: round(ours.p50),
+    p99_us: round(ours.p99),
+    p99_goal_us: P99_GOAL_US,
+    bytes_per_tuple: Math.round(ours.bytesPerTuple),
+    bytes_goal: BYTES_GOAL,
+    touches_per_s: Math.round(ours.touchesPerSecond),
+    spicedb_load_per_s: Math.round(spicedb.loadPerSecond),
+  }
+  printTable(
+    [
+      'tuples',
+      'checks/s',
+      'floor',
+      'SpiceDB/s',
+      'ratio',
+      'by CPU',
+      'goal',
+      'p99 µs',
+      'bytes/tuple',
+      'compared',
+      'wrong',
+    ],
+    [
+      [
+        record.tuples,
+        record.checks_per_s,
+        record.floor,
+        record.spicedb_checks_per_s,
+        record.ratio,
+        record.ratio_of_cpu,
+        record.ratio_goal,
+        record.p99_us,
+        record.bytes_per_tuple,
+        record.answers_compared,
+        record.answers_that_differ,
+      ],
+    ],
+  )
+  printRecord(record)
+  if (wrong > 0) process.exitCode = 1
+}
+
+function start(script, parameters, options = {}) {
+  const path = fileURLToPath(new URL(`support/${script}`, import.meta.url))
+  const child = fork(path, parameters, { serialization: 'advanced', ...options })
+  child.once('exit', (code, signal) => {
+    if (code !== 0 && signal !== 'SIGTERM') throw new Error(`${script} ended with ${code ?? signal}`)
+  })
+  return child
+}
+
+async function askSpicedb(parameters, share) {
+  const child = start('authz-spicedb.mjs', parameters, { env: { ...process.env, UV_THREADPOOL_SIZE: '16' } })
+  const [{ loadPerSecond }] = await once(child, 'message')
+  child.send({ checkSeconds: CHECK_SECONDS * share, bulkSeconds: BULK_SECONDS * share })
+  const [answers] = await once(child, 'message')
+  child.kill()
+  return { ...answers, loadPerSecond }
+}
