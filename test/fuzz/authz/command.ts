@@ -30,8 +30,10 @@ async function replay(file: string, print: Print): Promise<number> {
   const oracle = startOracle()
   try {
     const { pairs, disagreements, dispute, outcome } = await examine(trialOf(readCase(file)), oracle)
-    for (const { query, ours, theirs } of pairs) print(`${JSON.stringify(query)}\n  ours:    ${ours}\n  SpiceDB: ${theirs}`)
-    if (dispute !== undefined) print(`over the ${dispute.over}\n  ours:    ${dispute.ours}\n  SpiceDB: ${dispute.theirs}`)
+    for (const { query, ours, theirs } of pairs)
+      print(`${JSON.stringify(query)}\n  ours:    ${ours}\n  SpiceDB: ${theirs}`)
+    if (dispute !== undefined)
+      print(`over the ${dispute.over}\n  ours:    ${dispute.ours}\n  SpiceDB: ${dispute.theirs}`)
     print(`${outcome}: ${disagreements.length} disagreements`)
     return outcome === 'disagreed' ? 1 : 0
   } finally {

@@ -38,11 +38,20 @@ export function generateQueries(setting: Setting): Query[] {
 
   function subjects(): Query {
     const { type, permission } = random.pick(names)
-    return { kind: 'subjects', resource: object(setting, type), permission, subjects: subjectType(setting), ...context() }
+    return {
+      kind: 'subjects',
+      resource: object(setting, type),
+      permission,
+      subjects: subjectType(setting),
+      ...context(),
+    }
   }
 
   const times = (count: number, draw: () => Query): Query[] => Array.from({ length: count }, draw)
-  return [...times(CHECKS, check), ...(features.lookups ? [...times(LOOKUPS, resources), ...times(LOOKUPS, subjects)] : [])]
+  return [
+    ...times(CHECKS, check),
+    ...(features.lookups ? [...times(LOOKUPS, resources), ...times(LOOKUPS, subjects)] : []),
+  ]
 }
 
 function object({ random, population }: Setting, type: string): string {

@@ -53,7 +53,8 @@ function lookupClass(answer: string): keyof Omit<Answers, 'asked'> {
 
 /** Lines for people. */
 export function tallyLines({ schemas, refused, tuples, disagreed, answers, excluded }: Tally): string[] {
-  const share = (part: number, whole: number): string => `${whole === 0 ? 0 : Math.round((part / whole) * 1_000) / 10} %`
+  const share = (part: number, whole: number): string =>
+    `${whole === 0 ? 0 : Math.round((part / whole) * 1_000) / 10} %`
   const line = (name: string, { asked, yes, no, conditional, failed }: Answers): string =>
     `${name}: ${asked} (yes ${share(yes, asked)}, no ${share(no, asked)}, conditional ${share(conditional, asked)}, failed ${share(failed, asked)})`
   return [

@@ -69,13 +69,18 @@ function bruteForce(world: World): string[] {
         if (had === has) return ''
         return has ? 'gains' : 'loses'
       }
-      const changes = Object.entries(STRANGERS).map(([type, stranger]): [string, string] => [`${type}:*`, changeOf(stranger)])
+      const changes = Object.entries(STRANGERS).map(([type, stranger]): [string, string] => [
+        `${type}:*`,
+        changeOf(stranger),
+      ])
       const common = new Map(changes)
       for (const subject of NAMED) {
         const change = changeOf(subject)
         if (change !== common.get(`${typeOf(subject)}:*`)) changes.push([subject, change])
       }
-      return changes.filter(([, change]) => change !== '').map(([subject, change]) => `${subject} ${change} ${permission} on ${resource}`)
+      return changes
+        .filter(([, change]) => change !== '')
+        .map(([subject, change]) => `${subject} ${change} ${permission} on ${resource}`)
     }),
   ).toSorted()
 }
