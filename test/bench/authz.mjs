@@ -4,6 +4,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { loadSpeeds } from './support/authz-stores.mjs'
 import { printRecord, printTable, round } from './support/report.mjs'
 
 const SIZES = [
@@ -16,11 +17,17 @@ const CHECK_SECONDS = 30
 const BULK_SECONDS = 60
 const BYTES_GOAL = 150
 const P99_GOAL_US = 20
+const FILE_LOAD_GOAL = 300_000
+/** What the datastores are filled with: as many rows would take minutes. */
+const STORED_TUPLES = 100_000
 
 export async function run(args) {
   const only = args.find((arg) => arg.startsWith('--tuples='))?.slice('--tuples='.length)
   const share = args.includes('--quick') ? 0.1 : 1
   for (const size of SIZES) if (only === undefined || size.tuples === Number(only)) await runAt(size, share)
+  const { pglite, postgres } = await loadSpeeds(STORED_TUPLES)
+  const record = { pglite_tuples_per_s: Math.round(pglite), postgres_tuples_per_s: Math.round(postgres) }
+  printRecord({ bench: 'authz-stores', tuples: STORED_TUPLES, ...record })
 }
 
 async function runAt({ tuples, ratioGoal, floor }, share) {
@@ -39,6 +46,7 @@ async function runAt({ tuples, ratioGoal, floor }, share) {
     tuples: ours.tuples,
     answers_compared: spicedb.answers.length,
     answers_that_differ: wrong,
+    spicedb_answers_cut_by_its_deadline: spicedb.late,
     granted_share: round(ours.granted / QUESTIONS),
     checks_per_s: Math.round(ours.checksPerSecond),
     floor,
@@ -55,6 +63,9 @@ async function runAt({ tuples, ratioGoal, floor }, share) {
     p99_goal_us: P99_GOAL_US,
     bytes_per_tuple: Math.round(ours.bytesPerTuple),
     bytes_goal: BYTES_GOAL,
+    file_loads_per_s: Math.round(ours.fileLoadsPerSecond),
+    file_load_goal: FILE_LOAD_GOAL,
+    file_saves_per_s: Math.round(ours.savesPerSecond),
     touches_per_s: Math.round(ours.touchesPerSecond),
     spicedb_load_per_s: Math.round(spicedb.loadPerSecond),
   }
@@ -83,6 +94,7 @@ async function runAt({ tuples, ratioGoal, floor }, share) {
         record.ratio_goal,
         record.p99_us,
         record.bytes_per_tuple,
+        record.file_loads_per_s,
         record.answers_compared,
         record.answers_that_differ,
       ],
