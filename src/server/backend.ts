@@ -90,7 +90,11 @@ async function openOver(opened: Opened, config: Config, hooks: BackendHooks): Pr
   const ring = await openRing(datastore, master, clock)
   const secrets = createSecretStore(ring)
   const signer = await openSigner({ datastore, secrets, clock })
-  const changing = openChanges({ ...opened, indexPath: keptIndexPath(config) }, { clock, ids: createUuidV7(clock) }, hooks)
+  const changing = openChanges(
+    { ...opened, indexPath: keptIndexPath(config) },
+    { clock, ids: createUuidV7(clock) },
+    hooks,
+  )
   return { ...opened, ...changing, keyring: createKeyring(ring), secrets, signer }
 }
 
@@ -119,8 +123,8 @@ function openChanges(
 ): Changing {
   const warn = (message: string, cause?: unknown): void => log.warn({ err: cause }, message)
   const feed = createChangeFeed({ datastore, warn })
-  const kept = indexPath === undefined ? {} : { kept: { path: indexPath, warn } }
-  const authorizer = createEmbeddedAuthorizer({ datastore, changeFeed: feed, ...kept })
+  const kept = indexPath === undefined ? {} : { keptIn: indexPath }
+  const authorizer = createEmbeddedAuthorizer({ datastore, changeFeed: feed, warn, ...kept })
   const changes = {
     ...sources,
     feed,

@@ -88,6 +88,7 @@ interface Metrics {
   readonly prometheus: Prometheus
   health: Health | undefined
   order: OrderStates | undefined
+  authorizer: Backend['authorizer'] | undefined
 }
 
 /** Loaded only where metrics are served. */
@@ -96,8 +97,9 @@ async function createMetrics(): Promise<Metrics> {
   const prometheus = createPrometheus(
     async () => (await metrics.health?.report())?.probes ?? [],
     () => metrics.order,
+    () => metrics.authorizer?.stats(),
   )
-  const metrics: Metrics = { prometheus, health: undefined, order: undefined }
+  const metrics: Metrics = { prometheus, health: undefined, order: undefined, authorizer: undefined }
   return metrics
 }
 
@@ -117,7 +119,7 @@ async function startOver(ground: Ground): Promise<RunningServer> {
   const { config, log, backend, metrics, handover } = ground
   const probe = { name: 'db-primary', check: (deadlineMs: number) => backend.datastore.ping(deadlineMs) }
   const health = createHealth([probe], backend.clock)
-  if (metrics !== undefined) metrics.health = health
+  if (metrics !== undefined) Object.assign(metrics, { health, authorizer: backend.authorizer })
   // The start has used the datastore: whatever happens to it from now on only degrades this server (S1 Degradation 1).
   await health.report()
   const services = createServices(backend, { env: config.env, log })
