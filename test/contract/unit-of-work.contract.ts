@@ -121,6 +121,7 @@ export function unitOfWorkContract(kind: DatastoreKind): void {
           project_id: null,
           structural: false,
           revision: '1',
+          state: 'live',
           created_at: new Date(NOW),
         },
       ])

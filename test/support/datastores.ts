@@ -69,7 +69,7 @@ export function useDatastore(kind: DatastoreKind, statementDeadlinesMs: Statemen
 
 /** Tables of one row that a migration made, and what sets them back. */
 const SINGLE_ROWS: Readonly<Record<string, string>> = {
-  authz_head: 'update authz_head set revision = 0',
+  authz_head: 'update authz_head set revision = 0, zed_token = null, unmirrored_revision = 0, schema_digest = null',
   outbox_head: 'update outbox_head set seq = 0',
   leader_term: `update leader_term set term = 0, holder = ''`,
 }

@@ -3,13 +3,34 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { TupleColumns } from '../../src/shared/authz/tuple.ts'
 
-/** A check as SpiceDB takes it; references as `[type, id]`, names in the engine's spelling. */
+type Context = Readonly<Record<string, unknown>>
+
+/** `[type, id]`, or `[type, id, relation]` for a userset. */
+export type OracleSubject = readonly [string, string] | readonly [string, string, string]
+
+/** A check as SpiceDB takes it; names in the engine's spelling. */
 export interface OracleCheck {
   readonly resource: readonly [string, string]
   readonly permission: string
-  readonly subject: readonly [string, string]
+  readonly subject: OracleSubject
   /** Values of caveat fields. */
-  readonly context?: Readonly<Record<string, unknown>>
+  readonly context?: Context
+}
+
+/** Asks for the objects of a type on which the subject has the permission. */
+export interface OracleResources {
+  readonly type: string
+  readonly permission: string
+  readonly subject: OracleSubject
+  readonly context?: Context
+}
+
+/** Asks for the subjects, `[type]` or `[type, relation]` for usersets, that have the permission. */
+export interface OracleSubjects {
+  readonly resource: readonly [string, string]
+  readonly permission: string
+  readonly subjects: readonly [string] | readonly [string, string]
+  readonly context?: Context
 }
 
 export interface OracleQuestion {
@@ -17,12 +38,41 @@ export interface OracleQuestion {
   /** Names in the engine's spelling. */
   readonly tuples: readonly TupleColumns[]
   readonly checks: readonly OracleCheck[]
+  readonly resources?: readonly OracleResources[]
+  readonly subjects?: readonly OracleSubjects[]
 }
 
-/** Real SpiceDB, fresh for each question. */
+/** One result of a lookup; `unknown` where it depends on values that the context lacks. */
+export interface OracleFound {
+  readonly id: string
+  readonly answer: 'yes' | 'unknown'
+}
+
+export interface OracleFoundSubject extends OracleFound {
+  /** Subjects that a wildcard does not stand for. */
+  readonly excluded: readonly OracleFound[]
+}
+
+/** The results of a lookup, in SpiceDB's order, or its own words for why there are none. */
+export type OracleLookup<Found> = { readonly found: readonly Found[] } | { readonly error: string }
+
+export interface OracleAnswers {
+  /** `yes`, `no`, `unknown` or `error: …` for each check. */
+  readonly answers: readonly string[]
+  readonly resources: readonly OracleLookup<OracleFound>[]
+  readonly subjects: readonly OracleLookup<OracleFoundSubject>[]
+}
+
+/** Real SpiceDB in a process of its own. Every call rejects with SpiceDB's own words when it refuses schema or tuples. */
 export interface Oracle {
-  /** `yes`, `no`, `unknown` or `error: …` for each check. @throws Error with SpiceDB's own words when it refuses schema or tuples. */
+  /** `yes`, `no`, `unknown` or `error: …` for each check, from a SpiceDB that holds nothing else. */
   ask(question: OracleQuestion): Promise<string[]>
+  /** Answers checks and lookups from a SpiceDB that holds nothing else. */
+  askAll(question: OracleQuestion): Promise<OracleAnswers>
+  /** Why each schema is refused; empty where it is taken. */
+  judge(schemas: readonly string[]): Promise<string[]>
+  /** Why each tuple is refused under the schema, tried one by one; empty where it is taken. */
+  attempt(schema: string, tuples: readonly TupleColumns[]): Promise<string[]>
   close(): void
 }
 
@@ -32,21 +82,26 @@ export function startOracle(): Oracle {
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   let last: Promise<unknown> = Promise.resolve()
 
-  async function exchange(question: OracleQuestion): Promise<string[]> {
-    child.stdin.write(`${JSON.stringify(question)}\n`)
+  async function exchange<T>(request: object): Promise<T> {
+    child.stdin.write(`${JSON.stringify(request)}\n`)
     const { value } = await lines.next()
     if (value === undefined) throw new Error('SpiceDB ended')
-    const result: { answers?: string[]; error?: string } = JSON.parse(value)
-    if (result.answers === undefined) throw new Error(result.error)
-    return result.answers
+    const result: T & { error?: string } = JSON.parse(value)
+    if (result.error !== undefined) throw new Error(result.error)
+    return result
+  }
+
+  function inTurn<T>(request: object): Promise<T> {
+    const answer = last.then(() => exchange<T>(request))
+    last = answer.catch(() => undefined)
+    return answer
   }
 
   return {
-    ask(question) {
-      const answer = last.then(() => exchange(question))
-      last = answer.catch(() => undefined)
-      return answer
-    },
+    ask: async (question) => [...(await inTurn<OracleAnswers>(question)).answers],
+    askAll: (question) => inTurn(question),
+    judge: async (schemas) => (await inTurn<{ judged: string[] }>({ judge: schemas })).judged,
+    attempt: async (schema, attempts) => (await inTurn<{ attempted: string[] }>({ schema, attempts })).attempted,
     close: () => child.stdin.end(),
   }
 }

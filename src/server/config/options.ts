@@ -5,6 +5,8 @@ import {
   connections,
   credentialEnv,
   databaseUrl,
+  duration,
+  entries,
   logLevel,
   masterKey,
   networks,
@@ -13,6 +15,7 @@ import {
   origins,
   path,
   rate,
+  remoteAddress,
   type Parsed,
 } from './values.ts'
 
@@ -26,6 +29,8 @@ export interface Option<T = unknown> {
   readonly fallbackWords?: string
   /** For a stranger: one sentence without its period. */
   readonly describe: string
+  /** The environment variable where it is not `SERVICE_` and the name. */
+  readonly env?: string
   /** Never taken from the command line, where every user of the machine can read it; says what to use instead. */
   readonly notInArgv?: string
 }
@@ -83,6 +88,21 @@ export const OPTIONS = {
     describe:
       'PostgreSQL (15 or newer) to use instead of the embedded datastore; on the command line without a password',
   }),
+  spicedbEndpoint: option({
+    parse: remoteAddress,
+    placeholder: 'HOST:PORT',
+    fallbackWords: 'the embedded authorization engine',
+    describe:
+      'SpiceDB to decide who may do what, instead of the embedded engine; a start gives it every tuple that it lacks. Needs --spicedb-token-file',
+  }),
+  spicedbTokenFile: option({ parse: path, placeholder: 'FILE', describe: 'File with the preshared key of SpiceDB' }),
+  spicedbCa: option({
+    parse: path,
+    placeholder: 'FILE',
+    fallbackWords: 'the well-known authorities; on loopback no TLS',
+    describe: 'Certificates in PEM that vouch for SpiceDB',
+  }),
+  spicedbPlaintext: toggle('Reach a SpiceDB on another machine without TLS: its key travels in the clear'),
   tlsCert: option({
     parse: path,
     placeholder: 'FILE',
@@ -156,6 +176,21 @@ export const OPTIONS = {
   rateLimitDomain: rateKnob('5000/s', 'Calls of all nodes of one Domain. 0: no limit'),
   rateLimitWrites: rateKnob('200/s', 'Changes by one principal. 0: no limit'),
   rateLimitReads: rateKnob('5000/s', 'Reads, checks and lookups by one principal. 0: no limit'),
+  authzCheckStaleTtl: option({
+    parse: duration,
+    placeholder: 'DURATION',
+    fallback: '30s',
+    env: 'AUTHZ_CHECK_STALE_TTL',
+    describe:
+      'How long a check may be answered as it was last while the authorization engine is out of reach. 0: never',
+  }),
+  authzCheckStaleMaxEntries: option({
+    parse: entries,
+    placeholder: 'N',
+    fallback: '10000',
+    env: 'AUTHZ_CHECK_STALE_MAX_ENTRIES',
+    describe: 'Checks remembered for that, the oldest going first. 0: none',
+  }),
   dev: toggle('Keep everything in memory, on loopback only; stores a context named dev and prints a join token'),
   demo: toggle('Add a simulated fleet of 50 nodes, so that there is something to look at'),
   check: toggle('Say whether the configuration is valid, and start nothing'),
@@ -178,7 +213,7 @@ export function flagOf(name: OptionName): string {
 
 /** `opsListen` as `SERVICE_OPS_LISTEN`. */
 export function envOf(name: OptionName): string {
-  return `SERVICE_${words(name).join('_').toUpperCase()}`
+  return optionOf(name).env ?? `SERVICE_${words(name).join('_').toUpperCase()}`
 }
 
 /** `opsListen` as `ops_listen`, its key in the file. */

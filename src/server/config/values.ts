@@ -27,6 +27,13 @@ export function address(text: string): Parsed<Address> {
   return { value: { host: bracketed ?? (bare || '127.0.0.1'), port } }
 }
 
+/** `host:port` of another server, as a URL would have it. */
+export function remoteAddress(text: string): Parsed<Address> {
+  const parsed = address(text)
+  const isOne = 'value' in parsed && parsed.value.port !== 0 && !text.startsWith(':')
+  return isOne ? parsed : { mustBe: 'host:port, such as spicedb.example.com:50051' }
+}
+
 /** Whether only this machine can reach the host. Names other than localhost count as reachable. */
 export function isLoopback(host: string): boolean {
   if (host === 'localhost') return true
@@ -98,6 +105,27 @@ export function connections(text: string): Parsed<number> {
   return /^\d{1,4}$/.test(text) && Number(text) <= 1000
     ? { value: Number(text) }
     : { mustBe: 'a whole number from 0 to 1000' }
+}
+
+const DURATION = /^(?=\d)(?:(\d{1,4})h)?(?:(\d{1,4})m)?(?:(\d{1,6})s)?(?:(\d{1,9})ms)?$/
+const DURATION_MS_MAX = 3_600_000
+
+/** `30s`, `1m30s`, `500ms`, up to `1h`, in ms; 0 is none. */
+export function duration(text: string): Parsed<number> {
+  const mustBe = 'a duration such as 30s, 1m30s or 500ms, at most 1h, or 0'
+  if (text === '0') return { value: 0 }
+  const parts = DURATION.exec(text)
+  if (parts === null) return { mustBe }
+  const [hours, minutes, seconds, millis] = parts.slice(1).map((digits) => Number(digits ?? 0))
+  const value = (hours ?? 0) * 3_600_000 + (minutes ?? 0) * 60_000 + (seconds ?? 0) * 1000 + (millis ?? 0)
+  return value <= DURATION_MS_MAX ? { value } : { mustBe }
+}
+
+/** A number of things to remember. */
+export function entries(text: string): Parsed<number> {
+  return /^\d{1,7}$/.test(text) && Number(text) <= 1_000_000
+    ? { value: Number(text) }
+    : { mustBe: 'a whole number from 0 to 1000000' }
 }
 
 const RATE = /^(\d{1,7})\/(s|min|h)$/

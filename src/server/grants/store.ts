@@ -52,7 +52,7 @@ export interface GrantRange {
 }
 
 export function listGrants(db: Db, object: GrantObject, { after, count }: GrantRange): Promise<GrantRecord[]> {
-  const query = grantsOn(db, object).orderBy('created_at').orderBy('id').limit(count)
+  const query = grantsOn(db, object).where('state', '=', 'live').orderBy('created_at').orderBy('id').limit(count)
   if (after === undefined) return query.execute()
   return query.where(sql<boolean>`(created_at, id) > (${after.createdAt}, ${after.id})`).execute()
 }
@@ -65,6 +65,7 @@ export function listGrants(db: Db, object: GrantObject, { after, count }: GrantR
 export async function lockNamedPlatformAdmins(db: Db): Promise<string[]> {
   const rows = await grantsOn(db, { type: 'platform', id: 'main' })
     .where('relation', '=', 'admin')
+    .where('state', '=', 'live')
     .where('subject_relation', '=', '')
     .where('caveat_name', '=', '')
     .orderBy('id')

@@ -84,7 +84,7 @@ const membershipsOf = (db: Db, groupId: string) =>
 
 /** The direct members, oldest first; their number is bounded where they are added. */
 export function listMembers(db: Db, groupId: string): Promise<Membership[]> {
-  return membershipsOf(db, groupId).orderBy('created_at').orderBy('id').execute()
+  return membershipsOf(db, groupId).where('state', '=', 'live').orderBy('created_at').orderBy('id').execute()
 }
 
 /** The memberships of one subject: one without a caveat, others where a tuple was written with one. */

@@ -13,7 +13,10 @@ export type FedTuple = Pick<
   | 'resource_id'
   | 'caveat_name'
   | 'domain_id'
->
+> & {
+  /** Whoever wrote it sees to it that SpiceDB hears of it. Absent from processes that know no SpiceDB. */
+  readonly mirrored?: true
+}
 
 /** A credential whose cached copies are void. */
 export interface ChangedCredential {
@@ -26,6 +29,7 @@ export type FeedChange = { readonly revision: bigint } & (
   | { readonly kind: 'tuple_touched' | 'tuple_deleted'; readonly payload: FedTuple }
   | { readonly kind: 'credential_changed'; readonly payload: ChangedCredential }
   | { readonly kind: 'domain_changed'; readonly payload: { readonly domainId: string } }
+  | { readonly kind: 'tuples_settled'; readonly payload: { readonly zedToken: string } }
 )
 
 /** Takes one change. Must not throw: a follower that cannot apply a change can no longer be trusted, and the feed stops. */

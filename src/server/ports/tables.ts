@@ -248,17 +248,28 @@ export interface RelationTupleRow {
   structural: boolean
   revision: string
   created_at: Date
+  /** `pending`: SpiceDB may not have it yet. `revoking`: SpiceDB may still have it. Always `live` where there is no SpiceDB. */
+  state: Generated<'pending' | 'live' | 'revoking'>
 }
 
 interface AuthzHeadRow {
   id: number
   revision: string
+  /** SpiceDB's token of the last write; null before the first. */
+  zed_token: string | null
+  /** The last revision whose tuples SpiceDB may not have heard of; null when it has heard of all. */
+  unmirrored_revision: string | null
+  /** SHA-256 in hex of the authorization schema that every tuple was last held against. */
+  schema_digest: string | null
 }
 
 export interface AuthzChangeRow {
   revision: string
   ordinal: number
-  /** `tuple_touched`, `tuple_deleted` carry the tuple; `credential_changed` its `{kind, id}`; `domain_changed` the Domain's id. */
+  /**
+   * `tuple_touched`, `tuple_deleted` carry the tuple; `credential_changed` its `{kind, id}`; `domain_changed` the Domain's
+   * id; `tuples_settled` the token of SpiceDB's last write.
+   */
   kind: string
   payload: Json<unknown>
 }

@@ -31,6 +31,7 @@ export interface TupleRange {
 export function listTuples(db: Db, { projectId, afterId, count }: TupleRange): Promise<TupleRecord[]> {
   return tuplesIn(db)
     .where('project_id', '=', projectId)
+    .where('state', '=', 'live')
     .$if(afterId !== undefined, (query) => query.where('id', '>', afterId ?? ''))
     .orderBy('id')
     .limit(count)

@@ -27,6 +27,7 @@ const SENTENCES = {
   structural: 'is a parent edge, which only the service writes',
   cycle: 'would make the group a member of itself',
   too_deep: 'would nest groups deeper than 40',
+  second_caveat: 'would be the second caveat of one binding, and SpiceDB keeps one',
 } as const
 
 const POINTERS = {

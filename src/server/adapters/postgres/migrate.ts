@@ -8,6 +8,7 @@ import { signingKeys } from './migrations/0002-signing-keys.ts'
 import { order } from './migrations/0003-order.ts'
 import { auditChains } from './migrations/0004-audit-chains.ts'
 import { signingKeyRotation } from './migrations/0005-signing-key-rotation.ts'
+import { tupleStates } from './migrations/0006-tuple-states.ts'
 import { authzIndexMarks } from './migrations/0007-authz-index-marks.ts'
 
 /** Every migration, in order. */
@@ -17,6 +18,7 @@ const MIGRATIONS: readonly Migration[] = [
   order,
   auditChains,
   signingKeyRotation,
+  tupleStates,
   authzIndexMarks,
 ]
 

@@ -1,13 +1,15 @@
-import type { Selectable } from 'kysely'
 import { parseReference } from '../../../shared/ids.ts'
 import { problem } from '../../../shared/problems.ts'
-import type { FedTuple } from '../../ports/change-feed.ts'
 import type { Db } from '../../ports/datastore.ts'
-import type { RelationTupleRow } from '../../ports/tables.ts'
 import type { StoredTuple, Tuple, TuplePlace, TupleWrites } from '../../ports/unit-of-work.ts'
 import { tupleId } from './tuple-id.ts'
-
-type TupleRecord = Selectable<RelationTupleRow>
+import {
+  createLiveRegistry,
+  createMirroredRegistry,
+  type MirroredWrites,
+  type OnTupleChange,
+  type TupleRecord,
+} from './tuple-registry.ts'
 
 /**
  * Holds a tuple against the schema, and against the groups as this replica knows them together with `pending`.
@@ -21,8 +23,10 @@ interface TupleWritesDeps {
   readonly validateTuple: ValidateTuple
   /** Keeps all others from committing tuples until this transaction ends, and waits until this replica has seen theirs. */
   readonly settle: () => Promise<void>
+  /** Present where an engine of its own has to be told: then tuples are not `live` before it has them, nor gone before it has lost them. */
+  readonly mirrored?: MirroredWrites | undefined
   /** Hears of each written tuple, in order. */
-  readonly onChange: (kind: 'tuple_touched' | 'tuple_deleted', tuple: FedTuple) => void
+  readonly onChange: OnTupleChange
 }
 
 /** Splits `<type>:<id>#<relation>`; the last part is empty for a direct subject. */
@@ -48,18 +52,6 @@ function columnsOf(tuple: Tuple) {
   }
 }
 
-const fedTuple = (row: FedTuple): FedTuple => ({
-  id: row.id,
-  subject_type: row.subject_type,
-  subject_id: row.subject_id,
-  subject_relation: row.subject_relation,
-  relation: row.relation,
-  resource_type: row.resource_type,
-  resource_id: row.resource_id,
-  caveat_name: row.caveat_name,
-  domain_id: row.domain_id,
-})
-
 function storedTuple(row: TupleRecord): StoredTuple {
   const subject = `${row.subject_type}:${row.subject_id}`
   return {
@@ -77,37 +69,37 @@ function storedTuple(row: TupleRecord): StoredTuple {
 }
 
 /** Writes tuples inside one transaction. Their revision is the transaction's, which is known only at its end. */
-export function createTupleWrites({ db, now, validateTuple, settle, onChange }: TupleWritesDeps): TupleWrites {
+export function createTupleWrites(deps: TupleWritesDeps): TupleWrites {
+  const { db, now, validateTuple, settle, onChange, mirrored } = deps
+  const registry = mirrored ? createMirroredRegistry(db, onChange, mirrored) : createLiveRegistry(db, onChange)
   /** Tuples of this transaction that bind a set of subjects, by id. */
   const usersets = new Map<string, Tuple>()
   let settled: Promise<void> | undefined
 
-  /** Two groups could otherwise become members of each other in two transactions, neither of which saw the other. */
+  /**
+   * Two groups could otherwise become members of each other in two transactions, neither of which saw the other; beside
+   * SpiceDB, one binding could get two caveats.
+   */
   async function check(tuple: Tuple, structural: boolean): Promise<void> {
-    if (tuple.subject.includes('#')) await (settled ??= settle())
+    const isAlone = !tuple.subject.includes('#') && (mirrored === undefined || tuple.caveatName === undefined)
+    if (!isAlone) await (settled ??= settle())
     validateTuple(tuple, { structural, pending: [...usersets.values()] })
   }
 
   async function insert(tuple: Tuple, place: TuplePlace, structural: boolean): Promise<boolean> {
     await check(tuple, structural)
-    const row = { ...columnsOf(tuple), domain_id: place.domainId }
-    const inserted = await db
-      .insertInto('relation_tuples')
-      .values({
-        ...row,
-        caveat_fields: JSON.stringify(tuple.caveatFields ?? []),
-        project_id: place.projectId,
-        structural,
-        revision: '0',
-        created_at: now,
-      })
-      .onConflict((conflict) => conflict.column('id').doNothing())
-      .returning('id')
-      .executeTakeFirst()
-    if (inserted === undefined) return false
-    if (row.subject_relation !== '') usersets.set(row.id, tuple)
-    onChange('tuple_touched', row)
-    return true
+    const columns = columnsOf(tuple)
+    const isNew = await registry.add({
+      ...columns,
+      domain_id: place.domainId,
+      caveat_fields: JSON.stringify(tuple.caveatFields ?? []),
+      project_id: place.projectId,
+      structural,
+      revision: '0',
+      created_at: now,
+    })
+    if (isNew && columns.subject_relation !== '') usersets.set(columns.id, tuple)
+    return isNew
   }
 
   return {
@@ -117,28 +109,14 @@ export function createTupleWrites({ db, now, validateTuple, settle, onChange }: 
     },
     restoreStructural: (tuple, place) => insert(tuple, place, true),
     async delete(id) {
-      const row = await db
-        .deleteFrom('relation_tuples')
-        .where('id', '=', id)
-        .where('structural', '=', false)
-        .returningAll()
-        .executeTakeFirst()
+      const row = await registry.remove(id)
       if (row === undefined) return undefined
       usersets.delete(id)
-      onChange('tuple_deleted', fedTuple(row))
       return storedTuple(row)
     },
     async deleteObject(reference) {
       const { type, id } = partsOf(reference)
-      const rows = await db
-        .deleteFrom('relation_tuples')
-        .where((or) =>
-          or.or([or.and({ resource_type: type, resource_id: id }), or.and({ subject_type: type, subject_id: id })]),
-        )
-        .returningAll()
-        .execute()
-      for (const row of rows) onChange('tuple_deleted', fedTuple(row))
-      return rows.length
+      return registry.removeObject(type, id)
     },
   }
 }

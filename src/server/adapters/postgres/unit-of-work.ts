@@ -2,8 +2,11 @@ import { sql } from 'kysely'
 import type { FeedChange } from '../../ports/change-feed.ts'
 import type { Clock, IdSource } from '../../ports/clock.ts'
 import type { Datastore, Db } from '../../ports/datastore.ts'
+import type { Binding, TupleMirror } from '../../ports/tuple-mirror.ts'
 import type { AuditEntry, Change, OutboxEvent, UnitOfWork } from '../../ports/unit-of-work.ts'
 import type { FollowedFeed } from './change-feed.ts'
+import { takeRevision, type PendingChange } from './revisions.ts'
+import type { MirroredWrites } from './tuple-registry.ts'
 import { createTupleWrites, type ValidateTuple } from './tuple-writes.ts'
 
 interface UnitOfWorkDeps {
@@ -12,6 +15,8 @@ interface UnitOfWorkDeps {
   readonly clock: Clock
   readonly ids: IdSource
   readonly validateTuple: ValidateTuple
+  /** The engine that has to be told of every tuple; absent where the engine follows the feed. */
+  readonly mirror?: TupleMirror | undefined
   /** Hears of an audit row that could not be written: it goes to the error log and the failure counter. */
   readonly onAuditFailure: (error: unknown, entry: AuditEntry) => void
   /** Hears when a committed change was not seen by this replica in time; its lease has lapsed by then. */
@@ -20,9 +25,6 @@ interface UnitOfWorkDeps {
   readonly onEmitted?: () => void
 }
 
-/** A change before its revision is known. */
-type Pending = FeedChange extends infer C ? (C extends FeedChange ? Omit<C, 'revision'> : never) : never
-
 /** How long to wait after a commit for this replica's own change feed: twice the lease. */
 const OWN_REVISION_DEADLINE_MS = 2_000
 
@@ -30,6 +32,14 @@ interface Outcome<T> {
   readonly result: T
   readonly changes: readonly FeedChange[]
   readonly hasEmitted: boolean
+}
+
+/** What the mirror has yet to be told. */
+interface Unsettled {
+  /** Bindings that this change wrote: to be settled once it is committed. */
+  readonly written: Binding[]
+  /** Bindings that an earlier change left unsettled and this one came upon: to be settled however it ends. */
+  readonly met: Binding[]
 }
 
 async function writeOutbox(db: Db, events: readonly OutboxEvent[], meta: { correlationId: string; at: Date }) {
@@ -46,33 +56,17 @@ async function writeOutbox(db: Db, events: readonly OutboxEvent[], meta: { corre
   await db.insertInto('outbox').values(rows).execute()
 }
 
-/**
- * Numbers the transaction and records what it changed under that number. The last statement, because the head's row lock
- * is held until the commit and every other change waits for it.
- */
-async function takeRevision(db: Db, pending: readonly Pending[]): Promise<FeedChange[]> {
-  if (pending.length === 0) return []
-  const touched = pending.flatMap((change) => (change.kind === 'tuple_touched' ? [change.payload.id] : []))
-  const { rows } = await sql<{ revision: string }>`
-    with head as (update authz_head set revision = revision + 1 where id = 1 returning revision),
-         stamped as (
-           update relation_tuples set revision = head.revision from head where relation_tuples.id = any(${touched}::uuid[])
-         )
-    insert into authz_changes (revision, ordinal, kind, payload)
-    select head.revision, change.ordinal, change.kind, change.payload::jsonb
-    from head, unnest(
-      ${pending.map(({ kind }) => kind)}::text[], ${pending.map(({ payload }) => JSON.stringify(payload))}::text[]
-    ) with ordinality as change (kind, payload, ordinal)
-    returning revision`.execute(db)
-  const [first] = rows
-  if (first === undefined) throw new Error('authz_head has no row')
-  const revision = BigInt(first.revision)
-  return pending.map((change) => ({ ...change, revision }))
+function mirroredBy(mirror: TupleMirror, { written, met }: Unsettled): MirroredWrites {
+  return {
+    begin: () => mirror.assertReachable(),
+    onWritten: (binding) => void written.push(binding),
+    onMet: (binding) => void met.push(binding),
+  }
 }
 
 /** Runs changes with their outbox rows, audit row and tuple changes, all or nothing but for the audit row. */
 export function createUnitOfWork(deps: UnitOfWorkDeps): UnitOfWork {
-  const { datastore, feed, clock, ids } = deps
+  const { datastore, feed, clock, ids, mirror } = deps
 
   async function writeAudit(db: Db, entry: AuditEntry): Promise<void> {
     await db
@@ -125,10 +119,12 @@ export function createUnitOfWork(deps: UnitOfWorkDeps): UnitOfWork {
   }
 
   const run: UnitOfWork['run'] = async (options, work) => {
+    let unsettled: Unsettled = { written: [], met: [] }
     const attempt = async (tx: Db): Promise<Outcome<Awaited<ReturnType<typeof work>>>> => {
       const at = new Date(clock.now())
       const events: OutboxEvent[] = []
-      const pending: Pending[] = []
+      const pending: PendingChange[] = []
+      unsettled = { written: [], met: [] }
       const change: Change = {
         db: tx,
         tuples: createTupleWrites({
@@ -137,6 +133,7 @@ export function createUnitOfWork(deps: UnitOfWorkDeps): UnitOfWork {
           validateTuple: deps.validateTuple,
           settle: () => settleTuples(tx),
           onChange: (kind, payload) => pending.push({ kind, payload }),
+          mirrored: mirror && mirroredBy(mirror, unsettled),
         }),
         emit: (event) => void events.push(event),
         credentialChanged: (kind, id) => void pending.push({ kind: 'credential_changed', payload: { kind, id } }),
@@ -147,9 +144,13 @@ export function createUnitOfWork(deps: UnitOfWorkDeps): UnitOfWork {
       await auditUnderSavepoint(tx, options.audit())
       return { result, changes: await takeRevision(tx, pending), hasEmitted: events.length > 0 }
     }
-    const { result, changes, hasEmitted } = await datastore.transaction(options.pool, attempt)
+    const { result, changes, hasEmitted } = await datastore.transaction(options.pool, attempt).catch(async (error) => {
+      await mirror?.settle(unsettled.met)
+      throw error
+    })
     if (hasEmitted) deps.onEmitted?.()
     await follow(changes)
+    await mirror?.settle([...unsettled.written, ...unsettled.met])
     return result
   }
 

@@ -40,14 +40,14 @@ async function holdsPlatformRelation(db: Db, { type, id }: RoleSubject): Promise
       join holders on tuple.subject_type = holders.type
         and tuple.subject_id = holders.id
         and tuple.subject_relation = holders.relation
-      where tuple.resource_type = 'group' and tuple.relation = 'member'
+      where tuple.resource_type = 'group' and tuple.relation = 'member' and tuple.state = 'live'
     )
     select exists (
       select from relation_tuples as tuple
       join holders on tuple.subject_type = holders.type
         and tuple.subject_id = holders.id
         and tuple.subject_relation = holders.relation
-      where tuple.resource_type = 'platform' and not tuple.structural
+      where tuple.resource_type = 'platform' and not tuple.structural and tuple.state = 'live'
     ) as held
   `.execute(db)
   return found.rows[0]?.held === true

@@ -36,7 +36,7 @@ export function checkCaveat(caveat: CaveatModel, places: CaveatPlaces): CheckedC
 function typeNamed(text: string, at: Position): ValueType {
   const type = valueType(text)
   if (type !== undefined) return type
-  throw new SchemaError(at, `expected the type of a parameter, such as "string", found "${text}"`)
+  throw new SchemaError(at, `expected the type of a field, such as "string", found "${text}"`)
 }
 
 function checkedExpression(text: string, types: ReadonlyMap<string, ValueType>): Expression {

@@ -43,7 +43,7 @@ export class ExpressionError extends Error {
 type Scope = ReadonlyMap<string, StaticType>
 
 /** Types are values too: `type(x) == int`. */
-const TYPE_NAMES: Scope = new Map(
+export const TYPE_NAMES: Scope = new Map(
   Object.entries({
     bool: BOOL,
     bytes: BYTES,
@@ -74,12 +74,16 @@ const INT_MIN = -(2n ** 63n)
 const INT_MAX = 2n ** 63n - 1n
 const UINT_MAX = 2n ** 64n - 1n
 
+/** Parts within parts. Chains of `+` count as such, those of `&&` and `||` hardly. */
+const DEPTH_MAX = 1_000
+
 /**
  * Works out the type of an expression over the given variables.
  * @throws ExpressionError where a name is unknown or a value of the wrong type.
  */
 export function checkExpression({ expr, sourceInfo }: Parsed, variables: Scope): StaticType {
   const unifier = createUnifier()
+  let depth = 0
 
   function fail(node: Expression, reason: string): never {
     throw new ExpressionError(sourceInfo?.positions[String(node.id)] ?? 0, reason)
@@ -87,6 +91,14 @@ export function checkExpression({ expr, sourceInfo }: Parsed, variables: Scope):
 
   function typeOfNode(node: Expression | undefined, scope: Scope): StaticType {
     if (node === undefined) return DYN
+    if (depth === DEPTH_MAX) fail(node, `expected at most ${DEPTH_MAX} parts within each other`)
+    depth++
+    const type = typeOfKind(node, scope)
+    depth--
+    return type
+  }
+
+  function typeOfKind(node: Expression, scope: Scope): StaticType {
     const { exprKind } = node
     switch (exprKind.case) {
       case 'constExpr':
@@ -118,7 +130,7 @@ export function checkExpression({ expr, sourceInfo }: Parsed, variables: Scope):
 
   function variable(node: Expression, name: string, scope: Scope): StaticType {
     const bare = name.replace(/^\./, '')
-    return scope.get(bare) ?? TYPE_NAMES.get(bare) ?? fail(node, `expected a parameter of the caveat, found "${name}"`)
+    return scope.get(bare) ?? TYPE_NAMES.get(bare) ?? fail(node, `expected a field of the caveat, found "${name}"`)
   }
 
   function select(node: Expression, { operand, field, testOnly }: Select, scope: Scope): StaticType {

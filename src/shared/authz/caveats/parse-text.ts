@@ -37,17 +37,19 @@ function checkNesting(text: string): void {
 
 interface SyntaxFailure {
   readonly location: { readonly start: { readonly offset: number } }
-  /** Null at the end of the text. */
-  readonly found: string | null
+  readonly rawMessage: string
+  /** Null at the end of the text; undefined where what was found is no mere syntax error. */
+  readonly found?: string | null
 }
 
 function isSyntaxFailure(error: unknown): error is SyntaxFailure {
-  return error instanceof Error && 'location' in error && 'found' in error
+  return error instanceof Error && 'location' in error && 'rawMessage' in error
 }
 
 function parseFailure(error: unknown): ExpressionError {
   if (error instanceof RangeError) return new ExpressionError(0, 'expected an expression that is nested less deeply')
   if (!isSyntaxFailure(error)) return new ExpressionError(0, `expected an expression in CEL: ${String(error)}`)
-  const found = error.found === null ? 'its end' : JSON.stringify(error.found)
-  return new ExpressionError(error.location.start.offset, `expected an expression in CEL, found ${found}`)
+  const { found, location, rawMessage } = error
+  const what = found === null ? ', found its end' : found === undefined ? `: ${rawMessage}` : `, found "${found}"`
+  return new ExpressionError(location.start.offset, `expected an expression in CEL${what}`)
 }

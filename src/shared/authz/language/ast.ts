@@ -5,6 +5,8 @@ export interface SchemaNode {
   readonly uses: readonly string[]
   readonly definitions: readonly DefinitionNode[]
   readonly caveats: readonly CaveatNode[]
+  /** Members that several definitions take in with `...name`. */
+  readonly partials: readonly DefinitionNode[]
 }
 
 export interface DefinitionNode {
@@ -12,9 +14,16 @@ export interface DefinitionNode {
   readonly at: Position
   readonly relations: readonly RelationNode[]
   readonly permissions: readonly PermissionNode[]
+  /** The partials whose members it takes in. */
+  readonly takesIn: readonly NameNode[]
 }
 
-/** `relation name: user | group#member | user:* with caveat`. */
+export interface NameNode {
+  readonly name: string
+  readonly at: Position
+}
+
+/** `relation name: user | group#member | user:* with caveat and expiration`. */
 export interface RelationNode {
   readonly name: string
   readonly at: Position
@@ -30,24 +39,39 @@ export interface SubjectTypeNode {
   readonly relation: string | undefined
   readonly wildcard: boolean
   readonly caveat: string | undefined
+  readonly expires: boolean
 }
 
+/** `permission name: user | group = expression`. */
 export interface PermissionNode {
   readonly name: string
   readonly at: Position
+  /** The types of subjects that may be granted it, all of them; undefined where the schema does not say. */
+  readonly subjectTypes: readonly string[] | undefined
   readonly expression: ExpressionNode
 }
 
 export type ExpressionNode =
   | { readonly kind: 'reference'; readonly name: string; readonly at: Position }
-  | { readonly kind: 'arrow'; readonly relation: string; readonly target: string; readonly at: Position }
+  | ArrowNode
   | { readonly kind: 'self' | 'nil'; readonly at: Position }
-  | {
-      readonly kind: 'union' | 'intersection' | 'exclusion'
-      readonly left: ExpressionNode
-      readonly right: ExpressionNode
-      readonly at: Position
-    }
+  | OperationNode
+
+/** `relation->target` and `relation.any(target)`, or `relation.all(target)`. */
+export interface ArrowNode {
+  readonly kind: 'arrow' | 'all'
+  readonly relation: string
+  readonly target: string
+  readonly targetAt: Position
+  readonly at: Position
+}
+
+/** Two operands or more of one operator, in the order of the text; what is excluded is what comes after the first. */
+export interface OperationNode {
+  readonly kind: 'union' | 'intersection' | 'exclusion'
+  readonly parts: readonly ExpressionNode[]
+  readonly at: Position
+}
 
 /** `caveat name(field type, …) { CEL }`. The expression is kept as text. */
 export interface CaveatNode {
@@ -55,4 +79,5 @@ export interface CaveatNode {
   readonly at: Position
   readonly fields: readonly { readonly name: string; readonly type: string; readonly at: Position }[]
   readonly expression: string
+  readonly expressionAt: Position
 }

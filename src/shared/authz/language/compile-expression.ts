@@ -1,6 +1,7 @@
 import type { Expression } from '../model.ts'
-import type { ExpressionNode } from './ast.ts'
+import type { ArrowNode, ExpressionNode, OperationNode } from './ast.ts'
 import { NOTHING, type ModelDraft, type TypeDraft } from './draft.ts'
+import { checkTargetName } from './name-rules.ts'
 import { SchemaError } from './schema-error.ts'
 
 /** Resolves the names of a permission's expression; runs of one operator become one node. */
@@ -12,19 +13,26 @@ export function compileExpression(node: ExpressionNode, type: TypeDraft, model: 
     case 'reference':
       return { ...NOTHING, op: 'reference', reference: memberOf(type, node) }
     case 'arrow':
+    case 'all':
       return compileArrow(node, type, model)
     default:
-      return compileBinary(node, type, model)
+      return compileOperation(node, type, model)
   }
 }
 
-type BinaryNode = Extract<ExpressionNode, { left: unknown }>
+function compileOperation({ kind, parts }: OperationNode, type: TypeDraft, model: ModelDraft): Expression {
+  const compiled = parts.map((part) => compileExpression(part, type, model))
+  if (kind === 'exclusion') return { ...NOTHING, op: kind, parts: exclusionParts(compiled) }
+  const [first, ...rest] = compiled
+  const isRun = first?.op === kind
+  return { ...NOTHING, op: kind, parts: isRun ? [...first.parts, ...rest] : compiled }
+}
 
-function compileBinary(node: BinaryNode, type: TypeDraft, model: ModelDraft): Expression {
-  const left = compileExpression(node.left, type, model)
-  const right = compileExpression(node.right, type, model)
-  const isRun = node.kind !== 'exclusion' && left.op === node.kind
-  return { ...NOTHING, op: node.kind, parts: isRun ? [...left.parts, right] : [left, right] }
+/** `a - b - c` is `a - (b + c)`: exclusions have two parts. */
+function exclusionParts(parts: readonly Expression[]): readonly Expression[] {
+  const [base, ...excluded] = parts
+  if (base === undefined || excluded.length < 2) return parts
+  return [base, { ...NOTHING, op: 'union', parts: excluded }]
 }
 
 function memberOf(type: TypeDraft, node: Extract<ExpressionNode, { kind: 'reference' }>) {
@@ -33,18 +41,11 @@ function memberOf(type: TypeDraft, node: Extract<ExpressionNode, { kind: 'refere
   throw new SchemaError(node.at, `expected a relation or permission of "${type.name}", found "${node.name}"`)
 }
 
-function compileArrow(
-  node: Extract<ExpressionNode, { kind: 'arrow' }>,
-  type: TypeDraft,
-  model: ModelDraft,
-): Expression {
+function compileArrow(node: ArrowNode, type: TypeDraft, model: ModelDraft): Expression {
   const tupleset = type.members.get(node.relation)
   if (tupleset?.kind !== 'relation') {
     throw new SchemaError(node.at, `expected a relation of "${type.name}" before "->", found "${node.relation}"`)
   }
-  if (tupleset.subjects.some((subject) => subject.kind === 'wildcard')) {
-    throw new SchemaError(node.at, `expected a relation without wildcards before "->", found "${node.relation}"`)
-  }
-  const targets = model.types.map((target) => target.members.get(node.target))
-  return { ...NOTHING, op: 'arrow', tupleset, targets }
+  checkTargetName(node.target, node.targetAt)
+  return { ...NOTHING, op: node.kind, tupleset, targets: model.targetsOf(node.target, node.targetAt) }
 }

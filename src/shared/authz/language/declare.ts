@@ -1,25 +1,31 @@
-import type { CaveatParameter } from '../model.ts'
+import { compileCaveat } from '../caveats/caveat-program.ts'
+import { TYPE_NAMES } from '../caveats/check-expression.ts'
+import type { CaveatModel, CaveatParameter } from '../model.ts'
 import type { CaveatNode, DefinitionNode, PermissionNode, RelationNode } from './ast.ts'
 import { NOTHING, type ModelDraft, type PermissionDraft, type RelationDraft, type TypeDraft } from './draft.ts'
-import { checkFieldType, checkMemberName, checkTypeName } from './name-rules.ts'
+import { checkMemberName, checkTypeName } from './name-rules.ts'
 import { SchemaError, type Position } from './schema-error.ts'
 
-/** @throws SchemaError for a name or field that is taken or malformed. */
-export function declareCaveat(model: ModelDraft, { name, at, fields, expression }: CaveatNode): void {
-  checkNewName(model, name, at)
+/** @throws SchemaError for a name or field that is taken, and for an expression that is no condition. */
+export function declareCaveat(model: ModelDraft, { name, at, fields, expression, expressionAt }: CaveatNode): void {
+  checkIsNew(model, name, at)
+  const places = new Map<string, Position>()
   const parameters: CaveatParameter[] = []
   for (const { name: field, type, at: fieldAt } of fields) {
-    checkFieldType(type, fieldAt)
-    const isTaken = parameters.some((other) => other.name === field)
-    if (isTaken) throw new SchemaError(fieldAt, `expected a new field, "${field}" is one already`)
+    if (TYPE_NAMES.has(field)) throw new SchemaError(fieldAt, `expected a field name that is no type, found "${field}"`)
+    if (places.has(field)) throw new SchemaError(fieldAt, `expected a new field, "${field}" is one already`)
+    places.set(field, fieldAt)
     parameters.push({ name: field, type })
   }
-  model.caveats.set(name, { name, parameters, expression })
+  const caveat: CaveatModel = { name, parameters, expression }
+  compileCaveat(caveat, { expression: expressionAt, parameter: (field) => places.get(field) ?? at })
+  model.caveats.set(name, caveat)
 }
 
 /** @throws SchemaError for a name that is taken or malformed. */
 export function declareType(model: ModelDraft, { name, at }: DefinitionNode): TypeDraft {
-  checkNewName(model, name, at)
+  checkTypeName(name, at)
+  checkIsNew(model, name, at)
   const index = model.types.length
   const maps = { writable: new Map(), askable: new Map(), members: new Map() }
   const type: TypeDraft = { index, name, relations: [], permissions: [], ...maps }
@@ -28,8 +34,7 @@ export function declareType(model: ModelDraft, { name, at }: DefinitionNode): Ty
   return type
 }
 
-function checkNewName(model: ModelDraft, name: string, at: Position): void {
-  checkTypeName(name, at)
+function checkIsNew(model: ModelDraft, name: string, at: Position): void {
   if (!model.byName.has(name) && !model.caveats.has(name)) return
   throw new SchemaError(at, `expected a new name, "${name}" is defined already`)
 }

@@ -1,4 +1,5 @@
 import type {
+  Askable,
   CaveatModel,
   Expression,
   Model,
@@ -7,12 +8,39 @@ import type {
   SubjectRule,
   TypeModel,
 } from '../model.ts'
+import { SchemaError, type Position } from './schema-error.ts'
 
 /** A model while it is built; read-only once it is handed out. */
 export interface ModelDraft extends Model {
   readonly types: TypeDraft[]
   readonly byName: Map<string, TypeDraft>
   readonly caveats: Map<string, CaveatModel>
+  /** What an arrow asks of each type, by the type's index. Asked once every member is declared. */
+  targetsOf(name: string, at: Position): readonly (Askable | undefined)[]
+}
+
+/** Types times different names behind arrows: what the tables of targets may hold together. */
+const TARGETS_MAX = 5_000_000
+
+export function createModelDraft(): ModelDraft {
+  const types: TypeDraft[] = []
+  const byName = new Map<string, TypeDraft>()
+  const targets = new Map<string, readonly (Askable | undefined)[]>()
+  return {
+    types,
+    byName,
+    caveats: new Map(),
+    type: (name) => byName.get(name),
+    targetsOf(name, at) {
+      const known = targets.get(name)
+      if (known !== undefined) return known
+      if ((targets.size + 1) * types.length > TARGETS_MAX)
+        throw new SchemaError(at, 'expected a schema with fewer arrows')
+      const found = types.map((type) => type.members.get(name))
+      targets.set(name, found)
+      return found
+    },
+  }
 }
 
 export interface TypeDraft extends TypeModel {

@@ -1,35 +1,51 @@
 import { SchemaError, type Position } from './schema-error.ts'
 
-export type TokenKind = 'identifier' | 'keyword' | 'punctuation' | 'terminator' | 'end'
+export type TokenKind = 'identifier' | 'keyword' | 'punctuation' | 'string' | 'terminator' | 'end'
 
 /** One token. `comment` is the text of the comments directly before it. */
 export interface Token {
   readonly kind: TokenKind
   readonly text: string
   readonly at: Position
+  /** Where it begins in the text. */
+  readonly offset: number
   readonly comment: string
 }
 
-const KEYWORDS: ReadonlySet<string> = new Set(['definition', 'caveat', 'relation', 'permission', 'nil', 'with'])
+const KEYWORDS: readonly string[] = ['definition', 'caveat', 'relation', 'permission', 'nil', 'with']
+
+/** What `use` can switch on, and the names that are keywords from there on. */
+export const FEATURES: { readonly [feature: string]: readonly string[] } = {
+  expiration: ['expiration', 'and'],
+  import: ['import'],
+  partial: ['partial'],
+  self: ['self'],
+  typechecking: ['typechecking'],
+}
+
 const SPACE = /[ \t]+/y
 const NEWLINE = /\r\n|\r|\n/y
 const COMMENT = /\/\/[^\r\n]*|\/\*[^]*?\*\//y
 const WORD = /[\p{L}\p{Nd}_]+/uy
-const PUNCTUATION = /->|\.\.\.|[{}()|+&=:;#*<>,/.@-]/y
+const PUNCTUATION = /->|\.\.\.|\|\||&&|[!<>=]=|[{}()[\]|+&=:;#*<>,/.?!%-]/y
+
+/** Text in quotes, which has no escapes here. What three single quotes open, three double ones close, as in SpiceDB. */
+const STRING = /"""[^]*?"""|'''[^]*?"""|"(?!"")[^"\r\n]*"|'(?!'')[^'\r\n]*'/y
 
 /** Punctuation after which a line break ends the statement, as after every word. */
 const ENDS_STATEMENT: ReadonlySet<string> = new Set(['}', ')', '*'])
 
-/** Cuts a schema text into tokens, on demand, so that the parser can take a caveat's expression as it stands. */
+/** Cuts a schema text into tokens, on demand: `use` turns names that come after it into keywords. */
 export interface Lexer {
+  /** @throws SchemaError where a character starts no token. */
   next(): Token
-  /** Takes the text up to the `}` that closes an already opened `{`; strings and comments may hold braces. */
-  rawUntilClosingBrace(): string
 }
 
-/** @throws SchemaError where a character starts no token. */
 export function createLexer(text: string): Lexer {
+  const keywords = new Set(KEYWORDS)
   const state = { offset: 0, lineStart: 0, line: 1, comment: '', canTerminate: false }
+  /** Whether `use` was the last token; undefined after the first definition or caveat, where it means nothing more. */
+  let afterUse: boolean | undefined = false
 
   const position = (): Position => ({ line: state.line, column: state.offset - state.lineStart + 1 })
 
@@ -52,7 +68,7 @@ export function createLexer(text: string): Lexer {
   }
 
   function emit(kind: TokenKind, word: string): Token {
-    const token = { kind, text: word, at: position(), comment: state.comment }
+    const token = { kind, text: word, at: position(), offset: state.offset, comment: state.comment }
     if (kind !== 'terminator') state.comment = ''
     state.canTerminate = kind === 'identifier' || kind === 'keyword' || ENDS_STATEMENT.has(word)
     advance(word.length)
@@ -74,45 +90,37 @@ export function createLexer(text: string): Lexer {
     }
   }
 
+  function emitWord(word: string): Token {
+    if (afterUse === true && Object.hasOwn(FEATURES, word)) for (const each of FEATURES[word] ?? []) keywords.add(each)
+    const kind = keywords.has(word) ? 'keyword' : 'identifier'
+    if (word === 'definition' || word === 'caveat') afterUse = undefined
+    if (afterUse !== undefined) afterUse = word === 'use'
+    return emit(kind, word)
+  }
+
   function next(): Token {
     const terminator = passBlanks()
     if (terminator !== undefined) return terminator
     if (state.offset >= text.length) return emit('end', '')
-    if (text.startsWith('/*', state.offset)) throw new SchemaError(position(), 'expected "*/" to end this comment')
     const word = match(WORD)
-    if (word !== undefined) return emit(KEYWORDS.has(word) ? 'keyword' : 'identifier', word)
+    if (word !== undefined) return emitWord(word)
+    const string = match(STRING)
+    if (string !== undefined) return emit('string', string)
+    return emitPunctuation()
+  }
+
+  function emitPunctuation(): Token {
+    if (text.startsWith('/*', state.offset)) throw new SchemaError(position(), 'expected "*/" to end this comment')
     const punctuation = match(PUNCTUATION)
     if (punctuation === ';') return emit('terminator', ';')
     if (punctuation !== undefined) return emit('punctuation', punctuation)
+    if (/['"]/.test(text.charAt(state.offset))) throw new SchemaError(position(), 'expected a quote to end this text')
     throw new SchemaError(position(), `expected a name or punctuation, found ${quoted(text, state.offset)}`)
   }
 
-  function rawUntilClosingBrace(): string {
-    const start = state.offset
-    const end = closingBrace(text, start)
-    if (end === undefined) throw new SchemaError(position(), 'expected "}" to end this caveat')
-    advance(end - start)
-    return text.slice(start, end)
-  }
-
-  return { next, rawUntilClosingBrace }
+  return { next }
 }
 
 function quoted(text: string, offset: number): string {
   return JSON.stringify(String.fromCodePoint(text.codePointAt(offset) ?? 0))
-}
-
-const CEL_PIECE = /\/\/[^\r\n]*|"""[^]*?"""|'''[^]*?'''|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[^]/y
-
-function closingBrace(text: string, from: number): number | undefined {
-  let depth = 0
-  for (let offset = from; offset < text.length;) {
-    CEL_PIECE.lastIndex = offset
-    const piece = CEL_PIECE.exec(text)?.[0] ?? ''
-    if (piece === '}' && depth === 0) return offset
-    if (piece === '{') depth++
-    if (piece === '}') depth--
-    offset += piece.length
-  }
-  return undefined
 }

@@ -1,4 +1,4 @@
-import type { ExpressionNode } from './ast.ts'
+import type { ArrowNode, ExpressionNode } from './ast.ts'
 import { SchemaError } from './schema-error.ts'
 import type { TokenCursor } from './token-cursor.ts'
 
@@ -14,29 +14,26 @@ const OPERATORS: readonly { readonly symbol: string; readonly kind: Operator }[]
 /** Depth of parentheses that a schema may have; a person writes three or four. */
 const NESTING_MAX = 64
 
-/**
- * Parses what follows the `=` of a permission.
- * `selfAllowed`: the schema says `use self`; without it `self` is an ordinary name.
- */
-export function parseExpression(tokens: TokenCursor, selfAllowed: boolean): ExpressionNode {
-  return parseBinary({ tokens, selfAllowed, depth: 0 }, 0)
+const ARROW_KINDS: { readonly [name: string]: ArrowNode['kind'] } = { any: 'arrow', all: 'all' }
+
+/** Parses what follows the `=` of a permission. */
+export function parseExpression(tokens: TokenCursor): ExpressionNode {
+  return parseBinary({ tokens, depth: 0 }, 0)
 }
 
 interface Context {
   readonly tokens: TokenCursor
-  readonly selfAllowed: boolean
   readonly depth: number
 }
 
 function parseBinary(context: Context, level: number): ExpressionNode {
   const operator = OPERATORS[level]
   if (operator === undefined) return parsePrimary(context)
-  let left = parseBinary(context, level + 1)
-  for (;;) {
-    const symbol = context.tokens.tryTake(operator.symbol)
-    if (symbol === undefined) return left
-    left = { kind: operator.kind, left, right: parseBinary(context, level + 1), at: symbol.at }
-  }
+  const first = parseBinary(context, level + 1)
+  const { at } = context.tokens.peek()
+  const parts = [first]
+  while (context.tokens.tryTake(operator.symbol) !== undefined) parts.push(parseBinary(context, level + 1))
+  return parts.length === 1 ? first : { kind: operator.kind, parts, at }
 }
 
 function parsePrimary(context: Context): ExpressionNode {
@@ -48,21 +45,36 @@ function parsePrimary(context: Context): ExpressionNode {
     tokens.expect(')')
     return inner
   }
-  const nil = tokens.tryTake('nil')
-  if (nil !== undefined) return { kind: 'nil', at: nil.at }
-  return parseReference(context)
+  const word = tokens.tryTake('nil') ?? tokens.tryTake('self')
+  if (word !== undefined) return { kind: word.text === 'nil' ? 'nil' : 'self', at: word.at }
+  return parseReference(tokens)
 }
 
-function parseReference({ tokens, selfAllowed }: Context): ExpressionNode {
-  const name = tokens.expectName('the name of a relation or permission, "self", "nil" or "("')
-  if (selfAllowed && name.text === 'self') return { kind: 'self', at: name.at }
-  const dot = tokens.tryTake('.')
-  if (dot !== undefined) throw new SchemaError(dot.at, 'expected an operator: .any() and .all() are not supported')
-  if (tokens.tryTake('->') === undefined) return { kind: 'reference', name: name.text, at: name.at }
-  const target = tokens.expectName('the name of a relation or permission after "->"')
-  if (selfAllowed && target.text === 'self') {
-    throw new SchemaError(target.at, 'expected the name of a relation or permission after "->", found "self"')
-  }
-  if (tokens.peek().text === '->') tokens.fail('an operator: arrows cannot be chained')
-  return { kind: 'arrow', relation: name.text, target: target.text, at: name.at }
+function parseReference(tokens: TokenCursor): ExpressionNode {
+  const { text: relation, at } = tokens.expectName('the name of a relation or permission, "self", "nil" or "("')
+  const arrow = parseArrow(tokens)
+  if (arrow === undefined) return { kind: 'reference', name: relation, at }
+  const next = tokens.peek().text
+  if (next === '->' || next === '.') tokens.fail('an operator: arrows cannot be chained')
+  return { ...arrow, relation, at }
+}
+
+type Target = Pick<ArrowNode, 'kind' | 'target' | 'targetAt'>
+
+/** `->target`, `.any(target)` or `.all(target)`. */
+function parseArrow(tokens: TokenCursor): Target | undefined {
+  if (tokens.tryTake('->') !== undefined) return parseTarget(tokens, 'arrow', '"->"')
+  if (tokens.tryTake('.') === undefined) return undefined
+  const name = tokens.expectName('"any" or "all" after "."')
+  const kind = Object.hasOwn(ARROW_KINDS, name.text) ? ARROW_KINDS[name.text] : undefined
+  if (kind === undefined) throw new SchemaError(name.at, `expected "any" or "all" after ".", found "${name.text}"`)
+  tokens.expect('(')
+  const target = parseTarget(tokens, kind, `".${name.text}("`)
+  tokens.expect(')')
+  return target
+}
+
+function parseTarget(tokens: TokenCursor, kind: ArrowNode['kind'], behind: string): Target {
+  const { text: target, at: targetAt } = tokens.expectName(`the name of a relation or permission after ${behind}`)
+  return { kind, target, targetAt }
 }

@@ -2,17 +2,18 @@ import type { CaveatModel, SubjectRule } from '../model.ts'
 import type { DefinitionNode, SubjectTypeNode } from './ast.ts'
 import { compileExpression } from './compile-expression.ts'
 import type { MemberDraft, ModelDraft, TypeDraft } from './draft.ts'
+import { checkSubjectTypeName } from './name-rules.ts'
 import { SchemaError } from './schema-error.ts'
 
 /** Fills in the subject types and expressions of a type, once every name is declared. */
 export function resolveMembers(model: ModelDraft, type: TypeDraft, definition: DefinitionNode): void {
   for (const [slot, relation] of type.relations.entries()) {
+    const seen = new Set<string>()
     for (const node of definition.relations[slot]?.subjects ?? []) {
-      const rule = resolveSubject(model, node)
-      if (relation.subjects.some((other) => isSameRule(other, rule))) {
-        throw new SchemaError(node.at, `expected each subject type once, "${node.type}" is repeated`)
-      }
-      relation.subjects.push(rule)
+      relation.subjects.push(resolveSubject(model, node))
+      const size = seen.size
+      if (seen.add(subjectKey(node)).size > size) continue
+      throw new SchemaError(node.at, `expected each subject type once, "${node.type}" is repeated`)
     }
   }
   for (const { name, expression } of definition.permissions) {
@@ -21,12 +22,18 @@ export function resolveMembers(model: ModelDraft, type: TypeDraft, definition: D
   }
 }
 
+/** The same for subject types that are the same. */
+function subjectKey({ type, relation, wildcard, caveat, expires }: SubjectTypeNode): string {
+  return JSON.stringify([type, relation, wildcard, caveat, expires])
+}
+
 function resolveSubject(model: ModelDraft, node: SubjectTypeNode): SubjectRule {
   const type = model.byName.get(node.type)
   if (type === undefined) throw new SchemaError(node.at, `expected a defined type, found "${node.type}"`)
+  checkSubjectTypeName(node.type, node.at)
   const relation = resolveUserset(type, node)
   const kind = node.wildcard ? 'wildcard' : relation === undefined ? 'object' : 'userset'
-  return { type, kind, relation, caveat: resolveCaveat(model, node), expires: false }
+  return { type, kind, relation, caveat: resolveCaveat(model, node), expires: node.expires }
 }
 
 function resolveUserset(type: TypeDraft, { relation, at }: SubjectTypeNode): MemberDraft | undefined {
@@ -41,14 +48,4 @@ function resolveCaveat(model: ModelDraft, { caveat, at }: SubjectTypeNode): Cave
   const found = model.caveats.get(caveat)
   if (found !== undefined) return found
   throw new SchemaError(at, `expected a defined caveat, found "${caveat}"`)
-}
-
-function isSameRule(a: SubjectRule, b: SubjectRule): boolean {
-  return (
-    a.type === b.type &&
-    a.kind === b.kind &&
-    a.relation === b.relation &&
-    a.caveat === b.caveat &&
-    a.expires === b.expires
-  )
 }

@@ -13,8 +13,10 @@ export interface TokenCursor {
   expectName(what: string): Token
   /** Takes the end of a statement: a line break or `;`. */
   expectTerminator(what: string): void
-  skipTerminators(): void
-  rawUntilClosingBrace(): string
+  /** Takes the end of a statement when it comes next. */
+  tryTakeTerminator(): void
+  /** The text between two offsets. */
+  slice(from: number, to: number): string
   /** @throws SchemaError always, at the next token. */
   fail(expected: string): never
 }
@@ -51,12 +53,10 @@ export function createTokenCursor(text: string): TokenCursor {
     expectTerminator(what) {
       expectKind('terminator', `the end of the line after ${what}`)
     },
-    skipTerminators() {
-      while (peek().kind === 'terminator') take()
+    tryTakeTerminator() {
+      if (peek().kind === 'terminator') take()
     },
-    rawUntilClosingBrace() {
-      return lexer.rawUntilClosingBrace()
-    },
+    slice: (from, to) => text.slice(from, to),
   }
 }
 

@@ -15,6 +15,7 @@ const GRANT = {
   project_id: null,
   structural: false,
   revision: '7',
+  state: 'live' as const,
   created_at: new Date('2026-03-01T08:00:00.123Z'),
 }
 

@@ -13,9 +13,9 @@ import { NO, UNKNOWN, YES, type Verdict } from '../verdict.ts'
 import { orderedReferences } from './object-order.ts'
 import { ResourceWalk } from './resource-walk.ts'
 import { reverseGraph } from './reverse-graph.ts'
-import { subjectReach, type SubjectReach } from './subject-reach.ts'
+import { createSubjectFinder } from './subject-finder.ts'
+import type { SubjectReach } from './subject-reach.ts'
 import { verdictIn, type SubjectSet } from './subject-set.ts'
-import { SubjectWalk } from './subject-walk.ts'
 
 export interface LookupsDeps {
   readonly model: Model
@@ -79,27 +79,22 @@ const objectOf = (subject: string): string => subject.split('#', 1)[0] ?? ''
 
 /** Lookups over an index. Reads the model once; give each index its own. */
 export function createLookups({ model, index, checker }: LookupsDeps): Lookups {
-  const walked = { index, checker, graph: reverseGraph(model) }
+  const resourceWalk = new ResourceWalk({ index, checker, graph: reverseGraph(model, 'granting') })
   const reaches = new Map<TypeModel, SubjectReach>()
 
-  function reachOf(type: TypeModel): SubjectReach {
-    const reach = reaches.get(type) ?? subjectReach(model, type)
-    reaches.set(type, reach)
-    return reach
-  }
-
-  const ordered = (type: TypeModel, objects: readonly number[]) => orderedReferences(index, type.name, objects)
+  const ordered = (type: TypeModel, objects: Int32Array) => orderedReferences(index, type.name, objects)
 
   function told(type: TypeModel, set: SubjectSet): FoundSubjects {
     const subjects = new Set([...set.named.keys(), ...set.except.keys()])
-    const having = (verdict: Verdict) => [...subjects].filter((subject) => verdictIn(set, subject) === verdict)
+    const having = (verdict: Verdict) =>
+      Int32Array.from([...subjects].filter((subject) => verdictIn(set, subject) === verdict))
     const granted = having(YES)
     const conditional = ordered(type, having(UNKNOWN))
     const names = ordered(type, granted)
     if (set.everyone === NO) return { granted: names, conditional, unconditional: names }
     const excluded = ordered(type, having(NO))
     const isEveryone = set.everyone === YES && granted.length === subjects.size
-    const unconditional = isEveryone ? ordered(type, [...granted, index.wildcard(type)]) : names
+    const unconditional = isEveryone ? ordered(type, Int32Array.from([index.wildcard(type), ...granted])) : names
     const verdict = set.everyone === YES ? 'granted' : 'conditional'
     return { granted: names, conditional, unconditional, wildcard: { verdict, excluded } }
   }
@@ -119,9 +114,10 @@ export function createLookups({ model, index, checker }: LookupsDeps): Lookups {
       const { subject, subjectType, asked } = question
       const isAlone = subject <= NO_OBJECT && subjectType === asked.type
       const itself = isAlone ? ofItself({ ...asking, resource: objectOf(asking.subject) }, holds) : NOTHING
-      const { granted, conditional } = new ResourceWalk(walked, question, holds).run()
+      const { granted, conditional } = resourceWalk.run(question, holds)
+      const names = ordered(asked.type, granted)
       return {
-        granted: [...itself.granted, ...ordered(asked.type, granted)],
+        granted: isAlone ? [...itself.granted, ...names] : names,
         conditional: ordered(asked.type, conditional),
       }
     },
@@ -134,8 +130,8 @@ export function createLookups({ model, index, checker }: LookupsDeps): Lookups {
         const itself = ofItself({ subject: resource, relation, resource }, holds)
         return { ...itself, unconditional: itself.granted }
       }
-      const walk = new SubjectWalk({ index, type, reach: reachOf(type), holds })
-      return told(type, walk.run(question.resource, asked))
+      const finder = createSubjectFinder({ model, index }, reaches, holds)
+      return told(type, finder.find(question.resource, asked, type))
     },
   }
 }

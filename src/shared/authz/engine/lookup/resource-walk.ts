@@ -2,11 +2,12 @@ import type { TypeModel } from '../../model.ts'
 import { HOPS_MAX, UndecidableError, type Checker, type ConditionVerdict, type Question } from '../checker.ts'
 import { NONE } from '../edge-chains.ts'
 import { NO_OBJECT } from '../object-table.ts'
-import { PairTable } from '../pair-table.ts'
 import type { TupleIndex } from '../tuple-index.ts'
 import { NO, UNKNOWN, YES, type Verdict } from '../verdict.ts'
 import { edgeVerdict } from './edge-verdict.ts'
+import { NodeQueue } from './node-queue.ts'
 import type { ArrowTable, Dependent, ReverseGraph } from './reverse-graph.ts'
+import { WalkNodes } from './walk-nodes.ts'
 
 /** What a walk runs over. */
 export interface Walked {
@@ -22,8 +23,8 @@ export type Asker = Omit<Question, 'resource'>
  * Objects by number: `granted` for certain, `conditional` where it depends on what nobody gave. None is in both.
  */
 export interface FoundObjects {
-  readonly granted: readonly number[]
-  readonly conditional: readonly number[]
+  readonly granted: Int32Array
+  readonly conditional: Int32Array
 }
 
 /**
@@ -34,38 +35,45 @@ export interface FoundObjects {
  */
 export class ResourceWalk {
   readonly #walked: Walked
-  readonly #asker: Asker
-  readonly #holds: ConditionVerdict
+  #asker: Asker | undefined
+  #holds: ConditionVerdict = () => UNKNOWN
   /** Relations and permissions from which the asked one can follow. */
-  readonly #leads: Uint8Array
-  /** Objects with what the subject has on them; columns by row. */
-  readonly #nodes = new PairTable()
-  readonly #verdicts: Verdict[] = []
+  #leads: Uint8Array = new Uint8Array(0)
+  readonly #nodes = new WalkNodes()
   /** Objects with permissions that a check was asked about. */
-  readonly #checked = new PairTable()
-  readonly #hopsTo: number[] = []
-  /** Rows to go on from, in the order in which they were found, so that each is reached by as few hops as can be. */
-  readonly #certain: number[] = []
-  readonly #possible: number[] = []
+  readonly #checked = new WalkNodes()
+  /** Nodes to go on from, in the order in which they were found, so that each is reached by as few hops as can be. */
+  readonly #certain = new NodeQueue()
+  readonly #possible = new NodeQueue()
   /** Of the step in hand: how far the subject gets with it, and tuples on the way so far. */
   #verdict: Verdict = YES
   #hops = 0
 
-  constructor(walked: Walked, asker: Asker, holds: ConditionVerdict) {
+  constructor(walked: Walked) {
     this.#walked = walked
-    this.#asker = asker
-    this.#holds = holds
-    this.#leads = walked.graph.leadsTo(asker.asked)
   }
 
   /** @throws UndecidableError */
-  run(): FoundObjects {
-    this.#start(this.#asker)
-    for (let at = 0, later = 0; at < this.#certain.length || later < this.#possible.length;) {
-      if (at < this.#certain.length) this.#goOn(this.#certain[at++] ?? NONE, YES)
-      else this.#goOnPossibly(this.#possible[later++] ?? NONE)
+  run(asker: Asker, holds: ConditionVerdict): FoundObjects {
+    this.#clear(asker, holds)
+    this.#start(asker)
+    for (;;) {
+      if (!this.#certain.isEmpty) this.#goOn(this.#certain.shift(), YES)
+      else if (!this.#possible.isEmpty) this.#goOnPossibly(this.#possible.shift())
+      else return { granted: this.#found(YES), conditional: this.#found(UNKNOWN) }
     }
-    return { granted: this.#found(YES), conditional: this.#found(UNKNOWN) }
+  }
+
+  #clear(asker: Asker, holds: ConditionVerdict): void {
+    this.#asker = asker
+    this.#holds = holds
+    this.#leads = this.#walked.graph.leadsTo(asker.asked)
+    this.#nodes.clear()
+    this.#checked.clear()
+    this.#certain.clear()
+    this.#possible.clear()
+    this.#verdict = YES
+    this.#hops = 0
   }
 
   #start({ subject, subjectType, userset }: Asker): void {
@@ -101,25 +109,25 @@ export class ResourceWalk {
   #reach(object: number, member: number, verdict: Verdict): void {
     if (verdict < UNKNOWN || this.#leads[member] === 0) return
     let node = this.#nodes.find(object, member)
-    if (node === NONE) node = this.#nodes.insert(object, member)
-    else if ((this.#verdicts[node] ?? NO) >= verdict) return
+    if (node === NONE) node = this.#nodes.insert(object, member, verdict)
+    else if ((this.#nodes.verdicts[node] ?? NO) >= verdict) return
     if (this.#hops > HOPS_MAX) throw new UndecidableError(`nested deeper than ${HOPS_MAX} tuples`)
-    this.#verdicts[node] = verdict
-    this.#hopsTo[node] = this.#hops
+    this.#nodes.verdicts[node] = verdict
+    this.#nodes.hops[node] = this.#hops
     if (verdict === YES) this.#certain.push(node)
     else this.#possible.push(node)
   }
 
   #goOnPossibly(node: number): void {
-    if (this.#verdicts[node] === UNKNOWN) this.#goOn(node, UNKNOWN)
+    if (this.#nodes.verdicts[node] === UNKNOWN) this.#goOn(node, UNKNOWN)
   }
 
   #goOn(node: number, verdict: Verdict): void {
     const { index, graph } = this.#walked
-    const object = this.#nodes.a(node)
-    const member = this.#nodes.b(node)
+    const object = this.#nodes.objects[node] ?? 0
+    const member = this.#nodes.members[node] ?? 0
     this.#verdict = verdict
-    this.#hops = this.#hopsTo[node] ?? 0
+    this.#hops = this.#nodes.hops[node] ?? 0
     for (const dependent of graph.local[member] ?? []) this.#follow(dependent, object, verdict)
     this.#hops++
     if (index.isSubjectKind(member)) {
@@ -152,10 +160,11 @@ export class ResourceWalk {
   }
 
   #follow({ permission, isCertain }: Dependent, object: number, verdict: Verdict): void {
+    const asker = this.#asker
     if (verdict < UNKNOWN || this.#leads[permission.id] === 0) return
     if (isCertain) this.#reach(object, permission.id, verdict)
-    else if (this.#isOpen(object, permission.id)) {
-      const asked = { ...this.#asker, asked: permission, resource: object }
+    else if (asker !== undefined && this.#isOpen(object, permission.id)) {
+      const asked = { ...asker, asked: permission, resource: object }
       this.#reach(object, permission.id, this.#walked.checker.check(asked, this.#holds, false))
     }
   }
@@ -163,17 +172,20 @@ export class ResourceWalk {
   /** Whether a check can tell something new, and notes that it is being asked. */
   #isOpen(object: number, member: number): boolean {
     const node = this.#nodes.find(object, member)
-    if (node !== NONE && this.#verdicts[node] === YES) return false
-    const asked = this.#checked.find(object, member)
-    if (asked === NONE) this.#checked.insert(object, member)
-    return asked === NONE
+    if (node !== NONE && this.#nodes.verdicts[node] === YES) return false
+    if (this.#checked.find(object, member) !== NONE) return false
+    this.#checked.insert(object, member, NO)
+    return true
   }
 
-  #found(verdict: Verdict): number[] {
-    const found: number[] = []
-    for (let node = 0; node < this.#nodes.size; node++) {
-      if (this.#verdicts[node] !== verdict || this.#nodes.b(node) !== this.#asker.asked.id) continue
-      found.push(this.#nodes.a(node))
+  #found(verdict: Verdict): Int32Array {
+    const { size, members, verdicts, objects } = this.#nodes
+    const asked = this.#asker?.asked.id
+    let count = 0
+    for (let node = 0; node < size; node++) if (verdicts[node] === verdict && members[node] === asked) count++
+    const found = new Int32Array(count)
+    for (let node = 0, at = 0; at < count; node++) {
+      if (verdicts[node] === verdict && members[node] === asked) found[at++] = objects[node] ?? 0
     }
     return found
   }

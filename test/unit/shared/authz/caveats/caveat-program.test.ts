@@ -62,7 +62,7 @@ test('a caveat is made ready once', () => {
 
 describe('an expression is refused', () => {
   test.each([
-    ['a == b', '1:6: expected a parameter of the caveat, found "b"'],
+    ['a == b', '1:6: expected a field of the caveat, found "b"'],
     ['a + 1', '1:1: expected an expression that results in bool, found int'],
     ['a == "one"', '1:3: expected operands that "==" takes, found int, string'],
     ['a.name == 1', '1:2: expected a map before ".name", found int'],

@@ -1,0 +1,78 @@
+import { compileSchema } from '../../../shared/authz/language/compile.ts'
+import { parseSchema } from '../../../shared/authz/language/parser.ts'
+import type { Model } from '../../../shared/authz/model.ts'
+import { apiName } from '../../../shared/authz/names.ts'
+import { BootError } from '../../boot-error.ts'
+import { SchemaRefused } from './calls.ts'
+import type { Spicedb } from './client.ts'
+
+/** A schema as it is deployed: nothing yet, ours, or one of another version of ours. */
+export type Deployed = 'none' | 'ours' | 'other'
+
+/** What a schema consists of, one line each, however it is written. */
+function namesOf({ types, caveats }: Model): Set<string> {
+  const relations = types.flatMap((type) => [...type.relations, ...type.permissions])
+  return new Set([
+    ...types.map(({ name }) => name),
+    ...relations.map(({ type, engineName }) => `${type.name}#${engineName}`),
+    ...[...caveats.keys()].map((name) => `caveat ${name}`),
+  ])
+}
+
+/** What every version of ours has: a schema without them is somebody else's. */
+const OWN_TYPES = ['platform', 'domain', 'project', 'serviceaccount']
+const OWN_CAVEATS = ['within_hours', 'from_network', 'strong_auth']
+
+function isOwn(model: Model): boolean {
+  const hasTypes = OWN_TYPES.every((type) => model.type(type) !== undefined)
+  return hasTypes && OWN_CAVEATS.every((caveat) => model.caveats.has(caveat))
+}
+
+/**
+ * Puts the schema into SpiceDB, where it is not there already. SpiceDB itself compares it with every relationship and
+ * refuses what would leave one without its definition; nothing is written then.
+ * @throws BootError, in one sentence, where SpiceDB has a schema of somebody else, or relationships that ours would orphan.
+ */
+export async function deploySchema(spicedb: Spicedb, schema: string): Promise<Deployed> {
+  const deployed = await spicedb.readSchema()
+  if (deployed === undefined || deployed.trim() === '') {
+    await write(spicedb, schema)
+    return 'none'
+  }
+  const there = read(deployed)
+  if (there === undefined || !isOwn(there)) {
+    throw new BootError(
+      1,
+      'The SpiceDB at --spicedb-endpoint holds the schema of something else: give this server a SpiceDB of its own.',
+    )
+  }
+  await write(spicedb, schema)
+  return isSame(there, read(schema)) ? 'ours' : 'other'
+}
+
+function read(text: string): Model | undefined {
+  try {
+    return compileSchema(parseSchema(text), apiName)
+  } catch {
+    // A schema that this version cannot read is not one of its own.
+    return undefined
+  }
+}
+
+function isSame(one: Model, other: Model | undefined): boolean {
+  const names = namesOf(one)
+  const others = other === undefined ? new Set<string>() : namesOf(other)
+  return names.size === others.size && [...names].every((name) => others.has(name))
+}
+
+async function write(spicedb: Spicedb, schema: string): Promise<void> {
+  try {
+    await spicedb.writeSchema(schema)
+  } catch (error) {
+    if (!(error instanceof SchemaRefused)) throw error
+    throw new BootError(
+      1,
+      `SpiceDB refuses the authorization schema of this version, and nothing was changed: ${error.message}.`,
+    )
+  }
+}

@@ -1,0 +1,49 @@
+import type { v1 } from '@authzed/authzed-node'
+import { plainObject, type ObjectName } from './messages.ts'
+
+/** What SpiceDB tells of one question within a check. Permissions that are but another name for one are left out by it. */
+export interface Trace {
+  readonly object: ObjectName
+  /** In the spelling of the schema. */
+  readonly name: string
+  readonly isRelation: boolean
+  readonly isGranted: boolean
+  /** Whether a caveat had a part in it. */
+  readonly hasCaveat: boolean
+  readonly parts: readonly Trace[]
+}
+
+type DebugTrace = NonNullable<NonNullable<v1.CheckPermissionResponse['debugTrace']>['check']>
+
+/** Numbers of enumerations that the client does not export. */
+const RELATION = 1
+const HAS_PERMISSION = 2
+const CONDITIONAL = 3
+const CAVEAT_TRUE = 3
+
+/** A question that only a caveat decides is conditional in its trace even where the caveat held. */
+function isGranted({ result, caveatEvaluationInfo: caveat }: DebugTrace): boolean {
+  const outcome: number = result
+  const held: number | undefined = caveat?.result
+  return outcome === HAS_PERMISSION || (outcome === CONDITIONAL && held === CAVEAT_TRUE)
+}
+
+export function traceOf(debug: DebugTrace): Trace {
+  const { resolution } = debug
+  const kind: number = debug.permissionType
+  const parts = resolution.oneofKind === 'subProblems' ? resolution.subProblems.traces : []
+  return {
+    object: plainObject(debug.resource),
+    name: debug.permission,
+    isRelation: kind === RELATION,
+    isGranted: isGranted(debug),
+    hasCaveat: debug.caveatEvaluationInfo !== undefined,
+    parts: parts.map(traceOf),
+  }
+}
+
+/** Every relation of the trace that a caveat had a part in. */
+export function caveatedRelations(trace: Trace): Trace[] {
+  const below = trace.parts.flatMap(caveatedRelations)
+  return trace.isRelation && trace.hasCaveat ? [trace, ...below] : below
+}

@@ -1,0 +1,74 @@
+import type { DefinitionNode, NameNode, SchemaNode } from './ast.ts'
+import { checkSubjectTypeName, checkTargetName } from './name-rules.ts'
+import { SchemaError } from './schema-error.ts'
+
+/** Members that partials may add to a schema; partials of partials double with every step. */
+const MEMBERS_MAX = 100_000
+
+/** Partials within partials. */
+const DEPTH_MAX = 100
+
+/**
+ * Gives every definition the members of the partials that it takes in.
+ * @throws SchemaError for a partial that is unknown, defined twice, named like a definition or caveat, or part of itself.
+ */
+export function takeInPartials(schema: SchemaNode): readonly DefinitionNode[] {
+  if (schema.partials.length === 0 && schema.definitions.every(({ takesIn }) => takesIn.length === 0)) {
+    return schema.definitions
+  }
+  const partials = named(schema)
+  const whole = new Map<string, DefinitionNode>()
+  const open = new Set<string>()
+  let members = 0
+
+  function partialOf({ name, at }: NameNode): DefinitionNode {
+    const known = whole.get(name)
+    if (known !== undefined) return known
+    const partial = partials.get(name)
+    if (partial === undefined) throw new SchemaError(at, `expected a defined partial, found "${name}"`)
+    if (open.has(name)) throw new SchemaError(at, `expected a partial that is not part of itself, found "${name}"`)
+    if (open.size === DEPTH_MAX) throw new SchemaError(at, `expected partials nested at most ${DEPTH_MAX} deep`)
+    open.add(name)
+    const complete = completed(partial)
+    open.delete(name)
+    whole.set(name, complete)
+    return complete
+  }
+
+  function completed(definition: DefinitionNode): DefinitionNode {
+    const taken = definition.takesIn.map((reference) => {
+      const partial = partialOf(reference)
+      members += partial.relations.length + partial.permissions.length
+      if (members > MEMBERS_MAX)
+        throw new SchemaError(reference.at, `expected at most ${MEMBERS_MAX} members of partials`)
+      return partial
+    })
+    return {
+      ...definition,
+      relations: [...definition.relations, ...taken.flatMap(({ relations }) => relations)],
+      permissions: [...definition.permissions, ...taken.flatMap(({ permissions }) => permissions)],
+      takesIn: [],
+    }
+  }
+
+  for (const partial of schema.partials) checkNames(partialOf(partial))
+  return schema.definitions.map(completed)
+}
+
+/** @throws SchemaError for a name that is taken. */
+function named({ partials, definitions, caveats }: SchemaNode): ReadonlyMap<string, DefinitionNode> {
+  const byName = new Map<string, DefinitionNode>()
+  const others = new Set([...definitions, ...caveats].map(({ name }) => name))
+  for (const partial of partials) {
+    const isTaken = byName.has(partial.name) || others.has(partial.name)
+    if (isTaken) throw new SchemaError(partial.at, `expected a new name, "${partial.name}" is defined already`)
+    byName.set(partial.name, partial)
+  }
+  return byName
+}
+
+/** SpiceDB looks at the names in partials that no definition takes in, and at nothing else of them. */
+function checkNames({ relations, permissions }: DefinitionNode): void {
+  for (const { name, at } of [...relations, ...permissions]) checkTargetName(name, at)
+  for (const { type, at } of relations.flatMap(({ subjects }) => subjects)) checkSubjectTypeName(type, at)
+}

@@ -1,0 +1,74 @@
+import { parseArgs } from 'node:util'
+import { startOracle } from '../../support/spicedb-oracle.ts'
+import { runCampaign, type Disagreement } from './campaign.ts'
+import { caseOf, keepCase, readCase, trialOf } from './cases.ts'
+import { examine } from './examine.ts'
+import { EXCLUSIONS } from './exclusions.ts'
+import { tallyLines, type Tally } from './tally.ts'
+
+const PROGRESS_EVERY_MS = 5_000
+const DISAGREEMENTS_MAX = 20
+
+/** Where the lines of a run go. */
+export type Print = (line: string) => void
+
+/** Runs the fuzz as the command line asks: `--schemas N --seed S`, or `--case FILE`. Returns the exit code. */
+export async function run(args: readonly string[], print: Print): Promise<number> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      schemas: { type: 'string', default: '5000' },
+      seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+      case: { type: 'string' },
+    },
+  })
+  if (values.case !== undefined) return replay(values.case, print)
+  return fuzz({ schemas: Number(values.schemas), seed: Number(values.seed) }, print)
+}
+
+async function replay(file: string, print: Print): Promise<number> {
+  const oracle = startOracle()
+  try {
+    const { pairs, disagreements, dispute, outcome } = await examine(trialOf(readCase(file)), oracle)
+    for (const { query, ours, theirs } of pairs) print(`${JSON.stringify(query)}\n  ours:    ${ours}\n  SpiceDB: ${theirs}`)
+    if (dispute !== undefined) print(`over the ${dispute.over}\n  ours:    ${dispute.ours}\n  SpiceDB: ${dispute.theirs}`)
+    print(`${outcome}: ${disagreements.length} disagreements`)
+    return outcome === 'disagreed' ? 1 : 0
+  } finally {
+    oracle.close()
+  }
+}
+
+async function fuzz({ schemas, seed }: { schemas: number; seed: number }, print: Print): Promise<number> {
+  print(`${schemas} schemas, seed ${seed}`)
+  const onProgress = progress(schemas, print)
+  const { tally, disagreements } = await runCampaign({ schemas, seed, disagreementsMax: DISAGREEMENTS_MAX, onProgress })
+  for (const disagreement of disagreements) report(disagreement, print)
+  for (const line of tallyLines(tally)) print(line)
+  for (const { name, reason } of EXCLUSIONS) if (tally.excluded.has(name)) print(`  ${name}: ${reason}`)
+  return disagreements.length === 0 ? 0 : 1
+}
+
+function progress(schemas: number, print: Print): (tally: Tally) => void {
+  const startedMs = performance.now()
+  let printedMs = startedMs
+  return ({ schemas: done, disagreed }) => {
+    const nowMs = performance.now()
+    if (nowMs - printedMs < PROGRESS_EVERY_MS) return
+    printedMs = nowMs
+    const rate = (done * 1_000) / (nowMs - startedMs)
+    print(`${done} of ${schemas} schemas, ${rate.toFixed(1)} a second, ${disagreed} disagreements`)
+  }
+}
+
+function report({ seed, place, world, examination }: Disagreement, print: Print): void {
+  const kept = caseOf(`Seed ${seed}, schema ${place}.`, world, examination)
+  const file = keepCase(`seed-${seed}-${place}`, kept)
+  print(`\nschema ${place} of seed ${seed}: kept as ${file}`)
+  for (const line of [...kept.schema, ...world.tuples.map((tuple) => JSON.stringify(tuple))]) print(`  ${line}`)
+  const { dispute, disagreements } = examination
+  if (dispute !== undefined) print(`  over the ${dispute.over}: ours ${dispute.ours}; SpiceDB ${dispute.theirs}`)
+  for (const { query, ours, theirs } of disagreements) {
+    print(`  ${JSON.stringify(query)}\n    ours:    ${ours}\n    SpiceDB: ${theirs}`)
+  }
+}
