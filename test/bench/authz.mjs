@@ -1,10 +1,8 @@
 // Checks in process, depth 4, nested groups and exclusion, random keys, no result cache, against real SpiceDB over its own
 // memory store: every answer that SpiceDB gave is compared with ours. `--tuples=N` takes one size, `--quick` spends a
 // tenth of the time on SpiceDB.
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { loadSpeeds } from './support/authz-stores.mjs'
+import { nextMessage, start } from './support/children.mjs'
 import { printRecord, printTable, round } from './support/report.mjs'
 
 const SIZES = [
@@ -33,9 +31,7 @@ export async function run(args) {
 async function runAt({ tuples, ratioGoal, floor }, share) {
   const parameters = [tuples, QUESTIONS, SEED].map(String)
   const spicedb = await askSpicedb(parameters, share)
-  const ours = await once(start('authz-engine.mjs', parameters, { execArgv: ['--expose-gc'] }), 'message').then(
-    ([message]) => message,
-  )
+  const ours = await nextMessage(start('authz-engine.mjs', parameters, { execArgv: ['--expose-gc'] }))
   const differing = spicedb.answers.filter(({ at, answer }) => ours.answers[at] !== answer)
   for (const { at, answer } of differing.slice(0, 10)) console.error(`question ${at}: SpiceDB says ${answer}`)
   const wrong = differing.length
@@ -104,20 +100,11 @@ async function runAt({ tuples, ratioGoal, floor }, share) {
   if (wrong > 0) process.exitCode = 1
 }
 
-function start(script, parameters, options = {}) {
-  const path = fileURLToPath(new URL(`support/${script}`, import.meta.url))
-  const child = fork(path, parameters, { serialization: 'advanced', ...options })
-  child.once('exit', (code, signal) => {
-    if (code !== 0 && signal !== 'SIGTERM') throw new Error(`${script} ended with ${code ?? signal}`)
-  })
-  return child
-}
-
 async function askSpicedb(parameters, share) {
   const child = start('authz-spicedb.mjs', parameters, { env: { ...process.env, UV_THREADPOOL_SIZE: '16' } })
-  const [{ loadPerSecond }] = await once(child, 'message')
+  const { loadPerSecond } = await nextMessage(child)
   child.send({ checkSeconds: CHECK_SECONDS * share, bulkSeconds: BULK_SECONDS * share })
-  const [answers] = await once(child, 'message')
+  const answers = await nextMessage(child)
   child.kill()
   return { ...answers, loadPerSecond }
 }
