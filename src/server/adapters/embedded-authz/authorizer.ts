@@ -6,12 +6,15 @@ import { SERVICE_MODEL } from '../../../shared/authz/service-model.ts'
 import { invalidTriple } from '../../../shared/authz/validate-tuple.ts'
 import { problem } from '../../../shared/problems.ts'
 import type { Authorizer, CheckQuery, Decision } from '../../ports/authorizer.ts'
+import type { AuthzInsight } from '../../ports/authz-insight.ts'
 import type { AuthzLookups } from '../../ports/authz-lookups.ts'
 import type { ChangeFeed } from '../../ports/change-feed.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import { createSettingsCache } from './domain-settings.ts'
 import { followTuples, type LoadedTuples } from './follow-tuples.ts'
 import { createHomes } from './homes.ts'
+import { createKeptIndex, type KeptIndexDeps } from './kept-index.ts'
+import { createEmbeddedInsight } from './insight.ts'
 import { createEmbeddedLookups } from './lookups.ts'
 import { answered, decided, serverConditions, type Needs } from './server-conditions.ts'
 import { createTupleRules, type TupleRules } from './tuple-rules.ts'
@@ -20,13 +23,18 @@ export interface EmbeddedAuthorizerDeps {
   readonly datastore: Datastore
   /** Not started yet: its start loads the tuples. */
   readonly changeFeed: ChangeFeed
+  /** Where the index is kept between two runs; nowhere by default. */
+  readonly kept?: Pick<KeptIndexDeps, 'path' | 'warn'>
 }
 
 /** The authorizer, with what else its index answers. */
 export interface EmbeddedAuthorizer extends Authorizer, TupleRules {
   readonly lookups: AuthzLookups
+  readonly insight: AuthzInsight
   /** What the index holds, for metrics; zeros until the feed has loaded it. Unknown tuples are those that the schema does not have. */
   stats(): { readonly tuples: number; readonly objects: number; readonly unknownTuples: number }
+  /** Keeps the index for the next start where that is due; at the end of the run whenever anything changed. */
+  keep(when: 'often' | 'end'): Promise<void>
 }
 
 const DENIED: Decision = Object.freeze({ allowed: false, reason: 'insufficient_relation' })
@@ -40,8 +48,10 @@ const ALLOWED_BY_TUPLES: Decision = Object.freeze({ ...ALLOWED, isUnconditional:
  * Decides from an index of every tuple in memory. The index follows the change feed and answers only within its lease:
  * a replica that is cut off says `authz_unavailable` rather than go on granting (decisions: Consistency).
  */
-export function createEmbeddedAuthorizer({ datastore, changeFeed }: EmbeddedAuthorizerDeps): EmbeddedAuthorizer {
-  const currentTuples = followTuples(SERVICE_MODEL, changeFeed)
+export function createEmbeddedAuthorizer(deps: EmbeddedAuthorizerDeps): EmbeddedAuthorizer {
+  const { datastore, changeFeed } = deps
+  const kept = deps.kept && createKeptIndex({ ...deps.kept, datastore, model: SERVICE_MODEL })
+  const { current: currentTuples, keep } = followTuples(SERVICE_MODEL, changeFeed, kept)
   const settings = createSettingsCache(datastore)
   const paths = pathsOf(SERVICE_MODEL)
   const homeIn = createHomes(SERVICE_MODEL)
@@ -51,6 +61,8 @@ export function createEmbeddedAuthorizer({ datastore, changeFeed }: EmbeddedAuth
     },
     async () => settings.drop(),
   )
+
+  const answering = { model: SERVICE_MODEL, usableTuples, settings }
 
   function usableTuples(): LoadedTuples {
     const tuples = currentTuples()
@@ -74,16 +86,18 @@ export function createEmbeddedAuthorizer({ datastore, changeFeed }: EmbeddedAuth
   return {
     kind: 'embedded',
     ...createTupleRules(() => currentTuples()?.index),
-    lookups: createEmbeddedLookups({ model: SERVICE_MODEL, usableTuples, settings }),
+    lookups: createEmbeddedLookups(answering),
+    insight: createEmbeddedInsight({ ...answering, homeIn }),
     check: (query) => answered(settings, () => decide(query)),
     domainOf: (reference) => homeIn(usableTuples().index, reference),
     pathOf: (resourceType, relation) => paths.get(`${resourceType}#${relation}`) ?? [],
     hasRelation: (resourceType, relation) => SERVICE_MODEL.type(resourceType)?.askable.has(relation) ?? false,
+    keep,
     stats() {
       const tuples = currentTuples()
       if (tuples === undefined) return { tuples: 0, objects: 0, unknownTuples: 0 }
       const { index, unknownTuples } = tuples
-      return { tuples: index.edges.size, objects: index.objects.size, unknownTuples }
+      return { tuples: index.tuples, objects: index.objects.size, unknownTuples }
     },
   }
 }

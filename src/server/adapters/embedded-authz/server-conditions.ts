@@ -1,8 +1,9 @@
 import { UndecidableError, type ConditionVerdict } from '../../../shared/authz/engine/checker.ts'
+import type { Condition } from '../../../shared/authz/engine/edge-conditions.ts'
 import { NO, YES } from '../../../shared/authz/engine/verdict.ts'
 import { problem } from '../../../shared/problems.ts'
 import type { CaveatFacts } from '../../ports/authorizer.ts'
-import { caveatVerdict } from './caveats.ts'
+import { caveatVerdicts, missingFields } from './caveats.ts'
 import type { SettingsCache } from './domain-settings.ts'
 
 /** What caveats may read of the moment and the caller. */
@@ -23,6 +24,8 @@ export interface ServerConditions {
   readonly needs: ReadonlySet<string> | undefined
   /** Whether any condition was looked at: an answer without does not depend on the moment or the caller. */
   readonly wereAsked: boolean
+  /** Fields without which the condition's caveat cannot be told. */
+  readonly missing: (condition: Condition) => readonly string[]
 }
 
 /** Rounds of reading settings for one answer. A round reads all that the one before missed, and groups seldom cross two. */
@@ -34,20 +37,24 @@ const READS_AT_ONCE = 8
 export function serverConditions(settings: SettingsCache, { facts, allowedFacts }: AskedFacts): ServerConditions {
   let needs: Set<string> | undefined
   let wereAsked = false
+  const verdictOf = caveatVerdicts(facts, allowedFacts)
   return {
     holds({ caveat, domainId, expiresAtMs }) {
       wereAsked = true
       if (expiresAtMs <= facts.nowMs) return NO
       if (caveat === undefined) return YES
       if (domainId !== null && !settings.has(domainId)) (needs ??= new Set()).add(domainId)
-      const known = { facts, settings: domainId === null ? undefined : settings.get(domainId) }
-      return caveatVerdict(caveat, known, allowedFacts)
+      return verdictOf(caveat, domainId === null ? undefined : settings.get(domainId))
     },
     get needs() {
       return needs
     },
     get wereAsked() {
       return wereAsked
+    },
+    missing({ caveat, domainId }) {
+      const known = { facts, settings: domainId === null ? undefined : settings.get(domainId) }
+      return caveat === undefined ? [] : missingFields(caveat, known, allowedFacts)
     },
   }
 }
