@@ -17,6 +17,7 @@ import { createUuidV7 } from './adapters/system/uuid-v7.ts'
 import type { Config } from './config.ts'
 import { openStorage, type StorageHooks } from './open-storage.ts'
 import type { AuthzLookups } from './ports/authz-lookups.ts'
+import type { AuthzReconciler } from './ports/authz-reconciler.ts'
 import type { Clock, IdSource } from './ports/clock.ts'
 import type { Datastore } from './ports/datastore.ts'
 import type { Candidacy, SeatPlace } from './ports/leader-seat.ts'
@@ -34,6 +35,7 @@ export interface Backend {
   readonly feed: FollowedFeed
   readonly authorizer: EmbeddedAuthorizer
   readonly lookups: AuthzLookups
+  readonly reconciler: AuthzReconciler
   readonly unitOfWork: UnitOfWork
   readonly clock: Clock
   readonly ids: IdSource
@@ -91,7 +93,11 @@ async function openOver(opened: Opened, config: Config, hooks: BackendHooks): Pr
   const ring = await openRing(datastore, master, clock)
   const secrets = createSecretStore(ring)
   const signer = await openSigner({ datastore, secrets, clock })
-  const changing = openChanges({ ...opened, indexPath: keptIndexPath(config) }, { clock, ids: createUuidV7(clock) }, hooks)
+  const changing = openChanges(
+    { ...opened, indexPath: keptIndexPath(config) },
+    { clock, ids: createUuidV7(clock) },
+    hooks,
+  )
   const authorizer = withStaleChecks(changing.authorizer, config.staleChecks)
   return { ...opened, ...changing, authorizer, keyring: createKeyring(ring), secrets, signer }
 }
@@ -111,7 +117,10 @@ async function prepareSchema(datastore: Datastore, { masterKey }: Config, log: L
   log[first.startsWith('0001-') ? 'debug' : 'info']({ migrations: migrated }, 'schema brought up to date')
 }
 
-type Changing = Pick<Backend, 'feed' | 'authorizer' | 'lookups' | 'unitOfWork' | 'clock' | 'ids' | 'candidacy'>
+type Changing = Pick<
+  Backend,
+  'feed' | 'authorizer' | 'lookups' | 'reconciler' | 'unitOfWork' | 'clock' | 'ids' | 'candidacy'
+>
 
 /** The change feed, what follows it, the unit of work that feeds it, and the same for a leader. */
 function openChanges(
@@ -140,6 +149,6 @@ function openChanges(
     openSeat: (onHint) => place.openSeat(onHint),
     takeTerm: (signal) => takeTerm(terms, signal),
   }
-  const { lookups } = authorizer
-  return { ...sources, feed, authorizer, lookups, unitOfWork: unitOfWorkOver(datastore), candidacy }
+  const { lookups, reconciler } = authorizer
+  return { ...sources, feed, authorizer, lookups, reconciler, unitOfWork: unitOfWorkOver(datastore), candidacy }
 }

@@ -7,6 +7,7 @@ import { invalidTriple } from '../../../shared/authz/validate-tuple.ts'
 import { problem } from '../../../shared/problems.ts'
 import type { Authorizer, CheckQuery, Decision } from '../../ports/authorizer.ts'
 import type { AuthzLookups } from '../../ports/authz-lookups.ts'
+import type { AuthzReconciler } from '../../ports/authz-reconciler.ts'
 import type { ChangeFeed } from '../../ports/change-feed.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import { createSettingsCache } from './domain-settings.ts'
@@ -15,6 +16,7 @@ import { createHomes } from './homes.ts'
 import { createKeptIndex, type KeptIndexDeps } from './kept-index.ts'
 import { createEmbeddedLookups } from './lookups.ts'
 import { answered, decided, serverConditions, type Needs } from './server-conditions.ts'
+import { createEmbeddedReconciler } from './reconciler.ts'
 import { createTupleRules, type TupleRules } from './tuple-rules.ts'
 
 export interface EmbeddedAuthorizerDeps {
@@ -28,6 +30,7 @@ export interface EmbeddedAuthorizerDeps {
 /** The authorizer, with what else its index answers. */
 export interface EmbeddedAuthorizer extends Authorizer, TupleRules {
   readonly lookups: AuthzLookups
+  readonly reconciler: AuthzReconciler
   /** What the index holds, for metrics; zeros until the feed has loaded it. Unknown tuples are those that the schema does not have. */
   stats(): { readonly tuples: number; readonly objects: number; readonly unknownTuples: number }
   /** Keeps the index for the next start where that is due; at the end of the run whenever anything changed. */
@@ -82,6 +85,7 @@ export function createEmbeddedAuthorizer(deps: EmbeddedAuthorizerDeps): Embedded
     kind: 'embedded',
     ...createTupleRules(() => currentTuples()?.index),
     lookups: createEmbeddedLookups({ model: SERVICE_MODEL, usableTuples, settings }),
+    reconciler: createEmbeddedReconciler({ ...deps, model: SERVICE_MODEL, usableTuples }),
     check: (query) => answered(settings, () => decide(query)),
     domainOf: (reference) => homeIn(usableTuples().index, reference),
     pathOf: (resourceType, relation) => paths.get(`${resourceType}#${relation}`) ?? [],
