@@ -109,7 +109,10 @@ describe.each(STORES)('The states of a tuple, on the $name store', (store) => {
       const tuples = each.all.map((of) => ({ project_id: projectId, ...bodyOf(projectId, of) }))
       const answer = await call(`POST ${TUPLES}/bulk`, { tuples })
       const items = (answer.body['items'] ?? []) as readonly { readonly id?: string }[]
-
+      for (const [index, of] of each.all.entries()) {
+        const { id } = items[index] ?? {}
+        if (id !== undefined) ids.set(keyOf(of), id)
+      }
       return answer
     }
 
