@@ -1,7 +1,7 @@
 import { harmless } from '../style.ts'
 import type { ExplainedCheck, ProposedTuple } from './explanation.ts'
 import { explanationLines, missingFields, type Drawing } from './explanation-lines.ts'
-import { grantingCommand, projectsIn } from './grant-commands.ts'
+import { grantingCommand, leastFirst, projectsIn } from './grant-commands.ts'
 import type { Naming } from './naming.ts'
 import type { Triple } from './triple.ts'
 
@@ -55,7 +55,7 @@ function missingLines({ tree, decision }: Report): readonly string[] {
 function remedyLines({ remedies, tree, commands }: Report): readonly string[] {
   const projects = projectsIn(tree)
   const deps = { naming: commands, projectOf: (object: string) => projects.get(object) }
-  const ways = remedies.map((tuples) =>
+  const ways = leastFirst(remedies).map((tuples) =>
     tuples.map((tuple) => grantingCommand(tuple, deps) ?? inWords(tuple, commands)).map(harmless),
   )
   if (ways.length === 0) return []
