@@ -336,7 +336,7 @@ export function authorizerContract(engine: EngineKind, store: DatastoreKind): vo
       test('is the Domain that its parent edges lead to', async () => {
         await found()
         const homes = await Promise.all(
-          [PLATFORM, `domain:${D1}`, `project:${P1}`, `node:${N1}`, ANN, BOB].map((each) =>
+          [PLATFORM, `domain:${D1}`, `project:${P1}`, `node:${N1}`, ANN, BOB].map(async (each) =>
             replica.authorizer.domainOf(each),
           ),
         )

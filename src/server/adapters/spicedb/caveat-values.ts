@@ -65,7 +65,7 @@ function hoursOf(hours: BusinessHours | null): JsonValue | undefined {
 
 function isTimeZone(timeZone: string): boolean {
   try {
-    return new Intl.DateTimeFormat('en-US', { timeZone }) !== undefined
+    return Intl.DateTimeFormat('en-US', { timeZone }).resolvedOptions().timeZone !== ''
   } catch (error) {
     if (error instanceof RangeError) return false
     throw error

@@ -44,8 +44,8 @@ export interface SpicedbEngine {
    */
   prepare(): Promise<void>
   /** Resolves when SpiceDB answers. */
-  ping(): Promise<void>
-  close(): void
+  readonly ping: () => Promise<void>
+  close(): Promise<void>
 }
 
 /** How often a start compares everything while others go on writing tuples that SpiceDB does not hear of. */
@@ -72,7 +72,7 @@ export function createSpicedbEngine({ spicedb: plain, datastore, feed, log }: Sp
 
   return {
     authorizer,
-    lookups: createSpicedbLookups({ ...decisionDeps, check: authorizer.check }),
+    lookups: createSpicedbLookups({ ...decisionDeps, check: (query) => authorizer.check(query) }),
     rules: createTupleRules(followNesting(model, feed)),
     mirror,
     reconciler,
@@ -92,7 +92,7 @@ export function createSpicedbEngine({ spicedb: plain, datastore, feed, log }: Sp
       }
     },
     ping: () => spicedb.ping(),
-    close: () => spicedb.close(),
+    close: async () => spicedb.close(),
   }
 }
 

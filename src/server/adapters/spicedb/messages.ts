@@ -63,13 +63,13 @@ export function updateOf(op: 'touch' | 'delete', relationship: Relationship): v1
   })
 }
 
-export function plainRelationship(relationship: v1.Relationship | undefined): Relationship {
-  const subject = relationship?.subject
+export function plainRelationship(relationship: v1.Relationship): Relationship {
+  const { resource, relation, subject, optionalCaveat } = relationship
   return {
-    resource: plainObject(relationship?.resource),
-    relation: relationship?.relation ?? '',
+    resource: plainObject(resource),
+    relation,
     subject: { ...plainObject(subject?.object), relation: subject?.optionalRelation ?? '' },
-    caveat: relationship?.optionalCaveat?.caveatName ?? '',
+    caveat: optionalCaveat?.caveatName ?? '',
   }
 }
 
