@@ -79,7 +79,7 @@ function forAll(operators: readonly string[], shape: Shape, holds: (world: World
 }
 
 test.each(['acyclic', 'any'] as const)('an explanation says what the check says (%s)', (shape) => {
-  forAll(['+', '&', '-'], shape, (world) => {
+  forAll(['+', '&', '-', 'all'], shape, (world) => {
     for (const { answer, explained } of explainAll(world).all) {
       expect(explained.outcome).toBe(OUTCOMES[answer])
       expect(explained.tree.outcome).toBe(OUTCOMES[answer])
@@ -88,7 +88,7 @@ test.each(['acyclic', 'any'] as const)('an explanation says what the check says 
 })
 
 test('what is granted is shown with a proof that does not rest on itself', () => {
-  forAll(['+', '&', '-'], 'any', (world) => {
+  forAll(['+', '&', '-', 'all'], 'any', (world) => {
     for (const { answer, explained } of explainAll(world).all) {
       if (answer !== 'yes') continue
       expect(unfounded(explained.tree)).toEqual([])
@@ -98,7 +98,7 @@ test('what is granted is shown with a proof that does not rest on itself', () =>
 })
 
 test('each remedy grants what was denied, and trying it leaves the tuples as they were', () => {
-  forAll(['+', '&', '-'], 'acyclic', (world) => {
+  forAll(['+', '&', '-', 'all'], 'acyclic', (world) => {
     const { all, engine } = explainAll(world)
     for (const { question, answer, explained } of all) {
       if (answer === 'yes') expect(explained.remedies).toEqual([])

@@ -105,7 +105,7 @@ const RUNS = depth({ ci: 30, deep: 3_000 })
 
 test.each([
   ['unions and arrows', ['+']],
-  ['intersections and exclusions', ['+', '&', '-']],
+  ['intersections and exclusions', ['+', '&', '-', 'all']],
 ] as const)('a preview finds every change and no other: %s', (_, operators) => {
   fc.assert(
     fc.property(worlds(operators), (world) => {
