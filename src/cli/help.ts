@@ -91,6 +91,8 @@ export function argumentText({ describe, noun, many }: ArgumentSpec): string {
   if (noun === 'subjects') return 'Who: user:NAME, service:NAME or group:NAME, an id in place of the name, or me'
   if (noun === 'objects')
     return 'On what: platform, domain:NAME, project:NAME, node:NAME, …, or an id in place of the name'
+  if (noun === 'tuples')
+    return `${describe}: as files have it, project:NAME#ROLE@SUBJECT, its id, or 6 or more digits of either end of that${many === true ? '; - reads them from stdin' : ''}`
   const ways = `name, id, or 6 or more digits of either end of it`
   return `${describe}: ${ways}${many === true ? '; - reads them from stdin' : ''}`
 }

@@ -10,9 +10,27 @@ function derivedRows(manifest: Manifest): readonly CommandRow[] {
   return Object.values(manifest.operations).flatMap((operation) => {
     const { cli } = operation
     if (cli === undefined || cli.custom === true) return []
-    const load = async () => (await import('./derive/derive.ts')).derivedCommand(operation, manifest)
-    return [{ words: cli.command, summary: operation.summary, load }]
+    const derived = async () => (await import('./derive/derive.ts')).derivedCommand(operation, manifest)
+    return [{ words: cli.command, summary: operation.summary, load: WITH_MORE[operation.id] ?? derived }]
   })
+}
+
+/** Commands of operations that take more than the operation does, by its id. */
+const WITH_MORE: Readonly<Record<string, CommandRow['load']>> = {
+  ListDomainGrants: async (manifest) => (await import('./commands/grants/lists.ts')).listGrants(manifest),
+  ListPlatformGrants: async (manifest) => (await import('./commands/grants/lists.ts')).listPlatformGrants(manifest),
+  CreateDomainGrant: async (manifest) => (await import('./commands/grants/changes.ts')).createGrant(manifest),
+  DeleteDomainGrant: async (manifest) => (await import('./commands/grants/changes.ts')).deleteGrant(manifest),
+  CreatePlatformGrant: async (manifest) => (await import('./commands/grants/changes.ts')).createPlatformGrant(manifest),
+  DeletePlatformGrant: async (manifest) => (await import('./commands/grants/changes.ts')).deletePlatformGrant(manifest),
+  DeleteGroup: async (manifest) => (await import('./commands/groups/delete.ts')).deleteGroup(manifest),
+  PutGroupMember: async (manifest) => (await import('./commands/groups/members.ts')).addMember(manifest),
+  DeleteGroupMember: async (manifest) => (await import('./commands/groups/members.ts')).removeMember(manifest),
+  ListRelationTuples: async (manifest) => (await import('./commands/tuples/list.ts')).list(manifest),
+  CreateRelationTuple: async (manifest) => (await import('./commands/tuples/create.ts')).create(manifest),
+  PatchRelationTuple: async (manifest) => (await import('./commands/tuples/update.ts')).update(manifest),
+  DeleteRelationTuple: async (manifest) => (await import('./commands/tuples/delete.ts')).deleteTuple(manifest),
+  BulkCreateRelationTuples: async (manifest) => (await import('./commands/tuples/import.ts')).importTuples(manifest),
 }
 
 const OWN_COMMANDS: readonly CommandRow[] = [
@@ -117,59 +135,9 @@ const OWN_COMMANDS: readonly CommandRow[] = [
     load: async (manifest) => (await import('./commands/authz/impact.ts')).impact(manifest),
   },
   {
-    words: 'tuples create',
-    summary: 'Bind a subject to an object of a Project by a role',
-    load: async (manifest) => (await import('./commands/tuples/create.ts')).create(manifest),
-  },
-  {
-    words: 'tuples update',
-    summary: 'Replace a tuple by another of the same Project',
-    load: async (manifest) => (await import('./commands/tuples/update.ts')).update(manifest),
-  },
-  {
-    words: 'tuples delete',
-    summary: 'Delete tuples',
-    load: async (manifest) => (await import('./commands/tuples/delete.ts')).deleteTuple(manifest),
-  },
-  {
-    words: 'tuples import',
-    summary: 'Create the tuples of a file, all of them or none',
-    load: async (manifest) => (await import('./commands/tuples/import.ts')).importTuples(manifest),
-  },
-  {
     words: 'tuples export',
     summary: 'Write the tuples of a Project so that they can be imported again',
     load: async (manifest) => (await import('./commands/tuples/export.ts')).exportTuples(manifest),
-  },
-  {
-    words: 'grants create',
-    summary: 'Grant a role on a Domain',
-    load: async (manifest) => (await import('./commands/grants/changes.ts')).createGrant(manifest),
-  },
-  {
-    words: 'grants delete',
-    summary: 'Take back a role on a Domain',
-    load: async (manifest) => (await import('./commands/grants/changes.ts')).deleteGrant(manifest),
-  },
-  {
-    words: 'grants platform create',
-    summary: 'Grant a role on the platform',
-    load: async (manifest) => (await import('./commands/grants/changes.ts')).createPlatformGrant(manifest),
-  },
-  {
-    words: 'grants platform delete',
-    summary: 'Take back a role on the platform',
-    load: async (manifest) => (await import('./commands/grants/changes.ts')).deletePlatformGrant(manifest),
-  },
-  {
-    words: 'groups add-member',
-    summary: 'Add a member to a group',
-    load: async (manifest) => (await import('./commands/groups/members.ts')).addMember(manifest),
-  },
-  {
-    words: 'groups remove-member',
-    summary: 'Remove a direct member from a group',
-    load: async (manifest) => (await import('./commands/groups/members.ts')).removeMember(manifest),
   },
   {
     words: 'authz validate',

@@ -6,16 +6,17 @@ export function seeingRelation(type: string): string {
 }
 
 /**
- * The command that would give a subject what it lacks: the least role on the Domain, or for the platform on that;
- * undefined where neither is sure to do. A definition of labels may hang off the platform, where no Domain reaches it.
+ * The command that would give a subject what it lacks: the least role on the Project or the platform where it lacks it
+ * there, else on the Domain; undefined where none is sure to do. A definition of labels may hang off the platform, where no Domain reaches it.
  */
 export function grantCommand(missing: { subject: string; relation: string; object: string }): string | undefined {
   const { subject, relation, object } = missing
   const [type = '', id = ''] = object.split(':')
-  const place = type === 'platform' ? 'platform' : 'domain'
+  const place = type === 'platform' || type === 'project' ? type : 'domain'
   const granting = type === 'labeldefinition' ? [] : rolesGranting(type, relation)
   const found = granting.find((one) => one.type === place)
   if (found === undefined) return undefined
+  if (place === 'project') return `ctl tuples create ${subject} ${found.role} ${object}`
   if (place === 'platform') return `ctl grants platform create ${subject} ${found.role}`
   return `ctl grants create ${subject} ${found.role}${type === 'domain' ? ` --domain ${id}` : ''}`
 }

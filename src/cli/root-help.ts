@@ -10,7 +10,17 @@ export const SECTIONS: readonly { readonly title: string; readonly nouns: readon
   { title: 'Tenancy', nouns: ['domains', 'projects', 'resources'] },
   {
     title: 'Access',
-    nouns: ['identities', 'service-identities', 'groups', 'grants', 'tokens', 'authz', 'audit', 'signing-keys'],
+    nouns: [
+      'identities',
+      'service-identities',
+      'groups',
+      'grants',
+      'tuples',
+      'tokens',
+      'authz',
+      'audit',
+      'signing-keys',
+    ],
   },
   { title: 'Tools', nouns: ['contexts', 'config', 'api', 'openapi', 'completion', 'admin', 'help'] },
   { title: 'More', nouns: [] },

@@ -9,6 +9,7 @@ import { assertSchemaFits } from './adapters/postgres/schema-fit.ts'
 import { takeTerm } from './adapters/postgres/terms.ts'
 import { createUnitOfWork } from './adapters/postgres/unit-of-work.ts'
 import { openSigner, type FollowingSigner } from './adapters/sealed-signer/open-signer.ts'
+import { withStaleChecks } from './adapters/stale-checks/stale-checks.ts'
 import { systemClock } from './adapters/system/clock.ts'
 import { recordRun } from './adapters/system/run-record.ts'
 import { createUuidV7 } from './adapters/system/uuid-v7.ts'
@@ -98,7 +99,8 @@ async function openOver(opened: Opened, config: Config, hooks: BackendHooks): Pr
   const secrets = createSecretStore(ring)
   const signer = await openSigner({ datastore, secrets, clock })
   const changing = await openChanges({ ...opened, config }, { clock, ids: createUuidV7(clock) }, hooks)
-  return { ...opened, ...changing, keyring: createKeyring(ring), secrets, signer }
+  const authorizer = withStaleChecks(changing.authorizer, config.staleChecks)
+  return { ...opened, ...changing, authorizer, keyring: createKeyring(ring), secrets, signer }
 }
 
 async function prepareSchema(datastore: Datastore, { masterKey }: Config, log: Logger): Promise<void> {

@@ -2,6 +2,7 @@ import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { defaultDataDirectory } from '../shared/data-directory.ts'
 import type { MasterKeySource } from './adapters/keyring/master-key.ts'
+import type { StaleChecksOptions } from './adapters/stale-checks/stale-checks.ts'
 import { ConfigError } from './config/config-error.ts'
 import { envOf, optionOf, OPTION_NAMES, type OptionName, type OptionValue } from './config/options.ts'
 import { fromArgv, fromEnv, fromFile, type Said, type Sayings } from './config/sources.ts'
@@ -49,6 +50,7 @@ export interface Config {
   readonly env: string
   readonly masterKey: MasterKeySource
   readonly rates: Rates
+  readonly staleChecks: StaleChecksOptions
   /** 1 to 3650, for the platform's own chain. */
   readonly auditRetentionDays: number
   readonly logLevel: LogLevel
@@ -94,6 +96,10 @@ export function parseConfig(input: ConfigInput): Config {
     env: required(values.env),
     masterKey: masterKeyOf(values, dataDir),
     rates: ratesOf(values),
+    staleChecks: {
+      ttlMs: required(values.authzCheckStaleTtl),
+      entriesMax: required(values.authzCheckStaleMaxEntries),
+    },
     auditRetentionDays: required(values.auditRetentionDays),
     logLevel: required(values.logLevel),
     isDev: required(values.dev),

@@ -119,7 +119,7 @@ async function startOver(ground: Ground): Promise<RunningServer> {
   if (metrics !== undefined) metrics.health = health
   // The start has used the datastore: whatever happens to it from now on only degrades this server (S1 Degradation 1).
   await health.report()
-  const services = createServices(backend, { env: config.env, log })
+  const services = createServices(backend, { env: config.env, log, staleMs: config.staleChecks.ttlMs })
   await backend.feed.start()
   await backend.engine.prepare()
   backend.signer.follow((error) => log.warn({ err: error }, 'the signing keys could not be read anew'))
@@ -254,5 +254,6 @@ async function closeBackend({ feed, signer, engine, datastore }: Backend): Promi
   feed.stop()
   engine.close()
   signer.stop()
+  await engine.keep?.('end')
   await datastore.close()
 }

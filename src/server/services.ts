@@ -43,7 +43,7 @@ export interface Services {
 /** Makes the services over the backend. Subscribes their caches to the change feed, which must not run yet. */
 export function createServices(
   backend: Backend,
-  { env, log }: { readonly env: string; readonly log: Logger },
+  { env, log, staleMs }: { readonly env: string; readonly log: Logger; readonly staleMs: number },
 ): Services {
   const deps = { ...backend, env, subjects: storedSubjects, changeFeed: backend.feed }
   const admission = createAdmission({ ...deps, validateTuple: backend.engine.rules.validateTuple })
@@ -75,7 +75,11 @@ export function createServices(
       audit: createAudit(deps),
       meta: createMeta({ contract, renderer: readRenderer() }),
     }),
-    resolvers: [createNskResolver(deps), createApiTokenResolver({ ...deps, lastUsed }), createJoinTokenResolver(deps)],
+    resolvers: [
+      createNskResolver(deps),
+      createApiTokenResolver({ ...deps, lastUsed, staleMs }),
+      createJoinTokenResolver(deps),
+    ],
     drain: () => nodes.drain(),
     flush: async () => void (await Promise.all([lastUsed.flush(), recoveries.settled()])),
   }

@@ -11,7 +11,7 @@ export interface Document {
   mismatch(operationId: string, status: number, json: unknown): string | undefined
   /** What is wrong with a refusal; undefined when it fits. */
   problemMismatch(json: unknown): string | undefined
-  /** Names of headers that the operation declares for this status, lower case. */
+  /** Names of headers that the operation always has with this status, lower case. */
   headers(operationId: string, status: number): readonly string[]
 }
 
@@ -26,7 +26,7 @@ interface Described {
 }
 
 interface Answer {
-  readonly headers?: Readonly<Record<string, unknown>>
+  readonly headers?: Readonly<Record<string, { readonly required?: boolean }>>
   readonly content?: Readonly<Record<string, { readonly schema: object }>>
   readonly 'x-service-codes'?: readonly string[]
 }
@@ -56,7 +56,9 @@ export function readDocument(openapi: OpenApi): Document {
     operationIds: new Set(described.keys()),
     codes: (id, status) => find(id).operation.responses[status]?.['x-service-codes'] ?? [],
     headers: (id, status) =>
-      Object.keys(find(id).operation.responses[status]?.headers ?? {}).map((name) => name.toLowerCase()),
+      Object.entries(find(id).operation.responses[status]?.headers ?? {})
+        .filter(([, header]) => header.required !== false)
+        .map(([name]) => name.toLowerCase()),
     mismatch(id, status, json) {
       const { at, operation } = find(id)
       const answer = operation.responses[status]

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import ipaddr from 'ipaddr.js'
 import { describe, expect, test } from 'vitest'
-import { businessHoursTest } from '../../src/server/adapters/embedded-authz/business-hours.ts'
+import { businessHoursValue } from '../../src/server/adapters/embedded-authz/business-hours.ts'
 import { caveatVerdict } from '../../src/server/adapters/embedded-authz/caveats.ts'
 import { UNKNOWN, VIOLATED, YES } from '../../src/shared/authz/engine/verdict.ts'
 import { SCHEMA } from '../../src/shared/authz/schema.ts'
@@ -29,8 +29,16 @@ interface Scene {
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined, freq: 6 })
 const quarter = fc.nat(95).map((at) => at * 15)
 
+/** Hours around the moments at which clocks change in some of the zones, in spring and in autumn. */
+const clockChanges = fc
+  .tuple(
+    fc.constantFrom('2025-03-30T01:00Z', '2025-10-26T01:00Z', '2026-03-08T05:31Z', '2026-11-01T04:31Z'),
+    fc.integer({ min: -180, max: 180 }),
+  )
+  .map(([at, minutes]) => Date.parse(at) + minutes * 60_000)
+
 const scenes: fc.Arbitrary<Scene> = fc.record({
-  nowMs: fc.integer({ min: Date.parse('2024-01-01'), max: Date.parse('2027-12-31') }),
+  nowMs: fc.oneof(fc.integer({ min: Date.parse('2024-01-01'), max: Date.parse('2027-12-31') }), clockChanges),
   hours: maybe(
     fc.record({
       time_zone: fc.constantFrom('UTC', 'Europe/Berlin', 'America/St_Johns', 'Asia/Kathmandu', 'Pacific/Kiritimati'),
@@ -52,8 +60,8 @@ const clock = (minute: number): string =>
 
 function ourAnswers({ nowMs, hours, sourceIp, networks, acr, strongAcr }: Scene): string[] {
   const settings = {
-    trustedNetworks: networks.map(ipaddr.parseCIDR),
-    businessHours: hours && businessHoursTest({ ...hours, from: clock(hours.from), to: clock(hours.to) }),
+    trustedNetworks: networks,
+    businessHours: hours && businessHoursValue({ ...hours, from: clock(hours.from), to: clock(hours.to) }),
     strongAcr,
   }
   const facts = { nowMs, ...(sourceIp !== undefined && { sourceIp }), ...(acr !== undefined && { acr }) }

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, it, expect } from 'vitest'
 import { createCliHome, type CliOptions } from '../support/cli-run.ts'
 import { refused, startStub, type StubServer } from '../support/stub-server.ts'
 import { expectGolden, transcriptOf, words, type Step } from '../support/transcript.ts'
+import { AUTHZ } from './authz-fleet.ts'
 import { FLEET, ID, KEY_SET, TOKEN } from './fleet.ts'
 
 /** A line with the exit code that it must have, said here so that refreshing the files cannot hide a regression. */
@@ -15,6 +16,21 @@ interface Scripted extends CliOptions {
   /** Only on a terminal, or only off it; both when absent. */
   readonly only?: 'tty' | 'pipe'
 }
+
+/** Tuples of a team, as a person writes them. */
+const TEAM = `- subject: group:ops
+  relation: admin
+  resource: project:web
+- { subject: service:build, relation: deployer, resource: project:web, caveat_context: { caveat_name: within_hours } }
+`
+
+/** 22 rows that are wrong, after one that is not. */
+const WRONG = [
+  'project:web#viewer@service:build',
+  ...Array.from({ length: 22 }, (_, at) => `project:web#boss${at}@user:x`),
+].join('\n')
+
+const LONG = Array.from({ length: 1001 }, (_, at) => `project:web#viewer@user:name${at}`).join('\n')
 
 const SCRIPTS: Readonly<Record<string, readonly Scripted[]>> = {
   'signing-in': [
@@ -65,6 +81,64 @@ const SCRIPTS: Readonly<Record<string, readonly Scripted[]>> = {
     { line: 'ctl audit tail -o json', exit: 2 },
     { line: 'ctl audit tail', exit: 130, interrupted: AbortSignal.abort() },
     { line: 'ctl audit export --help', exit: 0 },
+  ],
+  asking: [
+    { line: 'ctl authz check service:build deploy project:web', exit: 10 },
+    { line: 'ctl authz explain me deploy project:web', exit: 10 },
+    { line: 'ctl authz explain me deploy project:web -o wide', exit: 10, only: 'tty' },
+    { line: 'ctl authz explain service:build deploy project:web', exit: 10 },
+    { line: 'ctl authz explain service:build deploy project:web --facts now', exit: 0 },
+    {
+      line: 'ctl authz explain service:build deploy project:web --facts now',
+      exit: 0,
+      only: 'tty',
+      env: { LC_ALL: 'C' },
+    },
+    { line: 'ctl authz explain me deploy project:web -o json --jq .remedies[0]', exit: 10 },
+    { line: 'ctl authz explain me deploy project:web --curl', exit: 0 },
+    { line: 'ctl authz explain me deploy', exit: 2 },
+    { line: 'ctl authz who-can deploy project:web', exit: 0 },
+    { line: 'ctl authz who-can deploy project:web -o json', exit: 0 },
+    { line: 'ctl authz who-can manage project:web', exit: 0 },
+    { line: 'ctl authz what-can service:build', exit: 0 },
+    { line: 'ctl authz what-can service:build read --type project -o json', exit: 0 },
+    { line: 'ctl authz what-can service:build manage', exit: 0 },
+    { line: 'ctl authz what-can service:build deplo', exit: 2 },
+    { line: 'ctl authz lookup-resources service:build read node', exit: 0 },
+    { line: 'ctl authz lookup-resources service:build read node -o name', exit: 0 },
+    { line: 'ctl authz lookup-subjects service read node:web-1', exit: 0 },
+    { line: 'ctl authz reconcile', exit: 0 },
+  ],
+  tuples: [
+    { line: 'ctl tuples list', exit: 0 },
+    { line: 'ctl tuples create service:build deployer project:web', exit: 0 },
+    { line: 'ctl tuples create service:build deployer project:web --caveat within_hours -o json', exit: 0 },
+    { line: 'ctl tuples create service:build deployer project:web --dry-run', exit: 10 },
+    { line: 'ctl tuples create service:build deployer project:web --dry-run -o json --jq .count', exit: 10 },
+    { line: 'ctl tuples create service:build viewer project:web --dry-run', exit: 0 },
+    { line: 'ctl tuples create me viewer project:web project:api', exit: 2 },
+    { line: "ctl tuples update 'project:web#viewer@service:build' --relation deployer", exit: 0 },
+    { line: "ctl tuples update 'project:web#viewer@service:build' --relation admin", exit: 1 },
+    { line: 'ctl tuples update 010001 --subject me --dry-run', exit: 10 },
+    { line: 'ctl tuples update 010001', exit: 2 },
+    { line: "ctl tuples delete 'project:web#viewer@service:build' --yes", exit: 0 },
+    { line: "ctl tuples delete 'project:web#admin@service:build' --yes", exit: 3 },
+    { line: 'ctl tuples delete 010001 --dry-run', exit: 10 },
+    { line: 'ctl tuples delete 010001', exit: 0, only: 'tty', answers: [true] },
+    { line: 'ctl grants create group:ops operator --dry-run', exit: 10 },
+    { line: 'ctl groups add-member ops me --dry-run', exit: 10 },
+    { line: 'ctl groups delete ops --dry-run', exit: 10 },
+    { line: 'ctl groups delete idle --dry-run', exit: 0 },
+    { line: 'ctl tuples export', exit: 0 },
+    { line: 'ctl tuples export --format relationships --output web.rel', exit: 0 },
+    { line: 'ctl tuples import web.rel', exit: 6 },
+    { line: 'ctl tuples import team.yaml', exit: 0, files: { 'team.yaml': TEAM } },
+    { line: 'ctl tuples import team.yaml --dry-run', exit: 10 },
+    { line: 'ctl tuples import wrong.rel', exit: 9, files: { 'wrong.rel': WRONG } },
+    { line: 'ctl tuples import - -o jsonl', exit: 9, stdin: 'project:web#deployer@user:nobody' },
+    { line: 'ctl tuples import long.rel', exit: 2, files: { 'long.rel': LONG } },
+    { line: 'ctl tuples import missing.rel', exit: 2 },
+    { line: 'ctl tuples import --help', exit: 0 },
   ],
   changing: [
     { line: 'ctl projects create api --display-name Api', exit: 0 },
@@ -124,7 +198,7 @@ const SCRIPTS: Readonly<Record<string, readonly Scripted[]>> = {
 describe.each(['tty', 'pipe'] as const)('The command line on a %s', (where) => {
   let stub: StubServer
   beforeAll(async () => {
-    stub = await startStub(FLEET, ({ path, headers }) =>
+    stub = await startStub({ ...FLEET, ...AUTHZ }, ({ path, headers }) =>
       path.startsWith('/v1/') && headers.authorization !== `Bearer ${TOKEN}`
         ? refused(401, 'unauthenticated', 'The request carries no credential that resolves.')
         : undefined,

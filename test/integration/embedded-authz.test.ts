@@ -88,7 +88,11 @@ describe.each(DATASTORE_KINDS)('the embedded authorizer on %s', (kind) => {
     it('answers nothing before the feed has loaded it', async () => {
       expect(await codeOf(() => ask([ANN, 'read', PLATFORM]))).toBe('authz_unavailable')
       await feed.start()
-      expect(ask([ANN, 'read', PLATFORM])).toEqual({ allowed: false, reason: 'insufficient_relation', isUnconditional: true })
+      expect(ask([ANN, 'read', PLATFORM])).toEqual({
+        allowed: false,
+        reason: 'insufficient_relation',
+        isUnconditional: true,
+      })
     })
 
     it('answers nothing once the lease is over, whatever it knows', async () => {
@@ -136,7 +140,11 @@ describe.each(DATASTORE_KINDS)('the embedded authorizer on %s', (kind) => {
       )
       await feed.start()
       expect(authorizer.stats()).toEqual({ tuples: 12_001, objects: 12_101, unknownTuples: 2 })
-      expect(ask([ANN, 'member', 'group:00000000-0000-7000-8000-000000000042'])).toEqual({ allowed: true, path: [], isUnconditional: true })
+      expect(ask([ANN, 'member', 'group:00000000-0000-7000-8000-000000000042'])).toEqual({
+        allowed: true,
+        path: [],
+        isUnconditional: true,
+      })
       expect(ask([ANN, 'member', 'group:00000000-0000-7000-8000-000000000043'])).toMatchObject({ allowed: false })
     })
 

@@ -33,9 +33,9 @@ function sentence({ decision, tree, asked, drawing: { naming, style } }: Report)
   const what = `${asked.relation} on ${naming.shown(asked.resource)}`
   const who = naming.shown(asked.subject)
   if (decision === 'allowed') return `${style.good('allowed')}: ${harmless(`${who} has ${what}`)}`
-  const how = tree.outcome === 'conditional' ? 'would have' : 'lacks'
-  const until = tree.outcome === 'conditional' ? ' only under conditions that cannot be told' : ''
-  return `${style.bad('denied')}: ${harmless(`${who} ${how} ${what}`)}${until}`
+  if (tree.outcome === 'conditional')
+    return `${style.bad('denied')}: ${harmless(`${who} has ${what} only under a caveat that cannot be told`)}`
+  return `${style.bad('denied')}: ${harmless(`${who} lacks ${what}`)}`
 }
 
 function missingLines({ tree, decision }: Report): readonly string[] {

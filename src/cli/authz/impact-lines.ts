@@ -34,8 +34,8 @@ function groupLine({ change, subject, permissions, resources }: Group, naming: N
     .map((one) => naming.shown(one))
     .join(', ')
   const more = resources.length > NAMED_MAX ? ` and ${resources.length - NAMED_MAX} more` : ''
-  const mark = change === 'gains' ? style.good('+ gains') : style.bad('- loses')
-  return `${harmless(whoever(subject, naming))} ${mark} ${harmless(`${permissions.join(', ')} on ${named}`)}${more}`
+  const mark = change === 'gains' ? style.good('+') : style.bad('-')
+  return `${mark} ${harmless(`${whoever(subject, naming)} ${change} ${permissions.join(', ')} on ${named}`)}${more}`
 }
 
 function whoever(subject: string, naming: Naming): string {

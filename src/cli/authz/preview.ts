@@ -25,10 +25,18 @@ export async function preview(session: Session, edits: readonly Edit[], resolver
   const operation = session.operation('PostAuthzImpact')
   const body = { edits, changes_max: CHANGES_MAX }
   if (await printedCurl(session, operation, { body })) return EXIT.ok
-  // The server validates its answers against this very operation.
-  const impact = (await (await session.caller()).call(operation, { body })).value as Impact
+  const impact = edits.length === 0 ? NOTHING : await impactOf(session, body)
   await show(session, impact, resolver)
   return changesAnything(impact) ? EXIT.negative : EXIT.ok
+}
+
+const NOTHING: Impact = { changes: [], count: 0, hidden_count: 0, complete: true }
+
+async function impactOf(session: Session, body: Readonly<Record<string, unknown>>): Promise<Impact> {
+  const caller = await session.caller()
+  session.expectOutput()
+  // The server validates its answers against this very operation.
+  return (await caller.call(session.operation('PostAuthzImpact'), { body })).value as Impact
 }
 
 /** Grouped for people, one row a change for programs. */

@@ -11,7 +11,7 @@ export interface Previewable {
   readonly operation: ManifestOperation
   readonly examples: readonly string[]
   /** The edits that a call comes to. */
-  readonly editsOf: (target: Target) => readonly Edit[]
+  readonly editsOf: (target: Target, session: Session) => readonly Edit[] | Promise<readonly Edit[]>
   /** Changes what was typed before it is read. */
   readonly retyped?: (given: Given, session: Session) => Given | Promise<Given>
 }
@@ -35,7 +35,9 @@ export function previewableCommand(manifest: Manifest, previewable: Previewable)
         import('../references.ts'),
       ])
       const targets = await targetsOf(session, { operation }, given)
-      return preview(session, targets.flatMap(editsOf), createResolver(session))
+      const edits: Edit[] = []
+      for (const target of targets) edits.push(...(await editsOf(target, session)))
+      return preview(session, edits, createResolver(session))
     },
   }
 }

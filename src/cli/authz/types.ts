@@ -19,8 +19,8 @@ export const OBJECT_TYPES: readonly string[] = [
   'token',
 ]
 
-/** Types of those that may hold a relation. */
-export const SUBJECT_TYPES: readonly string[] = ['user', 'serviceaccount', 'group']
+/** Types of those that act; groups only lend what they hold. */
+export const SUBJECT_TYPES: readonly string[] = ['user', 'serviceaccount']
 
 /** What can be done to objects of a type: its permissions, without the roles that only give them. */
 export function permissionsOn(type: string): readonly string[] {

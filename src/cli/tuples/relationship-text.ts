@@ -15,8 +15,8 @@ const CAVEAT = /^\[(\w+)(?::(\{.*\}))?\]$/
 
 /**
  * Reads one relationship as SpiceDB writes it, with its names of relations or with the API's. The values that a caveat
- * reads come from the server, so `[caveat:{…}]` may give the names of fields but no values; a relationship that expires
- * cannot be kept.
+ * reads come from the server, so `[caveat:{…}]` may name fields, each null, but give no values; a relationship that
+ * expires cannot be kept.
  */
 export function relationshipRow(text: string, line: number): FileRow {
   const [, type, id, relation, subject, rest] = RELATIONSHIP.exec(text) ?? []
@@ -41,9 +41,9 @@ function contextOf(brackets: string): Pick<TupleRequest, 'caveat_context'> | str
   if (caveat_name === undefined) return 'ends in something that is no [caveat]'
   const values = json === undefined ? {} : valuesOf(json)
   if (values === undefined) return 'has values for its caveat that are not JSON'
-  const given = Object.keys(values)
+  const given = Object.keys(values).filter((name) => values[name] !== null)
   if (given.length > 0) return `gives its caveat ${given.join(', ')}; the values come from the server`
-  return { caveat_context: { caveat_name } }
+  return { caveat_context: { caveat_name, ...values } }
 }
 
 function valuesOf(json: string): Readonly<Record<string, unknown>> | undefined {
@@ -61,10 +61,17 @@ function apiRelation(type: TypeModel | undefined, name: string): string {
   return type?.relations.find(({ engineName }) => engineName === name)?.name ?? name
 }
 
-/** Writes a tuple as a relationship, with the schema's name of its relation. The names of fields have no place in it. */
+/** Writes a tuple as a relationship, with the schema's name of its relation; fields of its caveat are named with null. */
 export function relationshipText(tuple: TupleRequest): string {
   const type = SERVICE_MODEL.type(parseReference(tuple.resource)?.type ?? '')
   const relation = type?.writable.get(tuple.relation)?.engineName ?? tuple.relation
+  return `${tuple.resource}#${relation}@${tuple.subject}${caveatText(tuple)}`
+}
+
+function caveatText(tuple: TupleRequest): string {
   const caveat = caveatOf(tuple)
-  return `${tuple.resource}#${relation}@${tuple.subject}${caveat === '' ? '' : `[${caveat}]`}`
+  if (caveat === '') return ''
+  const fields = Object.keys(tuple.caveat_context ?? {}).filter((name) => name !== 'caveat_name')
+  const named = Object.fromEntries(fields.map((name) => [name, null]))
+  return fields.length === 0 ? `[${caveat}]` : `[${caveat}:${JSON.stringify(named)}]`
 }

@@ -55,8 +55,12 @@ export async function resolvedTuple(
 }
 
 /** The Project whose list has the tuple: its own object, else the one that commands work in. */
-async function projectOf(resolver: Resolver, { resource }: TupleRequest): Promise<string> {
-  if (resource.startsWith('project:')) return resource.slice('project:'.length)
+export async function projectOf(resolver: Resolver, { resource }: TupleRequest): Promise<string> {
+  return resource.startsWith('project:') ? resource.slice('project:'.length) : currentProject(resolver)
+}
+
+/** The id of the Project that commands work in. @throws CliError where none is chosen and there are several. */
+export async function currentProject(resolver: Resolver): Promise<string> {
   const project = await resolver.fallback('projects', {})
   if (project === undefined) throw usageError('--project is missing', 'Add --project, or set CTL_PROJECT')
   return project.id

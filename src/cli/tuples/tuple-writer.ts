@@ -1,6 +1,6 @@
 import type { TupleRequest } from './tuple-request.ts'
 
-/** The forms that tuples are written in. Only relationships leave something out: the names of a caveat's fields. */
+/** The forms that tuples are written in. */
 export const TUPLE_FORMS = ['jsonl', 'yaml', 'relationships'] as const
 export type TupleForm = (typeof TUPLE_FORMS)[number]
 

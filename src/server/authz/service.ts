@@ -63,6 +63,9 @@ function createCheck(authorizer: Authorizer, telling: Telling): Handlers<typeof 
     { subject, resource }: Question,
     decision: Decision,
   ): Decision | Promise<Decision> {
+    if (decision.staleSinceMs !== undefined || ctx.caller.staleSinceMs !== undefined) {
+      return andThen(telling.mayTell(ctx, subject, resource), (may) => toldStale(ctx, decision, may))
+    }
     if (!decision.allowed && decision.reason === 'insufficient_relation') return decision
     return andThen(telling.mayTell(ctx, subject, resource), (may) => (may ? decision : DENIED))
   }
@@ -70,10 +73,29 @@ function createCheck(authorizer: Authorizer, telling: Telling): Handlers<typeof 
   return (ctx, { body }) => {
     const { subject, relation, resource, caveat_context: named } = body
     const facts = factsOf(ctx, subject)
-    const query = { subject, relation, resource, facts, allowedFacts: namedFacts(named), wantPath: true }
+    const query = {
+      subject,
+      relation,
+      resource,
+      facts,
+      allowedFacts: namedFacts(named),
+      wantPath: true,
+      mayBeStale: true,
+    }
     const answered = andThen(authorizer.check(query), (found) => told(ctx, body, found))
     return andThen(answered, (known) => answer(ctx, known))
   }
+}
+
+/**
+ * An earlier decision, for whom it may be told to. Others get what they get about anything that nobody asked lately: which
+ * questions are remembered says something too. A credential from memory is good for answers from memory alone.
+ */
+function toldStale(ctx: RequestContext, decision: Decision, may: boolean): Decision {
+  if (decision.staleSinceMs === undefined) throw problem('datastore_unavailable')
+  if (!may) throw problem('authz_unavailable')
+  ctx.degraded(decision.staleSinceMs)
+  return decision
 }
 
 function answer(ctx: RequestContext, decision: Decision): Answer {

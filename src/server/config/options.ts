@@ -5,6 +5,8 @@ import {
   connections,
   credentialEnv,
   databaseUrl,
+  duration,
+  entries,
   logLevel,
   masterKey,
   networks,
@@ -27,6 +29,8 @@ export interface Option<T = unknown> {
   readonly fallbackWords?: string
   /** For a stranger: one sentence without its period. */
   readonly describe: string
+  /** The environment variable where it is not `SERVICE_` and the name. */
+  readonly env?: string
   /** Never taken from the command line, where every user of the machine can read it; says what to use instead. */
   readonly notInArgv?: string
 }
@@ -172,6 +176,21 @@ export const OPTIONS = {
   rateLimitDomain: rateKnob('5000/s', 'Calls of all nodes of one Domain. 0: no limit'),
   rateLimitWrites: rateKnob('200/s', 'Changes by one principal. 0: no limit'),
   rateLimitReads: rateKnob('5000/s', 'Reads, checks and lookups by one principal. 0: no limit'),
+  authzCheckStaleTtl: option({
+    parse: duration,
+    placeholder: 'DURATION',
+    fallback: '30s',
+    env: 'AUTHZ_CHECK_STALE_TTL',
+    describe:
+      'How long a check may be answered as it was last while the authorization engine is out of reach. 0: never',
+  }),
+  authzCheckStaleMaxEntries: option({
+    parse: entries,
+    placeholder: 'N',
+    fallback: '10000',
+    env: 'AUTHZ_CHECK_STALE_MAX_ENTRIES',
+    describe: 'Checks remembered for that, the oldest going first. 0: none',
+  }),
   dev: toggle('Keep everything in memory, on loopback only; stores a context named dev and prints a join token'),
   demo: toggle('Add a simulated fleet of 50 nodes, so that there is something to look at'),
   check: toggle('Say whether the configuration is valid, and start nothing'),
@@ -194,7 +213,7 @@ export function flagOf(name: OptionName): string {
 
 /** `opsListen` as `SERVICE_OPS_LISTEN`. */
 export function envOf(name: OptionName): string {
-  return `SERVICE_${words(name).join('_').toUpperCase()}`
+  return optionOf(name).env ?? `SERVICE_${words(name).join('_').toUpperCase()}`
 }
 
 /** `opsListen` as `ops_listen`, its key in the file. */

@@ -52,6 +52,7 @@ ${rows.join('\n')}
 - Lists are separated by commas; in the file they may also be lists.
 - In the file, keys with one beginning may stand in a section of that name: \`rate_limit: {node: 20/s, reads: 0}\`.
 - A rate is \`10/s\`, \`30/min\` or \`500/h\`, all of which may come at once; 0 is no limit. Every replica counts for itself.
+- A duration is \`30s\`, \`1m30s\` or \`500ms\`; 0 is none.
 - Switches are set by their flag alone, or by \`true\` and \`false\`.
 - Secrets are never taken from the command line, where every user of the machine can read them: the master key comes from a
   variable or a file, and a database URL with a password from \`SERVICE_DATABASE_URL\`, the file or \`.pgpass\`.

@@ -38,12 +38,13 @@ export function fromArgv(argv: readonly string[]): Sayings {
   return said
 }
 
-/** Reads the `SERVICE_*` variables; an empty one says nothing, an unknown one is refused. */
+/** Reads the variables; an empty one says nothing, an unknown `SERVICE_*` is refused. */
 export function fromEnv(env: Readonly<Record<string, string | undefined>>): Sayings {
   const said = new Map<OptionName, Said>()
   for (const [variable, text] of Object.entries(env)) {
-    if (!variable.startsWith('SERVICE_') || text === undefined || text === '') continue
     const name = ENVS.get(variable)
+    const isOurs = name !== undefined || variable.startsWith('SERVICE_')
+    if (!isOurs || text === undefined || text === '') continue
     if (name === undefined) throw new ConfigError(1, `There is no setting ${variable}.${guess(variable, ENVS.keys())}`)
     said.set(name, { text, place: variable, exitCode: 1 })
   }

@@ -107,6 +107,27 @@ export function connections(text: string): Parsed<number> {
     : { mustBe: 'a whole number from 0 to 1000' }
 }
 
+const DURATION = /^(?=\d)(?:(\d{1,4})h)?(?:(\d{1,4})m)?(?:(\d{1,6})s)?(?:(\d{1,9})ms)?$/
+const DURATION_MS_MAX = 3_600_000
+
+/** `30s`, `1m30s`, `500ms`, up to `1h`, in ms; 0 is none. */
+export function duration(text: string): Parsed<number> {
+  const mustBe = 'a duration such as 30s, 1m30s or 500ms, at most 1h, or 0'
+  if (text === '0') return { value: 0 }
+  const parts = DURATION.exec(text)
+  if (parts === null) return { mustBe }
+  const [hours, minutes, seconds, millis] = parts.slice(1).map((digits) => Number(digits ?? 0))
+  const value = (hours ?? 0) * 3_600_000 + (minutes ?? 0) * 60_000 + (seconds ?? 0) * 1000 + (millis ?? 0)
+  return value <= DURATION_MS_MAX ? { value } : { mustBe }
+}
+
+/** A number of things to remember. */
+export function entries(text: string): Parsed<number> {
+  return /^\d{1,7}$/.test(text) && Number(text) <= 1_000_000
+    ? { value: Number(text) }
+    : { mustBe: 'a whole number from 0 to 1000000' }
+}
+
 const RATE = /^(\d{1,7})\/(s|min|h)$/
 const SECONDS: Readonly<Record<string, number>> = { s: 1, min: 60, h: 3600 }
 

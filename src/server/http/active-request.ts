@@ -35,7 +35,7 @@ export interface Admission {
  * One request from its first hook to its answer: what a handler sees of it, and what the edge keeps of it for the
  * audit row. A class for its lifetime: a closure apiece for every method would cost more than the work.
  */
-export class ActiveRequest implements RequestContext {
+export class ActiveRequest implements RequestContext, Asker {
   readonly plan: OperationPlan
   readonly correlationId: string
   readonly sourceAddress: string
@@ -59,6 +59,7 @@ export class ActiveRequest implements RequestContext {
   #context: Record<string, unknown> | undefined
   #about: AuditSubject['about']
   #denial: string | undefined
+  #staleSinceMs: number | undefined
   readonly #services: RequestServices
   readonly #reply: FastifyReply
 
@@ -84,6 +85,7 @@ export class ActiveRequest implements RequestContext {
 
   identify(caller: Caller): void {
     this.#caller = caller
+    if (caller.staleSinceMs !== undefined) this.degraded(caller.staleSinceMs)
     this.facts = {
       nowMs: this.nowMs,
       sourceIp: this.sourceAddress,
@@ -105,7 +107,17 @@ export class ActiveRequest implements RequestContext {
   }
 
   asker(): Asker {
-    return { caller: this.caller, facts: this.facts }
+    return this
+  }
+
+  get mayBeStale(): boolean {
+    return this.plan.mayBeStale
+  }
+
+  degraded(sinceMs: number): void {
+    this.#staleSinceMs = Math.min(sinceMs, this.#staleSinceMs ?? sinceMs)
+    const since = new Date(this.#staleSinceMs).toISOString()
+    void this.#reply.header('X-Service-Degraded', `authorization; since=${since}`)
   }
 
   /** Members that templates draw on: the caller's are flattened to the names that the contract uses. */
@@ -132,6 +144,7 @@ export class ActiveRequest implements RequestContext {
       about: this.#about,
       context: this.#context ?? NO_MEMBERS,
       denial: this.#denial,
+      isStale: this.#staleSinceMs !== undefined,
       domainOf: (object) => domainKnownNow(authorizer, object),
     }
   }

@@ -17,6 +17,8 @@ export interface AuditSubject {
   readonly context: Readonly<Record<string, unknown>>
   /** Why the answer, a success, is a denial (S0 RebacCheckResponse). */
   readonly denial: string | undefined
+  /** Whether an earlier decision stood in for the engine. */
+  readonly isStale: boolean
   /** Domain that an object lies in, where that is known. */
   readonly domainOf: (object: string) => string | null | undefined
 }
@@ -50,6 +52,9 @@ function refusalRow(request: AuditSubject, { answer, missing, reason }: Refusal)
   return isPathGate ? { ...row, relation: request.plan.audit?.pathGate ?? row.relation } : row
 }
 
+/** S1 Degradation 2. */
+const STALE = 'stale_cache'
+
 interface RowDetails {
   readonly outcome: AuditEntry['outcome']
   readonly reason: string
@@ -65,7 +70,7 @@ function rowOf(request: AuditSubject, { outcome, reason, object: fallback, conte
     relation: request.plan.audit?.relation ?? '',
     object,
     outcome,
-    reason,
+    reason: request.isStale && (outcome === 'granted' || outcome === 'permission_denied') ? STALE : reason,
     correlationId: request.correlationId,
     context: context === undefined ? request.context : { ...request.context, ...context },
   }

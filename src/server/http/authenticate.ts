@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Logger } from 'pino'
 import type { CredentialKind } from '../../shared/contract/operation.ts'
-import { problem, type ProblemCode } from '../../shared/problems.ts'
+import { Problem, problem, type ProblemCode } from '../../shared/problems.ts'
 import type { Caller, CredentialResolver, Refusal } from '../ports/credential-resolver.ts'
 
 /** Resolves the credential of a request: a caller, or undefined on an open operation. */
@@ -9,7 +9,7 @@ export type Authenticate = (plan: Wanted, request: Presented) => Caller | undefi
 
 /** What an operation takes, and how it says that it got none of it. */
 export interface Wanted {
-  readonly operation: { readonly credentials: readonly CredentialKind[] }
+  readonly operation: { readonly credentials: readonly CredentialKind[]; readonly bridgesOutages?: true }
   readonly unauthenticated: ProblemCode
 }
 
@@ -59,8 +59,17 @@ export function createAuthenticate(resolvers: readonly CredentialResolver[], log
     if (only === undefined) return refuse(plan, [], correlationId)
     if (candidates.length > 1) return tryAll(plan, { candidates, text }, correlationId)
     const outcome = only.resolve(text)
-    return outcome instanceof Promise
-      ? outcome.then((settled) => settle(plan, settled, correlationId))
-      : settle(plan, outcome, correlationId)
+    if (!(outcome instanceof Promise)) return settle(plan, outcome, correlationId)
+    const settled = outcome.then((late) => settle(plan, late, correlationId))
+    if (plan.operation.bridgesOutages !== true) return settled
+    return settled.catch((failure: unknown) => bridge(only, text, failure))
   }
+}
+
+/** @throws the failure, unless the datastore is away and the credential was confirmed lately. */
+function bridge(resolver: CredentialResolver, text: string, failure: unknown): Caller {
+  const isOutage = failure instanceof Problem && failure.code === 'datastore_unavailable'
+  const caller = isOutage ? resolver.resolveStale?.(text) : undefined
+  if (caller === undefined) throw failure
+  return caller
 }

@@ -9,6 +9,10 @@ import type { TemplateSources } from './template.ts'
 export interface Asker {
   readonly caller: Caller
   readonly facts: CaveatFacts
+  /** Whether a recent answer will do while the engine is out of reach. */
+  readonly mayBeStale: boolean
+  /** Hears that an answer was such a one, and since when, in ms, the engine has been out of reach. */
+  degraded(sinceMs: number): void
 }
 
 /** Enforces gates, scopes and node identity as the contract declares them. Plain results where nothing has to be waited for. */
@@ -33,8 +37,15 @@ export function createGatekeeper(authorizer: Authorizer | undefined): Gatekeeper
     return authorizer
   }
 
-  function decide(from: Authorizer, { caller, facts }: Asker, question: Question): Decision | Promise<Decision> {
-    return from.check({ subject: caller.subject, ...question, facts, wantPath: false })
+  function decide(from: Authorizer, asker: Asker, question: Question): Decision | Promise<Decision> {
+    const { caller, facts, mayBeStale } = asker
+    const decision = from.check({ subject: caller.subject, ...question, facts, wantPath: false, mayBeStale })
+    return decision instanceof Promise ? decision.then((late) => noted(asker, late)) : noted(asker, decision)
+  }
+
+  function noted(asker: Asker, decision: Decision): Decision {
+    if (decision.staleSinceMs !== undefined) asker.degraded(decision.staleSinceMs)
+    return decision
   }
 
   function holds(asker: Asker, relation: string, object: string): boolean | Promise<boolean> {

@@ -1,5 +1,6 @@
 import {
   accessOf,
+  mayBeStale,
   isMedia,
   type AnySchema,
   type CredentialKind,
@@ -33,6 +34,8 @@ export interface OperationPlan {
   readonly unauthenticated: ProblemCode
   /** What a call counts against, by the kind of its credential. */
   readonly limitClasses: Readonly<Partial<Record<CredentialKind, LimitClass>>>
+  /** Whether what it asks of the authorizer may be answered from memory during an outage. */
+  readonly mayBeStale: boolean
   readonly legs: readonly Leg[]
   /** When the gate can run: the latest stage that any of its legs needs. */
   readonly gateStage: Stage | undefined
@@ -100,6 +103,7 @@ function planOperation(id: string, operation: Operation, surface: MountedSurface
     scope: `${surface.name}:${access}`,
     scopeImpliedBy: access === 'read' ? `${surface.name}:write` : undefined,
     limitClasses: Object.fromEntries(operation.credentials.map((kind) => [kind, limitClassOf(operation, kind)])),
+    mayBeStale: mayBeStale(operation),
     ...planGate(operation),
     audit: planAudit(operation),
     deprecation: deprecationHeaders(id, operation.deprecated),

@@ -52,6 +52,11 @@ export interface RequestContext {
   about(object: string, domainId?: string | null): void
   /** Gives the audit row the outcome `permission_denied` with that reason, where a denial is the answer and no error (S0 RebacCheckResponse). */
   denied(reason: string): void
+  /**
+   * Says that the answer rests on an earlier decision, and since when, in ms, the engine has been out of reach: a header
+   * tells the caller, and the audit row has the reason `stale_cache` (S1 Degradation 2).
+   */
+  degraded(sinceMs: number): void
   /** Sets a response header that the contract declares. */
   header(name: string, value: string): void
   /** Builds the page answer; `next` undefined ends the list. */

@@ -18,6 +18,8 @@ export interface Caller {
     /** Key id of a node's secret key. */
     readonly kid?: string
   }
+  /** Since when, in ms, the credential could not be confirmed, where it was resolved from memory during an outage. */
+  readonly staleSinceMs?: number
   readonly acr?: string
   readonly authTimeMs?: number
 }
@@ -36,4 +38,6 @@ export interface CredentialResolver {
   recognizes(presented: string): boolean
   /** @throws Problem `datastore_unavailable` when it can be neither resolved nor refused. */
   resolve(presented: string): Caller | Refusal | Promise<Caller | Refusal>
+  /** Whose the credential was when it was confirmed last, if that is not long ago; for operations that bridge outages. */
+  resolveStale?(presented: string): Caller | undefined
 }

@@ -21,6 +21,7 @@ export interface Tables {
   relation_tuples: RelationTupleRow
   authz_head: AuthzHeadRow
   authz_changes: AuthzChangeRow
+  authz_index_marks: AuthzIndexMarkRow
   outbox: OutboxRow
   outbox_head: OutboxHeadRow
   outbox_consumers: OutboxConsumerRow
@@ -271,6 +272,13 @@ export interface AuthzChangeRow {
    */
   kind: string
   payload: Json<unknown>
+}
+
+/** A file that keeps an authorization index as it was at the revision. */
+interface AuthzIndexMarkRow {
+  mark: string
+  revision: string
+  made_at: Date
 }
 
 export interface OutboxRow {

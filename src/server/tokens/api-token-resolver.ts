@@ -19,6 +19,8 @@ export interface ApiTokenResolverDeps {
   readonly lastUsed: LastUsed
   /** Tokens kept resolved. */
   readonly cachedMax?: number
+  /** How long, in ms, a token that was confirmed may stand in for itself while it cannot be; never by default. */
+  readonly staleMs?: number
 }
 
 interface Entry extends CachedCredential {
@@ -48,6 +50,7 @@ export function createApiTokenResolver({
   clock,
   lastUsed,
   cachedMax = 10_000,
+  staleMs = 0,
 }: ApiTokenResolverDeps): CredentialResolver {
   const cache = createCredentialCache<Entry>({ changeFeed, clock, entriesMax: cachedMax })
 
@@ -77,6 +80,17 @@ export function createApiTokenResolver({
     return 'refused' in answer ? answer : use(answer, key)
   }
 
+  /** Only while the feed is not fresh: what is fresh needs nothing to stand in for it. */
+  function useStale(key: string): Caller | undefined {
+    const known = cache.stale(key)
+    const nowMs = clock.now()
+    if (known === undefined || changeFeed.isFresh()) return undefined
+    const { entry, freshMs } = known
+    return nowMs - freshMs > staleMs || entry.expiresAtMs <= nowMs
+      ? undefined
+      : { ...entry.caller, staleSinceMs: freshMs }
+  }
+
   return {
     kind: 'api-token',
     recognizes: (presented) => presented.startsWith('psk_'),
@@ -87,6 +101,8 @@ export function createApiTokenResolver({
       if (known === undefined) return load(presented, key)
       return 'refused' in known ? known : use(known, key)
     },
+    resolveStale: (presented) =>
+      staleMs === 0 || presented.length > TOKEN_LENGTH_MAX ? undefined : useStale(keyring.cacheKey(presented)),
   }
 }
 

@@ -29,6 +29,8 @@ export interface CredentialCache<Entry extends CachedCredential> {
   get(key: string): Entry | Refusal | undefined
   /** Reads the credential, once for all who ask at the same time, and keeps the answer. */
   load(key: string, credentialId: string, read: ReadCredential<Entry>): Promise<Entry | Refusal>
+  /** What was known when the feed was fresh last, and when that was, in ms; whether it is recent enough is the caller's to say. */
+  stale(key: string): { readonly entry: Entry; readonly freshMs: number } | undefined
   drop(key: string): void
 }
 
@@ -54,6 +56,8 @@ export function createCredentialCache<Entry extends CachedCredential>({
   const keys = new Map<string, string>()
   const flights = new Map<string, Flight<Entry>>()
   const refusals = createRefusals(clock)
+  /** Every entry is as good as the feed: what was revoked by then is no longer here. */
+  let freshMs = Number.NEGATIVE_INFINITY
 
   changeFeed.subscribe(
     (change) => {
@@ -119,7 +123,13 @@ export function createCredentialCache<Entry extends CachedCredential>({
       if (slot === undefined) return refusals.get(key)
       if (!changeFeed.isFresh()) return undefined
       slot.wasUsed = true
+      freshMs = clock.now()
       return slot.entry
+    },
+
+    stale(key) {
+      const slot = slots.get(key)
+      return slot && { entry: slot.entry, freshMs }
     },
 
     load(key, credentialId, read) {

@@ -45,7 +45,6 @@ export const grants = defineSurface('grants', 'Roles on Domains and on the platf
     problems: ['domain_not_found', 'invalid_triple', 'tuple_already_exists'],
     cli: {
       command: 'grants create',
-      custom: true,
       args: ['subject', 'relation'],
       refs: { id: 'domains', subject: 'subjects' },
       columns,
@@ -78,7 +77,6 @@ export const grants = defineSurface('grants', 'Roles on Domains and on the platf
     problems: ['tuple_not_found'],
     cli: {
       command: 'grants delete',
-      custom: true,
       args: ['tuple_id'],
       refs: { id: 'domains', tuple_id: 'grants' },
       confirm: 'yes',
@@ -99,7 +97,6 @@ export const grants = defineSurface('grants', 'Roles on Domains and on the platf
     problems: ['invalid_triple', 'tuple_already_exists'],
     cli: {
       command: 'grants platform create',
-      custom: true,
       args: ['subject', 'relation'],
       refs: { subject: 'subjects' },
       columns,
@@ -131,7 +128,6 @@ export const grants = defineSurface('grants', 'Roles on Domains and on the platf
     problems: ['tuple_not_found', 'last_platform_admin'],
     cli: {
       command: 'grants platform delete',
-      custom: true,
       args: ['tuple_id'],
       refs: { tuple_id: 'grants platform' },
       confirm: 'yes',

@@ -98,7 +98,6 @@ export const groups = defineSurface('groups', 'Subjects that are granted roles t
     problems: ['group_not_found', 'invalid_triple', 'group_full'],
     cli: {
       command: 'groups add-member',
-      custom: true,
       args: ['group_id', 'subject'],
       refs: { ...refs, subject: 'subjects' },
       done: '{subject} is a member of {group_id}.',
@@ -116,7 +115,6 @@ export const groups = defineSurface('groups', 'Subjects that are granted roles t
     problems: ['group_not_found', 'invalid_triple', 'group_member_not_found'],
     cli: {
       command: 'groups remove-member',
-      custom: true,
       args: ['group_id', 'subject'],
       refs: { ...refs, subject: 'subjects' },
       done: '{subject} is no longer a member of the group.',

@@ -6,6 +6,7 @@ import { SHARED_COMPONENTS } from './openapi-components.ts'
 import {
   accessOf,
   isMedia,
+  mayBeStale,
   type AnySchema,
   type CredentialKind,
   type MediaResponse,
@@ -166,7 +167,8 @@ function successOf(shape: AnySchema | MediaResponse | null, operation: Operation
     name,
     { description: describes, schema: { type: 'string' } },
   ])
-  const headers = { ...headersOf(operation), ...Object.fromEntries(own) }
+  const stale = mayBeStale(operation) ? DEGRADED : {}
+  const headers = { ...headersOf(operation), ...stale, ...Object.fromEntries(own) }
   if (shape === null) return { description: 'Done.', headers }
   if (isMedia(shape)) {
     return {
@@ -180,6 +182,16 @@ function successOf(shape: AnySchema | MediaResponse | null, operation: Operation
     headers,
     content: { 'application/json': { schema: components.referTo(shape, 'output') } },
   }
+}
+
+/** Only during an outage. */
+const DEGRADED = {
+  'X-Service-Degraded': {
+    description:
+      'That the answer rests on an earlier decision, since the authorization engine is out of reach: `authorization; since=<instant>`',
+    required: false,
+    schema: { type: 'string' },
+  },
 }
 
 const COMMON_HEADERS = {

@@ -151,6 +151,11 @@ export interface Operation {
   readonly notProvisioned?: ProblemCode
   /** Whether repeating the call is harmless although the method is not GET, PUT or DELETE. */
   readonly idempotent?: true
+  /**
+   * Answers checks, from memory while the engine is out of reach; a cached credential that old will do then (S1
+   * Degradation 2, decisions: Consistency).
+   */
+  readonly bridgesOutages?: true
   /** What a token's scope must allow. Default: `read` for GET, else `write`. */
   readonly access?: 'read' | 'write'
   readonly deprecated?: Deprecation
@@ -175,6 +180,13 @@ export function isMedia(shape: AnySchema | MediaResponse): shape is MediaRespons
 /** What a token's scope must allow: reading for GET, writing for the rest, unless the operation says otherwise. */
 export function accessOf({ access, method }: Pick<Operation, 'access' | 'method'>): 'read' | 'write' {
   return access ?? (method === 'GET' ? 'read' : 'write')
+}
+
+/** Whether its gates, rows or answer may rest on a recent decision while the engine is out of reach: never that of a change. */
+export function mayBeStale(operation: Pick<Operation, 'access' | 'method' | 'gate' | 'bridgesOutages'>): boolean {
+  const { gate, bridgesOutages } = operation
+  const isAsked = gate.anyOf !== undefined || gate.rows !== undefined || bridgesOutages === true
+  return isAsked && accessOf(operation) === 'read'
 }
 
 /** Declares a surface. Keep operation ids as the specification spells them. */

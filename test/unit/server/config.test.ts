@@ -70,6 +70,7 @@ test('nothing said gives the embedded defaults', () => {
       writes: { count: 200, seconds: 1 },
       reads: { count: 5000, seconds: 1 },
     },
+    staleChecks: { ttlMs: 30_000, entriesMax: 10_000 },
     auditRetentionDays: 400,
     logLevel: 'info',
     isDev: false,
@@ -200,6 +201,18 @@ describe('refusals', () => {
     [['--listen', '7443'], '2 --listen must be host:port, with a port from 0 to 65535.'],
     [['--listen', '127.0.0.1:65536'], '2 --listen must be host:port, with a port from 0 to 65535.'],
     [['--listen', '[127.0.0.1]:1'], '2 --listen must be host:port, with a port from 0 to 65535.'],
+    [
+      ['--authz-check-stale-ttl', '30'],
+      '2 --authz-check-stale-ttl must be a duration such as 30s, 1m30s or 500ms, at most 1h, or 0.',
+    ],
+    [
+      ['--authz-check-stale-ttl', '61m'],
+      '2 --authz-check-stale-ttl must be a duration such as 30s, 1m30s or 500ms, at most 1h, or 0.',
+    ],
+    [
+      ['--authz-check-stale-max-entries', '-1'],
+      '2 --authz-check-stale-max-entries must be a whole number from 0 to 1000000.',
+    ],
     [['--env', 'Prod'], '2 --env must be 1 to 16 of a-z and 0-9.'],
     [
       ['--base-url', 'https://x/y'],
@@ -323,4 +336,14 @@ test('help and docs name every flag but the secret one', () => {
   expect(helpText()).not.toContain('--master-key BASE64')
   expect(configurationPage()).toContain('| `--ops-listen` | `SERVICE_OPS_LISTEN` | `ops_listen` | none |')
   expect(configurationPage()).toContain('| (none: a secret) | `SERVICE_MASTER_KEY` | `master_key` |')
+})
+
+test.each([
+  ['0', 0],
+  ['500ms', 500],
+  ['1m30s', 90_000],
+  ['1h', 3_600_000],
+])('the stale checks have the environment names of the specification: %s', (ttl, ttlMs) => {
+  const env = { AUTHZ_CHECK_STALE_TTL: ttl, AUTHZ_CHECK_STALE_MAX_ENTRIES: '7' }
+  expect(parseConfig({ argv: [], env: { HOME: '/home/ana', ...env } }).staleChecks).toEqual({ ttlMs, entriesMax: 7 })
 })

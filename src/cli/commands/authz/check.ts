@@ -1,7 +1,9 @@
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
+import { asTyped } from '../../as-typed.ts'
 import { answerTo, printedCurl } from '../../authz/question.ts'
 import { asking, TRIPLE, tripleOf } from '../../authz/triple.ts'
 import type { Command } from '../../command.ts'
+import { quoted } from '../../curl.ts'
 import { EXIT } from '../../exit-code.ts'
 import { memberOf } from '../../output/members.ts'
 
@@ -21,7 +23,10 @@ export function check(manifest: Manifest): Command {
       if (await printedCurl(session, operation, { body })) return EXIT.ok
       const value = await answerTo(session, operation, body)
       await session.emit(value, { columns: ['decision', 'reason', 'relation_path'] })
-      return memberOf(value, 'decision') === 'allowed' ? EXIT.ok : EXIT.negative
+      if (memberOf(value, 'decision') === 'allowed') return EXIT.ok
+      const why = `Why: ctl authz explain ${given.args.map(quoted).join(' ')}`
+      if (session.io.stdout.isTty) session.note(asTyped(why, session.io))
+      return EXIT.negative
     },
   }
 }

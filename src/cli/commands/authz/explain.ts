@@ -1,4 +1,5 @@
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
+import { asTyped } from '../../as-typed.ts'
 import type { ExplainedCheck } from '../../authz/explanation.ts'
 import { reportLines, type Report } from '../../authz/explanation-report.ts'
 import { referencesIn, strokesFor } from '../../authz/explanation-lines.ts'
@@ -51,7 +52,7 @@ async function show(session: Session, { answer, asked }: Explained, resolver: Re
   }
   session.io.stdout.write(
     reportLines(report)
-      .map((line) => `${line}\n`)
+      .map((line) => `${asTyped(line, session.io)}\n`)
       .join(''),
   )
 }

@@ -61,7 +61,8 @@ async function reportsOf(session: Session, references: readonly string[]): Promi
 /** Whether nobody asked for one of the formats of data. */
 function isPlain({ io, shared }: Session): boolean {
   const format = shared.output ?? io.env['CTL_OUTPUT'] ?? 'table'
-  const isShaped = shared.jq !== undefined || shared.columns !== undefined || shared['no-headers'] === true
+  const { jq, columns, sort, 'no-headers': bare } = shared
+  const isShaped = bare === true || [jq, columns, sort].some((one) => one !== undefined)
   return (format === 'table' || format === 'wide') && !isShaped
 }
 

@@ -1,6 +1,7 @@
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
 import { previewableCommand } from '../../authz/previewable.ts'
 import { asking } from '../../authz/triple.ts'
+import { usageError } from '../../cli-error.ts'
 import type { Command, Given } from '../../command.ts'
 import { CAVEAT, withCaveat } from '../../tuples/caveat-flag.ts'
 import { createEdit } from '../../tuples/edits.ts'
@@ -14,16 +15,17 @@ export function create(manifest: Manifest): Command {
       'ctl tuples create service:ci deployer project:web --caveat within_hours',
     ],
     editsOf: createEdit,
-    retyped: ({ args, flags }) => ({ args, flags: withProject(args[2], withCaveat(flags)) }),
+    retyped: ({ args, flags }) => ({ args, flags: withProject(args.slice(2), withCaveat(flags)) }),
   })
   const { 'caveat-context': _, ...flags } = command.flags ?? {}
   return { ...command, flags: { ...flags, caveat: CAVEAT } }
 }
 
 /** A tuple on a Project lies in that Project. */
-function withProject(resource: string | undefined, flags: Given['flags']): Given['flags'] {
-  const [type, name] = resource?.split(':') ?? []
-  return type === 'project' && name !== undefined && flags['project'] === undefined
-    ? { ...flags, project: name }
-    : flags
+function withProject(resources: readonly string[], flags: Given['flags']): Given['flags'] {
+  const projects = new Set(resources.flatMap((text) => (text.startsWith('project:') ? [text.slice(8)] : [])))
+  const [project, ...others] = projects
+  if (project === undefined || flags['project'] !== undefined) return flags
+  if (others.length > 0) throw usageError('one call creates tuples of one Project', 'Call it once for each.')
+  return { ...flags, project }
 }

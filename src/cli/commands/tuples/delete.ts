@@ -6,7 +6,7 @@ import { deleteEdit } from '../../tuples/edits.ts'
 import { withTupleIds } from '../../tuples/tuple-reference.ts'
 
 export function deleteTuple(manifest: Manifest): Command {
-  const command = previewableCommand(manifest, {
+  return previewableCommand(manifest, {
     operation: asking(manifest, 'DeleteRelationTuple'),
     examples: [
       'ctl tuples delete 7c2a91 --project web',
@@ -16,9 +16,4 @@ export function deleteTuple(manifest: Manifest): Command {
     editsOf: deleteEdit,
     retyped: withTupleIds,
   })
-  return {
-    ...command,
-    description:
-      'A tuple may be given as it is written in files, project:NAME#ROLE@user:NAME, or by its id or six or more digits of either end of that.',
-  }
 }

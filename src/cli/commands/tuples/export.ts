@@ -2,13 +2,12 @@ import { resolve } from 'node:path'
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
 import { openExportSink, type ExportSink } from '../../audit/export-sink.ts'
 import { asking } from '../../authz/triple.ts'
-import { usageError } from '../../cli-error.ts'
 import type { Command, Given } from '../../command.ts'
 import { placeFlag } from '../../derive/derive.ts'
 import { createProgress, type Progress } from '../../progress.ts'
 import { createResolver } from '../../references.ts'
 import type { Session } from '../../session.ts'
-import { listedTuples, type ListedTuple } from '../../tuples/tuple-reference.ts'
+import { currentProject, listedTuples, type ListedTuple } from '../../tuples/tuple-reference.ts'
 import { ROWS_MAX } from '../../tuples/tuple-source.ts'
 import { TUPLE_FORMS, writerOf } from '../../tuples/tuple-writer.ts'
 
@@ -42,14 +41,13 @@ export function exportTuples(manifest: Manifest): Command {
 }
 
 async function run(session: Session, { flags }: Given): Promise<void> {
-  const project = await createResolver(session).fallback('projects', {})
-  if (project === undefined) throw usageError('--project is missing', 'Add --project, or set CTL_PROJECT')
+  const project = await currentProject(createResolver(session))
   const { output } = flags
   const path = typeof output === 'string' ? output : undefined
   const sink = await openExportSink(session.io, path === undefined ? undefined : resolve(session.io.cwd, path))
   const progress = createProgress(session, 'tuples')
   try {
-    const count = await writeAll({ session, project: project.id, flags, sink, progress })
+    const count = await writeAll({ session, project, flags, sink, progress })
     await sink.keep()
     progress.end()
     say(session, count)

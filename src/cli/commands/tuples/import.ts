@@ -10,7 +10,7 @@ import { EXIT, type ExitCode } from '../../exit-code.ts'
 import { isRow } from '../../output/members.ts'
 import { createResolver, type Resolver } from '../../references.ts'
 import type { Session } from '../../session.ts'
-import { resolvedTuple } from '../../tuples/tuple-reference.ts'
+import { currentProject, resolvedTuple } from '../../tuples/tuple-reference.ts'
 import type { Fault, TupleRequest, TupleRow } from '../../tuples/tuple-request.ts'
 import { assertBody, faulty, tuplesFrom } from '../../tuples/tuple-source.ts'
 
@@ -44,19 +44,13 @@ async function run(session: Session, operation: ManifestOperation, given: Given)
   const read = await tuplesFrom(path, session.io)
   if (read.length === 0) return session.note('There is nothing to import.')
   const resolver = createResolver(session)
-  const project_id = await projectId(resolver)
+  const project_id = await currentProject(resolver)
   const rows = await resolvedRows(resolver, { path, rows: read, project_id })
   const body = { tuples: rows.map(({ tuple }) => ({ project_id, ...tuple })) }
   assertBody(path, body)
   if (given.flags['dry-run'] === true) return previewed(session, resolver, body.tuples)
   if (await printedCurl(session, operation, { body })) return
   await send(session, operation, { path, rows, body })
-}
-
-async function projectId(resolver: Resolver): Promise<string> {
-  const project = await resolver.fallback('projects', {})
-  if (project === undefined) throw usageError('--project is missing', 'Add --project, or set CTL_PROJECT')
-  return project.id
 }
 
 interface Reading {

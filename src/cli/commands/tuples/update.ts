@@ -2,7 +2,8 @@ import { ProblemAnswer } from '../../../client/failures.ts'
 import type { Manifest, ManifestOperation } from '../../../shared/contract/manifest-format.ts'
 import { printedCurl } from '../../authz/question.ts'
 import { asking } from '../../authz/triple.ts'
-import { DRY_RUN } from '../../authz/preview.ts'
+import type { Edit } from '../../authz/impact.ts'
+import { DRY_RUN, preview } from '../../authz/preview.ts'
 import { CliError, usageError } from '../../cli-error.ts'
 import type { Command, Given } from '../../command.ts'
 import { quoted } from '../../curl.ts'
@@ -14,7 +15,14 @@ import type { Session } from '../../session.ts'
 import { CAVEAT } from '../../tuples/caveat-flag.ts'
 import type { TupleRequest } from '../../tuples/tuple-request.ts'
 import { caveatOf } from '../../tuples/tuple-rules.ts'
-import { isWritten, listedTuples, writtenTuple, type ListedTuple } from '../../tuples/tuple-reference.ts'
+import {
+  currentProject,
+  isWritten,
+  listedTuples,
+  projectOf,
+  writtenTuple,
+  type ListedTuple,
+} from '../../tuples/tuple-reference.ts'
 
 const changed = (what: string, noun?: string): FlagSpec => ({
   kind: 'text',
@@ -31,7 +39,7 @@ export function update(manifest: Manifest): Command {
     args: [
       {
         name: 'tuple',
-        describe: 'As in files, project:NAME#ROLE@user:NAME; or its id, or 6 or more digits of either end of that',
+        describe: 'Tuple',
         noun: 'tuples',
         required: true,
       },
@@ -62,10 +70,11 @@ async function run(session: Session, operation: ManifestOperation, given: Given)
   const old = await findTuple(session, resolver, text)
   const body = await replacement(resolver, old, given)
   const input = { id: old.id, body }
-  if (given.flags['dry-run'] === true) return previewed(session, resolver, { old, body })
+  const project = await projectOf(resolver, old)
+  if (given.flags['dry-run'] === true) return preview(session, editsOf(input, project), resolver)
   if (await printedCurl(session, operation, input)) return EXIT.ok
   await confirm.confirmChange(session, operation, [{ input, labels: {}, object: { id: old.id, label: text } }])
-  await replace(session, operation, input)
+  await replace(session, operation, { ...input, project })
 }
 
 /** The tuple that was typed. @throws CliError where there is none, or nothing to change. */
@@ -78,10 +87,9 @@ function givenTuple({ args: [text], flags }: Given): string {
 
 async function findTuple(session: Session, resolver: Resolver, text: string): Promise<ListedTuple> {
   if (isWritten(text)) return writtenTuple(session, resolver, text)
-  const project = await resolver.fallback('projects', {})
-  if (project === undefined) throw usageError('--project is missing', 'Add --project, or set CTL_PROJECT')
-  const { id } = await resolver.object('tuples', text, { projects: project.id })
-  for await (const tuple of listedTuples(session, project.id)) if (tuple.id === id) return tuple
+  const project = await currentProject(resolver)
+  const { id } = await resolver.object('tuples', text, { projects: project })
+  for await (const tuple of listedTuples(session, project)) if (tuple.id === id) return tuple
   throw new CliError(`there is no tuple "${text}" in this Project, or you may not see it`, {
     exitCode: EXIT.notFound,
     code: 'reference_not_found',
@@ -105,36 +113,32 @@ function contextOf(caveat: string): TupleRequest['caveat_context'] {
   return caveat === 'none' ? undefined : { caveat_name: caveat }
 }
 
-async function previewed(
-  session: Session,
-  resolver: Resolver,
-  { old, body }: { readonly old: ListedTuple; readonly body: TupleRequest },
-): Promise<ExitCode> {
-  const { preview } = await import('../../authz/preview.ts')
-  const project = old.resource.startsWith('project:')
-    ? old.resource.slice('project:'.length)
-    : (await resolver.fallback('projects', {}))?.id
-  const edits = [
-    { kind: 'tuple', op: 'delete', tuple_id: old.id },
-    { kind: 'tuple', op: 'create', project_id: project, ...body },
-  ]
-  return preview(session, edits, resolver)
-}
-
 interface Replacement {
   readonly id: string
   readonly body: TupleRequest
 }
 
-async function replace(session: Session, operation: ManifestOperation, input: Replacement): Promise<void> {
+function editsOf({ id, body }: Replacement, project_id: string): readonly Edit[] {
+  return [
+    { kind: 'tuple', op: 'delete', tuple_id: id },
+    { kind: 'tuple', op: 'create', project_id, ...body },
+  ]
+}
+
+async function replace(
+  session: Session,
+  operation: ManifestOperation,
+  { id, body, project }: Replacement & { readonly project: string },
+): Promise<void> {
   const caller = await session.caller()
   session.expectOutput()
   try {
-    const { value } = await caller.call(operation, { ...input })
+    const { value } = await caller.call(operation, { id, body })
     await session.emit(value, { columns: operation.cli?.columns ?? [] })
     session.note('Replaced; the new tuple has an id of its own.')
   } catch (error) {
-    if (isHalfDone(error)) session.warn(`the old tuple may be gone. If it is, write the new one: ${creating(input)}`)
+    if (isHalfDone(error))
+      session.warn(`the old tuple may be gone. If it is, write the new one: ${creating(body, project)}`)
     throw error
   }
 }
@@ -144,8 +148,8 @@ function isHalfDone(error: unknown): boolean {
   return !(error instanceof ProblemAnswer) || error.status >= 500 || error.code === 'tuple_not_found'
 }
 
-function creating({ body }: Replacement): string {
-  const caveat = caveatOf(body)
-  const words = [body.subject, body.relation, body.resource].map(quoted).join(' ')
+function creating(tuple: TupleRequest, project: string): string {
+  const caveat = caveatOf(tuple)
+  const words = [tuple.subject, tuple.relation, tuple.resource, '--project', project].map(quoted).join(' ')
   return `ctl tuples create ${words}${caveat === '' ? '' : ` --caveat ${quoted(caveat)}`}`
 }

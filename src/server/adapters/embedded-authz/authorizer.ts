@@ -12,6 +12,7 @@ import type { Datastore } from '../../ports/datastore.ts'
 import { createSettingsCache } from './domain-settings.ts'
 import { followTuples, type LoadedTuples } from './follow-tuples.ts'
 import { createHomes } from './homes.ts'
+import { createKeptIndex, type KeptIndexDeps } from './kept-index.ts'
 import { createEmbeddedLookups } from './lookups.ts'
 import { answered, decided, serverConditions, type Needs } from './server-conditions.ts'
 import { createTupleRules, type TupleRules } from './tuple-rules.ts'
@@ -20,6 +21,8 @@ export interface EmbeddedAuthorizerDeps {
   readonly datastore: Datastore
   /** Not started yet: its start loads the tuples. */
   readonly changeFeed: ChangeFeed
+  /** Where the index is kept between two runs; nowhere by default. */
+  readonly kept?: Pick<KeptIndexDeps, 'path' | 'warn'>
 }
 
 /** The authorizer, with what else its index answers. */
@@ -27,6 +30,8 @@ export interface EmbeddedAuthorizer extends Authorizer, TupleRules {
   readonly lookups: AuthzLookups
   /** What the index holds, for metrics; zeros until the feed has loaded it. Unknown tuples are those that the schema does not have. */
   stats(): { readonly tuples: number; readonly objects: number; readonly unknownTuples: number }
+  /** Keeps the index for the next start where that is due; at the end of the run whenever anything changed. */
+  keep(when: 'often' | 'end'): Promise<void>
 }
 
 const DENIED: Decision = Object.freeze({ allowed: false, reason: 'insufficient_relation' })
@@ -40,8 +45,10 @@ const ALLOWED_BY_TUPLES: Decision = Object.freeze({ ...ALLOWED, isUnconditional:
  * Decides from an index of every tuple in memory. The index follows the change feed and answers only within its lease:
  * a replica that is cut off says `authz_unavailable` rather than go on granting (decisions: Consistency).
  */
-export function createEmbeddedAuthorizer({ datastore, changeFeed }: EmbeddedAuthorizerDeps): EmbeddedAuthorizer {
-  const currentTuples = followTuples(SERVICE_MODEL, changeFeed)
+export function createEmbeddedAuthorizer(deps: EmbeddedAuthorizerDeps): EmbeddedAuthorizer {
+  const { datastore, changeFeed } = deps
+  const kept = deps.kept && createKeptIndex({ ...deps.kept, datastore, model: SERVICE_MODEL })
+  const { current: currentTuples, keep } = followTuples(SERVICE_MODEL, changeFeed, kept)
   const settings = createSettingsCache(datastore)
   const paths = pathsOf(SERVICE_MODEL)
   const homeIn = createHomes(SERVICE_MODEL)
@@ -79,11 +86,12 @@ export function createEmbeddedAuthorizer({ datastore, changeFeed }: EmbeddedAuth
     domainOf: (reference) => homeIn(usableTuples().index, reference),
     pathOf: (resourceType, relation) => paths.get(`${resourceType}#${relation}`) ?? [],
     hasRelation: (resourceType, relation) => SERVICE_MODEL.type(resourceType)?.askable.has(relation) ?? false,
+    keep,
     stats() {
       const tuples = currentTuples()
       if (tuples === undefined) return { tuples: 0, objects: 0, unknownTuples: 0 }
       const { index, unknownTuples } = tuples
-      return { tuples: index.edges.size, objects: index.objects.size, unknownTuples }
+      return { tuples: index.tuples, objects: index.objects.size, unknownTuples }
     },
   }
 }

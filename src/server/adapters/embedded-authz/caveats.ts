@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js'
-import { UNKNOWN, VIOLATED, YES, type Verdict } from '../../../shared/authz/engine/verdict.ts'
+import { compileCaveat } from '../../../shared/authz/caveats/caveat-program.ts'
+import { UNKNOWN, type Verdict } from '../../../shared/authz/engine/verdict.ts'
 import type { CaveatModel } from '../../../shared/authz/model.ts'
 import type { CaveatFacts } from '../../ports/authorizer.ts'
 import type { DomainSettings } from './domain-settings.ts'
@@ -10,43 +11,50 @@ interface Known {
   readonly settings: DomainSettings | undefined
 }
 
-/** Where the value of each field comes from: facts about the caller and the moment, and the settings of the tuple's Domain. */
+/**
+ * Where the value of each field comes from: facts about the caller and the moment, and the settings of the tuple's
+ * Domain. Undefined for a value that is not known.
+ */
 const FIELDS: { readonly [field: string]: (known: Known) => unknown } = {
-  now: ({ facts }) => facts.nowMs,
-  source_ip: ({ facts }) => facts.sourceIp,
+  now: ({ facts }) => timestamp(facts.nowMs),
+  source_ip: ({ facts }) => ipAddress(facts.sourceIp),
   acr: ({ facts }) => facts.acr,
-  auth_time: ({ facts }) => facts.authTimeMs,
+  auth_time: ({ facts }) => (facts.authTimeMs === undefined ? undefined : timestamp(facts.authTimeMs)),
   trusted_networks: ({ settings }) => settings?.trustedNetworks,
   business_hours: ({ settings }) => settings?.businessHours,
   strong_acr: ({ settings }) => settings?.strongAcr,
 }
 
 /**
- * The schema's caveats by name, said in this language; `undefined` when a value that they need is not known. The text of
- * the caveats in the schema says the same in CEL, for SpiceDB.
- */
-const PREDICATES: { readonly [caveat: string]: (known: Known) => boolean | undefined } = {
-  within_hours: ({ facts, settings }) => settings?.businessHours?.contains(facts.nowMs),
-  from_network: ({ facts, settings }) => settings && isInNetworks(facts.sourceIp, settings.trustedNetworks),
-  strong_auth: ({ facts, settings }) => (facts.acr === undefined ? undefined : settings?.strongAcr.includes(facts.acr)),
-}
-
-/**
- * Tells whether the caveat holds. A field that is not known, or not among `allowed`, leaves it unknown: values come from
- * the server alone (decisions: Caveats).
+ * Evaluates the caveat as the schema says it, over what the server knows. A field that is not known, or not among
+ * `allowed`, leaves it unknown whatever the expression makes of the others: values come from the server alone
+ * (decisions: Caveats).
  */
 export function caveatVerdict(caveat: CaveatModel, known: Known, allowed: ReadonlySet<string> | undefined): Verdict {
+  const values: Record<string, unknown> = {}
   for (const { name: field } of caveat.parameters) {
-    if (allowed !== undefined && !allowed.has(field)) return UNKNOWN
-    if (FIELDS[field]?.(known) === undefined) return UNKNOWN
+    const value = allowed === undefined || allowed.has(field) ? FIELDS[field]?.(known) : undefined
+    if (value === undefined) return UNKNOWN
+    values[field] = value
   }
-  const holds = PREDICATES[caveat.name]?.(known)
-  if (holds === undefined) return UNKNOWN
-  return holds ? YES : VIOLATED
+  return compileCaveat(caveat).evaluate(values).verdict
 }
 
-function isInNetworks(address: string | undefined, networks: DomainSettings['trustedNetworks']): boolean | undefined {
-  if (address === undefined || !ipaddr.isValid(address)) return undefined
-  const parsed = ipaddr.process(address)
-  return networks.some(([network, bits]) => network.kind() === parsed.kind() && parsed.match(network, bits))
+/** Tells the verdicts of one answer, each worked out once: what the server knows stays the same throughout. */
+export function caveatVerdicts(facts: CaveatFacts, allowed: ReadonlySet<string> | undefined) {
+  const told = new Map<CaveatModel, Map<DomainSettings | undefined, Verdict>>()
+  return (caveat: CaveatModel, settings: DomainSettings | undefined): Verdict => {
+    const bySettings = told.get(caveat) ?? new Map<DomainSettings | undefined, Verdict>()
+    const verdict = bySettings.get(settings) ?? caveatVerdict(caveat, { facts, settings }, allowed)
+    told.set(caveat, bySettings.set(settings, verdict))
+    return verdict
+  }
+}
+
+const timestamp = (ms: number): string => new Date(ms).toISOString()
+
+/** The address without zone, one of IPv4 mapped into IPv6 as IPv4: so networks are written. */
+function ipAddress(text: string | undefined): string | undefined {
+  const address = text?.replace(/%.*$/, '')
+  return address !== undefined && ipaddr.isValid(address) ? ipaddr.process(address).toString() : undefined
 }

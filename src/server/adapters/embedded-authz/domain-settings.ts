@@ -1,13 +1,14 @@
 import ipaddr from 'ipaddr.js'
 import { problem } from '../../../shared/problems.ts'
 import type { Datastore } from '../../ports/datastore.ts'
-import { businessHoursTest, type BusinessHoursTest } from './business-hours.ts'
+import { businessHoursValue, type BusinessHoursValue } from './business-hours.ts'
 
-/** What caveats read of a Domain. */
+/** What caveats read of a Domain, in their own terms. */
 export interface DomainSettings {
-  readonly trustedNetworks: readonly [ipaddr.IPv4 | ipaddr.IPv6, number][]
+  /** `address/bits`. */
+  readonly trustedNetworks: readonly string[]
   /** Undefined when the Domain has none. */
-  readonly businessHours: BusinessHoursTest | undefined
+  readonly businessHours: BusinessHoursValue | undefined
   readonly strongAcr: readonly string[]
 }
 
@@ -57,8 +58,14 @@ async function read(datastore: Datastore, domainId: string): Promise<DomainSetti
     })
   if (row === undefined) return NO_SETTINGS
   return {
-    trustedNetworks: row.trusted_networks.filter((network) => ipaddr.isValidCIDR(network)).map(ipaddr.parseCIDR),
-    businessHours: row.business_hours === null ? undefined : businessHoursTest(row.business_hours),
+    trustedNetworks: row.trusted_networks.filter((network) => ipaddr.isValidCIDR(network)).map(networkText),
+    businessHours: row.business_hours === null ? undefined : businessHoursValue(row.business_hours),
     strongAcr: row.strong_acr,
   }
+}
+
+/** In the one spelling that expressions read: ours takes shorter ones. */
+function networkText(network: string): string {
+  const [address, bits] = ipaddr.parseCIDR(network)
+  return `${address.toString()}/${bits}`
 }

@@ -1,39 +1,82 @@
-import { Checker } from '../../../shared/authz/engine/checker.ts'
-import { TupleIndex } from '../../../shared/authz/engine/tuple-index.ts'
+import { AsyncResource } from 'node:async_hooks'
 import type { Model } from '../../../shared/authz/model.ts'
-import type { TupleColumns } from '../../../shared/authz/tuple.ts'
 import type { ChangeFeed } from '../../ports/change-feed.ts'
+import type { Db } from '../../ports/datastore.ts'
+import type { KeptIndex } from './kept-index.ts'
 import { loadTuples } from './load-tuples.ts'
+import { applyChange, noTuples, type LoadedTuples } from './loaded-tuples.ts'
 
-/** Every tuple of one revision, and how many of them the schema does not have: those grant nothing. */
-export interface LoadedTuples {
-  readonly index: TupleIndex
-  readonly checker: Checker
-  unknownTuples: number
+export type { LoadedTuples }
+
+/** The tuples as the feed brings them. */
+export interface FollowedTuples {
+  /** Undefined until the feed has loaded them. */
+  readonly current: () => LoadedTuples | undefined
+  /** Keeps them in the file when so much has changed that the next start would be slow, or when this is the end of the run. */
+  readonly keep: (when: 'often' | 'end') => Promise<void>
 }
 
-/** Gives the tuples as the feed has brought them; undefined until it has loaded them. */
-export type CurrentTuples = () => LoadedTuples | undefined
+/** Fewer tuples are read from the datastore in a moment: no file is written for them. */
+const KEPT_MIN = 5_000
+/** Changes after which the file is written anew while the server runs: this many, and a tenth of the tuples. */
+const CHANGES_MIN = 20_000
 
-/** Keeps an index equal to the tuples in the datastore: read whole when the feed says so, changed by each change after that. */
-export function followTuples(model: Model, changeFeed: ChangeFeed): CurrentTuples {
+/**
+ * Keeps an index equal to the tuples in the datastore: read whole when the feed says so, changed by each change after that.
+ * `kept` is asked for it at the start only: a feed that lost its place must not end up where it came from.
+ */
+export function followTuples(model: Model, changeFeed: ChangeFeed, kept?: KeptIndex): FollowedTuples {
   let current: LoadedTuples | undefined
+  let last = Promise.resolve()
+  let isKeeping = false
+
+  async function load(snapshot: Db, revision: bigint): Promise<LoadedTuples> {
+    const restored = current === undefined ? await kept?.restore(snapshot, revision) : undefined
+    if (restored !== undefined) return restored
+    const loaded = noTuples(model)
+    await loadTuples(snapshot, (tuple, made) => {
+      if (loaded.index.touch(tuple, made) === 'unknown') loaded.unknownTuples++
+      loaded.unsavedChanges++
+    })
+    return loaded
+  }
+
+  function isDue({ index, unsavedChanges }: LoadedTuples, when: 'often' | 'end'): boolean {
+    if (index.edges.size < KEPT_MIN) return false
+    return unsavedChanges > (when === 'end' ? 0 : Math.max(CHANGES_MIN, index.edges.size / 10))
+  }
+
+  async function keepNow(when: 'often' | 'end'): Promise<void> {
+    const revision = changeFeed.revision()
+    if (kept === undefined || current === undefined || revision < 0n || !isDue(current, when)) return
+    await kept.save(current, revision)
+  }
+
+  /** One after another: they write the same file. */
+  function keep(when: 'often' | 'end'): Promise<void> {
+    last = last.then(() => keepNow(when))
+    return last
+  }
+
+  /** In the background, outside of the transaction whose change is being applied. */
+  const keepOften = AsyncResource.bind(() => {
+    if (isKeeping) return
+    isKeeping = true
+    void keep('often').finally(() => {
+      isKeeping = false
+    })
+  })
+
   changeFeed.subscribe(
     (change) => {
       if (current === undefined) return
-      if (change.kind === 'tuple_touched') touch(current, change.payload, Number(change.revision))
-      if (change.kind === 'tuple_deleted') current.index.remove(change.payload)
+      applyChange(current, change)
+      if (kept !== undefined && isDue(current, 'often')) keepOften()
     },
-    async (snapshot) => {
-      const index = new TupleIndex(model)
-      const loaded = { index, checker: new Checker(index), unknownTuples: 0 }
-      await loadTuples(snapshot, (tuple, revision) => touch(loaded, tuple, revision))
-      current = loaded
+    async (snapshot, revision) => {
+      current = await load(snapshot, revision)
     },
   )
-  return () => current
-}
 
-function touch(loaded: LoadedTuples, tuple: TupleColumns, revision: number): void {
-  if (loaded.index.touch(tuple, revision) === 'unknown') loaded.unknownTuples++
+  return { current: () => current, keep }
 }

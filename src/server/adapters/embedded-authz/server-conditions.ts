@@ -2,7 +2,7 @@ import { UndecidableError, type ConditionVerdict } from '../../../shared/authz/e
 import { NO, YES } from '../../../shared/authz/engine/verdict.ts'
 import { problem } from '../../../shared/problems.ts'
 import type { CaveatFacts } from '../../ports/authorizer.ts'
-import { caveatVerdict } from './caveats.ts'
+import { caveatVerdicts } from './caveats.ts'
 import type { SettingsCache } from './domain-settings.ts'
 
 /** What caveats may read of the moment and the caller. */
@@ -34,14 +34,14 @@ const READS_AT_ONCE = 8
 export function serverConditions(settings: SettingsCache, { facts, allowedFacts }: AskedFacts): ServerConditions {
   let needs: Set<string> | undefined
   let wereAsked = false
+  const verdictOf = caveatVerdicts(facts, allowedFacts)
   return {
     holds({ caveat, domainId, expiresAtMs }) {
       wereAsked = true
       if (expiresAtMs <= facts.nowMs) return NO
       if (caveat === undefined) return YES
       if (domainId !== null && !settings.has(domainId)) (needs ??= new Set()).add(domainId)
-      const known = { facts, settings: domainId === null ? undefined : settings.get(domainId) }
-      return caveatVerdict(caveat, known, allowedFacts)
+      return verdictOf(caveat, domainId === null ? undefined : settings.get(domainId))
     },
     get needs() {
       return needs

@@ -9,9 +9,18 @@ import { order } from './migrations/0003-order.ts'
 import { auditChains } from './migrations/0004-audit-chains.ts'
 import { signingKeyRotation } from './migrations/0005-signing-key-rotation.ts'
 import { tupleStates } from './migrations/0006-tuple-states.ts'
+import { authzIndexMarks } from './migrations/0007-authz-index-marks.ts'
 
 /** Every migration, in order. */
-const MIGRATIONS: readonly Migration[] = [foundation, signingKeys, order, auditChains, signingKeyRotation, tupleStates]
+const MIGRATIONS: readonly Migration[] = [
+  foundation,
+  signingKeys,
+  order,
+  auditChains,
+  signingKeyRotation,
+  tupleStates,
+  authzIndexMarks,
+]
 
 /** Key of the advisory lock that one migrator holds; any fixed number that nothing else uses. */
 const MIGRATION_LOCK = 7_210_443_001

@@ -48,7 +48,7 @@ export function compileCaveat(caveat: CaveatModel, places: CaveatPlaces = NOWHER
 function createProgram(caveat: CaveatModel, places: CaveatPlaces): CaveatProgram {
   const { types, expression } = checkCaveat(caveat, places)
   const meter = createMeter(COST_MAX)
-  const evaluate = planned(expression, meter)
+  let evaluate: Evaluation | undefined
 
   /** Undefined when a value does not fit its parameter. */
   function convert(values: Readonly<Record<string, unknown>>): Map<string, CelInput> | undefined {
@@ -67,6 +67,7 @@ function createProgram(caveat: CaveatModel, places: CaveatPlaces): CaveatProgram
       if (given === undefined) return UNDECIDED
       meter.reset()
       const missing = new Set<string>()
+      evaluate ??= planned(expression, meter)
       const result = evaluate(variables(types.keys(), given, missing))
       if (typeof result === 'boolean') return result ? HOLDS : FAILS
       return missing.size === 0
@@ -95,7 +96,10 @@ function variables(
   return bindings
 }
 
-function planned(expression: Expression, meter: Meter): (bindings: Record<string, CelInput>) => unknown {
+type Evaluation = (bindings: Record<string, CelInput>) => unknown
+
+/** Takes a while, so that schemas of which little is asked are loaded without. */
+function planned(expression: Expression, meter: Meter): Evaluation {
   const env = celEnv({
     registry: IP_REGISTRY,
     funcs: [...textFunctions(), ...timeFunctions(), ...ownFunctions(meter)],

@@ -74,12 +74,16 @@ const INT_MIN = -(2n ** 63n)
 const INT_MAX = 2n ** 63n - 1n
 const UINT_MAX = 2n ** 64n - 1n
 
+/** Parts within parts. Chains of `+` count as such, those of `&&` and `||` hardly. */
+const DEPTH_MAX = 1_000
+
 /**
  * Works out the type of an expression over the given variables.
  * @throws ExpressionError where a name is unknown or a value of the wrong type.
  */
 export function checkExpression({ expr, sourceInfo }: Parsed, variables: Scope): StaticType {
   const unifier = createUnifier()
+  let depth = 0
 
   function fail(node: Expression, reason: string): never {
     throw new ExpressionError(sourceInfo?.positions[String(node.id)] ?? 0, reason)
@@ -87,6 +91,14 @@ export function checkExpression({ expr, sourceInfo }: Parsed, variables: Scope):
 
   function typeOfNode(node: Expression | undefined, scope: Scope): StaticType {
     if (node === undefined) return DYN
+    if (depth === DEPTH_MAX) fail(node, `expected at most ${DEPTH_MAX} parts within each other`)
+    depth++
+    const type = typeOfKind(node, scope)
+    depth--
+    return type
+  }
+
+  function typeOfKind(node: Expression, scope: Scope): StaticType {
     const { exprKind } = node
     switch (exprKind.case) {
       case 'constExpr':

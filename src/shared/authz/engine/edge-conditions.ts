@@ -1,5 +1,6 @@
 import type { CaveatModel } from '../model.ts'
 import { grownColumn } from './columns.ts'
+import { ImageError, type ConditionImage, type EdgeImage } from './index-image.ts'
 
 /** What a tuple of an edge depends on. */
 export interface Condition {
@@ -54,6 +55,13 @@ export class EdgeConditions {
     return this.#byEdge.size
   }
 
+  /** Tuples that share their edge with another one. */
+  get extraTuples(): number {
+    let extra = 0
+    for (const alternatives of this.#byEdge.values()) extra += sizeOf(alternatives) - 1
+    return extra
+  }
+
   /** Lowest revision among the edge's tuples. */
   firstRevision(edge: number): number {
     return this.#revisions[edge] ?? 0
@@ -85,6 +93,20 @@ export class EdgeConditions {
 
   forget(edge: number): void {
     this.#byEdge.delete(edge)
+  }
+
+  /** A copy of the revisions of so many edges, and what lies beside them. */
+  image(edges: number): { readonly revisions: Uint32Array; readonly conditions: EdgeImage[] } {
+    return { revisions: this.#revisions.slice(0, edges), conditions: Array.from(this.#byEdge, edgeImage) }
+  }
+
+  /** Takes over what `image` gave. Must be new. @throws ImageError for a caveat that there is not. */
+  adopt(revisions: Uint32Array, conditions: readonly EdgeImage[], caveats: ReadonlyMap<string, CaveatModel>): void {
+    this.#revisions = revisions.slice()
+    for (const { edge, plain, conditions: held } of conditions) {
+      const { unconditional, revision } = plain === undefined ? UNBOUND : { unconditional: true, revision: plain }
+      this.#byEdge.set(edge, { unconditional, revision, conditions: held.map((each) => heldCondition(each, caveats)) })
+    }
   }
 
   grow(capacity: number): void {
@@ -129,4 +151,19 @@ function withBinding(before: Alternatives, { condition, revision }: Binding): Al
 function isSame(a: HeldCondition, b: HeldCondition): boolean {
   if (a.revision !== b.revision || a.expiresAtMs !== b.expiresAtMs || a.domainId !== b.domainId) return false
   return a.context === b.context || JSON.stringify(a.context) === JSON.stringify(b.context)
+}
+
+function edgeImage([edge, { unconditional, revision: plain, conditions }]: [number, Alternatives]): EdgeImage {
+  const held = conditions.map(({ caveat, domainId, context, expiresAtMs, revision }): ConditionImage => {
+    const until = expiresAtMs === Infinity ? {} : { expiresAtMs }
+    return { ...(caveat && { caveat: caveat.name }), domainId, ...(context && { context }), ...until, revision }
+  })
+  return { edge, ...(unconditional && { plain }), conditions: held }
+}
+
+function heldCondition(image: ConditionImage, caveats: ReadonlyMap<string, CaveatModel>): HeldCondition {
+  const { caveat: name, domainId, context, expiresAtMs = Infinity, revision } = image
+  const caveat = name === undefined ? undefined : caveats.get(name)
+  if (name !== undefined && caveat === undefined) throw new ImageError(`there is no caveat "${name}"`)
+  return { caveat, domainId, context, expiresAtMs, revision }
 }

@@ -57,6 +57,20 @@ export class ObjectTable extends RowSlots {
     this.releaseRow(row)
   }
 
+  /** Objects whose ids are no UUIDs. */
+  names(): [object: number, id: string][] {
+    return [...this.#names]
+  }
+
+  /** Takes over what `copyRows` and `names` gave. The table must be new. */
+  adopt(rows: Int32Array, names: Iterable<readonly [object: number, id: string]>): void {
+    for (const [object, id] of names) {
+      this.#names.set(object, id)
+      this.#named.set(nameKey(rows[object * this.fields] ?? 0, id), object)
+    }
+    this.adoptRows(rows)
+  }
+
   /** Index of the object's type. */
   typeOf(row: number): number {
     return this.cell(row, TYPE)

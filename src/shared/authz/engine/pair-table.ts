@@ -40,6 +40,11 @@ export class PairTable extends RowSlots {
     this.releaseRow(row)
   }
 
+  /** Takes over what `copyRows` gave. The table must be new. */
+  adopt(rows: Int32Array): void {
+    this.adoptRows(rows)
+  }
+
   a(row: number): number {
     return this.cell(row, A)
   }

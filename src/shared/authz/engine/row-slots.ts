@@ -31,6 +31,7 @@ export abstract class RowSlots {
   protected tags = new Uint8Array(slotsFor(FIRST_CAPACITY))
   /** Meaningless where the tag is `EMPTY`. */
   protected slots = new Int32Array(this.tags.length)
+  readonly #reserved: number
   #used: number
   readonly #removed: number[] = []
 
@@ -38,6 +39,7 @@ export abstract class RowSlots {
   constructor(fields: number, reserved: number) {
     this.fields = fields
     this.rows = new Int32Array(FIRST_CAPACITY * fields).fill(BLANK)
+    this.#reserved = reserved
     this.#used = reserved
   }
 
@@ -47,6 +49,27 @@ export abstract class RowSlots {
 
   setCell(row: number, field: number, value: number): void {
     this.rows[row * this.fields + field] = value
+  }
+
+  /** A copy of all rows, in use or not. */
+  copyRows(): Int32Array {
+    return this.rows.slice(0, this.#used * this.fields)
+  }
+
+  /** How many rows a copy holds. */
+  rowsOf(copy: Int32Array): number {
+    return copy.length / this.fields
+  }
+
+  /** Takes over what `copyRows` gave. The table must be new. */
+  protected adoptRows(rows: Int32Array): void {
+    this.#used = Math.max(this.#reserved, this.rowsOf(rows))
+    this.#resize(nextCapacity(this.#used), rows)
+    this.#placeAll()
+    for (let row = this.#reserved; row < this.#used; row++) {
+      if (this.cell(row, 0) === BLANK) this.#removed.push(row)
+    }
+    this.size = this.#used - this.#reserved - this.#removed.length
   }
 
   /** Hash of a row in use, of any 32 bits. */
@@ -96,12 +119,19 @@ export abstract class RowSlots {
   }
 
   #grow(): void {
-    this.capacity = nextCapacity(this.capacity)
-    this.rows = grownColumn(this.rows, this.capacity * this.fields, BLANK)
+    this.#resize(nextCapacity(this.capacity), this.rows)
+    if (slotsFor(this.capacity) !== this.slots.length) this.#placeAll()
+  }
+
+  #resize(capacity: number, rows: Int32Array): void {
+    this.capacity = capacity
+    this.rows = grownColumn(rows, capacity * this.fields, BLANK)
+  }
+
+  #placeAll(): void {
     const length = slotsFor(this.capacity)
-    if (length === this.slots.length) return
     this.slots = new Int32Array(length)
     this.tags = new Uint8Array(length)
-    for (let row = 0; row < this.#used; row++) if (this.isPlaced(row)) this.place(row)
+    for (let row = this.#reserved; row < this.#used; row++) if (this.isPlaced(row)) this.place(row)
   }
 }

@@ -3,6 +3,7 @@ import type { Askable, Model, RelationModel, TypeModel } from '../model.ts'
 import type { TupleColumns } from '../tuple.ts'
 import { EdgeChains, NONE, type Heads } from './edge-chains.ts'
 import { EdgeConditions, type Binding, type Condition } from './edge-conditions.ts'
+import { ImageError, type IndexImage } from './index-image.ts'
 import { ObjectRevisions, REVISION_MAX } from './object-revisions.ts'
 import { ObjectTable } from './object-table.ts'
 import { PairTable } from './pair-table.ts'
@@ -82,6 +83,34 @@ export class TupleIndex {
     if (taken === 'last') this.#removeEdge(edge)
     else if (taken === 'taken') this.#forgetRevisions(edge)
     return taken === 'absent' ? 'unchanged' : 'changed'
+  }
+
+  /** How many tuples there are. */
+  get tuples(): number {
+    return this.edges.size + this.conditions.extraTuples
+  }
+
+  /** A copy of everything, to be taken over by an index of the same schema. */
+  image(): IndexImage {
+    const edges = this.edges.copyRows()
+    return {
+      objects: this.objects.copyRows(),
+      sets: this.sets.copyRows(),
+      edges,
+      names: this.objects.names(),
+      ...this.conditions.image(this.edges.rowsOf(edges)),
+    }
+  }
+
+  /** Takes over an image of an index of the same schema. This one must be empty. @throws ImageError */
+  adopt({ objects, sets, edges, revisions, names, conditions }: IndexImage): void {
+    this.objects.adopt(objects, names)
+    this.sets.adopt(sets)
+    this.edges.adopt(edges)
+    if (revisions.length !== this.edges.rowsOf(edges)) throw new ImageError('edges and revisions differ in number')
+    this.conditions.adopt(revisions, conditions, this.#model.caveats)
+    this.conditions.grow(this.edges.capacity)
+    for (const [object, id] of names) if (id === ALL) this.#wildcards[this.objects.typeOf(object)] = object
   }
 
   /** Whether the object may have tuples of the relation. False is certain. */

@@ -1,6 +1,7 @@
 import { findRule } from '../find-rule.ts'
-import type { Model } from '../model.ts'
+import type { CaveatModel, Model } from '../model.ts'
 import type { TupleColumns } from '../tuple.ts'
+import { ContextError, requireKnown } from './conditions.ts'
 import { describeMismatch } from './describe-mismatch.ts'
 import type { Failure } from './failure.ts'
 import { parseRelationship, type Relationship } from './parse-relationship.ts'
@@ -48,7 +49,17 @@ function readOne(model: Model, text: string, seen: Set<string>): Relationship {
   seen.add(name)
   const found = findRule(model, columnsOf(relationship))
   if ('reason' in found) throw describeMismatch(model, relationship, found)
+  requireContext(found.rule.caveat, relationship)
   return relationship
+}
+
+function requireContext(caveat: CaveatModel | undefined, { context, offsets }: Relationship): void {
+  if (caveat === undefined || context === undefined) return
+  try {
+    requireKnown(caveat, context)
+  } catch (error) {
+    throw error instanceof ContextError ? new TextFault(offsets.caveat, error.message) : error
+  }
 }
 
 /** The relationship in the columns of a registry. */

@@ -4,6 +4,8 @@ import { parseContext, parseRelationship, type Relationship } from './parse-rela
 export interface Assertion {
   readonly relationship: Relationship
   readonly context: Readonly<Record<string, unknown>>
+  /** Where the values begin. */
+  readonly contextOffset: number
 }
 
 const WITH = ' with '
@@ -11,8 +13,9 @@ const WITH = ' with '
 /** Parses `document:plan#view@user:anne` and `… with {"limit": 1}`, without blanks around. @throws TextFault */
 export function parseAssertion(text: string): Assertion {
   const cut = text.indexOf(WITH)
-  if (cut < 0) return { relationship: parseRelationship(text), context: {} }
+  if (cut < 0) return { relationship: parseRelationship(text), context: {}, contextOffset: text.length }
   const relationship = parseRelationship(text.slice(0, cut).trimEnd())
   const json = text.slice(cut + WITH.length)
-  return { relationship, context: json.trim() === 'null' ? {} : parseContext(json, cut + WITH.length) }
+  const contextOffset = cut + WITH.length
+  return { relationship, context: json.trim() === 'null' ? {} : parseContext(json, contextOffset), contextOffset }
 }

@@ -4,10 +4,10 @@ import { NO_OBJECT } from '../engine/object-table.ts'
 import { TupleIndex } from '../engine/tuple-index.ts'
 import { UNKNOWN, YES } from '../engine/verdict.ts'
 import type { Outcome } from '../explanation.ts'
-import type { Model } from '../model.ts'
+import type { Model, TypeModel } from '../model.ts'
 import { columnsOf } from './load-relationships.ts'
 import type { Relationship } from './parse-relationship.ts'
-import type { ObjectRelation, SubjectReference } from './references.ts'
+import { nameOf, type ObjectRelation, type SubjectReference } from './references.ts'
 
 /** Asks over the relationships of one file. */
 export interface Questions {
@@ -23,18 +23,21 @@ export function createQuestions(model: Model, relationships: readonly Relationsh
   for (const relationship of relationships) index.touch(columnsOf(relationship), 0)
   const checker = new Checker(index)
 
+  const numberOf = (type: TypeModel, id: string): number => index.objects.find(type.index, id, 0)
+
   function put(resource: ObjectRelation, asker: SubjectReference): Question | undefined {
     const resourceType = model.type(resource.type)
     const subjectType = model.type(asker.type)
     const asked = resourceType?.askable.get(resource.relation)
-    const userset = subjectType?.askable.get(asker.relation)
     if (resourceType === undefined || subjectType === undefined || asked === undefined) return undefined
+    const userset = subjectType.askable.get(asker.relation)
     if (asker.relation !== '' && userset === undefined) return undefined
-    const object = index.objects.find(resourceType.index, resource.id, 0)
-    const subject = index.objects.find(subjectType.index, asker.id, 0)
-    if (object !== NONE) return { subjectType, subject, asked, resource: object, userset }
-    const isItself = subject === NONE && resourceType === subjectType && resource.id === asker.id
-    return { subjectType, subject: isItself ? NO_OBJECT : subject, asked, resource: NO_OBJECT, userset }
+    const object = numberOf(resourceType, resource.id)
+    if (object !== NONE)
+      return { subjectType, subject: numberOf(subjectType, asker.id), asked, resource: object, userset }
+    const isItself = nameOf({ ...resource, relation: '' }) === nameOf({ ...asker, relation: '' })
+    const subject = isItself ? NO_OBJECT : numberOf(subjectType, asker.id)
+    return { subjectType, subject, asked, resource: NO_OBJECT, userset }
   }
 
   return {

@@ -59,9 +59,11 @@ function requireSchema(
 
 function parseRoot(source: SourceLines, { faults, warnings }: Reader): YAMLMap | undefined {
   const [first, second] = documentsOf(source, faults)
-  for (const { message, pos } of (first?.errors ?? []).slice(0, YAML_ERRORS_MAX)) {
-    faults.push({ ...source.at(pos[0]), kind: 'yaml', message: `expected YAML: ${lowerFirst(message)}` })
-  }
+  const errors = (first?.errors ?? []).map(({ message, pos }): FileFault => {
+    return { ...source.at(pos[0]), kind: 'yaml', message: `expected YAML: ${lowerFirst(message)}` }
+  })
+  faults.push(...new Map(errors.map((error) => [`${error.line}: ${error.message}`, error])).values())
+  faults.splice(YAML_ERRORS_MAX)
   if (faults.length > 0 || first === undefined) return undefined
   if (second !== undefined) {
     const message = 'only the first YAML document of the file is read'

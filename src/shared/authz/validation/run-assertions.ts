@@ -1,6 +1,7 @@
 import { UndecidableError, type ConditionVerdict, type Question } from '../engine/checker.ts'
 import type { Outcome } from '../explanation.ts'
 import type { Model } from '../model.ts'
+import { ContextError } from './conditions.ts'
 import type { Failure, Warning } from './failure.ts'
 import { parseAssertion, type Assertion } from './parse-assertion.ts'
 import type { Questions } from './questions.ts'
@@ -76,6 +77,7 @@ function runOne(
     const message = `expected ${expected}, found ${outcome}`
     return { message, expected, found: outcome, because: question === undefined ? [] : run.explain(question, holds) }
   } catch (error) {
+    if (error instanceof ContextError) throw new TextFault(assertion.contextOffset, error.message)
     if (!(error instanceof UndecidableError)) throw error
     return { message: `expected ${expected}, found no answer: ${error.message}`, because: [] }
   }

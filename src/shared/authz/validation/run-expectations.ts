@@ -71,30 +71,37 @@ const named = (wildcard: FoundWildcard, nameFor: (id: string) => string): FoundW
 })
 
 function compare({ relation, subjects }: WrittenExpectation, found: ReadonlyMap<string, Computed>): Fault[] {
-  const faults: Fault[] = []
-  const listed = new Set<string>()
-  const say = (text: SourceText, message: string): void =>
-    void faults.push({ ...text.at, kind: 'validation', text: text.text.trim(), message, because: [] })
-  for (const text of subjects) {
-    try {
-      const expected = parseExpectedSubject(text.text)
-      listed.add(expected.name)
-      for (const message of differences(expected, found.get(expected.name))) say(text, message)
-    } catch (error) {
-      if (!(error instanceof TextFault)) throw error
-      faults.push(faultAt(text, error))
-    }
-  }
+  const read = subjects.map((text) => ({ text, expected: readSubject(text) }))
+  const faults = read.flatMap(({ text, expected }) => {
+    if ('message' in expected) return [expected]
+    return differences(expected, found).map((message) => faultOf(text, message))
+  })
+  // What could not be read may name any of those that are not listed.
+  if (read.some(({ expected }) => 'message' in expected)) return faults
+  const listed = new Set(read.flatMap(({ expected }) => ('name' in expected ? [expected.name] : [])))
   const others = [...found.values()].filter(({ name }) => !listed.has(name))
-  for (const other of others.slice(0, FAILURES_MAX))
-    say(relation, `expected no further subject, found ${lineOf(other)}`)
-  if (others.length > FAILURES_MAX)
-    say(relation, `expected no further subject, found ${others.length - FAILURES_MAX} more`)
-  return faults
+  const told = others.slice(0, FAILURES_MAX).map((other) => `expected no further subject, found ${lineOf(other)}`)
+  const more = others.length - told.length
+  if (more > 0) told.push(`expected no further subject, found ${more} more`)
+  return [...faults, ...told.map((message) => faultOf(relation, message))]
 }
 
-function differences(expected: ExpectedSubject, found: Computed | undefined): string[] {
-  if (found === undefined) return [`expected ${expected.name} among the subjects, found it is not`]
+const faultOf = (text: SourceText, message: string): Fault => {
+  return { ...text.at, kind: 'validation', text: text.text.trim(), message, because: [] }
+}
+
+function readSubject(text: SourceText): ExpectedSubject | Fault {
+  try {
+    return parseExpectedSubject(text.text)
+  } catch (error) {
+    if (error instanceof TextFault) return faultAt(text, error)
+    throw error
+  }
+}
+
+function differences(expected: ExpectedSubject, all: ReadonlyMap<string, Computed>): string[] {
+  const found = all.get(expected.name)
+  if (found === undefined) return [`expected ${expected.name} among the subjects, found ${someOf([...all.keys()])}`]
   const { name, through, exceptions } = expected
   const messages: string[] = []
   const ways = [...found.found.through].toSorted()
@@ -124,6 +131,14 @@ const isSame = (a: readonly string[], b: readonly string[]): boolean =>
 const listOf = (ways: readonly string[]): string =>
   ways.length === 0 ? 'nothing' : ways.map((way) => `<${way}>`).join('/')
 const braced = (names: readonly string[]): string => (names.length === 0 ? 'exceptions' : `{${names.join(', ')}}`)
+
+const SHOWN_MAX = 5
+
+function someOf(names: readonly string[]): string {
+  if (names.length === 0) return 'none'
+  const more = names.length - SHOWN_MAX
+  return `${names.toSorted().slice(0, SHOWN_MAX).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+}
 
 /** As it would be written. */
 function lineOf({ name, found }: Computed): string {

@@ -1,8 +1,8 @@
-import type { ConditionVerdict } from '../engine/checker.ts'
 import { compileSchema } from '../language/compile.ts'
 import { parseSchema } from '../language/parser.ts'
 import { SchemaError, type Position } from '../language/schema-error.ts'
 import type { Model } from '../model.ts'
+import { conditionsUnder } from './conditions.ts'
 import type { Failure, Warning } from './failure.ts'
 import { loadRelationships } from './load-relationships.ts'
 import { createQuestions } from './questions.ts'
@@ -52,7 +52,7 @@ export function validateFile({ file, written, schema, nowMs }: Validation): File
   const run = {
     model: compiled,
     questions: createQuestions(compiled, live),
-    conditions: conditionsAt(nowMs),
+    conditions: (context: Readonly<Record<string, unknown>>) => conditionsUnder(nowMs, context),
     explain: () => [],
   }
   const asserted = runAssertions(run, written.assertions)
@@ -61,10 +61,13 @@ export function validateFile({ file, written, schema, nowMs }: Validation): File
     relationships: relationships.length,
     assertions: written.assertions.length,
     validations: written.expectations.length,
-    failures: [...asserted.failures, ...compared].map((failure) => ({ ...failure, file })),
-    warnings: [...warnings, ...asserted.warnings.map((warning) => ({ ...warning, file }))],
+    failures: inOrder([...asserted.failures, ...compared]).map((failure) => ({ ...failure, file })),
+    warnings: inOrder([...warnings, ...asserted.warnings.map((warning) => ({ ...warning, file }))]),
   })
 }
+
+const inOrder = <T extends Position>(failures: readonly T[]): T[] =>
+  failures.toSorted((a, b) => a.line - b.line || a.column - b.column)
 
 /** The report of a file whose YAML is wrong. */
 export function reportFaults(file: string, { faults, warnings }: ValidationFile): FileReport {
@@ -93,9 +96,3 @@ function compile({ file, text, locate }: SchemaText): Model | Failure {
     return { ...locate(error.position), file, kind: 'schema', text: line, message, because: [] }
   }
 }
-
-const conditionsAt =
-  (_nowMs: number) =>
-  (_context: Readonly<Record<string, unknown>>): ConditionVerdict =>
-  () =>
-    2

@@ -57,6 +57,7 @@ function setUp({ decision, homes = {}, readsPlatform = false, isRemote = false }
     about: unused,
     denied: (reason) => void denials.push(reason),
     header: unused,
+    degraded: () => undefined,
     page: unused,
   }
   const check = (body: { subject: string; caveat_context?: Record<string, unknown> }) =>

@@ -1,6 +1,5 @@
-import ipaddr from 'ipaddr.js'
 import { describe, expect, test } from 'vitest'
-import { businessHoursTest } from '../../../../../src/server/adapters/embedded-authz/business-hours.ts'
+import { businessHoursValue } from '../../../../../src/server/adapters/embedded-authz/business-hours.ts'
 import { caveatVerdict } from '../../../../../src/server/adapters/embedded-authz/caveats.ts'
 import type { DomainSettings } from '../../../../../src/server/adapters/embedded-authz/domain-settings.ts'
 import type { CaveatFacts } from '../../../../../src/server/ports/authorizer.ts'
@@ -10,8 +9,8 @@ import { SERVICE_MODEL } from '../../../../../src/shared/authz/service-model.ts'
 const ANSWERS = { [YES]: 'holds', [VIOLATED]: 'does not hold', [UNKNOWN]: 'is not known' }
 
 const settings = {
-  trustedNetworks: ['10.1.0.0/16', '2001:db8::/32'].map(ipaddr.parseCIDR),
-  businessHours: businessHoursTest({ time_zone: 'Europe/Berlin', days: [1, 2, 3, 4, 5], from: '09:00', to: '17:30' }),
+  trustedNetworks: ['10.1.0.0/16', '2001:db8::/32'],
+  businessHours: businessHoursValue({ time_zone: 'Europe/Berlin', days: [1, 2, 3, 4, 5], from: '09:00', to: '17:30' }),
   strongAcr: ['gold', 'platinum'],
 }
 
@@ -53,7 +52,7 @@ describe('within_hours', () => {
 
   const nights = {
     ...settings,
-    businessHours: businessHoursTest({ time_zone: 'UTC', days: [5, 7], from: '22:00', to: '06:00' }),
+    businessHours: businessHoursValue({ time_zone: 'UTC', days: [5, 7], from: '22:00', to: '06:00' }),
   }
   test.each([
     ['2026-03-06T21:59:00Z', 'does not hold', 'Friday before the start'],
@@ -68,7 +67,7 @@ describe('within_hours', () => {
   })
 
   test('is not known where the Domain has no hours, or hours in a place that nobody knows', () => {
-    const lost = businessHoursTest({ time_zone: 'Middle-earth/Shire', days: [1], from: '09:00', to: '17:00' })
+    const lost = businessHoursValue({ time_zone: 'Middle-earth/Shire', days: [1], from: '09:00', to: '17:00' })
     expect(told('within_hours', {}, { ...settings, businessHours: undefined })).toBe('is not known')
     expect(told('within_hours', {}, { ...settings, businessHours: lost })).toBe('is not known')
   })

@@ -53,7 +53,7 @@ const histories = tupleTexts('any').chain((texts) => {
   return fc.array(step, { minLength: 10, maxLength: 120 })
 })
 
-test('after any touches and removals an index answers as one that was filled with what is left', () => {
+test('after any touches and removals an index, or one made from its image, answers as one filled with what is left', () => {
   fc.assert(
     fc.property(histories, (history) => {
       const grown = engineOf(SCHEMA, [])
@@ -72,10 +72,23 @@ test('after any touches and removals an index answers as one that was filled wit
       expect(answers(grown.ask)).toEqual(answers(fresh.ask))
       expect(sizes(grown.index)).toEqual(sizes(fresh.index))
       expect(firstRevisions(grown.index)).toEqual(firstRevisionsOf(left))
+      const copy = engineOf(SCHEMA, [])
+      // What a file gives back.
+      copy.index.adopt({ ...grown.index.image(), ...JSON.parse(JSON.stringify(jsonOf(grown.index))) })
+      expect(answers(copy.ask)).toEqual(answers(fresh.ask))
+      expect(sizes(copy.index)).toEqual(sizes(fresh.index))
+      expect(firstRevisions(copy.index)).toEqual(firstRevisionsOf(left))
+      for (const text of left.keys()) expect(copy.index.remove(tuple(text))).toBe('changed')
+      expect(sizes(copy.index)).toEqual({ objects: 0, sets: 0, edges: 0, conditions: 0 })
     }),
     { numRuns: depth({ ci: 150, deep: 5_000 }) },
   )
 })
+
+function jsonOf(index: TupleIndex) {
+  const { names, conditions } = index.image()
+  return { names, conditions }
+}
 
 const TYPES = ['user', 'group', 'folder', 'file']
 const NAMES = TYPES.flatMap((type) => [0, 1, 2, 3].map((at) => `${type}:${type}-${at}`))

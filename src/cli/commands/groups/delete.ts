@@ -1,0 +1,28 @@
+import type { Manifest } from '../../../shared/contract/manifest-format.ts'
+import type { Edit } from '../../authz/impact.ts'
+import { previewableCommand } from '../../authz/previewable.ts'
+import { asking } from '../../authz/triple.ts'
+import type { Command } from '../../command.ts'
+import type { Target } from '../../derive/plan.ts'
+import { memberOf } from '../../output/members.ts'
+import type { Session } from '../../session.ts'
+
+export function deleteGroup(manifest: Manifest): Command {
+  return previewableCommand(manifest, {
+    operation: asking(manifest, 'DeleteGroup'),
+    examples: ['ctl groups delete ops', 'ctl groups delete ops --dry-run'],
+    editsOf: lostMemberships,
+  })
+}
+
+/** What its members have through a group is what its deletion takes. */
+async function lostMemberships({ input }: Target, session: Session): Promise<readonly Edit[]> {
+  const { value } = await (await session.caller()).call(session.operation('GetGroup'), input)
+  const members = memberOf(value, 'members')
+  return (Array.isArray(members) ? members : []).map((subject: unknown) => ({
+    kind: 'membership',
+    op: 'delete',
+    group: `group:${String(input['group_id'])}`,
+    subject,
+  }))
+}

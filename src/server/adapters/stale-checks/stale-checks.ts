@@ -1,0 +1,97 @@
+import { Problem } from '../../../shared/problems.ts'
+import type { Authorizer, CheckQuery, Decision, Home } from '../../ports/authorizer.ts'
+import { createLastKnown } from './last-known.ts'
+
+export interface StaleChecksOptions {
+  /** How long an answer may be given again; 0 for never. */
+  readonly ttlMs: number
+  /** Answers kept. */
+  readonly entriesMax: number
+}
+
+/** A decision that tuples alone made, and when it was made last. */
+interface KnownDecision {
+  readonly decision: Decision
+  readonly atMs: number
+}
+
+/**
+ * Answers checks from memory while the engine is out of reach (S1 Degradation 2): exactly the question that was decided
+ * within the TTL, by tuples alone, where the query says that a recent answer will do and names no facts. Everything else
+ * stays `authz_unavailable`. Costs a fresh decision one entry in a map.
+ *
+ * Where an object lies is remembered beside it, since what a caller may be told depends on that; objects do not move.
+ */
+export function withStaleChecks<A extends Authorizer>(authorizer: A, { ttlMs, entriesMax }: StaleChecksOptions): A {
+  if (ttlMs === 0 || entriesMax === 0) return authorizer
+  const decisions = createLastKnown<KnownDecision>(entriesMax)
+  const homes = createLastKnown<string | null>(entriesMax)
+  let unavailableSinceMs: number | undefined
+
+  function decided(query: CheckQuery, decision: Decision): Decision {
+    unavailableSinceMs = undefined
+    const key = keyOf(query)
+    if (decision.isUnconditional === true) decisions.keep(key, { decision, atMs: query.facts.nowMs })
+    else decisions.drop(key)
+    return decision
+  }
+
+  /** @throws the failure, unless it is an outage that a recent answer may bridge. */
+  function bridge(query: CheckQuery, failure: unknown): Decision {
+    if (!isOutage(failure)) throw failure
+    const { nowMs } = query.facts
+    unavailableSinceMs ??= nowMs
+    if (query.mayBeStale !== true || (query.allowedFacts?.size ?? 0) > 0) throw failure
+    const known = decisions.get(keyOf(query))
+    if (known === undefined || Math.abs(nowMs - known.atMs) > ttlMs) throw failure
+    return { ...known.decision, staleSinceMs: unavailableSinceMs }
+  }
+
+  function located(reference: string, home: Home): Home {
+    if (home !== undefined && homes.get(reference) === undefined) homes.keep(reference, home)
+    return home
+  }
+
+  function recall(reference: string, failure: unknown): Home {
+    const home = isOutage(failure) ? homes.get(reference) : undefined
+    if (home === undefined) throw failure
+    return home
+  }
+
+  return {
+    ...authorizer,
+    check(query) {
+      try {
+        const decision = authorizer.check(query)
+        if (!(decision instanceof Promise)) return decided(query, decision)
+        return decision.then(
+          (late) => decided(query, late),
+          (failure: unknown) => bridge(query, failure),
+        )
+      } catch (failure) {
+        return bridge(query, failure)
+      }
+    },
+    domainOf(reference) {
+      try {
+        const home = authorizer.domainOf(reference)
+        if (!(home instanceof Promise)) return located(reference, home)
+        return home.then(
+          (late) => located(reference, late),
+          (failure: unknown) => recall(reference, failure),
+        )
+      } catch (failure) {
+        return recall(reference, failure)
+      }
+    },
+  }
+}
+
+/** Tuples alone decide what is kept, so that nothing else of the question matters; no part of one that was decided holds a space. */
+function keyOf({ subject, relation, resource, wantPath }: CheckQuery): string {
+  return `${wantPath ? 'path' : ''} ${subject} ${relation} ${resource}`
+}
+
+function isOutage(failure: unknown): boolean {
+  return failure instanceof Problem && failure.code === 'authz_unavailable'
+}

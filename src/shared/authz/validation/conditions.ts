@@ -1,0 +1,56 @@
+import { conditionVerdict } from '../caveats/condition-verdict.ts'
+import { ConversionError, convertValue } from '../caveats/convert-value.ts'
+import { valueType } from '../caveats/value-type.ts'
+import type { ConditionVerdict } from '../engine/checker.ts'
+import type { CaveatModel } from '../model.ts'
+
+type Context = Readonly<Record<string, unknown>>
+
+/** A value is not of the type that the parameter of a caveat has. */
+export class ContextError extends Error {
+  constructor(reason: string) {
+    super(reason)
+    this.name = 'ContextError'
+  }
+}
+
+/**
+ * Tells how far tuples count at an instant, given the values that come with a question.
+ * @throws ContextError, from the verdict, for a value that does not fit a caveat that is asked.
+ */
+export function conditionsUnder(nowMs: number, context: Context): ConditionVerdict {
+  const holds = conditionVerdict({ nowMs, context })
+  const fitting = new Set<CaveatModel>()
+  return (condition) => {
+    const { caveat } = condition
+    if (caveat !== undefined && !fitting.has(caveat)) {
+      requireFitting(caveat, context)
+      fitting.add(caveat)
+    }
+    return holds(condition)
+  }
+}
+
+/** @throws ContextError for a value of a parameter that is not of its type. Names that are no parameters are passed over. */
+export function requireFitting({ parameters }: CaveatModel, context: Context): void {
+  for (const { name, type: text } of parameters) {
+    const type = valueType(text)
+    if (type === undefined || !Object.hasOwn(context, name)) continue
+    try {
+      convertValue(type, context[name])
+    } catch (error) {
+      if (!(error instanceof ConversionError)) throw error
+      throw new ContextError(`${error.message} for "${name}", found ${JSON.stringify(context[name])}`)
+    }
+  }
+}
+
+/** @throws ContextError for a name that is no parameter of the caveat, too. */
+export function requireKnown(caveat: CaveatModel, context: Context): void {
+  const names = caveat.parameters.map(({ name }) => name)
+  const unknown = Object.keys(context).find((name) => !names.includes(name))
+  if (unknown !== undefined) {
+    throw new ContextError(`expected values for ${names.join(', ')} of "${caveat.name}", found one for "${unknown}"`)
+  }
+  requireFitting(caveat, context)
+}
