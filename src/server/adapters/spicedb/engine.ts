@@ -7,6 +7,7 @@ import type { AuthzReconciler } from '../../ports/authz-reconciler.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import type { LeaderJob } from '../../ports/leadership.ts'
 import type { TupleMirror } from '../../ports/tuple-mirror.ts'
+import { createSettingsCache, type SettingsCache } from '../embedded-authz/domain-settings.ts'
 import { createTupleRules, type TupleRules } from '../embedded-authz/tuple-rules.ts'
 import type { FollowedFeed } from '../postgres/change-feed.ts'
 import { createSpicedbAuthorizer } from './authorizer.ts'
@@ -56,7 +57,8 @@ export function createSpicedbEngine({ spicedb: plain, datastore, feed, log }: Sp
   const spicedb = watchSpicedb(plain)
   const follower = followToken(feed)
   const shared = { model, datastore, spicedb }
-  const decisionDeps = { ...shared, freshness: () => follower.token() }
+  const settings = followSettings(datastore, feed)
+  const decisionDeps = { ...shared, settings, freshness: () => follower.token() }
   const authorizer = createSpicedbAuthorizer(decisionDeps)
   const mirror = createMirror({ ...shared, feed })
   const reconciler = createReconciler({ ...shared, mirror })
@@ -103,6 +105,18 @@ async function refuseSecondCaveats(datastore: Datastore): Promise<void> {
     1,
     `SpiceDB keeps one caveat for a subject, relation and resource, and ${bindings} of them have several here: leave one each before moving.`,
   )
+}
+
+/** The settings of Domains, until one changes. */
+function followSettings(datastore: Datastore, feed: FollowedFeed): SettingsCache {
+  const settings = createSettingsCache(datastore)
+  feed.subscribe(
+    ({ kind }) => {
+      if (kind === 'domain_changed') settings.drop()
+    },
+    async () => settings.drop(),
+  )
+  return settings
 }
 
 /** Tells SpiceDB of tuples that processes write which know of none, while a deployment moves from one engine to the other. */
