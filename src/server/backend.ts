@@ -18,6 +18,7 @@ import { SERVICE_MODEL } from '../shared/authz/service-model.ts'
 import type { Config } from './config.ts'
 import { openEngine, type Engine } from './open-engine.ts'
 import { openStorage, type StorageHooks } from './open-storage.ts'
+import type { AuthzInsight } from './ports/authz-insight.ts'
 import type { Authorizer } from './ports/authorizer.ts'
 import type { AuthzLookups } from './ports/authz-lookups.ts'
 import type { AuthzReconciler } from './ports/authz-reconciler.ts'
@@ -39,6 +40,8 @@ export interface Backend {
   readonly engine: Engine
   readonly authorizer: Authorizer
   readonly lookups: AuthzLookups
+  /** Undefined where the engine cannot tell. */
+  readonly insight: AuthzInsight | undefined
   /** Undefined where the engine has no copy of its own of the tuples. */
   readonly reconciler: AuthzReconciler | undefined
   readonly unitOfWork: UnitOfWork
@@ -116,7 +119,7 @@ async function prepareSchema(datastore: Datastore, { masterKey }: Config, log: L
 
 type Changing = Pick<
   Backend,
-  'feed' | 'engine' | 'authorizer' | 'lookups' | 'reconciler' | 'unitOfWork' | 'clock' | 'ids' | 'candidacy'
+  'feed' | 'engine' | 'authorizer' | 'lookups' | 'insight' | 'reconciler' | 'unitOfWork' | 'clock' | 'ids' | 'candidacy'
 >
 
 /** The change feed, what follows it, the unit of work that feeds it, and the same for a leader. */
@@ -145,6 +148,7 @@ async function openChanges(
     openSeat: (onHint) => place.openSeat(onHint),
     takeTerm: (signal) => takeTerm(terms, signal),
   }
-  const { authorizer, lookups, reconciler } = engine
-  return { ...sources, feed, engine, authorizer, lookups, reconciler, unitOfWork: unitOfWorkOver(datastore), candidacy }
+  const { authorizer, lookups, insight, reconciler } = engine
+  const unitOfWork = unitOfWorkOver(datastore)
+  return { ...sources, feed, engine, authorizer, lookups, insight, reconciler, unitOfWork, candidacy }
 }

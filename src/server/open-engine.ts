@@ -8,6 +8,7 @@ import { adoptLeftovers } from './adapters/postgres/leftovers.ts'
 import { BootError } from './boot-error.ts'
 import type { Config } from './config.ts'
 import type { Authorizer } from './ports/authorizer.ts'
+import type { AuthzInsight } from './ports/authz-insight.ts'
 import type { AuthzLookups } from './ports/authz-lookups.ts'
 import type { AuthzReconciler } from './ports/authz-reconciler.ts'
 import type { Datastore } from './ports/datastore.ts'
@@ -18,6 +19,7 @@ import type { TupleMirror } from './ports/tuple-mirror.ts'
 export interface Engine {
   readonly authorizer: Authorizer
   readonly lookups: AuthzLookups
+  readonly insight?: AuthzInsight
   readonly rules: TupleRules
   /** Of engines with a copy of their own of the tuples: what keeps it equal to the registry. */
   readonly mirror?: TupleMirror
@@ -27,9 +29,8 @@ export interface Engine {
   readonly ping?: () => Promise<void>
   /** Makes it ready to answer, once the change feed is started. @throws BootError in one sentence. */
   prepare(): Promise<void>
-  /** Keeps what makes the next start faster, where there is such a thing. */
-  readonly keep?: (when: 'end') => Promise<void>
-  close(): void
+  /** Keeps for the next start what makes it quicker. */
+  close(): Promise<void>
 }
 
 export interface EngineGround {
@@ -39,8 +40,10 @@ export interface EngineGround {
   readonly log: Logger
 }
 
+type EngineConfig = Pick<Config, 'spicedb' | 'storage' | 'dataDir'>
+
 /** Opens the engine that the configuration names. What SpiceDB needs is loaded only where there is one. */
-export async function openEngine(config: Config, ground: EngineGround): Promise<Engine> {
+export async function openEngine(config: EngineConfig, ground: EngineGround): Promise<Engine> {
   const { spicedb } = config
   if (spicedb === undefined) return embeddedEngine(ground, keptIndexPath(config))
   const { openSpicedb } = await import('./adapters/spicedb/client.ts')
@@ -54,7 +57,7 @@ export async function openEngine(config: Config, ground: EngineGround): Promise<
 }
 
 /** Beside the embedded datastore, or on each replica's own disk; nowhere for a datastore in memory (decision 0013). */
-function keptIndexPath({ storage, dataDir }: Config): string | undefined {
+function keptIndexPath({ storage, dataDir }: EngineConfig): string | undefined {
   return storage.kind === 'memory' ? undefined : join(dataDir, 'authz-index')
 }
 
@@ -65,13 +68,13 @@ function embeddedEngine({ datastore, feed, log }: EngineGround, indexPath: strin
   return {
     authorizer,
     lookups: authorizer.lookups,
+    insight: authorizer.insight,
     rules: authorizer,
     async prepare() {
       const tuples = await adoptLeftovers(datastore, feed)
       if (tuples > 0) log.info({ tuples }, 'settled tuples that SpiceDB had not been told of')
     },
-    keep: (when) => authorizer.keep(when),
-    close: () => undefined,
+    close: () => authorizer.keep('end'),
   }
 }
 

@@ -252,8 +252,7 @@ function closeServer(server: HttpServer): Promise<void> {
 
 async function closeBackend({ feed, signer, engine, datastore }: Backend): Promise<void> {
   feed.stop()
-  engine.close()
   signer.stop()
-  await engine.keep?.('end')
+  await engine.close()
   await datastore.close()
 }

@@ -110,6 +110,12 @@ const LINES: readonly (readonly [line: string, offered: readonly string[]])[] = 
   ['ctl grants create ', ['group:ops', 'me', 'service:build bot', "user:o'hara $(reboot)"]],
   ['ctl grants create "service:bu', ['service:build bot']],
   ['ctl grants create service:build\\ b', ['service:build bot']],
+  [
+    'ctl authz check me read ',
+    ['domain:default', 'group:ops', 'node:db-1', 'node:old-1', 'node:web-1', 'platform', 'project:web'],
+  ],
+  ['ctl authz who-can read pro', ['project:web']],
+  ['ctl tuples create me viewer pl', ['platform']],
   ['ctl nodes show -o ', []],
   ['ctl nodes show --url http://127.0.0.1:1 w', []],
   ['ctl serve ', []],

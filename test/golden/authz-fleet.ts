@@ -63,6 +63,12 @@ const memberOfOps = (outcome: string, condition: Readonly<Record<string, unknown
     ],
   })
 
+const OPERATE = named('permission', 'denied', {
+  object: DEFAULT,
+  name: 'operate',
+  parts: [named('relation', 'denied', { object: DEFAULT, name: 'operator' }), { kind: 'hidden', parts: [] }],
+})
+
 const DENIED = {
   decision: 'denied',
   reason: 'insufficient_relation',
@@ -72,13 +78,7 @@ const DENIED = {
     named('arrow', 'denied', {
       object: WEB,
       name: 'domain->operate',
-      parts: [
-        named('permission', 'denied', {
-          object: DEFAULT,
-          name: 'operate',
-          parts: [named('relation', 'denied', { object: DEFAULT, name: 'operator' }), { kind: 'hidden', parts: [] }],
-        }),
-      ],
+      parts: [named('tuple', 'denied', { object: WEB, name: 'domain', subject: DEFAULT, parts: [OPERATE] })],
     }),
   ]),
   remedies: [

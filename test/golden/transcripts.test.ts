@@ -107,6 +107,8 @@ const SCRIPTS: Readonly<Record<string, readonly Scripted[]>> = {
     { line: 'ctl authz lookup-resources service:build read node', exit: 0 },
     { line: 'ctl authz lookup-resources service:build read node -o name', exit: 0 },
     { line: 'ctl authz lookup-subjects service read node:web-1', exit: 0 },
+    { line: 'ctl authz lookup-subjects usr read node:web-1', exit: 2 },
+    { line: 'ctl authz lookup-resources me read nodes', exit: 2 },
     { line: 'ctl authz reconcile', exit: 0 },
   ],
   tuples: [

@@ -1,5 +1,8 @@
 import pino from 'pino'
-import { createEmbeddedAuthorizer } from '../../src/server/adapters/embedded-authz/authorizer.ts'
+import {
+  createEmbeddedAuthorizer,
+  type EmbeddedAuthorizer,
+} from '../../src/server/adapters/embedded-authz/authorizer.ts'
 import { masterKeyOf } from '../../src/server/adapters/keyring/master-key.ts'
 import { openRing } from '../../src/server/adapters/keyring/open-keyring.ts'
 import { createKeyring, createSecretStore } from '../../src/server/adapters/keyring/ring.ts'
@@ -11,6 +14,7 @@ import { createUuidV7 } from '../../src/server/adapters/system/uuid-v7.ts'
 import { createApp } from '../../src/server/http/app.ts'
 import type { AuditQueue } from '../../src/server/http/audit-queue.ts'
 import type { MountedSurface } from '../../src/server/http/request-context.ts'
+import type { Authorizer } from '../../src/server/ports/authorizer.ts'
 import type { ChangeFeed } from '../../src/server/ports/change-feed.ts'
 import type { Clock, IdSource } from '../../src/server/ports/clock.ts'
 import type { CredentialResolver } from '../../src/server/ports/credential-resolver.ts'
@@ -26,6 +30,7 @@ export interface ControlPlaneParts {
   readonly ids: IdSource
   readonly clock: Clock
   readonly feed: ChangeFeed
+  readonly authorizer: EmbeddedAuthorizer
   readonly unitOfWork: UnitOfWork
   readonly keyring: Keyring
   readonly secrets: SecretStore
@@ -36,6 +41,8 @@ export interface ControlPlaneParts {
 export interface UnderTest {
   readonly surfaces: readonly MountedSurface[]
   readonly resolvers?: readonly CredentialResolver[]
+  /** Stands before the engine at the edge. */
+  readonly authorizer?: Authorizer
 }
 
 /** An answer as it came over the socket. */
@@ -85,14 +92,14 @@ export async function startControlPlane(
   const keyring = createKeyring(ring)
   const secrets = createSecretStore(ring)
   const signer = await openSigner({ datastore, secrets, clock })
-  const parts = { datastore, ids, clock, feed, unitOfWork, keyring, secrets, signer }
-  const { surfaces, resolvers = [] } = make(parts)
+  const parts = { datastore, ids, clock, feed, authorizer, unitOfWork, keyring, secrets, signer }
+  const { surfaces, resolvers = [], authorizer: asked = authorizer } = make(parts)
   const callers = knownCallers()
   const audited: AuditEntry[] = []
   const app = createApp({
     surfaces,
     resolvers: [...resolvers, callers.resolver],
-    authorizer,
+    authorizer: asked,
     unitOfWork,
     audit: keepIn(audited),
     keyring,

@@ -83,8 +83,8 @@ export async function startTenancy(
   more: (parts: ControlPlaneParts) => UnderTest = () => ({ surfaces: [] }),
 ): Promise<Tenancy> {
   const plane = await startControlPlane(await store.open(), (parts) => {
-    const { surfaces, resolvers = [] } = more(parts)
-    return { surfaces: [...tenancySurfaces(parts), ...surfaces], resolvers }
+    const { surfaces, ...others } = more(parts)
+    return { surfaces: [...tenancySurfaces(parts), ...surfaces], ...others }
   })
   const home = plane.ids.next()
   const own = newDomain(home, { slug: 'home', display_name: 'Home' }, new Date(START_MS))

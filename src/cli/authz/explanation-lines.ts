@@ -63,13 +63,34 @@ interface Branch {
   readonly parts: readonly Branch[]
 }
 
-/** The tree without steps that say nothing: the operator of a permission, and an arrow that reaches one object. */
-function tidied(node: Explanation, through?: string): Branch {
+/**
+ * The tree without steps that say nothing: the operator of a permission, an arrow that leads to one object, and what is
+ * held by one tuple, which says so itself.
+ */
+function tidied(node: Explanation): Branch {
+  const direct = reachedBy(node) ?? heldBy(node)
+  if (direct !== undefined) return { ...tidied(direct), through: throughOf(node) }
   const only = onlyPart(node)
-  if (node.kind === 'arrow' && only !== undefined && isNamed(only)) return tidied(only, node.name?.split('->')[0])
   const isOperator = isNamed(node) && only?.kind === 'union' && only.omitted === undefined
   const { parts } = isOperator ? only : node
-  return { node, through, parts: parts.map((part) => tidied(part)) }
+  return { node, through: undefined, parts: parts.map(tidied) }
+}
+
+/** The question at the one end of an arrow: `operate` on its Domain of `domain->operate`. */
+function reachedBy(node: Explanation): Explanation | undefined {
+  const edge = node.kind === 'arrow' ? onlyPart(node) : undefined
+  const end = edge?.kind === 'tuple' && edge.condition === undefined ? onlyPart(edge) : undefined
+  return end !== undefined && isNamed(end) ? end : undefined
+}
+
+/** The one tuple by which a relation is held. */
+function heldBy(node: Explanation): Explanation | undefined {
+  const only = node.kind === 'relation' && node.outcome !== 'denied' ? onlyPart(node) : undefined
+  return only?.kind === 'tuple' ? only : undefined
+}
+
+function throughOf({ kind, name = '' }: Explanation): string | undefined {
+  return kind === 'arrow' ? name.split('->')[0] : undefined
 }
 
 function onlyPart({ parts }: Explanation): Explanation | undefined {

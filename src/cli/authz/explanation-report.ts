@@ -45,9 +45,9 @@ function missingLines({ tree, decision }: Report): readonly string[] {
   const names = [...new Set(missing.flatMap(([, fields]) => [...fields]))].join(',')
   return [
     ...missing.map(
-      ([caveat, fields]) => `The caveat ${harmless(caveat)} was not told ${harmless([...fields].join(', '))}.`,
+      ([caveat, fields]) => `The caveat ${harmless(caveat)} was not told: ${harmless([...fields].join(', '))}.`,
     ),
-    `What the server knows of them may be used with --facts ${harmless(names)}.`,
+    `Let it use what the server knows of that: --facts ${harmless(names)}`,
   ]
 }
 

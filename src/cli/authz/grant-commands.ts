@@ -59,9 +59,6 @@ function collectProjects(node: Explanation, found: Map<string, string>): void {
   for (const part of node.parts) collectProjects(part, found)
 }
 
-/** `project->manage` on an object leads to its Project, and so does its edge. */
-function projectBeside({ kind, name = '', subject, parts }: Explanation): string | undefined {
-  if (kind === 'tuple' && name === 'project') return subject
-  const to = parts.length === 1 ? parts[0]?.object : undefined
-  return kind === 'arrow' && name.startsWith('project->') && to?.startsWith('project:') === true ? to : undefined
+function projectBeside({ kind, name, subject }: Explanation): string | undefined {
+  return kind === 'tuple' && name === 'project' ? subject : undefined
 }

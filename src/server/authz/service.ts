@@ -36,12 +36,12 @@ export interface AuthzDeps {
  */
 export function createAuthz(deps: AuthzDeps): Handlers<typeof authz> {
   const { authorizer, lookups, insight, reconciler, writing } = deps
-  const telling = createTelling(authorizer)
+  const telling = createTelling(authorizer, { mayBeStale: false })
   const finding = lookups && createLookupAnswers(lookups, telling)
   const explain = insight && createExplain({ authorizer, insight, telling })
   const impact = insight && writing && createImpact({ insight, telling, resolveEdits: createResolveEdits(writing) })
   return {
-    PostAuthzCheck: createCheck(authorizer, telling),
+    PostAuthzCheck: createCheck(authorizer, createTelling(authorizer, { mayBeStale: true })),
     PostAuthzLookupResources: (ctx, { body }) => provisioned(finding).resources(ctx, body),
     PostAuthzLookupSubjects: (ctx, { body }) => provisioned(finding).subjects(ctx, body),
     PostAuthzExplain: (ctx, { body }) => provisioned(explain)(ctx, body),

@@ -15,10 +15,11 @@ export interface Telling {
   readerOf(ctx: RequestContext): (reference: string) => Promise<boolean>
 }
 
-export function createTelling(authorizer: Authorizer): Telling {
+/** `mayBeStale`: for checks, which may be answered from memory during an outage; lookups and the rest never are. */
+export function createTelling(authorizer: Authorizer, { mayBeStale }: { readonly mayBeStale: boolean }): Telling {
   function readsPlatform({ caller, facts }: RequestContext): boolean | Promise<boolean> {
     const query = { subject: caller.subject, relation: 'read', resource: PLATFORM, facts, wantPath: false }
-    return andThen(authorizer.check({ ...query, mayBeStale: true }), ({ allowed }) => allowed)
+    return andThen(authorizer.check({ ...query, mayBeStale }), ({ allowed }) => allowed)
   }
 
   function homeOf({ caller }: RequestContext, reference: string): Home | Promise<Home> {

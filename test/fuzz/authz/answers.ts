@@ -11,9 +11,10 @@ export interface FoundSubject extends Found {
   readonly excluded: readonly Found[]
 }
 
-/** `a`, or `a?` where conditional, in the order of the ids. */
+/** `a`, or `a?` where conditional, in the order of the ids. One that is found twice counts as its better half says. */
 export function resourcesText(found: readonly Found[]): string {
-  return found.map(mark).toSorted().join(' ')
+  const parts = highest(found)
+  return [...parts.keys()].toSorted().map((id) => PARTS[parts.get(id) ?? 'no'](id)).join(' ')
 }
 
 /**
@@ -21,16 +22,28 @@ export function resourcesText(found: readonly Found[]): string {
  * differs from everyone's, as `a`, `a?`, or `-a` for one who is left out.
  */
 export function subjectsText(found: readonly FoundSubject[]): string {
-  const own = new Map<string, Part>()
-  const through = new Map<string, Part>()
-  const wildcard = found.find(({ id }) => id === '*')
-  const everyone = wildcard === undefined ? 'no' : partOf(wildcard)
-  for (const each of found) if (each !== wildcard) own.set(each.id, partOf(each))
-  for (const each of wildcard?.excluded ?? []) through.set(each.id, each.isConditional ? 'conditional' : 'no')
-  const ids = [...new Set([...own.keys(), ...through.keys()])].toSorted()
-  const parts = ids.map((id) => ({ id, part: higher(own.get(id) ?? 'no', through.get(id) ?? everyone) }))
+  const wildcards = found.filter(({ id }) => id === '*')
+  const named = highest(found.filter(({ id }) => id !== '*'))
+  const everyone = wildcards.map(partOf).reduce(higher, 'no')
+  const excluded = wildcards.flatMap((wildcard) => wildcard.excluded.map(({ id }) => id))
+  const ids = [...new Set([...named.keys(), ...excluded])].toSorted()
+  const parts = ids.map((id) => {
+    return { id, part: wildcards.map((wildcard) => throughWildcard(wildcard, id)).reduce(higher, named.get(id) ?? 'no') }
+  })
   const texts = parts.filter(({ part }) => part !== everyone).map(({ id, part }) => PARTS[part](id))
   return [...(everyone === 'no' ? [] : [PARTS[everyone]('*')]), ...texts].join(' ')
+}
+
+function highest(found: readonly Found[]): Map<string, Part> {
+  const parts = new Map<string, Part>()
+  for (const each of found) parts.set(each.id, higher(parts.get(each.id) ?? 'no', partOf(each)))
+  return parts
+}
+
+function throughWildcard(wildcard: FoundSubject, id: string): Part {
+  const exclusion = wildcard.excluded.find((each) => each.id === id)
+  if (exclusion === undefined) return partOf(wildcard)
+  return exclusion.isConditional ? 'conditional' : 'no'
 }
 
 type Part = 'yes' | 'conditional' | 'no'
@@ -47,8 +60,6 @@ function higher(a: Part, b: Part): Part {
   if (a === 'yes' || b === 'yes') return 'yes'
   return a === 'conditional' || b === 'conditional' ? 'conditional' : 'no'
 }
-
-const mark = ({ id, isConditional }: Found): string => (isConditional ? `${id}?` : id)
 
 /** What SpiceDB answered, in the order of the kinds: checks, lookups of resources, lookups of subjects. */
 export function oracleTexts({ answers, resources, subjects }: OracleAnswers) {

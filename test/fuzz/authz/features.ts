@@ -15,9 +15,9 @@ export interface Features {
 }
 
 export const FEATURES: Features = {
-  caveats: false,
-  expiration: false,
-  functions: false,
+  caveats: true,
+  expiration: true,
+  functions: true,
   usersetSubjects: true,
   usersetLookups: false,
   lookups: true,

@@ -8,13 +8,25 @@ const COMMON = ['int', 'string', 'bool', 'list<string>'] as const
 
 type Field = CaveatDraft['parameters'][number]
 
-/** A caveat that reads each of its fields, as SpiceDB demands. Fields of all caveats share their names, types may differ. */
-export function generateCaveat(random: Random, name: string): CaveatDraft {
-  const types = Object.keys(FIELD_TYPES)
-  const parameters = random
-    .shuffled(FIELDS)
-    .slice(0, 1 + random.below(3))
-    .map((field) => ({ name: field, type: random.chance(0.4) ? random.pick(COMMON) : random.pick(types) }))
+/**
+ * Caveats that read each of their fields, as SpiceDB demands. They share the names of fields, and mostly their types, so
+ * that one value serves all.
+ */
+export function generateCaveats(random: Random, names: readonly string[]): CaveatDraft[] {
+  const types = new Map(FIELDS.map((field) => [field, drawType(random)]))
+  return names.map((name) => {
+    const fields = random.shuffled(FIELDS).slice(0, 1 + random.below(3))
+    const parameters = fields.map((field) => {
+      return { name: field, type: random.chance(0.03) ? drawType(random) : (types.get(field) ?? 'any') }
+    })
+    return generateCaveat(random, name, parameters)
+  })
+}
+
+const drawType = (random: Random): string =>
+  random.chance(0.4) ? random.pick(COMMON) : random.pick(Object.keys(FIELD_TYPES))
+
+function generateCaveat(random: Random, name: string, parameters: readonly Field[]): CaveatDraft {
   const conditions = parameters.flatMap((field) =>
     Array.from({ length: 1 + random.below(2) }, () => condition(random, field, parameters)),
   )

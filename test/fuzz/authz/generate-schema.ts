@@ -1,6 +1,7 @@
 import type { CaveatDraft, DefinitionDraft, ExpressionDraft, RelationDraft, RuleDraft, SchemaDraft } from './draft.ts'
 import type { Features } from './features.ts'
-import { generateCaveat } from './generate-caveat.ts'
+import { generateCaveats } from './generate-caveat.ts'
+import { withoutMiscounts } from './miscounts.ts'
 import type { Random } from './random.ts'
 import { withoutWildcardUsersets } from './wildcard-usersets.ts'
 
@@ -20,7 +21,7 @@ interface Outline {
 
 /** A schema that SpiceDB takes, nearly always. */
 export function generateSchema(random: Random, features: Features): SchemaDraft {
-  const caveats = features.caveats ? caveatNames(random).map((name) => generateCaveat(random, name)) : []
+  const caveats = features.caveats ? generateCaveats(random, caveatNames(random)) : []
   const names = [...LEAVES.slice(0, 1 + random.below(2)), ...random.shuffled(NODES).slice(0, 1 + random.below(4))]
   const types = names.map((name) => {
     const isLeaf = LEAVES.some((leaf) => leaf === name) && random.chance(0.85)
@@ -36,7 +37,7 @@ export function generateSchema(random: Random, features: Features): SchemaDraft 
   return {
     uses: ['self', ...(features.expiration ? ['expiration'] : [])],
     caveats,
-    definitions: random.chance(0.97) ? withoutWildcardUsersets(definitions) : definitions,
+    definitions: random.chance(0.97) ? withoutMiscounts(withoutWildcardUsersets(definitions)) : definitions,
   }
 }
 

@@ -1,6 +1,7 @@
+import { conditionVerdict } from '../../../src/shared/authz/caveats/condition-verdict.ts'
 import { Checker, UndecidableError, type ConditionVerdict } from '../../../src/shared/authz/engine/checker.ts'
 import { createLookups, type FoundSubjects, type Lookups } from '../../../src/shared/authz/engine/lookup/lookups.ts'
-import { resolveQuestion } from '../../../src/shared/authz/engine/resolve-question.ts'
+import { resolveSetQuestion } from '../../../src/shared/authz/engine/resolve-question.ts'
 import { TupleIndex } from '../../../src/shared/authz/engine/tuple-index.ts'
 import { NO, UNKNOWN, VIOLATED, YES } from '../../../src/shared/authz/engine/verdict.ts'
 import { compileSchema } from '../../../src/shared/authz/language/compile.ts'
@@ -8,7 +9,6 @@ import { parseSchema } from '../../../src/shared/authz/language/parser.ts'
 import { SchemaError } from '../../../src/shared/authz/language/schema-error.ts'
 import type { Model } from '../../../src/shared/authz/model.ts'
 import { resourcesText, subjectsText } from './answers.ts'
-import { conditionsUnder } from './conditions.ts'
 import { columnsOf, type FuzzTuple, type Query } from './world.ts'
 
 /** Why our parser or compiler refuses the schema; empty where it is taken. */
@@ -57,7 +57,7 @@ function guarded(answer: () => string): string {
 }
 
 function answerOf(engine: Engine, query: Query): string {
-  const holds = conditionsUnder(query.context ?? {})
+  const holds = conditionVerdict({ nowMs: Date.now(), context: query.context ?? {} })
   if (query.kind === 'check') return checkText(engine, query, holds)
   if (query.kind === 'resources') return foundResources(engine, query, holds)
   return foundSubjects(engine, query, holds)
@@ -74,14 +74,14 @@ const VERDICTS: { readonly [verdict: number]: string } = {
 
 function checkText({ model, index, checker }: Engine, query: QueryOf<'check'>, holds: ConditionVerdict): string {
   const { permission: relation, resource } = query
-  const question = resolveQuestion(model, index, { ...subjectOf(query.subject), relation, resource })
+  const question = resolveSetQuestion(model, index, { subject: query.subject, relation, resource })
   if ('reason' in question) return REFUSED
   return VERDICTS[checker.check(question, holds, true)] ?? 'no'
 }
 
 function foundResources({ lookups }: Engine, query: QueryOf<'resources'>, holds: ConditionVerdict): string {
   const { permission: relation, type: resourceType } = query
-  const found = lookups.resources({ ...subjectOf(query.subject), relation, resourceType }, holds)
+  const found = lookups.resources({ subject: query.subject, relation, resourceType }, holds)
   return 'reason' in found ? REFUSED : resourcesText(marked(found))
 }
 
@@ -95,11 +95,6 @@ function foundSubjects({ lookups }: Engine, query: QueryOf<'subjects'>, holds: C
 
 /** For questions that name something unknown. */
 const REFUSED = 'refused'
-
-function subjectOf(reference: string): { subject: string; subjectRelation?: string } {
-  const [subject = '', subjectRelation] = reference.split('#')
-  return subjectRelation === undefined ? { subject } : { subject, subjectRelation }
-}
 
 const idOf = (reference: string): string => reference.slice(reference.indexOf(':') + 1)
 

@@ -2,6 +2,7 @@ import type { Manifest } from '../../../shared/contract/manifest-format.ts'
 import { showFound, stringsIn } from '../../authz/found.ts'
 import { answerTo, FACTS, factsOf, printedCurl, WHO } from '../../authz/question.ts'
 import { asking } from '../../authz/triple.ts'
+import { badChoice } from '../../argv.ts'
 import { usageError } from '../../cli-error.ts'
 import type { Command } from '../../command.ts'
 import { placeFlag } from '../../derive/derive.ts'
@@ -31,6 +32,7 @@ export function lookupResources(manifest: Manifest): Command {
           'who, what and on which type are needed',
           'ctl authz lookup-resources <subject> <relation> <resource-type>',
         )
+      if (!OBJECT_TYPES.includes(resource_type)) throw badChoice('<resource-type>', resource_type, OBJECT_TYPES)
       const resolver = createResolver(session)
       const body = { subject: await resolver.subject(subject, {}), relation, resource_type, ...factsOf(flags) }
       if (await printedCurl(session, operation, { body })) return

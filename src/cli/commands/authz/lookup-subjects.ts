@@ -3,6 +3,7 @@ import { showFound, stringsIn } from '../../authz/found.ts'
 import { answerTo, FACTS, factsOf, ON_WHAT, printedCurl } from '../../authz/question.ts'
 import { asking } from '../../authz/triple.ts'
 import { SUBJECT_TYPES } from '../../authz/types.ts'
+import { badChoice } from '../../argv.ts'
 import { usageError } from '../../cli-error.ts'
 import type { Command } from '../../command.ts'
 import { placeFlag } from '../../derive/derive.ts'
@@ -31,9 +32,10 @@ export function lookupSubjects(manifest: Manifest): Command {
           'the type of subjects, what and on what are needed',
           'ctl authz lookup-subjects <subject-type> <relation> <resource>',
         )
+      const subject_type = type === 'service' ? 'serviceaccount' : type
+      if (!SUBJECT_TYPES.includes(subject_type)) throw badChoice('<subject-type>', type, SUBJECT_TYPES)
       const resolver = createResolver(session)
       const resource = await resolver.resource(object, {})
-      const subject_type = type === 'service' ? 'serviceaccount' : type
       const body = { subject_type, relation, resource, ...factsOf(flags) }
       if (await printedCurl(session, operation, { body })) return
       const value = await answerTo(session, operation, body)

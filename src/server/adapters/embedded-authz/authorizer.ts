@@ -6,6 +6,7 @@ import { SERVICE_MODEL } from '../../../shared/authz/service-model.ts'
 import { invalidTriple } from '../../../shared/authz/validate-tuple.ts'
 import { problem } from '../../../shared/problems.ts'
 import type { Authorizer, CheckQuery, Decision } from '../../ports/authorizer.ts'
+import type { AuthzInsight } from '../../ports/authz-insight.ts'
 import type { AuthzLookups } from '../../ports/authz-lookups.ts'
 import type { ChangeFeed } from '../../ports/change-feed.ts'
 import type { Datastore } from '../../ports/datastore.ts'
@@ -13,6 +14,7 @@ import { createSettingsCache } from './domain-settings.ts'
 import { followTuples, type LoadedTuples } from './follow-tuples.ts'
 import { createHomes } from './homes.ts'
 import { createKeptIndex, type KeptIndexDeps } from './kept-index.ts'
+import { createEmbeddedInsight } from './insight.ts'
 import { createEmbeddedLookups } from './lookups.ts'
 import { answered, decided, serverConditions, type Needs } from './server-conditions.ts'
 import { createTupleRules, type TupleRules } from './tuple-rules.ts'
@@ -28,6 +30,7 @@ export interface EmbeddedAuthorizerDeps {
 /** The authorizer, with what else its index answers. */
 export interface EmbeddedAuthorizer extends Authorizer, TupleRules {
   readonly lookups: AuthzLookups
+  readonly insight: AuthzInsight
   /** What the index holds, for metrics; zeros until the feed has loaded it. Unknown tuples are those that the schema does not have. */
   stats(): { readonly tuples: number; readonly objects: number; readonly unknownTuples: number }
   /** Keeps the index for the next start where that is due; at the end of the run whenever anything changed. */
@@ -59,6 +62,8 @@ export function createEmbeddedAuthorizer(deps: EmbeddedAuthorizerDeps): Embedded
     async () => settings.drop(),
   )
 
+  const answering = { model: SERVICE_MODEL, usableTuples, settings }
+
   function usableTuples(): LoadedTuples {
     const tuples = currentTuples()
     if (tuples === undefined || !changeFeed.isFresh()) throw problem('authz_unavailable')
@@ -81,7 +86,8 @@ export function createEmbeddedAuthorizer(deps: EmbeddedAuthorizerDeps): Embedded
   return {
     kind: 'embedded',
     ...createTupleRules(() => currentTuples()?.index),
-    lookups: createEmbeddedLookups({ model: SERVICE_MODEL, usableTuples, settings }),
+    lookups: createEmbeddedLookups(answering),
+    insight: createEmbeddedInsight({ ...answering, homeIn }),
     check: (query) => answered(settings, () => decide(query)),
     domainOf: (reference) => homeIn(usableTuples().index, reference),
     pathOf: (resourceType, relation) => paths.get(`${resourceType}#${relation}`) ?? [],

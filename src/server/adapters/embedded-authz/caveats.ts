@@ -70,3 +70,10 @@ function ipAddress(text: string | undefined): string | undefined {
   const address = text?.replace(/%.*$/, '')
   return address !== undefined && ipaddr.isValid(address) ? ipaddr.process(address).toString() : undefined
 }
+
+/** The fields of the caveat whose values are not known, or not among `allowed`, in the order of the schema. */
+export function missingFields(caveat: CaveatModel, known: Known, allowed: ReadonlySet<string> | undefined): string[] {
+  return caveat.parameters
+    .map(({ name }) => name)
+    .filter((field) => allowed?.has(field) === false || FIELDS[field]?.(known) === undefined)
+}

@@ -9,7 +9,8 @@ import type { SettingsCache } from './domain-settings.ts'
 import type { LoadedTuples } from './follow-tuples.ts'
 import { answered, decided, serverConditions, type AskedFacts, type Needs } from './server-conditions.ts'
 
-export interface EmbeddedLookupsDeps {
+/** What answers over the index in memory rest on. */
+export interface AnsweringDeps {
   readonly model: Model
   /** The tuples to answer from. @throws Problem `authz_unavailable` */
   readonly usableTuples: () => LoadedTuples
@@ -19,7 +20,7 @@ export interface EmbeddedLookupsDeps {
 type Find<T> = (lookups: Lookups, holds: ConditionVerdict) => T | QuestionFault
 
 /** Lookups by walks over the index in memory; at once wherever the Domain settings that caveats read are at hand. */
-export function createEmbeddedLookups({ model, usableTuples, settings }: EmbeddedLookupsDeps): AuthzLookups {
+export function createEmbeddedLookups({ model, usableTuples, settings }: AnsweringDeps): AuthzLookups {
   let latest: { readonly index: TupleIndex; readonly lookups: Lookups } | undefined
 
   function lookupsOver({ index, checker }: LoadedTuples): Lookups {

@@ -1,8 +1,9 @@
 import { UndecidableError, type ConditionVerdict } from '../../../shared/authz/engine/checker.ts'
+import type { Condition } from '../../../shared/authz/engine/edge-conditions.ts'
 import { NO, YES } from '../../../shared/authz/engine/verdict.ts'
 import { problem } from '../../../shared/problems.ts'
 import type { CaveatFacts } from '../../ports/authorizer.ts'
-import { caveatVerdicts } from './caveats.ts'
+import { caveatVerdicts, missingFields } from './caveats.ts'
 import type { SettingsCache } from './domain-settings.ts'
 
 /** What caveats may read of the moment and the caller. */
@@ -23,6 +24,8 @@ export interface ServerConditions {
   readonly needs: ReadonlySet<string> | undefined
   /** Whether any condition was looked at: an answer without does not depend on the moment or the caller. */
   readonly wereAsked: boolean
+  /** Fields without which the condition's caveat cannot be told. */
+  readonly missing: (condition: Condition) => readonly string[]
 }
 
 /** Rounds of reading settings for one answer. A round reads all that the one before missed, and groups seldom cross two. */
@@ -48,6 +51,10 @@ export function serverConditions(settings: SettingsCache, { facts, allowedFacts 
     },
     get wereAsked() {
       return wereAsked
+    },
+    missing({ caveat, domainId }) {
+      const known = { facts, settings: domainId === null ? undefined : settings.get(domainId) }
+      return caveat === undefined ? [] : missingFields(caveat, known, allowedFacts)
     },
   }
 }

@@ -46,7 +46,7 @@ export interface SpicedbEngine {
   prepare(): Promise<void>
   /** Resolves when SpiceDB answers. */
   readonly ping: () => Promise<void>
-  close(): void
+  close(): Promise<void>
 }
 
 /** How often a start compares everything while others go on writing tuples that SpiceDB does not hear of. */
@@ -94,7 +94,7 @@ export function createSpicedbEngine({ spicedb: plain, datastore, feed, log }: Sp
       }
     },
     ping: () => spicedb.ping(),
-    close: () => spicedb.close(),
+    close: async () => spicedb.close(),
   }
 }
 

@@ -33,7 +33,24 @@ export function withStaleChecks<A extends Authorizer>(authorizer: A, { ttlMs, en
     const key = keyOf(query)
     if (decision.isUnconditional === true) decisions.keep(key, { decision, atMs: query.facts.nowMs })
     else decisions.drop(key)
+    if (query.wantPath && !decision.allowed) locateBoth(query)
     return decision
+  }
+
+  /** Of a plain denial nobody asks where its ends lie; who may be told of it in an outage depends on that. */
+  function locateBoth({ subject, resource }: CheckQuery): void {
+    for (const reference of [subject, resource]) if (homes.get(reference) === undefined) locate(reference)
+  }
+
+  function locate(reference: string): void {
+    try {
+      const home = authorizer.domainOf(reference)
+      // Where it cannot be told now it stays unknown, which in an outage tells less.
+      if (home instanceof Promise) home.then((late) => located(reference, late)).catch(() => undefined)
+      else located(reference, home)
+    } catch (failure) {
+      if (!isOutage(failure)) throw failure
+    }
   }
 
   /** @throws the failure, unless it is an outage that a recent answer may bridge. */

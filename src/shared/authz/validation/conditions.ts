@@ -1,7 +1,9 @@
+import { compileCaveat } from '../caveats/caveat-program.ts'
 import { conditionVerdict } from '../caveats/condition-verdict.ts'
 import { ConversionError, convertValue } from '../caveats/convert-value.ts'
 import { valueType } from '../caveats/value-type.ts'
 import type { ConditionVerdict } from '../engine/checker.ts'
+import type { MissingFields } from '../engine/explain/explain-tree.ts'
 import type { CaveatModel } from '../model.ts'
 
 type Context = Readonly<Record<string, unknown>>
@@ -29,6 +31,12 @@ export function conditionsUnder(nowMs: number, context: Context): ConditionVerdi
     }
     return holds(condition)
   }
+}
+
+/** Names the parameters without whose values a caveat cannot be told. */
+export function missingUnder(context: Context): MissingFields {
+  return ({ caveat, context: own }) =>
+    caveat === undefined ? [] : compileCaveat(caveat).evaluate({ ...context, ...own }).missing
 }
 
 /** @throws ContextError for a value of a parameter that is not of its type. Names that are no parameters are passed over. */

@@ -11,11 +11,11 @@ import { nameOf, type ObjectRelation, type SubjectReference } from './references
 
 /** Asks over the relationships of one file. */
 export interface Questions {
+  readonly model: Model
   readonly index: TupleIndex
-  /** The question in the terms of the index; undefined where the schema lacks a name, so that nobody holds it. */
-  put(resource: ObjectRelation, subject: SubjectReference): Question | undefined
-  /** @throws UndecidableError */
-  ask(question: Question | undefined, holds: ConditionVerdict): Outcome
+  readonly checker: Checker
+  /** Where the schema lacks a name, nobody holds it. @throws UndecidableError */
+  ask(resource: ObjectRelation, subject: SubjectReference, holds: ConditionVerdict): Outcome
 }
 
 export function createQuestions(model: Model, relationships: readonly Relationship[]): Questions {
@@ -41,9 +41,11 @@ export function createQuestions(model: Model, relationships: readonly Relationsh
   }
 
   return {
+    model,
     index,
-    put,
-    ask(question, holds) {
+    checker,
+    ask(resource, subject, holds) {
+      const question = put(resource, subject)
       const verdict = question === undefined ? undefined : checker.check(question, holds, false)
       if (verdict === YES) return 'granted'
       return verdict === UNKNOWN ? 'conditional' : 'denied'

@@ -1,4 +1,4 @@
-import { UndecidableError, type ConditionVerdict, type Question } from '../engine/checker.ts'
+import { UndecidableError, type ConditionVerdict } from '../engine/checker.ts'
 import type { Outcome } from '../explanation.ts'
 import type { Model } from '../model.ts'
 import { ContextError } from './conditions.ts'
@@ -22,7 +22,7 @@ export interface AssertionRun {
   /** Tells how far a tuple counts, given the values that come with the assertion. */
   readonly conditions: (context: Readonly<Record<string, unknown>>) => ConditionVerdict
   /** Why it came out so, in lines; none where nothing can be said. */
-  readonly explain: (question: Question, holds: ConditionVerdict) => readonly string[]
+  readonly explain: (assertion: Assertion, holds: ConditionVerdict, expected: Outcome) => readonly string[]
 }
 
 type Found = Omit<Failure, 'file'>
@@ -71,11 +71,10 @@ function runOne(
   requireNames(run.model, resource, offsets.relation)
   const holds = run.conditions(assertion.context)
   try {
-    const question = run.questions.put(resource, subject)
-    const outcome = run.questions.ask(question, holds)
+    const outcome = run.questions.ask(resource, subject, holds)
     if (outcome === expected) return undefined
     const message = `expected ${expected}, found ${outcome}`
-    return { message, expected, found: outcome, because: question === undefined ? [] : run.explain(question, holds) }
+    return { message, expected, found: outcome, because: run.explain(assertion, holds, expected) }
   } catch (error) {
     if (error instanceof ContextError) throw new TextFault(assertion.contextOffset, error.message)
     if (!(error instanceof UndecidableError)) throw error

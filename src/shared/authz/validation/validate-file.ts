@@ -3,6 +3,7 @@ import { parseSchema } from '../language/parser.ts'
 import { SchemaError, type Position } from '../language/schema-error.ts'
 import type { Model } from '../model.ts'
 import { conditionsUnder } from './conditions.ts'
+import { createExplainer } from './explain-assertion.ts'
 import type { Failure, Warning } from './failure.ts'
 import { loadRelationships } from './load-relationships.ts'
 import { createQuestions } from './questions.ts'
@@ -49,11 +50,12 @@ export function validateFile({ file, written, schema, nowMs }: Validation): File
   const { relationships, faults } = loadRelationships(compiled, written.relationships)
   if (faults.length > 0) return failed(faults.map((fault) => ({ ...fault, file })))
   const live = relationships.filter(({ expiresAtMs }) => expiresAtMs === undefined || expiresAtMs > nowMs)
+  const questions = createQuestions(compiled, relationships)
   const run = {
     model: compiled,
-    questions: createQuestions(compiled, live),
+    questions,
     conditions: (context: Readonly<Record<string, unknown>>) => conditionsUnder(nowMs, context),
-    explain: () => [],
+    explain: createExplainer(questions),
   }
   const asserted = runAssertions(run, written.assertions)
   const compared = runExpectations(compiled, live, written.expectations)

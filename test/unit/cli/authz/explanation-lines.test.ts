@@ -44,7 +44,13 @@ const DENIED = node('permission', {
         node('relation', { name: 'deployer' }),
         node('arrow', {
           name: 'domain->operate',
-          parts: [node('permission', { name: 'operate', object: `domain:${ID.acme}` })],
+          parts: [
+            node('tuple', {
+              name: 'domain',
+              subject: `domain:${ID.acme}`,
+              parts: [node('permission', { name: 'operate', object: `domain:${ID.acme}` })],
+            }),
+          ],
         }),
       ],
     }),
@@ -102,10 +108,8 @@ describe('The tree of a check', () => {
 
   it('shows the branch that granted, down to the tuples and what they depend on', () => {
     expect(drawn(GRANTED, { isTty: true, env: { TERM: 'dumb' } })).toBe(`✓ deploy on project:web
-└─ ✓ deployer on project:web
-   └─ ✓ group:ops#member is deployer of project:web
-      └─ ✓ member on group:ops
-         └─ ✓ user:Ann Lee is member of group:ops, if within_hours, which holds`)
+└─ ✓ group:ops#member is deployer of project:web
+   └─ ✓ user:Ann Lee is member of group:ops, if within_hours, which holds`)
   })
 
   it.each(['C', 'en_US.ISO-8859-1'])('is drawn in ASCII in the locale %s', (LANG) => {
@@ -220,7 +224,8 @@ describe('The command that writes a tuple', () => {
 
   it('takes the Project of an object from the tree', () => {
     const object = `resource:${ID.vm}`
-    const arrow = node('arrow', { object, name: 'project->read', parts: [node('permission', { name: 'read' })] })
+    const edge = node('tuple', { object, name: 'project', subject: project })
+    const arrow = node('arrow', { object, name: 'project->read', parts: [edge] })
     expect([...projectsIn(node('permission', { object, parts: [arrow] }))]).toEqual([[object, project]])
   })
 })

@@ -17,23 +17,28 @@ export interface EditFault {
 /** The revision of tuples that are only tried. */
 const UNWRITTEN = 0
 
+export interface TrialDeps {
+  readonly model: Model
+  readonly index: TupleIndex
+}
+
 /**
  * Makes the edits in the index, asks, and takes them back before it returns, also when asking fails: nobody else sees
  * them, as long as `ask` does not wait. Creating a tuple that is there and deleting one that is not change nothing. Rows
- * of objects, sets and edges that only deleted tuples use may have other numbers afterwards.
+ * of objects, sets and edges that only edited tuples use may have other numbers afterwards.
  * @returns why the first edit that could not be written is refused; then nothing was asked.
  */
 export function tryEdits<T>(
-  { model, index }: { readonly model: Model; readonly index: TupleIndex },
+  deps: TrialDeps,
   edits: readonly TupleEdit[],
   ask: () => T,
 ): { readonly answer: T } | EditFault {
   const undo: (() => void)[] = []
   try {
     for (const edit of edits) {
-      const fault = faultOf(model, index, edit)
+      const fault = faultOf(deps, edit)
       if (fault !== undefined) return fault
-      undo.push(make(model, index, edit))
+      undo.push(make(deps, edit))
     }
     return { answer: ask() }
   } finally {
@@ -41,7 +46,18 @@ export function tryEdits<T>(
   }
 }
 
-function faultOf(model: Model, index: TupleIndex, { op, tuple }: TupleEdit): EditFault | undefined {
+/** As `tryEdits`, for edits of which each could be written, in whatever order. */
+export function withEdits<T>(deps: TrialDeps, edits: readonly TupleEdit[], ask: () => T): T {
+  const undo: (() => void)[] = []
+  try {
+    for (const edit of edits) undo.push(make(deps, edit))
+    return ask()
+  } finally {
+    for (const takeBack of undo.toReversed()) takeBack()
+  }
+}
+
+function faultOf({ model, index }: TrialDeps, { op, tuple }: TupleEdit): EditFault | undefined {
   const found = findRule(model, tuple)
   if ('reason' in found) return found
   if (found.relation.structural) return { part: 'relation', reason: 'structural' }
@@ -52,7 +68,7 @@ function faultOf(model: Model, index: TupleIndex, { op, tuple }: TupleEdit): Edi
 }
 
 /** Makes one edit. @returns what takes it back. */
-function make(model: Model, index: TupleIndex, { op, tuple }: TupleEdit): () => void {
+function make({ model, index }: TrialDeps, { op, tuple }: TupleEdit): () => void {
   const before = storedTuple(model, index, tuple)
   if (op === 'create') index.touch(tuple, before?.revision ?? UNWRITTEN)
   else if (before !== undefined) index.remove(before.tuple)

@@ -13,9 +13,9 @@ import { NO, UNKNOWN, YES, type Verdict } from '../verdict.ts'
 import { orderedReferences } from './object-order.ts'
 import { ResourceWalk } from './resource-walk.ts'
 import { reverseGraph } from './reverse-graph.ts'
-import { subjectReach, type SubjectReach } from './subject-reach.ts'
+import { createSubjectFinder } from './subject-finder.ts'
+import type { SubjectReach } from './subject-reach.ts'
 import { verdictIn, type SubjectSet } from './subject-set.ts'
-import { SubjectWalk } from './subject-walk.ts'
 
 export interface LookupsDeps {
   readonly model: Model
@@ -79,14 +79,8 @@ const objectOf = (subject: string): string => subject.split('#', 1)[0] ?? ''
 
 /** Lookups over an index. Reads the model once; give each index its own. */
 export function createLookups({ model, index, checker }: LookupsDeps): Lookups {
-  const resourceWalk = new ResourceWalk({ index, checker, graph: reverseGraph(model) })
+  const resourceWalk = new ResourceWalk({ index, checker, graph: reverseGraph(model, 'granting') })
   const reaches = new Map<TypeModel, SubjectReach>()
-
-  function reachOf(type: TypeModel): SubjectReach {
-    const reach = reaches.get(type) ?? subjectReach(model, type)
-    reaches.set(type, reach)
-    return reach
-  }
 
   const ordered = (type: TypeModel, objects: Int32Array) => orderedReferences(index, type.name, objects)
 
@@ -136,8 +130,8 @@ export function createLookups({ model, index, checker }: LookupsDeps): Lookups {
         const itself = ofItself({ subject: resource, relation, resource }, holds)
         return { ...itself, unconditional: itself.granted }
       }
-      const walk = new SubjectWalk({ index, type, reach: reachOf(type), holds })
-      return told(type, walk.run(question.resource, asked))
+      const finder = createSubjectFinder({ model, index }, reaches, holds)
+      return told(type, finder.find(question.resource, asked, type))
     },
   }
 }

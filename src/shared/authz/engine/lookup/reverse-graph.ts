@@ -25,6 +25,7 @@ export interface ReverseGraph {
 }
 
 interface Draft {
+  readonly dependence: Dependence
   readonly local: Dependent[][]
   readonly arrows: (Dependent[] | undefined)[][]
   readonly selves: Dependent[][]
@@ -33,10 +34,17 @@ interface Draft {
   readonly restsOn: Set<number>[]
 }
 
+/**
+ * Which dependents there are: `granting` those that something brings about, enough to find all that it grants, or `any`
+ * whose answer hangs on it in any way, what they exclude and the tuples that they follow included.
+ */
+export type Dependence = 'granting' | 'any'
+
 /** Turns a model round. The cost is that of reading it once. */
-export function reverseGraph({ types }: Model): ReverseGraph {
+export function reverseGraph({ types }: Model, dependence: Dependence): ReverseGraph {
   const count = types.reduce((sum, { relations, permissions }) => sum + relations.length + permissions.length, 0)
   const draft: Draft = {
+    dependence,
     local: Array.from({ length: count }, () => []),
     arrows: Array.from({ length: count }, () => []),
     selves: types.map(() => []),
@@ -65,17 +73,16 @@ function addRelation({ restsOn }: Draft, { id, subjects }: RelationModel): void 
   for (const { relation } of subjects) if (relation !== undefined) restsOn[id]?.add(relation.id)
 }
 
-/** Of an intersection the first part brings about the candidates, of an exclusion what it is made from. */
+/** What grants an intersection grants its first part, what grants an exclusion grants what it is made from. */
 function addExpression(draft: Draft, dependent: Dependent, expression: Expression): void {
   const { op, parts, reference } = expression
   if (reference !== undefined) addReference(draft, dependent, reference)
   if (op === 'arrow') addArrow(draft, dependent, expression)
   if (op === 'all') addArrow(draft, { ...dependent, isCertain: false }, expression)
   if (op === 'self') draft.selves[dependent.permission.type.index]?.push(dependent)
-  if (op === 'union') for (const part of parts) addExpression(draft, dependent, part)
-  const [first] = parts
-  if (first === undefined || op === 'union') return
-  addExpression(draft, { ...dependent, isCertain: false }, first)
+  const isUnion = op === 'union'
+  const followed = isUnion || draft.dependence === 'any' ? parts : parts.slice(0, 1)
+  for (const part of followed) addExpression(draft, isUnion ? dependent : { ...dependent, isCertain: false }, part)
 }
 
 function addReference({ local, restsOn }: Draft, dependent: Dependent, { id }: Askable): void {
@@ -85,6 +92,7 @@ function addReference({ local, restsOn }: Draft, dependent: Dependent, { id }: A
 
 function addArrow(draft: Draft, dependent: Dependent, { tupleset, targets }: Expression): void {
   if (tupleset === undefined) return
+  if (draft.dependence === 'any') addReference(draft, dependent, tupleset)
   for (const { type, relation } of tupleset.subjects) {
     const target = targets[type.index]
     if (target === undefined) continue

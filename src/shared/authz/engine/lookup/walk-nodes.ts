@@ -22,7 +22,7 @@ export class WalkNodes {
   #slots = new Int32Array(slotsFor(FIRST_CAPACITY))
   /** Walk that wrote the slot; slots of earlier walks are empty. */
   #epochs = new Int32Array(this.#slots.length)
-  #epoch = 0
+  #epoch = 1
 
   /** Starts a walk. */
   clear(): void {

@@ -1,0 +1,29 @@
+import { UndecidableError } from '../engine/checker.ts'
+import { explain } from '../engine/explain/explain.ts'
+import { ContextError, missingUnder } from './conditions.ts'
+import type { Questions } from './questions.ts'
+import { nameOf } from './references.ts'
+import { reasonsOf } from './reasons.ts'
+import type { AssertionRun } from './run-assertions.ts'
+
+/** Assertions of a file that are explained; a wrong policy fails them by the hundred, for the same few reasons. */
+const EXPLAINED_MAX = 20
+
+/** Says why assertions came out as they did, in lines; nothing beyond the first twenty of a file. */
+export function createExplainer(questions: Questions): AssertionRun['explain'] {
+  let left = EXPLAINED_MAX
+  return ({ relationship: { resource, subject }, context }, holds, expected) => {
+    if (left-- <= 0) return []
+    const { relation } = resource
+    const asking = { subject: nameOf(subject), relation, resource: nameOf({ ...resource, relation: '' }) }
+    const options = { holds, missing: missingUnder(context), mayBind: () => true }
+    try {
+      const explained = explain(questions, asking, options)
+      return 'reason' in explained ? [] : reasonsOf(explained, expected)
+    } catch (error) {
+      // It was answered; only parts that the answer did not need cannot be told.
+      if (error instanceof UndecidableError || error instanceof ContextError) return []
+      throw error
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import type { ExplainedCheck, ExplainedCondition, Explanation, Outcome, ProposedTuple } from '../explanation.ts'
+
+/** Lines of one explanation: a person reads three or four. */
+const REASONS_MAX = 6
+
+/**
+ * The essence of an explanation, a line each: the relationships that made it so, with what their caveats came to, and what
+ * would grant it where that was expected.
+ */
+export function reasonsOf({ tree, remedies }: ExplainedCheck, expected: Outcome): readonly string[] {
+  const tuples = new Set(telling(tree, false).map(lineOf))
+  const all = [...tuples, ...(expected === 'granted' ? remedies.slice(0, 1).map(remedyLine) : [])]
+  return all.length <= REASONS_MAX
+    ? all
+    : [...all.slice(0, REASONS_MAX - 1), `and ${all.length - REASONS_MAX + 1} more`]
+}
+
+/** A tuple of the tree. `takes`: it stands in what an exclusion takes away. */
+interface Telling {
+  readonly tuple: Explanation
+  readonly takes: boolean
+}
+
+/** Tuples that say something: those that count, and those that would if it were not for a condition. */
+function telling(node: Explanation, takes: boolean): Telling[] {
+  const tells = node.kind === 'tuple' && (node.outcome !== 'denied' || node.condition !== undefined)
+  const below = node.parts.flatMap((part, index) => telling(part, takes !== (node.kind === 'exclusion' && index > 0)))
+  return [...(tells ? [{ tuple: node, takes }] : []), ...below]
+}
+
+function lineOf({ tuple: { object, name, subject, outcome, condition }, takes }: Telling): string {
+  const how = takes ? 'taken away by' : 'by'
+  const tuple = `${object}#${name}@${subject ?? ''}`
+  const end = condition === undefined ? '' : conditionText(condition)
+  return `${outcome === 'denied' ? 'not ' : ''}${how} ${tuple}${end}`
+}
+
+function conditionText({ caveat, outcome, missing, isExpired }: ExplainedCondition): string {
+  if (isExpired) return ', which has expired'
+  if (caveat === '') return ''
+  if (outcome !== 'conditional') return `, whose caveat ${caveat} ${outcome === 'granted' ? 'holds' : 'does not hold'}`
+  return `, whose caveat ${caveat} ${missing.length === 0 ? 'cannot be told' : `needs ${missing.join(', ')}`}`
+}
+
+function remedyLine(tuples: readonly ProposedTuple[]): string {
+  const all = tuples.map(({ subject, relation, resource }) => `${resource}#${relation}@${subject}`)
+  return `it would be granted by ${all.join(' and ')}`
+}
