@@ -2,6 +2,7 @@ import { SCHEMA } from '../../../shared/authz/schema.ts'
 import { SERVICE_MODEL } from '../../../shared/authz/service-model.ts'
 import { BootError } from '../../boot-error.ts'
 import type { Authorizer } from '../../ports/authorizer.ts'
+import type { AuthzInsight } from '../../ports/authz-insight.ts'
 import type { AuthzLookups } from '../../ports/authz-lookups.ts'
 import type { AuthzReconciler } from '../../ports/authz-reconciler.ts'
 import type { Datastore } from '../../ports/datastore.ts'
@@ -13,6 +14,7 @@ import type { FollowedFeed } from '../postgres/change-feed.ts'
 import { createSpicedbAuthorizer } from './authorizer.ts'
 import type { Spicedb } from './client.ts'
 import { followToken } from './freshness.ts'
+import { createRegistryInsight } from './insight.ts'
 import { createSpicedbLookups } from './lookups.ts'
 import { createMirror } from './mirror.ts'
 import { followNesting } from './nesting-index.ts'
@@ -34,6 +36,7 @@ export interface SpicedbEngineDeps {
 export interface SpicedbEngine {
   readonly authorizer: Authorizer
   readonly lookups: AuthzLookups
+  readonly insight: AuthzInsight
   readonly rules: TupleRules
   readonly mirror: TupleMirror
   readonly reconciler: AuthzReconciler
@@ -75,6 +78,7 @@ export function createSpicedbEngine({ spicedb: plain, datastore, feed, log }: Sp
   return {
     authorizer,
     lookups: createSpicedbLookups({ ...decisionDeps, check: (query) => authorizer.check(query) }),
+    insight: createRegistryInsight({ model, datastore, settings, feed }),
     rules: createTupleRules(followNesting(model, feed)),
     mirror,
     reconciler,
