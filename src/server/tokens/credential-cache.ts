@@ -96,6 +96,7 @@ export function createCredentialCache<Entry extends CachedCredential>({
     while (slots.size >= entriesMax) evictOne()
     slots.set(key, { entry: answer, wasUsed: false })
     keys.set(answer.credentialId, key)
+    if (changeFeed.isFresh()) freshMs = clock.now()
   }
 
   /** Takes the oldest; one used since it was last looked at gets a second round. */

@@ -47,6 +47,20 @@ describe('the cache of credentials', () => {
     expect(cache.get('key-a')).toEqual({ credentialId: 'a' })
   })
 
+  it('says of what it may not use when it was known to be good', async () => {
+    const { cache, state, changed, keep } = setUp()
+    await keep('a')
+    expect(cache.stale('key-a')).toEqual({ entry: { credentialId: 'a' }, freshMs: 0 })
+    state.nowMs = 5
+    cache.get('key-a')
+    state.isFresh = false
+    state.nowMs = 9
+    cache.get('key-a')
+    expect(cache.stale('key-a')).toEqual({ entry: { credentialId: 'a' }, freshMs: 5 })
+    changed('a')
+    expect([cache.stale('key-a'), cache.stale('key-b')]).toEqual([undefined, undefined])
+  })
+
   it('drops the credential that changed, and no other', async () => {
     const { cache, changed, keep } = setUp()
     await Promise.all([keep('a'), keep('b')])

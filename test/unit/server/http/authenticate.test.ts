@@ -1,0 +1,43 @@
+import pino from 'pino'
+import { describe, expect, it } from 'vitest'
+import { createAuthenticate } from '../../../../src/server/http/authenticate.ts'
+import type { Caller, CredentialResolver } from '../../../../src/server/ports/credential-resolver.ts'
+import { problem, type ProblemCode } from '../../../../src/shared/problems.ts'
+
+const CALLER: Caller = {
+  subject: 'user:ann',
+  kind: 'user',
+  id: 'ann',
+  domainId: 'home',
+  displayName: 'Ann',
+  credential: { kind: 'api-token', id: 'token', scopes: ['*'], expiresAtMs: undefined },
+}
+const STALE: Caller = { ...CALLER, staleSinceMs: 7 }
+
+/** Resolves a credential whose look-up fails, for an operation that bridges outages or not. */
+async function resolved(code: ProblemCode, { bridges, stale }: { bridges: boolean; stale: Caller | undefined }) {
+  const resolver: CredentialResolver = {
+    kind: 'api-token',
+    recognizes: () => true,
+    resolve: () => Promise.reject(problem(code)),
+    resolveStale: () => stale,
+  }
+  const authenticate = createAuthenticate([resolver], pino({ level: 'silent' }))
+  const operation = { credentials: ['api-token'], ...(bridges && { bridgesOutages: true as const }) } as const
+  const presented = { headers: { authorization: 'Bearer psk_x' }, correlationId: 'c' }
+  return authenticate({ operation, unauthenticated: 'unauthenticated' }, presented)
+}
+
+describe('a credential that cannot be looked up', () => {
+  it('is taken from memory by an operation that bridges outages', async () => {
+    expect(await resolved('datastore_unavailable', { bridges: true, stale: STALE })).toBe(STALE)
+  })
+
+  it.each([
+    ['by any other operation', 'datastore_unavailable', { bridges: false, stale: STALE }],
+    ['where it is not remembered', 'datastore_unavailable', { bridges: true, stale: undefined }],
+    ['for any other failure', 'internal', { bridges: true, stale: STALE }],
+  ] as const)('is not taken from memory %s', async (_what, code, wish) => {
+    await expect(resolved(code, wish)).rejects.toMatchObject({ code })
+  })
+})
