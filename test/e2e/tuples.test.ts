@@ -82,6 +82,11 @@ describe('Tuples, from the command line to a real server', () => {
   }, 60_000)
 
   it('decide what may be done, and say by which group', async () => {
+    const { stdout: why } = await ctl('authz explain service:deployer deploy project:web', 10)
+    expect(why).toContain('\n  ctl tuples create service:deployer deployer project:web\n')
+    const { stdout: tried } = await ctl('tuples create group:oncall deployer project:web --dry-run', 10)
+    expect(tried).toMatch(/^gains\tserviceaccount:[0-9a-f-]{36}\tdeploy\tproject:[0-9a-f-]{36}$/m)
+    await ctl('authz check service:deployer deploy project:web', 10)
     await ctl('tuples create group:oncall deployer project:web')
     await ctl('authz check service:deployer deploy project:web')
     await ctl('authz check service:deployer manage project:web', 10)

@@ -35,7 +35,7 @@ describe('The tour of the README', () => {
     server = await startCtl({ args: ['--data-dir', directory], limits: 'shipped' })
     // As npx sets them.
     cli = createCliHome({ CTL_URL: server.url, npm_command: 'exec', npm_lifecycle_event: 'npx' })
-  }, 60_000)
+  }, 120_000)
   afterAll(async () => {
     await server.end('SIGTERM')
     cli.remove()
