@@ -34,7 +34,7 @@ export const validate = defineCommand({
     const reports = await reportsOf(session, references)
     const failures = reports.flatMap((report) => report.failures)
     const warnings = reports.flatMap((report) => report.warnings)
-    if (isPlain(session)) printed(session, failures)
+    if (await isPlain(session)) printed(session, failures)
     else await session.emit(answerOf(reports, { failures, warnings }), { rows: 'failures', columns: COLUMNS })
     for (const { file, line, column, message } of warnings) {
       session.warn(harmless(`${file}:${line}:${column}: ${message}`))
@@ -59,11 +59,11 @@ async function reportsOf(session: Session, references: readonly string[]): Promi
 }
 
 /** Whether nobody asked for one of the formats of data. */
-function isPlain({ io, shared }: Session): boolean {
-  const format = shared.output ?? io.env['CTL_OUTPUT'] ?? 'table'
-  const { jq, columns, sort, 'no-headers': bare } = shared
-  const isShaped = bare === true || [jq, columns, sort].some((one) => one !== undefined)
-  return (format === 'table' || format === 'wide') && !isShaped
+async function isPlain(session: Session): Promise<boolean> {
+  const { jq, columns, sort, 'no-headers': bare } = session.shared
+  if (bare === true || [jq, columns, sort].some((one) => one !== undefined)) return false
+  const { output } = await session.settings()
+  return output.value === 'table' || output.value === 'wide'
 }
 
 /** One line a failure, as compilers write them, and below it why. */
