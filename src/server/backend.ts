@@ -1,12 +1,11 @@
 import { hostname } from 'node:os'
-import { join } from 'node:path'
 import type { Logger } from 'pino'
-import { createEmbeddedAuthorizer, type EmbeddedAuthorizer } from './adapters/embedded-authz/authorizer.ts'
 import { looseMode } from './adapters/keyring/master-key.ts'
 import { isUnsealed, openRing, proveMasterKey } from './adapters/keyring/open-keyring.ts'
 import { createKeyring, createSecretStore } from './adapters/keyring/ring.ts'
 import { createChangeFeed, type FollowedFeed } from './adapters/postgres/change-feed.ts'
 import { migrate } from './adapters/postgres/migrate.ts'
+import { assertSchemaFits } from './adapters/postgres/schema-fit.ts'
 import { takeTerm } from './adapters/postgres/terms.ts'
 import { createUnitOfWork } from './adapters/postgres/unit-of-work.ts'
 import { openSigner, type FollowingSigner } from './adapters/sealed-signer/open-signer.ts'
@@ -14,10 +13,15 @@ import { withStaleChecks } from './adapters/stale-checks/stale-checks.ts'
 import { systemClock } from './adapters/system/clock.ts'
 import { recordRun } from './adapters/system/run-record.ts'
 import { createUuidV7 } from './adapters/system/uuid-v7.ts'
+import { SCHEMA } from '../shared/authz/schema.ts'
+import { SERVICE_MODEL } from '../shared/authz/service-model.ts'
 import type { Config } from './config.ts'
+import { openEngine, type Engine } from './open-engine.ts'
 import { openStorage, type StorageHooks } from './open-storage.ts'
 import type { AuthzInsight } from './ports/authz-insight.ts'
+import type { Authorizer } from './ports/authorizer.ts'
 import type { AuthzLookups } from './ports/authz-lookups.ts'
+import type { AuthzReconciler } from './ports/authz-reconciler.ts'
 import type { Clock, IdSource } from './ports/clock.ts'
 import type { Datastore } from './ports/datastore.ts'
 import type { Candidacy, SeatPlace } from './ports/leader-seat.ts'
@@ -33,9 +37,13 @@ export interface Backend {
   readonly secrets: SecretStore
   readonly signer: FollowingSigner
   readonly feed: FollowedFeed
-  readonly authorizer: EmbeddedAuthorizer
+  readonly engine: Engine
+  readonly authorizer: Authorizer
   readonly lookups: AuthzLookups
-  readonly insight: AuthzInsight
+  /** Undefined where the engine cannot tell. */
+  readonly insight: AuthzInsight | undefined
+  /** Undefined where the engine cannot be compared. */
+  readonly reconciler: AuthzReconciler | undefined
   readonly unitOfWork: UnitOfWork
   readonly clock: Clock
   readonly ids: IdSource
@@ -93,20 +101,16 @@ async function openOver(opened: Opened, config: Config, hooks: BackendHooks): Pr
   const ring = await openRing(datastore, master, clock)
   const secrets = createSecretStore(ring)
   const signer = await openSigner({ datastore, secrets, clock })
-  const changing = openChanges({ ...opened, indexPath: keptIndexPath(config) }, { clock, ids: createUuidV7(clock) }, hooks)
+  const changing = await openChanges({ ...opened, config }, { clock, ids: createUuidV7(clock) }, hooks)
   const authorizer = withStaleChecks(changing.authorizer, config.staleChecks)
   return { ...opened, ...changing, authorizer, keyring: createKeyring(ring), secrets, signer }
-}
-
-/** Beside the embedded datastore, or on each replica's own disk; nowhere for a datastore in memory (decision 0013). */
-function keptIndexPath({ storage, dataDir }: Config): string | undefined {
-  return storage.kind === 'memory' ? undefined : join(dataDir, 'authz-index')
 }
 
 async function prepareSchema(datastore: Datastore, { masterKey }: Config, log: Logger): Promise<void> {
   const loose = looseMode(masterKey)
   if (loose !== undefined) log.warn(loose)
   const migrated = await migrate(datastore)
+  await assertSchemaFits(datastore, { text: SCHEMA, model: SERVICE_MODEL })
   const [first] = migrated
   if (first === undefined) return
   // A new datastore has nothing that a person would want to know of it.
@@ -115,23 +119,22 @@ async function prepareSchema(datastore: Datastore, { masterKey }: Config, log: L
 
 type Changing = Pick<
   Backend,
-  'feed' | 'authorizer' | 'lookups' | 'insight' | 'unitOfWork' | 'clock' | 'ids' | 'candidacy'
+  'feed' | 'engine' | 'authorizer' | 'lookups' | 'insight' | 'reconciler' | 'unitOfWork' | 'clock' | 'ids' | 'candidacy'
 >
 
 /** The change feed, what follows it, the unit of work that feeds it, and the same for a leader. */
-function openChanges(
-  { datastore, place, indexPath }: Pick<Opened, 'datastore' | 'place'> & { readonly indexPath: string | undefined },
+async function openChanges(
+  { datastore, place, config }: Pick<Opened, 'datastore' | 'place'> & { readonly config: Config },
   sources: Pick<Backend, 'clock' | 'ids'>,
   { log, onAuditFailure }: BackendHooks,
-): Changing {
-  const warn = (message: string, cause?: unknown): void => log.warn({ err: cause }, message)
-  const feed = createChangeFeed({ datastore, warn })
-  const kept = indexPath === undefined ? {} : { kept: { path: indexPath, warn } }
-  const authorizer = createEmbeddedAuthorizer({ datastore, changeFeed: feed, ...kept })
+): Promise<Changing> {
+  const feed = createChangeFeed({ datastore, warn: (message, cause) => log.warn({ err: cause }, message) })
+  const engine = await openEngine(config, { datastore, feed, log })
   const changes = {
     ...sources,
     feed,
-    validateTuple: authorizer.validateTuple,
+    validateTuple: engine.rules.validateTuple,
+    mirror: engine.mirror,
     onAuditFailure(error: unknown, { relation, correlationId }: AuditEntry) {
       onAuditFailure()
       log.error({ err: error, relation, correlation_id: correlationId }, 'an audit row could not be written')
@@ -145,6 +148,7 @@ function openChanges(
     openSeat: (onHint) => place.openSeat(onHint),
     takeTerm: (signal) => takeTerm(terms, signal),
   }
-  const { lookups, insight } = authorizer
-  return { ...sources, feed, authorizer, lookups, insight, unitOfWork: unitOfWorkOver(datastore), candidacy }
+  const { authorizer, lookups, insight, reconciler } = engine
+  const unitOfWork = unitOfWorkOver(datastore)
+  return { ...sources, feed, engine, authorizer, lookups, insight, reconciler, unitOfWork, candidacy }
 }

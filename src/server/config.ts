@@ -22,6 +22,15 @@ export type Storage =
   | { readonly kind: 'embedded'; readonly directory: string }
   | { readonly kind: 'postgres'; readonly url: string }
 
+/** The SpiceDB that decides, and how it is reached. */
+export interface SpicedbSettings {
+  /** `host:port`, the host in brackets where it is an IPv6 address. */
+  readonly endpoint: string
+  readonly tokenFile: string
+  /** `caPath`: whom to believe instead of the well-known authorities. */
+  readonly security: { readonly kind: 'plaintext' | 'tls'; readonly caPath: string | undefined }
+}
+
 /** Everything that the server was told, parsed once and frozen. */
 export interface Config {
   readonly listen: Address
@@ -31,6 +40,8 @@ export interface Config {
   readonly dataDir: string
   readonly storage: Storage
   readonly pools: Readonly<Record<SizedPool, PoolSize>>
+  /** Undefined: the embedded authorization engine. */
+  readonly spicedb: SpicedbSettings | undefined
   readonly tls: { readonly certPath: string; readonly keyPath: string } | undefined
   /** CIDR networks. */
   readonly trustedProxies: readonly string[]
@@ -77,6 +88,7 @@ export function parseConfig(input: ConfigInput): Config {
     dataDir,
     storage: storageOf(values, dataDir),
     pools: poolsOf(values, said),
+    spicedb: spicedbOf(values),
     tls: tlsOf(values),
     trustedProxies: required(values.trustedProxies),
     allowedOrigins: required(values.allowedOrigins),
@@ -132,14 +144,25 @@ function refuseContradictions(values: Values, said: Sayings): void {
     throw new ConfigError(1, `${where('masterKey')} and ${where('masterKeyFile')} are both set; keep one of them.`)
   if ((values.tlsCert === undefined) !== (values.tlsKey === undefined))
     throw new ConfigError(1, 'TLS needs both --tls-cert and --tls-key; one of them is missing.')
+  refuseHalfSpicedb(values)
   if (values.dev === true) refuseWithDev(values, where)
   else refusePlainHttp(values)
 }
 
+function refuseHalfSpicedb({ spicedbEndpoint, spicedbTokenFile, spicedbCa, spicedbPlaintext }: Values): void {
+  const isSaid = spicedbTokenFile !== undefined || spicedbCa !== undefined || spicedbPlaintext === true
+  if (spicedbEndpoint === undefined && isSaid)
+    throw new ConfigError(1, 'What is said of SpiceDB needs --spicedb-endpoint; it is missing.')
+  if (spicedbEndpoint !== undefined && spicedbTokenFile === undefined)
+    throw new ConfigError(1, 'SpiceDB needs both --spicedb-endpoint and --spicedb-token-file; the file is missing.')
+  if (spicedbCa !== undefined && spicedbPlaintext === true)
+    throw new ConfigError(1, '--spicedb-ca is for TLS and --spicedb-plaintext is without; keep one of them.')
+}
+
 function refuseWithDev(values: Values, where: (name: OptionName) => string): void {
-  const lasting = (['databaseUrl', 'dataDir', 'masterKey', 'masterKeyFile', 'bootstrapTokenFile'] as const).find(
-    (name) => values[name] !== undefined,
-  )
+  const lasting = (
+    ['databaseUrl', 'spicedbEndpoint', 'dataDir', 'masterKey', 'masterKeyFile', 'bootstrapTokenFile'] as const
+  ).find((name) => values[name] !== undefined)
   if (lasting !== undefined)
     throw new ConfigError(1, `--dev keeps everything in memory; leave out ${where(lasting)} or --dev.`)
   if (!isLoopback(required(values.listen).host))
@@ -168,6 +191,18 @@ function masterKeyOf(values: Values, dataDir: string): MasterKeySource {
   if (values.masterKey !== undefined) return { kind: 'given', key: values.masterKey }
   if (values.masterKeyFile !== undefined) return { kind: 'file', path: resolve(values.masterKeyFile) }
   return { kind: 'own', path: join(dataDir, 'master.key') }
+}
+
+/** Without TLS only on this machine, or where that was asked for: the key would cross a network in the clear. */
+function spicedbOf(values: Values): SpicedbSettings | undefined {
+  const { spicedbEndpoint: at, spicedbTokenFile: tokenFile, spicedbCa, spicedbPlaintext } = values
+  if (at === undefined || tokenFile === undefined) return undefined
+  const isPlain = spicedbPlaintext === true || (isLoopback(at.host) && spicedbCa === undefined)
+  return {
+    endpoint: `${at.host.includes(':') ? `[${at.host}]` : at.host}:${at.port}`,
+    tokenFile: resolve(tokenFile),
+    security: { kind: isPlain ? 'plaintext' : 'tls', caPath: spicedbCa && resolve(spicedbCa) },
+  }
 }
 
 function tlsOf({ tlsCert, tlsKey }: Values): Config['tls'] {

@@ -46,6 +46,7 @@ function leaderJobs({ backend, log, consumers, wake, auditRetentionDays }: JobsD
     ...consumers.map((consumer) => createConsumption({ ...backend, consumer, onPoison: poisonReport(log) })),
     createPruning({ ...backend, consumers }),
     createFeedPruning(),
+    ...(backend.engine.job === undefined ? [] : [backend.engine.job]),
     createAuditSealer({ ...backend, sha256, batchRows: SEAL_ROWS }),
     createAuditRetention({ ...backend, platformDays: auditRetentionDays }),
     createReachabilitySweeper(backend),

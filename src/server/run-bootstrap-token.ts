@@ -31,12 +31,14 @@ async function issue(config: Config, stderr: TextSink): Promise<string> {
     return await issueOver(backend, config)
   } finally {
     backend.feed.stop()
+    await backend.engine.close()
     await backend.datastore.close()
   }
 }
 
 async function issueOver(backend: Backend, { env }: Config): Promise<string> {
   await backend.feed.start()
+  await backend.engine.prepare()
   const handover = createMemoryHandover()
   await remintBootstrapToken({ ...backend, founders: createFounders(backend, env), handover })
   return handover.token()

@@ -16,7 +16,7 @@ import { createAuditQueue, type AuditQueue } from './http/audit-queue.ts'
 import { startJobs } from './jobs.ts'
 import type { Leadership } from './leading/leadership.ts'
 import { hostPort, listenFailure, listenOn, probeAddress } from './listening.ts'
-import { createHealth, httpStatusOf, type Health } from './ops/health.ts'
+import { createHealth, httpStatusOf, type Health, type Probe } from './ops/health.ts'
 import { createOpsServer } from './ops/ops-listener.ts'
 import { readLag } from './outbox/store.ts'
 import { createServices, type Services } from './services.ts'
@@ -88,6 +88,7 @@ interface Metrics {
   readonly prometheus: Prometheus
   health: Health | undefined
   order: OrderStates | undefined
+  engine: Backend['engine'] | undefined
 }
 
 /** Loaded only where metrics are served. */
@@ -96,8 +97,9 @@ async function createMetrics(): Promise<Metrics> {
   const prometheus = createPrometheus(
     async () => (await metrics.health?.report())?.probes ?? [],
     () => metrics.order,
+    () => metrics.engine?.indexStats?.(),
   )
-  const metrics: Metrics = { prometheus, health: undefined, order: undefined }
+  const metrics: Metrics = { prometheus, health: undefined, order: undefined, engine: undefined }
   return metrics
 }
 
@@ -115,13 +117,13 @@ interface Ground extends ServeOptions {
 
 async function startOver(ground: Ground): Promise<RunningServer> {
   const { config, log, backend, metrics, handover } = ground
-  const probe = { name: 'db-primary', check: (deadlineMs: number) => backend.datastore.ping(deadlineMs) }
-  const health = createHealth([probe], backend.clock)
-  if (metrics !== undefined) metrics.health = health
+  const health = createHealth(probesOf(backend), backend.clock)
+  if (metrics !== undefined) Object.assign(metrics, { health, engine: backend.engine })
   // The start has used the datastore: whatever happens to it from now on only degrades this server (S1 Degradation 1).
   await health.report()
   const services = createServices(backend, { env: config.env, log, staleMs: config.staleChecks.ttlMs })
   await backend.feed.start()
+  await backend.engine.prepare()
   backend.signer.follow((error) => log.warn({ err: error }, 'the signing keys could not be read anew'))
   const founding = { ...backend, founders: createFounders(backend, config.env) }
   const outcome = await firstRun({ ...founding, handover })
@@ -144,6 +146,13 @@ async function startOver(ground: Ground): Promise<RunningServer> {
       await closeBackend(backend)
     },
   }
+}
+
+/** What readiness asks, under the names of S1 Degradation 1. */
+function probesOf({ datastore, engine }: Backend): readonly Probe[] {
+  const database = { name: 'db-primary', check: (deadlineMs: number) => datastore.ping(deadlineMs) }
+  const { ping } = engine
+  return ping === undefined ? [database] : [database, { name: 'spicedb-readiness', check: () => ping() }]
 }
 
 /** The parts that run, and what ending them takes. */
@@ -243,9 +252,9 @@ function closeServer(server: HttpServer): Promise<void> {
   return promisify(server.close.bind(server))()
 }
 
-async function closeBackend({ feed, signer, authorizer, datastore }: Backend): Promise<void> {
+async function closeBackend({ feed, signer, engine, datastore }: Backend): Promise<void> {
   feed.stop()
   signer.stop()
-  await authorizer.keep('end')
+  await engine.close()
   await datastore.close()
 }

@@ -46,7 +46,7 @@ export function createServices(
   { env, log, staleMs }: { readonly env: string; readonly log: Logger; readonly staleMs: number },
 ): Services {
   const deps = { ...backend, env, subjects: storedSubjects, changeFeed: backend.feed }
-  const admission = createAdmission({ ...deps, validateTuple: backend.authorizer.validateTuple })
+  const admission = createAdmission({ ...deps, validateTuple: backend.engine.rules.validateTuple })
   const lastUsed = createLastUsed({
     datastore: backend.datastore,
     onFailure: (error) => log.warn({ err: error }, 'the last use of tokens could not be written'),

@@ -27,6 +27,8 @@ function health({ status, unwell, latencyMs }: ServerState): Finding {
   if (status === 'ready') return ok('server', `ready in ${Math.round(latencyMs)} ms`)
   const detail = [status, ...why].join('; ')
   if (unwell['db-primary'] !== undefined) return problem('server', detail, storageAdvice(unwell['db-primary']))
+  if (unwell['spicedb-readiness'] !== undefined)
+    return problem('server', detail, 'Bring SpiceDB back: nothing is allowed without it, and it goes on by itself.')
   if (status === 'degraded') return warning('server', detail, 'It serves what it can; see its log.')
   return problem('server', detail, 'See its log; "ctl status --watch" shows when it is back.')
 }

@@ -15,6 +15,7 @@ import {
   origins,
   path,
   rate,
+  remoteAddress,
   type Parsed,
 } from './values.ts'
 
@@ -87,6 +88,21 @@ export const OPTIONS = {
     describe:
       'PostgreSQL (15 or newer) to use instead of the embedded datastore; on the command line without a password',
   }),
+  spicedbEndpoint: option({
+    parse: remoteAddress,
+    placeholder: 'HOST:PORT',
+    fallbackWords: 'the embedded authorization engine',
+    describe:
+      'SpiceDB to decide who may do what, instead of the embedded engine; a start gives it every tuple that it lacks. Needs --spicedb-token-file',
+  }),
+  spicedbTokenFile: option({ parse: path, placeholder: 'FILE', describe: 'File with the preshared key of SpiceDB' }),
+  spicedbCa: option({
+    parse: path,
+    placeholder: 'FILE',
+    fallbackWords: 'the well-known authorities; on loopback no TLS',
+    describe: 'Certificates in PEM that vouch for SpiceDB',
+  }),
+  spicedbPlaintext: toggle('Reach a SpiceDB on another machine without TLS: its key travels in the clear'),
   tlsCert: option({
     parse: path,
     placeholder: 'FILE',

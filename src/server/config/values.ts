@@ -27,6 +27,13 @@ export function address(text: string): Parsed<Address> {
   return { value: { host: bracketed ?? (bare || '127.0.0.1'), port } }
 }
 
+/** `host:port` of another server, as a URL would have it. */
+export function remoteAddress(text: string): Parsed<Address> {
+  const parsed = address(text)
+  const isOne = 'value' in parsed && parsed.value.port !== 0 && !text.startsWith(':')
+  return isOne ? parsed : { mustBe: 'host:port, such as spicedb.example.com:50051' }
+}
+
 /** Whether only this machine can reach the host. Names other than localhost count as reachable. */
 export function isLoopback(host: string): boolean {
   if (host === 'localhost') return true

@@ -35,6 +35,18 @@ function refusal(argv: readonly string[], env: Record<string, string> = {}): str
   return 'accepted'
 }
 
+test.each([
+  [['--spicedb-endpoint', 'spicedb.example.com:50051'], 'spicedb.example.com:50051', 'tls'],
+  [['--spicedb-endpoint', '10.0.0.7:50051', '--spicedb-plaintext'], '10.0.0.7:50051', 'plaintext'],
+  [['--spicedb-endpoint', 'localhost:50051'], 'localhost:50051', 'plaintext'],
+  [['--spicedb-endpoint', '[::1]:50051'], '[::1]:50051', 'plaintext'],
+  [['--spicedb-endpoint', '127.0.0.1:50051', '--spicedb-ca', '/c.pem'], '127.0.0.1:50051', 'tls'],
+])('%j reaches SpiceDB at %s over %s', (argv, endpoint, kind) => {
+  const { spicedb } = parse([...argv, '--spicedb-token-file', '/t'])
+  const caPath = argv.includes('--spicedb-ca') ? '/c.pem' : undefined
+  expect(spicedb).toEqual({ endpoint, tokenFile: '/t', security: { kind, caPath } })
+})
+
 test('nothing said gives the embedded defaults', () => {
   expect(parse()).toEqual({
     listen: { host: '127.0.0.1', port: 7443 },
@@ -43,6 +55,7 @@ test('nothing said gives the embedded defaults', () => {
     dataDir: '/home/ana/.local/state/ctl',
     storage: { kind: 'embedded', directory: '/home/ana/.local/state/ctl' },
     pools: { interactive: { min: 0, max: 20 }, worker: { min: 0, max: 10 }, bulk: { min: 0, max: 5 } },
+    spicedb: undefined,
     tls: undefined,
     trustedProxies: [],
     allowedOrigins: [],
@@ -228,6 +241,22 @@ describe('refusals', () => {
       '2 --database-url must be a connection URL such as postgres://user@host:5432/ctl.',
     ],
     [['--config', '/nonexistent/ctl.yaml'], '1 The configuration file /nonexistent/ctl.yaml cannot be read (ENOENT).'],
+    [
+      ['--spicedb-endpoint', 'spicedb:50051'],
+      '1 SpiceDB needs both --spicedb-endpoint and --spicedb-token-file; the file is missing.',
+    ],
+    [['--spicedb-token-file', '/t'], '1 What is said of SpiceDB needs --spicedb-endpoint; it is missing.'],
+    [['--spicedb-endpoint', 'spicedb'], '2 --spicedb-endpoint must be host:port, such as spicedb.example.com:50051.'],
+    [['--spicedb-endpoint', ':50051'], '2 --spicedb-endpoint must be host:port, such as spicedb.example.com:50051.'],
+    [
+      ['--spicedb-endpoint', 'spicedb:1', '--spicedb-token-file', '/t', '--spicedb-ca', '/c', '--spicedb-plaintext'],
+      '1 --spicedb-ca is for TLS and --spicedb-plaintext is without; keep one of them.',
+    ],
+    [
+      ['--dev', '--spicedb-endpoint', 'spicedb:1', '--spicedb-token-file', '/t'],
+      '1 --dev keeps everything in memory; leave out --spicedb-endpoint or --dev.',
+    ],
+    [['--spicedb-endpont', 'spicedb:1'], '2 There is no flag --spicedb-endpont. Did you mean --spicedb-endpoint?'],
     [['--dev', '--data-dir', '/d'], '1 --dev keeps everything in memory; leave out --data-dir or --dev.'],
     [['--dev', '--listen', '0.0.0.0:1'], '1 --dev serves this machine only; --listen must name a loopback address.'],
     [

@@ -22,7 +22,7 @@ export interface SpicedbAddress {
   /** The preshared key. */
   readonly token: string
   /** `ca`: certificates in PEM that vouch for it; the roots of the runtime where absent. */
-  readonly security: { readonly kind: 'plaintext' } | { readonly kind: 'tls'; readonly ca?: Buffer | undefined }
+  readonly security: { readonly kind: 'plaintext' | 'tls'; readonly ca?: Buffer | undefined }
 }
 
 /** Touched: it is there afterwards, with that caveat. Deleted: it is not, whatever its caveat was. */
@@ -193,7 +193,7 @@ function schemas(client: v1.ZedClientInterface): Pick<Spicedb, 'readSchema' | 'w
         const page = await wholeStream<v1.ReadRelationshipsResponse>(
           client.readRelationships(request, within(STREAM_MS)),
         ).catch(refuse)
-        yield page.map(({ relationship }) => plainRelationship(relationship))
+        yield page.flatMap(({ relationship }) => (relationship === undefined ? [] : [plainRelationship(relationship)]))
         if (page.length < PAGE) return
         after = page.at(-1)?.afterResultCursor
       }

@@ -69,15 +69,20 @@ function pathOfRelation(relation: RelationModel, trace: Trace, walk: PathWalk): 
   return trace.parts.some(({ isGranted }) => isGranted) ? undefined : []
 }
 
+type PathOf = (expression: Expression, trace: Trace, walk: PathWalk) => readonly string[] | undefined
+
+const OPERATIONS: { readonly [op in Expression['op']]?: PathOf } = {
+  reference: ({ reference }, trace, walk) => reference && prefixed(reference.name, pathWithin(reference, trace, walk)),
+  arrow: pathOfArrow,
+  all: pathOfArrow,
+  self: (_expression, { object }, { subject }) => (`${object.type}:${object.id}` === subject ? [] : undefined),
+  union: ({ parts }, trace, walk) => firstOf(parts, (part) => pathOfExpression(part, trace, walk)),
+  intersection: ({ parts }, trace, walk) => joined(parts.map((part) => pathOfExpression(part, trace, walk))),
+  exclusion: ({ parts: [from] }, trace, walk) => from && pathOfExpression(from, trace, walk),
+}
+
 function pathOfExpression(expression: Expression, trace: Trace, walk: PathWalk): readonly string[] | undefined {
-  const { op, parts, reference } = expression
-  if (op === 'reference' && reference !== undefined) return prefixed(reference.name, pathWithin(reference, trace, walk))
-  if (op === 'arrow' || op === 'all') return pathOfArrow(expression, trace, walk)
-  if (op === 'self') return `${trace.object.type}:${trace.object.id}` === walk.subject ? [] : undefined
-  if (op === 'union') return firstOf(parts, (part) => pathOfExpression(part, trace, walk))
-  if (op === 'exclusion') return parts[0] && pathOfExpression(parts[0], trace, walk)
-  if (op === 'intersection') return joined(parts.map((part) => pathOfExpression(part, trace, walk)))
-  return undefined
+  return OPERATIONS[expression.op]?.(expression, trace, walk)
 }
 
 function pathOfArrow({ tupleset, targets }: Expression, trace: Trace, walk: PathWalk): readonly string[] | undefined {

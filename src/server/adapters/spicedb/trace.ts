@@ -16,23 +16,26 @@ export interface Trace {
 type DebugTrace = NonNullable<NonNullable<v1.CheckPermissionResponse['debugTrace']>['check']>
 
 /** Numbers of enumerations that the client does not export. */
-const RELATION: DebugTrace['permissionType'] = 1
-const HAS_PERMISSION: DebugTrace['result'] = 2
-const CONDITIONAL: DebugTrace['result'] = 3
-const CAVEAT_TRUE: NonNullable<DebugTrace['caveatEvaluationInfo']>['result'] = 3
+const RELATION = 1
+const HAS_PERMISSION = 2
+const CONDITIONAL = 3
+const CAVEAT_TRUE = 3
 
 /** A question that only a caveat decides is conditional in its trace even where the caveat held. */
 function isGranted({ result, caveatEvaluationInfo: caveat }: DebugTrace): boolean {
-  return result === HAS_PERMISSION || (result === CONDITIONAL && caveat?.result === CAVEAT_TRUE)
+  const outcome: number = result
+  const held: number | undefined = caveat?.result
+  return outcome === HAS_PERMISSION || (outcome === CONDITIONAL && held === CAVEAT_TRUE)
 }
 
 export function traceOf(debug: DebugTrace): Trace {
   const { resolution } = debug
+  const kind: number = debug.permissionType
   const parts = resolution.oneofKind === 'subProblems' ? resolution.subProblems.traces : []
   return {
     object: plainObject(debug.resource),
     name: debug.permission,
-    isRelation: debug.permissionType === RELATION,
+    isRelation: kind === RELATION,
     isGranted: isGranted(debug),
     hasCaveat: debug.caveatEvaluationInfo !== undefined,
     parts: parts.map(traceOf),

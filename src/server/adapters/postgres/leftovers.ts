@@ -1,0 +1,32 @@
+import { sql } from 'kysely'
+import type { Datastore } from '../../ports/datastore.ts'
+import type { RelationTupleRow } from '../../ports/tables.ts'
+import type { Selectable } from 'kysely'
+import type { FollowedFeed } from './change-feed.ts'
+import { takeRevision, type PendingChange } from './revisions.ts'
+import { fedTuple } from './tuple-registry.ts'
+
+/**
+ * Settles what a deployment with SpiceDB left unsettled when it moved back to the embedded engine: what was to be granted
+ * is, what was to be revoked is gone. Resolves with how many tuples there were.
+ */
+export async function adoptLeftovers(datastore: Datastore, feed: Pick<FollowedFeed, 'committed'>): Promise<number> {
+  const found = await datastore
+    .pool('interactive')
+    .selectFrom('relation_tuples')
+    .select('id')
+    .where('state', '<>', 'live')
+    .limit(1)
+    .executeTakeFirst()
+  if (found === undefined) return 0
+  const { count, changes } = await datastore.transaction('worker', async (tx) => {
+    const { rows: gone } = await sql<Selectable<RelationTupleRow>>`
+      delete from relation_tuples where state = 'revoking' returning *`.execute(tx)
+    const { rows: kept } = await sql`
+      update relation_tuples set state = 'live' where state = 'pending' returning id`.execute(tx)
+    const deletions = gone.map((row): PendingChange => ({ kind: 'tuple_deleted', payload: fedTuple(row) }))
+    return { count: gone.length + kept.length, changes: await takeRevision(tx, deletions) }
+  })
+  feed.committed(changes)
+  return count
+}
