@@ -8,7 +8,8 @@ import type {
   Parsed,
   Select,
 } from './expression.ts'
-import { mixedOverloadsOf, overloadsOf, type Overload } from './overloads.ts'
+import { chooseOverload, joined } from './choose-overload.ts'
+import { mixedOverloadsOf, overloadsOf } from './overloads.ts'
 import {
   BOOL,
   BYTES,
@@ -26,7 +27,7 @@ import {
   UINT,
   type StaticType,
 } from './static-type.ts'
-import { createUnifier, isSame } from './unify.ts'
+import { createUnifier } from './unify.ts'
 
 /** What is wrong with an expression. */
 export class ExpressionError extends Error {
@@ -154,7 +155,7 @@ export function checkExpression({ expr, sourceInfo }: Parsed, variables: Scope):
     const overloads = overloadsOf(name, target === undefined ? 'plain' : 'member')
     if (overloads === undefined || overloads.length === 0) fail(node, unknownFunction(name))
     const given = (target === undefined ? args : [target, ...args]).map((each) => typeOfNode(each, scope))
-    const result = chooseOverload(isBehindMacro ? [...overloads, ...mixedOverloadsOf(name)] : overloads, given)
+    const result = chooseOverload(unifier, isBehindMacro ? [...overloads, ...mixedOverloadsOf(name)] : overloads, given)
     return (
       result ??
       fail(
@@ -167,43 +168,25 @@ export function checkExpression({ expr, sourceInfo }: Parsed, variables: Scope):
     )
   }
 
-  function chooseOverload(overloads: readonly Overload[], given: readonly StaticType[]): StaticType | undefined {
-    let result: StaticType | undefined
-    for (const overload of overloads) {
-      const [returned = DYN, ...wanted] = instantiate([overload.result, ...overload.args])
-      if (!unifier.assignable(given, wanted)) continue
-      const found = unifier.resolve(returned)
-      result = result === undefined || isSame(result, found) ? found : DYN
-    }
-    return result
-  }
-
-  /** Gives an overload type parameters of its own. */
-  function instantiate(types: readonly StaticType[]): StaticType[] {
-    const own = new Map<number, StaticType>()
-    const rename = (type: StaticType): StaticType => {
-      if (type.kind !== 'param') return type.of.length === 0 ? type : { ...type, of: type.of.map(rename) }
-      const fresh = own.get(type.id) ?? unifier.fresh()
-      own.set(type.id, fresh)
-      return fresh
-    }
-    return types.map(rename)
-  }
-
-  /** What holds all of the types: `dyn` where they differ. */
-  function joined(types: readonly StaticType[]): StaticType {
-    const [first = unifier.fresh(), ...rest] = types
-    return rest.reduce((all, type) => unifier.join(all, type) ?? DYN, first)
-  }
-
   function listLiteral({ elements }: ListLiteral, scope: Scope): StaticType {
-    return listOf(joined(elements.map((element) => typeOfNode(element, scope))))
+    return listOf(
+      joined(
+        unifier,
+        elements.map((element) => typeOfNode(element, scope)),
+      ),
+    )
   }
 
   function mapLiteral(node: Expression, { messageName, entries }: MapLiteral, scope: Scope): StaticType {
     if (messageName !== '') fail(node, `expected a map: messages such as "${messageName}" are not supported`)
     const keys = entries.map(({ keyKind }) => typeOfNode(keyKind.case === 'mapKey' ? keyKind.value : undefined, scope))
-    return mapOf(joined(keys), joined(entries.map(({ value }) => typeOfNode(value, scope))))
+    return mapOf(
+      joined(unifier, keys),
+      joined(
+        unifier,
+        entries.map(({ value }) => typeOfNode(value, scope)),
+      ),
+    )
   }
 
   function comprehension(node: Expression, macro: Comprehension, scope: Scope): StaticType {
