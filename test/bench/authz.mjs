@@ -1,6 +1,7 @@
 // Checks in process, depth 4, nested groups and exclusion, random keys, no result cache, against real SpiceDB over its own
 // memory store: every answer that SpiceDB gave is compared with ours. `--tuples=N` takes one size, `--quick` spends a
 // tenth of the time on SpiceDB, `--no-spicedb` measures our engine alone.
+import { availableParallelism, loadavg } from 'node:os'
 import { loadSpeeds } from './support/authz-stores.mjs'
 import { nextMessage, start } from './support/children.mjs'
 import { printRecord, printTable, round } from './support/report.mjs'
@@ -50,6 +51,8 @@ async function runAt({ tuples, ratioGoal, floor }, share) {
   const shimShare = (spicedb.shimSecondsPerCall * spicedb.checks) / spicedb.seconds
   const record = {
     bench: 'authz',
+    load_average: round(loadavg()[0]),
+    processors: availableParallelism(),
     tuples: ours.tuples,
     answers_compared: spicedb.answers.length,
     answers_that_differ: wrong,
