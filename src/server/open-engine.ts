@@ -71,6 +71,7 @@ function embeddedEngine({ datastore, feed, log }: EngineGround, indexPath: strin
     authorizer,
     lookups: authorizer.lookups,
     insight: authorizer.insight,
+    reconciler: authorizer.reconciler,
     rules: authorizer,
     async prepare() {
       const tuples = await adoptLeftovers(datastore, feed)

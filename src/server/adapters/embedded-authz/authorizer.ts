@@ -8,6 +8,7 @@ import { problem } from '../../../shared/problems.ts'
 import type { Authorizer, CheckQuery, Decision } from '../../ports/authorizer.ts'
 import type { AuthzInsight } from '../../ports/authz-insight.ts'
 import type { AuthzLookups } from '../../ports/authz-lookups.ts'
+import type { AuthzReconciler } from '../../ports/authz-reconciler.ts'
 import type { ChangeFeed } from '../../ports/change-feed.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import { createSettingsCache } from './domain-settings.ts'
@@ -18,6 +19,7 @@ import { createKeptIndex } from './kept-index.ts'
 import { createEmbeddedInsight } from './insight.ts'
 import { createEmbeddedLookups } from './lookups.ts'
 import { answered, decided, serverConditions, type Needs } from './server-conditions.ts'
+import { createEmbeddedReconciler } from './reconciler.ts'
 import { createTupleRules, type TupleRules } from './tuple-rules.ts'
 
 export interface EmbeddedAuthorizerDeps {
@@ -44,6 +46,7 @@ export interface IndexStats {
 export interface EmbeddedAuthorizer extends Authorizer, TupleRules {
   readonly lookups: AuthzLookups
   readonly insight: AuthzInsight
+  readonly reconciler: AuthzReconciler
   /** What the index holds, for metrics; zeros until the feed has loaded it. */
   stats(): IndexStats
   /** Keeps the index for the next start where that is due; at the end of the run whenever anything changed. */
@@ -104,6 +107,7 @@ export function createEmbeddedAuthorizer(deps: EmbeddedAuthorizerDeps): Embedded
     ...createTupleRules(() => currentTuples()?.index),
     lookups: createEmbeddedLookups(answering),
     insight: createEmbeddedInsight({ ...answering, homeIn }),
+    reconciler: createEmbeddedReconciler({ ...deps, model: SERVICE_MODEL, usableTuples }),
     check: (query) => answered(settings, () => decide(query)),
     domainOf: (reference) => homeIn(usableTuples().index, reference),
     pathOf: (resourceType, relation) => paths.get(`${resourceType}#${relation}`) ?? [],
