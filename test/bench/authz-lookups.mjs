@@ -21,12 +21,13 @@ export async function run(args) {
     : await askSpicedb(tuples, ours)
   const records = ours.map((found, at) => recordOf({ tuples, ...WANTED[at] }, found, theirs[at]))
   printTable(
-    ['tuples', 'results', 'ms', 'best ms', 'goal ms', 'SpiceDB s', 'differ'],
+    ['tuples', 'results', 'ms', 'best ms', 'CPU ms', 'goal ms', 'SpiceDB s', 'differ'],
     records.map((record) => [
       record.tuples,
       record.results,
       record.ms,
       record.best_ms,
+      record.cpu_ms,
       record.goal_ms,
       record.spicedb_s ?? record.spicedb_failure,
       record.results_that_differ ?? '-',
@@ -56,6 +57,7 @@ function recordOf({ tuples, results, goalMs }, found, answer) {
     results: found.results.length,
     ms: round(found.medianMs),
     best_ms: round(found.bestMs),
+    cpu_ms: round(found.cpuMs),
     goal_ms: round((goalMs * found.results.length) / results),
   }
   if (answer.results === undefined) return { ...record, spicedb_failure: answer.failure }

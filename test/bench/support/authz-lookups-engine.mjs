@@ -40,11 +40,21 @@ function closest(results) {
 
 function timed(subject) {
   const milliseconds = []
+  const cpuMilliseconds = []
   let results = []
   for (let round = 0; round < ROUNDS; round++) {
+    const cpuBefore = process.cpuUsage()
     const startedAt = performance.now()
     results = found(subject)
     milliseconds.push(performance.now() - startedAt)
+    const { user, system } = process.cpuUsage(cpuBefore)
+    cpuMilliseconds.push((user + system) / 1000)
   }
-  return { subject, results, medianMs: median(milliseconds), bestMs: Math.min(...milliseconds) }
+  return {
+    subject,
+    results,
+    medianMs: median(milliseconds),
+    cpuMs: median(cpuMilliseconds),
+    bestMs: Math.min(...milliseconds),
+  }
 }
