@@ -95,7 +95,8 @@ async function tryPlace({ seed, place, oracle, tally, onProgress }: Attempt): Pr
   if (examination.outcome !== 'refused' && place % MISFITS_EVERY === 0) {
     const { tried, misfits } = await tryMisfits(random, world, oracle)
     tally.misfits += tried
-    for (const each of misfits) found.push({ kept: caseOfMisfit(about, world, each), words: [`SpiceDB: ${each.theirs}`] })
+    for (const each of misfits)
+      found.push({ kept: caseOfMisfit(about, world, each), words: [`SpiceDB: ${each.theirs}`] })
   }
   tally.disagreed += found.length
   onProgress?.(tally)
@@ -105,7 +106,11 @@ async function tryPlace({ seed, place, oracle, tally, onProgress }: Attempt): Pr
 function wordsOf({ dispute, disagreements }: Examination): string[] {
   return [
     ...(dispute === undefined ? [] : [`over the ${dispute.over}: ours ${dispute.ours}; SpiceDB ${dispute.theirs}`]),
-    ...disagreements.flatMap(({ query, ours, theirs }) => [JSON.stringify(query), `ours: ${ours}`, `SpiceDB: ${theirs}`]),
+    ...disagreements.flatMap(({ query, ours, theirs }) => [
+      JSON.stringify(query),
+      `ours: ${ours}`,
+      `SpiceDB: ${theirs}`,
+    ]),
   ]
 }
 

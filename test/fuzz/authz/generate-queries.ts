@@ -42,7 +42,10 @@ export function generateQueries(setting: Setting): Query[] {
   }
 
   const times = (count: number, draw: () => Query): Query[] => Array.from({ length: count }, draw)
-  return [...times(CHECKS, check), ...(features.lookups ? [...times(LOOKUPS, resources), ...times(LOOKUPS, subjects)] : [])]
+  return [
+    ...times(CHECKS, check),
+    ...(features.lookups ? [...times(LOOKUPS, resources), ...times(LOOKUPS, subjects)] : []),
+  ]
 }
 
 interface Name {

@@ -83,7 +83,8 @@ function isForward({ order }: Population, { resource, subject }: { resource: str
 
 function conditions(random: Random, { rule }: Spot, schema: SchemaDraft): Partial<FuzzTuple> {
   const caveat = schema.caveats.find(({ name }) => name === rule.caveat)
-  const context = caveat === undefined || random.chance(0.4) ? {} : drawContext(random, [caveat], { given: 0.5, wrong: 0 })
+  const context =
+    caveat === undefined || random.chance(0.4) ? {} : drawContext(random, [caveat], { given: 0.5, wrong: 0 })
   return {
     ...(caveat !== undefined && { caveat: caveat.name }),
     ...(Object.keys(context).length > 0 && { context }),

@@ -31,7 +31,17 @@ export interface Tally {
 export function newTally(): Tally {
   const none = (): Answers => ({ asked: 0, yes: 0, no: 0, conditional: 0, failed: 0 })
   const answers = { check: none(), resources: none(), subjects: none() }
-  return { schemas: 0, refused: 0, tuples: 0, disagreed: 0, mutants: 0, mutantsTaken: 0, misfits: 0, answers, excluded: new Map() }
+  return {
+    schemas: 0,
+    refused: 0,
+    tuples: 0,
+    disagreed: 0,
+    mutants: 0,
+    mutantsTaken: 0,
+    misfits: 0,
+    answers,
+    excluded: new Map(),
+  }
 }
 
 export function addExamination(tally: Tally, world: World, { outcome, pairs, excluded }: Examination): void {
@@ -64,7 +74,8 @@ function lookupClass(answer: string): keyof Omit<Answers, 'asked'> {
 /** Lines for people. */
 export function tallyLines(tally: Tally): string[] {
   const { schemas, refused, tuples, disagreed, answers, excluded } = tally
-  const share = (part: number, whole: number): string => `${whole === 0 ? 0 : Math.round((part / whole) * 1_000) / 10} %`
+  const share = (part: number, whole: number): string =>
+    `${whole === 0 ? 0 : Math.round((part / whole) * 1_000) / 10} %`
   const line = (name: string, { asked, yes, no, conditional, failed }: Answers): string =>
     `${name}: ${asked} (yes ${share(yes, asked)}, no ${share(no, asked)}, conditional ${share(conditional, asked)}, failed ${share(failed, asked)})`
   return [

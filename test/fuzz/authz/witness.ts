@@ -55,9 +55,11 @@ function having(checked: readonly Checked[]): Found[] {
 function subjectsTextOf(checked: readonly Checked[]): string {
   const named = having(checked.filter(({ id }) => id !== STRANGER)).map((each) => ({ ...each, excluded: [] }))
   const everyone = having(checked.filter(({ id }) => id === STRANGER)).map(({ isConditional }) => {
-    const excluded = checked.filter(({ answer }) => answer !== 'yes').map(({ id, answer }) => {
-      return { id, isConditional: answer === 'unknown' }
-    })
+    const excluded = checked
+      .filter(({ answer }) => answer !== 'yes')
+      .map(({ id, answer }) => {
+        return { id, isConditional: answer === 'unknown' }
+      })
     return { id: '*', isConditional, excluded }
   })
   return subjectsText([...named, ...everyone])
