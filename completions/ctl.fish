@@ -589,6 +589,8 @@ complete -c ctl -n '__ctl_at tuples delete' -l jq -x -d 'Filter the JSON with a 
 complete -c ctl -n '__ctl_at tuples delete' -l columns -x -d 'Columns to show'
 complete -c ctl -n '__ctl_at tuples delete' -l sort -x -d 'Sort rows by a column; -COLUMN for descending'
 complete -c ctl -n '__ctl_at tuples delete' -l no-headers -d 'No column titles'
+complete -c ctl -n '__ctl_at tuples delete' -l project -x -a '(__ctl_names)' -d 'Where names are looked up'
+complete -c ctl -n '__ctl_at tuples delete' -l domain -x -a '(__ctl_names)' -d 'Where names are looked up'
 complete -c ctl -n '__ctl_at tuples delete' -l dry-run -d 'Change nothing; show who would gain or lose what, and exit 10 if anything would change'
 complete -c ctl -n '__ctl_at audit' -a verify -d 'Verify the chain of audited decisions, or an export of it with the public keys alone'
 complete -c ctl -n '__ctl_at audit' -a export -d 'Write sealed decisions with their hashes and signed heads as JSON lines'

@@ -31,7 +31,7 @@ async function issue(config: Config, stderr: TextSink): Promise<string> {
     return await issueOver(backend, config)
   } finally {
     backend.feed.stop()
-    backend.engine.close()
+    await backend.engine.close()
     await backend.datastore.close()
   }
 }

@@ -413,6 +413,31 @@ export function authorizerContract(engine: EngineKind, store: DatastoreKind): vo
       })
     })
 
+    describe('an insight', () => {
+      const facts = { nowMs: NOW_MS }
+      const outcome = async (text: string): Promise<string> =>
+        (await replica.insight.explain(question(text, { wantPath: false }))).outcome
+
+      test('explains a check as it is decided, own writes included', async () => {
+        await found()
+        expect(await outcome(`${ANN} manage domain:${D1}`)).toBe('denied')
+        await grant(`${ANN} admin domain:${D1}`)
+        expect(await outcome(`${ANN} manage domain:${D1}`)).toBe('granted')
+        await revoke(`${ANN} admin domain:${D1}`)
+        expect(await outcome(`${ANN} manage domain:${D1}`)).toBe('denied')
+      })
+
+      test('tells what a change would do, and changes nothing', async () => {
+        await found()
+        const columns = { subject_type: 'user', subject_id: id('1'), subject_relation: '', relation: 'operator' }
+        const tuple = { ...columns, resource_type: 'domain', resource_id: D1, caveat_name: '', domain_id: D1 }
+        const { changes } = await replica.insight.impact({ edits: [{ op: 'create', tuple }], facts, changesMax: 100 })
+        const gained = { subject: ANN, permission: 'deploy', resource: `project:${P1}`, change: 'gains' }
+        expect(changes).toContainEqual(gained)
+        expect(await ask(`${ANN} deploy project:${P1}`)).toBe('insufficient_relation')
+      })
+    })
+
     describe('without its lease', () => {
       test('answers nothing', async () => {
         await found()

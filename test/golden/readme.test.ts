@@ -20,6 +20,8 @@ const README_DATA = `${README_HOME}/.local/state/ctl`
 /** Exit codes said here too, so that rewriting the README cannot hide a regression. */
 const EXIT_CODES: Readonly<Record<string, number>> = {
   'npx ctl authz check service:deployer manage domain:default': 10,
+  'npx ctl authz explain service:deployer manage domain:default': 10,
+  'npx ctl tuples create group:oncall admin project:web --dry-run': 10,
 }
 
 describe('The tour of the README', () => {

@@ -8,6 +8,7 @@ import { createMirror } from '../../src/server/adapters/spicedb/mirror.ts'
 import { watchSpicedb, type WatchedSpicedb } from '../../src/server/adapters/spicedb/reachability.ts'
 import { createUuidV7 } from '../../src/server/adapters/system/uuid-v7.ts'
 import type { Authorizer } from '../../src/server/ports/authorizer.ts'
+import type { AuthzInsight } from '../../src/server/ports/authz-insight.ts'
 import type { AuthzLookups } from '../../src/server/ports/authz-lookups.ts'
 import type { Datastore } from '../../src/server/ports/datastore.ts'
 import type { Change, UnitOfWork } from '../../src/server/ports/unit-of-work.ts'
@@ -25,6 +26,7 @@ export const isEngineMissing = (kind: EngineKind): boolean => kind === 'spicedb'
 export interface Replica {
   readonly authorizer: Authorizer
   readonly lookups: AuthzLookups
+  readonly insight: AuthzInsight
   readonly feed: FollowedFeed
   readonly unitOfWork: UnitOfWork
   /** Undefined for the embedded engine. */
@@ -80,6 +82,7 @@ export async function openReplica({ datastore, nowMs, server }: ReplicaOptions):
   return {
     authorizer: spicedb?.authorizer ?? embedded,
     lookups: spicedb?.lookups ?? embedded.lookups,
+    insight: spicedb?.insight ?? embedded.insight,
     feed,
     unitOfWork,
     spicedb,
@@ -87,7 +90,7 @@ export async function openReplica({ datastore, nowMs, server }: ReplicaOptions):
     over: (written) => (work) => unitOfWorkOver(written, server && mirrorOver(written, server)).run(arranged, work),
     stop() {
       feed.stop()
-      spicedb?.close()
+      void spicedb?.close()
       for (const client of clients) client.close()
     },
   }

@@ -1,7 +1,7 @@
 import { harmless } from '../style.ts'
 import type { ExplainedCheck, ProposedTuple } from './explanation.ts'
 import { explanationLines, missingFields, type Drawing } from './explanation-lines.ts'
-import { grantingCommand, projectsIn } from './grant-commands.ts'
+import { grantingCommand, leastFirst, projectsIn } from './grant-commands.ts'
 import type { Naming } from './naming.ts'
 import type { Triple } from './triple.ts'
 
@@ -38,16 +38,20 @@ function sentence({ decision, tree, asked, drawing: { naming, style } }: Report)
   return `${style.bad('denied')}: ${harmless(`${who} lacks ${what}`)}`
 }
 
-function missingLines({ tree, decision }: Report): readonly string[] {
+/** What a caveat lacked: facts that were not named, and named ones that the server does not know. */
+function missingLines({ tree, decision, asked }: Report): readonly string[] {
   if (decision === 'allowed') return []
-  const missing = [...missingFields(tree)].filter(([, fields]) => fields.size > 0)
-  if (missing.length === 0) return []
-  const names = [...new Set(missing.flatMap(([, fields]) => [...fields]))].join(',')
+  const named = Object.keys(asked.caveat_context ?? {})
+  const missing = [...missingFields(tree)].flatMap(([caveat, fields]) =>
+    [...fields].map((field) => ({ caveat, field })),
+  )
+  const unnamed = missing.filter(({ field }) => !named.includes(field))
+  const facts = [...new Set([...named, ...unnamed.map(({ field }) => field)])].join(',')
+  const unknown = new Set(missing.filter(({ field }) => named.includes(field)).map(({ field }) => field))
   return [
-    ...missing.map(
-      ([caveat, fields]) => `The caveat ${harmless(caveat)} was not told: ${harmless([...fields].join(', '))}.`,
-    ),
-    `Let it use what the server knows of that: --facts ${harmless(names)}`,
+    ...unnamed.map(({ caveat, field }) => harmless(`The caveat ${caveat} may not use ${field}, which was not named.`)),
+    ...[...unknown].map((field) => harmless(`The server knows no ${field} of this subject or its Domain.`)),
+    ...(unnamed.length > 0 ? [harmless(`Let it use what the server knows: --facts ${facts}`)] : []),
   ]
 }
 
@@ -55,7 +59,7 @@ function missingLines({ tree, decision }: Report): readonly string[] {
 function remedyLines({ remedies, tree, commands }: Report): readonly string[] {
   const projects = projectsIn(tree)
   const deps = { naming: commands, projectOf: (object: string) => projects.get(object) }
-  const ways = remedies.map((tuples) =>
+  const ways = leastFirst(remedies).map((tuples) =>
     tuples.map((tuple) => grantingCommand(tuple, deps) ?? inWords(tuple, commands)).map(harmless),
   )
   if (ways.length === 0) return []

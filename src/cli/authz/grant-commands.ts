@@ -46,6 +46,28 @@ function ofProject(
   return `ctl tuples create ${naming.typed(subject)} ${relation} ${naming.typed(resource)}${where}`
 }
 
+/**
+ * Sets of tuples with those that give least first: fewer tuples before more, objects in the order in which they were
+ * proposed, and of the roles on one object that which allows least.
+ */
+export function leastFirst(remedies: readonly Remedy[]): readonly Remedy[] {
+  const objects = [...new Set(remedies.flatMap((tuples) => tuples.map(({ resource }) => resource)))]
+  const rank = ({ relation, resource }: ProposedTuple): number =>
+    ROLES[parseReference(resource)?.type ?? '']?.indexOf(relation) ?? -1
+  const keys = (tuples: Remedy): readonly number[] => [
+    tuples.length,
+    ...tuples.flatMap((tuple) => [objects.indexOf(tuple.resource), rank(tuple)]),
+  ]
+  return remedies.toSorted((one, other) => firstDifference(keys(one), keys(other)))
+}
+
+type Remedy = readonly ProposedTuple[]
+
+function firstDifference(one: readonly number[], other: readonly number[]): number {
+  const at = one.findIndex((value, index) => value !== other[index])
+  return at < 0 ? 0 : (one[at] ?? 0) - (other[at] ?? 0)
+}
+
 /** The Project of each object that a tree found in one. */
 export function projectsIn(tree: Explanation): ReadonlyMap<string, string> {
   const found = new Map<string, string>()

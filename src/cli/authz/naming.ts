@@ -16,17 +16,21 @@ export interface Naming {
 /** Rows that are looked at for names; an object behind them is called by its id. */
 const ROWS_MAX = 2_000
 
-/** Names for references, from the lists that the caller may read. What cannot be read has no names; that is no failure. */
-export async function namesOf(resolver: Resolver, references: Iterable<string>): Promise<Naming> {
+/** Names for references, from the lists that the caller may read, and those known otherwise. What cannot be read has no names; that is no failure. */
+export async function namesOf(
+  resolver: Resolver,
+  references: Iterable<string>,
+  known: ReadonlyMap<string, string> = new Map(),
+): Promise<Naming> {
   const names = new Map<string, string>()
   for (const [noun, ids] of idsByNoun(references)) {
     for (const [id, name] of await readNames(resolver, noun, ids)) names.set(id, name)
   }
-  return naming(names)
+  return naming(names, known)
 }
 
-/** Names that are known already, by id. */
-export function naming(names: ReadonlyMap<string, string>): Naming {
+/** Names that are known already, by id; those that no list tells are only shown. */
+export function naming(names: ReadonlyMap<string, string>, shownOnly: ReadonlyMap<string, string> = new Map()): Naming {
   const text = (reference: string, name: (id: string) => string): string => {
     if (reference === 'platform:main') return 'platform'
     const parsed = parseReference(reference)
@@ -41,7 +45,7 @@ export function naming(names: ReadonlyMap<string, string>): Naming {
     return isUnique ? name : id
   }
   return {
-    shown: (reference) => text(reference, (id) => names.get(id) ?? id),
+    shown: (reference) => text(reference, (id) => names.get(id) ?? shownOnly.get(id) ?? id),
     typed: (reference) => quoted(text(reference, sure).replace(/^(group:[^#]+)#member$/, '$1')),
     typedObject: (reference) => quoted(sure(parseReference(reference)?.id.split('#')[0] ?? reference)),
   }

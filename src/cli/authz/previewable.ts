@@ -1,7 +1,11 @@
 import type { ManifestOperation, Manifest } from '../../shared/contract/manifest-format.ts'
+import { ProblemAnswer } from '../../client/failures.ts'
+import { ROLES } from '../../shared/roles.ts'
+import { CliError } from '../cli-error.ts'
 import type { Command, Given } from '../command.ts'
 import { derivedCommand } from '../derive/derive.ts'
 import type { Target } from '../derive/plan.ts'
+import { exitCodeOf, type ExitCode } from '../exit-code.ts'
 import type { Session } from '../session.ts'
 import type { Edit } from './impact.ts'
 import { DRY_RUN } from './preview.ts'
@@ -12,13 +16,15 @@ export interface Previewable {
   readonly examples: readonly string[]
   /** The edits that a call comes to. */
   readonly editsOf: (target: Target, session: Session) => readonly Edit[] | Promise<readonly Edit[]>
+  /** The role that is given and the type of the object, for saying which there are where it is none. */
+  readonly roleOf?: (given: Given) => { readonly type: string; readonly role: string }
   /** Changes what was typed before it is read. */
   readonly retyped?: (given: Given, session: Session) => Given | Promise<Given>
 }
 
 /** The command of an operation, with `--dry-run`. */
 export function previewableCommand(manifest: Manifest, previewable: Previewable): Command {
-  const { operation, examples, editsOf, retyped = (given: Given) => given } = previewable
+  const { operation, examples } = previewable
   const command = derivedCommand(operation, manifest)
   return {
     ...command,
@@ -26,18 +32,45 @@ export function previewableCommand(manifest: Manifest, previewable: Previewable)
     uses: [...new Set([...(command.uses ?? []), 'output' as const])],
     examples: [...(command.examples ?? []), ...examples],
     async run(session, typed) {
-      const given = await retyped(typed, session)
-      if (given.flags['dry-run'] !== true)
-        return (await import('../derive/perform.ts')).perform(session, { operation }, given)
-      const [{ targetsOf }, { preview }, { createResolver }] = await Promise.all([
-        import('../derive/input.ts'),
-        import('./preview.ts'),
-        import('../references.ts'),
-      ])
-      const targets = await targetsOf(session, { operation }, given)
-      const edits: Edit[] = []
-      for (const target of targets) edits.push(...(await editsOf(target, session)))
-      return preview(session, edits, createResolver(session))
+      try {
+        return await performOrPreview(session, typed, previewable)
+      } catch (error) {
+        throw unknownRole(error, previewable.roleOf?.(typed)) ?? error
+      }
     },
   }
+}
+
+async function performOrPreview(
+  session: Session,
+  typed: Given,
+  { operation, editsOf, retyped = (given) => given }: Previewable,
+): Promise<ExitCode | void> {
+  const given = await retyped(typed, session)
+  if (given.flags['dry-run'] !== true)
+    return (await import('../derive/perform.ts')).perform(session, { operation }, given)
+  const [{ targetsOf }, { preview }, { createResolver }] = await Promise.all([
+    import('../derive/input.ts'),
+    import('./preview.ts'),
+    import('../references.ts'),
+  ])
+  const targets = await targetsOf(session, { operation }, given)
+  const edits: Edit[] = []
+  for (const target of targets) edits.push(...(await editsOf(target, session)))
+  return preview(session, edits, createResolver(session))
+}
+
+/** Names the roles that an object of the type has, where the server knows none of that name. */
+function unknownRole(error: unknown, given: { type: string; role: string } | undefined): CliError | undefined {
+  if (!(error instanceof ProblemAnswer) || error.document['part'] !== 'relation' || given === undefined)
+    return undefined
+  const { type, role } = given
+  const known = ROLES[type] ?? []
+  if (known.length === 0 || known.includes(role)) return undefined
+  return new CliError(`there is no role "${role}" on a ${type}`, {
+    exitCode: exitCodeOf(error.status),
+    code: error.code,
+    mistyped: { word: role, known, otherwise: `Roles on a ${type}: ${known.join(', ')}.` },
+    cause: error,
+  })
 }

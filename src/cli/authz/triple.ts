@@ -11,6 +11,7 @@ export interface Triple {
   readonly subject: string
   readonly relation: string
   readonly resource: string
+  readonly caveat_context?: Readonly<Record<string, true>>
 }
 
 /** Arguments and flags of a command that asks about a triple. */

@@ -77,7 +77,8 @@ function placesOf(operation: ManifestOperation, manifest: Manifest): ReadonlySet
 
 function requiredPlaces(noun: string, { operations }: Manifest): readonly string[] {
   const list = Object.values(operations).find(({ cli }) => cli?.command === `${noun} list`)
-  return (list?.params ?? []).flatMap(({ name }) => list?.cli?.refs?.[name] ?? [])
+  const needed = [...(list?.params ?? []), ...(list?.query ?? [])].filter(({ required }) => required)
+  return needed.flatMap(({ name }) => list?.cli?.refs?.[name] ?? [])
 }
 
 function isFlagged(operation: ManifestOperation, noun: string): boolean {

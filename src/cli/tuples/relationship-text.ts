@@ -2,9 +2,8 @@ import type { TypeModel } from '../../shared/authz/model.ts'
 import { SERVICE_MODEL } from '../../shared/authz/service-model.ts'
 import { parseReference } from '../../shared/ids.ts'
 import { isRow } from '../output/members.ts'
-import type { TupleRequest } from './tuple-request.ts'
+import { caveatOf, type TupleRequest } from './tuple-request.ts'
 import { checkedRow, type FileRow } from './tuple-row.ts'
-import { caveatOf } from './tuple-rules.ts'
 
 /** How a line of relationships begins. */
 export const RELATIONSHIP_START = /^[a-z][\w/-]*:[^#@\s]+#[\w-]+@/

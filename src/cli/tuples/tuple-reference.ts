@@ -5,8 +5,7 @@ import type { Given } from '../command.ts'
 import { EXIT } from '../exit-code.ts'
 import { createResolver, type Resolver } from '../references.ts'
 import type { Session } from '../session.ts'
-import { caveatOf } from './tuple-rules.ts'
-import type { TupleRequest } from './tuple-request.ts'
+import { caveatOf, type TupleRequest } from './tuple-request.ts'
 
 /** A tuple as lists show it. */
 export interface ListedTuple extends TupleRequest {

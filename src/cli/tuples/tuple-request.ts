@@ -17,3 +17,9 @@ export interface Fault {
   readonly line: number
   readonly message: string
 }
+
+/** The name of the caveat that a tuple carries; empty for none. */
+export function caveatOf({ caveat_context: context }: Pick<TupleRequest, 'caveat_context'>): string {
+  const name = context?.['caveat_name']
+  return typeof name === 'string' ? name : ''
+}

@@ -2,13 +2,7 @@ import { validateTuple } from '../../shared/authz/validate-tuple.ts'
 import { isNonZeroUuid, parseReference } from '../../shared/ids.ts'
 import { Problem } from '../../shared/problems.ts'
 import { isRow } from '../output/members.ts'
-import type { Fault, TupleRequest, TupleRow } from './tuple-request.ts'
-
-/** The name of the caveat that a tuple carries; empty for none. */
-export function caveatOf({ caveat_context: context }: Pick<TupleRequest, 'caveat_context'>): string {
-  const name = context?.['caveat_name']
-  return typeof name === 'string' ? name : ''
-}
+import { caveatOf, type Fault, type TupleRequest, type TupleRow } from './tuple-request.ts'
 
 /** A reference with the short words of the command line written out: `platform`, `service:build`, `group:ops` as a subject. */
 export function shorthand(text: string, part: 'subject' | 'resource'): string {

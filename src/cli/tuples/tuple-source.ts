@@ -4,7 +4,6 @@ import { CliError, usageError } from '../cli-error.ts'
 import { EXIT } from '../exit-code.ts'
 import type { Io } from '../io.ts'
 import { harmless } from '../style.ts'
-import { readTuples } from './tuple-file.ts'
 import type { Fault, TupleRow } from './tuple-request.ts'
 
 /** The most that one import takes; the server writes it in one revision. */
@@ -20,6 +19,7 @@ const FAULTS_MAX = 20
 export async function tuplesFrom(path: string, io: Io): Promise<readonly TupleRow[]> {
   const text = path === '-' ? await io.stdin.text() : await readBounded(path, io)
   if (Buffer.byteLength(text) > BYTES_MAX) throw tooLarge(path, 'is larger than 1 MiB')
+  const { readTuples } = await import('./tuple-file.ts')
   const { rows, faults } = await readTuples(text)
   if (faults.length > 0) throw faulty(path, faults)
   assertCount(path, rows.length)

@@ -38,6 +38,7 @@ export const nodes = defineSurface('nodes', 'Machines of the mesh', {
     responses: { 201: NodeRegisterResponse },
     headers: { Location: 'Path of the new node' },
     problems: [
+      'authz_unavailable',
       'invalid_public_key',
       'invalid_checksum',
       'join_token_exhausted',

@@ -31,7 +31,7 @@ export const tokens = defineSurface('tokens', 'Your own API tokens', {
     audit: { relation: 'auth.api_token.issue', when: 'all', object: '{caller.subject}' },
     responses: { 201: APITokenIssueResponse },
     headers: { Location: 'Path of the new token' },
-    problems: ['invalid_scope', 'scope_exceeds_caller', 'token_limit_exceeded'],
+    problems: ['invalid_scope', 'scope_exceeds_caller', 'token_limit_exceeded', 'authz_unavailable'],
     cli: { command: 'tokens issue', args: ['name'], columns, custom: true },
   },
   GetAuthTokens: {
@@ -69,7 +69,7 @@ export const tokens = defineSurface('tokens', 'Your own API tokens', {
     audit: { relation: 'auth.api_token.rotate', when: 'all', object: 'token:{path.id}' },
     responses: { 200: APITokenRotateResponse },
     headers: { Sunset: 'When the old token stops working (RFC 8594)' },
-    problems: ['token_not_found', 'token_not_active', 'scope_exceeds_caller'],
+    problems: ['token_not_found', 'token_not_active', 'scope_exceeds_caller', 'authz_unavailable'],
     cli: { command: 'tokens rotate', args: ['id'], refs: { id: 'tokens' }, columns, custom: true },
   },
   GetAuthWhoami: {

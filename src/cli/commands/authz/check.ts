@@ -2,7 +2,7 @@ import type { Manifest } from '../../../shared/contract/manifest-format.ts'
 import { asTyped } from '../../as-typed.ts'
 import { answerTo, printedCurl } from '../../authz/question.ts'
 import { asking, TRIPLE, tripleOf } from '../../authz/triple.ts'
-import type { Command } from '../../command.ts'
+import type { Command, Given } from '../../command.ts'
 import { quoted } from '../../curl.ts'
 import { EXIT } from '../../exit-code.ts'
 import { memberOf } from '../../output/members.ts'
@@ -24,9 +24,13 @@ export function check(manifest: Manifest): Command {
       const value = await answerTo(session, operation, body)
       await session.emit(value, { columns: ['decision', 'reason', 'relation_path'] })
       if (memberOf(value, 'decision') === 'allowed') return EXIT.ok
-      const why = `Why: ctl authz explain ${given.args.map(quoted).join(' ')}`
+      const why = `Why: ctl authz explain ${[...given.args, ...factWords(given)].map(quoted).join(' ')}`
       if (session.io.stdout.isTty) session.note(asTyped(why, session.io))
       return EXIT.negative
     },
   }
+}
+
+function factWords({ flags: { facts } }: Given): readonly string[] {
+  return Array.isArray(facts) && facts.length > 0 ? ['--facts', facts.join(',')] : []
 }

@@ -57,6 +57,13 @@ async function show(session: Session, { answer, asked }: Explained, resolver: Re
   )
 }
 
+/** The caller's own name, which it may know without being allowed to list identities. */
+async function ownName(session: Session): Promise<ReadonlyMap<string, string>> {
+  const { subject, display_name: name } = await session.whoami()
+  const id = String(subject).split(':')[1]
+  return new Map(id === undefined || typeof name !== 'string' || name === '' ? [] : [[id, name]])
+}
+
 /** Names as people say them; commands may say them even where ids are shown. */
 async function namesFor(
   session: Session,
@@ -64,6 +71,6 @@ async function namesFor(
   references: readonly string[],
 ): Promise<{ readonly shown: Naming; readonly typed: Naming }> {
   const { output } = await session.settings()
-  const typed = await namesOf(resolver, references)
+  const typed = await namesOf(resolver, references, await ownName(session))
   return { shown: output.value === 'wide' ? naming(new Map()) : typed, typed }
 }

@@ -9,6 +9,7 @@ export function createGrant(manifest: Manifest): Command {
     operation: asking(manifest, 'CreateDomainGrant'),
     examples: ['ctl grants create user:alice operator', 'ctl grants create group:ops viewer --domain lab --dry-run'],
     editsOf: grantEdit('create'),
+    roleOf: ({ args: [, role = ''] }) => ({ type: 'domain', role }),
   })
 }
 
@@ -25,6 +26,7 @@ export function createPlatformGrant(manifest: Manifest): Command {
     operation: asking(manifest, 'CreatePlatformGrant'),
     examples: ['ctl grants platform create user:alice admin --dry-run'],
     editsOf: grantEdit('create'),
+    roleOf: ({ args: [, role = ''] }) => ({ type: 'platform', role }),
   })
 }
 

@@ -13,8 +13,7 @@ import type { FlagSpec } from '../../flags.ts'
 import { createResolver, type Resolver } from '../../references.ts'
 import type { Session } from '../../session.ts'
 import { CAVEAT } from '../../tuples/caveat-flag.ts'
-import type { TupleRequest } from '../../tuples/tuple-request.ts'
-import { caveatOf } from '../../tuples/tuple-rules.ts'
+import { caveatOf, type TupleRequest } from '../../tuples/tuple-request.ts'
 import {
   currentProject,
   isWritten,

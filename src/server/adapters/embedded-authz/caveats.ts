@@ -6,7 +6,7 @@ import type { CaveatFacts } from '../../ports/authorizer.ts'
 import type { DomainSettings } from './domain-settings.ts'
 
 /** What the server knows when a caveat is asked. A member that is undefined is not known. */
-interface Known {
+export interface Known {
   readonly facts: CaveatFacts
   readonly settings: DomainSettings | undefined
 }
@@ -23,6 +23,18 @@ const FIELDS: { readonly [field: string]: (known: Known) => unknown } = {
   trusted_networks: ({ settings }) => settings?.trustedNetworks,
   business_hours: ({ settings }) => settings?.businessHours,
   strong_acr: ({ settings }) => settings?.strongAcr,
+}
+
+/** The values that caveats may read, for an engine that evaluates them itself. */
+export function caveatValues(
+  known: Known,
+  allowed: ReadonlySet<string> | undefined,
+): Readonly<Record<string, unknown>> {
+  const values = Object.entries(FIELDS).flatMap(([field, valueOf]) => {
+    const value = allowed === undefined || allowed.has(field) ? valueOf(known) : undefined
+    return value === undefined ? [] : [[field, value] as const]
+  })
+  return Object.fromEntries(values)
 }
 
 /**

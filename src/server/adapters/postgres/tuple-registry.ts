@@ -152,8 +152,8 @@ export function createMirroredRegistry(db: Db, onChange: OnTupleChange, mirrored
       else mirrored.onWritten(row)
       return row
     },
+    // The end of a credential or a node must not wait for SpiceDB: what it leaves there is revoked when that is back.
     async removeObject(type, id) {
-      mirrored.begin()
       const rows = await db
         .updateTable('relation_tuples')
         .set({ state: 'revoking' })

@@ -2,8 +2,9 @@ import type { Askable, Model } from '../../../shared/authz/model.ts'
 import { problem } from '../../../shared/problems.ts'
 import type { CheckQuery, Decision } from '../../ports/authorizer.ts'
 import type { Datastore } from '../../ports/datastore.ts'
+import { caveatValues } from '../embedded-authz/caveats.ts'
+import type { DomainSettings, SettingsCache } from '../embedded-authz/domain-settings.ts'
 import { CaveatFailed } from './calls.ts'
-import { caveatContext, readCaveatSettings } from './caveat-values.ts'
 import type { CheckRequest, CheckResponse, Spicedb } from './client.ts'
 import { grantPath, type MayUse } from './grant-path.ts'
 import type { ObjectName } from './messages.ts'
@@ -21,6 +22,7 @@ export interface DecisionsDeps {
   readonly model: Model
   readonly datastore: Datastore
   readonly spicedb: Spicedb
+  readonly settings: SettingsCache
   /** @throws Problem `authz_unavailable`. */
   readonly freshness: () => string | undefined
 }
@@ -40,7 +42,7 @@ type CaveatDomains = ReadonlyMap<string, ReadonlySet<string | null>>
  * Only where caveats alone stand between is it asked again, with the values of each Domain whose tuples they are; a grant
  * counts if it rests on tuples of that Domain alone, since SpiceDB gives one set of values to all of them.
  */
-export function createDecisions({ model, datastore, spicedb, freshness }: DecisionsDeps) {
+export function createDecisions({ model, datastore, spicedb, settings, freshness }: DecisionsDeps) {
   const db = () => datastore.pool('interactive')
 
   const requestOf = ({ asked, resource, subject }: Question): Omit<CheckRequest, 'tracing'> => ({
@@ -69,8 +71,8 @@ export function createDecisions({ model, datastore, spicedb, freshness }: Decisi
     domainId: string | null,
     { question, query, domains }: { question: Question; query: CheckQuery; domains: CaveatDomains },
   ): Promise<Decision | undefined> {
-    const settings = domainId === null ? undefined : await settingsOf(domainId)
-    const context = caveatContext({ facts: query.facts, settings }, query.allowedFacts)
+    const known = { facts: query.facts, settings: domainId === null ? undefined : await settingsOf(domainId) }
+    const context = caveatValues(known, query.allowedFacts)
     const answer = await spicedb
       .check({ ...requestOf(question), context, tracing: true })
       .catch((error: unknown): undefined => {
@@ -85,10 +87,9 @@ export function createDecisions({ model, datastore, spicedb, freshness }: Decisi
     return allowedBy(question, answer, isOfDomain)
   }
 
-  async function settingsOf(domainId: string) {
-    return readCaveatSettings(db(), domainId).catch((cause: unknown) => {
-      throw problem('authz_unavailable', {}, cause)
-    })
+  async function settingsOf(domainId: string): Promise<DomainSettings | undefined> {
+    if (!settings.has(domainId)) await settings.load(domainId)
+    return settings.get(domainId)
   }
 
   async function decideCaveats(question: Question, query: CheckQuery, first: CheckResponse): Promise<Decision> {

@@ -2,16 +2,19 @@ import { SCHEMA } from '../../../shared/authz/schema.ts'
 import { SERVICE_MODEL } from '../../../shared/authz/service-model.ts'
 import { BootError } from '../../boot-error.ts'
 import type { Authorizer } from '../../ports/authorizer.ts'
+import type { AuthzInsight } from '../../ports/authz-insight.ts'
 import type { AuthzLookups } from '../../ports/authz-lookups.ts'
 import type { AuthzReconciler } from '../../ports/authz-reconciler.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import type { LeaderJob } from '../../ports/leadership.ts'
 import type { TupleMirror } from '../../ports/tuple-mirror.ts'
+import { createSettingsCache, type SettingsCache } from '../embedded-authz/domain-settings.ts'
 import { createTupleRules, type TupleRules } from '../embedded-authz/tuple-rules.ts'
 import type { FollowedFeed } from '../postgres/change-feed.ts'
 import { createSpicedbAuthorizer } from './authorizer.ts'
 import type { Spicedb } from './client.ts'
 import { followToken } from './freshness.ts'
+import { createRegistryInsight } from './insight.ts'
 import { createSpicedbLookups } from './lookups.ts'
 import { createMirror } from './mirror.ts'
 import { followNesting } from './nesting-index.ts'
@@ -33,6 +36,7 @@ export interface SpicedbEngineDeps {
 export interface SpicedbEngine {
   readonly authorizer: Authorizer
   readonly lookups: AuthzLookups
+  readonly insight: AuthzInsight
   readonly rules: TupleRules
   readonly mirror: TupleMirror
   readonly reconciler: AuthzReconciler
@@ -56,7 +60,8 @@ export function createSpicedbEngine({ spicedb: plain, datastore, feed, log }: Sp
   const spicedb = watchSpicedb(plain)
   const follower = followToken(feed)
   const shared = { model, datastore, spicedb }
-  const decisionDeps = { ...shared, freshness: () => follower.token() }
+  const settings = followSettings(datastore, feed)
+  const decisionDeps = { ...shared, settings, freshness: () => follower.token() }
   const authorizer = createSpicedbAuthorizer(decisionDeps)
   const mirror = createMirror({ ...shared, feed })
   const reconciler = createReconciler({ ...shared, mirror })
@@ -73,6 +78,7 @@ export function createSpicedbEngine({ spicedb: plain, datastore, feed, log }: Sp
   return {
     authorizer,
     lookups: createSpicedbLookups({ ...decisionDeps, check: (query) => authorizer.check(query) }),
+    insight: createRegistryInsight({ model, datastore, settings, feed }),
     rules: createTupleRules(followNesting(model, feed)),
     mirror,
     reconciler,
@@ -103,6 +109,18 @@ async function refuseSecondCaveats(datastore: Datastore): Promise<void> {
     1,
     `SpiceDB keeps one caveat for a subject, relation and resource, and ${bindings} of them have several here: leave one each before moving.`,
   )
+}
+
+/** The settings of Domains, until one changes. */
+function followSettings(datastore: Datastore, feed: FollowedFeed): SettingsCache {
+  const settings = createSettingsCache(datastore)
+  feed.subscribe(
+    ({ kind }) => {
+      if (kind === 'domain_changed') settings.drop()
+    },
+    async () => settings.drop(),
+  )
+  return settings
 }
 
 /** Tells SpiceDB of tuples that processes write which know of none, while a deployment moves from one engine to the other. */

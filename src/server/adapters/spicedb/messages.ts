@@ -20,11 +20,8 @@ export interface Relationship {
   readonly caveat: string
 }
 
-/** A value of JSON. */
-export type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue }
-
-/** Values by the names of caveat parameters. */
-export type CaveatContext = { readonly [field: string]: JsonValue }
+/** Values by the names of caveat parameters, such as JSON has. */
+export type CaveatContext = Readonly<Record<string, unknown>>
 
 /** At least as fresh as the write that gave the token; `undefined`: as fresh as can be. */
 export type Freshness = string | undefined
@@ -45,7 +42,7 @@ export function consistencyOf(freshness: Freshness): v1.Consistency {
 
 export function contextOf(context: CaveatContext | undefined): { context: v1.PbStruct } | undefined {
   if (context === undefined) return undefined
-  // Their type for JSON has writable members; nothing is written to it.
+  // What caveats read of the server is JSON; their type for it also has writable members, and nothing is written.
   return { context: v1.PbStruct.fromJson(context as Parameters<typeof v1.PbStruct.fromJson>[0]) }
 }
 

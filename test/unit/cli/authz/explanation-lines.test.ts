@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { explanationLines, missingFields, strokesFor } from '../../../../src/cli/authz/explanation-lines.ts'
-import { grantingCommand, projectsIn } from '../../../../src/cli/authz/grant-commands.ts'
+import { grantingCommand, leastFirst, projectsIn } from '../../../../src/cli/authz/grant-commands.ts'
 import { naming } from '../../../../src/cli/authz/naming.ts'
 import type { Explanation } from '../../../../src/cli/authz/explanation.ts'
 import { styleOf } from '../../../../src/cli/style.ts'
@@ -220,6 +220,15 @@ describe('The command that writes a tuple', () => {
     )
     expect(twins.typed(`user:${ID.ann}`)).toBe(`user:${ID.ann}`)
     expect(twins.shown(`user:${ID.ann}`)).toBe('user:Ann')
+  })
+
+  it('comes before those that give more: fewer tuples, nearer objects, lesser roles', () => {
+    const tuple = (relation: string, resource: string) => ({ subject: 'user:ann', relation, resource })
+    const both = [tuple('viewer', 'project:web'), tuple('member', 'group:ops')]
+    const admin = [tuple('admin', 'project:web')]
+    const deployer = [tuple('deployer', 'project:web')]
+    const operator = [tuple('operator', 'domain:acme')]
+    expect(leastFirst([admin, both, operator, deployer])).toEqual([deployer, admin, operator, both])
   })
 
   it('takes the Project of an object from the tree', () => {

@@ -1,0 +1,74 @@
+import type { Model } from '../../../shared/authz/model.ts'
+import { problem } from '../../../shared/problems.ts'
+import type { AuthzInsight } from '../../ports/authz-insight.ts'
+import type { ChangeFeed } from '../../ports/change-feed.ts'
+import type { Datastore, Db } from '../../ports/datastore.ts'
+import type { SettingsCache } from '../embedded-authz/domain-settings.ts'
+import { createHomes } from '../embedded-authz/homes.ts'
+import { createEmbeddedInsight } from '../embedded-authz/insight.ts'
+import { loadTuples } from '../embedded-authz/load-tuples.ts'
+import { noTuples, type LoadedTuples } from '../embedded-authz/loaded-tuples.ts'
+import { readSnapshot } from '../postgres/feed-queries.ts'
+
+export interface InsightDeps {
+  readonly model: Model
+  readonly datastore: Datastore
+  readonly settings: SettingsCache
+  readonly feed: Pick<ChangeFeed, 'isFresh' | 'revision'>
+}
+
+/** How long an index is kept that nobody asks. */
+const KEEP_MS = 60_000
+
+interface Kept {
+  readonly revision: bigint
+  readonly insight: AuthzInsight
+}
+
+/**
+ * Explanations and previews from an index that is built of the registry when somebody asks and kept for a minute: SpiceDB
+ * neither tries tuples nor says what was missing. What it was not told of yet does not count here either. The first
+ * question over a million tuples waits for some seconds.
+ */
+export function createRegistryInsight({ model, datastore, settings, feed }: InsightDeps): AuthzInsight {
+  const homeIn = createHomes(model)
+  let kept: Kept | undefined
+  let loading: Promise<void> | undefined
+  let forgetting: NodeJS.Timeout | undefined
+
+  async function load(): Promise<void> {
+    const tuples = noTuples(model)
+    const revision = await readSnapshot(datastore, (snapshot) => fill(tuples, snapshot))
+    kept = { revision, insight: createEmbeddedInsight({ model, settings, homeIn, usableTuples: () => tuples }) }
+  }
+
+  /** At least as new as what this replica knows now. */
+  async function current(): Promise<AuthzInsight> {
+    if (!feed.isFresh()) throw problem('authz_unavailable')
+    const wanted = feed.revision()
+    clearTimeout(forgetting)
+    while (kept === undefined || kept.revision < wanted) {
+      loading ??= load().finally(() => {
+        loading = undefined
+      })
+      await loading.catch((cause: unknown) => {
+        throw problem('authz_unavailable', {}, cause)
+      })
+    }
+    forgetting = setTimeout(() => {
+      kept = undefined
+    }, KEEP_MS).unref()
+    return kept.insight
+  }
+
+  return {
+    explain: async (query) => (await current()).explain(query),
+    impact: async (query) => (await current()).impact(query),
+  }
+}
+
+async function fill({ index }: LoadedTuples, snapshot: Db): Promise<void> {
+  await loadTuples(snapshot, (tuple, revision) => void index.touch(tuple, revision))
+  const pending = await snapshot.selectFrom('relation_tuples').selectAll().where('state', '=', 'pending').execute()
+  for (const tuple of pending) index.remove(tuple)
+}
