@@ -60,5 +60,5 @@ export function caseOfMisfit(about: string, { schema }: World, { tuple, theirs }
 }
 
 export function trialOf({ schema, tuples, queries }: Case): Trial {
-  return { schema: `${schema.join('\n')}\n`, tuples, queries: queries.map(({ spicedb: _, ...query }) => query) }
+  return { schema: `${schema.join('\n')}\n`, tuples, queries }
 }

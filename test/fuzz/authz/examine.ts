@@ -1,9 +1,11 @@
 import type { Oracle, OracleAnswers } from '../../support/spicedb-oracle.ts'
 import { oracleTexts } from './answers.ts'
 import { lookupByChecks } from './witness.ts'
-import { exclusionOf, type Pair } from './exclusions.ts'
+import { UNSTEADY, exclusionOf, type Pair } from './exclusions.ts'
 import { judgeSchema, openOurs } from './ours.ts'
 import { columnsOf, objectOf, partsOf, subjectOf, type FuzzTuple, type Query } from './world.ts'
+
+const ASKED_AGAIN = 3
 
 /** What both engines are asked. */
 export interface Trial {
@@ -67,7 +69,7 @@ async function compared(trial: Trial, pairs: readonly Pair[], oracle: Oracle): P
   const excluded = new Map<string, number>()
   const disagreements: Pair[] = []
   for (const pair of pairs.filter(({ ours, theirs }) => ours !== theirs)) {
-    const name = await exclusionFor(pair, trial, oracle)
+    const name = (await exclusionFor(pair, trial, oracle)) ?? (await unsteady(pair, trial, oracle))
     if (name === undefined) disagreements.push(pair)
     else excluded.set(name, (excluded.get(name) ?? 0) + 1)
   }
@@ -79,6 +81,15 @@ async function exclusionFor(pair: Pair, { schema, tuples }: Trial, oracle: Oracl
   if (exclusion === undefined || exclusion.witness === 'none' || pair.query.kind === 'check') return exclusion?.name
   const testimony = await lookupByChecks({ schema, tuples, oracle }, pair.query)
   return testimony === pair.ours ? exclusion.name : undefined
+}
+
+/** Asks SpiceDB again, a few times: an answer that comes and goes is none. */
+async function unsteady(pair: Pair, trial: Trial, oracle: Oracle): Promise<string | undefined> {
+  for (let asked = 0; asked < ASKED_AGAIN; asked++) {
+    const texts = oracleTexts(await oracle.askAll(oracleQuestion({ ...trial, queries: [pair.query] })))
+    if (texts[pair.query.kind][0] === pair.ours) return UNSTEADY.name
+  }
+  return undefined
 }
 
 function oracleQuestion({ schema, tuples, queries }: Trial) {

@@ -24,7 +24,7 @@ export function generateSchema(random: Random, features: Features): SchemaDraft 
   const caveats = features.caveats ? generateCaveats(random, caveatNames(random)) : []
   const names = [...LEAVES.slice(0, 1 + random.below(2)), ...random.shuffled(NODES).slice(0, 1 + random.below(3))]
   const types = names.map((name) => {
-    const isLeaf = LEAVES.some((leaf) => leaf === name) && random.chance(0.85)
+    const isLeaf = LEAVES.some((each) => each === name) && random.chance(0.85)
     if (isLeaf) return { name, relations: [], permissions: [] }
     return {
       name,

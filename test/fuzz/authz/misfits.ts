@@ -36,7 +36,8 @@ const isRefused = (schema: SchemaDraft, tuple: FuzzTuple): boolean =>
 function crossed(random: Random, schema: SchemaDraft, tuples: readonly FuzzTuple[]): FuzzTuple {
   const tuple = random.pick(tuples)
   const other = random.pick(tuples)
-  const { caveat: _, context: __, expires: ___, ...plain } = tuple
+  const { resource, relation, subject } = tuple
+  const plain = { resource, relation, subject }
   const [type, id] = partsOf(tuple.subject)
   const caveat = random.pick(['when', 'where', 'how_much', 'unknown_caveat'])
   return random.pick<FuzzTuple>([

@@ -4,36 +4,12 @@ const TOKENS = /\s*(?:[A-Za-z0-9_]+|->|"[^"]*"|[^\sA-Za-z0-9_])|\s+/g
 
 /** Pieces that are put where they may or may not belong. */
 const PIECES: readonly string[] = [
-  ...['definition', 'caveat', 'relation', 'permission', 'use', 'with', 'and', 'nil', 'self', 'expiration', 'import'],
-  ...['any', 'all', 'partial', 'true', 'int', 'list', 'user', 'group', 'view', 'x', 'Upper', 'a_', '_a', '9', 'ärger'],
-  ...[
-    '{',
-    '}',
-    '(',
-    ')',
-    '<',
-    '>',
-    '+',
-    '&',
-    '-',
-    '|',
-    ':',
-    '#',
-    '=',
-    '->',
-    '.',
-    ',',
-    '*',
-    ';',
-    '/',
-    '"',
-    "'",
-    '!',
-    '$',
-    '@',
-  ],
-  ...['\n', '\n\n', ' ', '\t', '\r\n', '// note\n', '/* note */', '/** doc */', '...', '#...', ':*', 'with expiration'],
-]
+  'definition caveat relation permission use with and nil self expiration import any all partial true int list user group'.split(
+    ' ',
+  ),
+  'view x Upper a_ _a 9 ärger { } ( ) < > + & - | : # = -> . , * ; / " \' ! $ @ ... #... :*'.split(' '),
+  ['\n', '\n\n', ' ', '\t', '\r\n', '// note\n', '/* note */', '/** doc */', 'with expiration'],
+].flat()
 
 type Mutation = (random: Random, tokens: string[], at: number) => void
 

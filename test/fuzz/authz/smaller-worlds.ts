@@ -93,8 +93,14 @@ function bare({ resource, relation, subject, expires }: FuzzTuple): FuzzTuple {
   return { resource, relation, subject, ...(expires !== undefined && { expires }) }
 }
 
-function withoutExpiry({ expires: _, ...tuple }: FuzzTuple): FuzzTuple {
-  return tuple
+function withoutExpiry({ resource, relation, subject, caveat, context }: FuzzTuple): FuzzTuple {
+  return {
+    resource,
+    relation,
+    subject,
+    ...(caveat !== undefined && { caveat }),
+    ...(context !== undefined && { context }),
+  }
 }
 
 function mapped(world: World, rule: (rule: RuleDraft) => RuleDraft, tuple: (tuple: FuzzTuple) => FuzzTuple): World {
