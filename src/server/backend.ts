@@ -42,7 +42,7 @@ export interface Backend {
   readonly lookups: AuthzLookups
   /** Undefined where the engine cannot tell. */
   readonly insight: AuthzInsight | undefined
-  /** Undefined where the engine has no copy of its own of the tuples. */
+  /** Undefined where the engine cannot be compared. */
   readonly reconciler: AuthzReconciler | undefined
   readonly unitOfWork: UnitOfWork
   readonly clock: Clock

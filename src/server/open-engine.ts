@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
-import { createEmbeddedAuthorizer } from './adapters/embedded-authz/authorizer.ts'
+import { createEmbeddedAuthorizer, type IndexStats } from './adapters/embedded-authz/authorizer.ts'
 import type { TupleRules } from './adapters/embedded-authz/tuple-rules.ts'
 import type { FollowedFeed } from './adapters/postgres/change-feed.ts'
 import { adoptLeftovers } from './adapters/postgres/leftovers.ts'
@@ -27,6 +27,8 @@ export interface Engine {
   readonly job?: LeaderJob
   /** Resolves when the server behind it answers; absent where there is none. */
   readonly ping?: () => Promise<void>
+  /** Size of an index in this process; absent where there is none. */
+  readonly indexStats?: () => IndexStats
   /** Makes it ready to answer, once the change feed is started. @throws BootError in one sentence. */
   prepare(): Promise<void>
   /** Keeps for the next start what makes it quicker. */
@@ -63,17 +65,19 @@ function keptIndexPath({ storage, dataDir }: EngineConfig): string | undefined {
 
 function embeddedEngine({ datastore, feed, log }: EngineGround, indexPath: string | undefined): Engine {
   const warn = (message: string, cause?: unknown): void => log.warn({ err: cause }, message)
-  const kept = indexPath === undefined ? {} : { kept: { path: indexPath, warn } }
-  const authorizer = createEmbeddedAuthorizer({ datastore, changeFeed: feed, ...kept })
+  const kept = indexPath === undefined ? {} : { keptIn: indexPath }
+  const authorizer = createEmbeddedAuthorizer({ datastore, changeFeed: feed, warn, ...kept })
   return {
     authorizer,
     lookups: authorizer.lookups,
     insight: authorizer.insight,
+    reconciler: authorizer.reconciler,
     rules: authorizer,
     async prepare() {
       const tuples = await adoptLeftovers(datastore, feed)
       if (tuples > 0) log.info({ tuples }, 'settled tuples that SpiceDB had not been told of')
     },
+    indexStats: () => authorizer.stats(),
     close: () => authorizer.keep('end'),
   }
 }

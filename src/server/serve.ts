@@ -88,6 +88,7 @@ interface Metrics {
   readonly prometheus: Prometheus
   health: Health | undefined
   order: OrderStates | undefined
+  engine: Backend['engine'] | undefined
 }
 
 /** Loaded only where metrics are served. */
@@ -96,8 +97,9 @@ async function createMetrics(): Promise<Metrics> {
   const prometheus = createPrometheus(
     async () => (await metrics.health?.report())?.probes ?? [],
     () => metrics.order,
+    () => metrics.engine?.indexStats?.(),
   )
-  const metrics: Metrics = { prometheus, health: undefined, order: undefined }
+  const metrics: Metrics = { prometheus, health: undefined, order: undefined, engine: undefined }
   return metrics
 }
 
@@ -116,7 +118,7 @@ interface Ground extends ServeOptions {
 async function startOver(ground: Ground): Promise<RunningServer> {
   const { config, log, backend, metrics, handover } = ground
   const health = createHealth(probesOf(backend), backend.clock)
-  if (metrics !== undefined) metrics.health = health
+  if (metrics !== undefined) Object.assign(metrics, { health, engine: backend.engine })
   // The start has used the datastore: whatever happens to it from now on only degrades this server (S1 Degradation 1).
   await health.report()
   const services = createServices(backend, { env: config.env, log, staleMs: config.staleChecks.ttlMs })

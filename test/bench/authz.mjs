@@ -1,9 +1,8 @@
 // Checks in process, depth 4, nested groups and exclusion, random keys, no result cache, against real SpiceDB over its own
 // memory store: every answer that SpiceDB gave is compared with ours. `--tuples=N` takes one size, `--quick` spends a
 // tenth of the time on SpiceDB.
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
+import { loadSpeeds } from './support/authz-stores.mjs'
+import { nextMessage, start } from './support/children.mjs'
 import { printRecord, printTable, round } from './support/report.mjs'
 
 const SIZES = [
@@ -16,19 +15,23 @@ const CHECK_SECONDS = 30
 const BULK_SECONDS = 60
 const BYTES_GOAL = 150
 const P99_GOAL_US = 20
+const FILE_LOAD_GOAL = 300_000
+/** What the datastores are filled with: as many rows would take minutes. */
+const STORED_TUPLES = 100_000
 
 export async function run(args) {
   const only = args.find((arg) => arg.startsWith('--tuples='))?.slice('--tuples='.length)
   const share = args.includes('--quick') ? 0.1 : 1
   for (const size of SIZES) if (only === undefined || size.tuples === Number(only)) await runAt(size, share)
+  const { pglite, postgres } = await loadSpeeds(STORED_TUPLES)
+  const record = { pglite_tuples_per_s: Math.round(pglite), postgres_tuples_per_s: Math.round(postgres) }
+  printRecord({ bench: 'authz-stores', tuples: STORED_TUPLES, ...record })
 }
 
 async function runAt({ tuples, ratioGoal, floor }, share) {
   const parameters = [tuples, QUESTIONS, SEED].map(String)
   const spicedb = await askSpicedb(parameters, share)
-  const ours = await once(start('authz-engine.mjs', parameters, { execArgv: ['--expose-gc'] }), 'message').then(
-    ([message]) => message,
-  )
+  const ours = await nextMessage(start('authz-engine.mjs', parameters, { execArgv: ['--expose-gc'] }))
   const differing = spicedb.answers.filter(({ at, answer }) => ours.answers[at] !== answer)
   for (const { at, answer } of differing.slice(0, 10)) console.error(`question ${at}: SpiceDB says ${answer}`)
   const wrong = differing.length
@@ -39,6 +42,7 @@ async function runAt({ tuples, ratioGoal, floor }, share) {
     tuples: ours.tuples,
     answers_compared: spicedb.answers.length,
     answers_that_differ: wrong,
+    spicedb_answers_cut_by_its_deadline: spicedb.late,
     granted_share: round(ours.granted / QUESTIONS),
     checks_per_s: Math.round(ours.checksPerSecond),
     floor,
@@ -55,6 +59,9 @@ async function runAt({ tuples, ratioGoal, floor }, share) {
     p99_goal_us: P99_GOAL_US,
     bytes_per_tuple: Math.round(ours.bytesPerTuple),
     bytes_goal: BYTES_GOAL,
+    file_loads_per_s: Math.round(ours.fileLoadsPerSecond),
+    file_load_goal: FILE_LOAD_GOAL,
+    file_saves_per_s: Math.round(ours.savesPerSecond),
     touches_per_s: Math.round(ours.touchesPerSecond),
     spicedb_load_per_s: Math.round(spicedb.loadPerSecond),
   }
@@ -83,6 +90,7 @@ async function runAt({ tuples, ratioGoal, floor }, share) {
         record.ratio_goal,
         record.p99_us,
         record.bytes_per_tuple,
+        record.file_loads_per_s,
         record.answers_compared,
         record.answers_that_differ,
       ],
@@ -92,20 +100,11 @@ async function runAt({ tuples, ratioGoal, floor }, share) {
   if (wrong > 0) process.exitCode = 1
 }
 
-function start(script, parameters, options = {}) {
-  const path = fileURLToPath(new URL(`support/${script}`, import.meta.url))
-  const child = fork(path, parameters, { serialization: 'advanced', ...options })
-  child.once('exit', (code, signal) => {
-    if (code !== 0 && signal !== 'SIGTERM') throw new Error(`${script} ended with ${code ?? signal}`)
-  })
-  return child
-}
-
 async function askSpicedb(parameters, share) {
   const child = start('authz-spicedb.mjs', parameters, { env: { ...process.env, UV_THREADPOOL_SIZE: '16' } })
-  const [{ loadPerSecond }] = await once(child, 'message')
+  const { loadPerSecond } = await nextMessage(child)
   child.send({ checkSeconds: CHECK_SECONDS * share, bulkSeconds: BULK_SECONDS * share })
-  const [answers] = await once(child, 'message')
+  const answers = await nextMessage(child)
   child.kill()
   return { ...answers, loadPerSecond }
 }

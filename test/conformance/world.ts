@@ -10,7 +10,6 @@ import type { Datastore } from '../../src/server/ports/datastore.ts'
 import { serve } from '../../src/server/serve.ts'
 import { contract } from '../../src/shared/contract/index.ts'
 import type { Operation } from '../../src/shared/contract/operation.ts'
-import { nothingFound } from '../support/nothing-found.ts'
 import { HIGH_RATE_LIMITS } from '../support/high-rate-limits.mjs'
 import { startPostgresCluster } from '../support/postgres-cluster.ts'
 import type { DatastoreKind } from '../support/datastores.ts'
@@ -81,7 +80,7 @@ export async function startWorld(kind: DatastoreKind): Promise<RunningWorld> {
     handover,
     onBroken,
     async openBackend(...asked) {
-      const backend = { ...nothingFound, ...(await openBackend(...asked)) }
+      const backend = await openBackend(...asked)
       opened.push(backend)
       return backend
     },

@@ -98,6 +98,7 @@ export function migrationsContract(kind: DatastoreKind): void {
         'audit_unsealed',
         'authz_changes',
         'authz_head',
+        'authz_index_marks',
         'domains',
         'groups',
         'join_tokens',

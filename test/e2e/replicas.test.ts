@@ -97,6 +97,68 @@ describe.skipIf(requirement('postgresql') === undefined)('servers on one Postgre
     expect(Math.max(...took)).toBeLessThan(SEEN_WITHIN_MS)
   }, 120_000)
 
+  test(`a tuple that is created, replaced or deleted on one is so on all within a second, ${ROUNDS} rounds`, async () => {
+    const took: number[] = []
+    const path = `/v1/domains/${replicas.domainId}`
+    const made = await admin(server(0), {
+      method: 'POST',
+      path: `${path}/projects`,
+      body: { slug: `p-${randomUUID()}`, display_name: 'A Project' },
+    })
+    const project = String(made.body['id'])
+    const resource = `project:${project}`
+    const tuples = '/v1/authz/relation-tuples'
+    for (let round = 0; round < ROUNDS; round++) {
+      const [here, ...others] = [0, 1, 2].map((offset) => server(round + offset)) as [CtlProcess, ...CtlProcess[]]
+      const group = await admin(here, {
+        method: 'POST',
+        path: `${path}/groups`,
+        body: { slug: `g-${randomUUID()}`, display_name: 'A group' },
+      })
+      const member = await admin(here, {
+        method: 'POST',
+        path: `${path}/service-identities`,
+        body: { display_name: 'A robot', subject: randomUUID() },
+      })
+      const subject = `serviceaccount:${String(member.body['id'])}`
+      const groupPath = `${path}/groups/${String(group.body['id'])}/members/${subject}`
+      await admin(here, { method: 'PUT', path: groupPath })
+      const decided = async (by: CtlProcess, relation: string): Promise<unknown> => {
+        const call = { method: 'POST', path: '/v1/authz/check', body: { subject, relation, resource } }
+        return (await admin(by, call)).body['decision']
+      }
+      const seen = async (relation: string, decision: string): Promise<void> => {
+        // Acknowledged, so that the one that did it knows at once.
+        expect(await decided(here, relation)).toBe(decision)
+        const since = performance.now()
+        await vi.waitFor(
+          async () => {
+            const decisions = await Promise.all(others.map((each) => decided(each, relation)))
+            expect(decisions).toEqual(others.map(() => decision))
+          },
+          { timeout: 15_000, interval: 10 },
+        )
+        took.push(performance.now() - since)
+      }
+      const binding = { subject: `group:${String(group.body['id'])}#member`, relation: 'viewer', resource }
+      const created = await admin(here, { method: 'POST', path: `${tuples}?project_id=${project}`, body: binding })
+      expect(created.status).toBe(201)
+      await seen('read', 'allowed')
+      const replaced = await admin(here, {
+        method: 'PATCH',
+        path: `${tuples}/${String(created.body['id'])}`,
+        body: { ...binding, relation: 'deployer' },
+      })
+      expect(replaced.status).toBe(200)
+      await seen('deploy', 'allowed')
+      const deleted = await admin(here, { method: 'DELETE', path: `${tuples}/${String(replaced.body['id'])}` })
+      expect(deleted.status).toBe(204)
+      await seen('deploy', 'denied')
+      expect(await decided(here, 'read')).toBe('denied')
+    }
+    expect(Math.max(...took)).toBeLessThan(SEEN_WITHIN_MS)
+  }, 120_000)
+
   test(`a leader that is stopped loses its term, and does no harm when it wakes, ${TAKEOVERS} takeovers`, async () => {
     for (let round = 0; round < TAKEOVERS; round++) {
       const first = await leader()

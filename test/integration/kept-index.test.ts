@@ -171,7 +171,8 @@ describe.each(DATASTORE_KINDS)('an index that is kept in a file, over %s', (kind
         const authorizer = createEmbeddedAuthorizer({
           datastore: inUse.current(),
           changeFeed: feed,
-          kept: { path, warn },
+          keptIn: path,
+          warn,
         })
         const { validateTuple } = authorizer
         const failures = { onAuditFailure: () => warn('audit'), onLateFeed: () => warn('late') }

@@ -39,10 +39,16 @@ describe.each(STORES)('Relation tuples on the $name store', (store) => {
     const remove = (id: unknown, as = admin): Promise<Answer> => tenancy.call(as, `DELETE ${TUPLES}/${String(id)}`)
     const bulk = (tuples: readonly Body[], as = admin): Promise<Answer> =>
       tenancy.call(as, `POST ${TUPLES}/bulk`, { tuples })
-    const check = async (subject: string, relation: string, resource: string): Promise<unknown> =>
-      (await tenancy.call(tenancy.root, 'POST /v1/authz/check', { subject, relation, resource })).body['decision']
+    const check = async (subject: string, relation: string, object: string): Promise<unknown> =>
+      (await tenancy.call(tenancy.root, 'POST /v1/authz/check', { subject, relation, resource: object })).body[
+        'decision'
+      ]
     const codeOf = ({ status, body }: Answer) => [status, body['code']]
-    const binding = (subject: string, relation = 'viewer', resource = project) => ({ subject, relation, resource })
+    const binding = (subject: string, relation = 'viewer', object = project) => ({
+      subject,
+      relation,
+      resource: object,
+    })
     const itemsOf = ({ body }: Answer) => body['items'] as readonly Body[]
 
     async function resource(kind = 'bridge', of = projectId): Promise<string> {
@@ -283,8 +289,9 @@ describe.each(STORES)('Relation tuples on the $name store', (store) => {
           const page = await tenancy.call(lister, `GET ${TUPLES}?project_id=${own}&limit=2${cursor}`)
           expect(page.status).toBe(200)
           seen.push(...itemsOf(page).map(({ subject }) => subject))
-          if (page.body['next_cursor'] === null) break
-          cursor = `&cursor=${String(page.body['next_cursor'])}`
+          const { next_cursor: next } = page.body
+          if (typeof next !== 'string') break
+          cursor = `&cursor=${next}`
         }
         expect(seen.toSorted()).toEqual(subjects.toSorted())
       })

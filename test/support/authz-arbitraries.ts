@@ -25,15 +25,18 @@ const PERMISSIONS = ['first', 'second', 'third'] as const
 /** Of `PERMISSIONS`, the ones that a permission may name on its own object: those before it, so that no cycle is written down. */
 const before = (place: number): readonly string[] => ['reader', 'writer', 'banned', ...PERMISSIONS.slice(0, place)]
 
-function expression(place: number, operators: readonly string[]): fc.Arbitrary<string> {
+/** What an arrow is written as; of all that it reaches where `all` is among the operators. */
+function arrow(operators: readonly string[]): fc.Arbitrary<string> {
+  const forms = operators.includes('all') ? ['->', '.all'] : ['->']
+  const parts = fc.tuple(fc.constantFrom('parent', 'home'), fc.constantFrom(...forms), fc.constantFrom(...NAMES))
+  return parts.map(([edge, form, name]) => (form === '.all' ? `${edge}.all(${name})` : `${edge}->${name}`))
+}
+
+function expression(place: number, allowed: readonly string[]): fc.Arbitrary<string> {
+  const operators = allowed.filter((operator) => operator !== 'all')
   const leaf = fc.oneof(
     { weight: 4, arbitrary: fc.constantFrom(...before(place)) },
-    {
-      weight: 3,
-      arbitrary: fc
-        .tuple(fc.constantFrom('parent', 'home'), fc.constantFrom(...NAMES))
-        .map((arrow) => arrow.join('->')),
-    },
+    { weight: 3, arbitrary: arrow(allowed) },
     { weight: 1, arbitrary: fc.constantFrom('nil', 'self') },
   )
   const { node } = fc.letrec<{ node: string }>((tie) => ({
@@ -58,7 +61,7 @@ function definition(type: string, operators: readonly string[]): fc.Arbitrary<st
   })
 }
 
-/** Schemas over users, groups, folders in folders, and files in folders. */
+/** Schemas over users, groups, folders in folders, and files in folders. Operators are `+`, `&`, `-` and `all`. */
 export function schemas(operators: readonly string[]): fc.Arbitrary<string> {
   const definitions = fc.tuple(definition('folder', operators), definition('file', operators))
   return definitions.map((texts) => `use self\n${RELATIONS}\n${texts.join('\n')}`)

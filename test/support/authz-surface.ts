@@ -12,12 +12,13 @@ export const authzSurface =
   (more: Partial<AuthzDeps> = {}) =>
   (parts: ControlPlaneParts): UnderTest => {
     const { datastore, unitOfWork, authorizer } = parts
+    const { lookups, insight, reconciler } = authorizer
     const admission = createAdmission({ subjects: storedSubjects, validateTuple: authorizer.validateTuple })
     const writing = { datastore, subjects: storedSubjects, admission }
     return {
       surfaces: [
         mounted(relationTuples, createRelationTuples({ datastore, unitOfWork, admission })),
-        mounted(authz, createAuthz({ authorizer, lookups: authorizer.lookups, writing, ...more })),
+        mounted(authz, createAuthz({ authorizer, lookups, insight, reconciler, writing, ...more })),
       ],
     }
   }

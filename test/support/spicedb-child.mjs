@@ -152,14 +152,18 @@ const wordsOf = (promise) =>
     (error) => error.message,
   )
 
-/** No tuple is ever written to it, so that any schema may follow any other. */
+/** No tuple is ever written to it, so that it takes an empty schema, after which any other may follow. */
 let judging
 
 async function judge(schemas) {
   judging ??= await EmbeddedSpiceDB.start('', [])
   const { writeSchema } = judging.schema().promises
+  const write = (schema) => wordsOf(writeSchema(v1.WriteSchemaRequest.create({ schema })))
   const judged = []
-  for (const schema of schemas) judged.push(await wordsOf(writeSchema(v1.WriteSchemaRequest.create({ schema }))))
+  for (const schema of schemas) {
+    await write('')
+    judged.push(await write(schema))
+  }
   return { judged }
 }
 

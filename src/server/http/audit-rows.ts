@@ -70,10 +70,15 @@ function rowOf(request: AuditSubject, { outcome, reason, object: fallback, conte
     relation: request.plan.audit?.relation ?? '',
     object,
     outcome,
-    reason: request.isStale && (outcome === 'granted' || outcome === 'permission_denied') ? STALE : reason,
+    reason: isDecision(outcome) && request.isStale ? STALE : reason,
     correlationId: request.correlationId,
     context: context === undefined ? request.context : { ...request.context, ...context },
   }
+}
+
+/** Whether the row says what the authorizer decided, and not that something else was in the way. */
+function isDecision(outcome: AuditEntry['outcome']): boolean {
+  return outcome === 'granted' || outcome === 'permission_denied'
 }
 
 /** The object by the contract: the audit rule's own template, else the gate's legs in order. */

@@ -75,57 +75,74 @@ const parentFolder = (folder, folders) => {
   return folder < middle ? folder % top : top + (folder % Math.max(1, middle - top))
 }
 
-/** Calls `take(resourceType, resource, relation, subjectType, subject, subjectRelation)` for each tuple, numbers for ids. */
-function eachTuple(count, take) {
-  const random = createRandom(count)
-  const { users, groups, folders, orgs } = sizesOf(count)
+const bound = (resource, relation, subject) => ({ resource, relation, subject })
+
+function* ofGroups({ random, users, groups, orgs }) {
   const low = Math.ceil(groups / 8)
-  let left = count
-  const add = (...tuple) => {
-    if (left-- > 0) take(...tuple)
-  }
-  for (let org = 0; org < orgs; org++) add('org', org, 'admin', 'group', random(low), 'member')
+  for (let org = 0; org < orgs; org++) yield bound(['org', org], 'admin', ['group', random(low), 'member'])
   for (let group = 0; group < groups; group++) {
     const outer = outerGroup(group, groups)
-    if (outer !== undefined) add('group', outer, 'member', 'group', group, 'member')
+    if (outer !== undefined) yield bound(['group', outer], 'member', ['group', group, 'member'])
   }
   for (let user = 0; user < users; user++) {
     const first = low + random(groups - low)
     const second = low + random(groups - low)
-    add('group', first, 'member', 'user', user, '')
-    if (second !== first) add('group', second, 'member', 'user', user, '')
-  }
-  for (let folder = 0; folder < folders; folder++) {
-    const parent = parentFolder(folder, folders)
-    if (parent === undefined) add('folder', folder, 'org', 'org', folder % orgs, '')
-    else add('folder', folder, 'parent', 'folder', parent, '')
-    add('folder', folder, 'viewer', 'group', random(groups), 'member')
-    add('folder', folder, 'viewer', 'user', random(users), '')
-    if (folder % 4 === 0) add('folder', folder, 'banned', 'user', random(users), '')
-    if (folder % 16 === 0) add('folder', folder, 'banned', 'group', low + random(groups - low), 'member')
-  }
-  for (let doc = 0; left > 0; doc++) {
-    add('doc', doc, 'folder', 'folder', random(folders), '')
-    add('doc', doc, 'viewer', 'user', random(users), '')
-    if (doc % 8 === 0) add('doc', doc, 'blocked', 'user', random(users), '')
-    if (doc % 10 === 0) add('doc', doc, 'viewer', 'group', random(groups), 'member')
+    yield bound(['group', first], 'member', ['user', user])
+    if (second !== first) yield bound(['group', second], 'member', ['user', user])
   }
 }
 
-/** Calls `take` with each of the tuples as columns, without keeping them. */
-export function eachTupleColumns(count, take) {
-  eachTuple(count, (resourceType, resource, relation, subjectType, subject, subjectRelation) => {
-    take({
-      resource_type: resourceType,
-      resource_id: idOf(resourceType, resource),
+function* ofFolders({ random, users, groups, folders, orgs }) {
+  const low = Math.ceil(groups / 8)
+  for (let number = 0; number < folders; number++) {
+    const folder = ['folder', number]
+    const parent = parentFolder(number, folders)
+    if (parent === undefined) yield bound(folder, 'org', ['org', number % orgs])
+    else yield bound(folder, 'parent', ['folder', parent])
+    yield bound(folder, 'viewer', ['group', random(groups), 'member'])
+    yield bound(folder, 'viewer', ['user', random(users)])
+    if (number % 4 === 0) yield bound(folder, 'banned', ['user', random(users)])
+    if (number % 16 === 0) yield bound(folder, 'banned', ['group', low + random(groups - low), 'member'])
+  }
+}
+
+/** Without end. */
+function* ofDocs({ random, users, groups, folders }) {
+  for (let number = 0; ; number++) {
+    const doc = ['doc', number]
+    yield bound(doc, 'folder', ['folder', random(folders)])
+    yield bound(doc, 'viewer', ['user', random(users)])
+    if (number % 8 === 0) yield bound(doc, 'blocked', ['user', random(users)])
+    if (number % 10 === 0) yield bound(doc, 'viewer', ['group', random(groups), 'member'])
+  }
+}
+
+/** So many tuples, with numbers for ids. */
+function* bindingsOf(count) {
+  const world = { random: createRandom(count), ...sizesOf(count) }
+  let left = count
+  for (const part of [ofGroups, ofFolders, ofDocs]) {
+    for (const binding of part(world)) {
+      if (left-- === 0) return
+      yield binding
+    }
+  }
+}
+
+/** So many tuples, as columns, without keeping them. */
+export function* tuplesOf(count) {
+  for (const { resource, relation, subject } of bindingsOf(count)) {
+    yield {
+      resource_type: resource[0],
+      resource_id: idOf(...resource),
       relation,
-      subject_type: subjectType,
-      subject_id: idOf(subjectType, subject),
-      subject_relation: subjectRelation,
+      subject_type: subject[0],
+      subject_id: idOf(...subject),
+      subject_relation: subject[2] ?? '',
       caveat_name: '',
       domain_id: null,
-    })
-  })
+    }
+  }
 }
 
 /** Questions of one subject that follow each other, so that SpiceDB can answer them in one go. */
@@ -140,12 +157,13 @@ function push(map, key, value) {
 /** What leads from folders to documents and to users. */
 function waysOf(count) {
   const ways = { docsIn: new Map(), viewersOf: new Map(), innerOf: new Map(), docs: 0 }
-  eachTuple(count, (resourceType, resource, relation, subjectType, subject) => {
-    if (resourceType === 'doc') ways.docs = resource + 1
-    if (resourceType === 'doc' && relation === 'folder') push(ways.docsIn, subject, resource)
-    if (resourceType === 'folder' && relation === 'viewer') push(ways.viewersOf, resource, [subjectType, subject])
-    if (resourceType === 'group') push(ways.innerOf, resource, [subjectType, subject])
-  })
+  for (const { resource, relation, subject } of bindingsOf(count)) {
+    const [type, number] = resource
+    if (type === 'doc') ways.docs = number + 1
+    if (type === 'doc' && relation === 'folder') push(ways.docsIn, subject[1], number)
+    if (type === 'folder' && relation === 'viewer') push(ways.viewersOf, number, subject)
+    if (type === 'group') push(ways.innerOf, number, subject)
+  }
   return ways
 }
 

@@ -14,7 +14,10 @@ export interface FoundSubject extends Found {
 /** `a`, or `a?` where conditional, in the order of the ids. One that is found twice counts as its better half says. */
 export function resourcesText(found: readonly Found[]): string {
   const parts = highest(found)
-  return [...parts.keys()].toSorted().map((id) => PARTS[parts.get(id) ?? 'no'](id)).join(' ')
+  return [...parts.keys()]
+    .toSorted()
+    .map((id) => PARTS[parts.get(id) ?? 'no'](id))
+    .join(' ')
 }
 
 /**
@@ -28,7 +31,10 @@ export function subjectsText(found: readonly FoundSubject[]): string {
   const excluded = wildcards.flatMap((wildcard) => wildcard.excluded.map(({ id }) => id))
   const ids = [...new Set([...named.keys(), ...excluded])].toSorted()
   const parts = ids.map((id) => {
-    return { id, part: wildcards.map((wildcard) => throughWildcard(wildcard, id)).reduce(higher, named.get(id) ?? 'no') }
+    return {
+      id,
+      part: wildcards.map((wildcard) => throughWildcard(wildcard, id)).reduce(higher, named.get(id) ?? 'no'),
+    }
   })
   const texts = parts.filter(({ part }) => part !== everyone).map(({ id, part }) => PARTS[part](id))
   return [...(everyone === 'no' ? [] : [PARTS[everyone]('*')]), ...texts].join(' ')

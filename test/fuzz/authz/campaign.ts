@@ -1,16 +1,23 @@
 import { startOracle, type Oracle } from '../../support/spicedb-oracle.ts'
+import { caseOf, caseOfMisfit, caseOfText, type Case } from './cases.ts'
 import { schemaText } from './draft.ts'
 import { examine, type Examination } from './examine.ts'
 import { FEATURES } from './features.ts'
 import { generateWorld } from './generate-world.ts'
+import { tryMisfits } from './misfits.ts'
+import { judgeMutants } from './mutants.ts'
 import { createRandom, seedOf } from './random.ts'
 import { shrink } from './shrink.ts'
-import { addExamination, newTally, type Tally } from './tally.ts'
+import { addExamination, addJudgement, newTally, type Tally } from './tally.ts'
 import type { World } from './world.ts'
 
 /** SpiceDB keeps some memory of each schema; a process of it serves this many. */
 const WORLDS_A_PROCESS = 250
+/** Processes of SpiceDB side by side. */
+const LANES = 2
 const ATTEMPTS_MAX = 600
+/** Tuples that do not fit cost a SpiceDB of their own. */
+const MISFITS_EVERY = 4
 
 export interface CampaignOptions {
   readonly schemas: number
@@ -19,14 +26,17 @@ export interface CampaignOptions {
   readonly disagreementsMax: number
   /** Called after each schema. */
   readonly onProgress?: (tally: Tally) => void
+  /** Called when one was found and made small. */
+  readonly onDisagreement?: (disagreement: Disagreement) => void
 }
 
-/** A world on which the engines disagree, as small as could be made. */
+/** Something on which the engines disagree, as small as could be made. */
 export interface Disagreement {
-  readonly seed: number
-  readonly place: number
-  readonly world: World
-  readonly examination: Examination
+  /** Names seed and place. */
+  readonly name: string
+  readonly kept: Case
+  /** What each engine says, for people. */
+  readonly words: readonly string[]
 }
 
 export interface CampaignResult {
@@ -38,18 +48,26 @@ export interface CampaignResult {
 export async function runCampaign(options: CampaignOptions): Promise<CampaignResult> {
   const tally = newTally()
   const disagreements: Disagreement[] = []
-  for (let from = 0; from < options.schemas; from += WORLDS_A_PROCESS) {
-    const oracle = startOracle()
-    try {
-      const to = Math.min(from + WORLDS_A_PROCESS, options.schemas)
-      for (let place = from; place < to && disagreements.length < options.disagreementsMax; place++) {
-        const found = await tryPlace({ ...options, place, oracle, tally })
-        if (found !== undefined) disagreements.push(found)
-      }
-    } finally {
-      oracle.close()
+  let next = 0
+
+  const isOver = (): boolean => next >= options.schemas || disagreements.length >= options.disagreementsMax
+
+  async function serve(oracle: Oracle): Promise<void> {
+    for (let served = 0; served < WORLDS_A_PROCESS && !isOver(); served++) {
+      const found = await tryPlace({ ...options, place: next++, oracle, tally })
+      for (const disagreement of found) options.onDisagreement?.(disagreement)
+      disagreements.push(...found)
     }
   }
+
+  async function lane(): Promise<void> {
+    while (!isOver()) {
+      const oracle = startOracle()
+      await serve(oracle).finally(() => oracle.close())
+    }
+  }
+
+  await Promise.all(Array.from({ length: LANES }, lane))
   return { tally, disagreements }
 }
 
@@ -59,14 +77,41 @@ interface Attempt extends CampaignOptions {
   readonly tally: Tally
 }
 
-async function tryPlace({ seed, place, oracle, tally, onProgress }: Attempt): Promise<Disagreement | undefined> {
-  const world = generateWorld(createRandom(seedOf(seed, place)), FEATURES)
+async function tryPlace({ seed, place, oracle, tally, onProgress }: Attempt): Promise<Disagreement[]> {
+  const random = createRandom(seedOf(seed, place))
+  const world = generateWorld(random, FEATURES)
   const examination = await examineWorld(world, oracle)
   addExamination(tally, world, examination)
+  const about = `Seed ${seed}, schema ${place}.`
+  const found: Omit<Disagreement, 'name'>[] = []
+  if (examination.outcome === 'disagreed') {
+    const smallest = await smallestOf(world, examination, oracle)
+    const result = await examineWorld(smallest, oracle)
+    found.push({ kept: caseOf(about, smallest, result), words: wordsOf(result) })
+  }
+  const judgement = await judgeMutants(random, schemaText(world.schema), oracle)
+  addJudgement(tally, judgement)
+  for (const each of judgement.misjudged) found.push({ kept: caseOfText(about, each), words: [`ours: ${each.ours}`] })
+  if (examination.outcome !== 'refused' && place % MISFITS_EVERY === 0) {
+    const { tried, misfits } = await tryMisfits(random, world, oracle)
+    tally.misfits += tried
+    for (const each of misfits)
+      found.push({ kept: caseOfMisfit(about, world, each), words: [`SpiceDB: ${each.theirs}`] })
+  }
+  tally.disagreed += found.length
   onProgress?.(tally)
-  if (examination.outcome !== 'disagreed') return undefined
-  const smallest = await smallestOf(world, examination, oracle)
-  return { seed, place, world: smallest, examination: await examineWorld(smallest, oracle) }
+  return found.map((each, at) => ({ ...each, name: `seed-${seed}-${place}${at === 0 ? '' : `-${at}`}` }))
+}
+
+function wordsOf({ dispute, disagreements }: Examination): string[] {
+  return [
+    ...(dispute === undefined ? [] : [`over the ${dispute.over}: ours ${dispute.ours}; SpiceDB ${dispute.theirs}`]),
+    ...disagreements.flatMap(({ query, ours, theirs }) => [
+      JSON.stringify(query),
+      `ours: ${ours}`,
+      `SpiceDB: ${theirs}`,
+    ]),
+  ]
 }
 
 const examineWorld = (world: World, oracle: Oracle): Promise<Examination> =>

@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { schemaText } from './draft.ts'
 import type { Examination, Trial } from './examine.ts'
+import type { Misfit } from './misfits.ts'
+import type { Misjudged } from './mutants.ts'
 import type { FuzzTuple, Query, World } from './world.ts'
 
 /** A trial on which the engines once disagreed, with SpiceDB's answers, so that it can be held against ours alone. */
@@ -44,6 +46,17 @@ export function caseOf(about: string, world: World, { pairs, dispute }: Examinat
     queries: pairs.map(({ query, theirs }) => ({ ...query, spicedb: theirs })),
     ...(dispute !== undefined && dispute.theirs !== 'taken' && { refusal: dispute.theirs }),
   }
+}
+
+/** A schema text that one engine takes and the other refuses. */
+export function caseOfText(about: string, { text, theirs }: Misjudged): Case {
+  return { about, schema: text.split('\n'), tuples: [], queries: [], ...(theirs !== '' && { refusal: theirs }) }
+}
+
+/** A tuple that one engine takes and the other refuses. */
+export function caseOfMisfit(about: string, { schema }: World, { tuple, theirs }: Misfit): Case {
+  const lines = schemaText(schema).trimEnd().split('\n')
+  return { about, schema: lines, tuples: [tuple], queries: [], ...(theirs !== '' && { refusal: theirs }) }
 }
 
 export function trialOf({ schema, tuples, queries }: Case): Trial {

@@ -1,13 +1,13 @@
 import { parseArgs } from 'node:util'
 import { startOracle } from '../../support/spicedb-oracle.ts'
 import { runCampaign, type Disagreement } from './campaign.ts'
-import { caseOf, keepCase, readCase, trialOf } from './cases.ts'
+import { keepCase, readCase, trialOf } from './cases.ts'
 import { examine } from './examine.ts'
 import { EXCLUSIONS } from './exclusions.ts'
 import { tallyLines, type Tally } from './tally.ts'
 
 const PROGRESS_EVERY_MS = 5_000
-const DISAGREEMENTS_MAX = 20
+const DISAGREEMENTS_MAX = 10
 
 /** Where the lines of a run go. */
 export type Print = (line: string) => void
@@ -30,8 +30,10 @@ async function replay(file: string, print: Print): Promise<number> {
   const oracle = startOracle()
   try {
     const { pairs, disagreements, dispute, outcome } = await examine(trialOf(readCase(file)), oracle)
-    for (const { query, ours, theirs } of pairs) print(`${JSON.stringify(query)}\n  ours:    ${ours}\n  SpiceDB: ${theirs}`)
-    if (dispute !== undefined) print(`over the ${dispute.over}\n  ours:    ${dispute.ours}\n  SpiceDB: ${dispute.theirs}`)
+    for (const { query, ours, theirs } of pairs)
+      print(`${JSON.stringify(query)}\n  ours:    ${ours}\n  SpiceDB: ${theirs}`)
+    if (dispute !== undefined)
+      print(`over the ${dispute.over}\n  ours:    ${dispute.ours}\n  SpiceDB: ${dispute.theirs}`)
     print(`${outcome}: ${disagreements.length} disagreements`)
     return outcome === 'disagreed' ? 1 : 0
   } finally {
@@ -42,8 +44,13 @@ async function replay(file: string, print: Print): Promise<number> {
 async function fuzz({ schemas, seed }: { schemas: number; seed: number }, print: Print): Promise<number> {
   print(`${schemas} schemas, seed ${seed}`)
   const onProgress = progress(schemas, print)
-  const { tally, disagreements } = await runCampaign({ schemas, seed, disagreementsMax: DISAGREEMENTS_MAX, onProgress })
-  for (const disagreement of disagreements) report(disagreement, print)
+  const { tally, disagreements } = await runCampaign({
+    schemas,
+    seed,
+    disagreementsMax: DISAGREEMENTS_MAX,
+    onProgress,
+    onDisagreement: (disagreement) => report(disagreement, print),
+  })
   for (const line of tallyLines(tally)) print(line)
   for (const { name, reason } of EXCLUSIONS) if (tally.excluded.has(name)) print(`  ${name}: ${reason}`)
   return disagreements.length === 0 ? 0 : 1
@@ -61,14 +68,9 @@ function progress(schemas: number, print: Print): (tally: Tally) => void {
   }
 }
 
-function report({ seed, place, world, examination }: Disagreement, print: Print): void {
-  const kept = caseOf(`Seed ${seed}, schema ${place}.`, world, examination)
-  const file = keepCase(`seed-${seed}-${place}`, kept)
-  print(`\nschema ${place} of seed ${seed}: kept as ${file}`)
-  for (const line of [...kept.schema, ...world.tuples.map((tuple) => JSON.stringify(tuple))]) print(`  ${line}`)
-  const { dispute, disagreements } = examination
-  if (dispute !== undefined) print(`  over the ${dispute.over}: ours ${dispute.ours}; SpiceDB ${dispute.theirs}`)
-  for (const { query, ours, theirs } of disagreements) {
-    print(`  ${JSON.stringify(query)}\n    ours:    ${ours}\n    SpiceDB: ${theirs}`)
-  }
+function report({ name, kept, words }: Disagreement, print: Print): void {
+  print(`\n${name}: kept as ${keepCase(name, kept)}`)
+  for (const line of [...kept.schema, ...kept.tuples.map((tuple) => JSON.stringify(tuple))]) print(`  ${line}`)
+  if (kept.refusal !== undefined) print(`  SpiceDB refuses it: ${kept.refusal}`)
+  for (const line of words) print(`  ${line}`)
 }

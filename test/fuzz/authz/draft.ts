@@ -51,7 +51,9 @@ export type ExpressionDraft =
 
 /** The schema as SpiceDB reads it. */
 export function schemaText({ uses, caveats, definitions }: SchemaDraft): string {
-  return [...uses.map((name) => `use ${name}\n`), ...caveats.map(caveatText), ...definitions.map(definitionText)].join('')
+  return [...uses.map((name) => `use ${name}\n`), ...caveats.map(caveatText), ...definitions.map(definitionText)].join(
+    '',
+  )
 }
 
 function caveatText({ name, parameters, expression }: CaveatDraft): string {
@@ -63,7 +65,9 @@ function definitionText({ name, relations, permissions }: DefinitionDraft): stri
   if (relations.length + permissions.length === 0) return `definition ${name} {}\n`
   const lines = [
     ...relations.map((relation) => `    relation ${relation.name}: ${relation.rules.map(ruleText).join(' | ')}\n`),
-    ...permissions.map((permission) => `    permission ${permission.name} = ${expressionText(permission.expression)}\n`),
+    ...permissions.map(
+      (permission) => `    permission ${permission.name} = ${expressionText(permission.expression)}\n`,
+    ),
   ]
   return `definition ${name} {\n${lines.join('')}}\n`
 }

@@ -1,6 +1,6 @@
 import type { Oracle, OracleAnswers } from '../../support/spicedb-oracle.ts'
 import { oracleTexts } from './answers.ts'
-import { witnessed } from './witness.ts'
+import { lookupByChecks } from './witness.ts'
 import { exclusionOf, type Pair } from './exclusions.ts'
 import { judgeSchema, openOurs } from './ours.ts'
 import { columnsOf, objectOf, partsOf, subjectOf, type FuzzTuple, type Query } from './world.ts'
@@ -75,9 +75,9 @@ async function compared(trial: Trial, pairs: readonly Pair[], oracle: Oracle): P
 }
 
 async function exclusionFor(pair: Pair, { schema, tuples }: Trial, oracle: Oracle): Promise<string | undefined> {
-  const exclusion = exclusionOf(pair, schema)
-  if (exclusion === undefined || exclusion.witness === 'none') return exclusion?.name
-  const testimony = await witnessed({ schema, tuples, oracle }, pair.query)
+  const exclusion = exclusionOf(pair, { schema, tuples })
+  if (exclusion === undefined || exclusion.witness === 'none' || pair.query.kind === 'check') return exclusion?.name
+  const testimony = await lookupByChecks({ schema, tuples, oracle }, pair.query)
   return testimony === pair.ours ? exclusion.name : undefined
 }
 

@@ -62,7 +62,16 @@ export const FIELD_TYPES: { readonly [type: string]: FieldType } = {
   double: {
     values: [0, 0.5, 1, 2.25, -1.5, '0.5'],
     wrong: ['half', true],
-    conditions: ['x > 0.5', 'x <= 1.0', 'x == 2.25', 'x != y', 'x + 0.5 == 1.0', 'x * 2.0 > 1.0', 'int(x) == 2', '-x < 0.0'],
+    conditions: [
+      'x > 0.5',
+      'x <= 1.0',
+      'x == 2.25',
+      'x != y',
+      'x + 0.5 == 1.0',
+      'x * 2.0 > 1.0',
+      'int(x) == 2',
+      '-x < 0.0',
+    ],
   },
   bytes: {
     values: [base64('a'), base64('ab'), base64('')],
@@ -123,7 +132,13 @@ export const FIELD_TYPES: { readonly [type: string]: FieldType } = {
   'list<string>': {
     values: [[], ['a'], ['a', 'b'], ['abc']],
     wrong: ['a', [1]],
-    conditions: ['"a" in x', 'size(x) == 1', 'x.exists(each, each.startsWith("ab"))', 'x.all(each, each in ["a", "b"])', 'x != y'],
+    conditions: [
+      '"a" in x',
+      'size(x) == 1',
+      'x.exists(each, each.startsWith("ab"))',
+      'x.all(each, each in ["a", "b"])',
+      'x != y',
+    ],
   },
   'map<string>': {
     values: [{}, { kind: 'a' }, { kind: 'b', tag: 'c' }],
@@ -142,7 +157,14 @@ export const FIELD_TYPES: { readonly [type: string]: FieldType } = {
   'map<any>': {
     values: [{}, { kind: 'a' }, { kind: 2, deep: { kind: 'a' } }, { kind: 'a', more: [1] }],
     wrong: ['a', 1],
-    conditions: ['x.kind == "a"', 'x.kind == 2', 'has(x.deep)', 'x.deep.kind == "a"', 'x.isSubtreeOf(y)', '"more" in x'],
+    conditions: [
+      'x.kind == "a"',
+      'x.kind == 2',
+      'has(x.deep)',
+      'x.deep.kind == "a"',
+      'x.isSubtreeOf(y)',
+      '"more" in x',
+    ],
   },
   any: {
     values: [1, 'a', true, [1], { kind: 'a' }, 2.5],

@@ -28,8 +28,8 @@ export function generateQueries(setting: Setting): Query[] {
   const context = () => (schema.caveats.length === 0 ? {} : { context: random.pick(contexts) })
 
   function check(): Query {
-    const { type, permission } = random.pick(names)
-    return { kind: 'check', resource: object(setting, type), permission, subject: subject(setting), ...context() }
+    const { resource, permission } = resourceAndName(setting, names)
+    return { kind: 'check', resource, permission, subject: subject(setting), ...context() }
   }
 
   function resources(): Query {
@@ -37,12 +37,32 @@ export function generateQueries(setting: Setting): Query[] {
   }
 
   function subjects(): Query {
-    const { type, permission } = random.pick(names)
-    return { kind: 'subjects', resource: object(setting, type), permission, subjects: subjectType(setting), ...context() }
+    const { resource, permission } = resourceAndName(setting, names)
+    return { kind: 'subjects', resource, permission, subjects: subjectType(setting), ...context() }
   }
 
   const times = (count: number, draw: () => Query): Query[] => Array.from({ length: count }, draw)
-  return [...times(CHECKS, check), ...(features.lookups ? [...times(LOOKUPS, resources), ...times(LOOKUPS, subjects)] : [])]
+  return [
+    ...times(CHECKS, check),
+    ...(features.lookups ? [...times(LOOKUPS, resources), ...times(LOOKUPS, subjects)] : []),
+  ]
+}
+
+interface Name {
+  readonly type: string
+  readonly permission: string
+}
+
+/** Mostly a resource of a tuple. */
+function resourceAndName(setting: Setting, names: readonly Name[]): { resource: string; permission: string } {
+  const { random, tuples } = setting
+  if (tuples.length === 0 || random.chance(0.15)) {
+    const { type, permission } = random.pick(names)
+    return { resource: object(setting, type), permission }
+  }
+  const { resource, relation } = random.pick(tuples)
+  const known = names.filter(({ type }) => type === partsOf(resource)[0])
+  return { resource, permission: random.chance(0.2) ? relation : random.pick(known).permission }
 }
 
 function object({ random, population }: Setting, type: string): string {

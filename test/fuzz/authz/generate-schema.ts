@@ -22,7 +22,7 @@ interface Outline {
 /** A schema that SpiceDB takes, nearly always. */
 export function generateSchema(random: Random, features: Features): SchemaDraft {
   const caveats = features.caveats ? generateCaveats(random, caveatNames(random)) : []
-  const names = [...LEAVES.slice(0, 1 + random.below(2)), ...random.shuffled(NODES).slice(0, 1 + random.below(4))]
+  const names = [...LEAVES.slice(0, 1 + random.below(2)), ...random.shuffled(NODES).slice(0, 1 + random.below(3))]
   const types = names.map((name) => {
     const isLeaf = LEAVES.some((leaf) => leaf === name) && random.chance(0.85)
     if (isLeaf) return { name, relations: [], permissions: [] }
@@ -88,7 +88,7 @@ interface Place {
 function expression(place: Place, depth: number): ExpressionDraft {
   const { random } = place
   if (depth === 0 || random.chance(0.35)) return { kind: 'leaf', text: leaf(place) }
-  const operator = random.pick(['+', '+', '&', '-'] as const)
+  const operator = random.pick(['+', '+', '+', '&', '-'] as const)
   const left = expression(place, depth - 1)
   return { kind: 'binary', operator, left, right: expression(place, depth - 1), enclosed: random.chance(0.6) }
 }

@@ -35,7 +35,7 @@ function populate(random: Random, { definitions }: SchemaDraft): Population {
   const style = random.pick(STYLES)
   const byType = new Map(
     definitions.map(({ name, relations }) => {
-      const count = relations.length === 0 ? 3 : 2 + random.below(3)
+      const count = relations.length === 0 ? 3 : 2 + random.below(2)
       return [name, Array.from({ length: count }, (_, place) => `${name}:${style(name, place + 1)}`)] as const
     }),
   )
@@ -57,8 +57,8 @@ function generateTuples(random: Random, schema: SchemaDraft, population: Populat
   const mayCycle = random.chance(RING_SHARE)
   const leaves = new Set(schema.definitions.filter(({ relations }) => relations.length === 0).map(({ name }) => name))
   const byBinding = new Map<string, FuzzTuple>()
-  const count = mayCycle ? RING_TUPLES : 10 + random.below(50)
-  for (let drawn = 0; drawn < count; drawn++) {
+  const count = mayCycle ? RING_TUPLES : 15 + random.below(45)
+  for (let drawn = 0; drawn < count * 3 && byBinding.size < count; drawn++) {
     const spot = random.pick(spots)
     const ends = drawEnds(random, spot, population)
     const isFree = mayCycle || leaves.has(spot.rule.type) || ends.subject.endsWith(':*')
@@ -83,7 +83,8 @@ function isForward({ order }: Population, { resource, subject }: { resource: str
 
 function conditions(random: Random, { rule }: Spot, schema: SchemaDraft): Partial<FuzzTuple> {
   const caveat = schema.caveats.find(({ name }) => name === rule.caveat)
-  const context = caveat === undefined || random.chance(0.4) ? {} : drawContext(random, [caveat], { given: 0.5, wrong: 0 })
+  const context =
+    caveat === undefined || random.chance(0.4) ? {} : drawContext(random, [caveat], { given: 0.5, wrong: 0 })
   return {
     ...(caveat !== undefined && { caveat: caveat.name }),
     ...(Object.keys(context).length > 0 && { context }),

@@ -31,7 +31,9 @@ export function withoutMiscounts(definitions: readonly DefinitionDraft[]): Defin
 
 /** Whether a schema, as this fuzz writes it, has a relation whose conditions SpiceDB overlooks. */
 export function hasMiscounts(schema: string): boolean {
-  return [...schema.matchAll(/^ *relation \w+: (.+)$/gm)].some(([, rules = '']) => isMiscounted(rules.split(' | ').map(ruleOf)))
+  return [...schema.matchAll(/^ *relation \w+: (.+)$/gm)].some(([, rules = '']) =>
+    isMiscounted(rules.split(' | ').map(ruleOf)),
+  )
 }
 
 function ruleOf(text: string): RuleDraft {

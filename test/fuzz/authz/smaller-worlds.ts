@@ -1,4 +1,11 @@
-import type { DefinitionDraft, ExpressionDraft, PermissionDraft, RelationDraft, RuleDraft, SchemaDraft } from './draft.ts'
+import type {
+  DefinitionDraft,
+  ExpressionDraft,
+  PermissionDraft,
+  RelationDraft,
+  RuleDraft,
+  SchemaDraft,
+} from './draft.ts'
 import type { FuzzTuple, World } from './world.ts'
 
 /** Worlds that lack something of this one, the greatest cuts first. Some make no sense; both engines then refuse them. */
@@ -90,11 +97,7 @@ function withoutExpiry({ expires: _, ...tuple }: FuzzTuple): FuzzTuple {
   return tuple
 }
 
-function mapped(
-  world: World,
-  rule: (rule: RuleDraft) => RuleDraft,
-  tuple: (tuple: FuzzTuple) => FuzzTuple,
-): World {
+function mapped(world: World, rule: (rule: RuleDraft) => RuleDraft, tuple: (tuple: FuzzTuple) => FuzzTuple): World {
   const definitions = world.schema.definitions.map((definition) => ({
     ...definition,
     relations: definition.relations.map((relation) => ({ ...relation, rules: relation.rules.map(rule) })),

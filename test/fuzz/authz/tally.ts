@@ -1,4 +1,5 @@
 import type { Examination } from './examine.ts'
+import type { Judgement } from './mutants.ts'
 import type { Query, World } from './world.ts'
 
 interface Answers {
@@ -16,6 +17,11 @@ export interface Tally {
   refused: number
   tuples: number
   disagreed: number
+  /** Schemas with a piece changed, judged by both engines, and those of them that SpiceDB takes. */
+  mutants: number
+  mutantsTaken: number
+  /** Tuples with a part changed, tried on both engines. */
+  misfits: number
   /** By kind of question. A lookup is `yes` when it finds something that is certain, else `conditional` when it finds something. */
   readonly answers: Readonly<Record<Query['kind'], Answers>>
   /** By the name of the exclusion. */
@@ -25,20 +31,34 @@ export interface Tally {
 export function newTally(): Tally {
   const none = (): Answers => ({ asked: 0, yes: 0, no: 0, conditional: 0, failed: 0 })
   const answers = { check: none(), resources: none(), subjects: none() }
-  return { schemas: 0, refused: 0, tuples: 0, disagreed: 0, answers, excluded: new Map() }
+  return {
+    schemas: 0,
+    refused: 0,
+    tuples: 0,
+    disagreed: 0,
+    mutants: 0,
+    mutantsTaken: 0,
+    misfits: 0,
+    answers,
+    excluded: new Map(),
+  }
 }
 
 export function addExamination(tally: Tally, world: World, { outcome, pairs, excluded }: Examination): void {
   tally.schemas++
   tally.tuples += world.tuples.length
   if (outcome === 'refused') tally.refused++
-  if (outcome === 'disagreed') tally.disagreed++
   for (const { query, theirs } of pairs) {
     const answers = tally.answers[query.kind]
     answers.asked++
     answers[query.kind === 'check' ? checkClass(theirs) : lookupClass(theirs)]++
   }
   for (const [name, count] of excluded) tally.excluded.set(name, (tally.excluded.get(name) ?? 0) + count)
+}
+
+export function addJudgement(tally: Tally, { judged, taken }: Judgement): void {
+  tally.mutants += judged
+  tally.mutantsTaken += taken
 }
 
 function checkClass(answer: string): keyof Omit<Answers, 'asked'> {
@@ -52,8 +72,10 @@ function lookupClass(answer: string): keyof Omit<Answers, 'asked'> {
 }
 
 /** Lines for people. */
-export function tallyLines({ schemas, refused, tuples, disagreed, answers, excluded }: Tally): string[] {
-  const share = (part: number, whole: number): string => `${whole === 0 ? 0 : Math.round((part / whole) * 1_000) / 10} %`
+export function tallyLines(tally: Tally): string[] {
+  const { schemas, refused, tuples, disagreed, answers, excluded } = tally
+  const share = (part: number, whole: number): string =>
+    `${whole === 0 ? 0 : Math.round((part / whole) * 1_000) / 10} %`
   const line = (name: string, { asked, yes, no, conditional, failed }: Answers): string =>
     `${name}: ${asked} (yes ${share(yes, asked)}, no ${share(no, asked)}, conditional ${share(conditional, asked)}, failed ${share(failed, asked)})`
   return [
@@ -61,6 +83,7 @@ export function tallyLines({ schemas, refused, tuples, disagreed, answers, exclu
     line('checks', answers.check),
     line('lookups of resources', answers.resources),
     line('lookups of subjects', answers.subjects),
+    `changed schemas: ${tally.mutants} (taken ${share(tally.mutantsTaken, tally.mutants)}), changed tuples: ${tally.misfits}`,
     ...[...excluded].map(([name, count]) => `left out, ${name}: ${count}`),
     `disagreements: ${disagreed}`,
   ]

@@ -13,23 +13,8 @@ interface Setting {
   readonly oracle: Oracle
 }
 
-/** What SpiceDB says by another way: of a lookup by checks of everything that might be found, of a check by a lookup. */
-export function witnessed(setting: Setting, query: Query): Promise<string> {
-  return query.kind === 'check' ? checkByLookup(setting, query) : lookupByChecks(setting, query)
-}
-
-async function checkByLookup({ schema, tuples, oracle }: Setting, query: Extract<Query, { kind: 'check' }>) {
-  const [type, id] = objectOf(query.resource)
-  const { permission, context = {} } = query
-  const lookup = { type, permission, subject: subjectOf(query.subject), context }
-  const reply = await oracle.askAll({ schema, tuples: tuples.map(columnsOf), checks: [], resources: [lookup] })
-  const [found] = reply.resources
-  if (found === undefined || 'error' in found) return `error: ${found?.error}`
-  const answer = found.found.find((each) => each.id === id)?.answer
-  return answer === undefined ? 'no' : answer === 'yes' ? 'yes' : 'conditional'
-}
-
-async function lookupByChecks({ schema, tuples, oracle }: Setting, query: Lookup): Promise<string> {
+/** What a lookup would answer if SpiceDB made it from its own checks of everything that might be found. */
+export async function lookupByChecks({ schema, tuples, oracle }: Setting, query: Lookup): Promise<string> {
   const ids = candidates(tuples, query)
   const checks = ids.map((id) => checkOf(query, id))
   const answers = await oracle.ask({ schema, tuples: tuples.map(columnsOf), checks })
@@ -70,9 +55,11 @@ function having(checked: readonly Checked[]): Found[] {
 function subjectsTextOf(checked: readonly Checked[]): string {
   const named = having(checked.filter(({ id }) => id !== STRANGER)).map((each) => ({ ...each, excluded: [] }))
   const everyone = having(checked.filter(({ id }) => id === STRANGER)).map(({ isConditional }) => {
-    const excluded = checked.filter(({ answer }) => answer !== 'yes').map(({ id, answer }) => {
-      return { id, isConditional: answer === 'unknown' }
-    })
+    const excluded = checked
+      .filter(({ answer }) => answer !== 'yes')
+      .map(({ id, answer }) => {
+        return { id, isConditional: answer === 'unknown' }
+      })
     return { id: '*', isConditional, excluded }
   })
   return subjectsText([...named, ...everyone])

@@ -284,4 +284,57 @@ export const EXPRESSIONS_CASES: readonly SchemaCase[] = [
     error: '2:8: expected an expression in CEL, found "."',
     exclusion: 'SpiceDB has optional values, which the evaluator lacks',
   },
+  {
+    rule: 'existsOne is no macro',
+    text: 'caveat care(days list<int>) {\n    days.existsOne(d, d > 1)\n}',
+    error: '2:9: expected a function of caveats, found "existsOne"',
+  },
+  {
+    rule: 'numbers of two types are ordered behind a macro',
+    text: 'caveat care(days list<int>) {\n    days.all(d, d > 1.5) && 1u < 2\n}',
+    error: undefined,
+  },
+  {
+    rule: 'numbers of two types are not equated behind a macro',
+    text: 'caveat care(days list<int>) {\n    days.all(d, d == 1.5)\n}',
+    error: '2:19: expected operands that "==" takes, found int, double',
+  },
+  {
+    rule: 'in stands apart from what it searches',
+    text: 'caveat care(day list<string>) {\n    "x" inday\n}',
+    error: '2:9: expected a blank after "in"',
+  },
+  {
+    rule: 'parentheses without arguments may have blanks',
+    text: 'caveat care(days list<int>) {\n    days.size( \n ) > 1\n}',
+    error: undefined,
+  },
+  {
+    rule: 'text has the escapes of CEL only',
+    text: 'caveat care(day string) {\n    day == "\\q"\n}',
+    error: '2:13: expected an escape of CEL after "\\"',
+  },
+  {
+    rule: 'bytes have no escapes of characters',
+    text: 'caveat care(data bytes) {\n    data == b"\\u00e9"\n}',
+    error: '2:13: expected bytes without "\\u"',
+  },
+  {
+    rule: 'optional values are not made',
+    text: 'caveat care(day int) {\n    optional.of(day) == optional.of(1)\n}',
+    error: '2:13: expected a function of caveats, found "of"',
+    exclusion: 'SpiceDB has optional values, which the evaluator lacks',
+  },
+  {
+    rule: 'enums are not read',
+    text: 'caveat care(day int) {\n    day == google.protobuf.NullValue.NULL_VALUE\n}',
+    error: '2:12: expected a field of the caveat, found "google"',
+    exclusion: 'SpiceDB has the well-known enums of protobuf',
+  },
+  {
+    rule: 'signs are not parted by blanks',
+    text: 'caveat care(day int) {\n    - - day > 1\n}',
+    error: '2:7: expected an expression in CEL, found "-"',
+    exclusion: 'The parser of the library stumbles over the blank',
+  },
 ]

@@ -8,31 +8,47 @@ import { problem } from '../../../shared/problems.ts'
 import type { Authorizer, CheckQuery, Decision } from '../../ports/authorizer.ts'
 import type { AuthzInsight } from '../../ports/authz-insight.ts'
 import type { AuthzLookups } from '../../ports/authz-lookups.ts'
+import type { AuthzReconciler } from '../../ports/authz-reconciler.ts'
 import type { ChangeFeed } from '../../ports/change-feed.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import { createSettingsCache } from './domain-settings.ts'
 import { followTuples, type LoadedTuples } from './follow-tuples.ts'
 import { createHomes } from './homes.ts'
-import { createKeptIndex, type KeptIndexDeps } from './kept-index.ts'
+import { createRoomWatch, indexBytesMax } from './index-room.ts'
+import { createKeptIndex } from './kept-index.ts'
 import { createEmbeddedInsight } from './insight.ts'
 import { createEmbeddedLookups } from './lookups.ts'
 import { answered, decided, serverConditions, type Needs } from './server-conditions.ts'
+import { createEmbeddedReconciler } from './reconciler.ts'
 import { createTupleRules, type TupleRules } from './tuple-rules.ts'
 
 export interface EmbeddedAuthorizerDeps {
   readonly datastore: Datastore
   /** Not started yet: its start loads the tuples. */
   readonly changeFeed: ChangeFeed
-  /** Where the index is kept between two runs; nowhere by default. */
-  readonly kept?: Pick<KeptIndexDeps, 'path' | 'warn'>
+  /** File in which the index is kept between two runs; none by default. */
+  readonly keptIn?: string
+  /** Hears why the file was of no use, and of an index that outgrows the memory. */
+  readonly warn?: (message: string, cause?: unknown) => void
+}
+
+export interface IndexStats {
+  readonly tuples: number
+  readonly objects: number
+  /** Tuples that the schema does not have: those grant nothing. */
+  readonly unknownTuples: number
+  readonly bytes: number
+  /** More bytes than these are said in the log. */
+  readonly bytesMax: number
 }
 
 /** The authorizer, with what else its index answers. */
 export interface EmbeddedAuthorizer extends Authorizer, TupleRules {
   readonly lookups: AuthzLookups
   readonly insight: AuthzInsight
-  /** What the index holds, for metrics; zeros until the feed has loaded it. Unknown tuples are those that the schema does not have. */
-  stats(): { readonly tuples: number; readonly objects: number; readonly unknownTuples: number }
+  readonly reconciler: AuthzReconciler
+  /** What the index holds, for metrics; zeros until the feed has loaded it. */
+  stats(): IndexStats
   /** Keeps the index for the next start where that is due; at the end of the run whenever anything changed. */
   keep(when: 'often' | 'end'): Promise<void>
 }
@@ -49,9 +65,12 @@ const ALLOWED_BY_TUPLES: Decision = Object.freeze({ ...ALLOWED, isUnconditional:
  * a replica that is cut off says `authz_unavailable` rather than go on granting (decisions: Consistency).
  */
 export function createEmbeddedAuthorizer(deps: EmbeddedAuthorizerDeps): EmbeddedAuthorizer {
-  const { datastore, changeFeed } = deps
-  const kept = deps.kept && createKeptIndex({ ...deps.kept, datastore, model: SERVICE_MODEL })
-  const { current: currentTuples, keep } = followTuples(SERVICE_MODEL, changeFeed, kept)
+  const { datastore, changeFeed, keptIn: path, warn = () => undefined } = deps
+  const bytesMax = indexBytesMax()
+  const { current: currentTuples, keep } = followTuples(SERVICE_MODEL, changeFeed, {
+    kept: path === undefined ? undefined : createKeptIndex({ path, warn, datastore, model: SERVICE_MODEL }),
+    onSize: createRoomWatch(bytesMax, warn),
+  })
   const settings = createSettingsCache(datastore)
   const paths = pathsOf(SERVICE_MODEL)
   const homeIn = createHomes(SERVICE_MODEL)
@@ -88,6 +107,7 @@ export function createEmbeddedAuthorizer(deps: EmbeddedAuthorizerDeps): Embedded
     ...createTupleRules(() => currentTuples()?.index),
     lookups: createEmbeddedLookups(answering),
     insight: createEmbeddedInsight({ ...answering, homeIn }),
+    reconciler: createEmbeddedReconciler({ ...deps, model: SERVICE_MODEL, usableTuples }),
     check: (query) => answered(settings, () => decide(query)),
     domainOf: (reference) => homeIn(usableTuples().index, reference),
     pathOf: (resourceType, relation) => paths.get(`${resourceType}#${relation}`) ?? [],
@@ -95,9 +115,9 @@ export function createEmbeddedAuthorizer(deps: EmbeddedAuthorizerDeps): Embedded
     keep,
     stats() {
       const tuples = currentTuples()
-      if (tuples === undefined) return { tuples: 0, objects: 0, unknownTuples: 0 }
+      if (tuples === undefined) return { tuples: 0, objects: 0, unknownTuples: 0, bytes: 0, bytesMax }
       const { index, unknownTuples } = tuples
-      return { tuples: index.tuples, objects: index.objects.size, unknownTuples }
+      return { tuples: index.tuples, objects: index.objects.size, unknownTuples, bytes: index.bytes, bytesMax }
     },
   }
 }

@@ -1,4 +1,5 @@
 import { AsyncResource } from 'node:async_hooks'
+import type { TupleIndex } from '../../../shared/authz/engine/tuple-index.ts'
 import type { Model } from '../../../shared/authz/model.ts'
 import type { ChangeFeed } from '../../ports/change-feed.ts'
 import type { Db } from '../../ports/datastore.ts'
@@ -16,6 +17,13 @@ export interface FollowedTuples {
   readonly keep: (when: 'often' | 'end') => Promise<void>
 }
 
+export interface Watching {
+  /** Nothing is kept without it. */
+  readonly kept?: KeptIndex | undefined
+  /** Hears whenever the index may have grown. */
+  readonly onSize?: (index: TupleIndex) => void
+}
+
 /** Fewer tuples are read from the datastore in a moment: no file is written for them. */
 const KEPT_MIN = 5_000
 /** Changes after which the file is written anew while the server runs: this many, and a tenth of the tuples. */
@@ -25,7 +33,8 @@ const CHANGES_MIN = 20_000
  * Keeps an index equal to the tuples in the datastore: read whole when the feed says so, changed by each change after that.
  * `kept` is asked for it at the start only: a feed that lost its place must not end up where it came from.
  */
-export function followTuples(model: Model, changeFeed: ChangeFeed, kept?: KeptIndex): FollowedTuples {
+export function followTuples(model: Model, changeFeed: ChangeFeed, watching: Watching): FollowedTuples {
+  const { kept, onSize } = watching
   let current: LoadedTuples | undefined
   let last = Promise.resolve()
   let isKeeping = false
@@ -71,10 +80,12 @@ export function followTuples(model: Model, changeFeed: ChangeFeed, kept?: KeptIn
     (change) => {
       if (current === undefined) return
       applyChange(current, change)
+      onSize?.(current.index)
       if (kept !== undefined && isDue(current, 'often')) keepOften()
     },
     async (snapshot, revision) => {
       current = await load(snapshot, revision)
+      onSize?.(current.index)
     },
   )
 

@@ -28,10 +28,16 @@ export interface OrderStates {
   }>
 }
 
+/** What the authorization index holds. */
+export type IndexState = () =>
+  | { readonly tuples: number; readonly bytes: number; readonly bytesMax: number }
+  | undefined
+
 /** Counts with prom-client, in a registry of its own: two servers in one process do not mix. */
 export function createPrometheus(
   probeStates: ProbeStates,
   order: () => OrderStates | undefined = () => undefined,
+  authzIndex: IndexState = () => undefined,
 ): Prometheus {
   const registry = new Registry()
   const registers = [registry]
@@ -43,7 +49,7 @@ export function createPrometheus(
   const failed = counter('audit_write_failures_total', 'Audit rows that could not be stored')
   const dropped = counter('audit_rows_dropped_total', 'Audit rows of reads that the queue had no room for')
   registry.registerMetric(probeGauge(probeStates))
-  for (const gauge of orderGauges(order)) registry.registerMetric(gauge)
+  for (const gauge of [...orderGauges(order), ...indexGauges(authzIndex)]) registry.registerMetric(gauge)
 
   return {
     contentType: registry.contentType,
@@ -95,4 +101,24 @@ function orderGauges(order: () => OrderStates | undefined): readonly Gauge[] {
     },
   })
   return [leading, lag]
+}
+
+function indexGauges(state: IndexState): readonly Gauge[] {
+  const rows = [
+    ['authz_index_tuples', 'Tuples in the authorization index', 'tuples'],
+    ['authz_index_bytes', 'Memory that the authorization index takes', 'bytes'],
+    ['authz_index_bytes_max', 'Memory above which the authorization index is too large for this machine', 'bytesMax'],
+  ] as const
+  return rows.map(
+    ([name, help, member]) =>
+      new Gauge({
+        name,
+        help,
+        registers: [],
+        collect() {
+          const found = state()
+          if (found !== undefined) this.set(found[member])
+        },
+      }),
+  )
 }

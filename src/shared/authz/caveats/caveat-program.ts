@@ -6,7 +6,7 @@ import { ConversionError, convertValue } from './convert-value.ts'
 import type { Expression } from './expression.ts'
 import { ownFunctions } from './functions.ts'
 import { IP_REGISTRY } from './ip-message.ts'
-import { chargeLoops } from './loop-cost.ts'
+import { prepareExpression } from './prepare-expression.ts'
 import { createMeter, metered, type Meter } from './meter.ts'
 import { textFunctions } from './text-functions.ts'
 import { timeFunctions } from './time-functions.ts'
@@ -104,6 +104,6 @@ function planned(expression: Expression, meter: Meter): Evaluation {
     registry: IP_REGISTRY,
     funcs: [...textFunctions(), ...timeFunctions(), ...ownFunctions(meter)],
   })
-  chargeLoops(expression)
+  prepareExpression(expression)
   return plan(metered(env, meter), expression)
 }

@@ -8,7 +8,7 @@ import type {
   Parsed,
   Select,
 } from './expression.ts'
-import { overloadsOf, type Overload } from './overloads.ts'
+import { mixedOverloadsOf, overloadsOf, type Overload } from './overloads.ts'
 import {
   BOOL,
   BYTES,
@@ -70,6 +70,9 @@ const CONSTANTS: { readonly [kind: string]: StaticType } = {
   uint64Value: UINT,
 }
 
+/** Macros of SpiceDB; the parser knows more. */
+const MACROS: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'filter', 'map'])
+
 const INT_MIN = -(2n ** 63n)
 const INT_MAX = 2n ** 63n - 1n
 const UINT_MAX = 2n ** 64n - 1n
@@ -84,6 +87,8 @@ const DEPTH_MAX = 1_000
 export function checkExpression({ expr, sourceInfo }: Parsed, variables: Scope): StaticType {
   const unifier = createUnifier()
   let depth = 0
+  /** Whether a macro was met. */
+  let isBehindMacro = false
 
   function fail(node: Expression, reason: string): never {
     throw new ExpressionError(sourceInfo?.positions[String(node.id)] ?? 0, reason)
@@ -149,7 +154,7 @@ export function checkExpression({ expr, sourceInfo }: Parsed, variables: Scope):
     const overloads = overloadsOf(name, target === undefined ? 'plain' : 'member')
     if (overloads === undefined || overloads.length === 0) fail(node, unknownFunction(name))
     const given = (target === undefined ? args : [target, ...args]).map((each) => typeOfNode(each, scope))
-    const result = chooseOverload(overloads, given)
+    const result = chooseOverload(isBehindMacro ? [...overloads, ...mixedOverloadsOf(name)] : overloads, given)
     return (
       result ??
       fail(
@@ -202,9 +207,14 @@ export function checkExpression({ expr, sourceInfo }: Parsed, variables: Scope):
   }
 
   function comprehension(node: Expression, macro: Comprehension, scope: Scope): StaticType {
+    const written = sourceInfo?.macroCalls[String(node.id)]?.exprKind
+    if (written?.case === 'callExpr' && !MACROS.has(written.value.function)) {
+      fail(node, unknownFunction(written.value.function))
+    }
     const range = unifier.resolve(typeOfNode(macro.iterRange, scope))
     const outer = new Map(scope).set(macro.accuVar, typeOfNode(macro.accuInit, scope))
     const inner = new Map(outer).set(macro.iterVar, elementOf(node, range))
+    isBehindMacro = true
     typeOfNode(macro.loopCondition, inner)
     const step = typeOfNode(macro.loopStep, inner)
     const accumulated = outer.get(macro.accuVar) ?? DYN

@@ -7,9 +7,9 @@ const NANOS_MAX = 2n ** 63n - 1n
 const SECONDS_MIN = -62_135_596_800n
 const SECONDS_MAX = 253_402_300_799n
 
-const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:[.,](\d+))?(?:Z|([+-])(\d\d):(\d\d))$/
+const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d?):(\d\d):(\d\d)(?:[.,](\d+))?(?:Z|([+-])(\d\d):(\d\d))$/
 
-/** Reads a moment as Go does with `time.RFC3339`. Undefined when it is none. */
+/** Reads a moment as Go does with `time.RFC3339`, which takes hours of one digit. Undefined when it is none. */
 export function parseTimestamp(text: string): Timestamp | undefined {
   const parts = RFC3339.exec(text)
   if (parts === null) return undefined
@@ -18,7 +18,7 @@ export function parseTimestamp(text: string): Timestamp | undefined {
   if (!isMoment(date)) return undefined
   const offset = offsetSeconds(parts[8], Number(parts[9] ?? 0), Number(parts[10] ?? 0))
   if (offset === undefined) return undefined
-  return timestampOf(BigInt(utcSeconds(date) - offset) * SECOND + fractionNanos(parts[7] ?? ''))
+  return moment(BigInt(utcSeconds(date) - offset) * SECOND + fractionNanos(parts[7] ?? ''))
 }
 
 type Moment = readonly [year: number, month: number, day: number, hour: number, minute: number, second: number]
@@ -44,13 +44,20 @@ function offsetSeconds(sign: string | undefined, hours: number, minutes: number)
 
 const fractionNanos = (digits: string): bigint => BigInt(digits.slice(0, 9).padEnd(9, '0'))
 
-/** A moment in nanoseconds since 1970. Undefined when it is out of the years of timestamps. */
-export function timestampOf(nanos: bigint): Timestamp | undefined {
+/** A moment in nanoseconds since 1970. */
+function moment(nanos: bigint): Timestamp {
   const rest = ((nanos % SECOND) + SECOND) % SECOND
-  const seconds = (nanos - rest) / SECOND
-  if (seconds < SECONDS_MIN || seconds > SECONDS_MAX) return undefined
-  return create(TimestampSchema, { seconds, nanos: Number(rest) })
+  return create(TimestampSchema, { seconds: (nanos - rest) / SECOND, nanos: Number(rest) })
 }
+
+/** Undefined when it is out of the years that expressions may make; values that are given may be of the year 0 too. */
+export function withinYears(timestamp: Timestamp | undefined): Timestamp | undefined {
+  const seconds = timestamp?.seconds
+  return seconds === undefined || seconds < SECONDS_MIN || seconds > SECONDS_MAX ? undefined : timestamp
+}
+
+/** A moment in seconds since 1970. */
+export const timestampOf = (seconds: bigint): Timestamp => create(TimestampSchema, { seconds })
 
 const UNITS: { readonly [unit: string]: bigint } = {
   ns: 1n,
@@ -83,7 +90,7 @@ function pieceNanos([, whole = '', fraction = '', unit = '']: readonly string[])
 }
 
 /** Undefined when it does not fit 64 bits. */
-export function durationOf(nanos: bigint): Duration | undefined {
+function durationOf(nanos: bigint): Duration | undefined {
   if (nanos > NANOS_MAX || nanos < -NANOS_MAX - 1n) return undefined
   return create(DurationSchema, { seconds: nanos / SECOND, nanos: Number(nanos % SECOND) })
 }

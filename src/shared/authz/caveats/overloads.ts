@@ -109,6 +109,18 @@ const DECLARATIONS: { readonly [name: string]: Declaration } = {
   isSubtreeOf: member(to(BOOL, JSON_MAP, JSON_MAP)),
 }
 
+const COMPARISONS: ReadonlySet<string> = new Set(['_<_', '_<=_', '_>_', '_>=_'])
+
+const NUMBERS = [INT, UINT, DOUBLE]
+
+/** Comparisons of numbers of two types, which cel-go's checker allows from the first macro of an expression on. */
+const MIXED: readonly Overload[] = NUMBERS.flatMap((a) => NUMBERS.filter((b) => b !== a).map((b) => to(BOOL, a, b)))
+
+/** The further ways to call a function behind a macro. */
+export function mixedOverloadsOf(name: string): readonly Overload[] {
+  return COMPARISONS.has(name) ? MIXED : []
+}
+
 /** The ways to call a function; undefined when there is none of that name. */
 export function overloadsOf(name: string, style: keyof Declaration): readonly Overload[] | undefined {
   return Object.hasOwn(DECLARATIONS, name) ? DECLARATIONS[name]?.[style] : undefined

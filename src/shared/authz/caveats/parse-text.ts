@@ -1,6 +1,6 @@
 import { parse } from '@bufbuild/cel'
 import { ExpressionError } from './check-expression.ts'
-import type { Parsed } from './expression.ts'
+import { childrenOf, type Parsed } from './expression.ts'
 
 /** Characters of an expression, as SpiceDB has it. */
 const CHARACTERS_MAX = 100_000
@@ -13,26 +13,59 @@ export function parseExpressionText(text: string): Parsed {
   if (text.length > CHARACTERS_MAX) {
     throw new ExpressionError(0, `expected an expression of at most ${CHARACTERS_MAX} characters`)
   }
-  checkNesting(text)
+  checkPieces(text)
   try {
-    return parse(text)
+    const parsed = parse(text.replaceAll(EMPTY_ARGUMENTS, closeUp))
+    checkWords(parsed, text)
+    return parsed
   } catch (error) {
+    if (error instanceof ExpressionError) throw error
     throw parseFailure(error)
   }
 }
 
-const PIECE = /\/\/[^\n]*|r?(?:"""[^]*?"""|'''[^]*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|[([{)\]}]/giy
+const PIECE = /\/\/[^\n]*|(?:rb?|br?)?(?:"""[^]*?"""|'''[^]*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|[([{)\]}]/giy
 
-function checkNesting(text: string): void {
+/** Checks what the parser is slow at, or lenient with. */
+function checkPieces(text: string): void {
   let depth = 0
   for (let at = 0; at < text.length;) {
     PIECE.lastIndex = at
     const piece = PIECE.exec(text)?.[0] ?? ' '
     if ('([{'.includes(piece)) depth++
     else if (')]}'.includes(piece)) depth--
+    else if (/^b?['"]/i.test(piece)) checkEscapes(piece, at)
     if (depth > NESTING_MAX) throw new ExpressionError(at, `expected at most ${NESTING_MAX} nested brackets`)
     at += piece.length
   }
+}
+
+/** The parser does not take blanks within; texts in quotes and comments are passed over. */
+const EMPTY_ARGUMENTS = /\/\/[^\n]*|"""[^]*?"""|'''[^]*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|\((\s+)\)/g
+
+/** Keeps every other character in its place. */
+const closeUp = (piece: string, blanks: string | undefined): string => (blanks === undefined ? piece : `()${blanks}`)
+
+/** The parser takes `ina` for `in a`. */
+function checkWords({ expr, sourceInfo }: Parsed, text: string): void {
+  if (expr === undefined || !/\bin\w/.test(text)) return
+  const pending = [expr]
+  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
+    pending.push(...childrenOf(node))
+    const at = sourceInfo?.positions[String(node.id)] ?? 0
+    const isIn = node.exprKind.case === 'callExpr' && node.exprKind.value.function === '@in'
+    if (isIn && /^\s*in\w/.test(text.slice(at))) throw new ExpressionError(at, 'expected a blank after "in"')
+  }
+}
+
+const ESCAPED = /(?:[^\\]|\\(?:[abfnrtv\\?"'`]|[xX][\da-fA-F]{2}|u[\da-fA-F]{4}|U[\da-fA-F]{8}|[0-3][0-7]{2}))*/y
+
+function checkEscapes(text: string, at: number): void {
+  ESCAPED.lastIndex = 0
+  const length = ESCAPED.exec(text)?.[0].length ?? 0
+  const isBytes = /^b/i.test(text)
+  if (isBytes && /\\u/i.test(text)) throw new ExpressionError(at, 'expected bytes without "\\u"')
+  if (length < text.length) throw new ExpressionError(at + length, 'expected an escape of CEL after "\\"')
 }
 
 interface SyntaxFailure {

@@ -47,9 +47,9 @@ function compareText(a: string, b: string): number {
 /** Surrogates stand for what comes after every other unit. */
 const rank = (unit: number): number => (unit >= 0xd800 && unit < 0xe000 ? unit + 0x10000 : unit)
 
-/** As Go prints with `%g`: with an exponent, of two digits at least, below 1e-4 and from `EXPONENT_FROM` on. */
+/** As Go prints with `%g`: with an exponent, of two digits at least, below 1e-4 and from a million on. */
 function doubleText(value: number): string {
-  const odd = ODD_DOUBLES.get(value)
+  const odd = Object.is(value, -0) ? '-0' : ODD_DOUBLES.get(value)
   if (odd !== undefined) return odd
   const [mantissa = '', exponent = '0'] = value.toExponential().split('e')
   const power = Number(exponent)
@@ -62,4 +62,4 @@ const ODD_DOUBLES = new Map([
   [Infinity, '+Inf'],
   [-Infinity, '-Inf'],
 ])
-const EXPONENT_FROM = 21
+const EXPONENT_FROM = 6

@@ -1,6 +1,6 @@
 import { CelScalar, celFunc, celMethod, objectType, type CelFunc } from '@bufbuild/cel'
 import { DurationSchema, TimestampSchema } from '@bufbuild/protobuf/wkt'
-import { durationOf, nanosOf, parseDuration, parseTimestamp, timestampOf } from './go-time.ts'
+import { nanosOf, parseDuration, parseTimestamp, timestampOf, withinYears } from './go-time.ts'
 import { createZoneClock, type LocalTime } from './zone-clock.ts'
 
 const { INT, STRING } = CelScalar
@@ -54,12 +54,12 @@ export function timeFunctions(): CelFunc[] {
 
 function conversions(): CelFunc[] {
   return [
-    celFunc('timestamp', [STRING], TIMESTAMP, (text) => orFail(parseTimestamp(text), 'not a timestamp')),
-    celFunc('timestamp', [INT], TIMESTAMP, (seconds) =>
-      orFail(timestampOf(seconds * SECOND), 'timestamp out of range'),
-    ),
+    celFunc('timestamp', [STRING], TIMESTAMP, (text) => orFail(withinYears(parseTimestamp(text)), 'not a timestamp')),
+    celFunc('timestamp', [INT], TIMESTAMP, (seconds) => orFail(withinYears(timestampOf(seconds)), 'out of range')),
     celFunc('duration', [STRING], DURATION, (text) => orFail(parseDuration(text), 'not a duration')),
-    celFunc('duration', [INT], DURATION, (nanos) => orFail(durationOf(nanos), 'duration out of range')),
+    celFunc('duration', [INT], DURATION, () => {
+      throw new Error('numbers have no unit')
+    }),
     celFunc('int', [DURATION], INT, ({ message }) => nanosOf(message)),
     celFunc('string', [TIMESTAMP], STRING, ({ message }) => timestampText(nanosOf(message))),
     celFunc('string', [DURATION], STRING, ({ message }) => durationText(nanosOf(message))),

@@ -18,7 +18,8 @@ export interface LocalTime {
 /** Time zones whose rules are kept ready; beyond that all are made anew. */
 const ZONES_MAX = 500
 
-const FIXED_OFFSET = /^([+-]?)(\d\d):(\d\d)$/
+/** Hours and minutes, as loosely as cel-go reads them. */
+const FIXED_OFFSET = /^([+-]?)(\d{1,3}):(\d{1,3})$/
 
 const PARTS = {
   calendar: 'gregory',
@@ -54,6 +55,7 @@ export function createZoneClock(): (nanos: bigint, zone: string) => LocalTime {
     const known = zones.get(name)
     if (known !== undefined) return known
     const format = new Intl.DateTimeFormat('en-US', { timeZone: name, ...PARTS })
+    if (isMisspelt(name, format.resolvedOptions().timeZone)) throw new Error('unknown time zone')
     const zone = { format, fromMs: Number.NaN, aheadMs: 0 }
     if (zones.size >= ZONES_MAX) zones.clear()
     zones.set(name, zone)
@@ -68,6 +70,11 @@ export function createZoneClock(): (nanos: bigint, zone: string) => LocalTime {
     const minutes = Number(fixed[2]) * 60 + Number(fixed[3])
     return localTime(ms + (fixed[1] === '-' ? -minutes : minutes) * 60_000)
   }
+}
+
+/** The runtime passes over capitals in the names of zones, which SpiceDB does not. */
+function isMisspelt(name: string, canonical: string): boolean {
+  return name !== canonical && name.toLowerCase() === canonical.toLowerCase()
 }
 
 /** Asks the calendar once for each quarter of an hour: it takes a hundred times as long as the rest. */

@@ -55,6 +55,11 @@ export class EdgeConditions {
     return this.#byEdge.size
   }
 
+  /** Memory that the revisions take. */
+  get bytes(): number {
+    return this.#revisions.byteLength
+  }
+
   /** Tuples that share their edge with another one. */
   get extraTuples(): number {
     let extra = 0

@@ -43,6 +43,11 @@ export abstract class RowSlots {
     this.#used = reserved
   }
 
+  /** Memory that the table takes, without what it keeps of rows to be used again. */
+  get bytes(): number {
+    return this.rows.byteLength + this.slots.byteLength + this.tags.byteLength
+  }
+
   cell(row: number, field: number): number {
     return this.rows[row * this.fields + field] ?? BLANK
   }

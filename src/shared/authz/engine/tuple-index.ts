@@ -90,6 +90,11 @@ export class TupleIndex {
     return this.edges.size + this.conditions.extraTuples
   }
 
+  /** Memory that the tables take: nearly all, as long as most ids are UUIDs and most tuples have no caveat. */
+  get bytes(): number {
+    return this.objects.bytes + this.sets.bytes + this.edges.bytes + this.conditions.bytes
+  }
+
   /** A copy of everything, to be taken over by an index of the same schema. */
   image(): IndexImage {
     const edges = this.edges.copyRows()

@@ -9,6 +9,9 @@ import type { AssertionRun } from './run-assertions.ts'
 /** Assertions of a file that are explained; a wrong policy fails them by the hundred, for the same few reasons. */
 const EXPLAINED_MAX = 20
 
+/** A `RangeError` is a stack that an expression of thousands of parts exhausts. */
+const UNTELLABLE = [UndecidableError, ContextError, RangeError]
+
 /** Says why assertions came out as they did, in lines; nothing beyond the first twenty of a file. */
 export function createExplainer(questions: Questions): AssertionRun['explain'] {
   let left = EXPLAINED_MAX
@@ -22,7 +25,7 @@ export function createExplainer(questions: Questions): AssertionRun['explain'] {
       return 'reason' in explained ? [] : reasonsOf(explained, expected)
     } catch (error) {
       // It was answered; only parts that the answer did not need cannot be told.
-      if (error instanceof UndecidableError || error instanceof ContextError) return []
+      if (UNTELLABLE.some((kind) => error instanceof kind)) return []
       throw error
     }
   }

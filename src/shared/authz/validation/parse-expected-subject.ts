@@ -1,5 +1,5 @@
 import { scanObjectRelation, scanSubject, nameOf } from './references.ts'
-import { createScanner } from './scanner.ts'
+import { createScanner, excerpt } from './scanner.ts'
 import { TextFault } from './text-fault.ts'
 
 /** A subject, and whether it depends on a caveat: `user:anne[...]`. */
@@ -10,15 +10,13 @@ export interface MarkedSubject {
 
 /** A subject that a relation or permission should have, and through which relations. */
 export interface ExpectedSubject extends MarkedSubject {
-  readonly isWildcard: boolean
   readonly exceptions: readonly MarkedSubject[]
   /** `<type>:<id>#<relation>`, sorted. */
   readonly through: readonly string[]
 }
 
-const SUBJECT = /\[(.*)\]/
 const BODY = /^([^\]\s]+?)(\[\.\.\.\])?(?:\s+-\s+\{([^}]+)\})?$/
-const THROUGH = /<([^>]+)>/g
+const THROUGH = /<([^<>]+)>/g
 const MARK = '[...]'
 
 /**
@@ -27,17 +25,17 @@ const MARK = '[...]'
  * @throws TextFault
  */
 export function parseExpectedSubject(text: string): ExpectedSubject {
-  const found = SUBJECT.exec(text)
-  if (found === null)
-    throw new TextFault(0, `expected a subject in brackets, such as "[user:anne] is …", found ${JSON.stringify(text)}`)
-  const body = found[1] ?? ''
-  const offset = found.index + 1
+  const offset = text.indexOf('[') + 1
+  const end = text.lastIndexOf(']')
+  if (offset === 0 || end < offset) {
+    const found = excerpt(text)
+    throw new TextFault(0, `expected a subject in brackets, such as "[user:anne] is …", found ${found}`)
+  }
+  const body = text.slice(offset, end)
   const parts = BODY.exec(body.trim())
   if (parts === null) {
-    throw new TextFault(
-      offset,
-      `expected a subject, "[...]" after it if it is conditional, and "- {…}" after a wildcard, found ${JSON.stringify(body)}`,
-    )
+    const what = 'a subject, "[...]" after it if it is conditional, and "- {…}" after a wildcard'
+    throw new TextFault(offset, `expected ${what}, found ${excerpt(body)}`)
   }
   const [, subject = '', mark, exceptions] = parts
   const at = offset + body.length - body.trimStart().length
@@ -45,12 +43,8 @@ export function parseExpectedSubject(text: string): ExpectedSubject {
   return {
     name,
     isConditional: mark !== undefined,
-    isWildcard: name.endsWith(':*'),
     exceptions: exceptions === undefined ? [] : exceptionsOf(exceptions, text.indexOf('{', at) + 1),
-    through: [...text.matchAll(THROUGH)]
-      .map(([, inner = '']) => inner)
-      .map((inner) => relationName(inner, text))
-      .toSorted(),
+    through: [...text.matchAll(THROUGH)].map(relationName).toSorted(),
   }
 }
 
@@ -74,8 +68,8 @@ function subjectName(text: string, offset: number): string {
   })
 }
 
-function relationName(inner: string, text: string): string {
-  return shifted(text.indexOf(`<${inner}>`) + 1, () => nameOf(parseObjectRelation(inner)))
+function relationName({ 1: inner = '', index }: RegExpExecArray): string {
+  return shifted(index + 1, () => nameOf(parseObjectRelation(inner)))
 }
 
 /** Parses `<type>:<id>#<relation>` and nothing else. @throws TextFault */

@@ -1,5 +1,5 @@
 import { scanObjectRelation, scanSubject, type ObjectRelation, type SubjectReference } from './references.ts'
-import { createScanner, type Scanner } from './scanner.ts'
+import { createScanner, excerpt, type Scanner } from './scanner.ts'
 import { TextFault } from './text-fault.ts'
 
 /** One relationship as SpiceDB writes it, with where its parts begin. */
@@ -59,10 +59,10 @@ export function parseContext(text: string, offset: number): Readonly<Record<stri
   try {
     value = JSON.parse(text)
   } catch {
-    throw new TextFault(offset, `expected a JSON object, found ${JSON.stringify(text)}`)
+    throw new TextFault(offset, `expected a JSON object, found ${excerpt(text)}`)
   }
   if (isObject(value)) return value
-  throw new TextFault(offset, `expected a JSON object, found ${JSON.stringify(text)}`)
+  throw new TextFault(offset, `expected a JSON object, found ${excerpt(text)}`)
 }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -74,7 +74,7 @@ function scanExpiration(scanner: Scanner): number | undefined {
   const text = scanner.take(INSTANT) ?? ''
   const instant = parseInstant(text)
   if (instant === undefined) {
-    throw new TextFault(offset, `expected an instant such as 2030-01-01T00:00:00Z, found ${JSON.stringify(text)}`)
+    throw new TextFault(offset, `expected an instant such as 2030-01-01T00:00:00Z, found ${excerpt(text)}`)
   }
   scanner.expect(CLOSE, '"]"')
   return instant

@@ -18,8 +18,13 @@ import {
   type WrittenAssertion,
   type WrittenExpectation,
 } from './validation-file.ts'
+import { DEPTH_MAX, tooDeepAt } from './yaml-depth.ts'
 
 const SECTIONS = ['schema', 'schemaFile', 'relationships', 'assertions', 'validation'] as const
+
+/** Unknown keys that are told, and how much of each. */
+const WARNINGS_MAX = 20
+const NAME_MAX = 64
 
 /** Errors that are told; the first ones are those to mend. */
 const YAML_ERRORS_MAX = 5
@@ -78,16 +83,14 @@ function parseRoot(source: SourceLines, { faults, warnings }: Reader): YAMLMap |
 
 const beginOf = (part: Pick<Node, 'range'> | Pick<Document, 'range'> | null): number => part?.range?.[0] ?? 0
 
-function documentsOf({ text }: SourceLines, faults: FileFault[]): readonly Document[] {
-  try {
-    const parsed = parseAllDocuments(text, { uniqueKeys: false, prettyErrors: false, logLevel: 'silent' })
-    return 'empty' in parsed ? [] : parsed
-  } catch (error) {
-    // The parser recurses: a text of nothing but brackets exhausts its stack.
-    if (!(error instanceof RangeError)) throw error
-    faults.push({ line: 1, column: 1, kind: 'yaml', message: 'expected YAML that is nested less deeply' })
+function documentsOf({ text, at }: SourceLines, faults: FileFault[]): readonly Document[] {
+  const tooDeep = tooDeepAt(text)
+  if (tooDeep !== undefined) {
+    faults.push({ ...at(tooDeep), kind: 'yaml', message: `expected YAML that is nested at most ${DEPTH_MAX} deep` })
     return []
   }
+  const parsed = parseAllDocuments(text, { uniqueKeys: false, prettyErrors: false, logLevel: 'silent' })
+  return 'empty' in parsed ? [] : parsed
 }
 
 const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1)
@@ -135,8 +138,9 @@ function createReader(source: SourceLines): Reader {
       if (seen.has(name))
         faults.push({ ...position(named), kind: 'yaml', message: `expected "${name}" once, found it again` })
       seen.add(name)
-      if (!known.includes(name))
-        warnings.push({ ...position(named), kind: 'yaml', message: unknownKey(name, known, what) })
+      if (!known.includes(name) && warnings.length < WARNINGS_MAX) {
+        warnings.push({ ...position(named), kind: 'yaml', message: unknownKey(name.slice(0, NAME_MAX), known, what) })
+      }
       const node = resolved(value)
       if (node !== undefined && !isEmpty(node)) found.set(name, node)
     }

@@ -77,7 +77,7 @@ function runOne(
     return { message, expected, found: outcome, because: run.explain(assertion, holds, expected) }
   } catch (error) {
     if (error instanceof ContextError) throw new TextFault(assertion.contextOffset, error.message)
-    if (!(error instanceof UndecidableError)) throw error
+    if (!(error instanceof UndecidableError || error instanceof RangeError)) throw error
     return { message: `expected ${expected}, found no answer: ${error.message}`, because: [] }
   }
 }

@@ -14,7 +14,13 @@ export interface Scanner {
   fail(what: string): never
 }
 
-const FOUND_MAX = 40
+const FOUND_MAX = 60
+
+/** What stands somewhere, quoted and not too long. */
+export function excerpt(text: string): string {
+  if (text === '') return 'the end'
+  return JSON.stringify(text.length > FOUND_MAX ? `${text.slice(0, FOUND_MAX)}…` : text)
+}
 
 export function createScanner(text: string): Scanner {
   let at = 0
@@ -27,9 +33,7 @@ export function createScanner(text: string): Scanner {
   }
 
   function fail(what: string): never {
-    const rest = text.slice(at)
-    const found = rest.length > FOUND_MAX ? `${rest.slice(0, FOUND_MAX)}…` : rest
-    throw new TextFault(at, `expected ${what}, found ${found === '' ? 'the end' : JSON.stringify(found)}`)
+    throw new TextFault(at, `expected ${what}, found ${excerpt(text.slice(at))}`)
   }
 
   return {

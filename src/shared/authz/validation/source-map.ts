@@ -15,7 +15,7 @@ export interface SourceLines {
   readonly text: string
   readonly lines: readonly string[]
   /** Where an offset is, in UTF-16 units from 0. */
-  at(offset: number): Position
+  readonly at: (offset: number) => Position
 }
 
 export function createSourceLines(text: string): SourceLines {

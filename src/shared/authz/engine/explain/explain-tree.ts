@@ -6,7 +6,7 @@ import { NO, UNKNOWN, YES, type Verdict } from '../verdict.ts'
 import type { ReferenceNames } from './reference-names.ts'
 import type { Asked, Reached, SubQuestions } from './sub-questions.ts'
 
-/** Nodes of one tree. What is beyond them is marked as left out. */
+/** Nodes of one tree, give or take one branch. What is beyond them is marked as left out. */
 export const NODES_MAX = 2_000
 
 /** Names the fields without which a caveat cannot be told. */
@@ -63,11 +63,12 @@ export class ExplainTree {
 
   #member(object: number, member: Askable): Explanation | undefined {
     const head = this.#head(object, member)
+    const isFull = this.#isFull()
     const open = membersIn(this.#open, member)
     if (open.has(object)) return head.outcome === 'granted' ? undefined : { ...head, omitted: 'cycle', parts: [] }
     const shown = membersIn(this.#shown, member)
     if (shown.has(object)) return { ...head, omitted: 'repeated', parts: [] }
-    if (this.#isFull()) return { ...head, omitted: 'too_large', parts: [] }
+    if (isFull) return { ...head, omitted: 'too_large', parts: [] }
     open.add(object)
     const found = this.#partsOf(object, member)
     open.delete(object)

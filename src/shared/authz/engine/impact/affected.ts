@@ -7,7 +7,7 @@ import type { TupleIndex } from '../tuple-index.ts'
 import { NO } from '../verdict.ts'
 
 /** Objects with relations and permissions that one walk visits. */
-export const AFFECTED_MAX = 100_000
+export const AFFECTED_MAX = 50_000
 
 /** A permission on an object, by number. */
 export interface AffectedPermission {

@@ -19,8 +19,11 @@ import {
 } from './holders.ts'
 import { modelTraits } from './model-traits.ts'
 
-/** Checks that one preview makes of each state, and subjects that it looks at where it takes all of them. */
-export const QUESTIONS_MAX = 50_000
+/**
+ * Checks that one preview makes of each of the two states, and subjects that it looks at where it takes all of them. So
+ * many keep the event loop for about 100 ms.
+ */
+export const QUESTIONS_MAX = 10_000
 
 /** Subjects that are asked about one by one; of more, all that have the permission are found instead. */
 const ASKERS_MAX = 50
@@ -37,6 +40,12 @@ export interface PreviewOptions {
   readonly changesMax: number
 }
 
+interface Affected {
+  readonly permissions: readonly NamedPermission[]
+  /** False where there are more. */
+  readonly isComplete: boolean
+}
+
 /**
  * Tells who would gain or lose which permission on what, were the edits made; or why the first that could not be written
  * is refused. Makes them in the index itself and takes them back before it returns, so that the answer is exact and costs
@@ -51,16 +60,16 @@ export function createPreview(deps: PreviewDeps): Preview {
   const traits = modelTraits(model)
   const reaches = new Map<TypeModel, SubjectReach>()
 
-  /** Permissions that may change, found where all tuples are there that are there before or after. */
-  function affectedBy(edits: readonly TupleEdit[]): { permissions: readonly NamedPermission[]; isComplete: boolean } {
+  /** Permissions that may change, the nearest of them, found where all tuples are that are there before or after. */
+  function affectedBy(edits: readonly TupleEdit[], most: number): Affected {
     const created = edits.filter(({ op }) => op === 'create')
     return withEdits(deps, created, () => {
       const changed = edits.flatMap((edit) => changedSet(deps, edit))
       const { permissions, isComplete } = new AffectedWalk(index, graph).run(changed)
-      const named = permissions.map(({ object, permission }) => {
+      const named = permissions.slice(0, most).map(({ object, permission }) => {
         return { resource: { type: permission.type, id: index.objects.idOf(object) }, permission }
       })
-      return { permissions: named, isComplete }
+      return { permissions: named, isComplete: isComplete && named.length === permissions.length }
     })
   }
 
@@ -92,19 +101,18 @@ export function createPreview(deps: PreviewDeps): Preview {
     const after = tryEdits(deps, edits, () => (isKnown ? askersOf(edits, finder) : []))
     if (!('answer' in after)) return after
     const all = unique([...askers, ...after.answer])
-    const { permissions, isComplete } = affectedBy(edits)
     const questions = createHolderQuestions({ index, checker, types: model.types, finder, holds })
     const isAsked = isKnown && all.length <= ASKERS_MAX
-    const asked = isAsked ? permissions.slice(0, Math.floor(QUESTIONS_MAX / Math.max(all.length, 1))) : permissions
+    const asked = affectedBy(edits, isAsked ? Math.floor(QUESTIONS_MAX / Math.max(all.length, 1)) : QUESTIONS_MAX)
     const ask = (): HoldersByType[] =>
-      isAsked ? questions.ofAskers(asked, all) : questions.ofAll(asked, QUESTIONS_MAX)
+      isAsked ? questions.ofAskers(asked.permissions, all) : questions.ofAll(asked.permissions, QUESTIONS_MAX)
     const before = ask()
-    const changed = changesOf(asked, before, withEdits(deps, edits, ask))
+    const changed = changesOf(asked.permissions, before, withEdits(deps, edits, ask))
     const changes = changed.changes.toSorted(byResource)
     return {
       changes: changes.slice(0, changesMax),
       count: changes.length,
-      isComplete: isComplete && changed.isComplete && asked.length === permissions.length,
+      isComplete: asked.isComplete && changed.isComplete,
     }
   }
 }

@@ -104,7 +104,7 @@ test.each([
   ['resources', resourcesBothWays],
   ['subjects', subjectsBothWays],
 ])('lookups of %s find what checks allow', (_, bothWays) => {
-  forAll(worlds(['+', '&', '-'], 'acyclic'), (world) => {
+  forAll(worlds(['+', '&', '-', 'all'], 'acyclic'), (world) => {
     for (const { found, checked } of bothWays(world)) expect(found).toEqual(checked)
   })
 })
@@ -113,7 +113,7 @@ test.each([
   ['resources', resourcesBothWays],
   ['subjects', subjectsBothWays],
 ])('lookups of %s end and find what checks allow where groups and folders contain themselves', (_, bothWays) => {
-  forAll(worlds(['+', '&'], 'any'), (world) => {
+  forAll(worlds(['+', '&', 'all'], 'any'), (world) => {
     for (const { found, checked } of bothWays(world)) expect(found).toEqual(checked)
   })
 })
@@ -122,7 +122,7 @@ test.each([
   ['resources', resourcesBothWays],
   ['subjects', subjectsBothWays],
 ])('lookups of %s over exclusions in cycles are right or are not answered', (_, bothWays) => {
-  forAll(worlds(['+', '&', '-'], 'any'), (world) => {
+  forAll(worlds(['+', '&', '-', 'all'], 'any'), (world) => {
     for (const { found, checked } of bothWays(world)) {
       if (found !== UNDECIDED && checked !== UNDECIDED) expect(found).toEqual(checked)
     }

@@ -1,10 +1,17 @@
 import { childrenOf, type Expression } from './expression.ts'
 import { RANGE, TICK } from './functions.ts'
 
-/** Has every loop of the expression pay: for its range once, for its nodes in each round. Changes the expression in place. */
-export function chargeLoops(expression: Expression): void {
-  for (const child of childrenOf(expression)) chargeLoops(child)
+/**
+ * Has every loop of the expression pay: for its range once, for its nodes in each round. Calls `matches(a, b)` as
+ * `a.matches(b)`, which is the only form that the library has. Changes the expression in place.
+ */
+export function prepareExpression(expression: Expression): void {
+  for (const child of childrenOf(expression)) prepareExpression(child)
   const { exprKind } = expression
+  if (exprKind.case === 'callExpr' && exprKind.value.function === 'matches' && exprKind.value.args.length === 2) {
+    const [target, ...args] = exprKind.value.args
+    if (target !== undefined) Object.assign(exprKind.value, { target, args })
+  }
   if (exprKind.case !== 'comprehensionExpr') return
   const { iterRange, loopCondition, loopStep } = exprKind.value
   if (iterRange === undefined || loopCondition === undefined || loopStep === undefined) return

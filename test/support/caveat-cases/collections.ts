@@ -1,0 +1,182 @@
+import type { ExpressionCase } from './expression-case.ts'
+
+/** Lists, maps and values of any type. */
+export const COLLECTIONS_CASES: readonly ExpressionCase[] = [
+  {
+    fields: 'a list<int>, b int',
+    values: { a: [1, 2, 3], b: 2 },
+    answers: {
+      'a.all(x, x > 0) && b == 2': 'yes',
+      'a.exists(x, x == b)': 'yes',
+      'a.exists_one(x, x == b)': 'yes',
+      'a.filter(x, x > b) == [3]': 'yes',
+      'a.map(x, x * b) == [2, 4, 6]': 'yes',
+      'a.map(x, x > 1, x * b) == [4, 6]': 'yes',
+      'a.all(x, x / (x - 1) > 0) || b == 2': 'yes',
+      'a.exists(x, x / (x - 1) > 0) && b == 2': 'yes',
+      'a.all(x, a.exists(y, x == y)) && b == 2': 'yes',
+      'a.size() == 3 && b == 2': 'yes',
+      'a[b] == 3': 'yes',
+      'b in a': 'yes',
+      '5 in a || b == 3': 'no',
+      'a == [1, 2, 3] && b == 2': 'yes',
+      'a + [4] == [1,2,3,4] && b == 2': 'yes',
+      'a.exists_one(x, 1 / (x - 1) == 1) && b == 2': 'error',
+      '{"p": 1, "q": 2}.all(k, k in ["p", "q"]) && b in a': 'yes',
+      '{"p": 1}.map(k, k) == ["p"] && b in a': 'yes',
+      'a.filter(b, b > 1) == [2, 3] && b == 2': 'yes',
+      'a[0] == 1 && a[5] == 1 || b == 2': 'yes',
+      'a.map(x, x).filter(x, x > 1).exists(x, x == b)': 'yes',
+      'a.all(x, x > 0) == (b == 2)': 'yes',
+    },
+  },
+  {
+    fields: 'a any, b map<any>',
+    values: { a: 1, b: { x: 1, y: 's', z: { w: [1, 2] }, n: null } },
+    answers: {
+      'a == 1 && b.x == 1': 'yes',
+      'a == 1.0 && b.x == 1.0': 'yes',
+      'a > 0 && b.x > 0.5': 'yes',
+      'type(a) == double && b.x == 1': 'yes',
+      'type(a) == int || b.x == 2': 'no',
+      'a + 1 == 2 && b.x == 1': 'error',
+      'a + 1.0 == 2.0 && b.x == 1': 'yes',
+      'b.z.w[0] == a': 'yes',
+      'b.z.w.size() == 2 && a == 1': 'yes',
+      'has(b.x) && a == 1': 'yes',
+      'has(b.q) || a == 2': 'no',
+      'has(b.z.w) && a == 1': 'yes',
+      'has(b.z.q) || a == 2': 'no',
+      'has(b.q.r) || a == 2': 'error',
+      'has(b.x.y) || a == 2': 'no',
+      'b.q == 1 || a == 1': 'yes',
+      'b.q == 1 || a == 2': 'error',
+      'b["x"] == a': 'yes',
+      '"x" in b && a == 1': 'yes',
+      '"q" in b || a == 2': 'no',
+      'b.n == null && a == 1': 'yes',
+      'b.n == 1 || a == 2': 'no',
+      'b.y == "s" && a == 1': 'yes',
+      'b.y > 1 || a == 2': 'error',
+      'b.size() == 4 && a == 1': 'yes',
+      'b.all(k, k != "") && a == 1': 'yes',
+      'a in [1, 2] && b.x == 1': 'yes',
+      'a in b.z.w': 'yes',
+      'string(a) == "1" && b.x == 1': 'yes',
+      'int(a) == 1 && b.x == 1': 'yes',
+      'b == b && a == 1': 'yes',
+      'b.isSubtreeOf(b) && a == 1': 'error',
+      'a ? b.x == 1 : false': 'error',
+      'a == "1" || b.x == 2': 'no',
+      '!a || b.x == 1': 'yes',
+      'a && b.x == 1': 'error',
+      'a[0] == 1 || b.x == 1': 'yes',
+      'a[0] == 1 || b.x == 2': 'error',
+      'a.foo == 1 || b.x == 2': 'error',
+      'b.x in [1, 2] && a == 1': 'yes',
+      'a == b || a == 1': 'yes',
+      'a.size() == 1 || b.x == 2': 'error',
+      '-a == -1.0 && b.x == 1': 'yes',
+      'a % 2 == 1 || b.x == 2': 'error',
+      'b.z == {"w": [1, 2]} && a == 1': 'yes',
+      'b.z.w == [1.0, 2.0] && a == 1': 'yes',
+      'b.z.w.exists(v, v == a)': 'yes',
+      'double(a) == 1.0 && b.x == 1': 'yes',
+      'b.y.startsWith("s") && a == 1': 'yes',
+      'b.x.startsWith("s") || a == 2': 'error',
+      'timestamp(b.y) == timestamp(0) || a == 2': 'error',
+      'a in b.y || b.x == 2': 'error',
+    },
+  },
+  {
+    fields: 'a map<any>, b map<any>',
+    values: { a: {}, b: {} },
+    answers: {
+      'a.isSubtreeOf(b)': 'yes',
+    },
+  },
+  {
+    fields: 'a map<any>, b map<any>',
+    values: { a: { x: 1 }, b: { x: 1, y: 2 } },
+    answers: {
+      'a.isSubtreeOf(b)': 'yes',
+    },
+  },
+  {
+    fields: 'a map<any>, b map<any>',
+    values: { a: { x: 1 }, b: { x: 2 } },
+    answers: {
+      'a.isSubtreeOf(b)': 'no',
+    },
+  },
+  {
+    fields: 'a map<any>, b map<any>',
+    values: { a: { x: { y: 1 } }, b: { x: { y: 1, z: 2 } } },
+    answers: {
+      'a.isSubtreeOf(b)': 'yes',
+    },
+  },
+  {
+    fields: 'a map<any>, b map<any>',
+    values: { a: { x: { y: 1 } }, b: { x: 1 } },
+    answers: {
+      'a.isSubtreeOf(b)': 'no',
+    },
+  },
+  {
+    fields: 'a map<any>, b map<any>',
+    values: { a: { x: [1] }, b: { x: [1] } },
+    answers: {
+      'a.isSubtreeOf(b)': 'error',
+    },
+  },
+  {
+    fields: 'a map<any>, b map<any>',
+    values: { a: { x: null }, b: { x: null } },
+    answers: {
+      'a.isSubtreeOf(b)': 'yes',
+    },
+  },
+  {
+    fields: 'a map<any>, b map<any>',
+    values: { a: { x: null }, b: {} },
+    answers: {
+      'a.isSubtreeOf(b)': 'no',
+    },
+  },
+  {
+    fields: 'a map<any>, b map<any>',
+    values: { a: { x: 's' }, b: { x: 's' } },
+    answers: {
+      'a.isSubtreeOf(b)': 'yes',
+    },
+  },
+  {
+    fields: 'a map<any>, b map<any>',
+    values: { a: { x: 1 }, b: { x: '1' } },
+    answers: {
+      'a.isSubtreeOf(b)': 'no',
+    },
+  },
+  {
+    fields: 'a map<any>, b map<any>',
+    values: { a: { x: true }, b: { x: true } },
+    answers: {
+      'a.isSubtreeOf(b)': 'yes',
+    },
+  },
+  {
+    fields: 'a map<any>, b map<any>',
+    values: { a: { x: [1] }, b: { x: 1 } },
+    answers: {
+      'a.isSubtreeOf(b)': 'no',
+    },
+  },
+  {
+    fields: 'a map<any>, b map<any>',
+    values: { a: { x: {} }, b: { x: { a: 1 } } },
+    answers: {
+      'a.isSubtreeOf(b)': 'yes',
+    },
+  },
+]
