@@ -71,15 +71,14 @@ type Conditions = Pick<SubjectTypeNode, 'caveat' | 'expires'>
 
 const NO_CONDITIONS: Conditions = { caveat: undefined, expires: false }
 
-/** `expiration`, a caveat, or a caveat `and expiration`. */
+/** `expiration`, a caveat, or a caveat `and expiration`; as in SpiceDB an `and` may also stand there for nothing. */
 function parseConditions(tokens: TokenCursor): Conditions {
   if (tokens.tryTake('expiration') !== undefined) {
     if (tokens.peek().text === 'and') tokens.fail('"with caveat and expiration": the caveat stands first')
     return { caveat: undefined, expires: true }
   }
   const caveat = parseTypeName(tokens, 'a caveat name after "with"')
-  const expires = tokens.tryTake('and') !== undefined
-  if (expires) tokens.expect('expiration')
+  const expires = tokens.tryTake('and') !== undefined && tokens.tryTake('expiration') !== undefined
   return { caveat, expires }
 }
 
