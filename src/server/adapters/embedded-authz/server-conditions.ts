@@ -37,13 +37,15 @@ const READS_AT_ONCE = 8
 export function serverConditions(settings: SettingsCache, { facts, allowedFacts }: AskedFacts): ServerConditions {
   let needs: Set<string> | undefined
   let wereAsked = false
-  const verdictOf = caveatVerdicts(facts, allowedFacts)
+  let verdictOf: ReturnType<typeof caveatVerdicts> | undefined
   return {
     holds({ caveat, domainId, expiresAtMs }) {
       wereAsked = true
       if (expiresAtMs <= facts.nowMs) return NO
       if (caveat === undefined) return YES
       if (domainId !== null && !settings.has(domainId)) (needs ??= new Set()).add(domainId)
+      // Most checks meet no caveat.
+      verdictOf ??= caveatVerdicts(facts, allowedFacts)
       return verdictOf(caveat, domainId === null ? undefined : settings.get(domainId))
     },
     get needs() {
