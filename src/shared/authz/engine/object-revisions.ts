@@ -1,7 +1,9 @@
 import type { TypeModel } from '../model.ts'
 import { grownColumn } from './columns.ts'
-import { NONE } from './edge-chains.ts'
-import type { TupleIndex } from './tuple-index.ts'
+import { NONE, type EdgeChains } from './edge-chains.ts'
+import type { EdgeConditions } from './edge-conditions.ts'
+import type { ObjectTable } from './object-table.ts'
+import type { PairTable } from './pair-table.ts'
 
 /** Not worked out, or no longer right. Above every revision. */
 const STALE = 0xffffffff
@@ -9,17 +11,31 @@ const STALE = 0xffffffff
 /** Revisions are kept in 32 bits; whatever comes after four thousand million of them counts as one. */
 export const REVISION_MAX = STALE - 1
 
+/** What is read of the index that the revisions belong to. */
+interface Edges {
+  readonly objects: ObjectTable
+  readonly sets: PairTable
+  readonly bySet: EdgeChains
+  readonly bySubject: EdgeChains
+  readonly conditions: EdgeConditions
+  isSubjectKind(member: number): boolean
+  firstObjectSubject(set: number): number
+  firstSetSubject(set: number): number
+  firstEdgeOfSet(set: number): number
+  firstEdgeOfObject(object: number): number
+}
+
 /**
  * When each object came to be: the lowest revision among the tuples that have it as their resource or, where there are
  * none, as their subject. Worked out when it is asked for, and kept while no change can have lowered or raised it.
  */
 export class ObjectRevisions {
-  readonly #index: TupleIndex
+  readonly #index: Edges
   readonly #types: readonly TypeModel[]
   /** By object; empty until the first is asked for. */
   #known = new Uint32Array(0)
 
-  constructor(index: TupleIndex, types: readonly TypeModel[]) {
+  constructor(index: Edges, types: readonly TypeModel[]) {
     this.#index = index
     this.#types = types
   }
@@ -76,7 +92,7 @@ export class ObjectRevisions {
     return lowest
   }
 
-  #lowest(first: number, chain: TupleIndex['bySet']): number {
+  #lowest(first: number, chain: EdgeChains): number {
     let lowest = STALE
     for (let edge = first; edge !== NONE; edge = chain.next(edge)) {
       lowest = Math.min(lowest, this.#index.conditions.firstRevision(edge))
