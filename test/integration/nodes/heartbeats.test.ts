@@ -180,13 +180,14 @@ describe.each(STORES)('Heartbeats on the $name store', (store) => {
         }
         const write = createHeartbeatWriter(fleet.datastore)
         for (let n = 1; n <= 200; n++) await write([beatAt(node.node_id, startMs + n)])
+        // PostgreSQL tells what an idle session counted after ten seconds.
         const { updated, hot } = await vi.waitFor(
           async () => {
             const seen = await counts()
             expect(seen.updated).toBeGreaterThanOrEqual(200)
             return seen
           },
-          { timeout: 10_000, interval: 200 },
+          { timeout: 15_000, interval: 200 },
         )
         expect(hot).toBe(updated)
       })
