@@ -15,6 +15,8 @@ export interface HeartbeatCommitOptions {
   readonly flightsMax: number
   /** Nodes in one batch. */
   readonly batchMax: number
+  /** Turns of the event loop for which a batch waits at most, while each of them brings more: a larger one costs all of them less. */
+  readonly gatherTurnsMax: number
   /** Callers that wait for a batch or are in one; one more is refused. */
   readonly callersMax: number
   /** A caller is answered after one and a half times this at the latest, whatever the datastore does. */
@@ -45,8 +47,18 @@ export function createHeartbeatCommit(options: HeartbeatCommitOptions): Heartbea
   let tick = 0
   let ticking: NodeJS.Timeout | undefined
   let drained: (() => void) | undefined
+  /** Nodes that waited when the last turn ended, and turns that the next batch has waited. */
+  let gathered = 0
+  let turns = 0
   /** What arrives in the same turn goes along. */
-  const departure = atTurnEnd(depart)
+  const departure = atTurnEnd(() => (isGathering() ? departure.ask() : depart()))
+
+  function isGathering(): boolean {
+    const isGrowing = queue.size() > gathered && turns < options.gatherTurnsMax && queue.size() < options.batchMax
+    gathered = isGrowing ? queue.size() : 0
+    turns = isGrowing ? turns + 1 : 0
+    return isGrowing
+  }
 
   function record(heartbeat: Heartbeat): Promise<boolean> {
     if (drained !== undefined) return Promise.reject(problem('shutting_down'))
@@ -75,9 +87,9 @@ export function createHeartbeatCommit(options: HeartbeatCommitOptions): Heartbea
   async function fly(batch: readonly Gathered[]): Promise<void> {
     try {
       const existing = await options.write(batch.map(({ heartbeat }) => heartbeat))
-      for (const gathered of batch) {
-        const exists = existing.has(gathered.heartbeat.nodeId)
-        answer(gathered, (caller) => caller.resolve(exists))
+      for (const waiting of batch) {
+        const exists = existing.has(waiting.heartbeat.nodeId)
+        answer(waiting, (caller) => caller.resolve(exists))
       }
     } catch (error) {
       if (batch.length === 1 || isDown(error)) return refuse(batch, error)
@@ -87,13 +99,13 @@ export function createHeartbeatCommit(options: HeartbeatCommitOptions): Heartbea
     }
   }
 
-  function answer(gathered: Gathered, tell: (caller: Caller) => void): void {
-    callers -= gathered.callers.length
-    gathered.callers.splice(0).forEach(tell)
+  function answer(waiting: Gathered, tell: (caller: Caller) => void): void {
+    callers -= waiting.callers.length
+    waiting.callers.splice(0).forEach(tell)
   }
 
   function refuse(batch: readonly Gathered[], error: unknown): void {
-    for (const gathered of batch) answer(gathered, (caller) => caller.reject(error))
+    for (const waiting of batch) answer(waiting, (caller) => caller.reject(error))
   }
 
   /** Frees callers whose write hangs; the flight itself counts until the datastore gives it up. */

@@ -41,6 +41,7 @@ export function createNodes(deps: NodesDeps): NodesService {
     write: createHeartbeatWriter(deps.datastore, deps.onBack),
     flightsMax: FLIGHTS[deps.datastore.kind],
     batchMax: 512,
+    gatherTurnsMax: 3,
     callersMax: 16_384,
     deadlineMs: 5_000,
   })

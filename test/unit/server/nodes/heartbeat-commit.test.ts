@@ -27,9 +27,10 @@ function heldStore() {
   return { writes, write, batches: () => writes.map(({ batch }) => batch.map(({ nodeId }) => nodeId)) }
 }
 
-const OPTIONS = { flightsMax: 1, batchMax: 100, callersMax: 1_000, deadlineMs: 5_000 }
+const OPTIONS = { flightsMax: 1, batchMax: 100, gatherTurnsMax: 0, callersMax: 1_000, deadlineMs: 5_000 }
 /** Two turns: what a turn decides leaves at its end. */
 const settled = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
+const turn = () => new Promise((resolve) => setImmediate(resolve))
 const problemOf = (code: string) => expect.objectContaining({ code })
 
 describe('gathering', () => {
@@ -44,6 +45,27 @@ describe('gathering', () => {
     void commit.record(beat('c'))
     await settled()
     expect(batches()).toEqual([['a', 'b'], ['c']])
+  })
+
+  test('a batch waits while each turn brings more, up to the bound on turns', async () => {
+    const { write, batches } = heldStore()
+    const commit = createHeartbeatCommit({ ...OPTIONS, gatherTurnsMax: 2, write })
+    for (const node of ['a', 'b', 'c', 'd']) {
+      void commit.record(beat(node))
+      await turn()
+    }
+    expect(batches()).toEqual([['a', 'b', 'c']])
+  })
+
+  test('a batch leaves with the first turn that brings nothing', async () => {
+    const { write, batches } = heldStore()
+    const commit = createHeartbeatCommit({ ...OPTIONS, gatherTurnsMax: 100, write })
+    void commit.record(beat('a'))
+    await turn()
+    void commit.record(beat('b'))
+    await settled()
+    await turn()
+    expect(batches()).toEqual([['a', 'b']])
   })
 
   test('heartbeats gather while a batch is on its way and leave together, by id, the moment it ends', async () => {
