@@ -76,15 +76,30 @@ export interface Oracle {
   close(): void
 }
 
-export function startOracle(): Oracle {
+/** SpiceDB's way through some data grows without bound, in time and in memory: it is ended, and the oracle with it. */
+export class RunawayError extends Error {}
+
+/** `deadlineMs`: how long one request may take; then SpiceDB is ended, and the request fails with `RunawayError`. Absent: for ever. */
+export function startOracle({ deadlineMs }: { readonly deadlineMs?: number } = {}): Oracle {
   const script = fileURLToPath(new URL('spicedb-child.mjs', import.meta.url))
   const child = spawn(process.execPath, [script], { stdio: ['pipe', 'pipe', 'inherit'] })
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   let last: Promise<unknown> = Promise.resolve()
+  let isRunaway = false
+  // Whoever waits for an answer hears that it ended.
+  child.stdin.on('error', () => undefined)
+
+  function end(): void {
+    isRunaway = true
+    child.kill('SIGKILL')
+  }
 
   async function exchange<T>(request: object): Promise<T> {
+    const timer = deadlineMs === undefined ? undefined : setTimeout(end, deadlineMs)
     child.stdin.write(`${JSON.stringify(request)}\n`)
     const { value } = await lines.next()
+    clearTimeout(timer)
+    if (isRunaway) throw new RunawayError('SpiceDB did not come to an answer')
     if (value === undefined) throw new Error('SpiceDB ended')
     const result: T & { error?: string } = JSON.parse(value)
     if (result.error !== undefined) throw new Error(result.error)

@@ -1,4 +1,4 @@
-import type { Oracle, OracleAnswers } from '../../support/spicedb-oracle.ts'
+import { RunawayError, type Oracle, type OracleAnswers } from '../../support/spicedb-oracle.ts'
 import { oracleTexts } from './answers.ts'
 import { lookupByChecks } from './witness.ts'
 import { UNSTEADY, exclusionOf, type Pair } from './exclusions.ts'
@@ -27,11 +27,14 @@ export interface Examination {
   readonly excluded: ReadonlyMap<string, number>
 }
 
-/** Asks both engines and compares. */
+/** Asks both engines and compares. @throws RunawayError, and the oracle is of no use any more. */
 export async function examine(trial: Trial, oracle: Oracle): Promise<Examination> {
   const theirs = oracle.askAll(oracleQuestion(trial)).then(
     (answers) => ({ answers }),
-    (error: unknown) => ({ refusal: error instanceof Error ? error.message : String(error) }),
+    (error: unknown) => {
+      if (error instanceof RunawayError) throw error
+      return { refusal: error instanceof Error ? error.message : String(error) }
+    },
   )
   const ourRefusal = refusalOf(trial)
   if (ourRefusal !== '') return disputed(ourRefusal, await theirs)
