@@ -47,18 +47,9 @@ export function createHeartbeatCommit(options: HeartbeatCommitOptions): Heartbea
   let tick = 0
   let ticking: NodeJS.Timeout | undefined
   let drained: (() => void) | undefined
-  /** Nodes that waited when the last turn ended, and turns that the next batch has waited. */
-  let gathered = 0
-  let turns = 0
+  const isGathering = createGathering(options, queue.size)
   /** What arrives in the same turn goes along. */
   const departure = atTurnEnd(() => (isGathering() ? departure.ask() : depart()))
-
-  function isGathering(): boolean {
-    const isGrowing = queue.size() > gathered && turns < options.gatherTurnsMax && queue.size() < options.batchMax
-    gathered = isGrowing ? queue.size() : 0
-    turns = isGrowing ? turns + 1 : 0
-    return isGrowing
-  }
 
   function record(heartbeat: Heartbeat): Promise<boolean> {
     if (drained !== undefined) return Promise.reject(problem('shutting_down'))
@@ -141,4 +132,16 @@ export function createHeartbeatCommit(options: HeartbeatCommitOptions): Heartbea
 /** Whether the datastore as a whole is away, so that smaller batches would fail alike. */
 function isDown(error: unknown): boolean {
   return error instanceof DatastoreError && (error.failure === 'unavailable' || error.failure === 'readonly')
+}
+
+/** Tells at the end of each turn whether the next batch waits for another turn. */
+function createGathering({ gatherTurnsMax, batchMax }: HeartbeatCommitOptions, size: () => number): () => boolean {
+  let seen = 0
+  let turns = 0
+  return () => {
+    const isGrowing = size() > seen && turns < gatherTurnsMax && size() < batchMax
+    seen = isGrowing ? size() : 0
+    turns = isGrowing ? turns + 1 : 0
+    return isGrowing
+  }
 }
