@@ -1,7 +1,13 @@
 import { problem } from '../../shared/problems.ts'
-import { atTurnEnd } from '../http/turn-end.ts'
+import { atTurnEnd, type TurnEnd } from '../http/turn-end.ts'
 import { DatastoreError } from '../ports/datastore.ts'
-import { createHeartbeatQueue, type Caller, type Gathered, type Heartbeat } from './heartbeat-queue.ts'
+import {
+  createHeartbeatQueue,
+  type Caller,
+  type Gathered,
+  type Heartbeat,
+  type HeartbeatQueue,
+} from './heartbeat-queue.ts'
 
 /**
  * Stores a batch in one transaction: at most one heartbeat a node, in ascending node id order.
@@ -47,9 +53,7 @@ export function createHeartbeatCommit(options: HeartbeatCommitOptions): Heartbea
   let tick = 0
   let ticking: NodeJS.Timeout | undefined
   let drained: (() => void) | undefined
-  const isGathering = createGathering(options, queue.size)
-  /** What arrives in the same turn goes along. */
-  const departure = atTurnEnd(() => (isGathering() ? departure.ask() : depart()))
+  const departure = createDeparture(options, queue, depart)
 
   function record(heartbeat: Heartbeat): Promise<boolean> {
     if (drained !== undefined) return Promise.reject(problem('shutting_down'))
@@ -134,14 +138,23 @@ function isDown(error: unknown): boolean {
   return error instanceof DatastoreError && (error.failure === 'unavailable' || error.failure === 'readonly')
 }
 
-/** Tells at the end of each turn whether the next batch waits for another turn. */
-function createGathering({ gatherTurnsMax, batchMax }: HeartbeatCommitOptions, size: () => number): () => boolean {
+/** Departs at the end of the turn, with what arrived in it; later by as many turns as bring more, within the bound. */
+function createDeparture(
+  { gatherTurnsMax, batchMax }: HeartbeatCommitOptions,
+  queue: HeartbeatQueue,
+  depart: () => void,
+): TurnEnd {
   let seen = 0
   let turns = 0
-  return () => {
-    const isGrowing = size() > seen && turns < gatherTurnsMax && size() < batchMax
-    seen = isGrowing ? size() : 0
+  const departure = atTurnEnd(() => (isGathering() ? departure.ask() : depart()))
+
+  function isGathering(): boolean {
+    const size = queue.size()
+    const isGrowing = size > seen && turns < gatherTurnsMax && size < batchMax
+    seen = isGrowing ? size : 0
     turns = isGrowing ? turns + 1 : 0
     return isGrowing
   }
+
+  return departure
 }
