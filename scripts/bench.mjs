@@ -12,7 +12,7 @@ if (names.length === 0 || names.some((name) => !known.includes(name))) {
   console.error(`usage: npm run bench -- NAME…   where NAME is one of ${known.join(', ')}`)
   process.exit(2)
 }
-if (!existsSync(new URL('../dist/cli/main.js', import.meta.url))) {
+if (!existsSync(new URL('../dist/ctl/main.cjs', import.meta.url))) {
   console.error('nothing is built yet: npm run build')
   process.exit(2)
 }

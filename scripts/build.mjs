@@ -1,10 +1,11 @@
-// Builds dist from src: compiled modules, the other files beside them, and the contract manifest that the command
-// line and the client run from. Built aside and moved into place, so that a running server never sees half of it.
+// Builds dist from src: compiled modules, the other files beside them, the contract manifest that the command line
+// and the client run from, and the command line itself in a few chunks. Built aside and moved into place, so that a running server never sees half of it.
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { stampBuild } from './lib/build-state.mjs'
+import { bundleCommandLine } from './lib/command-line.mjs'
 import { docsRenderer } from './lib/docs-renderer/docs-renderer.mjs'
 import { root } from './lib/root.mjs'
 
@@ -57,6 +58,7 @@ try {
   compile()
   copyOtherFiles()
   await writeManifest()
+  await bundleCommandLine(next)
   writeRenderer()
   stampBuild(next, startedAt)
   moveIntoPlace()

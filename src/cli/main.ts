@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { Manifest } from '../shared/contract/manifest-format.ts'
 import { builtManifest } from './built-manifest.ts'
 import type { Io } from './io.ts'
+import { packageFile } from './package-files.ts'
 
 /** What `main` may be given instead of the process and the built files. */
 export interface MainOptions {
@@ -45,6 +46,6 @@ async function processIo(): Promise<Io> {
 }
 
 function version(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
+  const text = readFileSync(packageFile('package.json'), 'utf8')
   return (JSON.parse(text) as { version: string }).version
 }

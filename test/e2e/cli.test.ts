@@ -114,7 +114,7 @@ describe('ctl as a process, against its own server', () => {
       const { result } = JSON.parse(readFileSync(join(coverage, file), 'utf8')) as { result: { url: string }[] }
       return result.map(({ url }) => url).filter((url) => url.startsWith('file:'))
     })
-    expect(urls.some((url) => url.endsWith('/dist/cli/main.js'))).toBe(true)
+    expect(urls.some((url) => url.endsWith('/dist/ctl/main.cjs'))).toBe(true)
     expect(urls.filter((url) => /node_modules|\/dist\/server\/|\/dist\/shared\/contract\//.test(url))).toEqual([])
   })
 

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { packageFile } from '../../package-files.ts'
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof SHELLS)[number]
@@ -7,5 +8,5 @@ const FILES: Readonly<Record<Shell, string>> = { bash: 'ctl.bash', zsh: '_ctl', 
 
 /** The completion script as it was generated from the command tree. */
 export function scriptOf(shell: Shell): Promise<string> {
-  return readFile(new URL(`../../../../completions/${FILES[shell]}`, import.meta.url), 'utf8')
+  return readFile(packageFile(`completions/${FILES[shell]}`), 'utf8')
 }
