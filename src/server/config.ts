@@ -231,6 +231,7 @@ function poolsOf(values: Values, said: Sayings): Config['pools'] {
 function ratesOf(values: Values): Rates {
   return {
     failedCredentials: required(values.rateLimitFailedCredentials),
+    signIn: required(values.rateLimitSignIn),
     registrations: required(values.rateLimitRegistrations),
     node: required(values.rateLimitNode),
     domain: required(values.rateLimitDomain),

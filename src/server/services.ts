@@ -63,6 +63,12 @@ export function createServices(
       relationTuples: createRelationTuples({ ...deps, admission }),
       tokens: createTokens(withMint),
       adminTokens: createAdminTokens(withMint),
+      signIn: undefined,
+      deviceFlow: undefined,
+      serviceToken: undefined,
+      idpBindings: undefined,
+      invitations: undefined,
+      localAccounts: undefined,
       identities: createIdentities(deps),
       domains: createDomains(deps),
       projects: createProjects(deps),
@@ -85,11 +91,13 @@ export function createServices(
   }
 }
 
-/** The handlers of every surface; one that is missing is a compile error. */
-type AllHandlers = { readonly [Name in keyof typeof contract]: Handlers<(typeof contract)[Name]> }
+/** The handlers of every surface; one that is missing is a compile error. Undefined: not configured, answered with 501. */
+type AllHandlers = {
+  readonly [Name in keyof typeof contract]: Handlers<(typeof contract)[Name]> | undefined
+}
 
 function mountedAll(handlers: AllHandlers): readonly MountedSurface[] {
   const names = Object.keys(contract) as (keyof typeof contract)[]
   // `AllHandlers` has paired each surface with its handlers; a loop over names cannot say so.
-  return names.map((name) => mounted<Surface>(contract[name], handlers[name] as Handlers<Surface>))
+  return names.map((name) => mounted<Surface>(contract[name], handlers[name] as Handlers<Surface> | undefined))
 }

@@ -16,6 +16,7 @@ export function toAnswer(group: GroupRecord): GroupAnswer {
     domain_id: group.domain_id,
     slug: group.slug,
     display_name: group.display_name,
+    provider_group: group.provider_group,
     created_at: group.created_at.toISOString(),
   }
 }

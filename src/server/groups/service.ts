@@ -21,7 +21,9 @@ export function createGroups({ datastore, ids, subjects }: GroupsDeps): Handlers
   const db = () => datastore.pool('interactive')
   return {
     async CreateGroup(ctx, { id: domainId, body }) {
-      const group = { id: ids.next(), domain_id: domainId, ...body, created_at: new Date(ctx.nowMs) }
+      const { slug, display_name, provider_group = null } = body
+      const created_at = new Date(ctx.nowMs)
+      const group = { id: ids.next(), domain_id: domainId, slug, display_name, provider_group, created_at }
       await ctx.change(async (change) => {
         await addGroup(change, group)
         ctx.about(`group:${group.id}`, domainId)

@@ -7,7 +7,9 @@ import type { Change, UnitOfWork } from '../ports/unit-of-work.ts'
 import { grantedRow, type AuditSubject } from './audit-rows.ts'
 import type { Asker, Gatekeeper } from './authorize.ts'
 import { pageSizeOf, type Cursors } from './cursors.ts'
-import type { OperationPlan } from './operation-plan.ts'
+import { browserFactsOf, type BrowserFacts } from './browser-facts.ts'
+import { setCookie, type Cookie } from './cookies.ts'
+import type { OperationPlan, SuccessPlan } from './operation-plan.ts'
 import type { Parameters } from './parameters.ts'
 import type { PagePosition, RequestContext, Row } from './request-context.ts'
 import type { TemplateSources } from './template.ts'
@@ -28,6 +30,7 @@ export interface Admission {
   readonly plan: OperationPlan
   readonly correlationId: string
   readonly sourceAddress: string
+  readonly isSecure: boolean
   readonly nowMs: number
 }
 
@@ -39,6 +42,7 @@ export class ActiveRequest implements RequestContext, Asker {
   readonly plan: OperationPlan
   readonly correlationId: string
   readonly sourceAddress: string
+  readonly isSecure: boolean
   readonly nowMs: number
   path: Readonly<Record<string, unknown>> = NO_MEMBERS
   query: Readonly<Record<string, unknown>> = NO_MEMBERS
@@ -47,6 +51,8 @@ export class ActiveRequest implements RequestContext, Asker {
   position: PagePosition | undefined
   pageSize = 50
   facts: CaveatFacts
+  /** Which success is answered. */
+  success: SuccessPlan
   /** Whether the audit row is in the datastore, with the change. */
   audited = false
   /** Whether a gate that needs the row has been passed. */
@@ -68,7 +74,9 @@ export class ActiveRequest implements RequestContext, Asker {
     this.#reply = reply
     this.plan = admission.plan
     this.correlationId = admission.correlationId
+    this.success = admission.plan.success
     this.sourceAddress = admission.sourceAddress
+    this.isSecure = admission.isSecure
     this.nowMs = admission.nowMs
     this.facts = { nowMs: admission.nowMs, sourceIp: admission.sourceAddress }
   }
@@ -213,6 +221,21 @@ export class ActiveRequest implements RequestContext, Asker {
   header(name: string, value: string): void {
     if (this.plan.operation.headers?.[name] === undefined) throw new Error(`${this.plan.id} declares no header ${name}`)
     void this.#reply.header(name, value)
+  }
+
+  cookie(cookie: Cookie): void {
+    if (this.plan.operation.headers?.['Set-Cookie'] === undefined) throw new Error(`${this.plan.id} sets no cookies`)
+    void this.#reply.header('Set-Cookie', setCookie(cookie, this.isSecure))
+  }
+
+  status(status: number): void {
+    const success = this.plan.successes.get(status)
+    if (success === undefined) throw new Error(`${this.plan.id} declares no answer ${status}`)
+    this.success = success
+  }
+
+  get browser(): BrowserFacts {
+    return browserFactsOf(this.#reply.request, this.isSecure)
   }
 
   page<T>(items: T[], next: PagePosition | undefined): { items: T[]; next_cursor: string | null } {

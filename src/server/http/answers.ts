@@ -4,6 +4,8 @@ import type { Problem } from '../../shared/problems.ts'
 import type { Clock } from '../ports/clock.ts'
 import { API_VERSION } from './api-version.ts'
 import type { ActiveRequest } from './active-request.ts'
+import { prefersHtml } from './browser-facts.ts'
+import { withOauthError } from './oauth-error.ts'
 import type { AuditTrail } from './audit-trail.ts'
 import { correlationIdOf } from './correlation.ts'
 import { createDepartures } from './departures.ts'
@@ -56,7 +58,13 @@ export function createAnswers({ trail, drain, clock, log, mint, observe }: Answe
 
   function refuse(active: ActiveRequest, reply: FastifyReply, answer: Problem): void {
     closeWhereDraining(reply)
-    sendProblem(reply, answer, active.correlationId)
+    const { htmlFailure, oauthErrors } = active.plan.operation
+    if (htmlFailure !== undefined && prefersHtml(reply.request.headers.accept)) {
+      const query = new URLSearchParams({ problem: answer.code, correlation_id: active.correlationId })
+      void reply.code(303).header('Location', `${htmlFailure}?${query.toString()}`).send()
+      return conclude(active, 303)
+    }
+    sendProblem(reply, oauthErrors === true ? withOauthError(answer) : answer, active.correlationId)
     conclude(active, answer.status)
   }
 
@@ -86,7 +94,7 @@ export function createAnswers({ trail, drain, clock, log, mint, observe }: Answe
   function send(active: ActiveRequest, reply: FastifyReply, payload: unknown): void {
     try {
       void reply.send(payload)
-      conclude(active, active.plan.successStatus)
+      conclude(active, active.success.status)
     } catch (error) {
       fail({ request: reply.request, reply }, error)
     }
@@ -100,9 +108,10 @@ export function createAnswers({ trail, drain, clock, log, mint, observe }: Answe
       if (plan.gateStage === 'row' && !active.admitted) throw new Error(`${plan.id} answered without asking its gate`)
       trail.succeeded(active)
       closeWhereDraining(reply)
-      void reply.code(plan.successStatus)
-      if (plan.successMedia !== undefined) void reply.header('content-type', plan.successMedia)
-      const payload = plan.encode(value)
+      const { status, media, encode } = active.success
+      void reply.code(status)
+      if (media !== undefined) void reply.header('content-type', media)
+      const payload = encode(value)
       depart(() => send(active, reply, payload))
     },
   }

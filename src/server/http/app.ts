@@ -15,7 +15,8 @@ import { createAuditTrail } from './audit-trail.ts'
 import { createAuthenticate } from './authenticate.ts'
 import type { StepUp } from './step-up.ts'
 import { createGatekeeper } from './authorize.ts'
-import { createClientAddress } from './client-address.ts'
+import { createClientAddress, createIsSecure } from './client-address.ts'
+import type { CsrfTokens } from './csrf.ts'
 import { answerGarbage, takeOddRequests } from './garbage.ts'
 import { createCursors } from './cursors.ts'
 import { createDrain } from './drain.ts'
@@ -42,6 +43,8 @@ export interface AppDeps {
   readonly trustedProxies: readonly string[]
   /** Origins that cookie-authenticated changes may come from, the server's own included. */
   readonly allowedOrigins: readonly string[]
+  /** Anti-forgery tokens of sessions. */
+  readonly csrfTokens?: CsrfTokens | undefined
   /** What stronger sign-ins operations may ask for; none by default. */
   readonly stepUp?: StepUp | undefined
   /** How often callers may call; no limits when absent. */
@@ -124,6 +127,7 @@ export function createApp(deps: AppDeps): App {
     gatekeeper: createGatekeeper(deps.authorizer),
     cursors: createCursors(deps.keyring),
     clientAddress: createClientAddress(deps.trustedProxies),
+    isSecure: createIsSecure(deps.trustedProxies),
     allowedOrigins: new Set(deps.allowedOrigins),
     rateLimits: deps.rates && createRateLimits(deps.rates),
   })

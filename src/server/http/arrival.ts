@@ -6,7 +6,8 @@ import { API_VERSION } from './api-version.ts'
 import { ActiveRequest, type RequestServices } from './active-request.ts'
 import type { Exchange } from './answers.ts'
 import type { Authenticate } from './authenticate.ts'
-import type { ClientAddress } from './client-address.ts'
+import type { ClientAddress, IsSecure } from './client-address.ts'
+import { assertDoubleSubmit, type CsrfTokens } from './csrf.ts'
 import { correlationIdOf } from './correlation.ts'
 import type { Drain } from './drain.ts'
 import type { OperationPlan } from './operation-plan.ts'
@@ -21,6 +22,9 @@ export interface ArrivalDeps extends RequestServices {
   readonly drain: Drain
   readonly mint: () => string
   readonly clientAddress: ClientAddress
+  readonly isSecure: IsSecure
+  /** Anti-forgery tokens of sessions; where there are none, nothing that needs one passes. */
+  readonly csrfTokens?: CsrfTokens | undefined
   readonly allowedOrigins: ReadonlySet<string>
   readonly stepUp?: StepUp | undefined
   readonly rateLimits?: RateLimits | undefined
@@ -42,6 +46,7 @@ export function arrive(plan: OperationPlan, exchange: Exchange & { readonly done
   }
   try {
     assertServable(exchange, deps)
+    deps.rateLimits?.takeAddress(plan, active.sourceAddress, active.nowMs)
     const caller = deps.authenticate(plan, { headers: request.headers, correlationId: active.correlationId })
     const admitted =
       caller instanceof Promise
@@ -65,10 +70,20 @@ function activate(plan: OperationPlan, { request, reply }: Exchange, deps: Arriv
   const forwarded = request.headers['x-forwarded-for']
   const forwardedFor = typeof forwarded === 'string' ? forwarded : undefined
   const sourceAddress = deps.clientAddress(request.socket.remoteAddress, forwardedFor)
-  const active = new ActiveRequest(deps, { plan, correlationId, sourceAddress, nowMs: deps.clock.now() }, reply)
+  const isSecure = deps.isSecure(request.socket.remoteAddress, 'encrypted' in request.socket, protoOf(request))
+  const active = new ActiveRequest(
+    deps,
+    { plan, correlationId, sourceAddress, isSecure, nowMs: deps.clock.now() },
+    reply,
+  )
   request.active = active
   deps.drain.entered()
   return active
+}
+
+function protoOf({ headers }: FastifyRequest): string | undefined {
+  const proto = headers['x-forwarded-proto']
+  return typeof proto === 'string' ? proto : undefined
 }
 
 function assertServable({ request }: Exchange, { drain }: ArrivalDeps): void {
@@ -104,10 +119,11 @@ function admit(active: ActiveRequest, request: FastifyRequest, { caller, deps }:
 function checkOrigin(
   { plan, knownCaller }: ActiveRequest,
   { headers }: FastifyRequest,
-  { allowedOrigins }: ArrivalDeps,
+  { allowedOrigins, csrfTokens }: ArrivalDeps,
 ): void {
   if (knownCaller?.credential.kind !== 'session' || plan.operation.method === 'GET') return
   const fetchSite = headers['sec-fetch-site']
   const from = { origin: headers.origin, fetchSite: typeof fetchSite === 'string' ? fetchSite : undefined }
   if (!isOriginAllowed(from, allowedOrigins)) throw problem('origin_not_allowed')
+  if (plan.operation.doubleSubmit === true) assertDoubleSubmit(knownCaller.credential.id, headers, csrfTokens)
 }

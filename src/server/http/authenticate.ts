@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import type { CredentialKind } from '../../shared/contract/operation.ts'
 import { Problem, problem, type ProblemCode } from '../../shared/problems.ts'
 import type { Caller, CredentialResolver, Refusal } from '../ports/credential-resolver.ts'
+import { cookieOf } from './cookies.ts'
 
 /** Resolves the credential of a request: a caller, or undefined on an open operation. */
 export type Authenticate = (plan: Wanted, request: Presented) => Caller | undefined | Promise<Caller | undefined>
@@ -35,13 +36,9 @@ export function createAuthenticate(resolvers: readonly CredentialResolver[], log
     return 'refused' in outcome ? refuse(plan, [outcome], correlationId) : outcome
   }
 
-  async function tryAll(
-    plan: Wanted,
-    { candidates, text }: { readonly candidates: readonly CredentialResolver[]; readonly text: string },
-    correlationId: string,
-  ): Promise<Caller> {
+  async function tryAll(plan: Wanted, tries: readonly Try[], correlationId: string): Promise<Caller> {
     const refusals: Refusal[] = []
-    for (const resolver of candidates) {
+    for (const { resolver, text } of tries) {
       const outcome = await resolver.resolve(text)
       if (!('refused' in outcome)) return outcome
       refusals.push(outcome)
@@ -52,18 +49,39 @@ export function createAuthenticate(resolvers: readonly CredentialResolver[], log
   return (plan, { headers, correlationId }) => {
     const kinds = plan.operation.credentials
     if (kinds.length === 0) return undefined
-    const text = BEARER.exec(headers.authorization ?? '')?.[1]
-    if (text === undefined) return refuse(plan, [], correlationId)
-    const candidates = resolvers.filter((resolver) => kinds.includes(resolver.kind) && resolver.recognizes(text))
-    const [only] = candidates
+    const tries = triesOf(resolvers, kinds, headers)
+    const [only] = tries
     if (only === undefined) return refuse(plan, [], correlationId)
-    if (candidates.length > 1) return tryAll(plan, { candidates, text }, correlationId)
-    const outcome = only.resolve(text)
+    if (tries.length > 1) return tryAll(plan, tries, correlationId)
+    const { resolver, text } = only
+    const outcome = resolver.resolve(text)
     if (!(outcome instanceof Promise)) return settle(plan, outcome, correlationId)
     const settled = outcome.then((late) => settle(plan, late, correlationId))
     if (plan.operation.bridgesOutages !== true) return settled
-    return settled.catch((failure: unknown) => bridge(only, text, failure))
+    return settled.catch((failure: unknown) => bridge(resolver, text, failure))
   }
+}
+
+/** A resolver with what was presented to it. */
+interface Try {
+  readonly resolver: CredentialResolver
+  readonly text: string
+}
+
+/** What is worth trying, in the order of the resolvers. */
+function triesOf(
+  resolvers: readonly CredentialResolver[],
+  kinds: readonly CredentialKind[],
+  headers: IncomingHttpHeaders,
+): readonly Try[] {
+  const bearer = BEARER.exec(headers.authorization ?? '')?.[1]
+  const tries: Try[] = []
+  for (const resolver of resolvers) {
+    if (!kinds.includes(resolver.kind)) continue
+    const text = resolver.cookie === undefined ? bearer : cookieOf(headers.cookie, resolver.cookie)
+    if (text !== undefined && resolver.recognizes(text)) tries.push({ resolver, text })
+  }
+  return tries
 }
 
 /** @throws the failure, unless the datastore is away and the credential was confirmed lately. */

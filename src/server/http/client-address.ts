@@ -12,15 +12,12 @@ const HOPS_MAX = 32
  * @throws Error naming the entry when a network is malformed.
  */
 export function createClientAddress(trustedProxies: readonly string[]): ClientAddress {
-  const trusted = trustedProxies.map(parseNetwork)
-  const isTrusted = (address: string): boolean => {
-    const parsed = ipaddr.process(address)
-    return trusted.some(([network, bits]) => network.kind() === parsed.kind() && parsed.match(network, bits))
-  }
+  const isTrusted = trustIn(trustedProxies)
   const directOf = remembering((peer) => normalized(peer) ?? 'unknown')
   return (peer = '', forwardedFor) => {
     const direct = directOf(peer)
-    if (trusted.length === 0 || forwardedFor === undefined || direct === 'unknown' || !isTrusted(direct)) return direct
+    if (trustedProxies.length === 0 || forwardedFor === undefined || direct === 'unknown' || !isTrusted(direct))
+      return direct
     let client = direct
     for (const hop of forwardedFor.split(',').slice(-HOPS_MAX).toReversed()) {
       const address = normalized(hop.trim())
@@ -29,6 +26,27 @@ export function createClientAddress(trustedProxies: readonly string[]): ClientAd
       if (!isTrusted(client)) return client
     }
     return client
+  }
+}
+
+/** Tells whether a request came over TLS: to this server, or to a trusted proxy that says so in `X-Forwarded-Proto`. */
+export type IsSecure = (peer: string | undefined, isTls: boolean, forwardedProto: string | undefined) => boolean
+
+/** @throws Error naming the entry when a network is malformed. */
+export function createIsSecure(trustedProxies: readonly string[]): IsSecure {
+  const isTrusted = trustIn(trustedProxies)
+  return (peer = '', isTls, forwardedProto) => {
+    if (isTls || forwardedProto?.trim().toLowerCase() !== 'https' || trustedProxies.length === 0) return isTls
+    const direct = normalized(peer)
+    return direct !== undefined && isTrusted(direct)
+  }
+}
+
+function trustIn(networks: readonly string[]): (address: string) => boolean {
+  const trusted = networks.map(parseNetwork)
+  return (address) => {
+    const parsed = ipaddr.process(address)
+    return trusted.some(([network, bits]) => network.kind() === parsed.kind() && parsed.match(network, bits))
   }
 }
 

@@ -45,11 +45,9 @@ export interface OperationPlan {
   readonly skipFor: ReadonlySet<CredentialKind>
   readonly audit: AuditPlan | undefined
   readonly deprecation: DeprecationHeaders | undefined
-  readonly successStatus: number
-  /** Content type of a success; undefined where it has no body. */
-  readonly successMedia: string | undefined
-  /** Makes the payload of a success from what the handler returned. */
-  readonly encode: (value: unknown) => unknown
+  /** The success that is answered unless the handler chooses another. */
+  readonly success: SuccessPlan
+  readonly successes: ReadonlyMap<number, SuccessPlan>
   /** Bytes; what is read and thrown away where the operation has no body. */
   readonly bodyBytesMax: number
   readonly overCap: ProblemCode
@@ -57,6 +55,14 @@ export interface OperationPlan {
   readonly outage: ProblemCode
   /** The 400 of a body that cannot be decoded. */
   readonly bodyProblem: ProblemCode
+}
+
+export interface SuccessPlan {
+  readonly status: number
+  /** Content type; undefined where it has no body. */
+  readonly media: string | undefined
+  /** Makes the payload from what the handler returned. */
+  readonly encode: (value: unknown) => unknown
 }
 
 export interface AuditPlan {
@@ -85,17 +91,22 @@ export function planOperations(surfaces: readonly MountedSurface[]): readonly Op
   )
 }
 
-function payloadOf(shape: AnySchema | MediaResponse | null): Pick<OperationPlan, 'successMedia' | 'encode'> {
-  if (shape === null) return { successMedia: undefined, encode: () => undefined }
-  if (isMedia(shape)) return { successMedia: shape.media, encode: (value) => value }
-  return { successMedia: 'application/json; charset=utf-8', encode: JSON.stringify }
+function planSuccesses({ responses }: Operation): Pick<OperationPlan, 'success' | 'successes'> {
+  const planned = Object.entries(responses).map(([status, shape]) => ({ status: Number(status), ...payloadOf(shape) }))
+  const [success] = planned
+  if (success === undefined) throw new Error('a success answer is missing')
+  return { success, successes: new Map(planned.map((each) => [each.status, each])) }
+}
+
+function payloadOf(shape: AnySchema | MediaResponse | null): Omit<SuccessPlan, 'status'> {
+  if (shape === null) return { media: undefined, encode: () => undefined }
+  if (isMedia(shape)) return { media: shape.media, encode: (value) => value }
+  return { media: 'application/json; charset=utf-8', encode: JSON.stringify }
 }
 
 function planOperation(id: string, operation: Operation, surface: MountedSurface): OperationPlan {
   const access = accessOf(operation)
-  const [successStatus, successShape] = Object.entries(operation.responses)[0] ?? []
   if (operation.body !== undefined && operation.bodyBytesMax === undefined) throw new Error('a body needs a cap')
-  if (successShape === undefined) throw new Error('a success answer is missing')
   return {
     id,
     operation,
@@ -107,8 +118,7 @@ function planOperation(id: string, operation: Operation, surface: MountedSurface
     ...planGate(operation),
     audit: planAudit(operation),
     deprecation: deprecationHeaders(id, operation.deprecated),
-    successStatus: Number(successStatus),
-    ...payloadOf(successShape),
+    ...planSuccesses(operation),
     ...planDefaults(operation),
     outage: access === 'read' && operation.credentials.length > 0 ? 'datastore_unavailable' : 'internal',
     bodyProblem: bodyProblemOf(operation),

@@ -14,6 +14,7 @@ interface LimitRow {
 /** Every limit of the server (decisions: Rate limits). What each counts by is said where it is taken. */
 const LIMITS = {
   failedCredentials: { code: 'rate_limited', policy: 'failed-credentials' },
+  signIn: { code: 'rate_limited', policy: 'sign-in' },
   registrations: { code: 'rate_limited', policy: 'registrations' },
   node: { code: 'per_node_rate_limited', policy: 'node' },
   domain: { code: 'per_domain_rate_limited', policy: 'domain' },
@@ -38,6 +39,8 @@ interface FailedRequest {
 
 /** The request rates of callers, per replica. */
 export interface RateLimits {
+  /** Counts a call of an operation that counts by address. @throws RateLimited when too many came from there. */
+  takeAddress(plan: OperationPlan, sourceAddress: string, nowMs: number): void
   /** Counts a call of a known caller. @throws RateLimited when that caller has called too often. */
   take(plan: OperationPlan, caller: Caller, nowMs: number): void
   /** Counts a credential that did not resolve against its address. The answer where too many came from there; else undefined. */
@@ -69,8 +72,12 @@ export function createRateLimits(rates: Rates): RateLimits {
   const reads = limit('reads', rates)
   const writes = limit('writes', rates)
   const failedCredentials = limit('failedCredentials', rates)
+  const signIn = limit('signIn', rates)
 
   return {
+    takeAddress({ operation }, sourceAddress, nowMs) {
+      if (operation.perAddress === true) signIn.take(networkOf(sourceAddress), nowMs)
+    },
     take({ limitClasses }, caller, nowMs) {
       const limitClass = limitClasses[caller.credential.kind]
       if (limitClass === 'read') reads.take(caller.subject, nowMs)

@@ -2,6 +2,8 @@ import type { Operation, Operations, Input, Result } from '../../shared/contract
 import type { Caller } from '../ports/credential-resolver.ts'
 import type { Change } from '../ports/unit-of-work.ts'
 import type { CaveatFacts } from '../ports/authorizer.ts'
+import type { BrowserFacts } from './browser-facts.ts'
+import type { Cookie } from './cookies.ts'
 
 /** Sort key of the last row of a page, as text; the edge signs it into the cursor. */
 export type PagePosition = readonly string[]
@@ -59,6 +61,12 @@ export interface RequestContext {
   degraded(sinceMs: number): void
   /** Sets a response header that the contract declares. */
   header(name: string, value: string): void
+  /** Sets a cookie; the contract declares `Set-Cookie`. Several add up. */
+  cookie(cookie: Cookie): void
+  /** Chooses among the success answers that the contract declares; the first one otherwise. */
+  status(status: number): void
+  /** What the request says of the browser that may have sent it. */
+  readonly browser: BrowserFacts
   /** Builds the page answer; `next` undefined ends the list. */
   page<T>(items: T[], next: PagePosition | undefined): { items: T[]; next_cursor: string | null }
 }

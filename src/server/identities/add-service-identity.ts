@@ -49,6 +49,8 @@ export async function newServiceIdentity(
     jwks: draft.jwks ?? null,
     spiffe_id: draft.spiffeId ?? null,
     last_sign_in_at: null,
+    binding_id: null,
+    disabled_at: null,
     created_at: draft.createdAt,
     updated_at: draft.createdAt,
   }

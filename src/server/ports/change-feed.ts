@@ -20,7 +20,7 @@ export type FedTuple = Pick<
 
 /** A credential whose cached copies are void. */
 export interface ChangedCredential {
-  readonly kind: 'api-token' | 'nsk' | 'join-token'
+  readonly kind: 'api-token' | 'nsk' | 'join-token' | 'session'
   readonly id: string
 }
 

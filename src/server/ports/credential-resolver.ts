@@ -34,6 +34,8 @@ export interface Refusal {
 /** Resolves one kind of credential. A plain value when it is cached, so that hot paths do not await. */
 export interface CredentialResolver {
   readonly kind: CredentialKind
+  /** The cookie that carries it; without, it is presented as `Authorization: Bearer`. */
+  readonly cookie?: string
   /** Whether the presented text has this credential's form. */
   recognizes(presented: string): boolean
   /** @throws Problem `datastore_unavailable` when it can be neither resolved nor refused. */

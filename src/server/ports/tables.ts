@@ -1,7 +1,8 @@
 import type { ColumnType, Generated } from 'kysely'
+import type { SignInTables } from './sign-in-tables.ts'
 
 /** What a row of each table holds, as both datastores return it: bigint as string, instants as Date, bytes as Buffer. */
-export interface Tables {
+export interface Tables extends SignInTables {
   keyring: KeyringRow
   signing_keys: SigningKeyRow
   domains: DomainRow
@@ -111,6 +112,8 @@ export interface GroupRow {
   domain_id: string
   slug: string
   display_name: string
+  /** The group of the identity provider whose members it mirrors; null where people manage it. */
+  provider_group: Generated<string | null>
   created_at: Date
 }
 
@@ -127,6 +130,10 @@ export interface PrincipalRow {
   jwks: Json<unknown> | null
   spiffe_id: string | null
   last_sign_in_at: Date | null
+  /** Of a user: which binding it came by. */
+  binding_id: Generated<string | null>
+  /** Since when it may not sign in. */
+  disabled_at: Generated<Date | null>
   created_at: Date
   updated_at: Date
 }

@@ -56,7 +56,7 @@ export interface Change {
   /** Appends an outbox row, written after the aggregate's rows and before the commit. */
   emit(event: OutboxEvent): void
   /** Makes every replica drop what it cached of the credential before its lease ends. */
-  credentialChanged(kind: 'api-token' | 'nsk' | 'join-token', id: string): void
+  credentialChanged(kind: 'api-token' | 'nsk' | 'join-token' | 'session', id: string): void
   /** Makes every replica reread the Domain's settings that caveats use. */
   domainChanged(domainId: string): void
 }

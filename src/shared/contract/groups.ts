@@ -3,7 +3,18 @@ import { check, defineSurface, OPERATOR } from './operation.ts'
 import { DisplayName, Instant, KiB, pageOf, pageQuery, Reference, Slug, Uuid, uuidField } from './fields.ts'
 
 const Group = z
-  .object({ id: Uuid, domain_id: Uuid, slug: z.string(), display_name: z.string(), created_at: Instant })
+  .object({
+    id: Uuid,
+    domain_id: Uuid,
+    slug: z.string(),
+    display_name: z.string(),
+    provider_group: z
+      .string()
+      .nullable()
+      .optional()
+      .describe('Group of the identity provider whose members it mirrors; null where people manage it'),
+    created_at: Instant,
+  })
   .meta({ id: 'Group' })
 
 const GroupDetail = Group.extend({
@@ -12,7 +23,18 @@ const GroupDetail = Group.extend({
     .describe('Direct members: user:<uuid>, serviceaccount:<uuid> or group:<uuid>#member, at most 1000'),
 }).meta({ id: 'GroupDetail' })
 
-const GroupCreateRequest = z.strictObject({ slug: Slug, display_name: DisplayName }).meta({ id: 'GroupCreateRequest' })
+const GroupCreateRequest = z
+  .strictObject({
+    slug: Slug,
+    display_name: DisplayName,
+    provider_group: z
+      .string()
+      .min(1)
+      .max(256)
+      .optional()
+      .describe('Mirrors the members of this group of the identity provider, at every sign-in'),
+  })
+  .meta({ id: 'GroupCreateRequest' })
 
 const ofDomain = z.strictObject({ id: uuidField('invalid_domain_id', 'Domain') })
 const params = ofDomain.extend({ group_id: uuidField('invalid_group_id', 'Group') })

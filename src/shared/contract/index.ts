@@ -1,16 +1,22 @@
 import { adminTokens } from './admin-tokens.ts'
 import { audit } from './audit.ts'
 import { authz } from './authz.ts'
+import { deviceFlow } from './device-flow.ts'
 import { domains } from './domains.ts'
 import { grants } from './grants.ts'
 import { groups } from './groups.ts'
 import { identities } from './identities.ts'
+import { idpBindings } from './idp-bindings.ts'
+import { invitations } from './invitations.ts'
 import { joinTokens } from './join-tokens.ts'
+import { localAccounts } from './local-accounts.ts'
 import { meta } from './meta.ts'
 import { nodes } from './nodes.ts'
 import { projects } from './projects.ts'
 import { relationTuples } from './relation-tuples.ts'
 import { resources } from './resources.ts'
+import { serviceToken } from './service-token.ts'
+import { signIn } from './sign-in.ts'
 import { signingKeys } from './signing-keys.ts'
 import { tokens } from './tokens.ts'
 
@@ -20,6 +26,12 @@ export const contract = {
   relationTuples,
   tokens,
   adminTokens,
+  signIn,
+  deviceFlow,
+  serviceToken,
+  idpBindings,
+  invitations,
+  localAccounts,
   identities,
   domains,
   projects,

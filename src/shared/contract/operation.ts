@@ -11,7 +11,7 @@ export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 export type CredentialKind = 'api-token' | 'oidc-jwt' | 'session' | 'nsk' | 'join-token' | 'client-assertion'
 
 /** What people and workloads call with (S0 Authentication 1): every kind for which the server has a resolver. */
-export const OPERATOR = ['api-token'] as const satisfies readonly CredentialKind[]
+export const OPERATOR = ['api-token', 'oidc-jwt', 'session'] as const satisfies readonly CredentialKind[]
 
 /**
  * An object reference with holes: `project:{query.project_id}`, `domain:{path.id}`, `domain:{caller.domain_id}`,
@@ -141,7 +141,7 @@ export interface Operation {
   readonly gate: Gate
   readonly audit: AuditRule
   readonly paging?: Paging
-  /** Success answers by status: a schema, a media type, or null for an empty body. */
+  /** Success answers by status: a schema, a media type, or null for an empty body. With several, the handler chooses. */
   readonly responses: { readonly [status: number]: AnySchema | MediaResponse | null }
   /** Response headers beyond those that every answer has, with what they say. */
   readonly headers?: { readonly [name: string]: string }
@@ -156,6 +156,14 @@ export interface Operation {
    * Degradation 2, decisions: Consistency).
    */
   readonly bridgesOutages?: true
+  /** Counts against the address that it comes from, whoever calls: what guesses and floods would use (decisions: Rate limits). */
+  readonly perAddress?: true
+  /** With a session, the token of the `service_csrf` cookie must be echoed in `X-CSRF-Token` (decisions: CSRF). */
+  readonly doubleSubmit?: true
+  /** Its problems carry the `error` member of RFC 6749 §5.2 too, and those of the request itself are 400. */
+  readonly oauthErrors?: true
+  /** Where a browser that navigates here is sent with a failure, as `?problem=<code>`; programs get the problem itself. */
+  readonly htmlFailure?: string
   /** What a token's scope must allow. Default: `read` for GET, else `write`. */
   readonly access?: 'read' | 'write'
   readonly deprecated?: Deprecation

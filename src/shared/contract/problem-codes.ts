@@ -23,8 +23,8 @@ export function bodyProblemOf({ body }: Operation): ProblemCode {
 
 type Codes = readonly ProblemCode[]
 
-function ofCredentials({ credentials, unauthenticated, method }: Operation): Codes {
-  if (credentials.length === 0) return []
+function ofCredentials({ credentials, unauthenticated, method, perAddress, doubleSubmit }: Operation): Codes {
+  if (credentials.length === 0) return perAddress === true ? ['rate_limited'] : []
   return [
     unauthenticated ?? 'unauthenticated',
     'datastore_unavailable',
@@ -35,6 +35,7 @@ function ofCredentials({ credentials, unauthenticated, method }: Operation): Cod
       : []),
     ...(credentials.includes('join-token') ? (['invalid_join_token', 'permission_denied'] as const) : []),
     ...(credentials.includes('session') && method !== 'GET' ? (['origin_not_allowed'] as const) : []),
+    ...(doubleSubmit === true ? (['csrf_failed'] as const) : []),
   ]
 }
 

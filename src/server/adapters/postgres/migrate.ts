@@ -10,6 +10,7 @@ import { auditChains } from './migrations/0004-audit-chains.ts'
 import { signingKeyRotation } from './migrations/0005-signing-key-rotation.ts'
 import { tupleStates } from './migrations/0006-tuple-states.ts'
 import { authzIndexMarks } from './migrations/0007-authz-index-marks.ts'
+import { signingIn } from './migrations/0008-signing-in.ts'
 
 /** Every migration, in order. */
 const MIGRATIONS: readonly Migration[] = [
@@ -20,6 +21,7 @@ const MIGRATIONS: readonly Migration[] = [
   signingKeyRotation,
   tupleStates,
   authzIndexMarks,
+  signingIn,
 ]
 
 /** Key of the advisory lock that one migrator holds; any fixed number that nothing else uses. */

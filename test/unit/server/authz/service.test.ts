@@ -58,6 +58,11 @@ function setUp({ decision, homes = {}, readsPlatform = false, isRemote = false }
     denied: (reason) => void denials.push(reason),
     header: unused,
     degraded: () => undefined,
+    cookie: unused,
+    status: unused,
+    get browser() {
+      return unused()
+    },
     page: unused,
   }
   const check = (body: { subject: string; caveat_context?: Record<string, unknown> }) =>

@@ -7,6 +7,7 @@ describe('toDetail', () => {
       id: '01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4b',
       domain_id: '01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4c',
       slug: 'ops',
+      provider_group: null,
       display_name: 'Operations',
       created_at: new Date('2026-03-01T08:00:00.000Z'),
     }

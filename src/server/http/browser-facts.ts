@@ -1,0 +1,34 @@
+import type { FastifyRequest } from 'fastify'
+import { cookieOf } from './cookies.ts'
+
+/** What a request says of the browser that may have sent it. */
+export interface BrowserFacts {
+  /** The value of a cookie. */
+  cookie(name: string): string | undefined
+  /** Whether it navigates, and wants a page rather than data. */
+  readonly prefersHtml: boolean
+  /** Whether it came over TLS, to us or to a trusted proxy. */
+  readonly isSecure: boolean
+  /** At most 256 characters; empty when it says none. */
+  readonly userAgent: string
+}
+
+/** Reads the facts when they are asked for: most requests never are. */
+export function browserFactsOf({ headers }: FastifyRequest, isSecure: boolean): BrowserFacts {
+  return {
+    cookie: (name) => cookieOf(headers.cookie, name),
+    get prefersHtml() {
+      return prefersHtml(headers.accept)
+    },
+    isSecure,
+    get userAgent() {
+      return (headers['user-agent'] ?? '').slice(0, 256)
+    },
+  }
+}
+
+/** Browsers name `text/html` first where they navigate; programs name JSON, or nothing. */
+export function prefersHtml(accept: string | undefined): boolean {
+  const first = accept?.split(',', 1)[0]?.split(';', 1)[0]?.trim().toLowerCase()
+  return first === 'text/html' || first === 'application/xhtml+xml'
+}

@@ -1,0 +1,24 @@
+import { Problem, type ProblemCode } from '../../shared/problems.ts'
+
+/** Codes of ours that are error codes of RFC 6749 §5.2 and RFC 8628 §3.5 themselves. */
+const SAME: ReadonlySet<ProblemCode> = new Set([
+  'authorization_pending',
+  'slow_down',
+  'access_denied',
+  'expired_token',
+  'invalid_grant',
+  'invalid_client',
+  'invalid_scope',
+  'unsupported_grant_type',
+])
+
+/** The problem with the member `error` that OAuth clients read; what is no code of theirs is told by its status. */
+export function withOauthError({ code, status, extras, cause }: Problem): Problem {
+  const error = SAME.has(code) ? code : byStatus(status)
+  return new Problem(code, { ...extras, error }, cause)
+}
+
+function byStatus(status: number): string {
+  if (status === 429 || status === 503) return 'temporarily_unavailable'
+  return status >= 500 ? 'server_error' : 'invalid_request'
+}

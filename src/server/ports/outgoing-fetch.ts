@@ -1,0 +1,35 @@
+/** One request to an address that somebody configured. */
+export interface OutgoingRequest {
+  readonly method?: 'GET' | 'POST' | undefined
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  readonly body?: string | Uint8Array | undefined
+  /** Whether the address may be private, loopback or link-local. */
+  readonly allowPrivateNetwork: boolean
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface OutgoingAnswer {
+  readonly status: number
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Buffer
+}
+
+/** Why nothing came back; `message` is for logs and administrators, and names no secret. */
+export class OutgoingFetchError extends Error {
+  readonly reason: 'forbidden_address' | 'redirect' | 'too_large' | 'timeout' | 'unreachable'
+
+  constructor(reason: OutgoingFetchError['reason'], message: string, cause?: unknown) {
+    super(message, { cause })
+    this.name = 'OutgoingFetchError'
+    this.reason = reason
+  }
+}
+
+/**
+ * Fetches what an administrator pointed at, and nothing that they must not reach through this server (decisions:
+ * Outgoing fetches): the address is checked on the connected socket, redirects are refused, 1 MiB and 5 s at most.
+ *
+ * @throws OutgoingFetchError
+ */
+export type OutgoingFetch = (url: string, request: OutgoingRequest) => Promise<OutgoingAnswer>

@@ -1,0 +1,55 @@
+import type { Db } from './datastore.ts'
+import type { Change } from './unit-of-work.ts'
+
+/** The cookies of a browser session (S0 Authentication artefacts; decisions: Session, CSRF). */
+export const SESSION_COOKIE = 'service_session'
+export const CSRF_COOKIE = 'service_csrf'
+
+/** Idle for so long, a session has ended: 12 hours. */
+export const SESSION_IDLE_MS = 12 * 3_600_000
+/** Its longest life: 7 days. */
+export const SESSION_ABSOLUTE_MS = 7 * 86_400_000
+
+/** What a sign-in found out. */
+export interface SessionDraft {
+  readonly principalId: string
+  readonly domainId: string
+  readonly bindingId: string
+  readonly acr: string | undefined
+  readonly amr: readonly string[]
+  readonly authTimeMs: number
+  readonly sourceAddress: string
+  readonly userAgent: string
+  readonly nowMs: number
+}
+
+/** A new session: the value of its cookie leaves the server once and is stored nowhere. */
+export interface OpenedSession {
+  readonly id: string
+  readonly cookie: string
+  readonly expiresAtMs: number
+}
+
+/** A session that is live, and whose it is. */
+export interface LiveSession {
+  readonly id: string
+  readonly principalId: string
+  readonly domainId: string
+  readonly bindingId: string | null
+  readonly displayName: string
+  readonly acr: string | undefined
+  readonly amr: readonly string[]
+  readonly authTimeMs: number
+}
+
+export interface Sessions {
+  open(change: Change, draft: SessionDraft): Promise<OpenedSession>
+  /** Ends the principal's sessions everywhere; answers how many were live. */
+  endAllOf(change: Change, principalId: string): Promise<number>
+  /** Ends the sessions that began with a binding. */
+  endAllOfBinding(change: Change, bindingId: string): Promise<number>
+  /** The session of a cookie, for pages outside the contract; undefined when it is none, has ended or idled. */
+  find(db: Db, cookie: string, nowMs: number): Promise<LiveSession | undefined>
+  /** The anti-forgery token that belongs to the session: an HMAC of its id. */
+  csrfToken(sessionId: string): string
+}

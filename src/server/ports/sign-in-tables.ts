@@ -1,0 +1,183 @@
+import type { ColumnType, Generated } from 'kysely'
+
+/** JSON columns: written as text (`JSON.stringify`), read as values. */
+type Json<T> = ColumnType<T, string, string>
+
+/** The tables of signing in, beside those of `tables.ts`. */
+export interface SignInTables {
+  idp_bindings: IdpBindingRow
+  sign_ins: SignInRow
+  sessions: SessionRow
+  device_sign_ins: DeviceSignInRow
+  trust_bundles: TrustBundleRow
+  used_assertions: UsedAssertionRow
+  invitations: InvitationRow
+  local_accounts: LocalAccountRow
+  local_passkeys: LocalPasskeyRow
+  provider_states: ProviderStateRow
+  provider_keys: ProviderKeyRow
+}
+
+export interface IdpBindingRow {
+  id: string
+  /** Null: shared by the platform's Domains that have none of their own. */
+  domain_id: string | null
+  alias: string
+  label: string
+  issuer: string
+  client_id: string
+  client_secret_sealed: Buffer | null
+  api_audience: string | null
+  algorithms: Json<string[]>
+  claims: Json<{ subject: string; email: string; name: string; groups: string | null; domain: string | null }>
+  required_acr: Json<string[]>
+  required_amr: Json<string[]>
+  is_primary: boolean
+  is_active: boolean
+  auto_provision: Json<{ email_domains: string[]; groups: string[] } | null>
+  allow_private_network: boolean
+  /** The provider that this server is itself. */
+  is_bundled: Generated<boolean>
+  created_at: Date
+  updated_at: Date
+}
+
+/** A sign-in that was begun in a browser and not finished yet. */
+export interface SignInRow {
+  /** SHA-256 of `state`. */
+  state_hash: Buffer
+  /** SHA-256 of the cookie that binds it to the browser. */
+  browser_hash: Buffer
+  binding_id: string
+  domain_id: string
+  /** Nonce and PKCE verifier. */
+  sealed: Buffer
+  return_to: string
+  created_at: Date
+  expires_at: Date
+}
+
+export interface SessionRow {
+  id: string
+  /** SHA-256 of the cookie's 256 random bits. */
+  fingerprint: Buffer
+  principal_id: string
+  domain_id: string
+  /** Which binding it began with; null once that is gone. */
+  binding_id: string | null
+  acr: string | null
+  amr: Json<string[]>
+  auth_time: Date
+  source_address: string
+  user_agent: string
+  created_at: Date
+  last_seen_at: Date
+  /** The absolute end, 7 days after the sign-in; idle ones end earlier. */
+  expires_at: Date
+}
+
+export interface DeviceSignInRow {
+  id: string
+  /** SHA-256. */
+  device_code_hash: Buffer
+  /** 8 letters without the hyphen. */
+  user_code: string
+  domain_id: string
+  binding_id: string
+  client_id: string
+  client_name: string | null
+  scopes: Json<string[]>
+  source_address: string
+  state: 'pending' | 'approved' | 'denied' | 'redeemed'
+  decided_by: string | null
+  decided_at: Date | null
+  interval_seconds: number
+  polled_at: Date | null
+  created_at: Date
+  expires_at: Date
+}
+
+export interface TrustBundleRow {
+  domain_id: string
+  trust_domain: string
+  bundle_url: string | null
+  jwks: Json<{ keys: Record<string, unknown>[] }>
+  allow_private_network: boolean
+  /** When the endpoint is to be asked next; null for a bundle that was given. */
+  refresh_due_at: Date | null
+  refreshed_at: Date | null
+  refresh_failed_since: Date | null
+  updated_at: Date
+}
+
+interface UsedAssertionRow {
+  /** SHA-256 over issuer and `jti`. */
+  assertion_hash: Buffer
+  expires_at: Date
+}
+
+export interface InvitationRow {
+  id: string
+  domain_id: string
+  /** Lower case. */
+  email: string
+  created_by: string
+  created_at: Date
+  expires_at: Date
+  accepted_at: Date | null
+  accepted_by: string | null
+}
+
+export interface LocalAccountRow {
+  id: string
+  login: string
+  display_name: string
+  email: string | null
+  domain_id: string
+  principal_id: string
+  /** scrypt with its parameters and salt, as text. */
+  password_hash: string
+  must_change_password: boolean
+  /** The shared secret of the authenticator app; null without one. */
+  totp_sealed: Buffer | null
+  /** The last time step that was used: none is good twice (RFC 6238 §5.2). */
+  totp_last_step: string | null
+  failed_count: Generated<number>
+  locked_until: Date | null
+  disabled_at: Date | null
+  last_sign_in_at: Date | null
+  created_at: Date
+  updated_at: Date
+}
+
+export interface LocalPasskeyRow {
+  /** base64url. */
+  credential_id: string
+  account_id: string
+  /** COSE. */
+  public_key: Buffer
+  counter: string
+  transports: Json<string[]>
+  label: string
+  created_at: Date
+  last_used_at: Date | null
+}
+
+interface ProviderStateRow {
+  /** Kind of the provider's object, e.g. `AuthorizationCode`. */
+  model: string
+  /** SHA-256 of its id. */
+  id_hash: Buffer
+  sealed: Buffer
+  uid_hash: Buffer | null
+  grant_hash: Buffer | null
+  consumed_at: Date | null
+  expires_at: Date | null
+}
+
+interface ProviderKeyRow {
+  kid: string
+  /** The private JWK, sealed. */
+  private_sealed: Buffer
+  created_at: Date
+}

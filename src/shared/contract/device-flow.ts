@@ -1,0 +1,126 @@
+import { z } from 'zod'
+import { defineSurface, open } from './operation.ts'
+import { Instant, KiB } from './fields.ts'
+import { ServiceTokenResponse } from './service-token.ts'
+import { WHERE_PROBLEMS, whereToSignIn } from './sign-in.ts'
+
+/** The grant type of RFC 8628 §3.4. */
+export const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code'
+
+const UserCode = z
+  .string()
+  .max(64)
+  .describe('XXXX-XXXX as shown by the device; case, blanks and hyphens do not matter')
+  .meta({ problem: 'invalid_user_code' })
+
+const DeviceCodeRequest = z
+  .strictObject({
+    ...whereToSignIn,
+    client_id: z.string().min(1).max(128).optional().describe('`ctl` by default'),
+    client_name: z.string().max(128).optional().describe('Shown to who approves, as unverified'),
+    scope: z.string().max(1024).optional().describe('Scopes of the token, separated by blanks; `*` by default'),
+  })
+  .refine(({ idp_binding_id: id, idp_binding_alias: alias }) => id === undefined || alias === undefined, {
+    error: 'idp_binding_id and idp_binding_alias exclude each other',
+  })
+  .meta({ id: 'DeviceCodeRequest' })
+
+const DeviceCodeResponse = z
+  .object({
+    device_code: z.string().meta({ 'x-service-write-once': true }),
+    user_code: z.string(),
+    verification_uri: z.string().meta({ format: 'uri' }),
+    verification_uri_complete: z.string().meta({ format: 'uri' }),
+    expires_in: z.int(),
+    interval: z.int(),
+  })
+  .meta({ id: 'DeviceCodeResponse' })
+
+const DeviceTokenRequest = z
+  .strictObject({
+    grant_type: z.string().max(128).optional().describe(`${DEVICE_GRANT}; taken for granted when absent`),
+    device_code: z.string().min(1).max(256),
+    client_id: z.string().min(1).max(128).optional(),
+  })
+  .meta({ id: 'DeviceTokenRequest' })
+
+const DeviceApproveRequest = z.strictObject({ user_code: UserCode }).meta({ id: 'DeviceApproveRequest' })
+
+const DeviceApproveResponse = z
+  .object({
+    user_code: z.string(),
+    status: z.enum(['approved', 'denied']),
+    client_id: z.string(),
+    scopes: z.array(z.string()),
+    expires_at: Instant.describe('Until when the device can fetch its token'),
+  })
+  .meta({ id: 'DeviceApproveResponse' })
+
+const FORMS = ['application/json', 'application/x-www-form-urlencoded'] as const
+const decision = {
+  method: 'POST',
+  credentials: ['session'],
+  perAddress: true,
+  doubleSubmit: true,
+  body: DeviceApproveRequest,
+  bodyBytesMax: 8 * KiB,
+  gate: open('S0 Authentication 2: the interactive session itself; the service holds it to its own Domain'),
+  responses: { 200: DeviceApproveResponse },
+  problems: ['invalid_user_code', 'device_session_not_found', 'reauthentication_required'],
+  notProvisioned: 'sign_in_not_provisioned',
+} as const
+
+export const deviceFlow = defineSurface('device', 'Signing in from a box without a browser (RFC 8628)', {
+  PostAuthDeviceCode: {
+    method: 'POST',
+    path: '/v1/auth/device-code',
+    summary: 'Begin a device sign-in',
+    credentials: [],
+    perAddress: true,
+    oauthErrors: true,
+    body: DeviceCodeRequest,
+    bodyBytesMax: 8 * KiB,
+    bodyMedia: FORMS,
+    gate: open('S0 Authentication 2'),
+    audit: { relation: 'auth.device_code.start', when: 'all' },
+    responses: { 200: DeviceCodeResponse },
+    headers: { 'Cache-Control': '`no-store`' },
+    problems: [...WHERE_PROBLEMS, 'invalid_scope', 'device_flow_exhausted'],
+    notProvisioned: 'sign_in_not_provisioned',
+  },
+  PostAuthDeviceToken: {
+    method: 'POST',
+    path: '/v1/auth/device-token',
+    summary: 'Ask whether a device sign-in was approved, and fetch its token',
+    credentials: [],
+    oauthErrors: true,
+    body: DeviceTokenRequest,
+    bodyBytesMax: 8 * KiB,
+    bodyMedia: FORMS,
+    gate: open('S0 Authentication 2: the device code is the credential'),
+    audit: { relation: 'auth.device_code.poll', when: 'all' },
+    responses: { 200: ServiceTokenResponse },
+    headers: { 'Cache-Control': '`no-store`' },
+    problems: [
+      'authorization_pending',
+      'slow_down',
+      'access_denied',
+      'expired_token',
+      'invalid_grant',
+      'unsupported_grant_type',
+    ],
+    notProvisioned: 'sign_in_not_provisioned',
+  },
+  PostAuthDeviceApprove: {
+    ...decision,
+    path: '/v1/auth/device/approve',
+    summary: 'Approve a device sign-in as the person who is signed in here',
+    audit: { relation: 'auth.device_code.approve', when: 'all', object: '{caller.subject}' },
+  },
+  PostAuthDeviceDeny: {
+    ...decision,
+    path: '/v1/auth/device/deny',
+    summary: 'Refuse a device sign-in',
+    audit: { relation: 'auth.device_code.deny', when: 'all', object: '{caller.subject}' },
+  },
+})

@@ -1,0 +1,252 @@
+import { z } from 'zod'
+import { check, defineSurface, open, OPERATOR } from './operation.ts'
+import { DisplayName, Instant, KiB, pageOf, pageQuery, Slug, Uuid, uuidField } from './fields.ts'
+
+/** Signature algorithms that a binding may pin; none of them is symmetric (RFC 8725 §3.1). */
+export const IDP_ALGORITHMS = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+] as const
+
+const DomainIdPBinding = z
+  .object({
+    id: Uuid,
+    alias: z.string(),
+    label: z.string(),
+    issuer_host: z.string().describe('Host of the issuer, for people'),
+    primary: z.boolean(),
+    platform_scoped: z.boolean().describe('Shared by the Domains that have no binding of their own'),
+  })
+  .meta({ id: 'DomainIdPBinding' })
+
+const ClaimName = z.string().min(1).max(128)
+
+const Claims = z
+  .strictObject({
+    subject: ClaimName.optional().describe('`sub` by default'),
+    email: ClaimName.optional().describe('`email` by default'),
+    name: ClaimName.optional().describe('`name` by default'),
+    groups: ClaimName.optional().describe('Array of group names; none by default'),
+    domain: ClaimName.optional().describe('Slug or id of the Domain; only for platform-shared bindings'),
+  })
+  .describe('Names of the claims that carry what is known of a person')
+
+const AutoProvision = z
+  .strictObject({
+    email_domains: z.array(z.string().min(1).max(253)).max(32).default([]),
+    groups: z.array(z.string().min(1).max(256)).max(32).default([]),
+  })
+  .refine(({ email_domains, groups }) => email_domains.length + groups.length > 0, {
+    error: 'must name an e-mail domain or a group',
+  })
+  .describe(
+    'Who may arrive without an invitation: verified e-mail addresses of these domains, or members of these groups',
+  )
+
+const members = {
+  alias: Slug.describe('Name for people and scripts, unique in its place'),
+  label: DisplayName,
+  issuer: z
+    .string()
+    .max(2048)
+    .regex(/^https?:\/\/[^?#\s]+$/, { error: 'must be an http(s) URL without query and fragment' })
+    .describe('Issuer identifier of OpenID Connect Discovery'),
+  client_id: z.string().min(1).max(512),
+  client_secret: z.string().min(1).max(4096).optional().describe('Kept sealed and never shown again'),
+  api_audience: z
+    .string()
+    .min(1)
+    .max(512)
+    .nullable()
+    .optional()
+    .describe('Audience of access tokens that may call this API; never the client id'),
+  algorithms: z.array(z.enum(IDP_ALGORITHMS)).min(1).max(10).optional().describe('RS256 and ES256 by default'),
+  claims: Claims.optional(),
+  required_acr: z.array(z.string().min(1).max(256)).max(16).optional().describe('A sign-in must have one of these'),
+  required_amr: z.array(z.string().min(1).max(64)).max(16).optional().describe('A sign-in must have all of these'),
+  primary: z.boolean().optional().describe('Taken where a request names none'),
+  auto_provision: AutoProvision.nullable().optional(),
+  allow_private_network: z
+    .boolean()
+    .optional()
+    .describe('Whether the issuer may live at an address that is not public'),
+}
+
+const IdPBindingCreateRequest = z.strictObject(members).meta({ id: 'IdPBindingCreateRequest' })
+const IdPBindingPatchRequest = z
+  .strictObject({ ...members, active: z.boolean() })
+  .partial()
+  .meta({ id: 'IdPBindingPatchRequest' })
+
+const IdPBinding = z
+  .object({
+    id: Uuid,
+    domain_id: Uuid.nullable(),
+    alias: z.string(),
+    label: z.string(),
+    issuer: z.string(),
+    client_id: z.string(),
+    client_secret_ref: z.string().nullable().describe('Where the client secret is kept; null for a public client'),
+    api_audience: z.string().nullable(),
+    algorithms: z.array(z.string()),
+    claims: z.object({
+      subject: z.string(),
+      email: z.string(),
+      name: z.string(),
+      groups: z.string().nullable(),
+      domain: z.string().nullable(),
+    }),
+    required_acr: z.array(z.string()),
+    required_amr: z.array(z.string()),
+    primary: z.boolean(),
+    active: z.boolean(),
+    auto_provision: z.object({ email_domains: z.array(z.string()), groups: z.array(z.string()) }).nullable(),
+    allow_private_network: z.boolean(),
+    created_at: Instant,
+    updated_at: Instant,
+  })
+  .meta({ id: 'IdPBinding' })
+
+const IdPBindingTest = z
+  .object({
+    passed: z.boolean(),
+    steps: z
+      .array(
+        z.object({
+          step: z.enum(['discovery', 'endpoints', 'keys', 'algorithms', 'authorization']),
+          outcome: z.enum(['passed', 'failed', 'skipped']),
+          says: z.string().describe('What was found, or what to mend'),
+        }),
+      )
+      .describe('In the order in which a sign-in goes through them; those after a failure are skipped'),
+  })
+  .meta({ id: 'IdPBindingTest' })
+
+const place = z.strictObject({
+  domain_id: uuidField('invalid_domain_id', 'Domain that the binding belongs to').optional(),
+  scope: z
+    .literal('platform')
+    .optional()
+    .meta({ problem: 'invalid_query', description: 'The platform-shared bindings' }),
+})
+const params = z.strictObject({ id: uuidField('invalid_idp_binding_id', 'Binding') })
+const columns = ['alias', 'label', 'issuer', 'primary', 'active', 'id']
+const common = { credentials: OPERATOR, notProvisioned: 'not_provisioned' } as const
+/** A leg whose place is not in the query is passed over; `scope=platform` fills the second. */
+const placeGate = {
+  anyOf: [
+    { relation: 'manage', object: 'domain:{query.domain_id}' },
+    { relation: 'manage', object: 'platform:main' },
+  ],
+} as const
+
+export const idpBindings = defineSurface('idp', 'Identity providers that people sign in with', {
+  GetAuthIdPBindings: {
+    method: 'GET',
+    path: '/v1/auth/idp-bindings',
+    summary: 'List the identity providers that a Domain offers for signing in',
+    credentials: [],
+    perAddress: true,
+    query: z.strictObject({ domain_id: uuidField('invalid_domain_id', 'Domain') }),
+    gate: open('S0 Authentication 2: asked before anybody is signed in'),
+    audit: { none: 'S0 Authentication surface: none' },
+    responses: { 200: z.array(DomainIdPBinding) },
+    headers: { 'Cache-Control': '`no-store`' },
+    problems: ['invalid_domain_id'],
+  },
+  GetAdminIdP: {
+    ...common,
+    method: 'GET',
+    path: '/v1/admin/idp',
+    summary: 'List the identity provider bindings of a Domain, or of the platform',
+    query: place.extend(pageQuery),
+    gate: placeGate,
+    audit: { relation: 'idp_binding.list', when: 'all' },
+    paging: { limit: 'rejected', cursor: 'operation' },
+    responses: { 200: pageOf(IdPBinding).meta({ id: 'IdPBindingList' }) },
+    problems: ['invalid_domain_id'],
+    cli: {
+      command: 'idp list',
+      refs: { domain_id: 'domains' },
+      columns,
+      ownDomain: { member: 'domain_id', unless: ['scope'] },
+    },
+  },
+  PostAdminIdP: {
+    ...common,
+    method: 'POST',
+    path: '/v1/admin/idp',
+    summary: 'Bind an OpenID Connect issuer to a Domain, or share it across the platform',
+    query: place,
+    body: IdPBindingCreateRequest,
+    bodyBytesMax: 16 * KiB,
+    gate: placeGate,
+    audit: { relation: 'idp_binding.create', when: 'all' },
+    responses: { 201: IdPBinding },
+    headers: { Location: 'Path of the new binding' },
+    problems: ['invalid_domain_id', 'domain_not_found', 'invalid_idp_binding', 'idp_binding_conflict'],
+    cli: {
+      command: 'idp create',
+      args: ['alias'],
+      refs: { domain_id: 'domains' },
+      columns,
+      ownDomain: { member: 'domain_id', unless: ['scope'] },
+      custom: true,
+    },
+  },
+  PatchAdminIdPByID: {
+    ...common,
+    method: 'PATCH',
+    path: '/v1/admin/idp/{id}',
+    summary: 'Change a binding; an inactive one signs nobody in',
+    params,
+    body: IdPBindingPatchRequest,
+    bodyBytesMax: 16 * KiB,
+    gate: { ...check('manage', '{row.place}'), missingRow: 'idp_binding_not_found' },
+    audit: { relation: 'idp_binding.update', when: 'all' },
+    responses: { 200: IdPBinding },
+    problems: ['idp_binding_not_found', 'empty_patch', 'invalid_idp_binding', 'idp_binding_conflict'],
+    cli: { command: 'idp update', args: ['id'], refs: { id: 'idp' }, columns, custom: true },
+  },
+  DeleteAdminIdPByID: {
+    ...common,
+    method: 'DELETE',
+    path: '/v1/admin/idp/{id}',
+    summary: 'Remove a binding and end the sessions that began with it',
+    params,
+    gate: { ...check('manage', '{row.place}'), missingRow: 'idp_binding_not_found' },
+    audit: { relation: 'idp_binding.delete', when: 'all' },
+    responses: { 204: null },
+    problems: ['idp_binding_not_found'],
+    cli: { command: 'idp delete', args: ['id'], refs: { id: 'idp' }, confirm: 'yes', done: 'Removed binding {id}.' },
+  },
+  PostAdminIdPTest: {
+    ...common,
+    method: 'POST',
+    path: '/v1/admin/idp/{id}/test',
+    summary: 'Walk what a sign-in with the binding needs, and say which step fails',
+    description: 'Discovery, endpoints, keys, algorithms, and whether the issuer takes an authorization request.',
+    params,
+    gate: { ...check('manage', '{row.place}'), missingRow: 'idp_binding_not_found' },
+    audit: { relation: 'idp_binding.test', when: 'all' },
+    responses: { 200: IdPBindingTest },
+    problems: ['idp_binding_not_found'],
+    idempotent: true,
+    cli: {
+      command: 'idp test',
+      args: ['id'],
+      refs: { id: 'idp' },
+      rows: 'steps',
+      columns: ['step', 'outcome', 'says'],
+      custom: true,
+    },
+  },
+})

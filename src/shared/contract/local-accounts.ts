@@ -1,0 +1,117 @@
+import { z } from 'zod'
+import { check, defineSurface, OPERATOR } from './operation.ts'
+import { DisplayName, Instant, KiB, pageOf, pageQuery, Uuid, uuidField } from './fields.ts'
+
+const Login = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9._+@-]{0,253}$/, { error: 'must be lower-case letters, digits and . _ + @ -' })
+  .describe('What the person types to sign in: a name or an e-mail address')
+
+const AccountCreateRequest = z
+  .strictObject({
+    login: Login,
+    display_name: DisplayName,
+    email: z.email().max(254).optional(),
+    domain_id: uuidField('invalid_domain_id', 'Domain that the person becomes a user of'),
+    platform_admin: z.boolean().optional().describe('Gives the person the role admin on the platform, too'),
+  })
+  .meta({ id: 'LocalAccountCreateRequest' })
+
+const AccountPatchRequest = z
+  .strictObject({
+    display_name: DisplayName.optional(),
+    email: z.email().max(254).nullable().optional(),
+    disabled: z.boolean().optional().describe('A disabled account signs in nowhere; its sessions end at once'),
+    reset_password: z.literal(true).optional().describe('Answers with a new one-time password'),
+    reset_second_factors: z.literal(true).optional().describe('Forgets passkeys and authenticator apps'),
+  })
+  .meta({ id: 'LocalAccountPatchRequest' })
+
+const Account = z
+  .object({
+    id: Uuid,
+    login: z.string(),
+    display_name: z.string(),
+    email: z.string().nullable(),
+    domain_id: Uuid,
+    user_id: Uuid.describe('The user that the account signs in as'),
+    disabled: z.boolean(),
+    must_change_password: z.boolean(),
+    second_factors: z.array(z.enum(['passkey', 'totp'])),
+    last_sign_in_at: Instant.nullable(),
+    created_at: Instant,
+  })
+  .meta({ id: 'LocalAccount' })
+
+const OneTimePassword = Account.extend({
+  one_time_password: z
+    .string()
+    .optional()
+    .meta({ description: 'Shown this once; the first sign-in has to replace it', 'x-service-write-once': true }),
+}).meta({ id: 'LocalAccountWithPassword' })
+
+const params = z.strictObject({ id: uuidField('invalid_account_id', 'Account') })
+const columns = ['login', 'display_name', 'disabled', 'second_factors', 'last_sign_in_at', 'id']
+const common = {
+  credentials: OPERATOR,
+  gate: check('manage', 'platform:main'),
+  notProvisioned: 'bundled_provider_not_provisioned',
+} as const
+
+export const localAccounts = defineSurface('users', 'Accounts of the bundled identity provider', {
+  PostAdminUsers: {
+    ...common,
+    method: 'POST',
+    path: '/v1/admin/users',
+    summary: 'Add a local account; answers with its one-time password',
+    body: AccountCreateRequest,
+    bodyBytesMax: 8 * KiB,
+    audit: { relation: 'local_account.create', when: 'all' },
+    responses: { 201: OneTimePassword },
+    headers: { Location: 'Path of the new account' },
+    problems: ['domain_not_found', 'account_already_exists'],
+    cli: { command: 'admin users add', args: ['login'], refs: { domain_id: 'domains' }, columns, custom: true },
+  },
+  GetAdminUsers: {
+    ...common,
+    method: 'GET',
+    path: '/v1/admin/users',
+    summary: 'List the local accounts by login',
+    query: z.strictObject(pageQuery),
+    audit: { relation: 'local_account.list', when: 'all' },
+    paging: { limit: 'rejected', cursor: 'operation' },
+    responses: { 200: pageOf(Account).meta({ id: 'LocalAccountList' }) },
+    problems: [],
+    cli: { command: 'admin users list', columns },
+  },
+  PatchAdminUserByID: {
+    ...common,
+    method: 'PATCH',
+    path: '/v1/admin/users/{id}',
+    summary: 'Change, disable or reset a local account',
+    params,
+    body: AccountPatchRequest,
+    bodyBytesMax: 8 * KiB,
+    audit: { relation: 'local_account.update', when: 'all' },
+    responses: { 200: OneTimePassword },
+    problems: ['account_not_found', 'empty_patch', 'last_platform_admin'],
+    cli: { command: 'admin users update', args: ['id'], refs: { id: 'accounts' }, columns, custom: true },
+  },
+  DeleteAdminUserByID: {
+    ...common,
+    method: 'DELETE',
+    path: '/v1/admin/users/{id}',
+    summary: 'Delete a local account; the user that it signed in as stays, and nobody can sign in as it',
+    params,
+    audit: { relation: 'local_account.delete', when: 'all' },
+    responses: { 204: null },
+    problems: ['account_not_found', 'last_platform_admin'],
+    cli: {
+      command: 'admin users delete',
+      args: ['id'],
+      refs: { id: 'accounts' },
+      confirm: 'yes',
+      done: 'Deleted {id}.',
+    },
+  },
+})

@@ -1,0 +1,124 @@
+import { z } from 'zod'
+import { check, defineSurface, open, OPERATOR } from './operation.ts'
+import { Instant, KiB, uuidField } from './fields.ts'
+
+/** RFC 7523 §2.1 and §2.2. */
+export const JWT_BEARER_GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
+export const JWT_BEARER_ASSERTION = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
+
+const Assertion = z.string().min(1).max(7168)
+
+const ServiceTokenRequest = z
+  .strictObject({
+    grant_type: z.string().max(128).describe(`client_credentials or ${JWT_BEARER_GRANT}`),
+    client_assertion_type: z.string().max(128).optional().describe(JWT_BEARER_ASSERTION),
+    client_assertion: Assertion.optional().describe('Signed with a key of the service identity (RFC 7523 §3)'),
+    client_id: z.string().max(128).optional().describe('Id of the service identity, if given'),
+    assertion: Assertion.optional().describe('A JWT-SVID, with the JWT-bearer grant'),
+    scope: z.string().max(1024).optional().describe('Scopes of the token, separated by blanks; `*` by default'),
+  })
+  .meta({ id: 'ServiceTokenRequest' })
+
+/** RFC 6749 §5.1. */
+export const ServiceTokenResponse = z
+  .object({
+    access_token: z.string().meta({ 'x-service-write-once': true }),
+    token_type: z.literal('Bearer'),
+    expires_in: z.int(),
+    scope: z.string(),
+  })
+  .meta({ id: 'ServiceTokenResponse' })
+
+const Jwks = z.strictObject({ keys: z.array(z.record(z.string().max(64), z.unknown())).max(64) })
+const TrustDomain = z
+  .string()
+  .regex(/^[a-z0-9._-]{1,255}$/)
+  .describe('Name of the SPIFFE trust domain, e.g. example.org')
+
+const TrustBundleWrite = z
+  .strictObject({
+    trust_domain: TrustDomain,
+    bundle_url: z
+      .string()
+      .max(2048)
+      .regex(/^https:\/\/\S+$/)
+      .optional()
+      .describe('Bundle endpoint (SPIFFE Federation, https_web) that is asked anew as often as it says'),
+    jwks: Jwks.optional().describe('The bundle itself, where no endpoint serves it'),
+    allow_private_network: z.boolean().optional(),
+  })
+  .refine(({ bundle_url: url, jwks }) => (url === undefined) !== (jwks === undefined), {
+    error: 'give either bundle_url or jwks',
+  })
+
+const TrustBundlesRequest = z
+  .strictObject({ bundles: z.array(TrustBundleWrite).max(16).describe('All of them: those left out are removed') })
+  .meta({ id: 'TrustBundlesRequest', problem: 'invalid_trust_bundle' })
+
+const TrustBundles = z
+  .object({
+    bundles: z.array(
+      z.object({
+        trust_domain: z.string(),
+        bundle_url: z.string().nullable(),
+        key_ids: z.array(z.string()).describe('Keys that verify JWT-SVIDs'),
+        allow_private_network: z.boolean(),
+        refreshed_at: Instant.nullable(),
+        refresh_failed_since: Instant.nullable().describe(
+          'Since when the endpoint could not be asked; the old keys stay',
+        ),
+        updated_at: Instant,
+      }),
+    ),
+  })
+  .meta({ id: 'TrustBundles' })
+
+const ofDomain = z.strictObject({ id: uuidField('invalid_domain_id', 'Domain') })
+const columns = ['trust_domain', 'bundle_url', 'key_ids', 'refreshed_at', 'refresh_failed_since']
+
+export const serviceToken = defineSurface('workloads', 'Signing in of workloads without a shared secret', {
+  PostAuthServiceToken: {
+    method: 'POST',
+    path: '/v1/auth/service/token',
+    summary: 'Exchange a signed assertion of a workload for an API token of an hour',
+    credentials: [],
+    oauthErrors: true,
+    body: ServiceTokenRequest,
+    bodyBytesMax: 8 * KiB,
+    bodyMedia: ['application/json', 'application/x-www-form-urlencoded'],
+    gate: open('S0 Authentication surface: the assertion is the credential'),
+    audit: { relation: 'auth.service_token.issue', when: 'all' },
+    responses: { 200: ServiceTokenResponse },
+    headers: { 'Cache-Control': '`no-store`' },
+    problems: ['invalid_client', 'invalid_grant', 'unsupported_grant_type', 'invalid_scope', 'rate_limited'],
+    notProvisioned: 'sign_in_not_provisioned',
+  },
+  GetTrustBundles: {
+    credentials: OPERATOR,
+    method: 'GET',
+    path: '/v1/domains/{id}/trust-bundles',
+    summary: 'Show whose JWT-SVIDs a Domain believes',
+    params: ofDomain,
+    gate: check('manage', 'domain:{path.id}'),
+    audit: { relation: 'trust_bundle.list', when: 'all' },
+    responses: { 200: TrustBundles },
+    problems: [],
+    notProvisioned: 'not_provisioned',
+    cli: { command: 'trust-bundles list', refs: { id: 'domains' }, rows: 'bundles', columns },
+  },
+  PutTrustBundles: {
+    credentials: OPERATOR,
+    method: 'PUT',
+    path: '/v1/domains/{id}/trust-bundles',
+    summary: 'Set whose JWT-SVIDs a Domain believes',
+    params: ofDomain,
+    body: TrustBundlesRequest,
+    bodyBytesMax: 256 * KiB,
+    gate: check('manage', 'domain:{path.id}'),
+    audit: { relation: 'trust_bundle.replace', when: 'all' },
+    responses: { 200: TrustBundles },
+    problems: ['domain_not_found', 'invalid_trust_bundle'],
+    notProvisioned: 'not_provisioned',
+    cli: { command: 'trust-bundles set', refs: { id: 'domains' }, rows: 'bundles', columns, custom: true },
+  },
+})

@@ -1,0 +1,169 @@
+import { z } from 'zod'
+import { defineSurface, open, OPERATOR } from './operation.ts'
+import { Instant, KiB, Slug, Uuid, uuidField } from './fields.ts'
+
+/** How a request made before anybody is signed in says where it belongs. */
+export const whereToSignIn = {
+  domain_id: uuidField('invalid_domain_id', 'Domain; the only one by default').optional(),
+  domain: Slug.optional().describe('Slug of the Domain, instead of domain_id'),
+  idp_binding_id: uuidField('invalid_idp_binding_id', 'Binding; the primary or only one by default').optional(),
+  idp_binding_alias: Slug.optional().describe('Alias of the binding, instead of its id'),
+}
+
+/** Codes of choosing a Domain and a binding. */
+export const WHERE_PROBLEMS = [
+  'invalid_domain_id',
+  'invalid_idp_binding_id',
+  'idp_binding_not_found',
+  'alias-not-found',
+  'multiple-bindings',
+  'idp_unavailable',
+] as const
+
+const SignInRequest = z
+  .strictObject({
+    ...whereToSignIn,
+    return_to: z
+      .string()
+      .max(2048)
+      .optional()
+      .describe('Path on this origin to come back to; anything else is dropped'),
+  })
+  .meta({ id: 'SignInRequest' })
+
+const SignInResponse = z
+  .object({
+    authorization_url: z.string().meta({ format: 'uri' }).describe('Where the browser goes next'),
+    state: z.string().describe('Opaque handle of this sign-in'),
+    expires_at: Instant,
+  })
+  .meta({ id: 'SignInResponse' })
+
+const SignInCompletion = z
+  .object({ subject: z.string(), domain_id: Uuid, return_to: z.string() })
+  .meta({ id: 'SignInCompletion' })
+
+const Session = z
+  .object({
+    id: Uuid,
+    current: z.boolean().describe('Whether this very call was made with it'),
+    created_at: Instant,
+    last_seen_at: Instant,
+    expires_at: Instant,
+    idle_expires_at: Instant,
+    auth_time: Instant,
+    acr: z.string().nullable(),
+    amr: z.array(z.string()),
+    source_address: z.string(),
+    user_agent: z.string(),
+  })
+  .meta({ id: 'Session' })
+
+const clearing = { 'Set-Cookie': 'Clears the session cookie' }
+
+export const signIn = defineSurface('auth', 'Signing in with a browser, and the sessions that come of it', {
+  PostAuthSignIn: {
+    method: 'POST',
+    path: '/v1/auth/sign-in',
+    summary: 'Begin a sign-in with an identity provider',
+    credentials: [],
+    perAddress: true,
+    body: SignInRequest,
+    bodyBytesMax: 8 * KiB,
+    gate: open('S0 Authentication 2'),
+    audit: { relation: 'auth.sign_in.start', when: 'all' },
+    responses: { 200: SignInResponse },
+    headers: { 'Set-Cookie': 'Binds the sign-in to this browser', 'Cache-Control': '`no-store`' },
+    problems: [...WHERE_PROBLEMS],
+    notProvisioned: 'sign_in_not_provisioned',
+  },
+  GetAuthCallback: {
+    method: 'GET',
+    path: '/v1/auth/callback',
+    summary: 'Finish a sign-in; the identity provider sends the browser here',
+    credentials: [],
+    perAddress: true,
+    // RFC 6749 §4.1.2.1 and RFC 9207: refusals and the issuer come as further members; unknown ones are tolerated.
+    query: z.object({
+      code: z.string().min(1).max(4096).optional(),
+      state: z.string().min(1).max(512),
+      iss: z.string().max(2048).optional(),
+      error: z.string().max(128).optional(),
+      error_description: z.string().max(2048).optional(),
+    }),
+    gate: open('S0 Authentication 2'),
+    audit: { relation: 'auth.sign_in.complete', when: 'all' },
+    responses: { 303: null, 200: SignInCompletion },
+    htmlFailure: '/',
+    headers: {
+      Location: 'Where the browser goes: the `return_to` of the sign-in, else `/`',
+      'Set-Cookie': 'The session cookie',
+      'Cache-Control': '`no-store`',
+    },
+    problems: [
+      'invalid_sign_in',
+      'sign_in_expired',
+      'sign_in_refused',
+      'insufficient_authentication',
+      'not_invited',
+      'idp_unavailable',
+    ],
+    notProvisioned: 'sign_in_not_provisioned',
+  },
+  DeleteAuthSession: {
+    method: 'DELETE',
+    path: '/v1/auth/whoami',
+    summary: 'Sign this browser out',
+    credentials: [],
+    gate: open('S0 Authentication 2: idempotent, always 204'),
+    audit: { relation: 'auth.session.terminate', when: 'all' },
+    responses: { 204: null },
+    headers: clearing,
+    problems: [],
+  },
+  PostAuthSignOutGlobal: {
+    method: 'POST',
+    path: '/v1/auth/sign-out/global',
+    summary: 'End all of your sessions, in every browser',
+    credentials: OPERATOR,
+    gate: open("S0 Authentication surface: the caller's own"),
+    audit: { relation: 'auth.session.terminate.global', when: 'all', object: '{caller.subject}' },
+    responses: { 204: null },
+    headers: clearing,
+    problems: ['session_required'],
+  },
+  GetAuthSessions: {
+    method: 'GET',
+    path: '/v1/auth/sessions',
+    summary: 'List your own browser sessions, newest first',
+    description: 'At most 200.',
+    credentials: OPERATOR,
+    gate: open("decisions: the caller's own"),
+    audit: { relation: 'auth.session.list', when: 'all', object: '{caller.subject}' },
+    responses: { 200: z.array(Session) },
+    problems: [],
+    cli: {
+      command: 'sessions list',
+      columns: ['created_at', 'last_seen_at', 'source_address', 'user_agent', 'current', 'id'],
+      wide: ['acr', 'amr', 'auth_time', 'expires_at', 'idle_expires_at'],
+    },
+  },
+  DeleteAuthSessionByID: {
+    method: 'DELETE',
+    path: '/v1/auth/sessions/{id}',
+    summary: 'End one of your own browser sessions',
+    params: z.strictObject({ id: uuidField('invalid_session_id', 'Session') }),
+    credentials: OPERATOR,
+    gate: open("decisions: the caller's own"),
+    audit: { relation: 'auth.session.revoke', when: 'all', object: '{caller.subject}' },
+    responses: { 204: null },
+    problems: ['session_not_found'],
+    cli: {
+      command: 'sessions revoke',
+      args: ['id'],
+      refs: { id: 'sessions' },
+      confirm: 'yes',
+      done: 'Session {id} has ended.',
+    },
+  },
+})
