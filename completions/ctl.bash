@@ -5,12 +5,15 @@
 _ctl_at() {
   subs='' flags='' valued='' files='' choices='' named='' names=''
   case "$1" in
-    '') subs='serve admin agent-sim login logout whoami status doctor tokens authz tuples audit contexts config api openapi completion help identities service-identities domains projects resources grants groups join-tokens nodes signing-keys' flags='--help --quiet --no-input --no-color' ;;
+    '') subs='serve admin agent-sim login logout whoami status doctor tokens authz tuples audit contexts config api openapi completion help sessions trust-bundles idp invitations identities service-identities domains projects resources grants groups join-tokens nodes signing-keys' flags='--help --quiet --no-input --no-color' ;;
     'serve') flags='--help' ;;
-    'admin') subs='bootstrap-token master-key' flags='--help --quiet --no-input --no-color' ;;
+    'admin') subs='bootstrap-token master-key users' flags='--help --quiet --no-input --no-color' ;;
     'admin bootstrap-token') flags='--help' ;;
     'admin master-key') subs='rotate' flags='--help --quiet --no-input --no-color' ;;
     'admin master-key rotate') flags='--help' ;;
+    'admin users') subs='list delete' flags='--help --quiet --no-input --no-color' ;;
+    'admin users list') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --limit --all --watch' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --limit -L' files='--token-file --ca-file' named='--context' ;;
+    'admin users delete') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --yes' valued='--context --url --token-file --ca-file --timeout' files='--token-file --ca-file' named='--context' names='yes' ;;
     'agent-sim') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --output --jq --columns --sort --no-headers --nodes --duration --heartbeat-interval --domain --join-token-file --state-dir --deregister --fail-on --connections --concurrency' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --nodes -n --duration --heartbeat-interval --domain --join-token-file --state-dir --fail-on --connections --concurrency' files='--token-file --ca-file --join-token-file' named='--context --domain' ;;
     'login') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --output --jq --columns --sort --no-headers --with-token --name' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --name' files='--token-file --ca-file' named='--context' ;;
     'logout') flags='--help --quiet --no-input --no-color --context' valued='--context' ;;
@@ -63,6 +66,18 @@ _ctl_at() {
     'help') subs='exit-codes flags' flags='--help --quiet --no-input --no-color' ;;
     'help exit-codes') flags='--help --quiet --no-input --no-color --output --jq --columns --sort --no-headers' valued='--output -o --jq --columns --sort' ;;
     'help flags') flags='--help --quiet --no-input --no-color' ;;
+    'sessions') subs='list revoke' flags='--help --quiet --no-input --no-color' ;;
+    'sessions list') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --watch' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort' files='--token-file --ca-file' named='--context' ;;
+    'sessions revoke') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --yes' valued='--context --url --token-file --ca-file --timeout' files='--token-file --ca-file' named='--context' names='yes' ;;
+    'trust-bundles') subs='list' flags='--help --quiet --no-input --no-color' ;;
+    'trust-bundles list') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --watch --domain' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --domain' files='--token-file --ca-file' named='--context --domain' ;;
+    'idp') subs='list delete' flags='--help --quiet --no-input --no-color' ;;
+    'idp list') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --limit --all --watch --domain --scope' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --limit -L --domain --scope' files='--token-file --ca-file' named='--context --domain' ;;
+    'idp delete') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --yes' valued='--context --url --token-file --ca-file --timeout' files='--token-file --ca-file' named='--context' names='yes' ;;
+    'invitations') subs='create list revoke' flags='--help --quiet --no-input --no-color' ;;
+    'invitations create') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes --domain --ttl --from-file' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --domain --ttl --from-file -f' files='--token-file --ca-file --from-file -f' named='--context --domain' ;;
+    'invitations list') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --limit --all --watch --domain' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --limit -L --domain' files='--token-file --ca-file' named='--context --domain' ;;
+    'invitations revoke') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --yes --domain' valued='--context --url --token-file --ca-file --timeout --domain' files='--token-file --ca-file' named='--context --domain' names='yes' ;;
     'identities') subs='list show' flags='--help --quiet --no-input --no-color' ;;
     'identities list') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --limit --all --watch --domain --kind' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --limit -L --domain --kind' files='--token-file --ca-file' named='--context --domain' ;;
     'identities show') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --watch --domain' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --domain' files='--token-file --ca-file' named='--context --domain' names='yes' ;;
@@ -96,7 +111,7 @@ _ctl_at() {
     'grants platform list') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --limit --all --watch' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --limit -L' files='--token-file --ca-file' named='--context' ;;
     'grants platform delete') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --yes --output --jq --columns --sort --no-headers --dry-run' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort' files='--token-file --ca-file' named='--context' names='yes' ;;
     'groups') subs='create list show delete add-member remove-member' flags='--help --quiet --no-input --no-color' ;;
-    'groups create') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes --domain --display-name --from-file' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --domain --display-name --from-file -f' files='--token-file --ca-file --from-file -f' named='--context --domain' ;;
+    'groups create') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes --domain --display-name --provider-group --from-file' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --domain --display-name --provider-group --from-file -f' files='--token-file --ca-file --from-file -f' named='--context --domain' ;;
     'groups list') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --limit --all --watch --domain' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --limit -L --domain' files='--token-file --ca-file' named='--context --domain' ;;
     'groups show') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --watch --domain' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --domain' files='--token-file --ca-file' named='--context --domain' names='yes' ;;
     'groups delete') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --yes --output --jq --columns --sort --no-headers --domain --dry-run' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --domain' files='--token-file --ca-file' named='--context --domain' names='yes' ;;
@@ -125,6 +140,7 @@ _ctl_at() {
 # Sets `choices` to what the value of flag $2 of the command $1 may be.
 _ctl_values() {
   case "$1 $2" in
+    'admin users list --output' | 'admin users list -o') choices='table wide json jsonl yaml name' ;;
     'agent-sim --output' | 'agent-sim -o') choices='table wide json jsonl yaml name' ;;
     'login --output' | 'login -o') choices='table wide json jsonl yaml name' ;;
     'whoami --output' | 'whoami -o') choices='table wide json jsonl yaml name' ;;
@@ -164,6 +180,11 @@ _ctl_values() {
     'openapi --output' | 'openapi -o') choices='table wide json jsonl yaml name' ;;
     'completion install --shell') choices='bash zsh fish' ;;
     'help exit-codes --output' | 'help exit-codes -o') choices='table wide json jsonl yaml name' ;;
+    'sessions list --output' | 'sessions list -o') choices='table wide json jsonl yaml name' ;;
+    'trust-bundles list --output' | 'trust-bundles list -o') choices='table wide json jsonl yaml name' ;;
+    'idp list --output' | 'idp list -o') choices='table wide json jsonl yaml name' ;;
+    'invitations create --output' | 'invitations create -o') choices='table wide json jsonl yaml name' ;;
+    'invitations list --output' | 'invitations list -o') choices='table wide json jsonl yaml name' ;;
     'identities list --output' | 'identities list -o') choices='table wide json jsonl yaml name' ;;
     'identities list --kind') choices='user service-identity' ;;
     'identities show --output' | 'identities show -o') choices='table wide json jsonl yaml name' ;;
