@@ -10,7 +10,10 @@ export interface OwnIssuer {
 /** Answers with these must have no body (Fetch Standard, null body status). */
 const BODILESS = new Set([204, 205, 304])
 
-/** A `fetch` for an issuer: through the guard, or into this process where the issuer is this server itself. */
+/**
+ * A `fetch` for an issuer: through the guard, or into this process where the issuer is this server itself. A redirect is
+ * an error, or with `redirect: 'manual'` the answer; it is never followed.
+ */
 export function fetchOver(outgoing: OutgoingFetch, own: OwnIssuer | undefined) {
   return (at: IssuerAddress): typeof fetch =>
     async (input, init) => {
@@ -22,6 +25,7 @@ export function fetchOver(outgoing: OutgoingFetch, own: OwnIssuer | undefined) {
         headers: Object.fromEntries(request.headers),
         ...(body.length > 0 && { body }),
         allowPrivateNetwork: at.allowPrivateNetwork,
+        redirect: request.redirect === 'manual' ? 'returned' : 'refused',
         signal: request.signal,
       })
       const content = BODILESS.has(answer.status) ? null : new Uint8Array(answer.body)

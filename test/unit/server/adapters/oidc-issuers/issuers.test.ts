@@ -95,7 +95,7 @@ describe('discovery', () => {
     ['points at a file', { jwks_uri: 'file:///etc/passwd' }, /jwks_uri of discovery is not an https: URL/],
     ['runs a script', { authorization_endpoint: 'javascript:alert(1)' }, /authorization_endpoint .* not an https: URL/],
   ])('is refused when it %s', async (_what, more, sentence) => {
-    publish(more.issuer === 'SLASH' ? { issuer: `${stub.url}/` } : more)
+    publish('issuer' in more && more.issuer === 'SLASH' ? { issuer: `${stub.url}/` } : more)
     expect(await unavailable(issuersOver().metadata(at(stub.url)))).toMatch(sentence)
   })
 
@@ -226,7 +226,7 @@ describe('keys', () => {
 
   it.each([
     ['a JWK Set of a megabyte', { keys: [{ kty: 'RSA', n: 'A'.repeat(1_000_000), e: 'AQAB' }] }, /longer than/],
-    ['101 keys', { keys: Array(101).fill({ kty: 'RSA' }) }, /more than 100 keys/],
+    ['101 keys', { keys: Array.from({ length: 101 }, () => ({ kty: 'RSA' })) }, /more than 100 keys/],
     ['no JWK Set', { error: 'x' }, /not a JWK Set/],
   ])('are refused when they are %s', async (_what, body, sentence) => {
     publish()
@@ -286,9 +286,10 @@ describe('fetch for libraries', () => {
     try {
       const { url = '' } = idp.issuer
       const issuers = issuersOver()
-      const config = new openid.Configuration(await issuers.metadata(at(url)), 'client', 'secret')
+      const config = new openid.Configuration((await issuers.metadata(at(url))) as openid.ServerMetadata, 'client', 'secret')
       openid.allowInsecureRequests(config)
-      config[openid.customFetch] = issuers.fetchFor(at(url))
+      // Its type of a body has no `undefined`; `fetch` takes whatever it sends.
+      config[openid.customFetch] = issuers.fetchFor(at(url)) as openid.CustomFetch
       const [pkceCodeVerifier, expectedNonce] = [openid.randomPKCECodeVerifier(), openid.randomNonce()]
       const authorization = openid.buildAuthorizationUrl(config, {
         redirect_uri: 'http://127.0.0.1/callback',
@@ -313,6 +314,17 @@ describe('fetch for libraries', () => {
     stub.on('/empty', (_request: unknown, response: ServerResponse) => response.writeHead(204, { 'x-a': 'b' }).end())
     const answer = await issuersOver().fetchFor(at(stub.url))(`${stub.url}/empty`)
     expect([answer.status, answer.headers.get('x-a'), await answer.text()]).toEqual([204, 'b', ''])
+  })
+
+  it('refuses a redirect, or hands it back unfollowed to who wants to read it', async () => {
+    stub.on('/a', (_request: unknown, response: ServerResponse) => {
+      response.writeHead(302, { location: `${stub.url}/b` }).end()
+    })
+    const fetchIt = issuersOver().fetchFor(at(stub.url))
+    await expect(fetchIt(`${stub.url}/a`)).rejects.toMatchObject({ reason: 'redirect' })
+    const answer = await fetchIt(`${stub.url}/a`, { redirect: 'manual' })
+    expect([answer.status, answer.headers.get('location')]).toEqual([302, `${stub.url}/b`])
+    expect(stub.asked).toEqual(['/a', '/a'])
   })
 
   it('refuses what the guard refuses', async () => {
