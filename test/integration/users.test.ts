@@ -105,8 +105,8 @@ describe.each(DATASTORE_KINDS)('Users on the %s store', (kind) => {
     it('are listed with the instant of their last sign-in, which renews name and address', async () => {
       const place = await access.domain('seen')
       const { id } = await add({ ...ANNA, subject: 'seen' }, place)
-      const profile = { displayName: 'Anna B.', email: null }
-      await access.change((change) => access.users.signedIn(change, id, profile, new Date(START_MS + 5)))
+      const seen = { displayName: 'Anna B.', email: null, at: new Date(START_MS + 5) }
+      await access.change((change) => access.users.signedIn(change, id, seen))
       await access.grant(admin.subject, 'viewer', `domain:${place}`, place)
       const answer = await access.call(admin.token, `GET /v1/domains/${place}/identities?kind=user`)
       expect(answer.body.items).toMatchObject([

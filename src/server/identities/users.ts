@@ -43,7 +43,7 @@ export function createUsers({ keyring, secrets }: PrincipalKeys): Users {
       return toUser(record)
     },
 
-    async signedIn({ db }, id, { displayName, email }, at) {
+    async signedIn({ db }, id, { displayName, email, at }) {
       await store.updateUser(db, id, { display_name: displayName, email, last_sign_in_at: at, updated_at: at })
     },
   }
