@@ -165,6 +165,7 @@ export const PROBLEMS = {
     'The identity provider did not confirm the strength of sign-in that the binding requires.',
   ),
   not_invited: row(403, 'Not invited', 'Nobody has let this person into the Domain.'),
+  user_disabled: row(403, 'User disabled', 'This person may not sign in to the Domain any more.'),
   session_required: row(403, 'Browser session required', 'Only a browser session can do this, not a token.'),
   reauthentication_required: row(
     401,
