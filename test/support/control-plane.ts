@@ -1,4 +1,4 @@
-import pino from 'pino'
+import pino, { type Logger } from 'pino'
 import {
   createEmbeddedAuthorizer,
   type EmbeddedAuthorizer,
@@ -49,6 +49,8 @@ export interface UnderTest {
   readonly resolvers?: readonly CredentialResolver[]
   /** Stands before the engine at the edge. */
   readonly authorizer?: Authorizer
+  /** Hears what the edge logs; nobody by default. */
+  readonly log?: Logger
 }
 
 /** An answer as it came over the socket. */
@@ -61,6 +63,8 @@ export interface Answer {
 
 /** The real edge, authorizer, unit of work and datastore around some surfaces, on loopback, at a frozen time. */
 export interface ControlPlane extends ControlPlaneParts {
+  /** Where it listens, for requests that `call` cannot make. */
+  readonly url: string
   readonly db: Db
   readonly callers: KnownCallers
   /** The time; set it to move it. */
@@ -105,7 +109,7 @@ export async function startControlPlane(
   const secrets = createSecretStore(ring)
   const signer = await openSigner({ datastore, secrets, clock })
   const parts = { datastore, ids, clock, feed, authorizer, unitOfWork, keyring, secrets, signer }
-  const { surfaces, resolvers = [], authorizer: asked = authorizer } = make(parts)
+  const { surfaces, resolvers = [], authorizer: asked = authorizer, log = pino({ level: 'silent' }) } = make(parts)
   const callers = knownCallers()
   const audited: AuditEntry[] = []
   const app = createApp({
@@ -117,7 +121,7 @@ export async function startControlPlane(
     keyring,
     clock,
     ids,
-    log: pino({ level: 'silent' }),
+    log,
     trustedProxies: [],
     allowedOrigins: [],
   })
@@ -126,6 +130,7 @@ export async function startControlPlane(
   const port = await app.listen({ host: '127.0.0.1', port: 0 })
   return {
     ...parts,
+    url: `http://127.0.0.1:${port}`,
     db: datastore.pool('interactive'),
     callers,
     clock,
