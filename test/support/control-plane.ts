@@ -13,6 +13,7 @@ import { openSigner } from '../../src/server/adapters/sealed-signer/open-signer.
 import { createUuidV7 } from '../../src/server/adapters/system/uuid-v7.ts'
 import { createApp } from '../../src/server/http/app.ts'
 import type { AuditQueue } from '../../src/server/http/audit-queue.ts'
+import type { CsrfTokens } from '../../src/server/http/csrf.ts'
 import type { MountedSurface } from '../../src/server/http/request-context.ts'
 import type { Authorizer } from '../../src/server/ports/authorizer.ts'
 import type { ChangeFeed } from '../../src/server/ports/change-feed.ts'
@@ -43,6 +44,8 @@ export interface UnderTest {
   readonly resolvers?: readonly CredentialResolver[]
   /** Stands before the engine at the edge. */
   readonly authorizer?: Authorizer
+  /** Anti-forgery tokens of the sessions among those credentials. */
+  readonly csrfTokens?: CsrfTokens
 }
 
 /** An answer as it came over the socket. */
@@ -56,6 +59,8 @@ export interface Answer {
 /** The real edge, authorizer, unit of work and datastore around some surfaces, on loopback, at a frozen time. */
 export interface ControlPlane extends ControlPlaneParts {
   readonly db: Db
+  /** Where the edge listens. */
+  readonly url: string
   readonly callers: KnownCallers
   /** The time; set it to move it. */
   readonly clock: Clock & { nowMs: number }
@@ -93,7 +98,7 @@ export async function startControlPlane(
   const secrets = createSecretStore(ring)
   const signer = await openSigner({ datastore, secrets, clock })
   const parts = { datastore, ids, clock, feed, authorizer, unitOfWork, keyring, secrets, signer }
-  const { surfaces, resolvers = [], authorizer: asked = authorizer } = make(parts)
+  const { surfaces, resolvers = [], authorizer: asked = authorizer, csrfTokens } = make(parts)
   const callers = knownCallers()
   const audited: AuditEntry[] = []
   const app = createApp({
@@ -106,6 +111,7 @@ export async function startControlPlane(
     clock,
     ids,
     log: pino({ level: 'silent' }),
+    csrfTokens,
     trustedProxies: [],
     allowedOrigins: [],
   })
@@ -114,6 +120,7 @@ export async function startControlPlane(
   return {
     ...parts,
     db: datastore.pool('interactive'),
+    url: `http://127.0.0.1:${port}`,
     callers,
     clock,
     audited,
