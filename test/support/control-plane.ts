@@ -14,6 +14,7 @@ import { createUuidV7 } from '../../src/server/adapters/system/uuid-v7.ts'
 import { createApp } from '../../src/server/http/app.ts'
 import type { AuditQueue } from '../../src/server/http/audit-queue.ts'
 import type { CsrfTokens } from '../../src/server/http/csrf.ts'
+import type { Page } from '../../src/server/http/pages.ts'
 import type { MountedSurface } from '../../src/server/http/request-context.ts'
 import type { Authorizer } from '../../src/server/ports/authorizer.ts'
 import type { ChangeFeed } from '../../src/server/ports/change-feed.ts'
@@ -46,6 +47,9 @@ export interface UnderTest {
   readonly authorizer?: Authorizer
   /** Anti-forgery tokens of the sessions among those credentials. */
   readonly csrfTokens?: CsrfTokens
+  readonly pages?: readonly Page[]
+  /** Where the edge listens on loopback, and then an origin that changes may come from. Any free port when absent. */
+  readonly port?: number
 }
 
 /** An answer as it came over the socket. */
@@ -98,7 +102,7 @@ export async function startControlPlane(
   const secrets = createSecretStore(ring)
   const signer = await openSigner({ datastore, secrets, clock })
   const parts = { datastore, ids, clock, feed, authorizer, unitOfWork, keyring, secrets, signer }
-  const { surfaces, resolvers = [], authorizer: asked = authorizer, csrfTokens } = make(parts)
+  const { surfaces, resolvers = [], authorizer: asked = authorizer, csrfTokens, pages, port: chosen = 0 } = make(parts)
   const callers = knownCallers()
   const audited: AuditEntry[] = []
   const app = createApp({
@@ -112,11 +116,12 @@ export async function startControlPlane(
     ids,
     log: pino({ level: 'silent' }),
     csrfTokens,
+    pages,
     trustedProxies: [],
-    allowedOrigins: [],
+    allowedOrigins: chosen === 0 ? [] : [`http://127.0.0.1:${chosen}`],
   })
   await feed.start()
-  const port = await app.listen({ host: '127.0.0.1', port: 0 })
+  const port = await app.listen({ host: '127.0.0.1', port: chosen })
   return {
     ...parts,
     db: datastore.pool('interactive'),

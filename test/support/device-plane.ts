@@ -1,5 +1,8 @@
+import { createDevicePages } from '../../src/server/device-flow/pages.ts'
 import { createDeviceFlow } from '../../src/server/device-flow/service.ts'
+import type { StartSignIn } from '../../src/server/device-flow/signed-out.ts'
 import { createWrongCodes } from '../../src/server/device-flow/wrong-codes.ts'
+import type { Page } from '../../src/server/http/pages.ts'
 import { mounted } from '../../src/server/http/request-context.ts'
 import type { IdpBinding } from '../../src/server/ports/idp-bindings.ts'
 import type { MintGrantedToken } from '../../src/server/ports/token-minting.ts'
@@ -49,8 +52,19 @@ export interface DevicePlane extends Tenancy {
 
 const BASE_URL = 'https://mesh.example'
 
+/** What a test of the pages brings. */
+export interface DevicePlaneOptions {
+  /** Where the edge listens, so that browsers may post forms; any free port when absent. */
+  readonly port?: number
+  readonly baseUrl?: string
+  readonly startSignIn?: StartSignIn
+  /** Beside those under test. */
+  readonly pages?: (browser: BrowserSessions) => readonly Page[]
+}
+
 /** Starts it; the binding is a row, since device sign-ins refer to it. */
-export async function startDevicePlane(store: TestStore): Promise<DevicePlane> {
+export async function startDevicePlane(store: TestStore, options: DevicePlaneOptions = {}): Promise<DevicePlane> {
+  const { port, baseUrl = BASE_URL, startSignIn, pages = () => [] } = options
   let sessions: BrowserSessions | undefined
   let place: { readonly domainId: string; readonly binding: IdpBinding } | undefined
   const tenancy = await startTenancy(store, (parts) => {
@@ -62,7 +76,7 @@ export async function startDevicePlane(store: TestStore): Promise<DevicePlane> {
       },
     }
     const wrongCodes = createWrongCodes()
-    const flow = { ...parts, bindings, wrongCodes, mintToken: minting(parts), requireScopes, baseUrl: BASE_URL }
+    const flow = { ...parts, bindings, wrongCodes, mintToken: minting(parts), requireScopes, baseUrl }
     const mint = createMint({ ...parts, env: 'test' })
     const lastUsed = createLastUsed({ datastore: parts.datastore, onFailure: () => undefined })
     return {
@@ -72,6 +86,8 @@ export async function startDevicePlane(store: TestStore): Promise<DevicePlane> {
       ],
       resolvers: [createApiTokenResolver({ ...parts, changeFeed: parts.feed, lastUsed }), browser.resolver],
       csrfTokens: browser.sessions.csrfToken,
+      pages: [...createDevicePages({ ...flow, sessions: browser.sessions, startSignIn }), ...pages(browser)],
+      ...(port !== undefined && { port }),
     }
   })
   place = { domainId: tenancy.home, binding: await addBinding(tenancy, tenancy.home) }

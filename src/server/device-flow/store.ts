@@ -165,3 +165,9 @@ export async function onlyDomain(db: Db): Promise<string | undefined> {
 export async function domainBySlug(db: Db, slug: string): Promise<string | undefined> {
   return (await db.selectFrom('domains').select('id').where('slug', '=', slug).executeTakeFirst())?.id
 }
+
+/** What people call the Domain. */
+export async function domainName(db: Db, id: string): Promise<string> {
+  const row = await db.selectFrom('domains').select('display_name').where('id', '=', id).executeTakeFirst()
+  return row?.display_name ?? ''
+}
