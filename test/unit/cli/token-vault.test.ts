@@ -13,13 +13,18 @@ import { startStub, type StubAnswer, type StubServer } from '../../support/stub-
 const URL_ONE = 'https://one.example'
 
 /** A keyring in memory; `away` makes it fail like one that is locked. */
-function memoryVault(): TokenVault & { readonly kept: Map<string, string>; away: boolean } {
+interface MemoryVault extends TokenVault {
+  readonly kept: Map<string, string>
+  away: boolean
+}
+
+function memoryVault(): MemoryVault {
   const kept = new Map<string, string>()
   const answer = async <T>(value: T): Promise<T> => {
     if (vault.away) throw new Error('locked')
     return value
   }
-  const vault = {
+  const vault: MemoryVault = {
     kept,
     away: false,
     works: async () => !vault.away,
