@@ -14,6 +14,8 @@ import { openSigner } from '../../src/server/adapters/sealed-signer/open-signer.
 import { createUuidV7 } from '../../src/server/adapters/system/uuid-v7.ts'
 import { createApp } from '../../src/server/http/app.ts'
 import type { AuditQueue } from '../../src/server/http/audit-queue.ts'
+import type { CsrfTokens } from '../../src/server/http/csrf.ts'
+import type { Page } from '../../src/server/http/pages.ts'
 import type { MountedSurface } from '../../src/server/http/request-context.ts'
 import type { Authorizer } from '../../src/server/ports/authorizer.ts'
 import type { ChangeFeed } from '../../src/server/ports/change-feed.ts'
@@ -51,6 +53,11 @@ export interface UnderTest {
   readonly authorizer?: Authorizer
   /** Hears what the edge logs; nobody by default. */
   readonly log?: Logger
+  /** Anti-forgery tokens of the sessions among those credentials. */
+  readonly csrfTokens?: CsrfTokens
+  readonly pages?: readonly Page[]
+  /** Where the edge listens on loopback, and then an origin that changes may come from. Any free port when absent. */
+  readonly port?: number
 }
 
 /** An answer as it came over the socket. */
@@ -109,7 +116,9 @@ export async function startControlPlane(
   const secrets = createSecretStore(ring)
   const signer = await openSigner({ datastore, secrets, clock })
   const parts = { datastore, ids, clock, feed, authorizer, unitOfWork, keyring, secrets, signer }
-  const { surfaces, resolvers = [], authorizer: asked = authorizer, log = pino({ level: 'silent' }) } = make(parts)
+  const made = make(parts)
+  const { surfaces, resolvers = [], authorizer: asked = authorizer, log = pino({ level: 'silent' }) } = made
+  const { csrfTokens, pages, port: chosen = 0 } = made
   const callers = knownCallers()
   const audited: AuditEntry[] = []
   const app = createApp({
@@ -122,12 +131,14 @@ export async function startControlPlane(
     clock,
     ids,
     log,
+    csrfTokens,
+    pages,
     trustedProxies: [],
-    allowedOrigins: [],
+    allowedOrigins: chosen === 0 ? [] : [`http://127.0.0.1:${chosen}`],
   })
   await feed.start()
   await spicedb?.prepare()
-  const port = await app.listen({ host: '127.0.0.1', port: 0 })
+  const port = await app.listen({ host: '127.0.0.1', port: chosen })
   return {
     ...parts,
     url: `http://127.0.0.1:${port}`,
