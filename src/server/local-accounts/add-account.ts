@@ -64,7 +64,9 @@ export async function unlessTaken<T>(write: Promise<T>): Promise<T> {
   try {
     return await write
   } catch (error) {
-    const isTaken = ['local_accounts_login_key', 'local_accounts_email_key'].some((name) => isUniqueViolation(error, name))
+    const isTaken = ['local_accounts_login_key', 'local_accounts_email_key'].some((name) =>
+      isUniqueViolation(error, name),
+    )
     throw isTaken ? problem('account_already_exists') : error
   }
 }

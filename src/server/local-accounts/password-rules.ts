@@ -60,8 +60,9 @@ const COMMON: ReadonlySet<string> = new Set([
 
 /** What is wrong with the password; undefined when it will do (NIST SP 800-63B §5.1.1.2). */
 export function weaknessOf(password: string, login: string): WeakPassword | undefined {
-  const characters = [...password.normalize('NFKC')]
-  const lower = characters.join('').toLowerCase()
+  const normalized = password.normalize('NFKC')
+  const characters = Array.from(normalized)
+  const lower = normalized.toLowerCase()
   const [name = login] = login.split('@')
   if (characters.length < LENGTH_MIN) return 'too short'
   if (characters.length > LENGTH_MAX) return 'too long'

@@ -64,7 +64,11 @@ export function createLocalSignIn(deps: LocalSignInDeps): LocalSignIn {
   }
 
   /** A change of one's own account, audited; `work` says whether there was anything to change. */
-  async function change(id: string, relation: Relation, work: (change: Change, own: store.AccountRecord) => Promise<boolean>) {
+  async function change(
+    id: string,
+    relation: Relation,
+    work: (change: Change, own: store.AccountRecord) => Promise<boolean>,
+  ) {
     let entry: AuditEntry | undefined
     const correlationId = deps.ids.next()
     return deps.unitOfWork.run({ pool: 'interactive', correlationId, audit: () => entry }, async (tx) => {

@@ -49,15 +49,24 @@ export interface LocalSignIn {
     readonly sourceAddress: string
   }): Promise<LocalAccount | 'refused' | 'busy'>
   /** Sets a new password; says what is wrong with it where it was not taken. */
-  changePassword(change: { readonly accountId: string; readonly password: string }): Promise<WeakPassword | 'busy' | undefined>
+  changePassword(change: {
+    readonly accountId: string
+    readonly password: string
+  }): Promise<WeakPassword | 'busy' | undefined>
   /** Tells whether the code of the authenticator app is good; each is good once (RFC 6238 §5.2). */
-  tryCode(guess: { readonly accountId: string; readonly code: string; readonly sourceAddress: string }): Promise<boolean>
+  tryCode(guess: {
+    readonly accountId: string
+    readonly code: string
+    readonly sourceAddress: string
+  }): Promise<boolean>
   /** A new shared secret, and the address that authenticator apps read it from. Nothing is stored. */
   draftTotp(account: LocalAccount): Promise<{ readonly secret: string; readonly address: string }>
   /** Stores the secret once its first code proves that the app has it. */
   enrolTotp(draft: { readonly accountId: string; readonly secret: string; readonly code: string }): Promise<boolean>
   /** Whose passkey that is. */
-  findPasskey(credentialId: string): Promise<{ readonly account: LocalAccount; readonly passkey: LocalPasskey } | undefined>
+  findPasskey(
+    credentialId: string,
+  ): Promise<{ readonly account: LocalAccount; readonly passkey: LocalPasskey } | undefined>
   /** Notes a use; false when the counter did not move on, which a copied key would show (WebAuthn Level 3 §6.1.1). */
   usePasskey(use: { readonly credentialId: string; readonly counter: number }): Promise<boolean>
   /** False when that passkey is known or the account has as many as it may have. */
