@@ -9,6 +9,7 @@ import { readRenderer } from './docs-renderer.ts'
 import { createDomains } from './domains/service.ts'
 import { createGrants } from './grants/service.ts'
 import { createGroups } from './groups/service.ts'
+import type { ForeignRoutes, Page } from './http/pages.ts'
 import { mounted, type Handlers, type MountedSurface } from './http/request-context.ts'
 import { createIdentities } from './identities/service.ts'
 import { createInvitations } from './invitations/service.ts'
@@ -35,6 +36,10 @@ export interface Services {
   readonly surfaces: readonly MountedSurface[]
   /** In the order in which they are tried. */
   readonly resolvers: readonly CredentialResolver[]
+  /** Pages for people, beside the operations. */
+  readonly pages: readonly Page[]
+  /** Paths that other libraries serve by themselves. */
+  readonly foreignRoutes: readonly ForeignRoutes[]
   /** Answers what waits for a batch; later calls of that kind are refused. */
   drain(): Promise<void>
   /** Writes what was gathered. */
@@ -87,6 +92,8 @@ export function createServices(
       createApiTokenResolver({ ...deps, lastUsed, staleMs }),
       createJoinTokenResolver(deps),
     ],
+    pages: [],
+    foreignRoutes: [],
     drain: () => nodes.drain(),
     flush: async () => void (await Promise.all([lastUsed.flush(), recoveries.settled()])),
   }

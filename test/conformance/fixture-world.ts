@@ -55,7 +55,11 @@ export const fixtureScenarios: Scenarios<FixtureWorld, Fixture['fixture']> & Sce
     PostTransfer: () => ({ input: { body: { project_id: PROJECT, reason: 'because' } }, ...admin }),
     PutNodeNote: () => ({ input: { id: NODE, body: { note: 'x' } }, as: 'nsk_own', lesser: 'nsk_other' }),
     GetNodeNote: () => ({ input: { id: NODE }, ...admin, also: [{ as: 'nsk_own', lesser: 'nsk_other' }] }),
-    PostForm: () => ({ input: { body: { grant_type: 'x' } }, as: 'psk_nobody', also: [{ as: 'ses_admin' }] }),
+    PostForm: () => ({
+      input: { body: { grant_type: 'x' } },
+      as: 'psk_nobody',
+      also: [{ as: 'service_session=ses_admin' }],
+    }),
     GetOldThing: () => ({ input: {}, ...admin }),
     PostSteppedUp: () => ({ input: {}, as: 'psk_nobody' }),
     GetOpenapi: () => ({ input: {}, as: 'psk_nobody', also: [{ as: 'nsk_own' }] }),

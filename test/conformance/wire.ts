@@ -74,14 +74,18 @@ function plain(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** The same request with a credential and a correlation id. */
+/** The same request with a credential (a text that begins as a session's cookie does goes as one) and a correlation id. */
 export function signed(wire: WireRequest, credential: string | undefined, correlationId?: string): WireRequest {
   return {
     ...wire,
     headers: {
       ...wire.headers,
-      ...(credential !== undefined && { authorization: `Bearer ${credential}` }),
+      ...(credential !== undefined && fieldOf(credential)),
       ...(correlationId !== undefined && { 'x-correlation-id': correlationId }),
     },
   }
+}
+
+function fieldOf(credential: string): OutgoingHttpHeaders {
+  return credential.startsWith('service_session=') ? { cookie: credential } : { authorization: `Bearer ${credential}` }
 }

@@ -50,6 +50,7 @@ const KINDS = { psk: 'api-token', ses: 'session', nsk: 'nsk' } as const
 /** Resolvers of fixed credentials. Those that end in `_slow` resolve later, `psk_down` not at all. */
 export const fixtureResolvers: readonly CredentialResolver[] = Object.entries(KINDS).map(([prefix, kind]) => ({
   kind,
+  ...(kind === 'session' && { cookie: 'service_session' }),
   recognizes: (text) => text.startsWith(`${prefix}_`),
   resolve(text) {
     if (text === 'psk_down') throw problem('datastore_unavailable', { retry_after_seconds: 2 })

@@ -41,6 +41,8 @@ interface FailedRequest {
 export interface RateLimits {
   /** Counts a call of an operation that counts by address. @throws RateLimited when too many came from there. */
   takeAddress(plan: OperationPlan, sourceAddress: string, nowMs: number): void
+  /** Counts a visit of a page that counts by address. @throws RateLimited when too many came from there. */
+  takeVisit(sourceAddress: string, nowMs: number): void
   /** Counts a call of a known caller. @throws RateLimited when that caller has called too often. */
   take(plan: OperationPlan, caller: Caller, nowMs: number): void
   /** Counts a credential that did not resolve against its address. The answer where too many came from there; else undefined. */
@@ -77,6 +79,9 @@ export function createRateLimits(rates: Rates): RateLimits {
   return {
     takeAddress({ operation }, sourceAddress, nowMs) {
       if (operation.perAddress === true) signIn.take(networkOf(sourceAddress), nowMs)
+    },
+    takeVisit(sourceAddress, nowMs) {
+      signIn.take(networkOf(sourceAddress), nowMs)
     },
     take({ limitClasses }, caller, nowMs) {
       const limitClass = limitClasses[caller.credential.kind]
