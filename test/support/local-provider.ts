@@ -1,8 +1,8 @@
-import Fastify from 'fastify'
+import { createServer as createHttpServer, type Server } from 'node:http'
 import { createServer, type AddressInfo } from 'node:net'
 import pino from 'pino'
 import { bindProvider } from '../../src/server/adapters/bundled-provider/binding.ts'
-import { mountProvider } from '../../src/server/adapters/bundled-provider/mount-provider.ts'
+import { createBundledProvider } from '../../src/server/adapters/bundled-provider/bundled-provider.ts'
 import { addAccount } from '../../src/server/local-accounts/add-account.ts'
 import { createPasswordHashing } from '../../src/server/local-accounts/password-hash.ts'
 import { createLocalAccounts } from '../../src/server/local-accounts/service.ts'
@@ -51,7 +51,7 @@ export async function startLocalProvider(store: TestStore, host = '127.0.0.1'): 
   await tenancy.change(({ db }) => bindProvider(db, baseUrl, { ids: tenancy.ids, at: new Date(tenancy.clock.nowMs) }))
   const onRefused = (entry: AuditEntry): void => void refused.push(entry)
   const signIn = createLocalSignIn({ ...tenancy, sessions, hashing, onRefused })
-  let fastify = await listen(tenancy, { baseUrl, port, signIn })
+  let server = await listen(tenancy, { baseUrl, port, signIn })
   return {
     tenancy,
     signIn,
@@ -69,11 +69,11 @@ export async function startLocalProvider(store: TestStore, host = '127.0.0.1'): 
       return { id, userId }
     },
     async restart() {
-      await fastify.close()
-      fastify = await listen(tenancy, { baseUrl, port, signIn })
+      await close(server)
+      server = await listen(tenancy, { baseUrl, port, signIn })
     },
     async stop() {
-      await fastify.close()
+      await close(server)
       await tenancy.stop()
     },
   }
@@ -86,8 +86,7 @@ interface Listening {
 }
 
 async function listen(parts: ControlPlaneParts, { baseUrl, port, signIn }: Listening) {
-  const fastify = Fastify({ forceCloseConnections: true })
-  mountProvider(fastify, {
+  const { handle } = createBundledProvider({
     ...parts,
     baseUrl,
     signIn,
@@ -97,8 +96,14 @@ async function listen(parts: ControlPlaneParts, { baseUrl, port, signIn }: Liste
     clientAddress: () => '192.0.2.1',
     takeAddress: () => 0,
   })
-  await fastify.listen({ host: '127.0.0.1', port })
-  return fastify
+  const server = createHttpServer(handle)
+  await new Promise<void>((resolve) => void server.listen(port, '127.0.0.1', resolve))
+  return server
+}
+
+async function close(server: Server): Promise<void> {
+  server.closeAllConnections()
+  await new Promise((resolve) => void server.close(resolve))
 }
 
 async function freePort(): Promise<number> {

@@ -124,7 +124,7 @@ function problemOf({ problem }: StepView): Html | undefined {
 function form({ action, csrf }: StepView, step: string): Html {
   return html`<form method="post" action="${action}">
     <input type="hidden" name="csrf" value="${csrf}" /><input type="hidden" name="step" value="${step}" />
-  `
+   `
 }
 
 /** Hidden until the script finds that the browser knows passkeys. */

@@ -1,11 +1,10 @@
-import type { FastifyInstance } from 'fastify'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { FORM_BYTES_MAX } from './form.ts'
 import type { AnswerRequest, ProviderDeps } from './provider.ts'
 import { quietNotices } from './quiet-notices.ts'
 import { MOUNT_PATH } from './relying-party.ts'
 
-export interface MountedProviderDeps extends ProviderDeps {
+export interface BundledProviderDeps extends ProviderDeps {
   /** Takes one from what an address may do; answers 0, or in how many ms it may go on. */
   readonly takeAddress: (address: string) => number
 }
@@ -13,25 +12,16 @@ export interface MountedProviderDeps extends ProviderDeps {
 /** What costs a hash or leaves something in the datastore. Tokens are asked for by the server itself. */
 const LIMITED = /^(?:GET|POST) \/idp\/auth(?:\?|$)|^POST \/idp\/interaction\//
 
-/**
- * Serves the provider beside the API, from a scope of its own: bodies are left to it, and within their bound. Nothing of
- * it is loaded before the first request for it.
- */
-export function mountProvider(fastify: FastifyInstance, deps: MountedProviderDeps): void {
-  const open = createLazy(() => openLate(deps))
-  void fastify.register((scope, _options, done) => {
-    scope.removeAllContentTypeParsers()
-    scope.addContentTypeParser('*', (_request, _payload, parsed) => parsed(null))
-    scope.route({
-      method: ['GET', 'POST', 'HEAD', 'OPTIONS'],
-      url: `${MOUNT_PATH}/*`,
-      handler(request, reply) {
-        reply.hijack()
-        void answer(request.raw, reply.raw, { ...deps, open })
-      },
-    })
-    done()
-  })
+/** What the provider serves, from the first byte of a body to the last of an answer. */
+export interface BundledProvider {
+  readonly prefix: '/idp'
+  readonly handle: (request: IncomingMessage, response: ServerResponse) => void
+}
+
+/** Serves the provider beside the API. Nothing of it is loaded before the first request for it. */
+export function createBundledProvider(deps: BundledProviderDeps): BundledProvider {
+  const answering = { ...deps, open: createLazy(() => openLate(deps)) }
+  return { prefix: MOUNT_PATH, handle: (request, response) => void answer(request, response, answering) }
 }
 
 async function openLate(deps: ProviderDeps): Promise<AnswerRequest> {
@@ -52,7 +42,7 @@ function createLazy<T>(open: () => Promise<T>): () => Promise<T> {
   }
 }
 
-interface Answering extends MountedProviderDeps {
+interface Answering extends BundledProviderDeps {
   readonly open: () => Promise<AnswerRequest>
 }
 
