@@ -144,6 +144,7 @@ create table local_accounts (
   failed_count integer not null default 0,
   locked_until timestamptz,
   disabled_at timestamptz,
+  signed_out_at timestamptz,
   last_sign_in_at timestamptz,
   created_at timestamptz not null,
   updated_at timestamptz not null
