@@ -1,12 +1,17 @@
+import { generateKeyPairSync } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createBindingDirectory } from '../../src/server/idp-bindings/directory.ts'
 import type { IdpBindings, WhereToSignIn } from '../../src/server/ports/idp-bindings.ts'
-import { bindingSurface, type BindingWatch } from '../support/bindings.ts'
+import { bindingSurface, CALLBACK_URL, type BindingWatch } from '../support/bindings.ts'
 import type { Answer } from '../support/control-plane.ts'
+import { DISCOVERY, discoveryOf, startStubIssuer } from '../support/stub-issuer.ts'
 import { STORES } from '../support/stores.ts'
 import { startTenancy, type Tenancy } from '../support/tenancy.ts'
 
 const NOWHERE = '01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4b'
+
+const RSA_KEY = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey.export({ format: 'jwk' })
 
 const GOOGLE = {
   alias: 'google',
@@ -395,6 +400,60 @@ describe.each(STORES)('Identity provider bindings on the $name store', (store) =
         expect(await tenancy.audit(answer)).toMatchObject({ relation: 'idp_binding.delete', outcome: 'granted' })
         expect(codeOf(await tenancy.call(admin, `DELETE /v1/admin/idp/${id}`))).toEqual([404, 'idp_binding_not_found'])
         expect(await bindings.find(tenancy.db, id)).toBeUndefined()
+      })
+    })
+
+    describe('PostAdminIdPTest', () => {
+      it('walks a sign-in with the stored secret, says which step fails, and audits it', async () => {
+        const idp = await startStubIssuer()
+        const seen: string[] = []
+        idp.on(DISCOVERY, discoveryOf(idp.url))
+        idp.on('/keys', { keys: [RSA_KEY] })
+        idp.on('/authorize', (_request: unknown, response: ServerResponse) => {
+          response.writeHead(302, { location: `${CALLBACK_URL}?error=login_required` }).end()
+        })
+        idp.on('/token', (request: IncomingMessage, response: ServerResponse) => {
+          seen.push(Buffer.from(String(request.headers.authorization).slice(6), 'base64').toString())
+          response.writeHead(401).end(JSON.stringify({ error: 'invalid_client' }))
+        })
+        const id = await made({ issuer: idp.url, allow_private_network: true }, tenancy.root)
+        const answer = await tenancy.call(admin, `POST /v1/admin/idp/${id}/test`)
+        await idp.stop()
+        expect(answer.status).toBe(200)
+        expect(answer.body['passed']).toBe(false)
+        const steps = answer.body['steps'] as { step: string; outcome: string }[]
+        expect(steps.map(({ step, outcome }) => `${step} ${outcome}`)).toEqual([
+          'discovery passed',
+          'endpoints passed',
+          'keys passed',
+          'algorithms passed',
+          'authorization passed',
+          'client failed',
+        ])
+        expect(seen).toEqual(['client:hunter2'])
+        expect(JSON.stringify(answer.body)).not.toContain('hunter2')
+        expect(await tenancy.audit(answer)).toMatchObject({
+          relation: 'idp_binding.test',
+          object: `idp_binding:${id}`,
+          outcome: 'granted',
+          domainId,
+        })
+      })
+
+      it('connects to nothing that is not public', async () => {
+        const idp = await startStubIssuer()
+        const id = await made({ issuer: idp.url.replace('http:', 'https:') })
+        const answer = await tenancy.call(admin, `POST /v1/admin/idp/${id}/test`)
+        expect(answer.body['steps']).toMatchObject([
+          { step: 'discovery', outcome: 'failed', says: '127.0.0.1 is not at a public address' },
+          { outcome: 'skipped' },
+          { outcome: 'skipped' },
+          { outcome: 'skipped' },
+          { outcome: 'skipped' },
+          { outcome: 'skipped' },
+        ])
+        expect(idp.connections()).toBe(0)
+        await idp.stop()
       })
     })
 
