@@ -2,6 +2,8 @@ import type { Logger } from 'pino'
 import { contract } from '../shared/contract/index.ts'
 import type { Surface } from '../shared/contract/operation.ts'
 import { problem } from '../shared/problems.ts'
+import { createIssuers } from './adapters/oidc-issuers/issuers.ts'
+import { createOutgoingFetch } from './adapters/outgoing-fetch/outgoing-fetch.ts'
 import { storedSubjects } from './adapters/stored-subjects/stored-subjects.ts'
 import { createAudit } from './audit/service.ts'
 import { createAuthz } from './authz/service.ts'
@@ -14,6 +16,7 @@ import type { CsrfTokens } from './http/csrf.ts'
 import { createLastUses } from './http/last-uses.ts'
 import type { ForeignRoutes, Page } from './http/pages.ts'
 import { mounted, type Handlers, type MountedSurface } from './http/request-context.ts'
+import { createIdpBindings } from './idp-bindings/service.ts'
 import { createIdentities } from './identities/service.ts'
 import { createInvitations } from './invitations/service.ts'
 import { createJoinTokenResolver } from './join-tokens/join-token-resolver.ts'
@@ -55,11 +58,16 @@ export interface Services {
   flush(): Promise<void>
 }
 
+export interface ServicesOptions {
+  readonly env: string
+  readonly log: Logger
+  readonly staleMs: number
+  /** How people and identity providers reach this server; no slash at its end. */
+  readonly baseUrl: string
+}
+
 /** Makes the services over the backend. Subscribes their caches to the change feed, which must not run yet. */
-export function createServices(
-  backend: Backend,
-  { env, log, staleMs }: { readonly env: string; readonly log: Logger; readonly staleMs: number },
-): Services {
+export function createServices(backend: Backend, { env, log, staleMs, baseUrl }: ServicesOptions): Services {
   const deps = { ...backend, env, subjects: storedSubjects, changeFeed: backend.feed }
   const admission = createAdmission({ ...deps, validateTuple: backend.engine.rules.validateTuple })
   const tokenUses = createLastUses({
@@ -76,6 +84,8 @@ export function createServices(
     ...backend,
     onFailure: (error) => log.warn({ err: error }, 'nodes that are healthy again could not be announced'),
   })
+  const newIssuers = () => createIssuers({ fetch: createOutgoingFetch(), clock: backend.clock })
+  const signingIn = { issuers: newIssuers(), newIssuers, callbackUrl: `${baseUrl}/v1/auth/callback` }
   const nodes = createNodes({ ...deps, onBack: (nodeIds) => recoveries.add(nodeIds) })
   return {
     surfaces: mountedAll({
@@ -86,7 +96,7 @@ export function createServices(
       signIn: { ...NO_SIGN_IN, ...createSessionOperations(deps) },
       deviceFlow: undefined,
       serviceToken: undefined,
-      idpBindings: undefined,
+      idpBindings: createIdpBindings({ ...deps, ...signingIn, sessions }),
       invitations: createInvitations(deps),
       localAccounts: undefined,
       identities: createIdentities(deps),
