@@ -6,7 +6,7 @@ import type { IssuerMetadata, Issuers } from '../ports/issuers.ts'
 import type { Attempt, SignInSecrets } from './attempt.ts'
 import { verifyIdToken } from './id-token.ts'
 import { idpProblem } from './idp-failure.ts'
-import type { Claims } from './person.ts'
+import { isWhole, joinedClaims, type Claims } from './person.ts'
 import { CLOCK_TOLERANCE_SECONDS } from './strength.ts'
 
 export interface RelyingPartyDeps {
@@ -75,9 +75,8 @@ export function createRelyingParty({ datastore, bindings, issuers, baseUrl }: Re
       idTokenExpected: true,
     })
     const claims = await verifyIdToken(tokens.id_token ?? '', { binding, issuers, nowMs })
-    return isWhole(binding, claims) || !hasUserInfo(config)
-      ? claims
-      : { ...(await oidc.fetchUserInfo(config, tokens.access_token, String(claims['sub']))), ...claims }
+    if (isWhole(binding, claims) || !hasUserInfo(config)) return claims
+    return joinedClaims(binding, claims, await oidc.fetchUserInfo(config, tokens.access_token, String(claims['sub'])))
   }
 
   return {
@@ -108,13 +107,15 @@ async function translated<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The client secret goes into the header unless the issuer takes it in the body alone (OpenID Connect Core §9). */
+/**
+ * The client secret goes into the body where the issuer takes it there, else into the header (OpenID Connect Core §9): not
+ * every issuer undoes the encoding that RFC 6749 §2.3.1 wants in the header.
+ */
 function authenticationOf(metadata: IssuerMetadata, secret: string | undefined): oidc.ClientAuth {
   if (secret === undefined) return oidc.None()
   const methods = metadata['token_endpoint_auth_methods_supported']
-  const isBodyOnly =
-    Array.isArray(methods) && methods.includes('client_secret_post') && !methods.includes('client_secret_basic')
-  return isBodyOnly ? oidc.ClientSecretPost(secret) : oidc.ClientSecretBasic(secret)
+  const takesBody = Array.isArray(methods) && methods.includes('client_secret_post')
+  return takesBody ? oidc.ClientSecretPost(secret) : oidc.ClientSecretBasic(secret)
 }
 
 /** Many issuers tell of groups only where the scope of that name is asked for; some refuse scopes that they do not know. */
@@ -130,11 +131,6 @@ function answerUrl(redirectUri: string, { state, code, iss, error }: CallbackAns
     if (value !== undefined) url.searchParams.set(name, value)
   }
   return url
-}
-
-/** Whether the ID token says everything that the binding reads; the rest may be had from userinfo. */
-function isWhole({ claims: names }: IdpBinding, claims: Claims): boolean {
-  return Object.values(names).every((name) => name === null || claims[name] !== undefined)
 }
 
 function hasUserInfo(config: oidc.Configuration): boolean {
