@@ -55,6 +55,8 @@ export interface Answer {
 
 /** The real edge, authorizer, unit of work and datastore around some surfaces, on loopback, at a frozen time. */
 export interface ControlPlane extends ControlPlaneParts {
+  /** Origin that it listens at. */
+  readonly url: string
   readonly db: Db
   readonly callers: KnownCallers
   /** The time; set it to move it. */
@@ -113,6 +115,7 @@ export async function startControlPlane(
   const port = await app.listen({ host: '127.0.0.1', port: 0 })
   return {
     ...parts,
+    url: `http://127.0.0.1:${port}`,
     db: datastore.pool('interactive'),
     callers,
     clock,
