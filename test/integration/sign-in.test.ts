@@ -2,6 +2,7 @@ import { createHash, createPublicKey } from 'node:crypto'
 import { sql } from 'kysely'
 import { generateKeyPair, SignJWT } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createSessions } from '../../src/server/sessions/sessions.ts'
 import type { IdpBinding } from '../../src/server/ports/idp-bindings.ts'
 import {
   BASE_URL,
@@ -166,7 +167,7 @@ describe.each(STORES)('Signing in on the $name store', (store) => {
         expect(browser.setCookies).toEqual([
           'service_signin=; Path=/v1/auth/callback; SameSite=Lax; HttpOnly; Max-Age=0',
           expect.stringMatching(/^service_session=[\w-]{43}; Path=\/v1\/; SameSite=Strict; HttpOnly$/),
-          `service_csrf=csrf-of-${session?.id}; Path=/v1/; SameSite=Strict`,
+          `service_csrf=${createSessions(world).csrfToken(session?.id ?? '')}; Path=/v1/; SameSite=Strict`,
         ])
       })
 
@@ -238,6 +239,14 @@ describe.each(STORES)('Signing in on the $name store', (store) => {
         expect(await sessions()).toMatchObject([
           { acr: 'urn:mfa', amr: ['pwd', 'otp'], auth_time: new Date(authTime * 1000) },
         ])
+      })
+
+      it('with a new session in place of the one that the browser had', async () => {
+        await browser.signIn(where())
+        const first = browser.cookies.get('service_session')
+        await browser.signIn(where())
+        expect(browser.cookies.get('service_session')).not.toBe(first)
+        expect(await sessions()).toHaveLength(1)
       })
 
       it('for a confidential client, which proves itself in the header, or in the body where the issuer takes that', async () => {

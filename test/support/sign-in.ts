@@ -1,4 +1,3 @@
-import { createHash, randomBytes } from 'node:crypto'
 import { createLocalJWKSet, type JSONWebKeySet } from 'jose'
 import { OAuth2Server } from 'oauth2-mock-server'
 import { createMirroredGroups } from '../../src/server/groups/mirrored-groups.ts'
@@ -9,7 +8,7 @@ import type { Datastore, Db } from '../../src/server/ports/datastore.ts'
 import type { IdpBinding, IdpBindings } from '../../src/server/ports/idp-bindings.ts'
 import type { IssuerMetadata, Issuers } from '../../src/server/ports/issuers.ts'
 import { OutgoingFetchError } from '../../src/server/ports/outgoing-fetch.ts'
-import { SESSION_ABSOLUTE_MS, type Sessions } from '../../src/server/ports/sessions.ts'
+import { createSessions } from '../../src/server/sessions/sessions.ts'
 import { createSignIn } from '../../src/server/sign-in/service.ts'
 import { invitations } from '../../src/shared/contract/invitations.ts'
 import { signIn } from '../../src/shared/contract/sign-in.ts'
@@ -99,7 +98,7 @@ function testIssuers(issuer: TestIssuer): Issuers {
     if (issuer.isDown) throw new OutgoingFetchError('unreachable', 'nothing answers there')
     const answer = await fetch(url, init)
     const forge = issuer.forgery.token
-    if (!String(url).endsWith('/token') || forge === undefined || !answer.ok) return answer
+    if (!new Request(url).url.endsWith('/token') || forge === undefined || !answer.ok) return answer
     const body = (await answer.json()) as { id_token: string }
     return Response.json({ ...body, id_token: await forge(body.id_token) })
   }
@@ -194,40 +193,6 @@ function testBindings(): TestBindings {
   }
 }
 
-/** Sessions as rows, no more. */
-function testSessions({ ids }: ControlPlaneParts): Sessions {
-  return {
-    async open({ db }, draft) {
-      const [id, cookie] = [ids.next(), randomBytes(32).toString('base64url')]
-      const at = new Date(draft.nowMs)
-      const expires_at = new Date(draft.nowMs + SESSION_ABSOLUTE_MS)
-      await db
-        .insertInto('sessions')
-        .values({
-          id,
-          fingerprint: createHash('sha256').update(cookie).digest(),
-          principal_id: draft.principalId,
-          domain_id: draft.domainId,
-          binding_id: draft.bindingId,
-          acr: draft.acr ?? null,
-          amr: JSON.stringify(draft.amr),
-          auth_time: new Date(draft.authTimeMs),
-          source_address: draft.sourceAddress,
-          user_agent: draft.userAgent,
-          created_at: at,
-          last_seen_at: at,
-          expires_at,
-        })
-        .execute()
-      return { id, cookie, expiresAtMs: expires_at.getTime() }
-    },
-    endAllOf: async () => 0,
-    endAllOfBinding: async () => 0,
-    find: async () => undefined,
-    csrfToken: (id) => `csrf-of-${id}`,
-  }
-}
-
 /** A control plane that people sign in to, with one issuer. */
 export interface SigningIn extends Tenancy {
   readonly issuer: TestIssuer
@@ -268,7 +233,7 @@ function signInSurface(parts: ControlPlaneParts, { issuer, bindings, baseUrl }: 
     bindings,
     issuers: testIssuers(issuer),
     users: createUsers(parts),
-    sessions: testSessions(parts),
+    sessions: createSessions(parts),
     invitations: createInvitationBook(),
     mirroredGroups: createMirroredGroups(),
     openMax: OPEN_MAX,

@@ -1,5 +1,5 @@
 import * as oidc from 'openid-client'
-import { Problem } from '../../shared/problems.ts'
+import { problem, Problem } from '../../shared/problems.ts'
 import type { Datastore } from '../ports/datastore.ts'
 import type { IdpBinding, IdpBindings } from '../ports/idp-bindings.ts'
 import type { IssuerMetadata, Issuers } from '../ports/issuers.ts'
@@ -58,7 +58,7 @@ export function createRelyingParty({ datastore, bindings, issuers, baseUrl }: Re
     const guarded = issuers.fetchFor(binding)
     config[oidc.customFetch] = (url, init) => guarded(url, { ...init, body: init.body ?? null })
     config.timeout = DEADLINE_SECONDS
-    if (binding.issuer.startsWith('http:')) oidc.allowInsecureRequests(config)
+    if (binding.allowPrivateNetwork || binding.isBundled) oidc.allowInsecureRequests(config)
     return config
   }
 
@@ -81,7 +81,7 @@ export function createRelyingParty({ datastore, bindings, issuers, baseUrl }: Re
 
   return {
     authorizationUrl: (binding, { state, nonce, codeVerifier, maxAgeSeconds }, nowMs) =>
-      translated(async () => {
+      translated(outage, async () => {
         const config = await configure(binding, nowMs)
         const url = oidc.buildAuthorizationUrl(config, {
           redirect_uri: redirectUri,
@@ -95,16 +95,22 @@ export function createRelyingParty({ datastore, bindings, issuers, baseUrl }: Re
         })
         return url.href
       }),
-    redeem: (binding, answer, at) => translated(() => exchange(binding, answer, at)),
+    redeem: (binding, answer, at) => translated(idpProblem, () => exchange(binding, answer, at)),
   }
 }
 
-async function translated<T>(work: () => Promise<T>): Promise<T> {
+async function translated<T>(translate: typeof idpProblem, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    throw error instanceof Problem ? error : (idpProblem(error) ?? error)
+    throw error instanceof Problem ? error : (translate(error) ?? error)
   }
+}
+
+/** Before anybody has answered there is nobody to refuse. */
+function outage(error: unknown): Problem | undefined {
+  const found = idpProblem(error)
+  return found && problem('idp_unavailable', {}, found.cause)
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Datastore } from '../ports/datastore.ts'
 import type { IdpBinding, IdpBindings } from '../ports/idp-bindings.ts'
 import type { Issuers } from '../ports/issuers.ts'
 import type { SecretStore } from '../ports/keyring.ts'
-import type { OpenedSession, Sessions } from '../ports/sessions.ts'
+import { SESSION_COOKIE, type OpenedSession, type Sessions } from '../ports/sessions.ts'
 import { arrive, type ArrivalDeps } from './arrival.ts'
 import { hashOf, newAttempt, openSecrets, sealSecrets, SIGN_IN_TTL_MS } from './attempt.ts'
 import { bindingCookie, clearedBindingCookie, sessionCookies, SIGN_IN_COOKIE } from './cookies.ts'
@@ -93,6 +93,7 @@ export function createSignIn(deps: SignInDeps): Pick<Handlers<typeof signIn>, 'P
         ...authenticationOf(claims, ctx.nowMs),
         sourceAddress: ctx.sourceAddress,
         userAgent: ctx.browser.userAgent,
+        replaces: ctx.browser.cookie(SESSION_COOKIE),
         nowMs: ctx.nowMs,
       })
       const subject = `user:${user.id}`
