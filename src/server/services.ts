@@ -11,6 +11,7 @@ import { createDomains } from './domains/service.ts'
 import { createGrants } from './grants/service.ts'
 import { createGroups } from './groups/service.ts'
 import type { CsrfTokens } from './http/csrf.ts'
+import { createHomePage } from './home-page/home-page.ts'
 import { createLastUses } from './http/last-uses.ts'
 import type { ForeignRoutes, Page } from './http/pages.ts'
 import { mounted, type Handlers, type MountedSurface } from './http/request-context.ts'
@@ -107,7 +108,7 @@ export function createServices(
       createSessionResolver({ ...deps, lastUses: sessionUses, staleMs }),
     ],
     csrfTokens: (sessionId) => sessions.csrfToken(sessionId),
-    pages: [],
+    pages: [createHomePage()],
     foreignRoutes: [],
     drain: () => nodes.drain(),
     flush: async () => void (await Promise.all([tokenUses.flush(), sessionUses.flush(), recoveries.settled()])),
