@@ -20,12 +20,14 @@ import { createLastUses, type LastUses } from '../../src/server/http/last-uses.t
 import { mounted } from '../../src/server/http/request-context.ts'
 import { addServiceIdentity, newServiceIdentity } from '../../src/server/identities/add-service-identity.ts'
 import { createIdentities } from '../../src/server/identities/service.ts'
+import { createUsers } from '../../src/server/identities/users.ts'
 import type { ChangeFeed } from '../../src/server/ports/change-feed.ts'
 import type { CredentialResolver } from '../../src/server/ports/credential-resolver.ts'
 import type { Datastore, Db } from '../../src/server/ports/datastore.ts'
 import type { Signer } from '../../src/server/ports/signer.ts'
 import type { SessionDraft, Sessions } from '../../src/server/ports/sessions.ts'
 import type { Change } from '../../src/server/ports/unit-of-work.ts'
+import type { Users } from '../../src/server/ports/users.ts'
 import { createSessionOperations } from '../../src/server/sessions/service.ts'
 import { createSessionResolver } from '../../src/server/sessions/session-resolver.ts'
 import { createSessions } from '../../src/server/sessions/sessions.ts'
@@ -127,6 +129,7 @@ export interface Access {
   /** Set it to move the time. */
   readonly clock: { nowMs: number }
   readonly resolver: CredentialResolver
+  readonly users: Users
   readonly lastUses: LastUses
   readonly sessions: Sessions
   readonly sessionResolver: CredentialResolver
@@ -240,6 +243,7 @@ export async function startAccess(datastore: Datastore): Promise<Access> {
     signer,
     clock,
     resolver,
+    users: createUsers({ keyring, secrets }),
     lastUses,
     sessions,
     sessionResolver,
