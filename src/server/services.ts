@@ -13,6 +13,7 @@ import { createDomains } from './domains/service.ts'
 import { createGrants } from './grants/service.ts'
 import { createGroups } from './groups/service.ts'
 import type { CsrfTokens } from './http/csrf.ts'
+import { createHomePage } from './home-page/home-page.ts'
 import { createLastUses } from './http/last-uses.ts'
 import type { ForeignRoutes, Page } from './http/pages.ts'
 import { mounted, type Handlers, type MountedSurface } from './http/request-context.ts'
@@ -118,7 +119,7 @@ export function createServices(backend: Backend, { env, log, staleMs, baseUrl }:
       createSessionResolver({ ...deps, lastUses: sessionUses, staleMs }),
     ],
     csrfTokens: (sessionId) => sessions.csrfToken(sessionId),
-    pages: [],
+    pages: [createHomePage()],
     foreignRoutes: [],
     drain: () => nodes.drain(),
     flush: async () => void (await Promise.all([tokenUses.flush(), sessionUses.flush(), recoveries.settled()])),
