@@ -4,6 +4,7 @@ import { createAuditRetention } from './audit/retention.ts'
 import { createAuditSealer } from './audit/sealer.ts'
 import { sha256 } from './audit/sha256.ts'
 import type { Backend } from './backend.ts'
+import { createInvitationSweeper } from './invitations/invitation-sweeper.ts'
 import { createJoinTokenSweeper } from './join-tokens/join-token-sweeper.ts'
 import { createParentEdgeConsumer } from './identities/parent-edge-consumer.ts'
 import { startLeadership, type Leadership } from './leading/leadership.ts'
@@ -15,6 +16,7 @@ import { createNumbering, NUMBERING } from './outbox/numbering.ts'
 import { createPruning } from './outbox/pruning.ts'
 import type { LeaderJob } from './ports/leadership.ts'
 import type { NumberedEvent, OutboxConsumer } from './ports/outbox.ts'
+import { createSessionSweeper } from './sessions/session-sweeper.ts'
 import { createTokenSweeper } from './tokens/token-sweeper.ts'
 import { sparingReport } from './sparing-report.ts'
 
@@ -52,7 +54,9 @@ function leaderJobs({ backend, log, consumers, wake, auditRetentionDays }: JobsD
     createReachabilitySweeper(backend),
     createTokenSweeper(backend),
     createJoinTokenSweeper(backend),
+    createInvitationSweeper(backend),
     createKeySweeper(backend),
+    createSessionSweeper(backend),
     createEphemeralSweeper({
       ...backend,
       onFailure: (error, nodeId) => log.warn({ err: error, node_id: nodeId }, 'an ephemeral node could not be removed'),

@@ -5,6 +5,7 @@ import { createCliHome, type CliOptions } from '../support/cli-run.ts'
 import { refused, startStub, type StubServer } from '../support/stub-server.ts'
 import { expectGolden, transcriptOf, words, type Step } from '../support/transcript.ts'
 import { AUTHZ } from './authz-fleet.ts'
+import { deviceFlow, isOpen } from './device-fleet.ts'
 import { FLEET, ID, KEY_SET, TOKEN } from './fleet.ts'
 
 /** A line with the exit code that it must have, said here so that refreshing the files cannot hide a regression. */
@@ -42,6 +43,16 @@ const SCRIPTS: Readonly<Record<string, readonly Scripted[]>> = {
     { line: 'ctl config view --show-origin -o jsonl', exit: 0 },
     { line: 'ctl logout', exit: 0 },
     { line: 'ctl logout', exit: 0 },
+  ],
+  'signing-in-by-device': [
+    { line: 'ctl login --scope nodes:read --idp corp --domain default', exit: 0 },
+    { line: 'ctl contexts list -o wide', exit: 0 },
+    { line: 'ctl login --name refused', exit: 4 },
+    { line: 'ctl login --name late', exit: 4 },
+    { line: 'ctl login --name late -o json', exit: 4 },
+    { line: 'ctl login', exit: 130, interrupted: AbortSignal.abort() },
+    { line: 'ctl login --idp nobody', exit: 3 },
+    { line: 'ctl login --help', exit: 0 },
   ],
   reading: [
     { line: 'ctl nodes list', exit: 0 },
@@ -200,8 +211,8 @@ const SCRIPTS: Readonly<Record<string, readonly Scripted[]>> = {
 describe.each(['tty', 'pipe'] as const)('The command line on a %s', (where) => {
   let stub: StubServer
   beforeAll(async () => {
-    stub = await startStub({ ...FLEET, ...AUTHZ }, ({ path, headers }) =>
-      path.startsWith('/v1/') && headers.authorization !== `Bearer ${TOKEN}`
+    stub = await startStub({ ...FLEET, ...AUTHZ, ...deviceFlow() }, ({ path, headers }) =>
+      path.startsWith('/v1/') && !isOpen(path) && headers.authorization !== `Bearer ${TOKEN}`
         ? refused(401, 'unauthenticated', 'The request carries no credential that resolves.')
         : undefined,
     )
@@ -209,7 +220,7 @@ describe.each(['tty', 'pipe'] as const)('The command line on a %s', (where) => {
   afterAll(() => stub.close())
 
   it.each(Object.entries(SCRIPTS))('speaks as written down: %s', async (name, script) => {
-    const home = createCliHome({ CTL_URL: stub.url, ...(name !== 'signing-in' && { CTL_TOKEN: TOKEN }) })
+    const home = createCliHome({ CTL_URL: stub.url, ...(!name.startsWith('signing-in') && { CTL_TOKEN: TOKEN }) })
     const steps: Step[] = []
     for (const { line, exit, only, files = {}, ...options } of script) {
       if (only !== undefined && only !== where) continue
@@ -220,7 +231,12 @@ describe.each(['tty', 'pipe'] as const)('The command line on a %s', (where) => {
     }
     expectGolden(
       `${name}.${where}`,
-      transcriptOf(steps, { [stub.url]: 'http://127.0.0.1:7443', [home.home]: '~', [TOKEN]: 'psk_local_…' }),
+      transcriptOf(steps, {
+        [stub.url]: 'http://127.0.0.1:7443',
+
+        [home.home]: '~',
+        [TOKEN]: 'psk_local_…',
+      }),
     )
     home.remove()
   })

@@ -6,7 +6,8 @@ import { createIdentities } from '../../src/server/identities/service.ts'
 import { OutgoingFetchError, type OutgoingFetch } from '../../src/server/ports/outgoing-fetch.ts'
 import { createApiTokenResolver } from '../../src/server/tokens/api-token-resolver.ts'
 import { createGrantedTokens } from '../../src/server/tokens/granted.ts'
-import { createLastUsed } from '../../src/server/tokens/last-used.ts'
+import { createLastUses } from '../../src/server/http/last-uses.ts'
+import { writeUses } from '../../src/server/tokens/store.ts'
 import { createMint } from '../../src/server/tokens/mint.ts'
 import { createTokens } from '../../src/server/tokens/service.ts'
 import { createWorkloadLimits } from '../../src/server/workloads/limits.ts'
@@ -84,7 +85,10 @@ export async function startWorkloads(
   const surfacesOf = (parts: ControlPlaneParts): UnderTest => {
     const { datastore, keyring, clock, feed: changeFeed } = parts
     const mint = createMint({ ...parts, env: 'test' })
-    const lastUsed = createLastUsed({ datastore, onFailure: () => undefined })
+    const lastUses = createLastUses({
+      write: (uses) => writeUses(datastore.pool('worker'), uses),
+      onFailure: () => undefined,
+    })
     const deps = {
       ...parts,
       limits,
@@ -99,7 +103,7 @@ export async function startWorkloads(
         mounted(identities, createIdentities(parts)),
         mounted(tokens, createTokens({ datastore, mint })),
       ],
-      resolvers: [createApiTokenResolver({ datastore, keyring, changeFeed, clock, lastUsed })],
+      resolvers: [createApiTokenResolver({ datastore, keyring, changeFeed, clock, lastUses })],
       log,
     }
   }

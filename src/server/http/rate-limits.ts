@@ -2,6 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http'
 import ipaddr from 'ipaddr.js'
 import { Problem, type ProblemCode } from '../../shared/problems.ts'
 import type { Caller } from '../ports/credential-resolver.ts'
+import { SESSION_COOKIE } from '../ports/sessions.ts'
+import { cookieOf } from './cookies.ts'
 import type { OperationPlan } from './operation-plan.ts'
 import { createTokenBuckets, type Rate, type TokenBuckets } from './token-buckets.ts'
 
@@ -42,6 +44,8 @@ interface FailedRequest {
 export interface RateLimits {
   /** Counts a call of an operation that counts by address. @throws RateLimited when too many came from there. */
   takeAddress(plan: OperationPlan, sourceAddress: string, nowMs: number): void
+  /** Counts a visit of a page that counts by address. @throws RateLimited when too many came from there. */
+  takeVisit(sourceAddress: string, nowMs: number): void
   /** Counts a call of a known caller. @throws RateLimited when that caller has called too often. */
   take(plan: OperationPlan, caller: Caller, nowMs: number): void
   /** Counts a credential that did not resolve against its address. The answer where too many came from there; else undefined. */
@@ -79,6 +83,9 @@ export function createRateLimits(rates: Rates): RateLimits {
     takeAddress({ operation }, sourceAddress, nowMs) {
       if (operation.perAddress === true) signIn.take(networkOf(sourceAddress), nowMs)
     },
+    takeVisit(sourceAddress, nowMs) {
+      signIn.take(networkOf(sourceAddress), nowMs)
+    },
     take({ limitClasses }, caller, nowMs) {
       const limitClass = limitClasses[caller.credential.kind]
       if (limitClass === 'read') reads.take(caller.subject, nowMs)
@@ -91,10 +98,15 @@ export function createRateLimits(rates: Rates): RateLimits {
     },
     afterFailure(error, { knownCaller, sourceAddress, nowMs }, headers) {
       const isUnresolved = error instanceof Problem && error.status === 401 && knownCaller === undefined
-      if (!isUnresolved || headers.authorization === undefined) return undefined
+      if (!isUnresolved || !hasCredential(headers)) return undefined
       return failedCredentials.over(networkOf(sourceAddress), nowMs)
     },
   }
+}
+
+/** A request without any guesses nothing. */
+function hasCredential({ authorization, cookie }: IncomingHttpHeaders): boolean {
+  return authorization !== undefined || cookieOf(cookie, SESSION_COOKIE) !== undefined
 }
 
 /** One limit at work. */

@@ -6,10 +6,12 @@ import { domainScenarios } from './domains.ts'
 import { grantScenarios } from './grants.ts'
 import { groupScenarios } from './groups.ts'
 import { identityScenarios } from './identities.ts'
+import { invitationScenarios } from './invitations.ts'
 import { joinTokenScenarios, nodeScenarios } from './nodes.ts'
 import { projectScenarios } from './projects.ts'
 import { relationTupleScenarios } from './relation-tuples.ts'
 import { resourceScenarios } from './resources.ts'
+import { sessionScenarios } from './sessions.ts'
 import { signingKeyScenarios } from './signing-keys.ts'
 import { adminTokenScenarios, tokenScenarios } from './tokens.ts'
 
@@ -22,6 +24,7 @@ const bySurface: Partial<BySurface> = {
   tokens: tokenScenarios,
   adminTokens: adminTokenScenarios,
   identities: identityScenarios,
+  invitations: invitationScenarios,
   domains: domainScenarios,
   projects: projectScenarios,
   resources: resourceScenarios,
@@ -35,4 +38,4 @@ const bySurface: Partial<BySurface> = {
 }
 
 /** The same by operation id. */
-export const scenarios: AnyScenarios<World> = Object.assign({}, ...Object.values(bySurface))
+export const scenarios: AnyScenarios<World> = Object.assign({}, ...Object.values(bySurface), sessionScenarios)

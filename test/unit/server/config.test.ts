@@ -47,6 +47,19 @@ test.each([
   expect(spicedb).toEqual({ endpoint, tokenFile: '/t', security: { kind, caPath } })
 })
 
+test.each([
+  [['--no-bundled-provider'], {}, false],
+  [[], { SERVICE_BUNDLED_PROVIDER: 'false' }, false],
+  [[], { SERVICE_BUNDLED_PROVIDER: 'true' }, true],
+  [['--no-bundled-provider'], { SERVICE_BUNDLED_PROVIDER: 'true' }, false],
+])('%j and %j make the bundled provider %s', (argv, env, isOn) => {
+  expect(parse(argv, env).hasBundledProvider).toBe(isOn)
+})
+
+test('a flag that switches off takes no value', () => {
+  expect(refusal(['--no-bundled-provider=false'])).toBe('2 --no-bundled-provider takes no value.')
+})
+
 test('nothing said gives the embedded defaults', () => {
   expect(parse()).toEqual({
     listen: { host: '127.0.0.1', port: 7443 },
@@ -60,6 +73,8 @@ test('nothing said gives the embedded defaults', () => {
     trustedProxies: [],
     allowedOrigins: [],
     bootstrapTokenFile: '/home/ana/.local/state/ctl/bootstrap-token',
+    initialPasswordFile: '/home/ana/.local/state/ctl/initial-password',
+    hasBundledProvider: true,
     env: 'local',
     masterKey: { kind: 'own', path: '/home/ana/.local/state/ctl/master.key' },
     rates: {

@@ -127,6 +127,7 @@ create table invitations (
   constraint invitations_accepted_check check ((accepted_at is null) = (accepted_by is null))
 );
 create index invitations_listed_idx on invitations (domain_id, created_at desc, id desc);
+create index invitations_expiring_idx on invitations (expires_at);
 create unique index invitations_open_key on invitations (domain_id, email) where accepted_at is null;
 
 create table local_accounts (
@@ -143,6 +144,7 @@ create table local_accounts (
   failed_count integer not null default 0,
   locked_until timestamptz,
   disabled_at timestamptz,
+  signed_out_at timestamptz,
   last_sign_in_at timestamptz,
   created_at timestamptz not null,
   updated_at timestamptz not null
