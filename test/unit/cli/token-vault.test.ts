@@ -87,11 +87,11 @@ describe('A context store with a keyring', () => {
     expect(await store.keepToken('one', undefined)).toBe(true)
   })
 
-  it.each([
+  it.each<[string, () => Promise<TokenVault | undefined>, 'keyring' | 'file']>([
     ['works', async () => memoryVault(), 'keyring'],
-    ['is locked', async (): Promise<TokenVault> => Object.assign(memoryVault(), { away: true }), 'file'],
+    ['is locked', async () => Object.assign(memoryVault(), { away: true }), 'file'],
     ['is not there', async () => undefined, 'file'],
-  ] as const)('chooses where to keep tokens when the keyring %s', async (_, open, expected) => {
+  ])('chooses where to keep tokens when the keyring %s', async (_, open, expected) => {
     expect(await createContextStore(directory, open).bestStore()).toBe(expected)
   })
 
