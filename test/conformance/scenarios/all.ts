@@ -13,6 +13,7 @@ import { relationTupleScenarios } from './relation-tuples.ts'
 import { resourceScenarios } from './resources.ts'
 import { sessionScenarios } from './sessions.ts'
 import { signingKeyScenarios } from './signing-keys.ts'
+import { serviceTokenScenarios } from './service-token.ts'
 import { adminTokenScenarios, tokenScenarios } from './tokens.ts'
 
 type BySurface = { readonly [S in keyof typeof contract]: Scenarios<World, (typeof contract)[S]> }
@@ -32,6 +33,7 @@ const bySurface: Partial<BySurface> = {
   groups: groupScenarios,
   joinTokens: joinTokenScenarios,
   nodes: nodeScenarios,
+  serviceToken: serviceTokenScenarios,
   signingKeys: signingKeyScenarios,
   audit: auditScenarios,
   meta: metaScenarios,
