@@ -126,6 +126,7 @@ async function startOver(ground: Ground): Promise<RunningServer> {
     log,
     staleMs: config.staleChecks.ttlMs,
     baseUrl: publicUrl(ground),
+    rates: config.rates,
   })
   await backend.feed.start()
   await backend.engine.prepare()

@@ -16,6 +16,7 @@ import type { CsrfTokens } from './http/csrf.ts'
 import { createHomePage } from './home-page/home-page.ts'
 import { createLastUses } from './http/last-uses.ts'
 import type { ForeignRoutes, Page } from './http/pages.ts'
+import type { Rates } from './http/rate-limits.ts'
 import { mounted, type Handlers, type MountedSurface } from './http/request-context.ts'
 import { createIdpBindings } from './idp-bindings/service.ts'
 import { createIdentities } from './identities/service.ts'
@@ -29,6 +30,7 @@ import { createNodes } from './nodes/service.ts'
 import type { CredentialResolver } from './ports/credential-resolver.ts'
 import { createProjects } from './projects/service.ts'
 import { createAdmission } from './relation-tuples/admission.ts'
+import { reportRefreshFailure } from './refresh-report.ts'
 import { createRelationTuples } from './relation-tuples/service.ts'
 import { createResources } from './resources/service.ts'
 import { createSessionOperations } from './sessions/service.ts'
@@ -39,8 +41,11 @@ import { createSigningKeys } from './signing-keys/service.ts'
 import { createAdminTokens } from './tokens/admin-service.ts'
 import { createApiTokenResolver } from './tokens/api-token-resolver.ts'
 import { writeUses as writeTokenUses } from './tokens/store.ts'
+import { createGrantedTokens } from './tokens/granted.ts'
 import { createMint } from './tokens/mint.ts'
 import { createTokens } from './tokens/service.ts'
+import { createWorkloadLimits } from './workloads/limits.ts'
+import { createWorkloads } from './workloads/service.ts'
 
 /** Every surface with its handlers, and what has to be ended with them. */
 export interface Services {
@@ -65,10 +70,11 @@ export interface ServicesOptions {
   readonly staleMs: number
   /** How people and identity providers reach this server; no slash at its end. */
   readonly baseUrl: string
+  readonly rates: Rates
 }
 
 /** Makes the services over the backend. Subscribes their caches to the change feed, which must not run yet. */
-export function createServices(backend: Backend, { env, log, staleMs, baseUrl }: ServicesOptions): Services {
+export function createServices(backend: Backend, { env, log, staleMs, baseUrl, rates }: ServicesOptions): Services {
   const deps = { ...backend, env, subjects: storedSubjects, changeFeed: backend.feed }
   const admission = createAdmission({ ...deps, validateTuple: backend.engine.rules.validateTuple })
   const tokenUses = createLastUses({
@@ -81,6 +87,9 @@ export function createServices(backend: Backend, { env, log, staleMs, baseUrl }:
   })
   const sessions = createSessions(deps)
   const withMint = { ...deps, mint: createMint(deps) }
+  const mintGranted = createGrantedTokens(withMint)
+  const limits = createWorkloadLimits(rates)
+  const outgoingFetch = createOutgoingFetch()
   const recoveries = createRecoveryAnnouncer({
     ...backend,
     onFailure: (error) => log.warn({ err: error }, 'nodes that are healthy again could not be announced'),
@@ -96,7 +105,14 @@ export function createServices(backend: Backend, { env, log, staleMs, baseUrl }:
       adminTokens: createAdminTokens(withMint),
       signIn: { ...NO_SIGN_IN, ...createSessionOperations(deps) },
       deviceFlow: undefined,
-      serviceToken: undefined,
+      serviceToken: createWorkloads({
+        ...deps,
+        mintGranted,
+        limits,
+        baseUrl,
+        outgoingFetch,
+        onRefreshFailure: reportRefreshFailure(log),
+      }),
       idpBindings: createIdpBindings({ ...deps, ...signingIn, sessions }),
       invitations: createInvitations(deps),
       localAccounts: undefined,

@@ -14,6 +14,7 @@ import { relationTupleScenarios } from './relation-tuples.ts'
 import { resourceScenarios } from './resources.ts'
 import { sessionScenarios } from './sessions.ts'
 import { signingKeyScenarios } from './signing-keys.ts'
+import { serviceTokenScenarios } from './service-token.ts'
 import { adminTokenScenarios, tokenScenarios } from './tokens.ts'
 
 type BySurface = { readonly [S in keyof typeof contract]: Scenarios<World, (typeof contract)[S]> }
@@ -34,6 +35,7 @@ const bySurface: Partial<BySurface> = {
   groups: groupScenarios,
   joinTokens: joinTokenScenarios,
   nodes: nodeScenarios,
+  serviceToken: serviceTokenScenarios,
   signingKeys: signingKeyScenarios,
   audit: auditScenarios,
   meta: metaScenarios,
