@@ -4,6 +4,7 @@ import { createAuditRetention } from './audit/retention.ts'
 import { createAuditSealer } from './audit/sealer.ts'
 import { sha256 } from './audit/sha256.ts'
 import type { Backend } from './backend.ts'
+import { createInvitationSweeper } from './invitations/invitation-sweeper.ts'
 import { createJoinTokenSweeper } from './join-tokens/join-token-sweeper.ts'
 import { createParentEdgeConsumer } from './identities/parent-edge-consumer.ts'
 import { startLeadership, type Leadership } from './leading/leadership.ts'
@@ -52,6 +53,7 @@ function leaderJobs({ backend, log, consumers, wake, auditRetentionDays }: JobsD
     createReachabilitySweeper(backend),
     createTokenSweeper(backend),
     createJoinTokenSweeper(backend),
+    createInvitationSweeper(backend),
     createKeySweeper(backend),
     createEphemeralSweeper({
       ...backend,

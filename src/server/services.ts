@@ -12,6 +12,7 @@ import { createGroups } from './groups/service.ts'
 import type { ForeignRoutes, Page } from './http/pages.ts'
 import { mounted, type Handlers, type MountedSurface } from './http/request-context.ts'
 import { createIdentities } from './identities/service.ts'
+import { createInvitations } from './invitations/service.ts'
 import { createJoinTokenResolver } from './join-tokens/join-token-resolver.ts'
 import { createJoinTokens } from './join-tokens/service.ts'
 import { createMeta } from './meta/service.ts'
@@ -72,7 +73,7 @@ export function createServices(
       deviceFlow: undefined,
       serviceToken: undefined,
       idpBindings: undefined,
-      invitations: undefined,
+      invitations: createInvitations(deps),
       localAccounts: undefined,
       identities: createIdentities(deps),
       domains: createDomains(deps),

@@ -1,5 +1,5 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pino from 'pino'
@@ -11,7 +11,9 @@ import { serve } from '../../src/server/serve.ts'
 import { contract } from '../../src/shared/contract/index.ts'
 import type { Operation } from '../../src/shared/contract/operation.ts'
 import { HIGH_RATE_LIMITS } from '../support/high-rate-limits.mjs'
+import type { EngineKind } from '../support/authz-engines.ts'
 import { startPostgresCluster } from '../support/postgres-cluster.ts'
+import { startSpicedb, type SpicedbServer } from '../support/spicedb-server.ts'
 import type { DatastoreKind } from '../support/datastores.ts'
 import type { Running } from './loop.ts'
 import type { AuditedRow, ConformanceWorld } from './rules/rule.ts'
@@ -61,14 +63,16 @@ export interface RunningWorld extends Running<World> {
   readonly datastore: Datastore
 }
 
-/** Starts the whole server on a datastore of its own and makes a world in it. */
-export async function startWorld(kind: DatastoreKind): Promise<RunningWorld> {
+/** Starts the whole server on a datastore of its own, and a SpiceDB of its own if asked, and makes a world in it. */
+export async function startWorld(kind: DatastoreKind, engine: EngineKind = 'embedded'): Promise<RunningWorld> {
   const scratch = mkdtempSync(join(tmpdir(), 'ctl-conformance-'))
   const cluster = kind === 'postgres' ? await startPostgresCluster() : undefined
   const argv = ['--listen', '127.0.0.1:0', '--env', 'test', '--log-level', 'silent', '--data-dir', scratch]
   const storage = cluster === undefined ? [] : ['--database-url', cluster.url]
+  const spicedb = engine === 'spicedb' ? await startSpicedb() : undefined
   const handover = createMemoryHandover()
-  const config = parseConfig({ argv: [...argv, ...storage], env: HIGH_RATE_LIMITS })
+  const decides = spicedb === undefined ? [] : spicedbArguments(spicedb, scratch)
+  const config = parseConfig({ argv: [...argv, ...storage, ...decides], env: HIGH_RATE_LIMITS })
   const log = pino({ level: 'silent' })
   const onBroken = (error: Error): never => {
     throw error
@@ -95,10 +99,16 @@ export async function startWorld(kind: DatastoreKind): Promise<RunningWorld> {
     datastore: backend.datastore,
     async stop() {
       await server.close()
-      await cluster?.stop()
+      await Promise.all([cluster?.stop(), spicedb?.close()])
       rmSync(scratch, { recursive: true, force: true })
     },
   }
+}
+
+function spicedbArguments({ endpoint, token }: SpicedbServer, directory: string): readonly string[] {
+  const tokenFile = join(directory, 'spicedb-token')
+  writeFileSync(tokenFile, token, { mode: 0o600 })
+  return ['--spicedb-endpoint', endpoint, '--spicedb-token-file', tokenFile]
 }
 
 const OPERATIONS = new Map<string, Operation>(

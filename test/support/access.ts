@@ -19,10 +19,12 @@ import { createAuditQueue } from '../../src/server/http/audit-queue.ts'
 import { mounted } from '../../src/server/http/request-context.ts'
 import { addServiceIdentity, newServiceIdentity } from '../../src/server/identities/add-service-identity.ts'
 import { createIdentities } from '../../src/server/identities/service.ts'
+import { createUsers } from '../../src/server/identities/users.ts'
 import type { CredentialResolver } from '../../src/server/ports/credential-resolver.ts'
 import type { Datastore, Db } from '../../src/server/ports/datastore.ts'
 import type { Signer } from '../../src/server/ports/signer.ts'
 import type { Change } from '../../src/server/ports/unit-of-work.ts'
+import type { Users } from '../../src/server/ports/users.ts'
 import { createAdminTokens } from '../../src/server/tokens/admin-service.ts'
 import { createApiTokenResolver } from '../../src/server/tokens/api-token-resolver.ts'
 import { issueToken } from '../../src/server/tokens/change-tokens.ts'
@@ -101,6 +103,7 @@ export interface Access {
   readonly clock: { nowMs: number }
   readonly resolver: CredentialResolver
   readonly lastUsed: LastUsed
+  readonly users: Users
   /** A resolver of another replica: its own feed and cache, the same datastore. */
   replica(): Promise<{ readonly resolver: CredentialResolver; stop(): void }>
   domain(slug: string): Promise<string>
@@ -189,6 +192,7 @@ export async function startAccess(datastore: Datastore): Promise<Access> {
     clock,
     resolver,
     lastUsed,
+    users: createUsers({ keyring, secrets }),
     change,
     async replica() {
       const own = createChangeFeed({ datastore, warn: fail })

@@ -9,6 +9,7 @@ import { createKeyring, createSecretStore } from '../../src/server/adapters/keyr
 import { createChangeFeed } from '../../src/server/adapters/postgres/change-feed.ts'
 import { migrate } from '../../src/server/adapters/postgres/migrate.ts'
 import { createUnitOfWork } from '../../src/server/adapters/postgres/unit-of-work.ts'
+import { createSpicedbEngine, type SpicedbEngine } from '../../src/server/adapters/spicedb/engine.ts'
 import { openSigner } from '../../src/server/adapters/sealed-signer/open-signer.ts'
 import { createUuidV7 } from '../../src/server/adapters/system/uuid-v7.ts'
 import { createApp } from '../../src/server/http/app.ts'
@@ -24,7 +25,12 @@ import type { Datastore, Db } from '../../src/server/ports/datastore.ts'
 import type { Keyring, SecretStore } from '../../src/server/ports/keyring.ts'
 import type { Signer } from '../../src/server/ports/signer.ts'
 import type { AuditEntry, Change, UnitOfWork } from '../../src/server/ports/unit-of-work.ts'
+import { clientOf } from './authz-engines.ts'
 import { knownCallers, type KnownCallers } from './known-callers.ts'
+import type { SpicedbServer } from './spicedb-server.ts'
+
+/** What every authorization engine answers. */
+type TestedEngine = Omit<EmbeddedAuthorizer, 'stats' | 'keep'>
 
 /** What the surfaces under test are made of. */
 export interface ControlPlaneParts {
@@ -32,7 +38,7 @@ export interface ControlPlaneParts {
   readonly ids: IdSource
   readonly clock: Clock
   readonly feed: ChangeFeed
-  readonly authorizer: EmbeddedAuthorizer
+  readonly authorizer: TestedEngine
   readonly unitOfWork: UnitOfWork
   readonly keyring: Keyring
   readonly secrets: SecretStore
@@ -77,23 +83,29 @@ export interface ControlPlane extends ControlPlaneParts {
   stop(): Promise<void>
 }
 
+const SILENT = { info: () => undefined, warn: () => undefined }
+
 export const START_MS = Date.parse('2026-03-01T08:00:00.000Z')
 
+/** Decides with the embedded engine, or with a real SpiceDB where one is given. */
 export async function startControlPlane(
   datastore: Datastore,
   make: (parts: ControlPlaneParts) => UnderTest,
+  server?: SpicedbServer,
 ): Promise<ControlPlane> {
   const clock = { nowMs: START_MS, now: () => clock.nowMs }
   const ids = createUuidV7(clock)
   await migrate(datastore)
   const feed = createChangeFeed({ datastore, warn: refuse })
-  const authorizer = createEmbeddedAuthorizer({ datastore, changeFeed: feed })
+  const spicedb = server && createSpicedbEngine({ spicedb: clientOf(server), datastore, feed, log: SILENT })
+  const authorizer = spicedb ? engineOf(spicedb) : createEmbeddedAuthorizer({ datastore, changeFeed: feed })
   const unitOfWork = createUnitOfWork({
     datastore,
     feed,
     clock,
     ids,
     validateTuple: authorizer.validateTuple,
+    mirror: spicedb?.mirror,
     onAuditFailure: (error) => refuse('an audit row was refused', error),
     onLateFeed: (error) => refuse('the change feed is late', error),
   })
@@ -121,6 +133,7 @@ export async function startControlPlane(
     allowedOrigins: chosen === 0 ? [] : [`http://127.0.0.1:${chosen}`],
   })
   await feed.start()
+  await spicedb?.prepare()
   const port = await app.listen({ host: '127.0.0.1', port: chosen })
   return {
     ...parts,
@@ -134,9 +147,14 @@ export async function startControlPlane(
     async stop() {
       await app.drain(1_000)
       feed.stop()
+      await spicedb?.close()
       await datastore.close()
     },
   }
+}
+
+function engineOf({ authorizer, lookups, insight, reconciler, rules }: SpicedbEngine): TestedEngine {
+  return { ...authorizer, ...rules, lookups, insight, reconciler }
 }
 
 function runChange<T>(unitOfWork: UnitOfWork, work: (change: Change) => Promise<T>): Promise<T> {

@@ -44,6 +44,26 @@ export function findPrincipal(db: Db, domainId: string, id: string): Promise<Pri
     .executeTakeFirst()
 }
 
+/** The user of the Domain with that pseudonym. */
+export function findUser(db: Db, domainId: string, pseudonym: string): Promise<PrincipalRecord | undefined> {
+  return db
+    .selectFrom('principals')
+    .selectAll()
+    .where('domain_id', '=', domainId)
+    .where('subject_pseudonym', '=', pseudonym)
+    .where('kind', '=', 'user')
+    .executeTakeFirst()
+}
+
+/** Writes what a sign-in says of a user. */
+export async function updateUser(
+  db: Db,
+  id: string,
+  seen: Pick<PrincipalRecord, 'display_name' | 'email' | 'last_sign_in_at' | 'updated_at'>,
+): Promise<void> {
+  await db.updateTable('principals').set(seen).where('id', '=', id).where('kind', '=', 'user').execute()
+}
+
 /** Which principals of a Domain to list: the newest first, going on after `after`. */
 export interface PrincipalRange {
   readonly domainId: string

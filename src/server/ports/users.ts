@@ -37,5 +37,5 @@ export interface Users {
     },
   ): Promise<User>
   /** Notes a sign-in: `last_sign_in_at`, and what the provider now says of the person. */
-  signedIn(change: Change, id: string, profile: UserProfile, at: Date): Promise<void>
+  signedIn(change: Change, id: string, seen: UserProfile & { readonly at: Date }): Promise<void>
 }

@@ -82,7 +82,14 @@ const members = {
 
 const IdPBindingCreateRequest = z.strictObject(members).meta({ id: 'IdPBindingCreateRequest' })
 const IdPBindingPatchRequest = z
-  .strictObject({ ...members, active: z.boolean() })
+  .strictObject({
+    ...members,
+    client_secret: members.client_secret
+      .unwrap()
+      .nullable()
+      .describe('Kept sealed and never shown again; null for a public client'),
+    active: z.boolean(),
+  })
   .partial()
   .meta({ id: 'IdPBindingPatchRequest' })
 
@@ -121,7 +128,7 @@ const IdPBindingTest = z
     steps: z
       .array(
         z.object({
-          step: z.enum(['discovery', 'endpoints', 'keys', 'algorithms', 'authorization']),
+          step: z.enum(['discovery', 'endpoints', 'keys', 'algorithms', 'authorization', 'client']),
           outcome: z.enum(['passed', 'failed', 'skipped']),
           says: z.string().describe('What was found, or what to mend'),
         }),
@@ -130,13 +137,21 @@ const IdPBindingTest = z
   })
   .meta({ id: 'IdPBindingTest' })
 
-const place = z.strictObject({
+const place = {
   domain_id: uuidField('invalid_domain_id', 'Domain that the binding belongs to').optional(),
   scope: z
-    .literal('platform')
+    .enum(['platform'])
     .optional()
     .meta({ problem: 'invalid_query', description: 'The platform-shared bindings' }),
-})
+}
+
+/** In a Domain or on the platform: with both named, the gate of the one would open the other. */
+function inOnePlace<S extends z.ZodObject>(schema: S): S {
+  return schema.refine((query) => (query['domain_id'] === undefined) !== (query['scope'] === undefined), {
+    error: 'name a domain_id, or scope=platform',
+  })
+}
+
 const params = z.strictObject({ id: uuidField('invalid_idp_binding_id', 'Binding') })
 const columns = ['alias', 'label', 'issuer', 'primary', 'active', 'id']
 const common = { credentials: OPERATOR, notProvisioned: 'not_provisioned' } as const
@@ -167,7 +182,7 @@ export const idpBindings = defineSurface('idp', 'Identity providers that people 
     method: 'GET',
     path: '/v1/admin/idp',
     summary: 'List the identity provider bindings of a Domain, or of the platform',
-    query: place.extend(pageQuery),
+    query: inOnePlace(z.strictObject({ ...place, ...pageQuery })),
     gate: placeGate,
     audit: { relation: 'idp_binding.list', when: 'all' },
     paging: { limit: 'rejected', cursor: 'operation' },
@@ -185,7 +200,7 @@ export const idpBindings = defineSurface('idp', 'Identity providers that people 
     method: 'POST',
     path: '/v1/admin/idp',
     summary: 'Bind an OpenID Connect issuer to a Domain, or share it across the platform',
-    query: place,
+    query: inOnePlace(z.strictObject(place)),
     body: IdPBindingCreateRequest,
     bodyBytesMax: 16 * KiB,
     gate: placeGate,
@@ -233,7 +248,7 @@ export const idpBindings = defineSurface('idp', 'Identity providers that people 
     method: 'POST',
     path: '/v1/admin/idp/{id}/test',
     summary: 'Walk what a sign-in with the binding needs, and say which step fails',
-    description: 'Discovery, endpoints, keys, algorithms, and whether the issuer takes an authorization request.',
+    description: 'Discovery, endpoints, keys, algorithms, and whether the issuer takes an authorization request and knows the client.',
     params,
     gate: { ...check('manage', '{row.place}'), missingRow: 'idp_binding_not_found' },
     audit: { relation: 'idp_binding.test', when: 'all' },

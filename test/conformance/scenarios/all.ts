@@ -6,6 +6,7 @@ import { domainScenarios } from './domains.ts'
 import { grantScenarios } from './grants.ts'
 import { groupScenarios } from './groups.ts'
 import { identityScenarios } from './identities.ts'
+import { invitationScenarios } from './invitations.ts'
 import { joinTokenScenarios, nodeScenarios } from './nodes.ts'
 import { projectScenarios } from './projects.ts'
 import { relationTupleScenarios } from './relation-tuples.ts'
@@ -22,6 +23,7 @@ const bySurface: Partial<BySurface> = {
   tokens: tokenScenarios,
   adminTokens: adminTokenScenarios,
   identities: identityScenarios,
+  invitations: invitationScenarios,
   domains: domainScenarios,
   projects: projectScenarios,
   resources: resourceScenarios,

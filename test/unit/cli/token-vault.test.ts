@@ -113,7 +113,7 @@ describe('Signing in', () => {
       },
     })
     const home = createCliHome({ CTL_URL: stub.url })
-    const opened = async () => {
+    const opened = async (): Promise<TokenVault> => {
       order.push('keyring')
       return vault
     }

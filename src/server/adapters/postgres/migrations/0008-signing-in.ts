@@ -122,6 +122,7 @@ create table invitations (
   constraint invitations_accepted_check check ((accepted_at is null) = (accepted_by is null))
 );
 create index invitations_listed_idx on invitations (domain_id, created_at desc, id desc);
+create index invitations_expiring_idx on invitations (expires_at);
 create unique index invitations_open_key on invitations (domain_id, email) where accepted_at is null;
 
 create table local_accounts (
