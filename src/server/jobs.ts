@@ -16,6 +16,7 @@ import { createNumbering, NUMBERING } from './outbox/numbering.ts'
 import { createPruning } from './outbox/pruning.ts'
 import type { LeaderJob } from './ports/leadership.ts'
 import type { NumberedEvent, OutboxConsumer } from './ports/outbox.ts'
+import { createSessionSweeper } from './sessions/session-sweeper.ts'
 import { createTokenSweeper } from './tokens/token-sweeper.ts'
 import { sparingReport } from './sparing-report.ts'
 
@@ -55,6 +56,7 @@ function leaderJobs({ backend, log, consumers, wake, auditRetentionDays }: JobsD
     createJoinTokenSweeper(backend),
     createInvitationSweeper(backend),
     createKeySweeper(backend),
+    createSessionSweeper(backend),
     createEphemeralSweeper({
       ...backend,
       onFailure: (error, nodeId) => log.warn({ err: error, node_id: nodeId }, 'an ephemeral node could not be removed'),

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import { contract } from '../shared/contract/index.ts'
 import type { Surface } from '../shared/contract/operation.ts'
+import { problem } from '../shared/problems.ts'
 import { storedSubjects } from './adapters/stored-subjects/stored-subjects.ts'
 import { createAudit } from './audit/service.ts'
 import { createAuthz } from './authz/service.ts'
@@ -9,6 +10,8 @@ import { readRenderer } from './docs-renderer.ts'
 import { createDomains } from './domains/service.ts'
 import { createGrants } from './grants/service.ts'
 import { createGroups } from './groups/service.ts'
+import type { CsrfTokens } from './http/csrf.ts'
+import { createLastUses } from './http/last-uses.ts'
 import type { ForeignRoutes, Page } from './http/pages.ts'
 import { mounted, type Handlers, type MountedSurface } from './http/request-context.ts'
 import { createIdentities } from './identities/service.ts'
@@ -24,10 +27,14 @@ import { createProjects } from './projects/service.ts'
 import { createAdmission } from './relation-tuples/admission.ts'
 import { createRelationTuples } from './relation-tuples/service.ts'
 import { createResources } from './resources/service.ts'
+import { createSessionOperations } from './sessions/service.ts'
+import { createSessionResolver } from './sessions/session-resolver.ts'
+import { createSessions } from './sessions/sessions.ts'
+import { writeUses as writeSessionUses } from './sessions/store.ts'
 import { createSigningKeys } from './signing-keys/service.ts'
 import { createAdminTokens } from './tokens/admin-service.ts'
 import { createApiTokenResolver } from './tokens/api-token-resolver.ts'
-import { createLastUsed } from './tokens/last-used.ts'
+import { writeUses as writeTokenUses } from './tokens/store.ts'
 import { createMint } from './tokens/mint.ts'
 import { createTokens } from './tokens/service.ts'
 
@@ -36,6 +43,8 @@ export interface Services {
   readonly surfaces: readonly MountedSurface[]
   /** In the order in which they are tried. */
   readonly resolvers: readonly CredentialResolver[]
+  /** Anti-forgery tokens of sessions. */
+  readonly csrfTokens: CsrfTokens
   /** Pages for people, beside the operations. */
   readonly pages: readonly Page[]
   /** Paths that other libraries serve by themselves. */
@@ -53,10 +62,15 @@ export function createServices(
 ): Services {
   const deps = { ...backend, env, subjects: storedSubjects, changeFeed: backend.feed }
   const admission = createAdmission({ ...deps, validateTuple: backend.engine.rules.validateTuple })
-  const lastUsed = createLastUsed({
-    datastore: backend.datastore,
+  const tokenUses = createLastUses({
+    write: (uses) => writeTokenUses(backend.datastore.pool('worker'), uses),
     onFailure: (error) => log.warn({ err: error }, 'the last use of tokens could not be written'),
   })
+  const sessionUses = createLastUses({
+    write: (uses) => writeSessionUses(backend.datastore.pool('worker'), uses),
+    onFailure: (error) => log.warn({ err: error }, 'the last use of sessions could not be written'),
+  })
+  const sessions = createSessions(deps)
   const withMint = { ...deps, mint: createMint(deps) }
   const recoveries = createRecoveryAnnouncer({
     ...backend,
@@ -69,7 +83,7 @@ export function createServices(
       relationTuples: createRelationTuples({ ...deps, admission }),
       tokens: createTokens(withMint),
       adminTokens: createAdminTokens(withMint),
-      signIn: undefined,
+      signIn: { ...NO_SIGN_IN, ...createSessionOperations(deps) },
       deviceFlow: undefined,
       serviceToken: undefined,
       idpBindings: undefined,
@@ -89,15 +103,24 @@ export function createServices(
     }),
     resolvers: [
       createNskResolver(deps),
-      createApiTokenResolver({ ...deps, lastUsed, staleMs }),
+      createApiTokenResolver({ ...deps, lastUses: tokenUses, staleMs }),
       createJoinTokenResolver(deps),
+      createSessionResolver({ ...deps, lastUses: sessionUses, staleMs }),
     ],
+    csrfTokens: (sessionId) => sessions.csrfToken(sessionId),
     pages: [],
     foreignRoutes: [],
     drain: () => nodes.drain(),
-    flush: async () => void (await Promise.all([lastUsed.flush(), recoveries.settled()])),
+    flush: async () => void (await Promise.all([tokenUses.flush(), sessionUses.flush(), recoveries.settled()])),
   }
 }
+
+const notProvisioned = (): never => {
+  throw problem('sign_in_not_provisioned')
+}
+
+/** Sessions can be looked at and ended also where none can begin. */
+const NO_SIGN_IN = { PostAuthSignIn: notProvisioned, GetAuthCallback: notProvisioned }
 
 /** The handlers of every surface; one that is missing is a compile error. Undefined: not configured, answered with 501. */
 type AllHandlers = {

@@ -17,6 +17,7 @@ import { startSpicedb, type SpicedbServer } from '../support/spicedb-server.ts'
 import type { DatastoreKind } from '../support/datastores.ts'
 import type { Running } from './loop.ts'
 import type { AuditedRow, ConformanceWorld } from './rules/rule.ts'
+import { addUser, createSessionOpener } from './signed-in.ts'
 import { exchange, layOut, signed } from './wire.ts'
 
 type Input = Readonly<Record<string, unknown>>
@@ -46,6 +47,8 @@ export interface World extends ConformanceWorld {
   name(): string
   /** Calls an operation as root; anything but success throws. Resolves with the JSON answer. */
   make(operationId: string, input: Input): Promise<Made>
+  /** Signs a new user of the Domain in, who holds no relation; resolves with the cookies of the browser. */
+  signedIn(): Promise<string>
   /** Mints a join token of the Domain for one node. */
   joinToken(): Promise<string>
   /** Registers a node of the Domain. */
@@ -91,7 +94,7 @@ export async function startWorld(kind: DatastoreKind, engine: EngineKind = 'embe
   })
   const [backend] = opened
   if (backend === undefined) throw new Error('the server opened nothing')
-  const world = await makeWorld(server.url, handover.token())
+  const world = await makeWorld(server.url, { root: handover.token(), backend })
   const { text } = await exchange(server.url, signed({ method: 'GET', path: '/v1/openapi.json' }, world.root))
   return {
     world,
@@ -115,7 +118,12 @@ const OPERATIONS = new Map<string, Operation>(
   Object.values(contract).flatMap(({ operations }) => Object.entries<Operation>(operations)),
 )
 
-async function makeWorld(url: string, root: string): Promise<World> {
+interface Ground {
+  readonly root: string
+  readonly backend: Backend
+}
+
+async function makeWorld(url: string, { root, backend }: Ground): Promise<World> {
   const name = (): string => `x${randomUUID()}`
 
   async function make(operationId: string, input: Input): Promise<Made> {
@@ -139,6 +147,12 @@ async function makeWorld(url: string, root: string): Promise<World> {
   const nobody = await make('PostAdminTokens', { body: own })
   const narrow = await make('PostAuthTokens', { body: { name: 'narrow', scopes: ['meta:read'] } })
 
+  const openSession = createSessionOpener(backend)
+  const admin = await addUser(backend, domain.id)
+  await make('CreatePlatformGrant', { body: { subject: `user:${admin}`, relation: 'admin' } })
+  await make('CreatePlatformGrant', { body: { subject: `user:${admin}`, relation: 'auditor' } })
+  const adminSession = await openSession({ id: admin, domainId: domain.id })
+
   const joinToken = async (): Promise<string> => (await make('CreateJoinToken', { id: domain.id, body: {} })).token
 
   return {
@@ -149,6 +163,10 @@ async function makeWorld(url: string, root: string): Promise<World> {
     joinToken,
     nobody: nobody.token,
     narrow: narrow.token,
+    session: adminSession,
+    async signedIn() {
+      return openSession({ id: await addUser(backend, domain.id), domainId: domain.id })
+    },
     domainId: domain.id,
     projectId: project.id,
     identityId: identity.id,

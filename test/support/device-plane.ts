@@ -2,13 +2,13 @@ import { createDevicePages } from '../../src/server/device-flow/pages.ts'
 import { createDeviceFlow } from '../../src/server/device-flow/service.ts'
 import type { StartSignIn } from '../../src/server/device-flow/signed-out.ts'
 import { createWrongCodes } from '../../src/server/device-flow/wrong-codes.ts'
+import { createLastUses } from '../../src/server/http/last-uses.ts'
 import type { Page } from '../../src/server/http/pages.ts'
 import { mounted } from '../../src/server/http/request-context.ts'
 import type { IdpBinding } from '../../src/server/ports/idp-bindings.ts'
 import type { MintGrantedToken } from '../../src/server/ports/token-minting.ts'
 import { createApiTokenResolver } from '../../src/server/tokens/api-token-resolver.ts'
 import { issueToken } from '../../src/server/tokens/change-tokens.ts'
-import { createLastUsed } from '../../src/server/tokens/last-used.ts'
 import { createMint } from '../../src/server/tokens/mint.ts'
 import { requireScopes } from '../../src/server/tokens/scopes.ts'
 import { createTokens } from '../../src/server/tokens/service.ts'
@@ -78,13 +78,13 @@ export async function startDevicePlane(store: TestStore, options: DevicePlaneOpt
     const wrongCodes = createWrongCodes()
     const flow = { ...parts, bindings, wrongCodes, mintToken: minting(parts), requireScopes, baseUrl }
     const mint = createMint({ ...parts, env: 'test' })
-    const lastUsed = createLastUsed({ datastore: parts.datastore, onFailure: () => undefined })
+    const lastUses = createLastUses({ write: async () => undefined, onFailure: () => undefined })
     return {
       surfaces: [
         mounted(deviceFlow, createDeviceFlow(flow)),
         mounted(tokens, createTokens({ datastore: parts.datastore, mint })),
       ],
-      resolvers: [createApiTokenResolver({ ...parts, changeFeed: parts.feed, lastUsed }), browser.resolver],
+      resolvers: [createApiTokenResolver({ ...parts, changeFeed: parts.feed, lastUses }), browser.resolver],
       csrfTokens: browser.sessions.csrfToken,
       pages: [...createDevicePages({ ...flow, sessions: browser.sessions, startSignIn }), ...pages(browser)],
       ...(port !== undefined && { port }),

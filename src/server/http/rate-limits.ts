@@ -2,6 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http'
 import ipaddr from 'ipaddr.js'
 import { Problem, type ProblemCode } from '../../shared/problems.ts'
 import type { Caller } from '../ports/credential-resolver.ts'
+import { SESSION_COOKIE } from '../ports/sessions.ts'
+import { cookieOf } from './cookies.ts'
 import type { OperationPlan } from './operation-plan.ts'
 import { createTokenBuckets, type Rate, type TokenBuckets } from './token-buckets.ts'
 
@@ -95,10 +97,15 @@ export function createRateLimits(rates: Rates): RateLimits {
     },
     afterFailure(error, { knownCaller, sourceAddress, nowMs }, headers) {
       const isUnresolved = error instanceof Problem && error.status === 401 && knownCaller === undefined
-      if (!isUnresolved || headers.authorization === undefined) return undefined
+      if (!isUnresolved || !hasCredential(headers)) return undefined
       return failedCredentials.over(networkOf(sourceAddress), nowMs)
     },
   }
+}
+
+/** A request without any guesses nothing. */
+function hasCredential({ authorization, cookie }: IncomingHttpHeaders): boolean {
+  return authorization !== undefined || cookieOf(cookie, SESSION_COOKIE) !== undefined
 }
 
 /** One limit at work. */

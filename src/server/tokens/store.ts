@@ -186,14 +186,8 @@ export function findCredential(db: Db, id: string): Promise<CredentialRecord | u
     .executeTakeFirst()
 }
 
-/** When a token was used last. */
-export interface TokenUse {
-  readonly id: string
-  readonly at: Date
-}
-
 /** Stores uses that are a minute or more newer than the stored one. Rows are locked in the order of their ids, against deadlocks between replicas. */
-export async function writeUses(db: Db, uses: readonly TokenUse[]): Promise<void> {
+export async function writeUses(db: Db, uses: readonly { readonly id: string; readonly at: Date }[]): Promise<void> {
   await sql`
     with used as (
       select token.id, use.at

@@ -11,6 +11,7 @@ import { joinTokenScenarios, nodeScenarios } from './nodes.ts'
 import { projectScenarios } from './projects.ts'
 import { relationTupleScenarios } from './relation-tuples.ts'
 import { resourceScenarios } from './resources.ts'
+import { sessionScenarios } from './sessions.ts'
 import { signingKeyScenarios } from './signing-keys.ts'
 import { adminTokenScenarios, tokenScenarios } from './tokens.ts'
 
@@ -37,4 +38,4 @@ const bySurface: Partial<BySurface> = {
 }
 
 /** The same by operation id. */
-export const scenarios: AnyScenarios<World> = Object.assign({}, ...Object.values(bySurface))
+export const scenarios: AnyScenarios<World> = Object.assign({}, ...Object.values(bySurface), sessionScenarios)
