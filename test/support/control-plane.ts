@@ -1,4 +1,4 @@
-import pino from 'pino'
+import pino, { type Logger } from 'pino'
 import {
   createEmbeddedAuthorizer,
   type EmbeddedAuthorizer,
@@ -51,6 +51,8 @@ export interface UnderTest {
   readonly resolvers?: readonly CredentialResolver[]
   /** Stands before the engine at the edge. */
   readonly authorizer?: Authorizer
+  /** Hears what the edge logs; nobody by default. */
+  readonly log?: Logger
   /** Anti-forgery tokens of the sessions among those credentials. */
   readonly csrfTokens?: CsrfTokens
   readonly pages?: readonly Page[]
@@ -68,9 +70,9 @@ export interface Answer {
 
 /** The real edge, authorizer, unit of work and datastore around some surfaces, on loopback, at a frozen time. */
 export interface ControlPlane extends ControlPlaneParts {
-  readonly db: Db
-  /** Where the edge listens. */
+  /** Where it listens, for requests that `call` cannot make. */
   readonly url: string
+  readonly db: Db
   readonly callers: KnownCallers
   /** The time; set it to move it. */
   readonly clock: Clock & { nowMs: number }
@@ -114,7 +116,9 @@ export async function startControlPlane(
   const secrets = createSecretStore(ring)
   const signer = await openSigner({ datastore, secrets, clock })
   const parts = { datastore, ids, clock, feed, authorizer, unitOfWork, keyring, secrets, signer }
-  const { surfaces, resolvers = [], authorizer: asked = authorizer, csrfTokens, pages, port: chosen = 0 } = make(parts)
+  const made = make(parts)
+  const { surfaces, resolvers = [], authorizer: asked = authorizer, log = pino({ level: 'silent' }) } = made
+  const { csrfTokens, pages, port: chosen = 0 } = made
   const callers = knownCallers()
   const audited: AuditEntry[] = []
   const app = createApp({
@@ -126,7 +130,7 @@ export async function startControlPlane(
     keyring,
     clock,
     ids,
-    log: pino({ level: 'silent' }),
+    log,
     csrfTokens,
     pages,
     trustedProxies: [],
@@ -137,8 +141,8 @@ export async function startControlPlane(
   const port = await app.listen({ host: '127.0.0.1', port: chosen })
   return {
     ...parts,
-    db: datastore.pool('interactive'),
     url: `http://127.0.0.1:${port}`,
+    db: datastore.pool('interactive'),
     callers,
     clock,
     audited,

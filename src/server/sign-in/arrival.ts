@@ -4,7 +4,7 @@ import type { IdpBinding } from '../ports/idp-bindings.ts'
 import type { Invitations } from '../ports/invitations.ts'
 import type { MirroredGroups, Mirroring } from '../ports/mirrored-groups.ts'
 import type { Change } from '../ports/unit-of-work.ts'
-import type { User, Users } from '../ports/users.ts'
+import { externalSubjectOf, type User, type Users } from '../ports/users.ts'
 import type { Person } from './person.ts'
 import * as store from './store.ts'
 import { isWelcome } from './welcome.ts'
@@ -56,7 +56,7 @@ async function findOrHold(
   { db }: Change,
   { domainId, binding, person }: Arriving,
 ): Promise<User | undefined> {
-  const external = { issuer: binding.issuer, subject: person.subject }
+  const external = externalSubjectOf(binding, person.subject)
   const known = await users.find(db, domainId, external)
   if (known !== undefined) return known
   if (!(await store.holdArrivals(db, domainId))) throw problem('invalid_sign_in')
@@ -75,7 +75,7 @@ async function provision(
   return users.add(change, {
     id,
     domainId,
-    external: { issuer: binding.issuer, subject },
+    external: externalSubjectOf(binding, subject),
     bindingId: binding.id,
     createdAt: at,
     displayName: name ?? `User ${id.slice(-8)}`,

@@ -248,7 +248,8 @@ export const idpBindings = defineSurface('idp', 'Identity providers that people 
     method: 'POST',
     path: '/v1/admin/idp/{id}/test',
     summary: 'Walk what a sign-in with the binding needs, and say which step fails',
-    description: 'Discovery, endpoints, keys, algorithms, and whether the issuer takes an authorization request and knows the client.',
+    description:
+      'Discovery, endpoints, keys, algorithms, and whether the issuer takes an authorization request and knows the client.',
     params,
     gate: { ...check('manage', '{row.place}'), missingRow: 'idp_binding_not_found' },
     audit: { relation: 'idp_binding.test', when: 'all' },

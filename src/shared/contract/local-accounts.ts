@@ -94,7 +94,7 @@ export const localAccounts = defineSurface('users', 'Accounts of the bundled ide
     bodyBytesMax: 8 * KiB,
     audit: { relation: 'local_account.update', when: 'all' },
     responses: { 200: OneTimePassword },
-    problems: ['account_not_found', 'empty_patch', 'last_platform_admin'],
+    problems: ['account_not_found', 'account_already_exists', 'empty_patch', 'last_platform_admin'],
     cli: { command: 'admin users update', args: ['id'], refs: { id: 'accounts' }, columns, custom: true },
   },
   DeleteAdminUserByID: {

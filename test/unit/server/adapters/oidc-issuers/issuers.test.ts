@@ -286,7 +286,11 @@ describe('fetch for libraries', () => {
     try {
       const { url = '' } = idp.issuer
       const issuers = issuersOver()
-      const config = new openid.Configuration((await issuers.metadata(at(url))) as openid.ServerMetadata, 'client', 'secret')
+      const config = new openid.Configuration(
+        (await issuers.metadata(at(url))) as openid.ServerMetadata,
+        'client',
+        'secret',
+      )
       openid.allowInsecureRequests(config)
       // Its type of a body has no `undefined`; `fetch` takes whatever it sends.
       config[openid.customFetch] = issuers.fetchFor(at(url)) as openid.CustomFetch
