@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { createStateSweeper } from './adapters/bundled-provider/state-sweeper.ts'
 import { createFeedPruning } from './adapters/postgres/feed-pruning.ts'
 import { createAuditRetention } from './audit/retention.ts'
 import { createAuditSealer } from './audit/sealer.ts'
@@ -56,6 +57,7 @@ function leaderJobs({ backend, log, consumers, wake, auditRetentionDays }: JobsD
     createJoinTokenSweeper(backend),
     createInvitationSweeper(backend),
     createKeySweeper(backend),
+    createStateSweeper(backend),
     createSessionSweeper(backend),
     createEphemeralSweeper({
       ...backend,

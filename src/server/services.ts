@@ -6,6 +6,7 @@ import { storedSubjects } from './adapters/stored-subjects/stored-subjects.ts'
 import { createAudit } from './audit/service.ts'
 import { createAuthz } from './authz/service.ts'
 import type { Backend } from './backend.ts'
+import type { Config } from './config.ts'
 import { readRenderer } from './docs-renderer.ts'
 import { createDomains } from './domains/service.ts'
 import { createGrants } from './grants/service.ts'
@@ -15,14 +16,17 @@ import { createLastUses } from './http/last-uses.ts'
 import type { ForeignRoutes, Page } from './http/pages.ts'
 import { mounted, type Handlers, type MountedSurface } from './http/request-context.ts'
 import { createIdentities } from './identities/service.ts'
+import { createUsers } from './identities/users.ts'
 import { createInvitations } from './invitations/service.ts'
 import { createJoinTokenResolver } from './join-tokens/join-token-resolver.ts'
 import { createJoinTokens } from './join-tokens/service.ts'
+import { createLocalProvider } from './local-provider.ts'
 import { createMeta } from './meta/service.ts'
 import { createNskResolver } from './nodes/nsk-resolver.ts'
 import { createRecoveryAnnouncer } from './nodes/recovery-announcer.ts'
 import { createNodes } from './nodes/service.ts'
 import type { CredentialResolver } from './ports/credential-resolver.ts'
+import type { AuditEntry } from './ports/unit-of-work.ts'
 import { createProjects } from './projects/service.ts'
 import { createAdmission } from './relation-tuples/admission.ts'
 import { createRelationTuples } from './relation-tuples/service.ts'
@@ -55,11 +59,19 @@ export interface Services {
   flush(): Promise<void>
 }
 
+export interface ServicesOptions {
+  readonly config: Config
+  readonly log: Logger
+  /** The origin under which clients reach the server. */
+  readonly baseUrl: string
+  /** Takes the audit rows of refusals that no answer waits for. */
+  readonly onRefused: (entry: AuditEntry) => void
+}
+
 /** Makes the services over the backend. Subscribes their caches to the change feed, which must not run yet. */
-export function createServices(
-  backend: Backend,
-  { env, log, staleMs }: { readonly env: string; readonly log: Logger; readonly staleMs: number },
-): Services {
+export function createServices(backend: Backend, { config, log, baseUrl, onRefused }: ServicesOptions): Services {
+  const { env } = config
+  const staleMs = config.staleChecks.ttlMs
   const deps = { ...backend, env, subjects: storedSubjects, changeFeed: backend.feed }
   const admission = createAdmission({ ...deps, validateTuple: backend.engine.rules.validateTuple })
   const tokenUses = createLastUses({
@@ -71,6 +83,9 @@ export function createServices(
     onFailure: (error) => log.warn({ err: error }, 'the last use of sessions could not be written'),
   })
   const sessions = createSessions(deps)
+  const localProvider = config.hasBundledProvider
+    ? createLocalProvider({ backend, config, baseUrl, log, sessions, onRefused, users: createUsers(backend) })
+    : undefined
   const withMint = { ...deps, mint: createMint(deps) }
   const recoveries = createRecoveryAnnouncer({
     ...backend,
@@ -88,7 +103,7 @@ export function createServices(
       serviceToken: undefined,
       idpBindings: undefined,
       invitations: createInvitations(deps),
-      localAccounts: undefined,
+      localAccounts: localProvider?.handlers,
       identities: createIdentities(deps),
       domains: createDomains(deps),
       projects: createProjects(deps),
@@ -109,7 +124,7 @@ export function createServices(
     ],
     csrfTokens: (sessionId) => sessions.csrfToken(sessionId),
     pages: [],
-    foreignRoutes: [],
+    foreignRoutes: localProvider === undefined ? [] : [localProvider.routes],
     drain: () => nodes.drain(),
     flush: async () => void (await Promise.all([tokenUses.flush(), sessionUses.flush(), recoveries.settled()])),
   }

@@ -128,7 +128,7 @@ function limit(name: LimitName, rates: Rates): Limit {
 const UNLIMITED: TokenBuckets = { take: () => 0 }
 
 /** An IPv4 address itself; of IPv6 the /64, since one customer has at least that many. */
-function networkOf(address: string): string {
+export function networkOf(address: string): string {
   if (!ipaddr.IPv6.isValid(address)) return address
   return ipaddr.IPv6.parse(address).parts.slice(0, 4).join(':')
 }
