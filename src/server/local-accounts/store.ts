@@ -98,3 +98,7 @@ export async function findPlatformAdminTuple(db: Db, userId: string): Promise<st
     .executeTakeFirst()
   return row?.id
 }
+
+export async function findDomainId(db: Db, slug: string): Promise<string | undefined> {
+  return (await db.selectFrom('domains').select('id').where('slug', '=', slug).executeTakeFirst())?.id
+}

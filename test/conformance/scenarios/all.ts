@@ -8,6 +8,7 @@ import { groupScenarios } from './groups.ts'
 import { identityScenarios } from './identities.ts'
 import { invitationScenarios } from './invitations.ts'
 import { joinTokenScenarios, nodeScenarios } from './nodes.ts'
+import { localAccountScenarios } from './local-accounts.ts'
 import { projectScenarios } from './projects.ts'
 import { relationTupleScenarios } from './relation-tuples.ts'
 import { resourceScenarios } from './resources.ts'
@@ -25,6 +26,7 @@ const bySurface: Partial<BySurface> = {
   identities: identityScenarios,
   invitations: invitationScenarios,
   domains: domainScenarios,
+  localAccounts: localAccountScenarios,
   projects: projectScenarios,
   resources: resourceScenarios,
   grants: grantScenarios,
