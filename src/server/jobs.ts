@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { createStateSweeper } from './adapters/bundled-provider/state-sweeper.ts'
 import { createOutgoingFetch } from './adapters/outgoing-fetch/outgoing-fetch.ts'
 import { createFeedPruning } from './adapters/postgres/feed-pruning.ts'
 import { createAuditRetention } from './audit/retention.ts'
@@ -66,6 +67,7 @@ function leaderJobs({ backend, log, consumers, wake, auditRetentionDays }: JobsD
     createJoinTokenSweeper(backend),
     createInvitationSweeper(backend),
     createKeySweeper(backend),
+    createStateSweeper(backend),
     createSessionSweeper(backend),
     createEphemeralSweeper({
       ...backend,

@@ -8,6 +8,7 @@ import { storedSubjects } from './adapters/stored-subjects/stored-subjects.ts'
 import { createAudit } from './audit/service.ts'
 import { createAuthz } from './authz/service.ts'
 import type { Backend } from './backend.ts'
+import type { Config } from './config.ts'
 import { readRenderer } from './docs-renderer.ts'
 import { createDomains } from './domains/service.ts'
 import { createGrants } from './grants/service.ts'
@@ -16,18 +17,20 @@ import type { CsrfTokens } from './http/csrf.ts'
 import { createHomePage } from './home-page/home-page.ts'
 import { createLastUses } from './http/last-uses.ts'
 import type { ForeignRoutes, Page } from './http/pages.ts'
-import type { Rates } from './http/rate-limits.ts'
 import { mounted, type Handlers, type MountedSurface } from './http/request-context.ts'
 import { createIdpBindings } from './idp-bindings/service.ts'
 import { createIdentities } from './identities/service.ts'
+import { createUsers } from './identities/users.ts'
 import { createInvitations } from './invitations/service.ts'
 import { createJoinTokenResolver } from './join-tokens/join-token-resolver.ts'
 import { createJoinTokens } from './join-tokens/service.ts'
+import { createLocalProvider } from './local-provider.ts'
 import { createMeta } from './meta/service.ts'
 import { createNskResolver } from './nodes/nsk-resolver.ts'
 import { createRecoveryAnnouncer } from './nodes/recovery-announcer.ts'
 import { createNodes } from './nodes/service.ts'
 import type { CredentialResolver } from './ports/credential-resolver.ts'
+import type { AuditEntry } from './ports/unit-of-work.ts'
 import { createProjects } from './projects/service.ts'
 import { createAdmission } from './relation-tuples/admission.ts'
 import { reportRefreshFailure } from './refresh-report.ts'
@@ -65,16 +68,18 @@ export interface Services {
 }
 
 export interface ServicesOptions {
-  readonly env: string
+  readonly config: Config
   readonly log: Logger
-  readonly staleMs: number
-  /** How people and identity providers reach this server; no slash at its end. */
+  /** The origin under which clients reach the server. */
   readonly baseUrl: string
-  readonly rates: Rates
+  /** Takes the audit rows of refusals that no answer waits for. */
+  readonly onRefused: (entry: AuditEntry) => void
 }
 
 /** Makes the services over the backend. Subscribes their caches to the change feed, which must not run yet. */
-export function createServices(backend: Backend, { env, log, staleMs, baseUrl, rates }: ServicesOptions): Services {
+export function createServices(backend: Backend, { config, log, baseUrl, onRefused }: ServicesOptions): Services {
+  const { env } = config
+  const staleMs = config.staleChecks.ttlMs
   const deps = { ...backend, env, subjects: storedSubjects, changeFeed: backend.feed }
   const admission = createAdmission({ ...deps, validateTuple: backend.engine.rules.validateTuple })
   const tokenUses = createLastUses({
@@ -86,9 +91,12 @@ export function createServices(backend: Backend, { env, log, staleMs, baseUrl, r
     onFailure: (error) => log.warn({ err: error }, 'the last use of sessions could not be written'),
   })
   const sessions = createSessions(deps)
+  const localProvider = config.hasBundledProvider
+    ? createLocalProvider({ backend, config, baseUrl, log, sessions, onRefused, users: createUsers(backend) })
+    : undefined
   const withMint = { ...deps, mint: createMint(deps) }
   const mintGranted = createGrantedTokens(withMint)
-  const limits = createWorkloadLimits(rates)
+  const limits = createWorkloadLimits(config.rates)
   const outgoingFetch = createOutgoingFetch()
   const recoveries = createRecoveryAnnouncer({
     ...backend,
@@ -115,7 +123,7 @@ export function createServices(backend: Backend, { env, log, staleMs, baseUrl, r
       }),
       idpBindings: createIdpBindings({ ...deps, ...signingIn, sessions }),
       invitations: createInvitations(deps),
-      localAccounts: undefined,
+      localAccounts: localProvider?.handlers,
       identities: createIdentities(deps),
       domains: createDomains(deps),
       projects: createProjects(deps),
@@ -136,7 +144,7 @@ export function createServices(backend: Backend, { env, log, staleMs, baseUrl, r
     ],
     csrfTokens: (sessionId) => sessions.csrfToken(sessionId),
     pages: [createHomePage()],
-    foreignRoutes: [],
+    foreignRoutes: localProvider === undefined ? [] : [localProvider.routes],
     drain: () => nodes.drain(),
     flush: async () => void (await Promise.all([tokenUses.flush(), sessionUses.flush(), recoveries.settled()])),
   }
