@@ -20,6 +20,7 @@ import { createUsers } from './identities/users.ts'
 import { createInvitations } from './invitations/service.ts'
 import { createJoinTokenResolver } from './join-tokens/join-token-resolver.ts'
 import { createJoinTokens } from './join-tokens/service.ts'
+import type { PasswordHashing } from './local-accounts/password-hash.ts'
 import { createLocalProvider } from './local-provider.ts'
 import { createMeta } from './meta/service.ts'
 import { createNskResolver } from './nodes/nsk-resolver.ts'
@@ -61,6 +62,8 @@ export interface Services {
 
 export interface ServicesOptions {
   readonly config: Config
+  /** Of the passwords of local accounts. */
+  readonly hashing: PasswordHashing
   readonly log: Logger
   /** The origin under which clients reach the server. */
   readonly baseUrl: string
@@ -69,7 +72,8 @@ export interface ServicesOptions {
 }
 
 /** Makes the services over the backend. Subscribes their caches to the change feed, which must not run yet. */
-export function createServices(backend: Backend, { config, log, baseUrl, onRefused }: ServicesOptions): Services {
+export function createServices(backend: Backend, told: ServicesOptions): Services {
+  const { config, log } = told
   const { env } = config
   const staleMs = config.staleChecks.ttlMs
   const deps = { ...backend, env, subjects: storedSubjects, changeFeed: backend.feed }
@@ -84,7 +88,7 @@ export function createServices(backend: Backend, { config, log, baseUrl, onRefus
   })
   const sessions = createSessions(deps)
   const localProvider = config.hasBundledProvider
-    ? createLocalProvider({ backend, config, baseUrl, log, sessions, onRefused, users: createUsers(backend) })
+    ? createLocalProvider({ ...told, backend, sessions, users: createUsers(backend) })
     : undefined
   const withMint = { ...deps, mint: createMint(deps) }
   const recoveries = createRecoveryAnnouncer({
