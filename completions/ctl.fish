@@ -1,7 +1,7 @@
 # fish completion for ctl; generated, do not edit
 # Put it into ~/.config/fish/completions: ctl completion install
 
-set -g __ctl_valued --context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --limit -L --nodes -n --duration --heartbeat-interval --domain --join-token-file --state-dir --fail-on --connections --concurrency --name --data-dir --scopes --expires-in --from-file -f --for --grace --facts --project --type --file --format --caveat --subject --relation --resource --scope --keys --since --until --object --outcome --correlation-id --field -F --raw-field --header -H --shell --ttl --kind --display-name --jwks --spiffe-id --mesh-cidr --endpoint-ttl --audit-retention-days --trusted-networks --business-hours --strong-acr --host-node --provider-group --max-uses --labels --node --reachability --include
+set -g __ctl_valued --context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --limit -L --nodes -n --duration --heartbeat-interval --domain --join-token-file --state-dir --fail-on --connections --concurrency --idp --scope --name --data-dir --scopes --expires-in --from-file -f --for --grace --facts --project --type --file --format --caveat --subject --relation --resource --keys --since --until --object --outcome --correlation-id --field -F --raw-field --header -H --shell --ttl --kind --display-name --jwks --spiffe-id --mesh-cidr --endpoint-ttl --audit-retention-days --trusted-networks --business-hours --strong-acr --host-node --provider-group --max-uses --labels --node --reachability --include
 set -g __ctl_paths 'serve' 'admin' 'admin bootstrap-token' 'admin master-key' 'admin master-key rotate' 'admin users' 'admin users list' 'admin users delete' 'agent-sim' 'login' 'logout' 'whoami' 'status' 'doctor' 'tokens' 'tokens issue' 'tokens list' 'tokens revoke' 'tokens rotate' 'authz' 'authz check' 'authz explain' 'authz who-can' 'authz what-can' 'authz lookup-resources' 'authz lookup-subjects' 'authz impact' 'authz validate' 'authz reconcile' 'tuples' 'tuples export' 'tuples list' 'tuples create' 'tuples import' 'tuples update' 'tuples delete' 'audit' 'audit verify' 'audit export' 'audit tail' 'audit list' 'contexts' 'contexts list' 'contexts add' 'contexts use' 'contexts previous' 'contexts rename' 'contexts remove' 'config' 'config view' 'api' 'openapi' 'completion' 'completion bash' 'completion zsh' 'completion fish' 'completion install' 'help' 'help exit-codes' 'help flags' 'sessions' 'sessions list' 'sessions revoke' 'trust-bundles' 'trust-bundles list' 'idp' 'idp list' 'idp delete' 'invitations' 'invitations create' 'invitations list' 'invitations revoke' 'identities' 'identities list' 'identities show' 'service-identities' 'service-identities create' 'domains' 'domains create' 'domains list' 'domains show' 'domains usage' 'domains update' 'domains delete' 'projects' 'projects create' 'projects list' 'projects show' 'projects update' 'projects delete' 'resources' 'resources create' 'resources list' 'resources show' 'resources update' 'resources delete' 'grants' 'grants create' 'grants list' 'grants delete' 'grants platform' 'grants platform create' 'grants platform list' 'grants platform delete' 'groups' 'groups create' 'groups list' 'groups show' 'groups delete' 'groups add-member' 'groups remove-member' 'join-tokens' 'join-tokens create' 'join-tokens list' 'join-tokens revoke' 'nodes' 'nodes list' 'nodes show' 'nodes update' 'nodes deregister' 'nodes nsk' 'nodes nsk rotate' 'nodes nsk revoke' 'nodes reachability' 'signing-keys' 'signing-keys list' 'signing-keys rotate'
 
 # Prints the command words typed so far.
@@ -166,7 +166,11 @@ complete -c ctl -n '__ctl_at login' -l jq -x -d 'Filter the JSON with a jq expre
 complete -c ctl -n '__ctl_at login' -l columns -x -d 'Columns to show'
 complete -c ctl -n '__ctl_at login' -l sort -x -d 'Sort rows by a column; -COLUMN for descending'
 complete -c ctl -n '__ctl_at login' -l no-headers -d 'No column titles'
-complete -c ctl -n '__ctl_at login' -l with-token -d 'Read the token from stdin'
+complete -c ctl -n '__ctl_at login' -l with-token -d 'Read a token from stdin instead of signing in with a browser'
+complete -c ctl -n '__ctl_at login' -l no-browser -d 'Only show the address, open nothing'
+complete -c ctl -n '__ctl_at login' -l domain -x -a '(__ctl_names)' -d 'Domain to sign in to; the only one by default'
+complete -c ctl -n '__ctl_at login' -l idp -x -d 'Identity provider to sign in with; the primary one by default'
+complete -c ctl -n '__ctl_at login' -l scope -x -d 'What the token may do, e.g. nodes:read; everything you may by default'
 complete -c ctl -n '__ctl_at login' -l name -x -d 'Name of the context; made from the address when absent'
 complete -c ctl -n '__ctl_at logout' -l help -s h -d 'Show help'
 complete -c ctl -n '__ctl_at logout' -l quiet -s q -d 'Print no notes, only data, warnings and errors'
@@ -980,7 +984,7 @@ complete -c ctl -n '__ctl_at idp list' -l limit -s L -x -d 'Rows at most'
 complete -c ctl -n '__ctl_at idp list' -l all -d 'All rows'
 complete -c ctl -n '__ctl_at idp list' -l watch -s w -d 'Show again and again until Ctrl-C; every 2s unless said'
 complete -c ctl -n '__ctl_at idp list' -l domain -x -a '(__ctl_names)' -d 'Domain that the binding belongs to'
-complete -c ctl -n '__ctl_at idp list' -l scope -x -d 'The platform-shared bindings'
+complete -c ctl -n '__ctl_at idp list' -l scope -x -a 'platform' -d 'The platform-shared bindings'
 complete -c ctl -n '__ctl_at idp delete' -a '(__ctl_names)'
 complete -c ctl -n '__ctl_at idp delete' -l help -s h -d 'Show help'
 complete -c ctl -n '__ctl_at idp delete' -l quiet -s q -d 'Print no notes, only data, warnings and errors'
