@@ -1,8 +1,8 @@
 # fish completion for ctl; generated, do not edit
 # Put it into ~/.config/fish/completions: ctl completion install
 
-set -g __ctl_valued --context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --limit -L --nodes -n --duration --heartbeat-interval --domain --join-token-file --state-dir --fail-on --connections --concurrency --idp --scope --name --data-dir --scopes --expires-in --from-file -f --for --grace --facts --project --type --file --format --caveat --subject --relation --resource --keys --since --until --object --outcome --correlation-id --field -F --raw-field --header -H --shell --ttl --kind --display-name --jwks --spiffe-id --mesh-cidr --endpoint-ttl --audit-retention-days --trusted-networks --business-hours --strong-acr --host-node --provider-group --max-uses --labels --node --reachability --include
-set -g __ctl_paths 'serve' 'admin' 'admin bootstrap-token' 'admin master-key' 'admin master-key rotate' 'admin users' 'admin users list' 'admin users delete' 'agent-sim' 'login' 'logout' 'whoami' 'status' 'doctor' 'tokens' 'tokens issue' 'tokens list' 'tokens revoke' 'tokens rotate' 'authz' 'authz check' 'authz explain' 'authz who-can' 'authz what-can' 'authz lookup-resources' 'authz lookup-subjects' 'authz impact' 'authz validate' 'authz reconcile' 'tuples' 'tuples export' 'tuples list' 'tuples create' 'tuples import' 'tuples update' 'tuples delete' 'audit' 'audit verify' 'audit export' 'audit tail' 'audit list' 'contexts' 'contexts list' 'contexts add' 'contexts use' 'contexts previous' 'contexts rename' 'contexts remove' 'config' 'config view' 'api' 'openapi' 'completion' 'completion bash' 'completion zsh' 'completion fish' 'completion install' 'help' 'help exit-codes' 'help flags' 'sessions' 'sessions list' 'sessions revoke' 'trust-bundles' 'trust-bundles list' 'idp' 'idp list' 'idp delete' 'invitations' 'invitations create' 'invitations list' 'invitations revoke' 'identities' 'identities list' 'identities show' 'service-identities' 'service-identities create' 'domains' 'domains create' 'domains list' 'domains show' 'domains usage' 'domains update' 'domains delete' 'projects' 'projects create' 'projects list' 'projects show' 'projects update' 'projects delete' 'resources' 'resources create' 'resources list' 'resources show' 'resources update' 'resources delete' 'grants' 'grants create' 'grants list' 'grants delete' 'grants platform' 'grants platform create' 'grants platform list' 'grants platform delete' 'groups' 'groups create' 'groups list' 'groups show' 'groups delete' 'groups add-member' 'groups remove-member' 'join-tokens' 'join-tokens create' 'join-tokens list' 'join-tokens revoke' 'nodes' 'nodes list' 'nodes show' 'nodes update' 'nodes deregister' 'nodes nsk' 'nodes nsk rotate' 'nodes nsk revoke' 'nodes reachability' 'signing-keys' 'signing-keys list' 'signing-keys rotate'
+set -g __ctl_valued --context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --limit -L --nodes -n --duration --heartbeat-interval --domain --join-token-file --state-dir --fail-on --connections --concurrency --idp --scope --name --data-dir --scopes --expires-in --from-file -f --for --grace --facts --project --type --file --format --caveat --subject --relation --resource --keys --since --until --object --outcome --correlation-id --field -F --raw-field --header -H --shell --bundles --ttl --kind --display-name --jwks --spiffe-id --jwks-file --mesh-cidr --endpoint-ttl --audit-retention-days --trusted-networks --business-hours --strong-acr --host-node --provider-group --max-uses --labels --node --reachability --include
+set -g __ctl_paths 'serve' 'admin' 'admin bootstrap-token' 'admin master-key' 'admin master-key rotate' 'admin users' 'admin users list' 'admin users delete' 'agent-sim' 'login' 'logout' 'whoami' 'status' 'doctor' 'tokens' 'tokens issue' 'tokens list' 'tokens revoke' 'tokens rotate' 'authz' 'authz check' 'authz explain' 'authz who-can' 'authz what-can' 'authz lookup-resources' 'authz lookup-subjects' 'authz impact' 'authz validate' 'authz reconcile' 'tuples' 'tuples export' 'tuples list' 'tuples create' 'tuples import' 'tuples update' 'tuples delete' 'audit' 'audit verify' 'audit export' 'audit tail' 'audit list' 'contexts' 'contexts list' 'contexts add' 'contexts use' 'contexts previous' 'contexts rename' 'contexts remove' 'config' 'config view' 'api' 'openapi' 'completion' 'completion bash' 'completion zsh' 'completion fish' 'completion install' 'help' 'help exit-codes' 'help flags' 'sessions' 'sessions list' 'sessions revoke' 'trust-bundles' 'trust-bundles list' 'trust-bundles set' 'idp' 'idp list' 'idp delete' 'invitations' 'invitations create' 'invitations list' 'invitations revoke' 'identities' 'identities list' 'identities show' 'service-identities' 'service-identities create' 'domains' 'domains create' 'domains list' 'domains show' 'domains usage' 'domains update' 'domains delete' 'projects' 'projects create' 'projects list' 'projects show' 'projects update' 'projects delete' 'resources' 'resources create' 'resources list' 'resources show' 'resources update' 'resources delete' 'grants' 'grants create' 'grants list' 'grants delete' 'grants platform' 'grants platform create' 'grants platform list' 'grants platform delete' 'groups' 'groups create' 'groups list' 'groups show' 'groups delete' 'groups add-member' 'groups remove-member' 'join-tokens' 'join-tokens create' 'join-tokens list' 'join-tokens revoke' 'nodes' 'nodes list' 'nodes show' 'nodes update' 'nodes deregister' 'nodes nsk' 'nodes nsk rotate' 'nodes nsk revoke' 'nodes reachability' 'signing-keys' 'signing-keys list' 'signing-keys rotate'
 
 # Prints the command words typed so far.
 function __ctl_path
@@ -52,7 +52,7 @@ complete -c ctl -n '__ctl_at' -a openapi -d 'Print the OpenAPI document of the s
 complete -c ctl -n '__ctl_at' -a completion -d 'bash, zsh, fish, install'
 complete -c ctl -n '__ctl_at' -a help -d 'exit-codes, flags'
 complete -c ctl -n '__ctl_at' -a sessions -d 'list, revoke'
-complete -c ctl -n '__ctl_at' -a trust-bundles -d 'list'
+complete -c ctl -n '__ctl_at' -a trust-bundles -d 'list, set'
 complete -c ctl -n '__ctl_at' -a idp -d 'list, delete'
 complete -c ctl -n '__ctl_at' -a invitations -d 'create, list, revoke'
 complete -c ctl -n '__ctl_at' -a identities -d 'list, show'
@@ -934,6 +934,7 @@ complete -c ctl -n '__ctl_at sessions revoke' -l trace -d 'Headers and bodies on
 complete -c ctl -n '__ctl_at sessions revoke' -l curl -d 'Print the equivalent curl command instead of making the call'
 complete -c ctl -n '__ctl_at sessions revoke' -l yes -s y -d 'Do not ask for confirmation'
 complete -c ctl -n '__ctl_at trust-bundles' -a list -d 'Show whose JWT-SVIDs a Domain believes'
+complete -c ctl -n '__ctl_at trust-bundles' -a set -d 'Set whose JWT-SVIDs a Domain believes'
 complete -c ctl -n '__ctl_at trust-bundles' -l help -s h -d 'Show help'
 complete -c ctl -n '__ctl_at trust-bundles' -l quiet -s q -d 'Print no notes, only data, warnings and errors'
 complete -c ctl -n '__ctl_at trust-bundles' -l no-input -d 'Never ask; fail and name what is missing'
@@ -957,6 +958,27 @@ complete -c ctl -n '__ctl_at trust-bundles list' -l sort -x -d 'Sort rows by a c
 complete -c ctl -n '__ctl_at trust-bundles list' -l no-headers -d 'No column titles'
 complete -c ctl -n '__ctl_at trust-bundles list' -l watch -s w -d 'Show again and again until Ctrl-C; every 2s unless said'
 complete -c ctl -n '__ctl_at trust-bundles list' -l domain -x -a '(__ctl_names)' -d 'Domain; your own when absent'
+complete -c ctl -n '__ctl_at trust-bundles set' -l help -s h -d 'Show help'
+complete -c ctl -n '__ctl_at trust-bundles set' -l quiet -s q -d 'Print no notes, only data, warnings and errors'
+complete -c ctl -n '__ctl_at trust-bundles set' -l no-input -d 'Never ask; fail and name what is missing'
+complete -c ctl -n '__ctl_at trust-bundles set' -l no-color -d 'No colours'
+complete -c ctl -n '__ctl_at trust-bundles set' -l context -x -a '(__ctl_names)' -d 'Use this context'
+complete -c ctl -n '__ctl_at trust-bundles set' -l url -x -d 'Server to talk to'
+complete -c ctl -n '__ctl_at trust-bundles set' -l token-file -r -F -d 'Read the token from a file'
+complete -c ctl -n '__ctl_at trust-bundles set' -l ca-file -r -F -d 'Trust this certificate authority as well'
+complete -c ctl -n '__ctl_at trust-bundles set' -l timeout -x -d 'Give up after this long, retries included'
+complete -c ctl -n '__ctl_at trust-bundles set' -l debug -d 'One line per call on stderr'
+complete -c ctl -n '__ctl_at trust-bundles set' -l trace -d 'Headers and bodies on stderr, secrets redacted'
+complete -c ctl -n '__ctl_at trust-bundles set' -l curl -d 'Print the equivalent curl command instead of making the call'
+complete -c ctl -n '__ctl_at trust-bundles set' -l output -s o -x -a 'table wide json jsonl yaml name' -d 'How to print'
+complete -c ctl -n '__ctl_at trust-bundles set' -l jq -x -d 'Filter the JSON with a jq expression'
+complete -c ctl -n '__ctl_at trust-bundles set' -l columns -x -d 'Columns to show'
+complete -c ctl -n '__ctl_at trust-bundles set' -l sort -x -d 'Sort rows by a column; -COLUMN for descending'
+complete -c ctl -n '__ctl_at trust-bundles set' -l no-headers -d 'No column titles'
+complete -c ctl -n '__ctl_at trust-bundles set' -l yes -s y -d 'Do not ask for confirmation'
+complete -c ctl -n '__ctl_at trust-bundles set' -l domain -x -a '(__ctl_names)' -d 'Domain; your own when absent'
+complete -c ctl -n '__ctl_at trust-bundles set' -l bundles -x -d 'All of them: those left out are removed'
+complete -c ctl -n '__ctl_at trust-bundles set' -l from-file -s f -r -F -d 'Take the body from a JSON or YAML file, - for stdin; flags override'
 complete -c ctl -n '__ctl_at idp' -a list -d 'List the identity provider bindings of a Domain, or of the platform'
 complete -c ctl -n '__ctl_at idp' -a delete -d 'Remove a binding and end the sessions that began with it'
 complete -c ctl -n '__ctl_at idp' -l help -s h -d 'Show help'
@@ -1139,6 +1161,7 @@ complete -c ctl -n '__ctl_at service-identities create' -l display-name -x -d 'D
 complete -c ctl -n '__ctl_at service-identities create' -l jwks -x -d 'Public keys (RFC 7517) that the workload signs its assertions with'
 complete -c ctl -n '__ctl_at service-identities create' -l spiffe-id -x -d 'SPIFFE ID of the workload, e.g. spiffe://example.org/build'
 complete -c ctl -n '__ctl_at service-identities create' -l from-file -s f -r -F -d 'Take the body from a JSON or YAML file, - for stdin; flags override'
+complete -c ctl -n '__ctl_at service-identities create' -l jwks-file -r -F -d 'Take the public keys from a file with a JWK Set or one JWK, - for stdin'
 complete -c ctl -n '__ctl_at domains' -a create -d 'Create a Domain'
 complete -c ctl -n '__ctl_at domains' -a list -d 'List the Domains that you may read'
 complete -c ctl -n '__ctl_at domains' -a show -d 'Show a Domain'

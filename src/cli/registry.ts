@@ -26,6 +26,7 @@ const WITH_MORE: Readonly<Record<string, CommandRow['load']>> = {
   DeleteGroup: async (manifest) => (await import('./commands/groups/delete.ts')).deleteGroup(manifest),
   PutGroupMember: async (manifest) => (await import('./commands/groups/members.ts')).addMember(manifest),
   DeleteGroupMember: async (manifest) => (await import('./commands/groups/members.ts')).removeMember(manifest),
+  CreateServiceIdentity: async (manifest) => (await import('./commands/service-identities/create.ts')).create(manifest),
   ListRelationTuples: async (manifest) => (await import('./commands/tuples/list.ts')).list(manifest),
   CreateRelationTuple: async (manifest) => (await import('./commands/tuples/create.ts')).create(manifest),
   PatchRelationTuple: async (manifest) => (await import('./commands/tuples/update.ts')).update(manifest),

@@ -121,7 +121,13 @@ async function startOver(ground: Ground): Promise<RunningServer> {
   if (metrics !== undefined) Object.assign(metrics, { health, engine: backend.engine })
   // The start has used the datastore: whatever happens to it from now on only degrades this server (S1 Degradation 1).
   await health.report()
-  const services = createServices(backend, { env: config.env, log, staleMs: config.staleChecks.ttlMs })
+  const services = createServices(backend, {
+    env: config.env,
+    log,
+    staleMs: config.staleChecks.ttlMs,
+    baseUrl: publicUrl(ground),
+    rates: config.rates,
+  })
   await backend.feed.start()
   await backend.engine.prepare()
   backend.signer.follow((error) => log.warn({ err: error }, 'the signing keys could not be read anew'))
@@ -165,12 +171,17 @@ interface Assembly {
   readonly audit: AuditQueue
 }
 
-function assemble(ground: Ground & { readonly health: Health; readonly services: Services }): Assembly {
+/** How people and identity providers reach this server. */
+function publicUrl({ config, tls, address }: Ground): string {
+  return config.baseUrl ?? `${tls === undefined ? 'http' : 'https'}://${hostPort(address)}`
+}
+
+function assemble(ground: Ground & Pick<Assembly, 'health' | 'services'>): Assembly {
   const { config, log, backend, services, metrics, tls, health } = ground
   const prometheus = metrics?.prometheus
   const counters = prometheus?.audit ?? NO_COUNTERS
   const audit = createAuditQueue({ ...backend, sink: createAuditSink(backend.datastore), log, counters })
-  const url = config.baseUrl ?? `${tls === undefined ? 'http' : 'https'}://${hostPort(ground.address)}`
+  const url = publicUrl(ground)
   const app = createApp({
     ...backend,
     ...services,

@@ -5,6 +5,7 @@ import { auditScenarios, authzScenarios, metaScenarios } from './authz.ts'
 import { domainScenarios } from './domains.ts'
 import { grantScenarios } from './grants.ts'
 import { groupScenarios } from './groups.ts'
+import { idpBindingScenarios } from './idp-bindings.ts'
 import { identityScenarios } from './identities.ts'
 import { invitationScenarios } from './invitations.ts'
 import { joinTokenScenarios, nodeScenarios } from './nodes.ts'
@@ -13,6 +14,7 @@ import { relationTupleScenarios } from './relation-tuples.ts'
 import { resourceScenarios } from './resources.ts'
 import { sessionScenarios } from './sessions.ts'
 import { signingKeyScenarios } from './signing-keys.ts'
+import { serviceTokenScenarios } from './service-token.ts'
 import { adminTokenScenarios, tokenScenarios } from './tokens.ts'
 
 type BySurface = { readonly [S in keyof typeof contract]: Scenarios<World, (typeof contract)[S]> }
@@ -23,6 +25,7 @@ const bySurface: Partial<BySurface> = {
   relationTuples: relationTupleScenarios,
   tokens: tokenScenarios,
   adminTokens: adminTokenScenarios,
+  idpBindings: idpBindingScenarios,
   identities: identityScenarios,
   invitations: invitationScenarios,
   domains: domainScenarios,
@@ -32,6 +35,7 @@ const bySurface: Partial<BySurface> = {
   groups: groupScenarios,
   joinTokens: joinTokenScenarios,
   nodes: nodeScenarios,
+  serviceToken: serviceTokenScenarios,
   signingKeys: signingKeyScenarios,
   audit: auditScenarios,
   meta: metaScenarios,
