@@ -18,6 +18,7 @@ import { createPruning } from './outbox/pruning.ts'
 import type { LeaderJob } from './ports/leadership.ts'
 import type { NumberedEvent, OutboxConsumer } from './ports/outbox.ts'
 import { createSessionSweeper } from './sessions/session-sweeper.ts'
+import { createSignInSweeper } from './sign-in/sign-in-sweeper.ts'
 import { createTokenSweeper } from './tokens/token-sweeper.ts'
 import { createAssertionSweeper } from './workloads/assertion-sweeper.ts'
 import { createBundleRefresher } from './workloads/bundle-refresher.ts'
@@ -67,6 +68,7 @@ function leaderJobs({ backend, log, consumers, wake, auditRetentionDays }: JobsD
     createInvitationSweeper(backend),
     createKeySweeper(backend),
     createSessionSweeper(backend),
+    createSignInSweeper(backend),
     createEphemeralSweeper({
       ...backend,
       onFailure: (error, nodeId) => log.warn({ err: error, node_id: nodeId }, 'an ephemeral node could not be removed'),

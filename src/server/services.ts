@@ -1,7 +1,6 @@
 import type { Logger } from 'pino'
 import { contract } from '../shared/contract/index.ts'
 import type { Surface } from '../shared/contract/operation.ts'
-import { problem } from '../shared/problems.ts'
 import { createIssuers } from './adapters/oidc-issuers/issuers.ts'
 import { createOutgoingFetch } from './adapters/outgoing-fetch/outgoing-fetch.ts'
 import { storedSubjects } from './adapters/stored-subjects/stored-subjects.ts'
@@ -11,6 +10,7 @@ import type { Backend } from './backend.ts'
 import { readRenderer } from './docs-renderer.ts'
 import { createDomains } from './domains/service.ts'
 import { createGrants } from './grants/service.ts'
+import { createMirroredGroups } from './groups/mirrored-groups.ts'
 import { createGroups } from './groups/service.ts'
 import type { CsrfTokens } from './http/csrf.ts'
 import { createHomePage } from './home-page/home-page.ts'
@@ -18,9 +18,11 @@ import { createLastUses } from './http/last-uses.ts'
 import type { ForeignRoutes, Page } from './http/pages.ts'
 import type { Rates } from './http/rate-limits.ts'
 import { mounted, type Handlers, type MountedSurface } from './http/request-context.ts'
+import { createBindingDirectory } from './idp-bindings/directory.ts'
 import { createIdpBindings } from './idp-bindings/service.ts'
 import { createIdentities } from './identities/service.ts'
-import { createInvitations } from './invitations/service.ts'
+import { createUsers } from './identities/users.ts'
+import { createInvitationBook, createInvitations } from './invitations/service.ts'
 import { createJoinTokenResolver } from './join-tokens/join-token-resolver.ts'
 import { createJoinTokens } from './join-tokens/service.ts'
 import { createMeta } from './meta/service.ts'
@@ -37,6 +39,7 @@ import { createSessionOperations } from './sessions/service.ts'
 import { createSessionResolver } from './sessions/session-resolver.ts'
 import { createSessions } from './sessions/sessions.ts'
 import { writeUses as writeSessionUses } from './sessions/store.ts'
+import { createSignIn } from './sign-in/service.ts'
 import { createSigningKeys } from './signing-keys/service.ts'
 import { createAdminTokens } from './tokens/admin-service.ts'
 import { createApiTokenResolver } from './tokens/api-token-resolver.ts'
@@ -96,6 +99,7 @@ export function createServices(backend: Backend, { env, log, staleMs, baseUrl, r
   })
   const newIssuers = () => createIssuers({ fetch: createOutgoingFetch(), clock: backend.clock })
   const signingIn = { issuers: newIssuers(), newIssuers, callbackUrl: `${baseUrl}/v1/auth/callback` }
+  const bindings = createBindingDirectory(deps)
   const nodes = createNodes({ ...deps, onBack: (nodeIds) => recoveries.add(nodeIds) })
   return {
     surfaces: mountedAll({
@@ -103,7 +107,19 @@ export function createServices(backend: Backend, { env, log, staleMs, baseUrl, r
       relationTuples: createRelationTuples({ ...deps, admission }),
       tokens: createTokens(withMint),
       adminTokens: createAdminTokens(withMint),
-      signIn: { ...NO_SIGN_IN, ...createSessionOperations(deps) },
+      signIn: {
+        ...createSignIn({
+          ...deps,
+          baseUrl,
+          bindings,
+          sessions,
+          issuers: signingIn.issuers,
+          users: createUsers(deps),
+          invitations: createInvitationBook(),
+          mirroredGroups: createMirroredGroups(),
+        }),
+        ...createSessionOperations(deps),
+      },
       deviceFlow: undefined,
       serviceToken: createWorkloads({
         ...deps,
@@ -141,13 +157,6 @@ export function createServices(backend: Backend, { env, log, staleMs, baseUrl, r
     flush: async () => void (await Promise.all([tokenUses.flush(), sessionUses.flush(), recoveries.settled()])),
   }
 }
-
-const notProvisioned = (): never => {
-  throw problem('sign_in_not_provisioned')
-}
-
-/** Sessions can be looked at and ended also where none can begin. */
-const NO_SIGN_IN = { PostAuthSignIn: notProvisioned, GetAuthCallback: notProvisioned }
 
 /** The handlers of every surface; one that is missing is a compile error. Undefined: not configured, answered with 501. */
 type AllHandlers = {
