@@ -5,6 +5,7 @@ import { createAuditRetention } from './audit/retention.ts'
 import { createAuditSealer } from './audit/sealer.ts'
 import { sha256 } from './audit/sha256.ts'
 import type { Backend } from './backend.ts'
+import { createDeviceSweeper } from './device-flow/device-sweeper.ts'
 import { createInvitationSweeper } from './invitations/invitation-sweeper.ts'
 import { createJoinTokenSweeper } from './join-tokens/join-token-sweeper.ts'
 import { createParentEdgeConsumer } from './identities/parent-edge-consumer.ts'
@@ -69,6 +70,7 @@ function leaderJobs({ backend, log, consumers, wake, auditRetentionDays }: JobsD
     createKeySweeper(backend),
     createSessionSweeper(backend),
     createSignInSweeper(backend),
+    createDeviceSweeper(backend),
     createEphemeralSweeper({
       ...backend,
       onFailure: (error, nodeId) => log.warn({ err: error, node_id: nodeId }, 'an ephemeral node could not be removed'),

@@ -7,6 +7,7 @@ import { storedSubjects } from './adapters/stored-subjects/stored-subjects.ts'
 import { createAudit } from './audit/service.ts'
 import { createAuthz } from './authz/service.ts'
 import type { Backend } from './backend.ts'
+import { createDeviceServices } from './device-services.ts'
 import { readRenderer } from './docs-renderer.ts'
 import { createDomains } from './domains/service.ts'
 import { createGrants } from './grants/service.ts'
@@ -80,14 +81,7 @@ export interface ServicesOptions {
 export function createServices(backend: Backend, { env, log, staleMs, baseUrl, rates }: ServicesOptions): Services {
   const deps = { ...backend, env, subjects: storedSubjects, changeFeed: backend.feed }
   const admission = createAdmission({ ...deps, validateTuple: backend.engine.rules.validateTuple })
-  const tokenUses = createLastUses({
-    write: (uses) => writeTokenUses(backend.datastore.pool('worker'), uses),
-    onFailure: (error) => log.warn({ err: error }, 'the last use of tokens could not be written'),
-  })
-  const sessionUses = createLastUses({
-    write: (uses) => writeSessionUses(backend.datastore.pool('worker'), uses),
-    onFailure: (error) => log.warn({ err: error }, 'the last use of sessions could not be written'),
-  })
+  const { tokenUses, sessionUses } = createUses(backend, log)
   const sessions = createSessions(deps)
   const withMint = { ...deps, mint: createMint(deps) }
   const mintGranted = createGrantedTokens(withMint)
@@ -100,6 +94,14 @@ export function createServices(backend: Backend, { env, log, staleMs, baseUrl, r
   const newIssuers = () => createIssuers({ fetch: createOutgoingFetch(), clock: backend.clock })
   const signingIn = { issuers: newIssuers(), newIssuers, callbackUrl: `${baseUrl}/v1/auth/callback` }
   const bindings = createBindingDirectory(deps)
+  const device = createDeviceServices({
+    ...deps,
+    baseUrl,
+    bindings,
+    sessions,
+    issuers: signingIn.issuers,
+    mintToken: mintGranted,
+  })
   const nodes = createNodes({ ...deps, onBack: (nodeIds) => recoveries.add(nodeIds) })
   return {
     surfaces: mountedAll({
@@ -120,7 +122,7 @@ export function createServices(backend: Backend, { env, log, staleMs, baseUrl, r
         }),
         ...createSessionOperations(deps),
       },
-      deviceFlow: undefined,
+      deviceFlow: device.deviceFlow,
       serviceToken: createWorkloads({
         ...deps,
         mintGranted,
@@ -151,11 +153,24 @@ export function createServices(backend: Backend, { env, log, staleMs, baseUrl, r
       createSessionResolver({ ...deps, lastUses: sessionUses, staleMs }),
     ],
     csrfTokens: (sessionId) => sessions.csrfToken(sessionId),
-    pages: [createHomePage()],
+    pages: [createHomePage(), ...device.pages],
     foreignRoutes: [],
     drain: () => nodes.drain(),
     flush: async () => void (await Promise.all([tokenUses.flush(), sessionUses.flush(), recoveries.settled()])),
   }
+}
+
+/** Gathers when tokens and sessions were last used. */
+function createUses({ datastore }: Backend, log: Logger) {
+  const tokenUses = createLastUses({
+    write: (uses) => writeTokenUses(datastore.pool('worker'), uses),
+    onFailure: (error) => log.warn({ err: error }, 'the last use of tokens could not be written'),
+  })
+  const sessionUses = createLastUses({
+    write: (uses) => writeSessionUses(datastore.pool('worker'), uses),
+    onFailure: (error) => log.warn({ err: error }, 'the last use of sessions could not be written'),
+  })
+  return { tokenUses, sessionUses }
 }
 
 /** The handlers of every surface; one that is missing is a compile error. Undefined: not configured, answered with 501. */
