@@ -2,6 +2,7 @@ import type { contract } from '../../../src/shared/contract/index.ts'
 import type { AnyScenarios, Scenarios } from '../scenario.ts'
 import type { World } from '../world.ts'
 import { auditScenarios, authzScenarios, metaScenarios } from './authz.ts'
+import { deviceFlowScenarios } from './device-flow.ts'
 import { domainScenarios } from './domains.ts'
 import { grantScenarios } from './grants.ts'
 import { groupScenarios } from './groups.ts'
@@ -26,6 +27,7 @@ const bySurface: Partial<BySurface> = {
   relationTuples: relationTupleScenarios,
   tokens: tokenScenarios,
   adminTokens: adminTokenScenarios,
+  deviceFlow: deviceFlowScenarios,
   idpBindings: idpBindingScenarios,
   identities: identityScenarios,
   invitations: invitationScenarios,
