@@ -16,7 +16,7 @@ export const signInScenarios: Pick<Scenarios<World, typeof signIn>, 'PostAuthSig
     const [cookie = ''] = begun.headers['set-cookie']?.[0]?.split(';') ?? []
     const asked = await fetch(String(begun.json?.['authorization_url']), { redirect: 'manual' })
     const { searchParams } = new URL(asked.headers.get('location') ?? '')
-    const [code = '', state = ''] = [searchParams.get('code') ?? '', searchParams.get('state') ?? '']
+    const [code, state] = [searchParams.get('code') ?? '', searchParams.get('state') ?? '']
     return { input: { code, state }, cookie, domainId: where.domain_id }
   },
 }
