@@ -15,6 +15,7 @@ import { projectScenarios } from './projects.ts'
 import { relationTupleScenarios } from './relation-tuples.ts'
 import { resourceScenarios } from './resources.ts'
 import { sessionScenarios } from './sessions.ts'
+import { signInScenarios } from './sign-in.ts'
 import { signingKeyScenarios } from './signing-keys.ts'
 import { serviceTokenScenarios } from './service-token.ts'
 import { adminTokenScenarios, tokenScenarios } from './tokens.ts'
@@ -40,10 +41,11 @@ const bySurface: Partial<BySurface> = {
   joinTokens: joinTokenScenarios,
   nodes: nodeScenarios,
   serviceToken: serviceTokenScenarios,
+  signIn: { ...signInScenarios, ...sessionScenarios },
   signingKeys: signingKeyScenarios,
   audit: auditScenarios,
   meta: metaScenarios,
 }
 
 /** The same by operation id. */
-export const scenarios: AnyScenarios<World> = Object.assign({}, ...Object.values(bySurface), sessionScenarios)
+export const scenarios: AnyScenarios<World> = Object.assign({}, ...Object.values(bySurface))
