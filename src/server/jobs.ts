@@ -1,4 +1,6 @@
 import type { Logger } from 'pino'
+import { createStateSweeper } from './adapters/bundled-provider/state-sweeper.ts'
+import { createOutgoingFetch } from './adapters/outgoing-fetch/outgoing-fetch.ts'
 import { createFeedPruning } from './adapters/postgres/feed-pruning.ts'
 import { createAuditRetention } from './audit/retention.ts'
 import { createAuditSealer } from './audit/sealer.ts'
@@ -18,6 +20,9 @@ import type { LeaderJob } from './ports/leadership.ts'
 import type { NumberedEvent, OutboxConsumer } from './ports/outbox.ts'
 import { createSessionSweeper } from './sessions/session-sweeper.ts'
 import { createTokenSweeper } from './tokens/token-sweeper.ts'
+import { createAssertionSweeper } from './workloads/assertion-sweeper.ts'
+import { createBundleRefresher } from './workloads/bundle-refresher.ts'
+import { reportRefreshFailure } from './refresh-report.ts'
 import { sparingReport } from './sparing-report.ts'
 
 /** What follows the outbox. The cursor of each is kept under its name. */
@@ -53,9 +58,16 @@ function leaderJobs({ backend, log, consumers, wake, auditRetentionDays }: JobsD
     createAuditRetention({ ...backend, platformDays: auditRetentionDays }),
     createReachabilitySweeper(backend),
     createTokenSweeper(backend),
+    createAssertionSweeper(backend),
+    createBundleRefresher({
+      ...backend,
+      outgoingFetch: createOutgoingFetch(),
+      onFailure: reportRefreshFailure(log),
+    }),
     createJoinTokenSweeper(backend),
     createInvitationSweeper(backend),
     createKeySweeper(backend),
+    createStateSweeper(backend),
     createSessionSweeper(backend),
     createEphemeralSweeper({
       ...backend,

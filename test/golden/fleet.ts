@@ -62,6 +62,16 @@ const detail = (of: (typeof NODES)[number] | undefined) => ({
   updated_at: '2026-01-31T12:00:00.000Z',
 })
 
+const trustBundle = (failedSince: string | null) => ({
+  trust_domain: 'example.org',
+  bundle_url: 'https://spire.example.org/bundle',
+  key_ids: ['k2026', 'k2027'],
+  allow_private_network: false,
+  refreshed_at: '2026-02-01T11:57:00.000Z',
+  refresh_failed_since: failedSince,
+  updated_at: '2026-01-30T12:00:00.000Z',
+})
+
 const DOMAIN = {
   id: ID.domain,
   slug: 'default',
@@ -319,6 +329,23 @@ export const FLEET: StubRoutes = {
       created_at: '2026-01-30T12:00:00.000Z',
     },
   ]),
+  [`GET /v1/domains/${ID.domain}/trust-bundles`]: { body: { bundles: [trustBundle(null)] } },
+  [`PUT /v1/domains/${ID.domain}/trust-bundles`]: ({ body }) => {
+    const { bundles } = body as { bundles: unknown[] }
+    return { body: { bundles: bundles.length === 0 ? [] : [trustBundle('2026-02-01T11:58:00.000Z')] } }
+  },
+  [`POST /v1/domains/${ID.domain}/service-identities`]: {
+    status: 201,
+    body: {
+      id: ID.build,
+      kind: 'service-identity',
+      domain_id: ID.domain,
+      display_name: 'Build',
+      external_subject_pseudonym: '0'.repeat(64),
+      last_sign_in_at: null,
+      created_at: '2026-02-01T12:00:00.000Z',
+    },
+  },
   'GET /v1/admin/tokens': ({ query }) =>
     query.get('identity_ref') === `service:${ID.build}`
       ? { body: [token(ID.ci, 'deploy')] }

@@ -25,6 +25,13 @@ const TEAM = `- subject: group:ops
 - { subject: service:build, relation: deployer, resource: project:web, caveat_context: { caveat_name: within_hours } }
 `
 
+const BUNDLES = `bundles:
+  - trust_domain: example.org
+    bundle_url: https://spire.example.org/bundle
+`
+
+const PUBLIC_JWK = { kty: 'OKP', crv: 'Ed25519', x: 'A'.repeat(43), kid: 'k1' }
+
 /** 22 rows that are wrong, after one that is not. */
 const WRONG = [
   'project:web#viewer@service:build',
@@ -58,6 +65,33 @@ const SCRIPTS: Readonly<Record<string, readonly Scripted[]>> = {
     { line: 'ctl login', exit: 130, interrupted: AbortSignal.abort() },
     { line: 'ctl login --idp nobody', exit: 3 },
     { line: 'ctl login --help', exit: 0 },
+  ],
+  workloads: [
+    { line: 'ctl trust-bundles list', exit: 0 },
+    { line: 'ctl trust-bundles list -o json', exit: 0 },
+    { line: 'ctl trust-bundles set -f -', exit: 0, stdin: BUNDLES },
+    { line: 'ctl trust-bundles set -f - -o json', exit: 0, stdin: BUNDLES },
+    { line: 'ctl trust-bundles set -f -', exit: 2, stdin: 'none' },
+    { line: 'ctl trust-bundles set -f -', exit: 0, stdin: '{"bundles": []}' },
+    { line: 'ctl trust-bundles set --help', exit: 0 },
+    {
+      line: 'ctl service-identities create build --display-name Build --jwks-file keys.json',
+      exit: 0,
+      files: { 'keys.json': JSON.stringify({ keys: [PUBLIC_JWK] }) },
+    },
+    {
+      line: 'ctl service-identities create build --display-name Build --jwks-file key.json --curl',
+      exit: 0,
+      files: { 'key.json': JSON.stringify(PUBLIC_JWK) },
+    },
+    {
+      line: 'ctl service-identities create build --display-name Build --jwks-file private.json',
+      exit: 2,
+      files: { 'private.json': JSON.stringify({ ...PUBLIC_JWK, d: 'AA' }) },
+    },
+    { line: 'ctl service-identities create build --display-name Build --jwks-file none.json', exit: 2 },
+    { line: 'ctl service-identities create build --display-name Build --jwks-file -', exit: 2, stdin: 'ssh-rsa AAAA' },
+    { line: "ctl service-identities create build --display-name B --jwks-file - --jwks '{}'", exit: 2, stdin: '{}' },
   ],
   reading: [
     { line: 'ctl nodes list', exit: 0 },

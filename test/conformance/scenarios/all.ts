@@ -5,14 +5,17 @@ import { auditScenarios, authzScenarios, metaScenarios } from './authz.ts'
 import { domainScenarios } from './domains.ts'
 import { grantScenarios } from './grants.ts'
 import { groupScenarios } from './groups.ts'
+import { idpBindingScenarios } from './idp-bindings.ts'
 import { identityScenarios } from './identities.ts'
 import { invitationScenarios } from './invitations.ts'
 import { joinTokenScenarios, nodeScenarios } from './nodes.ts'
+import { localAccountScenarios } from './local-accounts.ts'
 import { projectScenarios } from './projects.ts'
 import { relationTupleScenarios } from './relation-tuples.ts'
 import { resourceScenarios } from './resources.ts'
 import { sessionScenarios } from './sessions.ts'
 import { signingKeyScenarios } from './signing-keys.ts'
+import { serviceTokenScenarios } from './service-token.ts'
 import { adminTokenScenarios, tokenScenarios } from './tokens.ts'
 
 type BySurface = { readonly [S in keyof typeof contract]: Scenarios<World, (typeof contract)[S]> }
@@ -23,15 +26,18 @@ const bySurface: Partial<BySurface> = {
   relationTuples: relationTupleScenarios,
   tokens: tokenScenarios,
   adminTokens: adminTokenScenarios,
+  idpBindings: idpBindingScenarios,
   identities: identityScenarios,
   invitations: invitationScenarios,
   domains: domainScenarios,
+  localAccounts: localAccountScenarios,
   projects: projectScenarios,
   resources: resourceScenarios,
   grants: grantScenarios,
   groups: groupScenarios,
   joinTokens: joinTokenScenarios,
   nodes: nodeScenarios,
+  serviceToken: serviceTokenScenarios,
   signingKeys: signingKeyScenarios,
   audit: auditScenarios,
   meta: metaScenarios,
