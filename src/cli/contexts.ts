@@ -16,6 +16,8 @@ export interface StoredContext {
   readonly protected?: boolean | undefined
   /** Made by `ctl serve --dev`, whose server forgets everything when it ends. */
   readonly dev?: boolean | undefined
+  /** The token was made for this machine by signing in: signing out ends it on the server too. */
+  readonly own_token?: boolean | undefined
   /** Where the token lies; remembered, so that it is looked for in no other place. */
   readonly token_store: TokenStore
 }

@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import { contract } from '../shared/contract/index.ts'
 import type { Surface } from '../shared/contract/operation.ts'
 import { problem } from '../shared/problems.ts'
+import { createIssuers } from './adapters/oidc-issuers/issuers.ts'
 import { createOutgoingFetch } from './adapters/outgoing-fetch/outgoing-fetch.ts'
 import { storedSubjects } from './adapters/stored-subjects/stored-subjects.ts'
 import { createAudit } from './audit/service.ts'
@@ -12,10 +13,12 @@ import { createDomains } from './domains/service.ts'
 import { createGrants } from './grants/service.ts'
 import { createGroups } from './groups/service.ts'
 import type { CsrfTokens } from './http/csrf.ts'
+import { createHomePage } from './home-page/home-page.ts'
 import { createLastUses } from './http/last-uses.ts'
 import type { ForeignRoutes, Page } from './http/pages.ts'
 import type { Rates } from './http/rate-limits.ts'
 import { mounted, type Handlers, type MountedSurface } from './http/request-context.ts'
+import { createIdpBindings } from './idp-bindings/service.ts'
 import { createIdentities } from './identities/service.ts'
 import { createInvitations } from './invitations/service.ts'
 import { createJoinTokenResolver } from './join-tokens/join-token-resolver.ts'
@@ -91,6 +94,8 @@ export function createServices(backend: Backend, { env, log, staleMs, baseUrl, r
     ...backend,
     onFailure: (error) => log.warn({ err: error }, 'nodes that are healthy again could not be announced'),
   })
+  const newIssuers = () => createIssuers({ fetch: createOutgoingFetch(), clock: backend.clock })
+  const signingIn = { issuers: newIssuers(), newIssuers, callbackUrl: `${baseUrl}/v1/auth/callback` }
   const nodes = createNodes({ ...deps, onBack: (nodeIds) => recoveries.add(nodeIds) })
   return {
     surfaces: mountedAll({
@@ -108,7 +113,7 @@ export function createServices(backend: Backend, { env, log, staleMs, baseUrl, r
         outgoingFetch,
         onRefreshFailure: reportRefreshFailure(log),
       }),
-      idpBindings: undefined,
+      idpBindings: createIdpBindings({ ...deps, ...signingIn, sessions }),
       invitations: createInvitations(deps),
       localAccounts: undefined,
       identities: createIdentities(deps),
@@ -130,7 +135,7 @@ export function createServices(backend: Backend, { env, log, staleMs, baseUrl, r
       createSessionResolver({ ...deps, lastUses: sessionUses, staleMs }),
     ],
     csrfTokens: (sessionId) => sessions.csrfToken(sessionId),
-    pages: [],
+    pages: [createHomePage()],
     foreignRoutes: [],
     drain: () => nodes.drain(),
     flush: async () => void (await Promise.all([tokenUses.flush(), sessionUses.flush(), recoveries.settled()])),

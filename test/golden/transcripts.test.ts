@@ -48,7 +48,12 @@ const SCRIPTS: Readonly<Record<string, readonly Scripted[]>> = {
     { line: 'ctl whoami', exit: 0 },
     { line: 'ctl contexts list', exit: 0 },
     { line: 'ctl config view --show-origin -o jsonl', exit: 0 },
-    { line: 'ctl logout', exit: 0 },
+    { line: 'ctl sessions list', exit: 0 },
+    { line: 'ctl sessions list -o wide', exit: 0 },
+    { line: 'ctl sessions revoke 0b0001', exit: 2, only: 'pipe' },
+    { line: 'ctl sessions revoke 0b0001 --yes', exit: 0 },
+    { line: 'ctl sessions revoke 0b0002 --yes', exit: 3 },
+    { line: 'ctl logout --global', exit: 0 },
     { line: 'ctl logout', exit: 0 },
   ],
   'signing-in-by-device': [

@@ -5,20 +5,17 @@ import { createWrongCodes } from '../../src/server/device-flow/wrong-codes.ts'
 import type { Page } from '../../src/server/http/pages.ts'
 import { mounted } from '../../src/server/http/request-context.ts'
 import type { IdpBinding } from '../../src/server/ports/idp-bindings.ts'
-import type { MintGrantedToken } from '../../src/server/ports/token-minting.ts'
 import { createApiTokenResolver } from '../../src/server/tokens/api-token-resolver.ts'
-import { issueToken } from '../../src/server/tokens/change-tokens.ts'
 import { createLastUses } from '../../src/server/http/last-uses.ts'
 import { writeUses } from '../../src/server/tokens/store.ts'
+import { createGrantedTokens } from '../../src/server/tokens/granted.ts'
 import { createMint } from '../../src/server/tokens/mint.ts'
 import { requireScopes } from '../../src/server/tokens/scopes.ts'
 import { createTokens } from '../../src/server/tokens/service.ts'
-import { lifetimeFrom } from '../../src/server/tokens/token.ts'
 import { deviceFlow } from '../../src/shared/contract/device-flow.ts'
 import { tokens } from '../../src/shared/contract/tokens.ts'
 import { problem } from '../../src/shared/problems.ts'
 import { browserSessions, type BrowserSessions, type OpenSession } from './browser-sessions.ts'
-import type { ControlPlaneParts } from './control-plane.ts'
 import type { TestStore } from './stores.ts'
 import { startTenancy, type Tenancy } from './tenancy.ts'
 
@@ -77,8 +74,9 @@ export async function startDevicePlane(store: TestStore, options: DevicePlaneOpt
       },
     }
     const wrongCodes = createWrongCodes()
-    const flow = { ...parts, bindings, wrongCodes, mintToken: minting(parts), requireScopes, baseUrl }
     const mint = createMint({ ...parts, env: 'test' })
+    const mintToken = createGrantedTokens({ mint })
+    const flow = { ...parts, bindings, wrongCodes, mintToken, requireScopes, baseUrl }
     const lastUses = createLastUses({
       write: (uses) => writeUses(parts.datastore.pool('worker'), uses),
       onFailure: () => undefined,
@@ -131,16 +129,6 @@ function words(tenancy: Tenancy, browser: BrowserSessions) {
 /** What a page of ours sends with a decision. */
 export function cookiesOf({ cookie, csrfToken }: OpenSession): Readonly<Record<string, string>> {
   return { cookie: `service_session=${cookie}; service_csrf=${csrfToken}`, 'x-csrf-token': csrfToken }
-}
-
-function minting(parts: ControlPlaneParts): MintGrantedToken {
-  const mint = createMint({ ...parts, env: 'test' })
-  return async (change, { owner, name, scopes, lifetimeSeconds, nowMs }) => {
-    const order = { owner, name, scopes, lifetime: lifetimeFrom(nowMs, lifetimeSeconds), createdAt: new Date(nowMs) }
-    const minted = await issueToken(change, mint, order)
-    if (minted === undefined) throw problem('invalid_grant')
-    return { id: minted.record.id, token: minted.token, expiresAt: minted.record.expires_at }
-  }
 }
 
 /** Adds a binding of the Domain that is active and primary. */

@@ -58,7 +58,7 @@ where that works, else into a file that only you can read; the context remembers
         })
     const me = await verified(session, { url, token })
     const name = flags.name ?? (await contextName(session, url))
-    await keep(session, { name, url, token, where })
+    await keep(session, { name, url, token, where, isOwn: !isGiven })
     warnOfPlainHttp(session, url)
     const place = where === 'keyring' ? 'the keyring' : session.contexts.credentialsPath
     session.note(`Signed in to ${url} as ${harmless(String(me['display_name']))} (context ${name}, token in ${place}).`)
@@ -137,10 +137,16 @@ async function contextName(session: Session, url: string): Promise<string> {
   return name
 }
 
-async function keep(
-  session: Session,
-  { name, url, token, where }: { name: string; url: string; token: string; where: TokenStore },
-): Promise<void> {
+interface Kept {
+  readonly name: string
+  readonly url: string
+  readonly token: string
+  readonly where: TokenStore
+  /** Whether signing in has just made the token. */
+  readonly isOwn: boolean
+}
+
+async function keep(session: Session, { name, url, token, where, isOwn }: Kept): Promise<void> {
   const { caFile } = await session.settings()
   await session.contexts.keepToken(name, { url, token }, where)
   await session.contexts.update((file) => {
@@ -150,6 +156,7 @@ async function keep(
       ...(caFile.value !== undefined && { ca_file: caFile.value }),
       url,
       token_store: where,
+      own_token: isOwn || undefined,
     }
     const previous = file.current === name ? file.previous : file.current
     return { ...file, current: name, previous, contexts: { ...file.contexts, [name]: stored } }

@@ -90,12 +90,12 @@ export interface Choice extends BindingChoice {
 export function choiceView(choices: readonly Choice[]): PageDocument {
   const items = choices.map(
     ({ label, issuer, href }) =>
-      markup`<li><a class="button quiet" href="${href}">${label}</a> <span class="muted">${hostOf(issuer)}</span></li>\n`,
+      markup`<p><a class="button quiet" href="${href}">${label}</a> <span class="muted">${hostOf(issuer)}</span></p>\n`,
   )
   const body = markup`<h1>Sign in</h1>
 <p>To sign a device in, sign in here first. With which provider?</p>
-<ul class="card">
-${items}</ul>`
+<div class="card">
+${items}</div>`
   return pageDocument({ title: 'Sign in', body })
 }
 
@@ -126,7 +126,7 @@ function alert(failure: string | undefined): Markup | undefined {
 }
 
 function whoYouAre({ displayName, domainName, otherAccountAt }: Viewer): Markup {
-  return markup`<p class="muted">You are signed in as <strong>${displayName}</strong> in ${domainName}. <a href="${otherAccountAt}">Be somebody else</a></p>`
+  return markup`<p class="muted">You are signed in as <strong>${displayName}</strong> in ${domainName}. <a href="${otherAccountAt}">Sign in as somebody else</a></p>`
 }
 
 /** A device and who approves it usually sit side by side; where they do not, somebody may be approving a stranger's. */

@@ -37,7 +37,7 @@ input[type=text], input[type=password], input[type=email], select {
 }
 button, .button {
   font: inherit; font-weight: 600; min-height: 2.75rem; padding: .5rem 1.25rem; border-radius: .375rem;
-  border: 1px solid var(--accent); cursor: pointer; text-decoration: none; display: inline-block;
+  border: 1px solid var(--accent); cursor: pointer; text-align: center; text-decoration: none; display: inline-block;
 }
 button.primary, .button.primary { background: var(--accent); color: var(--on-accent) }
 button.quiet, .button.quiet { background: transparent; color: var(--accent) }

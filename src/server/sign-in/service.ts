@@ -5,7 +5,7 @@ import type { Datastore } from '../ports/datastore.ts'
 import type { IdpBinding, IdpBindings } from '../ports/idp-bindings.ts'
 import type { Issuers } from '../ports/issuers.ts'
 import type { SecretStore } from '../ports/keyring.ts'
-import type { OpenedSession, Sessions } from '../ports/sessions.ts'
+import { SESSION_COOKIE, type OpenedSession, type Sessions } from '../ports/sessions.ts'
 import { arrive, type ArrivalDeps } from './arrival.ts'
 import { hashOf, newAttempt, openSecrets, sealSecrets, SIGN_IN_TTL_MS } from './attempt.ts'
 import { bindingCookie, clearedBindingCookie, sessionCookies, SIGN_IN_COOKIE } from './cookies.ts'
@@ -23,10 +23,11 @@ export interface SignInDeps extends ArrivalDeps {
   readonly sessions: Sessions
   /** Origin of this server as browsers see it, without a slash at its end. */
   readonly baseUrl: string
+  /** Sign-ins that may be open at the same time; 100,000 by default, rows of half a kilobyte. */
+  readonly openMax?: number
 }
 
-/** Sign-ins that may be open at the same time; rows of half a kilobyte. */
-const OPEN_MAX = 20_000
+const OPEN_MAX = 100_000
 
 /** What was found out about who signs in, before anything is written. */
 interface Proven {
@@ -38,7 +39,7 @@ interface Proven {
 
 /** Serves the two ends of a sign-in with an identity provider; what becomes of its session is another's. */
 export function createSignIn(deps: SignInDeps): Pick<Handlers<typeof signIn>, 'PostAuthSignIn' | 'GetAuthCallback'> {
-  const { datastore, secrets, bindings, sessions } = deps
+  const { datastore, secrets, bindings, sessions, openMax = OPEN_MAX } = deps
   const relyingParty = createRelyingParty(deps)
   const db = () => datastore.pool('interactive')
 
@@ -92,6 +93,7 @@ export function createSignIn(deps: SignInDeps): Pick<Handlers<typeof signIn>, 'P
         ...authenticationOf(claims, ctx.nowMs),
         sourceAddress: ctx.sourceAddress,
         userAgent: ctx.browser.userAgent,
+        replaces: ctx.browser.cookie(SESSION_COOKIE),
         nowMs: ctx.nowMs,
       })
       const subject = `user:${user.id}`
@@ -127,7 +129,7 @@ export function createSignIn(deps: SignInDeps): Pick<Handlers<typeof signIn>, 'P
         expires_at: new Date(ctx.nowMs + SIGN_IN_TTL_MS),
       }
       await ctx.change(async (change) => {
-        const isFull = await store.areOpen(change.db, OPEN_MAX, begun.created_at)
+        const isFull = await store.areOpen(change.db, openMax, begun.created_at)
         if (isFull) throw problem('rate_limited', { retry_after_seconds: 60 })
         if (!(await store.holdPlace(change.db, begun))) throw problem('idp_binding_not_found')
         await store.insertBegun(change.db, begun)

@@ -34,10 +34,10 @@ const Claims = z
     subject: ClaimName.optional().describe('`sub` by default'),
     email: ClaimName.optional().describe('`email` by default'),
     name: ClaimName.optional().describe('`name` by default'),
-    groups: ClaimName.optional().describe('Array of group names; none by default'),
-    domain: ClaimName.optional().describe('Slug or id of the Domain; only for platform-shared bindings'),
+    groups: ClaimName.nullable().optional().describe('Array of group names; none by default'),
+    domain: ClaimName.nullable().optional().describe('Slug or id of the Domain; only for platform-shared bindings'),
   })
-  .describe('Names of the claims that carry what is known of a person')
+  .describe('Names of the claims that carry what is known of a person; one that is left out stays as it is')
 
 const AutoProvision = z
   .strictObject({

@@ -5,6 +5,7 @@ import { auditScenarios, authzScenarios, metaScenarios } from './authz.ts'
 import { domainScenarios } from './domains.ts'
 import { grantScenarios } from './grants.ts'
 import { groupScenarios } from './groups.ts'
+import { idpBindingScenarios } from './idp-bindings.ts'
 import { identityScenarios } from './identities.ts'
 import { invitationScenarios } from './invitations.ts'
 import { joinTokenScenarios, nodeScenarios } from './nodes.ts'
@@ -24,6 +25,7 @@ const bySurface: Partial<BySurface> = {
   relationTuples: relationTupleScenarios,
   tokens: tokenScenarios,
   adminTokens: adminTokenScenarios,
+  idpBindings: idpBindingScenarios,
   identities: identityScenarios,
   invitations: invitationScenarios,
   domains: domainScenarios,

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createContextStore } from '../../../src/cli/contexts.ts'
+import { createContextStore, type TokenStore } from '../../../src/cli/contexts.ts'
 import { isHeadless } from '../../../src/cli/login/browser.ts'
 import type { Io } from '../../../src/cli/io.ts'
 import type { TokenVault } from '../../../src/cli/token-vault.ts'
@@ -87,10 +87,10 @@ describe('A context store with a keyring', () => {
     expect(await store.keepToken('one', undefined)).toBe(true)
   })
 
-  it.each<[string, () => Promise<TokenVault | undefined>, 'keyring' | 'file']>([
-    ['works', async () => memoryVault(), 'keyring'],
-    ['is locked', async () => Object.assign(memoryVault(), { away: true }), 'file'],
-    ['is not there', async () => undefined, 'file'],
+  it.each<readonly [string, () => Promise<TokenVault | undefined>, TokenStore]>([
+    ['works', () => Promise.resolve(memoryVault()), 'keyring'],
+    ['is locked', () => Promise.resolve(Object.assign(memoryVault(), { away: true })), 'file'],
+    ['is not there', () => Promise.resolve(undefined), 'file'],
   ])('chooses where to keep tokens when the keyring %s', async (_, open, expected) => {
     expect(await createContextStore(directory, open).bestStore()).toBe(expected)
   })
@@ -113,7 +113,7 @@ describe('Signing in', () => {
       },
     })
     const home = createCliHome({ CTL_URL: stub.url })
-    const opened = async () => {
+    const opened = async (): Promise<TokenVault> => {
       order.push('keyring')
       return vault
     }
