@@ -9,6 +9,7 @@ import { createAudit } from './audit/service.ts'
 import { createAuthz } from './authz/service.ts'
 import type { Backend } from './backend.ts'
 import { readRenderer } from './docs-renderer.ts'
+import { createBearerJwtResolver } from './bearer-jwts/bearer-jwt-resolver.ts'
 import { createDomains } from './domains/service.ts'
 import { createGrants } from './grants/service.ts'
 import { createGroups } from './groups/service.ts'
@@ -18,9 +19,11 @@ import { createLastUses } from './http/last-uses.ts'
 import type { ForeignRoutes, Page } from './http/pages.ts'
 import type { Rates } from './http/rate-limits.ts'
 import { mounted, type Handlers, type MountedSurface } from './http/request-context.ts'
+import { createBindingDirectory } from './idp-bindings/directory.ts'
 import { createIdpBindings } from './idp-bindings/service.ts'
 import { createIdentities } from './identities/service.ts'
 import { createInvitations } from './invitations/service.ts'
+import { createUsers } from './identities/users.ts'
 import { createJoinTokenResolver } from './join-tokens/join-token-resolver.ts'
 import { createJoinTokens } from './join-tokens/service.ts'
 import { createMeta } from './meta/service.ts'
@@ -94,7 +97,7 @@ export function createServices(backend: Backend, { env, log, staleMs, baseUrl, r
     ...backend,
     onFailure: (error) => log.warn({ err: error }, 'nodes that are healthy again could not be announced'),
   })
-  const newIssuers = () => createIssuers({ fetch: createOutgoingFetch(), clock: backend.clock })
+  const newIssuers = () => createIssuers({ fetch: outgoingFetch, clock: backend.clock })
   const signingIn = { issuers: newIssuers(), newIssuers, callbackUrl: `${baseUrl}/v1/auth/callback` }
   const nodes = createNodes({ ...deps, onBack: (nodeIds) => recoveries.add(nodeIds) })
   return {
@@ -132,6 +135,13 @@ export function createServices(backend: Backend, { env, log, staleMs, baseUrl, r
       createNskResolver(deps),
       createApiTokenResolver({ ...deps, lastUses: tokenUses, staleMs }),
       createJoinTokenResolver(deps),
+      createBearerJwtResolver({
+        ...deps,
+        ...signingIn,
+        bindings: createBindingDirectory(deps),
+        users: createUsers(deps),
+        staleMs,
+      }),
       createSessionResolver({ ...deps, lastUses: sessionUses, staleMs }),
     ],
     csrfTokens: (sessionId) => sessions.csrfToken(sessionId),
