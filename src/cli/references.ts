@@ -194,7 +194,9 @@ function matching(text: string, rows: readonly unknown[]): readonly unknown[] {
 }
 
 function namesOf(row: unknown): readonly string[] {
-  const values = ['slug', 'alias', 'name', 'display_name', 'subject', 'prefix'].map((member) => memberOf(row, member))
+  const values = ['slug', 'alias', 'login', 'name', 'display_name', 'subject', 'prefix'].map((member) =>
+    memberOf(row, member),
+  )
   return values.flatMap((value) => (typeof value === 'string' && value !== '' ? [value] : []))
 }
 

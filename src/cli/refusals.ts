@@ -76,7 +76,7 @@ async function signInHints({ session }: Refusal): Promise<readonly string[]> {
     token === undefined
       ? `You are not signed in to ${settings.url.value}.`
       : `The token from ${settings.tokenOrigin ?? 'nowhere'} is expired, revoked, or of another server.`
-  return [why, 'Sign in: ctl login --with-token < FILE']
+  return [why, 'Sign in: ctl login; in a script: ctl login --with-token < FILE']
 }
 
 async function grantHints({ problem, session }: Refusal): Promise<readonly string[]> {

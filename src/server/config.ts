@@ -47,6 +47,10 @@ export interface Config {
   readonly trustedProxies: readonly string[]
   readonly allowedOrigins: readonly string[]
   readonly bootstrapTokenFile: string
+  /** Where the first start leaves the administrator's one-time password when nobody is at a terminal. */
+  readonly initialPasswordFile: string
+  /** Whether the provider of local accounts is on. */
+  readonly hasBundledProvider: boolean
   readonly env: string
   readonly masterKey: MasterKeySource
   readonly rates: Rates
@@ -93,6 +97,8 @@ export function parseConfig(input: ConfigInput): Config {
     trustedProxies: required(values.trustedProxies),
     allowedOrigins: required(values.allowedOrigins),
     bootstrapTokenFile: resolve(values.bootstrapTokenFile ?? join(dataDir, 'bootstrap-token')),
+    initialPasswordFile: join(dataDir, 'initial-password'),
+    hasBundledProvider: required(values.bundledProvider),
     env: required(values.env),
     masterKey: masterKeyOf(values, dataDir),
     rates: ratesOf(values),
@@ -232,6 +238,7 @@ function ratesOf(values: Values): Rates {
   return {
     failedCredentials: required(values.rateLimitFailedCredentials),
     signIn: required(values.rateLimitSignIn),
+    serviceTokens: required(values.rateLimitServiceTokens),
     registrations: required(values.rateLimitRegistrations),
     node: required(values.rateLimitNode),
     domain: required(values.rateLimitDomain),

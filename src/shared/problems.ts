@@ -83,6 +83,16 @@ export const PROBLEMS = {
   empty_patch: row(400, 'Empty patch', 'The patch names no member to change.'),
   invalid_group_id: row(400, 'Invalid group id', 'The group id must be a UUID other than zero.'),
   group_not_found: row(404, 'Group not found', 'No such group exists in this Domain.'),
+  provider_group_conflict: row(
+    409,
+    'Provider group taken',
+    'Another group of the Domain mirrors this group of the identity provider.',
+  ),
+  group_managed_by_provider: row(
+    409,
+    'Managed by the provider',
+    'The group mirrors one of the identity provider; its members change there.',
+  ),
   group_full: row(409, 'Group full', 'The group has as many direct members as are allowed.'),
   last_platform_admin: row(409, 'Last platform administrator', 'The platform would be left without an administrator.'),
   group_member_not_found: row(404, 'Member not found', 'The subject is not a direct member of the group.'),
@@ -99,7 +109,7 @@ export const PROBLEMS = {
   service_identity_already_exists: row(
     409,
     'Subject taken',
-    'A service identity with this subject exists in the Domain.',
+    'A service identity with this subject or SPIFFE ID exists in the Domain.',
   ),
   identities_not_provisioned: row(501, 'Not provisioned', 'This server has no identity store configured.'),
   invalid_token_id: row(400, 'Invalid token id', 'The token id must be a UUID other than zero.'),
@@ -155,6 +165,7 @@ export const PROBLEMS = {
     'The identity provider did not confirm the strength of sign-in that the binding requires.',
   ),
   not_invited: row(403, 'Not invited', 'Nobody has let this person into the Domain.'),
+  user_disabled: row(403, 'User disabled', 'This person may not sign in to the Domain any more.'),
   session_required: row(403, 'Browser session required', 'Only a browser session can do this, not a token.'),
   reauthentication_required: row(
     401,

@@ -74,14 +74,21 @@ function plain(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** The same request with a credential and a correlation id. */
+/** The same request with a credential (a text that begins as a session's cookie does goes as one) and a correlation id. */
 export function signed(wire: WireRequest, credential: string | undefined, correlationId?: string): WireRequest {
   return {
     ...wire,
     headers: {
       ...wire.headers,
-      ...(credential !== undefined && { authorization: `Bearer ${credential}` }),
+      ...(credential !== undefined && fieldOf(credential)),
       ...(correlationId !== undefined && { 'x-correlation-id': correlationId }),
     },
   }
+}
+
+/** A browser sends its cookies; a page of ours echoes the anti-forgery token that it finds among them. */
+function fieldOf(credential: string): OutgoingHttpHeaders {
+  if (!credential.startsWith('service_session=')) return { authorization: `Bearer ${credential}` }
+  const token = /; service_csrf=(.*)$/.exec(credential)?.[1]
+  return { cookie: credential, ...(token !== undefined && { 'x-csrf-token': token }) }
 }

@@ -155,6 +155,14 @@ describe.each(STORES)('Explanations and previews on the $name store', (store) =>
       expect(codeOf(await impact(admin, [{ ...joined, op: 'delete' }]))).toEqual([404, 'group_member_not_found'])
     })
 
+    it('refuse memberships that the identity provider manages, as the writes are refused', async () => {
+      const body = { slug: 'mirrored', display_name: 'Mirrored', provider_group: 'somewhere' }
+      const { body: group } = await tenancy.call(admin, `POST /v1/domains/${domainId}/groups`, body)
+      const edit = { kind: 'membership', group: `group:${String(group['id'])}`, subject: somebody }
+      for (const op of ['create', 'delete'])
+        expect(codeOf(await impact(admin, [{ ...edit, op }]))).toEqual([409, 'group_managed_by_provider'])
+    })
+
     it('leave out and count what the caller may not read', async () => {
       const group = await tenancy.group(domainId)
       const member = await tenancy.principal(domainId)

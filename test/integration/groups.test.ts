@@ -32,7 +32,13 @@ describe.each(STORES)('Groups on the $name store', (store) => {
         const answer = await tenancy.call(admin, `POST /v1/domains/${domainId}/groups`, body)
         expect(answer.status).toBe(201)
         const id = String(answer.body['id'])
-        expect(answer.body).toEqual({ id, domain_id: domainId, ...body, created_at: '2026-03-01T08:00:00.000Z' })
+        expect(answer.body).toEqual({
+          id,
+          domain_id: domainId,
+          ...body,
+          provider_group: null,
+          created_at: '2026-03-01T08:00:00.000Z',
+        })
         expect(answer.headers.get('location')).toBe(`/v1/domains/${domainId}/groups/${id}`)
         expect(await tenancy.tuplesOf(`group:${id}`)).toEqual([`domain:${domainId} domain group:${id}`])
         expect(await tenancy.outbox(answer)).toEqual([

@@ -339,7 +339,7 @@ describe.each(DATASTORE_KINDS)('own API tokens on %s', (kind) => {
         access.call(person.token, `POST /v1/auth/tokens/${id}/rotate`),
         access.call(person.token, `DELETE /v1/auth/tokens/${id}`),
         access.call(token, 'POST /v1/auth/tokens', { name: 'child' }),
-        access.lastUsed.flush(),
+        access.lastUses.flush(),
       ])
       const answers = (await Promise.all(changes)).flatMap((answer) => answer ?? [])
       const statuses = new Set(answers.map(({ status }) => status))

@@ -19,7 +19,7 @@ describe.each(DATASTORE_KINDS)('API tokens as credentials on %s', (kind) => {
 
     const whoami = (token: string) => access.call(token, 'GET /v1/auth/whoami')
     const lastUsed = async (id: string) => {
-      await access.lastUsed.flush()
+      await access.lastUses.flush()
       const query = access.db.selectFrom('api_tokens').select('last_used_at').where('id', '=', id)
       return (await query.executeTakeFirstOrThrow()).last_used_at?.getTime()
     }
@@ -78,9 +78,9 @@ describe.each(DATASTORE_KINDS)('API tokens as credentials on %s', (kind) => {
 
     it('keeps the newest use when replicas report out of order', async () => {
       const { id } = await access.token(person)
-      access.lastUsed.note(id, START_MS + 120_000)
-      await access.lastUsed.flush()
-      access.lastUsed.note(id, START_MS)
+      access.lastUses.note(id, START_MS + 120_000)
+      await access.lastUses.flush()
+      access.lastUses.note(id, START_MS)
       expect(await lastUsed(id)).toBe(START_MS + 120_000)
     })
 

@@ -16,17 +16,26 @@ import { addDomain } from '../../src/server/domains/add-domain.ts'
 import { newDomain } from '../../src/server/domains/domain.ts'
 import { createApp } from '../../src/server/http/app.ts'
 import { createAuditQueue } from '../../src/server/http/audit-queue.ts'
+import { createLastUses, type LastUses } from '../../src/server/http/last-uses.ts'
 import { mounted } from '../../src/server/http/request-context.ts'
 import { addServiceIdentity, newServiceIdentity } from '../../src/server/identities/add-service-identity.ts'
 import { createIdentities } from '../../src/server/identities/service.ts'
+import { createUsers } from '../../src/server/identities/users.ts'
+import type { ChangeFeed } from '../../src/server/ports/change-feed.ts'
 import type { CredentialResolver } from '../../src/server/ports/credential-resolver.ts'
 import type { Datastore, Db } from '../../src/server/ports/datastore.ts'
 import type { Signer } from '../../src/server/ports/signer.ts'
+import type { SessionDraft, Sessions } from '../../src/server/ports/sessions.ts'
 import type { Change } from '../../src/server/ports/unit-of-work.ts'
+import type { Users } from '../../src/server/ports/users.ts'
+import { createSessionOperations } from '../../src/server/sessions/service.ts'
+import { createSessionResolver } from '../../src/server/sessions/session-resolver.ts'
+import { createSessions } from '../../src/server/sessions/sessions.ts'
+import { writeUses as writeSessionUses } from '../../src/server/sessions/store.ts'
 import { createAdminTokens } from '../../src/server/tokens/admin-service.ts'
 import { createApiTokenResolver } from '../../src/server/tokens/api-token-resolver.ts'
 import { issueToken } from '../../src/server/tokens/change-tokens.ts'
-import { createLastUsed, type LastUsed } from '../../src/server/tokens/last-used.ts'
+import { writeUses } from '../../src/server/tokens/store.ts'
 import { createMint } from '../../src/server/tokens/mint.ts'
 import { createTokens } from '../../src/server/tokens/service.ts'
 import { lifetimeFrom } from '../../src/server/tokens/token.ts'
@@ -34,10 +43,18 @@ import { adminTokens } from '../../src/shared/contract/admin-tokens.ts'
 import { audit } from '../../src/shared/contract/audit.ts'
 import { authz } from '../../src/shared/contract/authz.ts'
 import { identities } from '../../src/shared/contract/identities.ts'
+import { signIn } from '../../src/shared/contract/sign-in.ts'
 import { tokens } from '../../src/shared/contract/tokens.ts'
 import { emptyTables } from './datastores.ts'
 
 export const START_MS = Date.parse('2026-03-01T08:00:00.000Z')
+
+const SEEN = { sourceAddress: '203.0.113.7', userAgent: 'a browser' }
+
+const notHere = (): never => {
+  throw new Error('nobody signs in here')
+}
+const NO_SIGN_IN = { PostAuthSignIn: notHere, GetAuthCallback: notHere }
 
 /** Members of the answers of these surfaces. Which of them an answer has is for the test to know. */
 export interface Document {
@@ -46,6 +63,8 @@ export interface Document {
   readonly subject: string
   readonly domain_id: string | null
   readonly token: string
+  readonly current: boolean
+  readonly last_seen_at: string
   readonly expires_at: string
   readonly updated_at: string
   readonly revoked_at: string | null
@@ -87,6 +106,16 @@ export interface AuditView {
   readonly context: Readonly<Record<string, unknown>>
 }
 
+/** A session of a browser. */
+export interface Session {
+  readonly id: string
+  /** The header field that the browser sends. */
+  readonly cookie: string
+  /** The value alone. */
+  readonly value: string
+  readonly csrfToken: string
+}
+
 interface TokenWish {
   readonly scopes?: readonly string[]
   readonly seconds?: number
@@ -100,9 +129,17 @@ export interface Access {
   /** Set it to move the time. */
   readonly clock: { nowMs: number }
   readonly resolver: CredentialResolver
-  readonly lastUsed: LastUsed
-  /** A resolver of another replica: its own feed and cache, the same datastore. */
-  replica(): Promise<{ readonly resolver: CredentialResolver; stop(): void }>
+  readonly users: Users
+  readonly lastUses: LastUses
+  readonly sessions: Sessions
+  readonly sessionResolver: CredentialResolver
+  readonly sessionUses: LastUses
+  /** Resolvers of another replica: its own feed and caches, the same datastore. */
+  replica(): Promise<{
+    readonly resolver: CredentialResolver
+    readonly sessionResolver: CredentialResolver
+    stop(): void
+  }>
   domain(slug: string): Promise<string>
   /** A service identity of the Domain, or a user, with a token of 90 days. */
   person(domainId: string, kind?: 'user' | 'service-identity'): Promise<Person>
@@ -110,7 +147,12 @@ export interface Access {
   /** Writes a role tuple; a null Domain is the platform's. */
   grant(subject: string, relation: string, resource: string, domainId?: string | null): Promise<void>
   change<T>(work: (change: Change) => Promise<T>): Promise<T>
+  /** Signs a user in. */
+  session(person: Pick<Person, 'id' | 'domainId'>, wish?: Partial<SessionDraft>): Promise<Session>
+  /** A text that begins as a session's cookie does goes as one. */
   call(token: string, operation: string, body?: unknown): Promise<Answer>
+  /** The same with header fields of the test's own. */
+  send(headers: Readonly<Record<string, string>>, operation: string, body?: unknown): Promise<Answer>
   /** Events of the request that got this answer, oldest first. */
   outbox(
     of: Answer,
@@ -133,8 +175,19 @@ export async function startAccess(datastore: Datastore): Promise<Access> {
   const signer = await openSigner({ datastore, secrets, clock })
   const feed = createChangeFeed({ datastore, warn: fail })
   const authorizer = createEmbeddedAuthorizer({ datastore, changeFeed: feed })
-  const lastUsed = createLastUsed({ datastore, onFailure: () => fail('uses were not written') })
-  const resolver = createApiTokenResolver({ datastore, keyring, changeFeed: feed, clock, lastUsed })
+  const lastUses = createLastUses({
+    write: (uses) => writeUses(datastore.pool('worker'), uses),
+    onFailure: () => fail('uses were not written'),
+  })
+  const resolver = createApiTokenResolver({ datastore, keyring, changeFeed: feed, clock, lastUses })
+  const sessions = createSessions({ ids, clock, keyring })
+  const sessionUses = createLastUses({
+    write: (uses) => writeSessionUses(datastore.pool('worker'), uses),
+    onFailure: () => fail('uses of sessions were not written'),
+  })
+  const resolveSessions = (changeFeed: ChangeFeed) =>
+    createSessionResolver({ datastore, keyring, changeFeed, clock, lastUses: sessionUses })
+  const sessionResolver = resolveSessions(feed)
   const unitOfWork = createUnitOfWork({
     datastore,
     feed,
@@ -155,8 +208,10 @@ export async function startAccess(datastore: Datastore): Promise<Access> {
       mounted(identities, createIdentities({ datastore, ids, keyring, secrets })),
       mounted(authz, createAuthz({ authorizer })),
       mounted(audit, createAudit({ datastore, signer })),
+      mounted(signIn, { ...NO_SIGN_IN, ...createSessionOperations({ datastore }) }),
     ],
-    resolvers: [resolver],
+    resolvers: [resolver, sessionResolver],
+    csrfTokens: (id) => sessions.csrfToken(id),
     authorizer,
     unitOfWork,
     audit: queue,
@@ -165,7 +220,7 @@ export async function startAccess(datastore: Datastore): Promise<Access> {
     ids,
     log,
     trustedProxies: [],
-    allowedOrigins: [],
+    allowedOrigins: ['https://console.example'],
   })
   await feed.start()
   const port = await app.listen({ host: '127.0.0.1', port: 0 })
@@ -188,13 +243,18 @@ export async function startAccess(datastore: Datastore): Promise<Access> {
     signer,
     clock,
     resolver,
-    lastUsed,
+    users: createUsers({ keyring, secrets }),
+    lastUses,
+    sessions,
+    sessionResolver,
+    sessionUses,
     change,
     async replica() {
       const own = createChangeFeed({ datastore, warn: fail })
-      const other = createApiTokenResolver({ datastore, keyring, changeFeed: own, clock, lastUsed })
+      const other = createApiTokenResolver({ datastore, keyring, changeFeed: own, clock, lastUses })
+      const otherSessions = resolveSessions(own)
       await own.start()
-      return { resolver: other, stop: () => own.stop() }
+      return { resolver: other, sessionResolver: otherSessions, stop: () => own.stop() }
     },
     async domain(slug) {
       const domain = newDomain(ids.next(), { slug, display_name: slug }, now())
@@ -215,7 +275,14 @@ export async function startAccess(datastore: Datastore): Promise<Access> {
     async grant(subject, relation, resource, domainId = null) {
       await change((tx) => tx.tuples.create({ subject, relation, resource }, { domainId, projectId: null }))
     },
-    call: (token, operation, body) => send(port, { token, operation, body }),
+    async session({ id: principalId, domainId }, wish = {}) {
+      const draft = { principalId, domainId, bindingId: ids.next(), acr: undefined, amr: ['pwd'], ...SEEN, ...wish }
+      const opened = await change((tx) => sessions.open(tx, { authTimeMs: clock.nowMs, nowMs: clock.nowMs, ...draft }))
+      const csrfToken = sessions.csrfToken(opened.id)
+      return { id: opened.id, cookie: `service_session=${opened.cookie}`, value: opened.cookie, csrfToken }
+    },
+    call: (token, operation, body) => send(port, { headers: fieldOf(token), operation, body }),
+    send: (headers, operation, body) => send(port, { headers, operation, body }),
     outbox: (of) =>
       db
         .selectFrom('outbox')
@@ -227,7 +294,7 @@ export async function startAccess(datastore: Datastore): Promise<Access> {
     async stop(meant) {
       await app.drain(1000)
       await queue.close()
-      await lastUsed.flush()
+      await Promise.all([lastUses.flush(), sessionUses.flush()])
       feed.stop()
       if (troubles.length > 0 && meant !== 'outage') throw new Error(troubles.join('; '))
     },
@@ -255,16 +322,20 @@ async function auditRows(db: Db, correlationId: string, count: number): Promise<
 }
 
 interface Sending {
-  readonly token: string
+  readonly headers: Readonly<Record<string, string>>
   readonly operation: string
   readonly body: unknown
 }
 
-async function send(port: number, { token, operation, body }: Sending): Promise<Answer> {
+function fieldOf(credential: string): Readonly<Record<string, string>> {
+  return credential.startsWith('service_session=') ? { cookie: credential } : { authorization: `Bearer ${credential}` }
+}
+
+async function send(port: number, { headers, operation, body }: Sending): Promise<Answer> {
   const [method = '', path = ''] = operation.split(' ')
   const response = await fetch(`http://127.0.0.1:${port}${path}`, {
     method,
-    headers: { authorization: `Bearer ${token}`, ...(body !== undefined && { 'content-type': 'application/json' }) },
+    headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   })
   const text = await response.text()

@@ -45,11 +45,18 @@ const TOKENS: Readonly<Record<string, Caller | Refusal>> = {
   nsk_revoked: { refused: true, code: 'nsk_revoked', log: 'the key was revoked' },
 }
 
+/** What a browser of the administrator sends, and pages of ours echo. */
+export const ADMIN_SESSION = `service_session=ses_admin; service_csrf=csrf-of-session-of-${ADMIN}`
+
+/** The anti-forgery token of a session. */
+export const csrfOf = (sessionId: string): string => `csrf-of-${sessionId}`
+
 const KINDS = { psk: 'api-token', ses: 'session', nsk: 'nsk' } as const
 
 /** Resolvers of fixed credentials. Those that end in `_slow` resolve later, `psk_down` not at all. */
 export const fixtureResolvers: readonly CredentialResolver[] = Object.entries(KINDS).map(([prefix, kind]) => ({
   kind,
+  ...(kind === 'session' && { cookie: 'service_session' }),
   recognizes: (text) => text.startsWith(`${prefix}_`),
   resolve(text) {
     if (text === 'psk_down') throw problem('datastore_unavailable', { retry_after_seconds: 2 })

@@ -70,13 +70,15 @@ export function createResolveEdits(deps: EditsDeps): ResolveEdits {
     }
     const subject = requireRoleSubject(edit.subject)
     await ctx.require('manage', `group:${group.id}`)
+    const found = await store.findGroup(db(), group.id)
+    if (found === undefined) throw problem('group_not_found')
+    if (found.provider_group !== null) throw problem('group_managed_by_provider')
     if (edit.op === 'delete') {
       const rows = await store.findMemberships(db(), group.id, subject)
       if (rows.length === 0) throw problem('group_member_not_found')
       return rows.map((row) => ({ op: 'delete', tuple: row }))
     }
-    const domainId = await store.findGroupDomain(db(), group.id)
-    if (domainId === undefined) throw problem('group_not_found')
+    const { domain_id: domainId } = found
     await requireBindable(deps, db(), { subject, domainId })
     return [{ op: 'create', tuple: bound(subject, { type: 'group', id: group.id, relation: 'member', domainId }) }]
   }

@@ -55,8 +55,10 @@ export function findMemberships(db: Db, groupId: string, subject: RoleSubject): 
     .execute()
 }
 
-/** The Domain of a group; undefined when there is no such group. */
-export async function findGroupDomain(db: Db, groupId: string): Promise<string | undefined> {
-  const group = await db.selectFrom('groups').select('domain_id').where('id', '=', groupId).executeTakeFirst()
-  return group?.domain_id
+/** Where a group is, and which of the provider it mirrors; undefined when there is no such group. */
+export function findGroup(
+  db: Db,
+  groupId: string,
+): Promise<{ readonly domain_id: string; readonly provider_group: string | null } | undefined> {
+  return db.selectFrom('groups').select(['domain_id', 'provider_group']).where('id', '=', groupId).executeTakeFirst()
 }

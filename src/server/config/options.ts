@@ -31,6 +31,8 @@ export interface Option<T = unknown> {
   readonly describe: string
   /** The environment variable where it is not `SERVICE_` and the name. */
   readonly env?: string
+  /** A switch that is on by itself: its flag begins with `no-` and switches it off. */
+  readonly isOn?: true
   /** Never taken from the command line, where every user of the machine can read it; says what to use instead. */
   readonly notInArgv?: string
 }
@@ -128,6 +130,12 @@ export const OPTIONS = {
     fallbackWords: '<data-dir>/bootstrap-token',
     describe: 'Where the first start writes the API token of the bootstrap identity; must not exist',
   }),
+  bundledProvider: option({
+    parse: on,
+    fallback: 'true',
+    isOn: true,
+    describe: 'Whether people sign in with local accounts, by the OpenID provider that comes with the server',
+  }),
   env: option({
     parse: credentialEnv,
     placeholder: 'NAME',
@@ -175,6 +183,7 @@ export const OPTIONS = {
     '30/min',
     'Sign-ins, device codes and pages that take a code, from one address (IPv6: one /64). 0: no limit',
   ),
+  rateLimitServiceTokens: rateKnob('60/min', 'Tokens that one service identity asks for with assertions. 0: no limit'),
   rateLimitRegistrations: rateKnob('500/s', 'Registrations with one join token. 0: no limit'),
   rateLimitNode: rateKnob('10/s', 'Calls of one node. 0: no limit'),
   rateLimitDomain: rateKnob('5000/s', 'Calls of all nodes of one Domain. 0: no limit'),
@@ -212,7 +221,7 @@ export function optionOf(name: OptionName): Option {
 
 /** `opsListen` as `--ops-listen`. */
 export function flagOf(name: OptionName): string {
-  return `--${words(name).join('-')}`
+  return `--${optionOf(name).isOn === true ? 'no-' : ''}${words(name).join('-')}`
 }
 
 /** `opsListen` as `SERVICE_OPS_LISTEN`. */

@@ -53,7 +53,8 @@ ${rows.join('\n')}
 - In the file, keys with one beginning may stand in a section of that name: \`rate_limit: {node: 20/s, reads: 0}\`.
 - A rate is \`10/s\`, \`30/min\` or \`500/h\`, all of which may come at once; 0 is no limit. Every replica counts for itself.
 - A duration is \`30s\`, \`1m30s\` or \`500ms\`; 0 is none.
-- Switches are set by their flag alone, or by \`true\` and \`false\`.
+- Switches are set by their flag alone, or by \`true\` and \`false\`. The flag of one that is on begins with \`--no-\`; its variable and
+  key do not: \`SERVICE_BUNDLED_PROVIDER=false\`.
 - Secrets are never taken from the command line, where every user of the machine can read them: the master key comes from a
   variable or a file, and a database URL with a password from \`SERVICE_DATABASE_URL\`, the file or \`.pgpass\`.
 - Plain HTTP is served on loopback only, unless \`--trusted-proxies\` names the proxy that ends TLS or \`--insecure-http\` is given.
@@ -110,7 +111,8 @@ function fallbackWords(name: OptionName): string | undefined {
 function fallbackCell(name: OptionName): string {
   const { fallback, placeholder } = optionOf(name)
   const inWords = fallbackWords(name)
-  if (inWords === undefined) return placeholder === undefined ? 'off' : 'none'
+  if (inWords === undefined && placeholder === undefined) return fallback === 'true' ? 'on' : 'off'
+  if (inWords === undefined) return 'none'
   return fallback === undefined ? escaped(inWords) : `\`${inWords}\``
 }
 

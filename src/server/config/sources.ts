@@ -29,7 +29,8 @@ export function fromArgv(argv: readonly string[]): Sayings {
     const name = FLAGS.get(flag)
     if (name === undefined) throw unknownWord(flag)
     if (said.has(name)) throw new ConfigError(2, `${flag} is given twice.`)
-    const text = attached ?? (isSwitch(name) ? 'true' : rest.shift())
+    if (attached !== undefined && isOn(name)) throw new ConfigError(2, `${flag} takes no value.`)
+    const text = attached ?? (isSwitch(name) ? String(!isOn(name)) : rest.shift())
     if (text === undefined)
       throw new ConfigError(2, `${flag} needs a value: ${flag} ${optionOf(name).placeholder ?? ''}`)
     refuseSecret(name, text)
@@ -86,6 +87,10 @@ function splitFlag(word: string): [flag: string, attached: string | undefined] {
 
 function isSwitch(name: OptionName): boolean {
   return optionOf(name).placeholder === undefined
+}
+
+function isOn(name: OptionName): boolean {
+  return optionOf(name).isOn === true
 }
 
 function unknownWord(word: string): ConfigError {

@@ -7,6 +7,7 @@ import type { IdSource } from '../ports/clock.ts'
 import type { Datastore } from '../ports/datastore.ts'
 import type { SubjectDirectory } from '../ports/subject-directory.ts'
 import type { Change } from '../ports/unit-of-work.ts'
+import { announce } from './announce.ts'
 import { DIRECT_MEMBERS_MAX, toAnswer, toDetail } from './group.ts'
 import * as store from './store.ts'
 
@@ -57,8 +58,7 @@ export function createGroups({ datastore, ids, subjects }: GroupsDeps): Handlers
     async PutGroupMember(ctx, { id: domainId, group_id: id, subject: text }) {
       const subject = requireRoleSubject(text)
       await ctx.change(async (change) => {
-        const group = await store.lockForMembers(change.db, { domainId, id })
-        if (group === undefined) throw problem('group_not_found')
+        const group = await lockManaged(change, { domainId, id })
         if (!(await subjects.mayBind(change.db, subject, domainId))) {
           throw foreignSubject()
         }
@@ -69,22 +69,31 @@ export function createGroups({ datastore, ids, subjects }: GroupsDeps): Handlers
     async DeleteGroupMember(ctx, { id: domainId, group_id: id, subject: text }) {
       const subject = requireRoleSubject(text)
       await ctx.change(async (change) => {
-        const group = await store.lockForMembers(change.db, { domainId, id })
-        if (group === undefined) throw problem('group_not_found')
-        await removeMember(change, group, subject)
+        await removeMember(change, await lockManaged(change, { domainId, id }), subject)
       })
     },
   }
 }
 
+const TAKEN = { slug: 'slug_conflict', provider_group: 'provider_group_conflict' } as const
+
 async function addGroup(change: Change, group: store.GroupRecord): Promise<void> {
   if (!(await store.holdDomain(change.db, group.domain_id))) throw problem('domain_not_found')
-  if (!(await store.insertGroup(change.db, group))) throw problem('slug_conflict')
+  const taken = await store.insertGroup(change.db, group)
+  if (taken !== undefined) throw problem(TAKEN[taken])
   await change.tuples.createStructural(
     { subject: `domain:${group.domain_id}`, relation: 'domain', resource: `group:${group.id}` },
     { domainId: group.domain_id, projectId: null },
   )
   announce(change, group, { event: 'GroupCreated' })
+}
+
+/** Locks a group whose members people manage. @throws Problem `group_not_found`, `group_managed_by_provider` */
+async function lockManaged({ db }: Change, place: store.GroupPlace): Promise<store.GroupRecord> {
+  const group = await store.lockForMembers(db, place)
+  if (group === undefined) throw problem('group_not_found')
+  if (group.provider_group !== null) throw problem('group_managed_by_provider')
+  return group
 }
 
 /** Adding a member that is there already changes and announces nothing, in a full group too. */
@@ -103,14 +112,4 @@ async function removeMember(change: Change, group: store.GroupRecord, subject: R
   }
   if (removed === 0) throw problem('group_member_not_found')
   announce(change, group, { event: 'GroupMemberRemoved', subject: formatRoleSubject(subject) })
-}
-
-/** What happened to a group; `subject` is the member that came or went. */
-type GroupEvent =
-  | { readonly event: 'GroupCreated' | 'GroupDeleted' }
-  | { readonly event: 'GroupMemberAdded' | 'GroupMemberRemoved'; readonly subject: string }
-
-function announce(change: Change, group: store.GroupRecord, { event, ...names }: GroupEvent): void {
-  const payload = { group_id: group.id, slug: group.slug, ...names }
-  change.emit({ event, domainId: group.domain_id, aggregate: `group:${group.id}`, payload })
 }

@@ -16,15 +16,22 @@ export async function holdDomain(db: Db, domainId: string): Promise<boolean> {
   return domain !== undefined
 }
 
-/** Inserts the group; false when its slug is taken in the Domain. */
-export async function insertGroup(db: Db, group: GroupRecord): Promise<boolean> {
+/** Inserts the group. Answers which of its names another group of the Domain has; undefined when it is in. */
+export async function insertGroup(db: Db, group: GroupRecord): Promise<'slug' | 'provider_group' | undefined> {
   const inserted = await db
     .insertInto('groups')
     .values(group)
-    .onConflict((conflict) => conflict.columns(['domain_id', 'slug']).doNothing())
+    .onConflict((conflict) => conflict.doNothing())
     .returning('id')
     .executeTakeFirst()
-  return inserted !== undefined
+  if (inserted !== undefined) return undefined
+  const twin = await db
+    .selectFrom('groups')
+    .select('id')
+    .where('domain_id', '=', group.domain_id)
+    .where('slug', '=', group.slug)
+    .executeTakeFirst()
+  return twin === undefined ? 'provider_group' : 'slug'
 }
 
 const groupAt = (db: Db, { domainId, id }: GroupPlace) =>
@@ -98,6 +105,46 @@ export function findMemberships(
     .where('subject_id', '=', subject.id)
     .orderBy('id')
     .execute()
+}
+
+/** A group that mirrors one of the provider, and the user's own membership in it. */
+export interface MirroredGroup {
+  readonly group: GroupRecord
+  readonly membershipId: string | null
+}
+
+/**
+ * The mirrored groups of the Domain that the provider names or that the user is in, by id: the order in which they are
+ * locked, so that two sign-ins never wait for each other. Their number is bounded by that of the Domain's groups.
+ */
+export async function listMirrored(
+  db: Db,
+  at: { readonly domainId: string; readonly userId: string; readonly names: readonly string[] },
+): Promise<MirroredGroup[]> {
+  const rows = await db
+    .selectFrom('groups')
+    .leftJoin('relation_tuples as membership', (join) =>
+      join
+        .on('membership.resource_type', '=', 'group')
+        .on(sql`membership.resource_id`, '=', sql`groups.id::text`)
+        .on('membership.relation', '=', 'member')
+        .on('membership.subject_type', '=', 'user')
+        .on('membership.subject_id', '=', at.userId)
+        .on('membership.subject_relation', '=', ''),
+    )
+    .selectAll('groups')
+    .select('membership.id as membership_id')
+    .where('groups.domain_id', '=', at.domainId)
+    .where('groups.provider_group', 'is not', null)
+    .where((row) =>
+      row.or([
+        row('membership.id', 'is not', null),
+        row('groups.provider_group', '=', sql<string>`any(${[...at.names]}::text[])`),
+      ]),
+    )
+    .orderBy('groups.id')
+    .execute()
+  return rows.map(({ membership_id: membershipId, ...group }) => ({ group, membershipId }))
 }
 
 export async function countMembers(db: Db, groupId: string): Promise<number> {

@@ -20,8 +20,9 @@ import type { CsrfTokens } from './csrf.ts'
 import { answerGarbage, takeOddRequests } from './garbage.ts'
 import { createCursors } from './cursors.ts'
 import { createDrain } from './drain.ts'
-import { mountOperations } from './mount.ts'
+import { mountOperations, type MountDeps } from './mount.ts'
 import { planOperations } from './operation-plan.ts'
+import { mountPages, type ForeignRoutes, type Page } from './pages.ts'
 import { parseQueryString } from './query-string.ts'
 import { createRateLimits, type Rates } from './rate-limits.ts'
 import type { MountedSurface } from './request-context.ts'
@@ -45,6 +46,10 @@ export interface AppDeps {
   readonly allowedOrigins: readonly string[]
   /** Anti-forgery tokens of sessions. */
   readonly csrfTokens?: CsrfTokens | undefined
+  /** Pages for people, beside the operations; none by default. */
+  readonly pages?: readonly Page[] | undefined
+  /** Paths that other libraries serve by themselves; none by default. */
+  readonly foreignRoutes?: readonly ForeignRoutes[] | undefined
   /** What stronger sign-ins operations may ask for; none by default. */
   readonly stepUp?: StepUp | undefined
   /** How often callers may call; no limits when absent. */
@@ -96,7 +101,7 @@ const OTHER_BODY_BYTES_MAX = 8 * 1024
  * @throws Error when the contract contradicts itself; deprecation markers with the prefix `api deprecations:`.
  */
 export function createApp(deps: AppDeps): App {
-  const { ids, log } = deps
+  const { ids } = deps
   const mint = (): string => ids.next()
   const drain = createDrain()
   const trail = createAuditTrail(deps)
@@ -116,22 +121,7 @@ export function createApp(deps: AppDeps): App {
     clientErrorHandler: (error, socket) => void setImmediate(answerGarbage, error, socket, mint()),
     frameworkErrors: (error, request, reply) => answers.turnAway({ request, reply }, error),
   })
-  const plans = planOperations(deps.surfaces)
-  const authenticate = createAuthenticate(deps.resolvers, log)
-  mountOperations(fastify, plans, {
-    ...deps,
-    drain,
-    mint,
-    answers,
-    authenticate,
-    gatekeeper: createGatekeeper(deps.authorizer),
-    cursors: createCursors(deps.keyring),
-    clientAddress: createClientAddress(deps.trustedProxies),
-    isSecure: createIsSecure(deps.trustedProxies),
-    allowedOrigins: new Set(deps.allowedOrigins),
-    rateLimits: deps.rates && createRateLimits(deps.rates),
-  })
-  answerUnrouted(fastify, plans, { answers, authenticate, mint })
+  routeAll(fastify, { ...deps, drain, mint, answers })
   takeOddRequests(fastify.server, mint)
   fastify.addHook('onClose', () => trail.flush())
   const closeSilent = trackSilent(fastify.server)
@@ -160,6 +150,28 @@ export function createApp(deps: AppDeps): App {
       }
     },
   }
+}
+
+/** Mounts the operations, the pages beside them, and an answer to everything else. */
+function routeAll(fastify: FastifyInstance, deps: AppDeps & Pick<MountDeps, 'drain' | 'mint' | 'answers'>): void {
+  const { pages = [], foreignRoutes = [] } = deps
+  const plans = planOperations(deps.surfaces)
+  const authenticate = createAuthenticate(deps.resolvers, deps.log)
+  const arrivals = {
+    ...deps,
+    clientAddress: createClientAddress(deps.trustedProxies),
+    isSecure: createIsSecure(deps.trustedProxies),
+    allowedOrigins: new Set(deps.allowedOrigins),
+    rateLimits: deps.rates && createRateLimits(deps.rates),
+  }
+  mountOperations(fastify, plans, {
+    ...arrivals,
+    authenticate,
+    gatekeeper: createGatekeeper(deps.authorizer),
+    cursors: createCursors(deps.keyring),
+  })
+  mountPages(fastify, { ...arrivals, pages, foreignRoutes })
+  answerUnrouted(fastify, { plans, pages }, { ...deps, authenticate })
 }
 
 /** Closes connections on which nothing was ever said: to Node's server those are busy, waiting for their first request. */

@@ -1,7 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { PROBLEMS, Problem, problem, problemType, type ProblemCode } from '../../shared/problems.ts'
 import { DatastoreError } from '../ports/datastore.ts'
-import { RateLimited } from './rate-limits.ts'
 import { Refusal } from './refusal.ts'
 
 /** The problem document of RFC 9457 with the members that every one of ours has (S0 convention 2). */
@@ -52,7 +51,6 @@ export function answerTo(error: unknown, { overCap, outage }: OwnCodes): Problem
 export function sendProblem(reply: FastifyReply, answer: Problem, correlationId: string): void {
   const { retry_after_seconds: retryAfter, challenge, ...extras } = answer.extras
   if (typeof retryAfter === 'number') void reply.header('Retry-After', String(Math.ceil(retryAfter)))
-  if (answer instanceof RateLimited) void reply.headers(answer.headers)
   // RFC 9110 §15.5.2: a 401 says how to sign in.
   if (answer.status === 401) void reply.header('WWW-Authenticate', typeof challenge === 'string' ? challenge : 'Bearer')
   const document = problemDocument(new Problem(answer.code, extras, undefined), correlationId)

@@ -6,11 +6,18 @@ import type { Answers, Exchange } from './answers.ts'
 import type { Authenticate } from './authenticate.ts'
 import { correlationIdOf } from './correlation.ts'
 import type { OperationPlan } from './operation-plan.ts'
+import type { Page } from './pages.ts'
 
 export interface UnroutedDeps {
   readonly answers: Answers
   readonly authenticate: Authenticate
   readonly mint: () => string
+}
+
+/** What is routed. */
+export interface Routed {
+  readonly plans: readonly OperationPlan[]
+  readonly pages: readonly Page[]
 }
 
 /** Everything beneath it is the API's: who asks for what is not there says who they are first (S1 Authentication 1 and 2). */
@@ -22,11 +29,11 @@ const API = '/v1/'
  */
 export function answerUnrouted(
   fastify: FastifyInstance,
-  plans: readonly OperationPlan[],
+  { plans, pages }: Routed,
   { answers, authenticate, mint }: UnroutedDeps,
 ): void {
   const operations = plans.map(({ operation }) => operation)
-  const known = operations.map(({ method, path }) => ({ method, pattern: patternOf(path) }))
+  const known = [...operations, ...pages].map(({ method, path }) => ({ method, pattern: patternOf(path) }))
   const openNames = operations.flatMap(openNamesOf)
   const credentials = [...new Set(operations.flatMap((operation) => operation.credentials))]
 

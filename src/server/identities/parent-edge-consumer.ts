@@ -2,16 +2,19 @@ import type { OutboxConsumer } from '../ports/outbox.ts'
 import { parentEdgeOf } from './parent-edge.ts'
 import { holdPrincipal } from './store.ts'
 
+const PROVISIONED: ReadonlySet<string> = new Set(['ServiceIdentityProvisioned', 'identity.UserProvisioned'])
+
 /**
- * Re-asserts the edge of a service identity to its Domain (S0 ServiceIdentityProvisioned). The identity was created with
- * it: there is something to do only where it was lost since, in a restore for instance.
+ * Re-asserts the edge of a principal to its Domain (S0 ServiceIdentityProvisioned, and users likewise). The principal was
+ * created with it: there is something to do only where it was lost since, in a restore for instance.
  */
 export function createParentEdgeConsumer(): OutboxConsumer {
   return {
+    // Older than users are: its cursor is kept under this name.
     name: 'service-identity-parent-edge',
     async handle({ db, tuples }, events) {
       for (const { event, aggregate, domainId } of events) {
-        if (event !== 'ServiceIdentityProvisioned' || domainId === null) continue
+        if (!PROVISIONED.has(event) || domainId === null) continue
         if (!(await holdPrincipal(db, domainId, idOf(aggregate)))) continue
         const { tuple, place } = parentEdgeOf(aggregate, domainId)
         await tuples.restoreStructural(tuple, place)

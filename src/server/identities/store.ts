@@ -22,13 +22,13 @@ export async function holdPrincipal(db: Db, domainId: string, id: string): Promi
   return principal !== undefined
 }
 
-/** Inserts the principal; false when its Domain has one with that subject. */
+/** Inserts the principal; false when its Domain has one with that subject or SPIFFE ID. */
 export async function insertPrincipal(db: Db, principal: PrincipalRecord): Promise<boolean> {
   const jwks = principal.jwks === null ? null : JSON.stringify(principal.jwks)
   const inserted = await db
     .insertInto('principals')
     .values({ ...principal, jwks })
-    .onConflict((conflict) => conflict.columns(['domain_id', 'subject_pseudonym']).doNothing())
+    .onConflict((conflict) => conflict.doNothing())
     .returning('id')
     .executeTakeFirst()
   return inserted !== undefined
@@ -42,6 +42,26 @@ export function findPrincipal(db: Db, domainId: string, id: string): Promise<Pri
     .where('id', '=', id)
     .where('domain_id', '=', domainId)
     .executeTakeFirst()
+}
+
+/** The user of the Domain with that pseudonym. */
+export function findUser(db: Db, domainId: string, pseudonym: string): Promise<PrincipalRecord | undefined> {
+  return db
+    .selectFrom('principals')
+    .selectAll()
+    .where('domain_id', '=', domainId)
+    .where('subject_pseudonym', '=', pseudonym)
+    .where('kind', '=', 'user')
+    .executeTakeFirst()
+}
+
+/** Writes what a sign-in says of a user. */
+export async function updateUser(
+  db: Db,
+  id: string,
+  seen: Pick<PrincipalRecord, 'display_name' | 'email' | 'last_sign_in_at' | 'updated_at'>,
+): Promise<void> {
+  await db.updateTable('principals').set(seen).where('id', '=', id).where('kind', '=', 'user').execute()
 }
 
 /** Which principals of a Domain to list: the newest first, going on after `after`. */

@@ -20,6 +20,8 @@ export interface SessionDraft {
   readonly authTimeMs: number
   readonly sourceAddress: string
   readonly userAgent: string
+  /** Cookie that the browser came with: that session ends, so that a sign-in leaves one session in a browser, and a new one. */
+  readonly replaces?: string | undefined
   readonly nowMs: number
 }
 

@@ -145,6 +145,8 @@ export interface LocalAccountRow {
   failed_count: Generated<number>
   locked_until: Date | null
   disabled_at: Date | null
+  /** What the provider remembers of sign-ins before then no longer counts. */
+  signed_out_at: Generated<Date | null>
   last_sign_in_at: Date | null
   created_at: Date
   updated_at: Date
@@ -163,7 +165,7 @@ export interface LocalPasskeyRow {
   last_used_at: Date | null
 }
 
-interface ProviderStateRow {
+export interface ProviderStateRow {
   /** Kind of the provider's object, e.g. `AuthorizationCode`. */
   model: string
   /** SHA-256 of its id. */

@@ -1,10 +1,22 @@
 import type { Db } from './datastore.ts'
+import type { IdpBinding } from './idp-bindings.ts'
 import type { Change } from './unit-of-work.ts'
 
 /** Who somebody is to an identity provider: `sub` is unique within its issuer alone (OpenID Connect Core §2). */
 export interface ExternalSubject {
   readonly issuer: string
   readonly subject: string
+}
+
+/** Stands for the bundled provider in what its users are known by: its issuer moves with the base URL, they must not. */
+const BUNDLED_ISSUER = 'urn:ctl:bundled-provider'
+
+/** Who somebody is whom a binding's issuer calls that. */
+export function externalSubjectOf(
+  { issuer, isBundled }: Pick<IdpBinding, 'issuer' | 'isBundled'>,
+  subject: string,
+): ExternalSubject {
+  return { issuer: isBundled ? BUNDLED_ISSUER : issuer, subject }
 }
 
 export interface User {
@@ -37,5 +49,5 @@ export interface Users {
     },
   ): Promise<User>
   /** Notes a sign-in: `last_sign_in_at`, and what the provider now says of the person. */
-  signedIn(change: Change, id: string, profile: UserProfile, at: Date): Promise<void>
+  signedIn(change: Change, id: string, seen: UserProfile & { readonly at: Date }): Promise<void>
 }

@@ -1,13 +1,13 @@
 import { timingSafeEqual } from 'node:crypto'
 import { parseApiToken } from '../../shared/credential-formats.ts'
-import { problem } from '../../shared/problems.ts'
-import { createCredentialCache, type CachedCredential } from './credential-cache.ts'
+import { createCredentialCache, type CachedCredential } from '../http/credential-cache.ts'
+import { lookUp } from '../http/credential-look-up.ts'
+import { NOTED_EVERY_MS, type LastUses } from '../http/last-uses.ts'
 import type { ChangeFeed } from '../ports/change-feed.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Caller, CredentialResolver, Refusal } from '../ports/credential-resolver.ts'
-import { DatastoreError, type Datastore } from '../ports/datastore.ts'
+import type { Datastore } from '../ports/datastore.ts'
 import type { Keyring } from '../ports/keyring.ts'
-import type { LastUsed } from './last-used.ts'
 import { ownerReference } from './owner.ts'
 import { findCredential, type CredentialRecord } from './store.ts'
 
@@ -16,7 +16,7 @@ export interface ApiTokenResolverDeps {
   readonly keyring: Keyring
   readonly changeFeed: ChangeFeed
   readonly clock: Clock
-  readonly lastUsed: LastUsed
+  readonly lastUses: LastUses
   /** Tokens kept resolved. */
   readonly cachedMax?: number
   /** How long, in ms, a token that was confirmed may stand in for itself while it cannot be; never by default. */
@@ -31,7 +31,6 @@ interface Entry extends CachedCredential {
 }
 
 const TOKEN_LENGTH_MAX = 'psk__'.length + 16 + 32 + '_'.length + 49
-const NOTED_EVERY_MS = 60_000
 
 const refusal = (log: string): Refusal => ({ refused: true, log })
 const NO_TOKEN = refusal('not an API token: its form or checksum is wrong')
@@ -48,14 +47,14 @@ export function createApiTokenResolver({
   keyring,
   changeFeed,
   clock,
-  lastUsed,
+  lastUses,
   cachedMax = 10_000,
   staleMs = 0,
 }: ApiTokenResolverDeps): CredentialResolver {
-  const cache = createCredentialCache<Entry>({ changeFeed, clock, entriesMax: cachedMax })
+  const cache = createCredentialCache<Entry>({ kind: 'api-token', changeFeed, clock, entriesMax: cachedMax })
 
   async function read(presented: string, id: string): Promise<Entry | Refusal> {
-    const record = await find(datastore, id)
+    const record = await lookUp(() => findCredential(datastore.pool('interactive'), id))
     if (record === undefined || !isSame(keyring, presented, record)) return UNKNOWN
     return record.revoked_at === null ? toEntry(record) : REVOKED
   }
@@ -68,7 +67,7 @@ export function createApiTokenResolver({
     }
     if (nowMs - entry.notedMs >= NOTED_EVERY_MS) {
       entry.notedMs = nowMs
-      lastUsed.note(entry.credentialId, nowMs)
+      lastUses.note(entry.credentialId, nowMs)
     }
     return entry.caller
   }
@@ -103,18 +102,6 @@ export function createApiTokenResolver({
     },
     resolveStale: (presented) =>
       staleMs === 0 || presented.length > TOKEN_LENGTH_MAX ? undefined : useStale(keyring.cacheKey(presented)),
-  }
-}
-
-/** @throws Problem `datastore_unavailable` */
-async function find(datastore: Datastore, id: string): Promise<CredentialRecord | undefined> {
-  try {
-    return await findCredential(datastore.pool('interactive'), id)
-  } catch (error) {
-    if (error instanceof DatastoreError && error.failure === 'unavailable') {
-      throw problem('datastore_unavailable', {}, error)
-    }
-    throw error
   }
 }
 

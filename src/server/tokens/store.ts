@@ -20,6 +20,17 @@ export function lockOwner(db: Db, owner: Owner): Promise<OwnerRecord | undefined
   return principal(db, owner).forNoKeyUpdate().executeTakeFirst()
 }
 
+/** Whether the principal may not sign in, or is gone. */
+export async function isDisabled(db: Db, principalId: string): Promise<boolean> {
+  const active = await db
+    .selectFrom('principals')
+    .select('id')
+    .where('id', '=', principalId)
+    .where('disabled_at', 'is', null)
+    .executeTakeFirst()
+  return active === undefined
+}
+
 const principal = (db: Db, { id, kind }: Owner) =>
   db
     .selectFrom('principals')
@@ -186,14 +197,8 @@ export function findCredential(db: Db, id: string): Promise<CredentialRecord | u
     .executeTakeFirst()
 }
 
-/** When a token was used last. */
-export interface TokenUse {
-  readonly id: string
-  readonly at: Date
-}
-
 /** Stores uses that are a minute or more newer than the stored one. Rows are locked in the order of their ids, against deadlocks between replicas. */
-export async function writeUses(db: Db, uses: readonly TokenUse[]): Promise<void> {
+export async function writeUses(db: Db, uses: readonly { readonly id: string; readonly at: Date }[]): Promise<void> {
   await sql`
     with used as (
       select token.id, use.at

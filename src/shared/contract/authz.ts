@@ -178,6 +178,7 @@ export const authz = defineSurface('authz', 'Questions to the authorization mode
       'resource_not_in_project',
       'project_not_found',
       'group_not_found',
+      'group_managed_by_provider',
       'tuple_already_exists',
       'tuple_not_found',
       'group_member_not_found',

@@ -43,7 +43,7 @@ const member = params.extend({
     'user:<uuid>, serviceaccount:<uuid> or group:<uuid>#member',
   ),
 })
-const columns = ['slug', 'display_name', 'created_at', 'id']
+const columns = ['slug', 'display_name', 'provider_group', 'created_at', 'id']
 const refs = { id: 'domains', group_id: 'groups' }
 const common = { credentials: OPERATOR, notProvisioned: 'not_provisioned' } as const
 
@@ -60,7 +60,7 @@ export const groups = defineSurface('groups', 'Subjects that are granted roles t
     audit: { relation: 'group.create', when: 'all' },
     responses: { 201: Group },
     headers: { Location: 'Path of the new group' },
-    problems: ['domain_not_found', 'slug_conflict'],
+    problems: ['domain_not_found', 'slug_conflict', 'provider_group_conflict'],
     cli: {
       command: 'groups create',
       args: ['slug'],
@@ -112,12 +112,13 @@ export const groups = defineSurface('groups', 'Subjects that are granted roles t
     method: 'PUT',
     path: '/v1/domains/{id}/groups/{group_id}/members/{subject}',
     summary: 'Add a member to a group',
-    description: 'Adding a member that is there already changes nothing.',
+    description:
+      'Adding a member that is there already changes nothing. A group that mirrors a provider group is refused.',
     params: member,
     gate: check('manage', 'domain:{path.id}'),
     audit: { relation: 'group_member.add', when: 'all', object: 'group:{path.group_id}' },
     responses: { 204: null },
-    problems: ['group_not_found', 'invalid_triple', 'group_full'],
+    problems: ['group_not_found', 'invalid_triple', 'group_full', 'group_managed_by_provider'],
     cli: {
       command: 'groups add-member',
       args: ['group_id', 'subject'],
@@ -134,7 +135,7 @@ export const groups = defineSurface('groups', 'Subjects that are granted roles t
     gate: check('manage', 'domain:{path.id}'),
     audit: { relation: 'group_member.remove', when: 'all', object: 'group:{path.group_id}' },
     responses: { 204: null },
-    problems: ['group_not_found', 'invalid_triple', 'group_member_not_found'],
+    problems: ['group_not_found', 'invalid_triple', 'group_member_not_found', 'group_managed_by_provider'],
     cli: {
       command: 'groups remove-member',
       args: ['group_id', 'subject'],

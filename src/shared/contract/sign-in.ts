@@ -28,6 +28,12 @@ const SignInRequest = z
       .max(2048)
       .optional()
       .describe('Path on this origin to come back to; anything else is dropped'),
+    max_age_seconds: z
+      .int()
+      .min(60)
+      .max(86_400)
+      .optional()
+      .describe('Has the identity provider ask the person again where it did so longer ago'),
   })
   .meta({ id: 'SignInRequest' })
 
@@ -106,6 +112,7 @@ export const signIn = defineSurface('auth', 'Signing in with a browser, and the 
       'sign_in_refused',
       'insufficient_authentication',
       'not_invited',
+      'user_disabled',
       'idp_unavailable',
     ],
     notProvisioned: 'sign_in_not_provisioned',
@@ -144,8 +151,8 @@ export const signIn = defineSurface('auth', 'Signing in with a browser, and the 
     problems: [],
     cli: {
       command: 'sessions list',
-      columns: ['created_at', 'last_seen_at', 'source_address', 'user_agent', 'current', 'id'],
-      wide: ['acr', 'amr', 'auth_time', 'expires_at', 'idle_expires_at'],
+      columns: ['created_at', 'last_seen_at', 'source_address', 'user_agent', 'id'],
+      wide: ['current', 'acr', 'amr', 'auth_time', 'expires_at', 'idle_expires_at'],
     },
   },
   DeleteAuthSessionByID: {

@@ -7,11 +7,15 @@ import { grantScenarios } from './grants.ts'
 import { groupScenarios } from './groups.ts'
 import { idpBindingScenarios } from './idp-bindings.ts'
 import { identityScenarios } from './identities.ts'
+import { invitationScenarios } from './invitations.ts'
 import { joinTokenScenarios, nodeScenarios } from './nodes.ts'
+import { localAccountScenarios } from './local-accounts.ts'
 import { projectScenarios } from './projects.ts'
 import { relationTupleScenarios } from './relation-tuples.ts'
 import { resourceScenarios } from './resources.ts'
+import { sessionScenarios } from './sessions.ts'
 import { signingKeyScenarios } from './signing-keys.ts'
+import { serviceTokenScenarios } from './service-token.ts'
 import { adminTokenScenarios, tokenScenarios } from './tokens.ts'
 
 type BySurface = { readonly [S in keyof typeof contract]: Scenarios<World, (typeof contract)[S]> }
@@ -24,17 +28,20 @@ const bySurface: Partial<BySurface> = {
   adminTokens: adminTokenScenarios,
   idpBindings: idpBindingScenarios,
   identities: identityScenarios,
+  invitations: invitationScenarios,
   domains: domainScenarios,
+  localAccounts: localAccountScenarios,
   projects: projectScenarios,
   resources: resourceScenarios,
   grants: grantScenarios,
   groups: groupScenarios,
   joinTokens: joinTokenScenarios,
   nodes: nodeScenarios,
+  serviceToken: serviceTokenScenarios,
   signingKeys: signingKeyScenarios,
   audit: auditScenarios,
   meta: metaScenarios,
 }
 
 /** The same by operation id. */
-export const scenarios: AnyScenarios<World> = Object.assign({}, ...Object.values(bySurface))
+export const scenarios: AnyScenarios<World> = Object.assign({}, ...Object.values(bySurface), sessionScenarios)

@@ -47,6 +47,19 @@ test.each([
   expect(spicedb).toEqual({ endpoint, tokenFile: '/t', security: { kind, caPath } })
 })
 
+test.each([
+  [['--no-bundled-provider'], {}, false],
+  [[], { SERVICE_BUNDLED_PROVIDER: 'false' }, false],
+  [[], { SERVICE_BUNDLED_PROVIDER: 'true' }, true],
+  [['--no-bundled-provider'], { SERVICE_BUNDLED_PROVIDER: 'true' }, false],
+])('%j and %j make the bundled provider %s', (argv, env, isOn) => {
+  expect(parse(argv, env).hasBundledProvider).toBe(isOn)
+})
+
+test('a flag that switches off takes no value', () => {
+  expect(refusal(['--no-bundled-provider=false'])).toBe('2 --no-bundled-provider takes no value.')
+})
+
 test('nothing said gives the embedded defaults', () => {
   expect(parse()).toEqual({
     listen: { host: '127.0.0.1', port: 7443 },
@@ -60,11 +73,14 @@ test('nothing said gives the embedded defaults', () => {
     trustedProxies: [],
     allowedOrigins: [],
     bootstrapTokenFile: '/home/ana/.local/state/ctl/bootstrap-token',
+    initialPasswordFile: '/home/ana/.local/state/ctl/initial-password',
+    hasBundledProvider: true,
     env: 'local',
     masterKey: { kind: 'own', path: '/home/ana/.local/state/ctl/master.key' },
     rates: {
       failedCredentials: { count: 30, seconds: 60 },
       signIn: { count: 30, seconds: 60 },
+      serviceTokens: { count: 60, seconds: 60 },
       registrations: { count: 500, seconds: 1 },
       node: { count: 10, seconds: 1 },
       domain: { count: 5000, seconds: 1 },

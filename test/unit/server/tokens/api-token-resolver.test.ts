@@ -25,7 +25,7 @@ function resolver() {
     keyring: createKeyring(ring),
     changeFeed: { isFresh: () => true, revision: () => 0n, waitFor: untouched, subscribe: () => undefined },
     clock: { now: () => 0 },
-    lastUsed: { note: untouched, flush: untouched },
+    lastUses: { note: untouched, flush: untouched },
   })
 }
 

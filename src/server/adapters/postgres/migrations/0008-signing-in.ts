@@ -108,7 +108,12 @@ create table used_assertions (
   expires_at timestamptz not null
 );
 create index used_assertions_expiring_idx on used_assertions (expires_at);
-create index principals_spiffe_id_idx on principals (spiffe_id) where spiffe_id is not null;
+
+-- A workload is one identity of a Domain. Until now its SPIFFE ID let nobody in: of several the oldest keeps it.
+update principals as later set spiffe_id = null
+  where exists (select from principals as earlier where earlier.domain_id = later.domain_id
+    and earlier.spiffe_id = later.spiffe_id and (earlier.created_at, earlier.id) < (later.created_at, later.id));
+create unique index principals_spiffe_id_key on principals (spiffe_id, domain_id) where spiffe_id is not null;
 
 create table invitations (
   id uuid primary key,
@@ -122,6 +127,7 @@ create table invitations (
   constraint invitations_accepted_check check ((accepted_at is null) = (accepted_by is null))
 );
 create index invitations_listed_idx on invitations (domain_id, created_at desc, id desc);
+create index invitations_expiring_idx on invitations (expires_at);
 create unique index invitations_open_key on invitations (domain_id, email) where accepted_at is null;
 
 create table local_accounts (
@@ -138,6 +144,7 @@ create table local_accounts (
   failed_count integer not null default 0,
   locked_until timestamptz,
   disabled_at timestamptz,
+  signed_out_at timestamptz,
   last_sign_in_at timestamptz,
   created_at timestamptz not null,
   updated_at timestamptz not null

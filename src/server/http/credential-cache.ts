@@ -1,4 +1,4 @@
-import type { ChangeFeed } from '../ports/change-feed.ts'
+import type { ChangedCredential, ChangeFeed } from '../ports/change-feed.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Refusal } from '../ports/credential-resolver.ts'
 
@@ -9,6 +9,8 @@ export interface CachedCredential {
 }
 
 export interface CredentialCacheOptions {
+  /** Which changes of credentials are about these. */
+  readonly kind: ChangedCredential['kind']
   readonly changeFeed: ChangeFeed
   readonly clock: Clock
   /** Credentials kept; of those beyond it the ones not used lately go. */
@@ -19,7 +21,7 @@ export interface CredentialCacheOptions {
 export type ReadCredential<Entry> = () => Promise<Entry | Refusal>
 
 /**
- * API tokens by a key that stands for the presented text: a digest of it, never the text itself.
+ * Credentials of one kind by a key that stands for the presented text: a digest of it, never the text itself.
  * An entry is dropped when the change feed names its credential, and is used only while the feed is fresh
  * (decisions: Consistency), so a revoked credential ends within a second even on a replica that was cut off.
  * Refusals are kept for a second, so that a flood of one bad credential costs one query a second.
@@ -27,8 +29,8 @@ export type ReadCredential<Entry> = () => Promise<Entry | Refusal>
 export interface CredentialCache<Entry extends CachedCredential> {
   /** What is known and may be used now. What depends on the time is the caller's to compare. */
   get(key: string): Entry | Refusal | undefined
-  /** Reads the credential, once for all who ask at the same time, and keeps the answer. */
-  load(key: string, credentialId: string, read: ReadCredential<Entry>): Promise<Entry | Refusal>
+  /** Reads the credential, once for all who ask at the same time, and keeps the answer. Its id is undefined where only the datastore knows. */
+  load(key: string, credentialId: string | undefined, read: ReadCredential<Entry>): Promise<Entry | Refusal>
   /** What was known when the feed was fresh last, and when that was, in ms; whether it is recent enough is the caller's to say. */
   stale(key: string): { readonly entry: Entry; readonly freshMs: number } | undefined
   drop(key: string): void
@@ -43,11 +45,12 @@ interface Slot<Entry> {
 }
 
 interface Flight<Entry> {
-  readonly credentialId: string
+  readonly credentialId: string | undefined
   readonly answer: Promise<Entry | Refusal>
 }
 
 export function createCredentialCache<Entry extends CachedCredential>({
+  kind,
   changeFeed,
   clock,
   entriesMax,
@@ -61,15 +64,17 @@ export function createCredentialCache<Entry extends CachedCredential>({
 
   changeFeed.subscribe(
     (change) => {
-      if (change.kind === 'credential_changed' && change.payload.kind === 'api-token') forget(change.payload.id)
+      if (change.kind === 'credential_changed' && change.payload.kind === kind) forget(change.payload.id)
     },
     async () => forgetAll(),
   )
 
-  /** What was read before the change must be neither kept nor handed to those who ask after it. */
+  /** What was read before the change must be neither kept nor handed to those who ask after it. A read of who knows whom may be it. */
   function forget(credentialId: string): void {
     dropCredential(credentialId)
-    for (const [key, flight] of flights) if (flight.credentialId === credentialId) flights.delete(key)
+    for (const [key, flight] of flights) {
+      if (flight.credentialId === undefined || flight.credentialId === credentialId) flights.delete(key)
+    }
   }
 
   function forgetAll(): void {

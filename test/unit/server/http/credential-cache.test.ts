@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ApplyChange, ChangeFeed, Reload } from '../../../../src/server/ports/change-feed.ts'
-import { createCredentialCache, type CachedCredential } from '../../../../src/server/tokens/credential-cache.ts'
+import { createCredentialCache, type CachedCredential } from '../../../../src/server/http/credential-cache.ts'
 
 const REFUSED = { refused: true, log: 'no' } as const
 const never = (): never => expect.fail('must not be read')
@@ -14,7 +14,12 @@ function setUp(entriesMax = 10) {
     waitFor: () => Promise.resolve(),
     subscribe: (apply, reload) => void followers.push({ apply, reload }),
   }
-  const cache = createCredentialCache<CachedCredential>({ changeFeed, clock: { now: () => state.nowMs }, entriesMax })
+  const cache = createCredentialCache<CachedCredential>({
+    kind: 'api-token',
+    changeFeed,
+    clock: { now: () => state.nowMs },
+    entriesMax,
+  })
   const changed = (id: string, kind: 'api-token' | 'nsk' = 'api-token') =>
     followers.forEach(({ apply }) => apply({ revision: 1n, kind: 'credential_changed', payload: { kind, id } }))
   /** A read that is answered by hand. */

@@ -1,0 +1,74 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { FORM_BYTES_MAX } from './form.ts'
+import type { AnswerRequest, ProviderDeps } from './provider.ts'
+import { quietNotices } from './quiet-notices.ts'
+import { MOUNT_PATH } from './relying-party.ts'
+
+export interface BundledProviderDeps extends ProviderDeps {
+  /** Takes one from what an address may do; answers 0, or in how many ms it may go on. */
+  readonly takeAddress: (address: string) => number
+}
+
+/** What costs a hash or leaves something in the datastore. Tokens are asked for by the server itself. */
+const LIMITED = /^(?:GET|POST) \/idp\/auth(?:\?|$)|^POST \/idp\/interaction\//
+
+/** What the provider serves, from the first byte of a body to the last of an answer. */
+export interface BundledProvider {
+  readonly prefix: '/idp'
+  readonly handle: (request: IncomingMessage, response: ServerResponse) => void
+}
+
+/** Serves the provider beside the API. Nothing of it is loaded before the first request for it. */
+export function createBundledProvider(deps: BundledProviderDeps): BundledProvider {
+  const answering = { ...deps, open: createLazy(() => openLate(deps)) }
+  return { prefix: MOUNT_PATH, handle: (request, response) => void answer(request, response, answering) }
+}
+
+async function openLate(deps: ProviderDeps): Promise<AnswerRequest> {
+  quietNotices(deps.log)
+  const { openProvider } = await import('./provider.ts')
+  return openProvider(deps)
+}
+
+/** Opens once for all who wait; after a failure the next one tries again. */
+function createLazy<T>(open: () => Promise<T>): () => Promise<T> {
+  let opened: Promise<T> | undefined
+  return () => {
+    opened ??= open().catch((error: unknown) => {
+      opened = undefined
+      throw error
+    })
+    return opened
+  }
+}
+
+interface Answering extends BundledProviderDeps {
+  readonly open: () => Promise<AnswerRequest>
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse, deps: Answering): Promise<void> {
+  try {
+    const waitMs = LIMITED.test(`${request.method} ${request.url}`) ? deps.takeAddress(deps.clientAddress(request)) : 0
+    if (waitMs > 0) return refuse(response, 429, { 'retry-after': String(Math.ceil(waitMs / 1000)) })
+    if (Number(request.headers['content-length'] ?? 0) > FORM_BYTES_MAX) return refuse(response, 413, CLOSE)
+    const respond = await deps.open()
+    await respond(request, response)
+  } catch (error) {
+    deps.log.error({ err: error }, 'the bundled provider could not answer')
+    if (response.headersSent) response.destroy()
+    else refuse(response, 503, CLOSE)
+  }
+}
+
+const CLOSE = { connection: 'close' }
+
+const SENTENCES: Readonly<Record<number, string>> = {
+  413: 'The form is too long.',
+  429: 'Too many sign-ins from your address. Wait a minute and try again.',
+  503: 'Signing in does not work right now. Try again in a minute.',
+}
+
+function refuse(response: ServerResponse, status: number, headers: Readonly<Record<string, string>>): void {
+  const fixed = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' }
+  response.writeHead(status, { ...fixed, ...headers }).end(`${SENTENCES[status]}\n`)
+}

@@ -1,0 +1,174 @@
+import type {
+  Configuration,
+  FindAccount,
+  JWK,
+  KoaContextWithOIDC,
+  AdapterFactory,
+  AccountClaims,
+  interactionPolicy as InteractionPolicy,
+} from 'oidc-provider'
+import type { LocalAccount, LocalSignIn } from '../../ports/local-sign-in.ts'
+import { ACR_VALUES, satisfies } from './assurance.ts'
+import { html, trusted } from './pages/html.ts'
+import { documentOf, notice, PAGE_HEADERS, type Page } from './pages/page.ts'
+import { CLIENT_ID, MOUNT_PATH, redirectUriOf } from './relying-party.ts'
+
+export interface ConfigurationDeps {
+  readonly baseUrl: string
+  readonly adapter: AdapterFactory
+  readonly jwks: readonly JWK[]
+  readonly cookieKeys: string[]
+  readonly signIn: LocalSignIn
+  /** Of the library, which is loaded late. */
+  readonly policy: typeof InteractionPolicy
+}
+
+const SCOPES = ['openid', 'profile', 'email']
+
+const CLAIMS: Readonly<Record<string, string[]>> = {
+  openid: ['sub', 'acr', 'amr', 'auth_time', 'domain'],
+  profile: ['name', 'preferred_username'],
+  email: ['email', 'email_verified'],
+}
+
+/** In seconds. The relying party keeps sessions; the provider remembers nobody for longer than going back takes. */
+const TTL = {
+  AccessToken: 120,
+  AuthorizationCode: 60,
+  Grant: 900,
+  IdToken: 300,
+  Interaction: 900,
+  Session: 60,
+}
+
+/** What the provider does: authorization code with PKCE for one client, and nothing else that the library can. */
+export function configurationOf(deps: ConfigurationDeps): Configuration {
+  const { baseUrl, adapter, jwks, cookieKeys, signIn } = deps
+  const cookie = { httpOnly: true, sameSite: 'lax', signed: true } as const
+  return {
+    adapter,
+    jwks: { keys: [...jwks] },
+    clients: [
+      {
+        client_id: CLIENT_ID,
+        client_name: 'ctl',
+        // It is this process; what proves it is the verifier of its own request (RFC 7636).
+        token_endpoint_auth_method: 'none',
+        grant_types: ['authorization_code'],
+        response_types: ['code'],
+        redirect_uris: [redirectUriOf(baseUrl)],
+        post_logout_redirect_uris: [`${baseUrl}/`],
+        id_token_signed_response_alg: 'ES256',
+        require_auth_time: true,
+      },
+    ],
+    clientAuthMethods: ['none'],
+    clientBasedCORS: () => false,
+    responseTypes: ['code'],
+    scopes: SCOPES,
+    claims: CLAIMS,
+    acrValues: [...ACR_VALUES],
+    // Small and for one reader: a second request for them would gain nothing.
+    conformIdTokenClaims: false,
+    pkce: { required: () => true },
+    cookies: {
+      keys: cookieKeys,
+      names: { session: 'ctl_idp_session', interaction: 'ctl_idp_interaction', resume: 'ctl_idp_resume' },
+      long: { ...cookie, path: MOUNT_PATH },
+      short: cookie,
+    },
+    features: {
+      devInteractions: { enabled: false },
+      dPoP: { enabled: false },
+      pushedAuthorizationRequests: { enabled: false },
+      resourceIndicators: { enabled: false },
+      userinfo: { enabled: true },
+      rpInitiatedLogout: { enabled: true, logoutSource, postLogoutSuccessSource },
+    },
+    ttl: TTL,
+    findAccount: accountFinder(signIn),
+    loadExistingGrant: grantToOurClient,
+    interactions: {
+      policy: policyOf(deps.policy),
+      url: (_ctx, { uid }) => `${MOUNT_PATH}/interaction/${uid}`,
+    },
+    renderError(ctx, out) {
+      const { error, error_description: description = '' } = out
+      answerWith(ctx, notice('Signing in did not work', `${description || error} (${error})`))
+    },
+  }
+}
+
+/** An account that is gone or disabled is none, and neither is one whose sign-ins were ended since this one. */
+function accountFinder(signIn: LocalSignIn): FindAccount {
+  return async (ctx, id) => {
+    const account = await signIn.find(id)
+    if (account === undefined || isSignedOut(ctx, account)) return undefined
+    const claims = claimsOf(account)
+    return { accountId: id, claims: async () => claims }
+  }
+}
+
+/** Sign-ins are kept to the second. */
+function isSignedOut(ctx: KoaContextWithOIDC, { id, signedOutAtMs }: LocalAccount): boolean {
+  const { session } = ctx.oidc
+  if (signedOutAtMs === undefined || session?.accountId !== id || session.loginTs === undefined) return false
+  return session.loginTs < Math.floor(signedOutAtMs / 1000)
+}
+
+function claimsOf({ id, login, displayName, email, domain }: LocalAccount): AccountClaims {
+  // An administrator entered the address: nobody signs up here.
+  const address = email === null ? {} : { email, email_verified: true }
+  return { sub: id, name: displayName, preferred_username: login, domain, ...address }
+}
+
+/** Asks nobody for consent: the one client is the server that the account is of. */
+async function grantToOurClient(ctx: KoaContextWithOIDC) {
+  const { client, session, provider, account, result } = ctx.oidc
+  if (client === undefined || session === undefined || account === undefined) return undefined
+  const known = result?.consent?.grantId ?? session.grantIdFor(client.clientId)
+  const kept = known === undefined ? undefined : await provider.Grant.find(known)
+  if (kept?.accountId === account.accountId) return kept
+  const grant = new provider.Grant({ clientId: client.clientId, accountId: account.accountId })
+  grant.addOIDCScope(SCOPES.join(' '))
+  await grant.save()
+  return grant
+}
+
+/** When a person is asked to sign in although the browser is known: besides `prompt` and `max_age`, in two more cases. */
+function policyOf({ base, Check }: typeof InteractionPolicy): InteractionPolicy.DefaultPolicy {
+  const policy = base()
+  policy.remove('consent')
+  const login = policy.get('login')
+  if (login === undefined) throw new Error('the library knows no prompt to sign in')
+  const stale = new Check('account_signed_out', 'the account has to sign in anew', 'login_required', ({ oidc }) => {
+    return oidc.session?.accountId !== undefined && oidc.account === undefined && oidc.result?.login === undefined
+  })
+  // RFC 9470: a sign-in that is too weak is made anew, once; what comes of it says how strong it is.
+  const weak = new Check('acr_values', 'a stronger sign-in was asked for', 'login_required', ({ oidc }) => {
+    const asked = oidc.params?.['acr_values']
+    const wanted = typeof asked === 'string' ? asked.split(' ').filter(Boolean) : []
+    return oidc.result?.login === undefined && !satisfies(oidc.session?.acr, wanted)
+  })
+  login.checks.add(stale)
+  login.checks.add(weak)
+  return policy
+}
+
+function answerWith(ctx: KoaContextWithOIDC, page: Page): void {
+  ctx.set(PAGE_HEADERS)
+  ctx.body = documentOf(page)
+}
+
+function logoutSource(ctx: KoaContextWithOIDC, form: string): void {
+  const content = html`<h1>Sign out?</h1>
+    <p>This ends your sign-in with the local account.</p>
+    ${trusted(form)}
+    <button type="submit" form="op.logoutForm" value="yes" name="logout" autofocus>Sign out</button>
+    <button type="submit" form="op.logoutForm" class="second">Stay signed in</button>`
+  answerWith(ctx, { title: 'Sign out', content })
+}
+
+function postLogoutSuccessSource(ctx: KoaContextWithOIDC): void {
+  answerWith(ctx, notice('Signed out', 'You are signed out.'))
+}

@@ -1,0 +1,107 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Provider } from 'oidc-provider'
+import { acrOf } from './assurance.ts'
+import { readForm } from './form.ts'
+import { outcomeOf } from './judges.ts'
+import { notice, sendPage } from './pages/page.ts'
+import { stepOf } from './progress.ts'
+import type { InteractionDeps, Standing } from './standing.ts'
+import { actionOf, pageOf } from './step-page.ts'
+
+/** One request of an interaction. */
+interface Visit {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+}
+
+const GONE = notice(
+  'This sign-in is over',
+  'It took too long, or was begun in another browser. Go back to where you came from and begin again.',
+)
+
+/**
+ * Leads a person through signing in, one page at a time. What was proven so far is kept on the server; a page that is
+ * sent twice or out of turn is answered with the one whose turn it is.
+ */
+export function createInteractions(deps: InteractionDeps): (visit: Visit) => Promise<void> {
+  const { provider, signIn, progress: store } = deps
+
+  async function stand({ request, response }: Visit): Promise<Standing | undefined> {
+    const details = await detailsOf(provider, request, response)
+    if (details === undefined) return undefined
+    const { uid, params, exp } = details
+    const progress = await store.read(uid)
+    const account = progress.accountId === undefined ? undefined : await signIn.find(progress.accountId)
+    const wanted = typeof params['acr_values'] === 'string' ? params['acr_values'].split(' ').filter(Boolean) : []
+    const secondsLeft = Math.max(1, exp - Math.floor(Date.now() / 1000))
+    return { uid, wanted, progress, account, secondsLeft, sourceAddress: deps.clientAddress(request) }
+  }
+
+  /** Shows the page of the step, with what it needs kept for the answer. */
+  async function show({ response }: Visit, standing: Standing, problem: string | undefined): Promise<void> {
+    const step = stepOf(standing.progress, standing.account, standing.wanted)
+    const { page, progress } = await pageOf(deps, standing, { step, problem })
+    await store.write(standing.uid, progress, standing.secondsLeft)
+    sendPage(response, problem === undefined ? 200 : 400, page)
+  }
+
+  /** Hands over to the provider, which goes back to the relying party. */
+  async function finish(
+    { request, response }: Visit,
+    { uid, progress, account, sourceAddress }: Standing,
+  ): Promise<void> {
+    const { amr } = progress
+    const isNoted = account !== undefined && (await signIn.complete({ accountId: account.id, sourceAddress, amr }))
+    await store.forget(uid)
+    if (account === undefined || !isNoted) return sendPage(response, 400, GONE)
+    const login = { accountId: account.id, acr: acrOf(amr), amr: [...amr], remember: false }
+    await provider.interactionFinished(request, response, { login }, { mergeWithLastSubmission: false })
+  }
+
+  async function answer(visit: Visit, standing: Standing): Promise<void> {
+    const fields = await readForm(visit.request)
+    if (fields === undefined || !deps.guard.accepts(visit.request, standing.uid, fields.get('csrf'))) {
+      return sendPage(
+        visit.response,
+        403,
+        notice('That did not work', 'The form was not sent from our page. Go back and try again.'),
+      )
+    }
+    // Whatever was signed for is asked for anew, whether or not this answer is right.
+    const { challenge, ...kept } = standing.progress
+    const step = stepOf(standing.progress, standing.account, standing.wanted)
+    await store.write(standing.uid, kept, standing.secondsLeft)
+    const outcome = await outcomeOf(deps, { ...standing, progress: kept }, { fields, step, challenge })
+    const { accountId } = outcome.progress
+    const account = accountId === undefined ? undefined : await signIn.find(accountId)
+    const next = { ...standing, progress: outcome.progress, account }
+    if (outcome.problem !== undefined) return show(visit, next, outcome.problem)
+    if (stepOf(next.progress, account, next.wanted) === 'done') return finish(visit, next)
+    await store.write(standing.uid, next.progress, standing.secondsLeft)
+    // Answered with a redirect, so that going back or reloading sends nothing twice.
+    visit.response.writeHead(303, { location: actionOf(standing.uid), 'cache-control': 'no-store' }).end()
+  }
+
+  return async (visit) => {
+    const standing = await stand(visit)
+    if (standing === undefined) return sendPage(visit.response, 400, GONE)
+    if (visit.request.method === 'POST') return answer(visit, standing)
+    return show(visit, standing, undefined)
+  }
+}
+
+type Details = Awaited<ReturnType<Provider['interactionDetails']>>
+
+/** Undefined where the browser holds no cookie of a live interaction. */
+async function detailsOf(
+  provider: Provider,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<Details | undefined> {
+  try {
+    return await provider.interactionDetails(request, response)
+  } catch (error) {
+    if (error instanceof Error && error.name === 'SessionNotFound') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,102 @@
+import { WEAKNESSES } from './pages/steps.ts'
+import { NEW_PROGRESS, withMethod, type Progress, type Step } from './progress.ts'
+import type { InteractionDeps, Standing } from './standing.ts'
+
+/** What an answer of the person comes to. */
+interface Outcome {
+  readonly progress: Progress
+  readonly problem?: string
+}
+
+const NO_PASSKEY = 'That passkey is not known here, or it could not be checked.'
+const WRONG_CODE = 'That code is not good. Each code works once; wait for the next one.'
+const BUSY = 'Many people are signing in right now. Try again in a few seconds.'
+const REFUSED =
+  'Login or password is wrong. After several wrong guesses an account rests for a while: wait, then try again.'
+/** What the person sent, and what it was asked at. */
+interface Answer {
+  readonly fields: URLSearchParams
+  readonly step: Step
+  readonly challenge: string | undefined
+}
+
+type Judge = (deps: InteractionDeps, standing: Standing, answer: Answer) => Promise<Outcome>
+
+/** What each form comes to, and the step at which it may be sent; at any other nothing is done. */
+const JUDGES: Readonly<Record<string, { readonly at: readonly Step[]; readonly judge: Judge }>> = {
+  password: { at: ['sign-in'], judge: judgePassword },
+  passkey: { at: ['sign-in', 'second-factor'], judge: judgePasskey },
+  code: { at: ['second-factor'], judge: judgeCode },
+  'new-password': { at: ['new-password'], judge: judgeNewPassword },
+  'enrol-totp': { at: ['enrol'], judge: judgeTotp },
+  'enrol-passkey': { at: ['enrol'], judge: judgeNewPasskey },
+  skip: { at: ['enrol'], judge: async (_deps, { progress }) => ({ progress: { ...progress, wantsToEnrol: false } }) },
+  'start-over': { at: ['second-factor', 'new-password', 'enrol'], judge: async () => ({ progress: NEW_PROGRESS }) },
+}
+
+/** Judges what the person sent. */
+export async function outcomeOf(deps: InteractionDeps, standing: Standing, answer: Answer): Promise<Outcome> {
+  const name = answer.fields.get('step') ?? ''
+  const row = Object.hasOwn(JUDGES, name) ? JUDGES[name] : undefined
+  if (row === undefined || !row.at.includes(answer.step)) return { progress: standing.progress }
+  return row.judge(deps, standing, answer)
+}
+
+async function judgePassword(
+  { signIn }: InteractionDeps,
+  { sourceAddress }: Standing,
+  { fields }: Answer,
+): Promise<Outcome> {
+  const login = (fields.get('login') ?? '').slice(0, 254)
+  const progress = { ...NEW_PROGRESS, login, wantsToEnrol: fields.get('enrol') === 'yes' }
+  const found = await signIn.tryPassword({ login, password: fields.get('password') ?? '', sourceAddress })
+  if (found === 'busy') return { progress, problem: BUSY }
+  if (found === 'refused') return { progress, problem: REFUSED }
+  return { progress: { ...progress, accountId: found.id, amr: ['pwd'] } }
+}
+
+async function judgePasskey({ passkeys }: InteractionDeps, standing: Standing, answer: Answer): Promise<Outcome> {
+  const { progress, account } = standing
+  const { challenge } = answer
+  const credential = answer.fields.get('credential') ?? ''
+  const shown = challenge === undefined ? undefined : await passkeys?.shown({ credential, challenge }, account)
+  if (shown === undefined) return { progress, problem: NO_PASSKEY }
+  return { progress: { ...progress, accountId: shown.account.id, amr: withMethod(progress.amr, shown.amr) } }
+}
+
+async function judgeCode({ signIn }: InteractionDeps, standing: Standing, { fields }: Answer): Promise<Outcome> {
+  const { progress, account, sourceAddress } = standing
+  const guess = { accountId: account?.id ?? '', code: fields.get('code') ?? '', sourceAddress }
+  if (account === undefined || !(await signIn.tryCode(guess))) return { progress, problem: WRONG_CODE }
+  return { progress: { ...progress, amr: withMethod(progress.amr, ['otp']) } }
+}
+
+async function judgeNewPassword({ signIn }: InteractionDeps, standing: Standing, { fields }: Answer): Promise<Outcome> {
+  const { progress, account } = standing
+  const password = fields.get('password') ?? ''
+  if (account === undefined) return { progress }
+  if (password !== fields.get('again'))
+    return { progress, problem: 'The two passwords differ. Type the new one twice.' }
+  const weakness = await signIn.changePassword({ accountId: account.id, password })
+  if (weakness === undefined) return { progress: { ...progress, wantsToEnrol: true } }
+  return { progress, problem: weakness === 'busy' ? BUSY : WEAKNESSES[weakness] }
+}
+
+async function judgeTotp({ signIn }: InteractionDeps, standing: Standing, { fields }: Answer): Promise<Outcome> {
+  const { progress, account } = standing
+  const { totp, ...rest } = progress
+  if (account === undefined || totp === undefined) return { progress }
+  const draft = { accountId: account.id, secret: totp.secret, code: fields.get('code') ?? '' }
+  if (!(await signIn.enrolTotp(draft))) return { progress, problem: 'That code is not the one that the app shows now.' }
+  return { progress: { ...rest, amr: withMethod(progress.amr, ['otp']) } }
+}
+
+async function judgeNewPasskey({ passkeys }: InteractionDeps, standing: Standing, answer: Answer): Promise<Outcome> {
+  const { progress, account } = standing
+  const { challenge } = answer
+  const credential = answer.fields.get('credential') ?? ''
+  const isPossible = account !== undefined && challenge !== undefined
+  const amr = isPossible ? await passkeys?.enrol({ credential, challenge }, account) : undefined
+  if (amr === undefined) return { progress, problem: 'The passkey could not be set up. Try again.' }
+  return { progress: { ...progress, amr: withMethod(progress.amr, amr) } }
+}

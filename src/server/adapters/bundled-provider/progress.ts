@@ -1,0 +1,66 @@
+import type { AdapterFactory } from 'oidc-provider'
+import type { LocalAccount } from '../../ports/local-sign-in.ts'
+import { acrOf, wantsMultiFactor } from './assurance.ts'
+import type { TotpDraft } from './pages/steps.ts'
+
+/** How far an interaction has come. Kept on the server, sealed; the browser holds its id alone. */
+export interface Progress {
+  /** Known once a password or passkey was right. */
+  readonly accountId?: string
+  /** RFC 8176, in the order in which they were given. */
+  readonly amr: readonly string[]
+  /** What was typed, to be shown again. */
+  readonly login: string
+  /** Whether the person asked to set up a second factor, and has not said "not now". */
+  readonly wantsToEnrol: boolean
+  readonly totp?: TotpDraft
+  /** What the next passkey must have signed; good for one answer. */
+  readonly challenge?: string
+}
+
+export type Step = 'sign-in' | 'new-password' | 'second-factor' | 'enrol' | 'done'
+
+export const NEW_PROGRESS: Progress = { amr: [], login: '', wantsToEnrol: false }
+
+/** What is to be done next. */
+export function stepOf(progress: Progress, account: LocalAccount | undefined, wanted: readonly string[]): Step {
+  if (account === undefined) return 'sign-in'
+  const hasFactors = account.hasTotp || account.passkeys.length > 0
+  const isMulti = acrOf(progress.amr) === 'mfa'
+  // The second factor first: whoever has only the password must not get to change it.
+  if (hasFactors && !isMulti) return 'second-factor'
+  if (account.mustChangePassword) return 'new-password'
+  const mustEnrol = wantsMultiFactor(wanted) && !isMulti
+  return mustEnrol || (progress.wantsToEnrol && !hasFactors) ? 'enrol' : 'done'
+}
+
+/** Adds a method, and `mfa` once there are two. */
+export function withMethod(amr: readonly string[], methods: readonly string[]): readonly string[] {
+  const all = [...new Set([...amr.filter((method) => method !== 'mfa'), ...methods])]
+  const isMulti = amr.length > 0 || methods.includes('mfa')
+  return isMulti ? [...all.filter((method) => method !== 'mfa'), 'mfa'] : all
+}
+
+export interface ProgressStore {
+  read(uid: string): Promise<Progress>
+  write(uid: string, progress: Progress, ttlSeconds: number): Promise<void>
+  forget(uid: string): Promise<void>
+}
+
+/** Keeps progress beside what the provider keeps of the same interaction, in the same way. */
+export function createProgressStore(adapters: AdapterFactory): ProgressStore {
+  const adapter = adapters('Progress')
+  return {
+    async read(uid) {
+      const stored = await adapter.find(uid)
+      // Written below under that name.
+      return (stored?.['progress'] as Progress | undefined) ?? NEW_PROGRESS
+    },
+    write: async (uid, progress, ttlSeconds) => {
+      await adapter.upsert(uid, { progress }, ttlSeconds)
+    },
+    forget: async (uid) => {
+      await adapter.destroy(uid)
+    },
+  }
+}

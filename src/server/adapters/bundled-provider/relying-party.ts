@@ -1,0 +1,15 @@
+/** The one client of the bundled provider: the server that it is bundled with. */
+export const CLIENT_ID = 'ctl'
+
+/** Beneath which the provider is served. */
+export const MOUNT_PATH = '/idp'
+
+/** @param baseUrl an origin, without a slash at its end */
+export function issuerOf(baseUrl: string): string {
+  return `${baseUrl}${MOUNT_PATH}`
+}
+
+/** Where the server takes authorization codes. */
+export function redirectUriOf(baseUrl: string): string {
+  return `${baseUrl}/v1/auth/callback`
+}

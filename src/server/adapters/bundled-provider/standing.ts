@@ -1,0 +1,27 @@
+import type { IncomingMessage } from 'node:http'
+import type { Provider } from 'oidc-provider'
+import type { LocalAccount, LocalSignIn } from '../../ports/local-sign-in.ts'
+import type { FormGuard } from './form-guard.ts'
+import type { Passkeys } from './passkeys.ts'
+import type { Progress, ProgressStore } from './progress.ts'
+
+/** What interactions need of the server. */
+export interface InteractionDeps {
+  readonly provider: Provider
+  readonly signIn: LocalSignIn
+  readonly passkeys: Passkeys | undefined
+  readonly progress: ProgressStore
+  readonly guard: FormGuard
+  readonly clientAddress: (request: IncomingMessage) => string
+}
+
+/** An interaction as a request finds it. */
+export interface Standing {
+  readonly uid: string
+  readonly secondsLeft: number
+  /** The strengths that the relying party asked for; any of them will do. */
+  readonly wanted: readonly string[]
+  readonly progress: Progress
+  readonly account: LocalAccount | undefined
+  readonly sourceAddress: string
+}

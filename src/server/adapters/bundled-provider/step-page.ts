@@ -1,0 +1,74 @@
+import { wantsMultiFactor } from './assurance.ts'
+import type { Page } from './pages/page.ts'
+import { enrolPage, newPasswordPage, secondFactorPage, signInPage, type StepView } from './pages/steps.ts'
+import type { PasskeyQuestion } from './passkeys.ts'
+import type { Progress, Step } from './progress.ts'
+import type { InteractionDeps, Standing } from './standing.ts'
+
+/** Where the forms of an interaction go. */
+export function actionOf(uid: string): string {
+  return `/idp/interaction/${uid}`
+}
+
+export interface Shown {
+  readonly step: Step
+  readonly problem: string | undefined
+}
+
+/** A page, and the progress with what its answer will be judged by. */
+export interface ShownPage {
+  readonly page: Page
+  readonly progress: Progress
+}
+
+type Draw = (deps: InteractionDeps, standing: Standing, view: Omit<StepView, 'passkey'>) => Promise<ShownPage>
+
+const DRAWN: Readonly<Record<Exclude<Step, 'done'>, Draw>> = {
+  'sign-in': drawSignIn,
+  'new-password': drawNewPassword,
+  'second-factor': drawSecondFactor,
+  enrol: drawEnrolment,
+}
+
+/** Draws the page of a step. */
+export function pageOf(deps: InteractionDeps, standing: Standing, { step, problem }: Shown): Promise<ShownPage> {
+  const { uid } = standing
+  const view = { action: actionOf(uid), csrf: deps.guard.tokenOf(uid), problem }
+  return DRAWN[step === 'done' ? 'sign-in' : step](deps, standing, view)
+}
+
+async function drawSignIn({ passkeys }: InteractionDeps, { progress }: Standing, view: Omit<StepView, 'passkey'>) {
+  const asked = await passkeys?.ask(undefined)
+  const page = signInPage({ ...view, passkey: asked?.options }, progress.login)
+  return { page, progress: asking(progress, asked) }
+}
+
+async function drawNewPassword(_deps: InteractionDeps, standing: Standing, view: Omit<StepView, 'passkey'>) {
+  return { page: newPasswordPage({ ...view, passkey: undefined }, accountOf(standing)), progress: standing.progress }
+}
+
+async function drawSecondFactor({ passkeys }: InteractionDeps, standing: Standing, view: Omit<StepView, 'passkey'>) {
+  const account = accountOf(standing)
+  const asked = account.passkeys.length > 0 ? await passkeys?.ask(account) : undefined
+  const page = secondFactorPage({ ...view, passkey: asked?.options }, account)
+  return { page, progress: asking(standing.progress, asked) }
+}
+
+async function drawEnrolment(deps: InteractionDeps, standing: Standing, view: Omit<StepView, 'passkey'>) {
+  const account = accountOf(standing)
+  const totp = standing.progress.totp ?? (await deps.signIn.draftTotp(account))
+  const asked = await deps.passkeys?.askForNew(account)
+  const page = enrolPage({ ...view, passkey: asked?.options }, totp, wantsMultiFactor(standing.wanted))
+  return { page, progress: { ...asking(standing.progress, asked), totp } }
+}
+
+/** The progress with what a passkey will have to sign. */
+function asking(progress: Progress, asked: PasskeyQuestion | undefined): Progress {
+  return asked === undefined ? progress : { ...progress, challenge: asked.challenge }
+}
+
+/** Only the first step is without one. */
+function accountOf({ account }: Standing) {
+  if (account === undefined) throw new Error('nobody is known at this step')
+  return account
+}

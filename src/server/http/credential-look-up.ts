@@ -1,0 +1,18 @@
+import { problem } from '../../shared/problems.ts'
+import { DatastoreError } from '../ports/datastore.ts'
+
+/**
+ * Reads what a credential needs of the datastore.
+ *
+ * @throws Problem `datastore_unavailable` when it cannot be read: the credential is then neither good nor refused.
+ */
+export async function lookUp<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read()
+  } catch (error) {
+    if (error instanceof DatastoreError && error.failure === 'unavailable') {
+      throw problem('datastore_unavailable', {}, error)
+    }
+    throw error
+  }
+}

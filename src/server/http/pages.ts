@@ -1,0 +1,224 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Logger } from 'pino'
+import { PROBLEMS, problem, type Problem } from '../../shared/problems.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Caller, CredentialResolver } from '../ports/credential-resolver.ts'
+import { API_VERSION } from './api-version.ts'
+import { browserFactsOf, prefersHtml, type BrowserFacts } from './browser-facts.ts'
+import type { ClientAddress, IsSecure } from './client-address.ts'
+import { cookieOf, setCookie, type Cookie } from './cookies.ts'
+import { correlationIdOf } from './correlation.ts'
+import type { Drain } from './drain.ts'
+import { withoutMark, type Arriving } from './first-arrival.ts'
+import { isOriginAllowed } from './origins.ts'
+import { pageDocument, type PageDocument } from './page-document.ts'
+import { markup } from './markup.ts'
+import { answerTo, sendProblem } from './problem-responses.ts'
+import { RateLimited, type RateLimits } from './rate-limits.ts'
+
+/** A page for people, beside the operations of the contract. */
+export interface Page {
+  readonly method: 'GET' | 'POST'
+  /** Literal, e.g. `/v1/device`. */
+  readonly path: `/${string}`
+  /** Counts against the visitor's address, as operations that take codes do. */
+  readonly perAddress?: true
+  /** A thrown `Problem` is shown as a page of its own, to programs as the problem document. */
+  readonly handler: (visit: PageVisit) => PageAnswer | Promise<PageAnswer>
+}
+
+/** One request for a page. A POST has been held to the allowed origins, whether or not it comes with a session. */
+export interface PageVisit {
+  readonly method: Page['method']
+  readonly correlationId: string
+  readonly nowMs: number
+  readonly sourceAddress: string
+  /** Path and query, fit to come back to. */
+  readonly target: string
+  readonly query: URLSearchParams
+  /** Members of a posted form; at most 8 KiB. */
+  readonly form: URLSearchParams
+  /** Whose browser it is; undefined when nobody is signed in there. The credential's id is the session's. */
+  readonly session: Caller | undefined
+  readonly browser: BrowserFacts
+  /** For `firstArrival` alone. */
+  readonly arriving: Arriving
+}
+
+/** What a page answers: a document (200 unless another status is said), or where to go (303). */
+export type PageAnswer = {
+  readonly cookies?: readonly Cookie[]
+} & ({ readonly document: PageDocument; readonly status?: number } | { readonly location: string })
+
+/** Everything below a path that another library serves by itself, from the first byte of the body to the last of the answer. */
+export interface ForeignRoutes {
+  /** Without a slash at its end. */
+  readonly prefix: `/${string}`
+  readonly handle: (request: IncomingMessage, response: ServerResponse) => void
+}
+
+export interface PagesDeps {
+  readonly pages: readonly Page[]
+  readonly foreignRoutes: readonly ForeignRoutes[]
+  readonly resolvers: readonly CredentialResolver[]
+  readonly clock: Clock
+  readonly drain: Drain
+  readonly log: Logger
+  readonly mint: () => string
+  readonly clientAddress: ClientAddress
+  readonly isSecure: IsSecure
+  readonly allowedOrigins: ReadonlySet<string>
+  readonly rateLimits?: RateLimits | undefined
+}
+
+/** Every page carries them. The referrer policy is not `no-referrer`: with that one browsers post forms with `Origin: null`. */
+const HEADERS = {
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+  'Referrer-Policy': 'same-origin',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+} as const
+
+/** Mounts the pages, and the routes of other libraries. */
+export function mountPages(fastify: FastifyInstance, deps: PagesDeps): void {
+  for (const page of deps.pages) {
+    fastify.route({
+      method: page.method,
+      url: page.path,
+      handler: (request, reply) => serve(page, { request, reply }, deps),
+    })
+  }
+  for (const routes of deps.foreignRoutes) mountForeign(fastify, routes, deps.drain)
+}
+
+interface Exchange {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+}
+
+async function serve(page: Page, exchange: Exchange, deps: PagesDeps): Promise<void> {
+  const { request, reply } = exchange
+  const correlationId = correlationIdOf(request.headers, deps.mint)
+  void reply.headers({ ...HEADERS, 'X-Correlation-Id': correlationId, 'X-Service-API-Version': API_VERSION })
+  deps.drain.entered()
+  try {
+    if (deps.drain.draining()) throw problem('shutting_down', { retry_after_seconds: 1 })
+    const visit = await visitOf(page, request, { deps, correlationId })
+    send(reply, await page.handler(visit), visit.browser.isSecure)
+  } catch (error) {
+    refuse(exchange, error, { deps, correlationId, page })
+  } finally {
+    deps.drain.left()
+  }
+}
+
+interface Arrived {
+  readonly deps: PagesDeps
+  readonly correlationId: string
+}
+
+async function visitOf(page: Page, request: FastifyRequest, { deps, correlationId }: Arrived): Promise<PageVisit> {
+  const { headers, socket } = request
+  const nowMs = deps.clock.now()
+  const sourceAddress = deps.clientAddress(socket.remoteAddress, oneOf(headers['x-forwarded-for']))
+  if (page.perAddress === true) deps.rateLimits?.takeVisit(sourceAddress, nowMs)
+  const fetchSite = oneOf(headers['sec-fetch-site'])
+  if (page.method === 'POST' && !isOriginAllowed({ origin: headers.origin, fetchSite }, deps.allowedOrigins))
+    throw problem('origin_not_allowed')
+  const isSecure = deps.isSecure(socket.remoteAddress, 'encrypted' in socket, oneOf(headers['x-forwarded-proto']))
+  const target = withoutMark(request.url)
+  return {
+    method: page.method,
+    correlationId,
+    nowMs,
+    sourceAddress,
+    target,
+    query: new URLSearchParams(target.split('?')[1]),
+    form: formOf(request.body),
+    session: await sessionOf(request, { deps, correlationId }),
+    browser: browserFactsOf(request, isSecure),
+    arriving: { target: request.url, fetchSite, host: headers.host, isSecure, nowMs },
+  }
+}
+
+/** A field that is sent twice says nothing. */
+function oneOf(value: string | readonly string[] | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+async function sessionOf({ headers }: FastifyRequest, { deps, correlationId }: Arrived): Promise<Caller | undefined> {
+  const resolver = deps.resolvers.find(({ kind }) => kind === 'session')
+  const text = resolver?.cookie === undefined ? undefined : cookieOf(headers.cookie, resolver.cookie)
+  if (resolver === undefined || text === undefined || !resolver.recognizes(text)) return undefined
+  const outcome = await resolver.resolve(text)
+  if (!('refused' in outcome)) return outcome
+  deps.log.info({ correlation_id: correlationId, cause: outcome.log }, 'credential refused')
+  return undefined
+}
+
+/** @throws Problem `unsupported_media_type` for a body that is no form. */
+function formOf(body: unknown): URLSearchParams {
+  if (body === undefined || body === null) return new URLSearchParams()
+  // Only the parsers of operations make bodies.
+  const { bytes, media } = body as { readonly bytes: Buffer; readonly media: string }
+  if (media !== 'application/x-www-form-urlencoded') throw problem('unsupported_media_type')
+  return new URLSearchParams(bytes.toString('utf8'))
+}
+
+function send(reply: FastifyReply, answer: PageAnswer, isSecure: boolean): void {
+  for (const cookie of answer.cookies ?? []) void reply.header('Set-Cookie', setCookie(cookie, isSecure))
+  if ('location' in answer) return void reply.code(303).header('Location', answer.location).send()
+  sendDocument(reply, answer.document, answer.status ?? 200)
+}
+
+function sendDocument(reply: FastifyReply, { text, policy }: PageDocument, status: number): void {
+  void reply
+    .code(status)
+    .header('Content-Security-Policy', policy)
+    .header('Content-Type', 'text/html; charset=utf-8')
+    .send(text)
+}
+
+function refuse({ request, reply }: Exchange, error: unknown, at: Arrived & { readonly page: Page }): void {
+  const { correlationId, deps, page } = at
+  const answer = answerTo(error, { overCap: 'request_body_too_large', outage: 'datastore_unavailable' })
+  const line = { correlation_id: correlationId, page: page.path, status: answer.status, code: answer.code }
+  if (answer.status >= 500) deps.log.error({ ...line, err: error }, 'page failed')
+  else deps.log.info(line, 'page refused')
+  if (answer instanceof RateLimited) void reply.headers(answer.headers)
+  if (!prefersHtml(request.headers.accept)) return sendProblem(reply, answer, correlationId)
+  const { retry_after_seconds: retryAfter } = answer.extras
+  if (typeof retryAfter === 'number') void reply.header('Retry-After', String(retryAfter))
+  sendDocument(reply, failurePage(answer, correlationId), answer.status)
+}
+
+function failurePage({ code }: Problem, correlationId: string): PageDocument {
+  const { title, detail } = PROBLEMS[code]
+  const body = markup`<h1>${title}</h1>
+<p class="failure" role="alert">${detail}</p>
+<p class="muted">Correlation id: <code>${correlationId}</code></p>
+<p><a href="/">Go to the start page</a></p>`
+  return pageDocument({ title, body })
+}
+
+const FOREIGN_METHODS = ['GET', 'POST', 'OPTIONS']
+
+/** Hands the request over before its body is read: who takes it reads it by its own rules. */
+function mountForeign(fastify: FastifyInstance, { prefix, handle }: ForeignRoutes, drain: Drain): void {
+  for (const url of [prefix, `${prefix}/*`]) {
+    fastify.route({
+      method: FOREIGN_METHODS,
+      url,
+      onRequest: (request, reply) => {
+        reply.hijack()
+        drain.entered()
+        reply.raw.once('close', () => drain.left())
+        handle(request.raw, reply.raw)
+      },
+      handler: () => undefined,
+    })
+  }
+}

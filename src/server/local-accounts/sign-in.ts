@@ -1,0 +1,225 @@
+import type { Clock, IdSource } from '../ports/clock.ts'
+import type { Datastore, Db } from '../ports/datastore.ts'
+import type { SealedPlace, SecretStore } from '../ports/keyring.ts'
+import type { LocalAccount, LocalPasskey, LocalSignIn } from '../ports/local-sign-in.ts'
+import type { Sessions } from '../ports/sessions.ts'
+import type { AuditEntry, Change, UnitOfWork } from '../ports/unit-of-work.ts'
+import { restMsAfter } from './back-off.ts'
+import { HashingBusy, type PasswordHashing } from './password-hash.ts'
+import { weaknessOf } from './password-rules.ts'
+import * as guesses from './sign-in-store.ts'
+import * as store from './store.ts'
+import { draftTotp, stepOf } from './totp.ts'
+
+export interface LocalSignInDeps {
+  readonly datastore: Datastore
+  readonly unitOfWork: UnitOfWork
+  readonly secrets: SecretStore
+  readonly sessions: Pick<Sessions, 'endAllOf'>
+  readonly hashing: PasswordHashing
+  readonly clock: Clock
+  readonly ids: IdSource
+  /** Takes the audit row of a refusal, which waits for nothing: waiting would tell known logins from others. */
+  readonly onRefused: (entry: AuditEntry) => void
+  /** Hears that a person has replaced the one-time password. */
+  readonly onPasswordChanged?: ((login: string) => void) | undefined
+}
+
+const PASSKEYS_MAX = 10
+
+type Relation = `local_account.${'sign_in' | 'password' | 'second_factor'}`
+
+/** Signs people in with the accounts of this slice. */
+export function createLocalSignIn(deps: LocalSignInDeps): LocalSignIn {
+  const { datastore, hashing, clock } = deps
+  const db = (): Db => datastore.pool('interactive')
+  const now = (): Date => new Date(clock.now())
+
+  /** Resolves with whether the guess may be looked at. */
+  function count(id: string): Promise<boolean> {
+    const restAfter = (failures: number): Date | null => {
+      const restMs = restMsAfter(failures)
+      return restMs === 0 ? null : new Date(clock.now() + restMs)
+    }
+    return datastore.transaction('interactive', (tx) => guesses.countGuess(tx, id, { now: now(), restAfter }))
+  }
+
+  async function load(account: guesses.PlacedAccount | undefined): Promise<LocalAccount | undefined> {
+    if (account === undefined || account.disabled_at !== null) return undefined
+    return toAccount(account, await guesses.passkeysOf(db(), account.id))
+  }
+
+  function refuse(account: guesses.PlacedAccount, reason: string): void {
+    const { subject, domain_id: domainId } = { ...account, subject: `user:${account.principal_id}` }
+    deps.onRefused({
+      domainId,
+      subject,
+      relation: 'local_account.sign_in',
+      object: subject,
+      outcome: 'permission_denied',
+      reason,
+      correlationId: deps.ids.next(),
+      context: {},
+    })
+  }
+
+  /** A change of one's own account, audited; `work` says whether there was anything to change. */
+  async function change(
+    id: string,
+    relation: Relation,
+    work: (change: Change, own: store.AccountRecord) => Promise<boolean>,
+  ) {
+    let entry: AuditEntry | undefined
+    const correlationId = deps.ids.next()
+    return deps.unitOfWork.run({ pool: 'interactive', correlationId, audit: () => entry }, async (tx) => {
+      const account = await store.lockAccount(tx.db, id)
+      if (account === undefined || account.disabled_at !== null || !(await work(tx, account))) return false
+      const subject = `user:${account.principal_id}`
+      const granted = { outcome: 'granted', reason: 'granted', correlationId, context: {} } as const
+      entry = { domainId: account.domain_id, subject, relation, object: subject, ...granted }
+      return true
+    })
+  }
+
+  return {
+    find: async (id) => load(await guesses.findById(db(), id)),
+
+    async tryPassword({ login, password }) {
+      const account = await guesses.findByLogin(db(), login.trim().toLowerCase())
+      // Beside each other, so that what is written about a known login takes no time that an unknown one does not.
+      const [isCounted, isRight] = await Promise.all([
+        account === undefined ? false : count(account.id),
+        unlessBusy(hashing.matches(password, account?.password_hash)),
+      ])
+      if (isRight === undefined) return 'busy'
+      if (account === undefined) return 'refused'
+      if (!isCounted || !isRight || account.disabled_at !== null) {
+        refuse(account, reasonOf(isCounted, isRight))
+        return 'refused'
+      }
+      await guesses.forgiveGuess(db(), account.id)
+      return (await load(account)) ?? 'refused'
+    },
+
+    async changePassword({ accountId, password }) {
+      const account = await guesses.findById(db(), accountId)
+      if (account === undefined) throw new Error('the account is gone')
+      const weakness = weaknessOf(password, account.login)
+      if (weakness !== undefined) return weakness
+      const isOld = await unlessBusy(hashing.matches(password, account.password_hash))
+      if (isOld !== false) return isOld === undefined ? 'busy' : 'the old one'
+      const hash = await unlessBusy(hashing.hash(password))
+      if (hash === undefined) return 'busy'
+      const at = now()
+      await change(accountId, 'local_account.password', async (tx, own) => {
+        await deps.sessions.endAllOf(tx, own.principal_id)
+        const values = { password_hash: hash, must_change_password: false, signed_out_at: at, updated_at: at }
+        return store.updateAccount(tx.db, accountId, values)
+      })
+      deps.onPasswordChanged?.(account.login)
+      return undefined
+    },
+
+    async tryCode({ accountId, code }) {
+      const account = await guesses.findById(db(), accountId)
+      if (account === undefined || account.totp_sealed === null || account.disabled_at !== null) return false
+      if (!(await count(accountId))) {
+        refuse(account, 'too_many_failures')
+        return false
+      }
+      const step = await stepOf(await openTotp(deps.secrets, account.id, account.totp_sealed), code, clock.now())
+      if (step === undefined || !(await guesses.takeStep(db(), accountId, step))) {
+        refuse(account, 'wrong_code')
+        return false
+      }
+      await guesses.forgiveGuess(db(), accountId)
+      return true
+    },
+
+    draftTotp: ({ login }) => draftTotp(login),
+
+    async enrolTotp({ accountId, secret, code }) {
+      const step = await stepOf(secret, code, clock.now())
+      if (step === undefined) return false
+      const sealed = await deps.secrets.seal(totpPlace(accountId), Buffer.from(secret, 'ascii'))
+      const values = { totp_sealed: sealed, totp_last_step: String(step), updated_at: now() }
+      return change(accountId, 'local_account.second_factor', (tx) => store.updateAccount(tx.db, accountId, values))
+    },
+
+    async findPasskey(credentialId) {
+      const passkey = await guesses.findPasskey(db(), credentialId)
+      const account = passkey && (await load(await guesses.findById(db(), passkey.account_id)))
+      return passkey && account && { account, passkey: toPasskey(passkey) }
+    },
+
+    usePasskey: ({ credentialId, counter }) => guesses.moveCounter(db(), credentialId, { counter, at: now() }),
+
+    enrolPasskey: ({ accountId, passkey }) =>
+      change(accountId, 'local_account.second_factor', (tx) =>
+        guesses.insertPasskey(tx.db, passkeyRecord(accountId, passkey, now()), PASSKEYS_MAX),
+      ),
+
+    complete: ({ accountId }) =>
+      change(accountId, 'local_account.sign_in', (tx) =>
+        store.updateAccount(tx.db, accountId, { last_sign_in_at: now(), failed_count: 0, locked_until: null }),
+      ),
+  }
+}
+
+function reasonOf(isCounted: boolean, isRight: boolean): string {
+  if (!isCounted) return 'too_many_failures'
+  return isRight ? 'account_disabled' : 'wrong_password'
+}
+
+async function unlessBusy<T>(hashing: Promise<T>): Promise<T | undefined> {
+  try {
+    return await hashing
+  } catch (error) {
+    if (error instanceof HashingBusy) return undefined
+    throw error
+  }
+}
+
+function totpPlace(accountId: string): SealedPlace {
+  return { table: 'local_accounts', column: 'totp_sealed', rowId: accountId }
+}
+
+async function openTotp(secrets: SecretStore, accountId: string, sealed: Buffer): Promise<string> {
+  return Buffer.from(await secrets.open(totpPlace(accountId), sealed)).toString('ascii')
+}
+
+function toAccount(account: guesses.PlacedAccount, passkeys: readonly guesses.PasskeyRecord[]): LocalAccount {
+  return {
+    id: account.id,
+    login: account.login,
+    displayName: account.display_name,
+    email: account.email,
+    domain: account.domain,
+    mustChangePassword: account.must_change_password,
+    hasTotp: account.totp_sealed !== null,
+    passkeys: passkeys.map(toPasskey),
+    signedOutAtMs: account.signed_out_at?.getTime(),
+  }
+}
+
+function toPasskey(row: guesses.PasskeyRecord): LocalPasskey {
+  return {
+    credentialId: row.credential_id,
+    publicKey: new Uint8Array(row.public_key),
+    counter: Number(row.counter),
+    transports: row.transports,
+  }
+}
+
+function passkeyRecord(accountId: string, passkey: LocalPasskey, at: Date): guesses.PasskeyRecord {
+  return {
+    credential_id: passkey.credentialId,
+    account_id: accountId,
+    public_key: Buffer.from(passkey.publicKey),
+    counter: String(passkey.counter),
+    transports: [...passkey.transports],
+    label: 'Passkey',
+    created_at: at,
+    last_used_at: null,
+  }
+}

@@ -1,0 +1,104 @@
+import { sql, type Selectable, type Updateable } from 'kysely'
+import type { Db } from '../ports/datastore.ts'
+import type { LocalAccountRow, LocalPasskeyRow } from '../ports/sign-in-tables.ts'
+
+export type AccountRecord = Selectable<LocalAccountRow>
+export type PasskeyRecord = Selectable<LocalPasskeyRow>
+
+/** An account as lists show it. */
+export interface ListedAccount extends AccountRecord {
+  readonly passkeys: number
+}
+
+const withPasskeys = (db: Db) =>
+  db
+    .selectFrom('local_accounts')
+    .selectAll('local_accounts')
+    .select((row) =>
+      row
+        .selectFrom('local_passkeys')
+        .whereRef('local_passkeys.account_id', '=', 'local_accounts.id')
+        .select(({ fn }) => fn.countAll<string>().as('passkeys'))
+        .as('passkeys'),
+    )
+
+const counted = <T extends { readonly passkeys: string | null }>(row: T) => ({ ...row, passkeys: Number(row.passkeys) })
+
+export async function insertAccount(db: Db, account: AccountRecord): Promise<void> {
+  await db.insertInto('local_accounts').values(account).execute()
+}
+
+/** By login, from the first one after that. */
+export async function listAccounts(db: Db, after: string | undefined, count: number): Promise<ListedAccount[]> {
+  let query = withPasskeys(db)
+  if (after !== undefined) query = query.where('login', '>', after)
+  return (await query.orderBy('login').limit(count).execute()).map(counted)
+}
+
+export async function findListed(db: Db, id: string): Promise<ListedAccount | undefined> {
+  const row = await withPasskeys(db).where('id', '=', id).executeTakeFirst()
+  return row && counted(row)
+}
+
+export function findAccountByLogin(db: Db, login: string): Promise<AccountRecord | undefined> {
+  return db.selectFrom('local_accounts').selectAll().where('login', '=', login).executeTakeFirst()
+}
+
+/** Locked until the transaction ends. */
+export function lockAccount(db: Db, id: string): Promise<AccountRecord | undefined> {
+  return db.selectFrom('local_accounts').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+}
+
+export async function updateAccount(db: Db, id: string, values: Updateable<LocalAccountRow>): Promise<boolean> {
+  const { numUpdatedRows } = await db.updateTable('local_accounts').set(values).where('id', '=', id).executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+/** With its passkeys. */
+export async function deleteAccount(db: Db, id: string): Promise<void> {
+  await db.deleteFrom('local_accounts').where('id', '=', id).execute()
+}
+
+export async function deletePasskeys(db: Db, accountId: string): Promise<void> {
+  await db.deleteFrom('local_passkeys').where('account_id', '=', accountId).execute()
+}
+
+/** The binding of the bundled provider. */
+export async function findBundledBinding(db: Db): Promise<string | undefined> {
+  return (await db.selectFrom('idp_bindings').select('id').where('is_bundled', '=', true).executeTakeFirst())?.id
+}
+
+/**
+ * Who administers the platform by name and without condition, and can still sign in: a user whose local account is
+ * disabled or gone cannot. Their tuples are locked until the transaction ends, in one order.
+ */
+export async function lockActingPlatformAdmins(db: Db): Promise<string[]> {
+  const { rows } = await sql<{ subject_id: string }>`
+    select t.subject_id from relation_tuples t
+    left join principals p on t.subject_type = 'user' and p.id::text = t.subject_id
+    where t.resource_type = 'platform' and t.resource_id = 'main' and t.relation = 'admin' and not t.structural
+      and t.state = 'live' and t.subject_relation = '' and t.caveat_name = ''
+      and (p.id is null or (p.disabled_at is null and (
+        exists (select 1 from local_accounts a where a.principal_id = p.id and a.disabled_at is null)
+        or not exists (select 1 from idp_bindings b where b.id = p.binding_id and b.is_bundled))))
+    order by t.id for update of t`.execute(db)
+  return rows.map(({ subject_id: id }) => id)
+}
+
+/** The id of the tuple that makes the user an administrator of the platform. */
+export async function findPlatformAdminTuple(db: Db, userId: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('relation_tuples')
+    .select('id')
+    .where('resource_type', '=', 'platform')
+    .where('relation', '=', 'admin')
+    .where('subject_type', '=', 'user')
+    .where('subject_id', '=', userId)
+    .where('caveat_name', '=', '')
+    .executeTakeFirst()
+  return row?.id
+}
+
+export async function findDomainId(db: Db, slug: string): Promise<string | undefined> {
+  return (await db.selectFrom('domains').select('id').where('slug', '=', slug).executeTakeFirst())?.id
+}
