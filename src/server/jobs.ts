@@ -18,6 +18,8 @@ import { createNumbering, NUMBERING } from './outbox/numbering.ts'
 import { createPruning } from './outbox/pruning.ts'
 import type { LeaderJob } from './ports/leadership.ts'
 import type { NumberedEvent, OutboxConsumer } from './ports/outbox.ts'
+import { createDeviceSweeper } from './device-flow/device-sweeper.ts'
+import { createSignInSweeper } from './sign-in/sign-in-sweeper.ts'
 import { createSessionSweeper } from './sessions/session-sweeper.ts'
 import { createTokenSweeper } from './tokens/token-sweeper.ts'
 import { createAssertionSweeper } from './workloads/assertion-sweeper.ts'
@@ -69,6 +71,8 @@ function leaderJobs({ backend, log, consumers, wake, auditRetentionDays }: JobsD
     createKeySweeper(backend),
     createStateSweeper(backend),
     createSessionSweeper(backend),
+    createSignInSweeper(backend),
+    createDeviceSweeper(backend),
     createEphemeralSweeper({
       ...backend,
       onFailure: (error, nodeId) => log.warn({ err: error, node_id: nodeId }, 'an ephemeral node could not be removed'),

@@ -1,9 +1,6 @@
 import type { Logger } from 'pino'
 import { contract } from '../shared/contract/index.ts'
 import type { Surface } from '../shared/contract/operation.ts'
-import { problem } from '../shared/problems.ts'
-import { createIssuers } from './adapters/oidc-issuers/issuers.ts'
-import { createOutgoingFetch } from './adapters/outgoing-fetch/outgoing-fetch.ts'
 import { storedSubjects } from './adapters/stored-subjects/stored-subjects.ts'
 import { createAudit } from './audit/service.ts'
 import { createAuthz } from './authz/service.ts'
@@ -14,17 +11,12 @@ import { createDomains } from './domains/service.ts'
 import { createGrants } from './grants/service.ts'
 import { createGroups } from './groups/service.ts'
 import type { CsrfTokens } from './http/csrf.ts'
-import { createHomePage } from './home-page/home-page.ts'
 import { createLastUses } from './http/last-uses.ts'
 import type { ForeignRoutes, Page } from './http/pages.ts'
 import { mounted, type Handlers, type MountedSurface } from './http/request-context.ts'
-import { createIdpBindings } from './idp-bindings/service.ts'
 import { createIdentities } from './identities/service.ts'
-import { createUsers } from './identities/users.ts'
-import { createInvitations } from './invitations/service.ts'
 import { createJoinTokenResolver } from './join-tokens/join-token-resolver.ts'
 import { createJoinTokens } from './join-tokens/service.ts'
-import { createLocalProvider } from './local-provider.ts'
 import { createMeta } from './meta/service.ts'
 import { createNskResolver } from './nodes/nsk-resolver.ts'
 import { createRecoveryAnnouncer } from './nodes/recovery-announcer.ts'
@@ -33,13 +25,10 @@ import type { CredentialResolver } from './ports/credential-resolver.ts'
 import type { AuditEntry } from './ports/unit-of-work.ts'
 import { createProjects } from './projects/service.ts'
 import { createAdmission } from './relation-tuples/admission.ts'
-import { reportRefreshFailure } from './refresh-report.ts'
 import { createRelationTuples } from './relation-tuples/service.ts'
 import { createResources } from './resources/service.ts'
-import { createSessionOperations } from './sessions/service.ts'
-import { createSessionResolver } from './sessions/session-resolver.ts'
-import { createSessions } from './sessions/sessions.ts'
 import { writeUses as writeSessionUses } from './sessions/store.ts'
+import { createSigningIn } from './signing-in.ts'
 import { createSigningKeys } from './signing-keys/service.ts'
 import { createAdminTokens } from './tokens/admin-service.ts'
 import { createApiTokenResolver } from './tokens/api-token-resolver.ts'
@@ -47,8 +36,6 @@ import { writeUses as writeTokenUses } from './tokens/store.ts'
 import { createGrantedTokens } from './tokens/granted.ts'
 import { createMint } from './tokens/mint.ts'
 import { createTokens } from './tokens/service.ts'
-import { createWorkloadLimits } from './workloads/limits.ts'
-import { createWorkloads } from './workloads/service.ts'
 
 /** Every surface with its handlers, and what has to be ended with them. */
 export interface Services {
@@ -77,7 +64,8 @@ export interface ServicesOptions {
 }
 
 /** Makes the services over the backend. Subscribes their caches to the change feed, which must not run yet. */
-export function createServices(backend: Backend, { config, log, baseUrl, onRefused }: ServicesOptions): Services {
+export function createServices(backend: Backend, options: ServicesOptions): Services {
+  const { config, log } = options
   const { env } = config
   const staleMs = config.staleChecks.ttlMs
   const deps = { ...backend, env, subjects: storedSubjects, changeFeed: backend.feed }
@@ -90,20 +78,12 @@ export function createServices(backend: Backend, { config, log, baseUrl, onRefus
     write: (uses) => writeSessionUses(backend.datastore.pool('worker'), uses),
     onFailure: (error) => log.warn({ err: error }, 'the last use of sessions could not be written'),
   })
-  const sessions = createSessions(deps)
-  const localProvider = config.hasBundledProvider
-    ? createLocalProvider({ backend, config, baseUrl, log, sessions, onRefused, users: createUsers(backend) })
-    : undefined
   const withMint = { ...deps, mint: createMint(deps) }
-  const mintGranted = createGrantedTokens(withMint)
-  const limits = createWorkloadLimits(config.rates)
-  const outgoingFetch = createOutgoingFetch()
+  const signingIn = createSigningIn({ ...options, backend, mintGranted: createGrantedTokens(withMint), sessionUses })
   const recoveries = createRecoveryAnnouncer({
     ...backend,
     onFailure: (error) => log.warn({ err: error }, 'nodes that are healthy again could not be announced'),
   })
-  const newIssuers = () => createIssuers({ fetch: createOutgoingFetch(), clock: backend.clock })
-  const signingIn = { issuers: newIssuers(), newIssuers, callbackUrl: `${baseUrl}/v1/auth/callback` }
   const nodes = createNodes({ ...deps, onBack: (nodeIds) => recoveries.add(nodeIds) })
   return {
     surfaces: mountedAll({
@@ -111,19 +91,7 @@ export function createServices(backend: Backend, { config, log, baseUrl, onRefus
       relationTuples: createRelationTuples({ ...deps, admission }),
       tokens: createTokens(withMint),
       adminTokens: createAdminTokens(withMint),
-      signIn: { ...NO_SIGN_IN, ...createSessionOperations(deps) },
-      deviceFlow: undefined,
-      serviceToken: createWorkloads({
-        ...deps,
-        mintGranted,
-        limits,
-        baseUrl,
-        outgoingFetch,
-        onRefreshFailure: reportRefreshFailure(log),
-      }),
-      idpBindings: createIdpBindings({ ...deps, ...signingIn, sessions }),
-      invitations: createInvitations(deps),
-      localAccounts: localProvider?.handlers,
+      ...signingIn.handlers,
       identities: createIdentities(deps),
       domains: createDomains(deps),
       projects: createProjects(deps),
@@ -140,22 +108,15 @@ export function createServices(backend: Backend, { config, log, baseUrl, onRefus
       createNskResolver(deps),
       createApiTokenResolver({ ...deps, lastUses: tokenUses, staleMs }),
       createJoinTokenResolver(deps),
-      createSessionResolver({ ...deps, lastUses: sessionUses, staleMs }),
+      ...signingIn.resolvers,
     ],
-    csrfTokens: (sessionId) => sessions.csrfToken(sessionId),
-    pages: [createHomePage()],
-    foreignRoutes: localProvider === undefined ? [] : [localProvider.routes],
+    csrfTokens: signingIn.csrfTokens,
+    pages: signingIn.pages,
+    foreignRoutes: signingIn.foreignRoutes,
     drain: () => nodes.drain(),
     flush: async () => void (await Promise.all([tokenUses.flush(), sessionUses.flush(), recoveries.settled()])),
   }
 }
-
-const notProvisioned = (): never => {
-  throw problem('sign_in_not_provisioned')
-}
-
-/** Sessions can be looked at and ended also where none can begin. */
-const NO_SIGN_IN = { PostAuthSignIn: notProvisioned, GetAuthCallback: notProvisioned }
 
 /** The handlers of every surface; one that is missing is a compile error. Undefined: not configured, answered with 501. */
 type AllHandlers = {
