@@ -23,7 +23,7 @@ import { adminTokenScenarios, tokenScenarios } from './tokens.ts'
 type BySurface = { readonly [S in keyof typeof contract]: Scenarios<World, (typeof contract)[S]> }
 
 /** Scenarios of every surface of the contract; a surface that is missing is a compile error. */
-const bySurface: Partial<BySurface> = {
+const bySurface: BySurface = {
   authz: authzScenarios,
   relationTuples: relationTupleScenarios,
   tokens: tokenScenarios,
