@@ -194,9 +194,8 @@ function matching(text: string, rows: readonly unknown[]): readonly unknown[] {
 }
 
 function namesOf(row: unknown): readonly string[] {
-  const values = ['slug', 'alias', 'login', 'name', 'display_name', 'subject', 'prefix'].map((member) =>
-    memberOf(row, member),
-  )
+  const members = ['slug', 'alias', 'login', 'name', 'display_name', 'subject', 'email', 'prefix']
+  const values = members.map((member) => memberOf(row, member))
   return values.flatMap((value) => (typeof value === 'string' && value !== '' ? [value] : []))
 }
 

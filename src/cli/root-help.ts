@@ -13,6 +13,7 @@ export const SECTIONS: readonly { readonly title: string; readonly nouns: readon
     nouns: [
       'identities',
       'service-identities',
+      'invitations',
       'groups',
       'grants',
       'tuples',
