@@ -72,8 +72,12 @@ function known(metadata: IssuerMetadata | undefined): IssuerMetadata {
 
 /** What administrators read: sentences of the steps, of the issuers and of the fetch. Anything else is a bug. */
 function sentenceOf(error: unknown): string {
-  if (error instanceof StepFailure || error instanceof OutgoingFetchError) return error.message
-  if (error instanceof Problem && error.cause instanceof Error) return error.cause.message
+  const found: unknown = error instanceof Problem ? error.cause : error
+  if (found instanceof OutgoingFetchError && found.reason === 'forbidden_address') {
+    return `${found.message}; who manages the platform may let the binding reach it with allow_private_network`
+  }
+  if (found instanceof StepFailure || found instanceof OutgoingFetchError) return found.message
+  if (error instanceof Problem && found instanceof Error) return found.message
   throw error
 }
 
