@@ -188,12 +188,12 @@ function requestBodyOf({ body, bodyMedia, bodyBytesMax }: Operation, components:
 function successesOf(operation: Operation, components: Components): Json {
   const shapes = Object.entries(operation.responses)
   return Object.fromEntries(
-    shapes.map(([status, shape]) => [status, successOf(shape, at(operation, status), components)]),
+    shapes.map(([status, shape]) => [status, successOf(shape, answering(operation, status), components)]),
   )
 }
 
 /** The operation as one of its answers: a place to go to is told by 201 and redirections alone (RFC 9110 §10.2.2). */
-function at(operation: Operation, status: string): Operation {
+function answering(operation: Operation, status: string): Operation {
   const { Location: _place, ...others } = operation.headers ?? {}
   return status === '200' ? { ...operation, headers: others } : operation
 }

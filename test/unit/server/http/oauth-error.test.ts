@@ -1,6 +1,16 @@
 import { expect, test } from 'vitest'
-import { withOauthError } from '../../../../src/server/http/oauth-error.ts'
+import { oauthErrorMedia, withOauthError } from '../../../../src/server/http/oauth-error.ts'
 import { problem, type ProblemCode } from '../../../../src/shared/problems.ts'
+
+test.each([
+  [undefined, 'application/problem+json'],
+  ['*/*', 'application/problem+json'],
+  ['application/json', 'application/json'],
+  ['application/json, text/plain;q=0.5', 'application/json'],
+  ['application/json, application/problem+json', 'application/problem+json'],
+])('with Accept: %s an OAuth problem has the media type %s', (accept, expected) => {
+  expect(oauthErrorMedia(accept)).toBe(expected)
+})
 
 test.each<[ProblemCode, string]>([
   ['authorization_pending', 'authorization_pending'],
