@@ -122,6 +122,8 @@ describe.each(DATASTORE_KINDS)('browser sessions on %s', (kind) => {
         const { cookie } = await access.session(ann)
         const issued = await access.call(cookie, 'POST /v1/auth/tokens', { name: 'mine' })
         expect(issued.status).toBe(201)
+        // Not bound to the life of the session, as one that a token issues is to the token's.
+        expect(issued.body.expires_at).toBe('2026-05-30T08:00:00.000Z')
         expect((await whoami(issued.body.token)).body.subject).toBe(ann.subject)
         expect((await access.call(cookie, `DELETE /v1/auth/tokens/${issued.body.id}`)).status).toBe(204)
       })

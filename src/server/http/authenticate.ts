@@ -27,6 +27,8 @@ const BEARER = /^Bearer +([\x21-\x7e]+)$/i
  * the operation is one of those that tell (`nsk_revoked`).
  */
 export function createAuthenticate(resolvers: readonly CredentialResolver[], log: Logger): Authenticate {
+  const takenBy = createTaken(resolvers)
+
   function refuse(plan: Wanted, refusals: readonly Refusal[], correlationId: string): never {
     for (const { log: cause } of refusals) log.info({ correlation_id: correlationId, cause }, 'credential refused')
     throw problem(refusals.find(({ code }) => code !== undefined)?.code ?? plan.unauthenticated)
@@ -34,6 +36,12 @@ export function createAuthenticate(resolvers: readonly CredentialResolver[], log
 
   function settle(plan: Wanted, outcome: Caller | Refusal, correlationId: string): Caller {
     return 'refused' in outcome ? refuse(plan, [outcome], correlationId) : outcome
+  }
+
+  function tryOne(plan: Wanted, one: Try, correlationId: string): Caller | Promise<Caller> {
+    const outcome = resolved(plan, one)
+    if (!(outcome instanceof Promise)) return settle(plan, outcome, correlationId)
+    return outcome.then((late) => settle(plan, late, correlationId))
   }
 
   async function tryAll(plan: Wanted, tries: readonly Try[], correlationId: string): Promise<Caller> {
@@ -49,14 +57,34 @@ export function createAuthenticate(resolvers: readonly CredentialResolver[], log
   return (plan, { headers, correlationId }) => {
     const kinds = plan.operation.credentials
     if (kinds.length === 0) return undefined
-    const tries = triesOf(resolvers, kinds, headers)
+    const tries = triesOf(takenBy(kinds), headers)
     const [only] = tries
     if (only === undefined) return refuse(plan, [], correlationId)
-    if (tries.length > 1) return tryAll(plan, tries, correlationId)
-    const outcome = resolved(plan, only)
-    if (!(outcome instanceof Promise)) return settle(plan, outcome, correlationId)
-    return outcome.then((late) => settle(plan, late, correlationId))
+    return tries.length > 1 ? tryAll(plan, tries, correlationId) : tryOne(plan, only, correlationId)
   }
+}
+
+/** The resolvers of some kinds, those of cookies apart: most requests carry none. */
+interface Taken {
+  readonly bearers: readonly CredentialResolver[]
+  readonly cookies: readonly (CredentialResolver & { readonly cookie: string })[]
+}
+
+/** Sorts the resolvers once for each operation. Those of cookies come after those of bearer texts (S0 Authentication 1). */
+function createTaken(resolvers: readonly CredentialResolver[]): (kinds: readonly CredentialKind[]) => Taken {
+  const known = new WeakMap<readonly CredentialKind[], Taken>()
+  return (kinds) => {
+    const seen = known.get(kinds)
+    if (seen !== undefined) return seen
+    const wanted = resolvers.filter(({ kind }) => kinds.includes(kind))
+    const taken = { bearers: wanted.filter(({ cookie }) => cookie === undefined), cookies: wanted.filter(hasCookie) }
+    known.set(kinds, taken)
+    return taken
+  }
+}
+
+function hasCookie(resolver: CredentialResolver): resolver is CredentialResolver & { readonly cookie: string } {
+  return resolver.cookie !== undefined
 }
 
 /** A resolver with what was presented to it. */
@@ -65,17 +93,16 @@ interface Try {
   readonly text: string
 }
 
-/** What is worth trying, in the order of the resolvers. */
-function triesOf(
-  resolvers: readonly CredentialResolver[],
-  kinds: readonly CredentialKind[],
-  headers: IncomingHttpHeaders,
-): readonly Try[] {
-  const bearer = BEARER.exec(headers.authorization ?? '')?.[1]
+/** What is worth trying, in order. */
+function triesOf({ bearers, cookies }: Taken, headers: IncomingHttpHeaders): readonly Try[] {
   const tries: Try[] = []
-  for (const resolver of resolvers) {
-    if (!kinds.includes(resolver.kind)) continue
-    const text = resolver.cookie === undefined ? bearer : cookieOf(headers.cookie, resolver.cookie)
+  const bearer = headers.authorization === undefined ? undefined : BEARER.exec(headers.authorization)?.[1]
+  if (bearer !== undefined) {
+    for (const resolver of bearers) if (resolver.recognizes(bearer)) tries.push({ resolver, text: bearer })
+  }
+  if (headers.cookie === undefined) return tries
+  for (const resolver of cookies) {
+    const text = cookieOf(headers.cookie, resolver.cookie)
     if (text !== undefined && resolver.recognizes(text)) tries.push({ resolver, text })
   }
   return tries
