@@ -1,9 +1,11 @@
 import { defineConfig } from 'vitest/config'
+import { depth } from './test/support/depth.ts'
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    testTimeout: 30_000,
+    // What is done a hundred times as often takes its time.
+    testTimeout: depth({ ci: 30_000, deep: 600_000 }),
     hookTimeout: 60_000,
     pool: 'forks',
     maxWorkers: 2,

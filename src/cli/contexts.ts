@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { CliError } from './cli-error.ts'
 import { EXIT } from './exit-code.ts'
 import type { Io } from './io.ts'
+import type { TokenVault } from './token-vault.ts'
 
 /** A server with the choices that go with it. The token is kept apart. */
 export interface StoredContext {
@@ -15,9 +16,14 @@ export interface StoredContext {
   readonly protected?: boolean | undefined
   /** Made by `ctl serve --dev`, whose server forgets everything when it ends. */
   readonly dev?: boolean | undefined
+  /** The token was made for this machine by signing in: signing out ends it on the server too. */
+  readonly own_token?: boolean | undefined
   /** Where the token lies; remembered, so that it is looked for in no other place. */
-  readonly token_store: 'file'
+  readonly token_store: TokenStore
 }
+
+/** A file that only its owner reads, or the keyring of the operating system. */
+export type TokenStore = 'file' | 'keyring'
 
 export interface ContextFile {
   readonly version: 1
@@ -32,10 +38,19 @@ interface StoredToken {
   readonly token: string
 }
 
+/** A token in the keyring, under that account. */
+interface TokenElsewhere {
+  readonly url: string
+  readonly keyring: string
+}
+
 interface CredentialFile {
   readonly version: 1
-  readonly tokens: Readonly<Record<string, StoredToken>>
+  readonly tokens: Readonly<Record<string, StoredToken | TokenElsewhere>>
 }
+
+/** Opens the keyring; undefined where there is none. */
+type OpenVault = (() => Promise<TokenVault | undefined>) | undefined
 
 export interface ContextStore {
   readonly configPath: string
@@ -45,8 +60,12 @@ export interface ContextStore {
   update(change: (file: ContextFile) => ContextFile): Promise<ContextFile>
   /** The token of a context, if it was stored for this server. */
   token(name: string, url: string): Promise<string | undefined>
-  /** Stores a token, mode 0600; undefined removes it. Tells whether there was one. */
-  keepToken(name: string, stored: StoredToken | undefined): Promise<boolean>
+  /** Whether the context has a token for this server; nothing is opened for that. */
+  hasToken(name: string, url: string): Promise<boolean>
+  /** Where tokens can be kept here: the keyring when it works, which is tried out, else the file. */
+  bestStore(): Promise<TokenStore>
+  /** Stores a token, in a file of mode 0600 unless said otherwise; undefined removes it. Tells whether there was one. */
+  keepToken(name: string, stored: StoredToken | undefined, where?: TokenStore): Promise<boolean>
   /** Moves the token with a renamed context. */
   renameToken(from: string, to: string): Promise<void>
 }
@@ -61,10 +80,11 @@ export function configDirectory({ env, home }: Io): string {
 }
 
 /** Opens the store; nothing is read or created yet. */
-export function createContextStore(directory: string): ContextStore {
+export function createContextStore(directory: string, openVault?: OpenVault): ContextStore {
   const configPath = join(directory, 'config.json')
   const credentialsPath = join(directory, 'credentials.json')
   const readTokens = (): Promise<CredentialFile> => readJson(credentialsPath, NO_TOKENS)
+  const vault = vaultOf(openVault)
 
   return {
     configPath,
@@ -77,18 +97,62 @@ export function createContextStore(directory: string): ContextStore {
     },
     async token(name, url) {
       const stored = (await readTokens()).tokens[name]
-      return stored && sameServer(stored.url, url) ? stored.token : undefined
+      if (stored === undefined || !sameServer(stored.url, url)) return undefined
+      return 'keyring' in stored ? vault.read(name, stored.keyring) : stored.token
     },
-    async keepToken(name, stored) {
+    async hasToken(name, url) {
+      const stored = (await readTokens()).tokens[name]
+      return stored !== undefined && sameServer(stored.url, url)
+    },
+    async bestStore() {
+      return (await vault.works()) ? 'keyring' : 'file'
+    },
+    async keepToken(name, stored, where = 'file') {
       const { [name]: before, ...others } = (await readTokens()).tokens
       if (stored === undefined && before === undefined) return false
-      await writeJson(credentialsPath, { version: 1, tokens: { ...others, ...(stored && { [name]: stored }) } })
+      const kept = stored && (where === 'keyring' ? await vault.keep(name, stored) : stored)
+      await writeJson(credentialsPath, { version: 1, tokens: { ...others, ...(kept && { [name]: kept }) } })
+      if (before !== undefined && 'keyring' in before) await vault.remove(before.keyring)
       return before !== undefined
     },
     async renameToken(from, to) {
       const { [from]: moved, ...others } = (await readTokens()).tokens
       if (moved) await writeJson(credentialsPath, { version: 1, tokens: { ...others, [to]: moved } })
     },
+  }
+}
+
+/** The keyring, opened when it is first needed. Accounts have a random end: two directories of contexts share one keyring. */
+function vaultOf(open: OpenVault) {
+  const opened = async (): Promise<TokenVault> => {
+    const vault = await open?.()
+    if (vault === undefined) throw new Error('this machine has no keyring that ctl can use')
+    return vault
+  }
+  return {
+    works: async (): Promise<boolean> => (await open?.())?.works() ?? false,
+    async keep(name: string, { url, token }: StoredToken): Promise<TokenElsewhere> {
+      const account = `${name} (${url}) ${Math.random().toString(36).slice(2, 10)}`
+      await (await opened()).write(account, token)
+      return { url, keyring: account }
+    },
+    async read(name: string, account: string): Promise<string | undefined> {
+      try {
+        return await (await opened()).read(account)
+      } catch (error) {
+        throw new CliError(`the token of context ${name} is in the keyring, which cannot be read`, {
+          exitCode: EXIT.signedOut,
+          code: 'keyring_unavailable',
+          hints: ['Unlock the keyring, or sign in again: ctl login'],
+          cause: error,
+        })
+      }
+    },
+    /** What cannot be removed now is left there: nothing refers to it any more. */
+    remove: async (account: string): Promise<void> =>
+      void (await opened()
+        .then((vault) => vault.remove(account))
+        .catch(() => false)),
   }
 }
 

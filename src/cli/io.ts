@@ -1,3 +1,5 @@
+import type { TokenVault } from './token-vault.ts'
+
 /** Somewhere to write: stdout or stderr. */
 export interface Sink {
   readonly isTty: boolean
@@ -40,6 +42,10 @@ export interface Io {
   /** Aborted by Ctrl-C. The first read of it takes over SIGINT. */
   readonly interrupted: AbortSignal
   prompter(): Promise<Prompter>
+  /** The keyring of the operating system; absent, or undefined, where there is none. */
+  vault?(): Promise<TokenVault | undefined>
+  /** Shows an address in the person's browser; false where none could be started. Absent where there is nobody to show it to. */
+  browse?(url: string): Promise<boolean>
   /** Ends the process although something of it still runs; absent where the process is not the command's own. */
   leave?(exitCode: number): void
 }

@@ -23,6 +23,8 @@ export function processIo(): Io {
       return interruption()
     },
     leave: (exitCode) => process.exit(exitCode),
+    vault: async () => (await import('./token-vault.ts')).openTokenVault(),
+    browse: async (url) => (await import('./login/browser.ts')).openBrowser(url),
     prompter: async () => (await import('./prompter.ts')).createPrompter(process.stdin, process.stderr),
   }
 }

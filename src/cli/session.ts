@@ -65,7 +65,7 @@ export interface SessionOptions {
 /** Opens a session; nothing is read and no connection made before a command needs it. */
 export function createSession(options: SessionOptions): Session {
   const { io, shared, manifest } = options
-  const contexts = createContextStore(configDirectory(io))
+  const contexts = createContextStore(configDirectory(io), async () => io.vault?.())
   const closers: (() => void)[] = []
   const announced = new Map<string, Attempt>()
   const talk = createTalk(io, shared)

@@ -238,6 +238,7 @@ function ratesOf(values: Values): Rates {
   return {
     failedCredentials: required(values.rateLimitFailedCredentials),
     signIn: required(values.rateLimitSignIn),
+    serviceTokens: required(values.rateLimitServiceTokens),
     registrations: required(values.rateLimitRegistrations),
     node: required(values.rateLimitNode),
     domain: required(values.rateLimitDomain),

@@ -1,10 +1,12 @@
 import type { Logger } from 'pino'
 import { createStateSweeper } from './adapters/bundled-provider/state-sweeper.ts'
+import { createOutgoingFetch } from './adapters/outgoing-fetch/outgoing-fetch.ts'
 import { createFeedPruning } from './adapters/postgres/feed-pruning.ts'
 import { createAuditRetention } from './audit/retention.ts'
 import { createAuditSealer } from './audit/sealer.ts'
 import { sha256 } from './audit/sha256.ts'
 import type { Backend } from './backend.ts'
+import { createDeviceSweeper } from './device-flow/device-sweeper.ts'
 import { createInvitationSweeper } from './invitations/invitation-sweeper.ts'
 import { createJoinTokenSweeper } from './join-tokens/join-token-sweeper.ts'
 import { createParentEdgeConsumer } from './identities/parent-edge-consumer.ts'
@@ -17,8 +19,12 @@ import { createNumbering, NUMBERING } from './outbox/numbering.ts'
 import { createPruning } from './outbox/pruning.ts'
 import type { LeaderJob } from './ports/leadership.ts'
 import type { NumberedEvent, OutboxConsumer } from './ports/outbox.ts'
+import { createSignInSweeper } from './sign-in/sign-in-sweeper.ts'
 import { createSessionSweeper } from './sessions/session-sweeper.ts'
 import { createTokenSweeper } from './tokens/token-sweeper.ts'
+import { createAssertionSweeper } from './workloads/assertion-sweeper.ts'
+import { createBundleRefresher } from './workloads/bundle-refresher.ts'
+import { reportRefreshFailure } from './refresh-report.ts'
 import { sparingReport } from './sparing-report.ts'
 
 /** What follows the outbox. The cursor of each is kept under its name. */
@@ -54,11 +60,19 @@ function leaderJobs({ backend, log, consumers, wake, auditRetentionDays }: JobsD
     createAuditRetention({ ...backend, platformDays: auditRetentionDays }),
     createReachabilitySweeper(backend),
     createTokenSweeper(backend),
+    createAssertionSweeper(backend),
+    createBundleRefresher({
+      ...backend,
+      outgoingFetch: createOutgoingFetch(),
+      onFailure: reportRefreshFailure(log),
+    }),
     createJoinTokenSweeper(backend),
     createInvitationSweeper(backend),
     createKeySweeper(backend),
     createStateSweeper(backend),
     createSessionSweeper(backend),
+    createSignInSweeper(backend),
+    createDeviceSweeper(backend),
     createEphemeralSweeper({
       ...backend,
       onFailure: (error, nodeId) => log.warn({ err: error, node_id: nodeId }, 'an ephemeral node could not be removed'),

@@ -1,7 +1,6 @@
 import type { Logger } from 'pino'
 import { contract } from '../shared/contract/index.ts'
 import type { Surface } from '../shared/contract/operation.ts'
-import { problem } from '../shared/problems.ts'
 import { storedSubjects } from './adapters/stored-subjects/stored-subjects.ts'
 import { createAudit } from './audit/service.ts'
 import { createAuthz } from './authz/service.ts'
@@ -16,12 +15,9 @@ import { createLastUses } from './http/last-uses.ts'
 import type { ForeignRoutes, Page } from './http/pages.ts'
 import { mounted, type Handlers, type MountedSurface } from './http/request-context.ts'
 import { createIdentities } from './identities/service.ts'
-import { createUsers } from './identities/users.ts'
-import { createInvitations } from './invitations/service.ts'
 import { createJoinTokenResolver } from './join-tokens/join-token-resolver.ts'
 import { createJoinTokens } from './join-tokens/service.ts'
 import type { PasswordHashing } from './local-accounts/password-hash.ts'
-import { createLocalProvider } from './local-provider.ts'
 import { createMeta } from './meta/service.ts'
 import { createNskResolver } from './nodes/nsk-resolver.ts'
 import { createRecoveryAnnouncer } from './nodes/recovery-announcer.ts'
@@ -32,14 +28,13 @@ import { createProjects } from './projects/service.ts'
 import { createAdmission } from './relation-tuples/admission.ts'
 import { createRelationTuples } from './relation-tuples/service.ts'
 import { createResources } from './resources/service.ts'
-import { createSessionOperations } from './sessions/service.ts'
-import { createSessionResolver } from './sessions/session-resolver.ts'
-import { createSessions } from './sessions/sessions.ts'
 import { writeUses as writeSessionUses } from './sessions/store.ts'
+import { createSigningIn } from './signing-in.ts'
 import { createSigningKeys } from './signing-keys/service.ts'
 import { createAdminTokens } from './tokens/admin-service.ts'
 import { createApiTokenResolver } from './tokens/api-token-resolver.ts'
 import { writeUses as writeTokenUses } from './tokens/store.ts'
+import { createGrantedTokens } from './tokens/granted.ts'
 import { createMint } from './tokens/mint.ts'
 import { createTokens } from './tokens/service.ts'
 
@@ -72,8 +67,8 @@ export interface ServicesOptions {
 }
 
 /** Makes the services over the backend. Subscribes their caches to the change feed, which must not run yet. */
-export function createServices(backend: Backend, told: ServicesOptions): Services {
-  const { config, log } = told
+export function createServices(backend: Backend, options: ServicesOptions): Services {
+  const { config, log } = options
   const { env } = config
   const staleMs = config.staleChecks.ttlMs
   const deps = { ...backend, env, subjects: storedSubjects, changeFeed: backend.feed }
@@ -86,11 +81,8 @@ export function createServices(backend: Backend, told: ServicesOptions): Service
     write: (uses) => writeSessionUses(backend.datastore.pool('worker'), uses),
     onFailure: (error) => log.warn({ err: error }, 'the last use of sessions could not be written'),
   })
-  const sessions = createSessions(deps)
-  const localProvider = config.hasBundledProvider
-    ? createLocalProvider({ ...told, backend, sessions, users: createUsers(backend) })
-    : undefined
   const withMint = { ...deps, mint: createMint(deps) }
+  const signingIn = createSigningIn({ ...options, backend, mintGranted: createGrantedTokens(withMint), sessionUses })
   const recoveries = createRecoveryAnnouncer({
     ...backend,
     onFailure: (error) => log.warn({ err: error }, 'nodes that are healthy again could not be announced'),
@@ -102,12 +94,7 @@ export function createServices(backend: Backend, told: ServicesOptions): Service
       relationTuples: createRelationTuples({ ...deps, admission }),
       tokens: createTokens(withMint),
       adminTokens: createAdminTokens(withMint),
-      signIn: { ...NO_SIGN_IN, ...createSessionOperations(deps) },
-      deviceFlow: undefined,
-      serviceToken: undefined,
-      idpBindings: undefined,
-      invitations: createInvitations(deps),
-      localAccounts: localProvider?.handlers,
+      ...signingIn.handlers,
       identities: createIdentities(deps),
       domains: createDomains(deps),
       projects: createProjects(deps),
@@ -124,22 +111,15 @@ export function createServices(backend: Backend, told: ServicesOptions): Service
       createNskResolver(deps),
       createApiTokenResolver({ ...deps, lastUses: tokenUses, staleMs }),
       createJoinTokenResolver(deps),
-      createSessionResolver({ ...deps, lastUses: sessionUses, staleMs }),
+      ...signingIn.resolvers,
     ],
-    csrfTokens: (sessionId) => sessions.csrfToken(sessionId),
-    pages: [],
-    foreignRoutes: localProvider === undefined ? [] : [localProvider.routes],
+    csrfTokens: signingIn.csrfTokens,
+    pages: signingIn.pages,
+    foreignRoutes: signingIn.foreignRoutes,
     drain: () => nodes.drain(),
     flush: async () => void (await Promise.all([tokenUses.flush(), sessionUses.flush(), recoveries.settled()])),
   }
 }
-
-const notProvisioned = (): never => {
-  throw problem('sign_in_not_provisioned')
-}
-
-/** Sessions can be looked at and ended also where none can begin. */
-const NO_SIGN_IN = { PostAuthSignIn: notProvisioned, GetAuthCallback: notProvisioned }
 
 /** The handlers of every surface; one that is missing is a compile error. Undefined: not configured, answered with 501. */
 type AllHandlers = {

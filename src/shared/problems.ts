@@ -109,7 +109,7 @@ export const PROBLEMS = {
   service_identity_already_exists: row(
     409,
     'Subject taken',
-    'A service identity with this subject exists in the Domain.',
+    'A service identity with this subject or SPIFFE ID exists in the Domain.',
   ),
   identities_not_provisioned: row(501, 'Not provisioned', 'This server has no identity store configured.'),
   invalid_token_id: row(400, 'Invalid token id', 'The token id must be a UUID other than zero.'),

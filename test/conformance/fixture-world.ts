@@ -1,4 +1,4 @@
-import { NODE, PROJECT } from '../support/fixture-callers.ts'
+import { ADMIN_SESSION, NODE, PROJECT } from '../support/fixture-callers.ts'
 import { startFixture, type fixtureContract, type FixtureServer } from '../support/fixture-server.ts'
 import type { Running } from './loop.ts'
 import type { ConformanceWorld } from './rules/rule.ts'
@@ -26,6 +26,7 @@ function worldOf(server: FixtureServer): FixtureWorld {
   return {
     url: server.url,
     narrow: 'psk_narrow',
+    session: ADMIN_SESSION,
     audited: (correlationId) => server.audited(correlationId),
     name,
     thing() {
@@ -58,9 +59,12 @@ export const fixtureScenarios: Scenarios<FixtureWorld, Fixture['fixture']> & Sce
     PostForm: () => ({
       input: { body: { grant_type: 'x' } },
       as: 'psk_nobody',
-      also: [{ as: 'service_session=ses_admin' }],
+      also: [{ as: ADMIN_SESSION }],
     }),
     GetOldThing: () => ({ input: {}, ...admin }),
+    PostDoubleSubmit: () => ({ input: {}, as: ADMIN_SESSION }),
+    PostGrant: () => ({ input: { body: { grant_type: 'x' } } }),
+    GetReturn: () => ({ input: { state: 'x' } }),
     PostSteppedUp: () => ({ input: {}, as: 'psk_nobody' }),
     GetOpenapi: () => ({ input: {}, as: 'psk_nobody', also: [{ as: 'nsk_own' }] }),
     GetDocs: () => ({ input: {} }),

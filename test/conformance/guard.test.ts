@@ -62,7 +62,7 @@ const SPOILT: readonly (readonly [string, Operation])[] = [
   ['its problem codes', { ...sound, problems: ['slug_conflict', 'slug_conflict'] }],
   ['a success answer', { ...sound, responses: {} }],
   ['a success answer', { ...sound, responses: { 400: null } }],
-  ['a success answer', { ...sound, responses: { 200: null, 201: null } }],
+  ['a success answer', { ...sound, responses: { 200: null, 302: null } }],
   ['words for a stranger', { ...sound, summary: '' }],
 ]
 

@@ -3,6 +3,7 @@ import type { Surface } from '../../src/shared/contract/operation.ts'
 import { readDocument, type OpenApi } from './document.ts'
 import { accessRules } from './rules/access.ts'
 import { bodyRules } from './rules/bodies.ts'
+import { browserRules } from './rules/browsers.ts'
 import { parameterRules } from './rules/parameters.ts'
 import type { ConformanceWorld, Rule, Subject } from './rules/rule.ts'
 import { successRules } from './rules/success.ts'
@@ -25,7 +26,13 @@ export interface Running<W> {
 }
 
 /** Everything that the loop checks of an operation. */
-export const RULES: readonly Rule[] = [...accessRules, ...parameterRules, ...bodyRules, ...successRules]
+export const RULES: readonly Rule[] = [
+  ...accessRules,
+  ...browserRules,
+  ...parameterRules,
+  ...bodyRules,
+  ...successRules,
+]
 
 /** Declares the tests of every operation of the contract in the surrounding `describe`. */
 export function describeConformance<W extends ConformanceWorld>(conformance: Conformance<W>): void {

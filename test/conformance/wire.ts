@@ -86,6 +86,9 @@ export function signed(wire: WireRequest, credential: string | undefined, correl
   }
 }
 
+/** A browser sends its cookies; a page of ours echoes the anti-forgery token that it finds among them. */
 function fieldOf(credential: string): OutgoingHttpHeaders {
-  return credential.startsWith('service_session=') ? { cookie: credential } : { authorization: `Bearer ${credential}` }
+  if (!credential.startsWith('service_session=')) return { authorization: `Bearer ${credential}` }
+  const token = /; service_csrf=(.*)$/.exec(credential)?.[1]
+  return { cookie: credential, ...(token !== undefined && { 'x-csrf-token': token }) }
 }

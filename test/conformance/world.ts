@@ -1,5 +1,5 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pino from 'pino'
@@ -12,10 +12,14 @@ import { serve } from '../../src/server/serve.ts'
 import { contract } from '../../src/shared/contract/index.ts'
 import type { Operation } from '../../src/shared/contract/operation.ts'
 import { HIGH_RATE_LIMITS } from '../support/high-rate-limits.mjs'
+import type { EngineKind } from '../support/authz-engines.ts'
 import { startPostgresCluster } from '../support/postgres-cluster.ts'
+import { startSpicedb, type SpicedbServer } from '../support/spicedb-server.ts'
+import { startTestIssuer, type TestIssuer } from '../support/test-issuer.ts'
 import type { DatastoreKind } from '../support/datastores.ts'
 import type { Running } from './loop.ts'
 import type { AuditedRow, ConformanceWorld } from './rules/rule.ts'
+import { addUser, createSessionOpener } from './signed-in.ts'
 import { exchange, layOut, signed } from './wire.ts'
 
 type Input = Readonly<Record<string, unknown>>
@@ -45,6 +49,10 @@ export interface World extends ConformanceWorld {
   name(): string
   /** Calls an operation as root; anything but success throws. Resolves with the JSON answer. */
   make(operationId: string, input: Input): Promise<Made>
+  /** An identity provider from another hand, which says what a scenario tells it to. */
+  readonly issuer: TestIssuer
+  /** Signs a new user of the Domain in, who holds no relation; resolves with the cookies of the browser. */
+  signedIn(): Promise<string>
   /** Mints a join token of the Domain for one node. */
   joinToken(): Promise<string>
   /** Registers a node of the Domain. */
@@ -62,14 +70,16 @@ export interface RunningWorld extends Running<World> {
   readonly datastore: Datastore
 }
 
-/** Starts the whole server on a datastore of its own and makes a world in it. */
-export async function startWorld(kind: DatastoreKind): Promise<RunningWorld> {
+/** Starts the whole server on a datastore of its own, and a SpiceDB of its own if asked, and makes a world in it. */
+export async function startWorld(kind: DatastoreKind, engine: EngineKind = 'embedded'): Promise<RunningWorld> {
   const scratch = mkdtempSync(join(tmpdir(), 'ctl-conformance-'))
   const cluster = kind === 'postgres' ? await startPostgresCluster() : undefined
   const argv = ['--listen', '127.0.0.1:0', '--env', 'test', '--log-level', 'silent', '--data-dir', scratch]
   const storage = cluster === undefined ? [] : ['--database-url', cluster.url]
+  const spicedb = engine === 'spicedb' ? await startSpicedb() : undefined
   const handover = createMemoryHandover()
-  const config = parseConfig({ argv: [...argv, ...storage], env: HIGH_RATE_LIMITS })
+  const decides = spicedb === undefined ? [] : spicedbArguments(spicedb, scratch)
+  const config = parseConfig({ argv: [...argv, ...storage, ...decides], env: HIGH_RATE_LIMITS })
   const log = pino({ level: 'silent' })
   const onBroken = (error: Error): never => {
     throw error
@@ -90,7 +100,8 @@ export async function startWorld(kind: DatastoreKind): Promise<RunningWorld> {
   })
   const [backend] = opened
   if (backend === undefined) throw new Error('the server opened nothing')
-  const world = await makeWorld(server.url, handover.token())
+  const issuer = await startTestIssuer()
+  const world = await makeWorld(server.url, { root: handover.token(), backend, issuer })
   const { text } = await exchange(server.url, signed({ method: 'GET', path: '/v1/openapi.json' }, world.root))
   return {
     world,
@@ -98,17 +109,30 @@ export async function startWorld(kind: DatastoreKind): Promise<RunningWorld> {
     datastore: backend.datastore,
     async stop() {
       await server.close()
-      await cluster?.stop()
+      await issuer.stop()
+      await Promise.all([cluster?.stop(), spicedb?.close()])
       rmSync(scratch, { recursive: true, force: true })
     },
   }
+}
+
+function spicedbArguments({ endpoint, token }: SpicedbServer, directory: string): readonly string[] {
+  const tokenFile = join(directory, 'spicedb-token')
+  writeFileSync(tokenFile, token, { mode: 0o600 })
+  return ['--spicedb-endpoint', endpoint, '--spicedb-token-file', tokenFile]
 }
 
 const OPERATIONS = new Map<string, Operation>(
   Object.values(contract).flatMap(({ operations }) => Object.entries<Operation>(operations)),
 )
 
-async function makeWorld(url: string, root: string): Promise<World> {
+interface Ground {
+  readonly root: string
+  readonly backend: Backend
+  readonly issuer: TestIssuer
+}
+
+async function makeWorld(url: string, { root, backend, issuer }: Ground): Promise<World> {
   const name = (): string => `x${randomUUID()}`
 
   async function make(operationId: string, input: Input): Promise<Made> {
@@ -132,6 +156,12 @@ async function makeWorld(url: string, root: string): Promise<World> {
   const nobody = await make('PostAdminTokens', { body: own })
   const narrow = await make('PostAuthTokens', { body: { name: 'narrow', scopes: ['meta:read'] } })
 
+  const openSession = createSessionOpener(backend)
+  const admin = await addUser(backend, domain.id)
+  await make('CreatePlatformGrant', { body: { subject: `user:${admin}`, relation: 'admin' } })
+  await make('CreatePlatformGrant', { body: { subject: `user:${admin}`, relation: 'auditor' } })
+  const adminSession = await openSession({ id: admin, domainId: domain.id })
+
   const joinToken = async (): Promise<string> => (await make('CreateJoinToken', { id: domain.id, body: {} })).token
 
   return {
@@ -142,6 +172,11 @@ async function makeWorld(url: string, root: string): Promise<World> {
     joinToken,
     nobody: nobody.token,
     narrow: narrow.token,
+    session: adminSession,
+    issuer,
+    async signedIn() {
+      return openSession({ id: await addUser(backend, domain.id), domainId: domain.id })
+    },
     domainId: domain.id,
     projectId: project.id,
     identityId: identity.id,

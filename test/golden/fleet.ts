@@ -13,6 +13,9 @@ export const ID = {
   build: '019c1a10-0000-7000-8000-0000000e0002',
   laptop: '019c1a10-0000-7000-8000-0000000f0001',
   ci: '019c1a10-0000-7000-8000-0000000f0002',
+  invitation: '019c1a10-0000-7000-8000-0000000c0001',
+  firefox: '019c1a10-0000-7000-8000-0000000b0001',
+  phone: '019c1a10-0000-7000-8000-0000000b0002',
 } as const
 
 export const TOKEN = `psk_local_${ID.laptop.replaceAll('-', '')}_${'a'.repeat(49)}`
@@ -58,6 +61,16 @@ const detail = (of: (typeof NODES)[number] | undefined) => ({
     { kid: 'p3Rt9aBc', created_at: '2026-02-01T11:00:00.000Z', retires_at: null },
   ],
   updated_at: '2026-01-31T12:00:00.000Z',
+})
+
+const trustBundle = (failedSince: string | null) => ({
+  trust_domain: 'example.org',
+  bundle_url: 'https://spire.example.org/bundle',
+  key_ids: ['k2026', 'k2027'],
+  allow_private_network: false,
+  refreshed_at: '2026-02-01T11:57:00.000Z',
+  refresh_failed_since: failedSince,
+  updated_at: '2026-01-30T12:00:00.000Z',
 })
 
 const DOMAIN = {
@@ -121,6 +134,33 @@ const signingKey = (state: 'current' | 'next', letter: string) => ({
   signs_from: state === 'current' ? '2026-01-30T12:00:00.000Z' : '2026-02-01T12:10:00.000Z',
   not_before: state === 'current' ? '2026-01-30T12:00:00.000Z' : '2026-02-01T12:00:00.000Z',
   not_after: state === 'current' ? '2026-02-09T12:10:00.000Z' : null,
+})
+
+const invitation = (email: string, more: Readonly<Record<string, unknown>>) => ({
+  id: ID.invitation,
+  domain_id: ID.domain,
+  email,
+  created_by: WHOAMI.subject,
+  created_at: '2026-01-30T12:00:00.000Z',
+  expires_at: '2026-02-06T12:00:00.000Z',
+  accepted_at: null,
+  accepted_by: null,
+  ...more,
+})
+
+const browserSession = (id: string, more: Readonly<Record<string, unknown>>) => ({
+  id,
+  current: false,
+  created_at: '2026-01-31T12:00:00.000Z',
+  last_seen_at: '2026-02-01T11:00:00.000Z',
+  expires_at: '2026-02-07T12:00:00.000Z',
+  idle_expires_at: '2026-02-01T23:00:00.000Z',
+  auth_time: '2026-01-31T12:00:00.000Z',
+  acr: null,
+  amr: ['pwd'],
+  source_address: '203.0.113.7',
+  user_agent: 'Mozilla/5.0 (Android 15; Mobile; rv:140.0) Gecko/140.0 Firefox/140.0',
+  ...more,
 })
 
 const page = (items: readonly unknown[]) => ({ body: { items, next_cursor: null } })
@@ -205,6 +245,16 @@ const ONE_TIME = 'bcdfg-hjkmn-pqrst-vwxz2'
 /** A small installation: one Domain, one Project, three nodes, two tokens. */
 export const FLEET: StubRoutes = {
   'GET /v1/auth/whoami': { body: WHOAMI },
+  'GET /v1/auth/sessions': {
+    body: [
+      browserSession(ID.firefox, {
+        user_agent: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
+      }),
+      browserSession(ID.phone, { acr: 'mfa', amr: ['pwd', 'otp'], last_seen_at: '2026-02-01T09:00:00.000Z' }),
+    ],
+  },
+  [`DELETE /v1/auth/sessions/${ID.firefox}`]: { status: 204 },
+  [`DELETE /v1/auth/sessions/${ID.phone}`]: refused(404, 'session_not_found', 'No such session of yours is live.'),
   'GET /readyz': { body: { status: 'ready', probes: {} } },
   [`GET /v1/nodes/${ID.web}/reachability`]: {
     body: { state: 'healthy', last_heartbeat_at: '2026-02-01T11:59:30.000Z', changed_at: '2026-01-31T12:00:00.000Z' },
@@ -256,6 +306,22 @@ export const FLEET: StubRoutes = {
       token: `jtk_local_${ID.ci.replaceAll('-', '')}_${'b'.repeat(49)}`,
     },
   }),
+  [`GET /v1/domains/${ID.domain}/invitations`]: page([
+    invitation('carla@acme.example', {}),
+    invitation('ben@acme.example', {
+      id: '019c1a10-0000-7000-8000-0000000c0002',
+      accepted_at: '2026-01-31T12:00:00.000Z',
+      accepted_by: WHOAMI.subject,
+    }),
+  ]),
+  [`POST /v1/domains/${ID.domain}/invitations`]: ({ body }) => {
+    const { email } = body as { email: string }
+    if (email === 'carla@acme.example') {
+      return refused(409, 'invitation_already_exists', 'An open invitation for this address exists in the Domain.')
+    }
+    return { status: 201, body: invitation(email, {}) }
+  },
+  [`DELETE /v1/domains/${ID.domain}/invitations/${ID.invitation}`]: { status: 204 },
   'GET /v1/nodes': named(NODES),
   [`GET /v1/nodes/${ID.web}`]: { body: detail(NODES[0]) },
   [`GET /v1/nodes/${ID.db}`]: { body: detail(NODES[1]) },
@@ -308,6 +374,23 @@ export const FLEET: StubRoutes = {
       created_at: '2026-01-30T12:00:00.000Z',
     },
   ]),
+  [`GET /v1/domains/${ID.domain}/trust-bundles`]: { body: { bundles: [trustBundle(null)] } },
+  [`PUT /v1/domains/${ID.domain}/trust-bundles`]: ({ body }) => {
+    const { bundles } = body as { bundles: unknown[] }
+    return { body: { bundles: bundles.length === 0 ? [] : [trustBundle('2026-02-01T11:58:00.000Z')] } }
+  },
+  [`POST /v1/domains/${ID.domain}/service-identities`]: {
+    status: 201,
+    body: {
+      id: ID.build,
+      kind: 'service-identity',
+      domain_id: ID.domain,
+      display_name: 'Build',
+      external_subject_pseudonym: '0'.repeat(64),
+      last_sign_in_at: null,
+      created_at: '2026-02-01T12:00:00.000Z',
+    },
+  },
   'GET /v1/admin/tokens': ({ query }) =>
     query.get('identity_ref') === `service:${ID.build}`
       ? { body: [token(ID.ci, 'deploy')] }

@@ -5,7 +5,9 @@ import { createCliHome, type CliOptions } from '../support/cli-run.ts'
 import { refused, startStub, type StubServer } from '../support/stub-server.ts'
 import { expectGolden, transcriptOf, words, type Step } from '../support/transcript.ts'
 import { AUTHZ } from './authz-fleet.ts'
+import { deviceFlow, isOpen } from './device-fleet.ts'
 import { FLEET, ID, KEY_SET, TOKEN } from './fleet.ts'
+import { IDP } from './idp-fleet.ts'
 
 /** A line with the exit code that it must have, said here so that refreshing the files cannot hide a regression. */
 interface Scripted extends CliOptions {
@@ -24,6 +26,13 @@ const TEAM = `- subject: group:ops
 - { subject: service:build, relation: deployer, resource: project:web, caveat_context: { caveat_name: within_hours } }
 `
 
+const BUNDLES = `bundles:
+  - trust_domain: example.org
+    bundle_url: https://spire.example.org/bundle
+`
+
+const PUBLIC_JWK = { kty: 'OKP', crv: 'Ed25519', x: 'A'.repeat(43), kid: 'k1' }
+
 /** 22 rows that are wrong, after one that is not. */
 const WRONG = [
   'project:web#viewer@service:build',
@@ -40,8 +49,50 @@ const SCRIPTS: Readonly<Record<string, readonly Scripted[]>> = {
     { line: 'ctl whoami', exit: 0 },
     { line: 'ctl contexts list', exit: 0 },
     { line: 'ctl config view --show-origin -o jsonl', exit: 0 },
+    { line: 'ctl sessions list', exit: 0 },
+    { line: 'ctl sessions list -o wide', exit: 0 },
+    { line: 'ctl sessions revoke 0b0001', exit: 2, only: 'pipe' },
+    { line: 'ctl sessions revoke 0b0001 --yes', exit: 0 },
+    { line: 'ctl sessions revoke 0b0002 --yes', exit: 3 },
+    { line: 'ctl logout --global', exit: 0 },
     { line: 'ctl logout', exit: 0 },
-    { line: 'ctl logout', exit: 0 },
+  ],
+  'signing-in-by-device': [
+    { line: 'ctl login --scope nodes:read --idp corp --domain default', exit: 0 },
+    { line: 'ctl contexts list -o wide', exit: 0 },
+    { line: 'ctl login --name refused', exit: 4 },
+    { line: 'ctl login --name late', exit: 4 },
+    { line: 'ctl login --name late -o json', exit: 4 },
+    { line: 'ctl login', exit: 130, interrupted: AbortSignal.abort() },
+    { line: 'ctl login --idp nobody', exit: 3 },
+    { line: 'ctl login --help', exit: 0 },
+  ],
+  workloads: [
+    { line: 'ctl trust-bundles list', exit: 0 },
+    { line: 'ctl trust-bundles list -o json', exit: 0 },
+    { line: 'ctl trust-bundles set -f -', exit: 0, stdin: BUNDLES },
+    { line: 'ctl trust-bundles set -f - -o json', exit: 0, stdin: BUNDLES },
+    { line: 'ctl trust-bundles set -f -', exit: 2, stdin: 'none' },
+    { line: 'ctl trust-bundles set -f -', exit: 0, stdin: '{"bundles": []}' },
+    { line: 'ctl trust-bundles set --help', exit: 0 },
+    {
+      line: 'ctl service-identities create build --display-name Build --jwks-file keys.json',
+      exit: 0,
+      files: { 'keys.json': JSON.stringify({ keys: [PUBLIC_JWK] }) },
+    },
+    {
+      line: 'ctl service-identities create build --display-name Build --jwks-file key.json --curl',
+      exit: 0,
+      files: { 'key.json': JSON.stringify(PUBLIC_JWK) },
+    },
+    {
+      line: 'ctl service-identities create build --display-name Build --jwks-file private.json',
+      exit: 2,
+      files: { 'private.json': JSON.stringify({ ...PUBLIC_JWK, d: 'AA' }) },
+    },
+    { line: 'ctl service-identities create build --display-name Build --jwks-file none.json', exit: 2 },
+    { line: 'ctl service-identities create build --display-name Build --jwks-file -', exit: 2, stdin: 'ssh-rsa AAAA' },
+    { line: "ctl service-identities create build --display-name B --jwks-file - --jwks '{}'", exit: 2, stdin: '{}' },
   ],
   reading: [
     { line: 'ctl nodes list', exit: 0 },
@@ -61,6 +112,7 @@ const SCRIPTS: Readonly<Record<string, readonly Scripted[]>> = {
     { line: `ctl domains usage default ${ID.lab}`, exit: 0 },
     { line: 'ctl resources list', exit: 0 },
     { line: 'ctl resources list -o json', exit: 0 },
+    { line: 'ctl invitations list', exit: 0 },
     { line: 'ctl audit list --since 1h', exit: 0 },
     { line: 'ctl signing-keys list', exit: 0 },
     { line: 'ctl signing-keys list -o jsonl --sort -state', exit: 0 },
@@ -146,6 +198,9 @@ const SCRIPTS: Readonly<Record<string, readonly Scripted[]>> = {
     { line: 'ctl projects create api --display-name Api', exit: 0 },
     { line: 'ctl projects create api --display-name Api -o json', exit: 0 },
     { line: 'ctl join-tokens create --max-uses 3 --ttl 1h', exit: 0 },
+    { line: 'ctl invitations create dora@acme.example --ttl 1d', exit: 0 },
+    { line: 'ctl invitations create carla@acme.example', exit: 6 },
+    { line: 'ctl invitations revoke carla@acme.example --yes', exit: 0 },
     { line: 'ctl nodes deregister web-1', exit: 2, only: 'pipe' },
     { line: 'ctl nodes deregister web-1', exit: 0, only: 'tty', answers: [true] },
     { line: 'ctl nodes deregister web-1', exit: 130, only: 'tty', answers: [false] },
@@ -178,6 +233,52 @@ const SCRIPTS: Readonly<Record<string, readonly Scripted[]>> = {
     { line: 'ctl admin users delete ana --yes', exit: 6 },
     { line: 'ctl admin users delete ben --yes', exit: 0 },
     { line: 'ctl admin users add --help', exit: 0 },
+  ],
+  binding: [
+    { line: 'ctl idp list', exit: 0 },
+    { line: 'ctl idp list --scope platform', exit: 0 },
+    { line: 'ctl idp create corp --label Corp --issuer https://corp.example.com --client-id ctl', exit: 0 },
+    {
+      line: 'ctl idp create corp --label Corp --issuer https://corp.example.com --client-id ctl --client-secret-file secret -o json',
+      exit: 0,
+      files: { secret: 'hunter2\n' },
+    },
+    {
+      line: 'ctl idp create corp --label Corp --issuer https://corp.example.com --client-id ctl --client-secret-file - -o jsonl',
+      exit: 0,
+      stdin: 'hunter2\n',
+    },
+    {
+      line: 'ctl idp create corp --label Corp --issuer https://corp.example.com --client-id ctl --client-secret-file secret --curl',
+      exit: 0,
+    },
+    {
+      line: 'ctl idp create corp --label Corp --issuer https://corp.example.com --client-id ctl --client-secret hunter2',
+      exit: 2,
+    },
+    {
+      line: 'ctl idp create corp --label Corp --issuer https://corp.example.com --client-id ctl --client-secret-file missing',
+      exit: 2,
+    },
+    {
+      line: 'ctl idp create corp --label Corp --issuer https://corp.example.com --client-id ctl --client-secret-file -',
+      exit: 2,
+      stdin: '\n',
+    },
+    { line: 'ctl idp create google --label G --issuer https://g.example.com --client-id ctl', exit: 6 },
+    { line: 'ctl idp update sso --label Corp --active', exit: 0 },
+    { line: 'ctl idp update sso --client-secret-file none -o json', exit: 0 },
+    { line: 'ctl idp update okta --no-active', exit: 3 },
+    { line: 'ctl idp update okta --no-active --scope platform', exit: 0 },
+    { line: 'ctl idp update 1d0002', exit: 2 },
+    { line: 'ctl idp test google', exit: 0 },
+    { line: 'ctl idp test sso', exit: 10 },
+    { line: 'ctl idp test google sso -o jsonl', exit: 10 },
+    { line: 'ctl idp delete sso', exit: 2, only: 'pipe' },
+    { line: 'ctl idp delete sso', exit: 0, only: 'tty', answers: [true] },
+    { line: 'ctl idp delete sso --yes', exit: 0 },
+    { line: 'ctl idp test --help', exit: 0 },
+    { line: 'ctl idp update --help', exit: 0, only: 'pipe' },
   ],
   refusing: [
     { line: 'ctl nodez list', exit: 2 },
@@ -216,8 +317,8 @@ const SCRIPTS: Readonly<Record<string, readonly Scripted[]>> = {
 describe.each(['tty', 'pipe'] as const)('The command line on a %s', (where) => {
   let stub: StubServer
   beforeAll(async () => {
-    stub = await startStub({ ...FLEET, ...AUTHZ }, ({ path, headers }) =>
-      path.startsWith('/v1/') && headers.authorization !== `Bearer ${TOKEN}`
+    stub = await startStub({ ...FLEET, ...AUTHZ, ...IDP, ...deviceFlow() }, ({ path, headers }) =>
+      path.startsWith('/v1/') && !isOpen(path) && headers.authorization !== `Bearer ${TOKEN}`
         ? refused(401, 'unauthenticated', 'The request carries no credential that resolves.')
         : undefined,
     )
@@ -225,7 +326,7 @@ describe.each(['tty', 'pipe'] as const)('The command line on a %s', (where) => {
   afterAll(() => stub.close())
 
   it.each(Object.entries(SCRIPTS))('speaks as written down: %s', async (name, script) => {
-    const home = createCliHome({ CTL_URL: stub.url, ...(name !== 'signing-in' && { CTL_TOKEN: TOKEN }) })
+    const home = createCliHome({ CTL_URL: stub.url, ...(!name.startsWith('signing-in') && { CTL_TOKEN: TOKEN }) })
     const steps: Step[] = []
     for (const { line, exit, only, files = {}, ...options } of script) {
       if (only !== undefined && only !== where) continue
@@ -236,7 +337,12 @@ describe.each(['tty', 'pipe'] as const)('The command line on a %s', (where) => {
     }
     expectGolden(
       `${name}.${where}`,
-      transcriptOf(steps, { [stub.url]: 'http://127.0.0.1:7443', [home.home]: '~', [TOKEN]: 'psk_local_…' }),
+      transcriptOf(steps, {
+        [stub.url]: 'http://127.0.0.1:7443',
+
+        [home.home]: '~',
+        [TOKEN]: 'psk_local_…',
+      }),
     )
     home.remove()
   })

@@ -158,7 +158,7 @@ describe.each(STORES)('Explanations and previews on the $name store', (store) =>
     it('refuse memberships that the identity provider manages, as the writes are refused', async () => {
       const body = { slug: 'mirrored', display_name: 'Mirrored', provider_group: 'somewhere' }
       const { body: group } = await tenancy.call(admin, `POST /v1/domains/${domainId}/groups`, body)
-      const edit = { kind: 'membership', group: `group:${group['id']}`, subject: somebody }
+      const edit = { kind: 'membership', group: `group:${String(group['id'])}`, subject: somebody }
       for (const op of ['create', 'delete'])
         expect(codeOf(await impact(admin, [{ ...edit, op }]))).toEqual([409, 'group_managed_by_provider'])
     })

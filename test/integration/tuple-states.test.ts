@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ENGINE_KINDS, isEngineMissing, useSpicedb } from '../support/authz-engines.ts'
 import { authzSurface } from '../support/authz-surface.ts'
 import type { Answer } from '../support/control-plane.ts'
 import { depth } from '../support/depth.ts'
@@ -70,13 +71,16 @@ function predict(
   }
 }
 
-describe.each(STORES)('The states of a tuple, on the $name store', (store) => {
-  describe.skipIf(store.missing)('served over HTTP', () => {
+const PLACES = ENGINE_KINDS.flatMap((engine) => STORES.map((store) => ({ engine, store, name: store.name })))
+
+describe.each(PLACES)('The states of a tuple, with the $engine engine on the $name store', ({ engine, store }) => {
+  describe.skipIf(store.missing || isEngineMissing(engine))('served over HTTP', () => {
+    const spicedb = useSpicedb(engine)
     let tenancy: Tenancy
     let domainId: string
     let people: readonly string[]
     beforeAll(async () => {
-      tenancy = await startTenancy(store, authzSurface())
+      tenancy = await startTenancy(store, authzSurface(), spicedb())
       domainId = await tenancy.domain()
       people = await Promise.all(Array.from({ length: WHO_MAX + 1 }, () => tenancy.principal(domainId)))
     })
@@ -140,6 +144,20 @@ describe.each(STORES)('The states of a tuple, on the $name store', (store) => {
         }
       }
     }
+
+    it('are audited in the chain of their Domain, whoever changes them', async () => {
+      const projectId = await tenancy.project(domainId)
+      const made = await call(
+        `POST ${TUPLES}?project_id=${projectId}`,
+        bodyOf(projectId, { who: 0, role: 0, isCaveated: false }),
+      )
+      const gone = await call(`DELETE ${TUPLES}/${String(made.body['id'])}`)
+      const missing = await call(`DELETE ${TUPLES}/${String(made.body['id'])}`)
+      expect([made.status, gone.status, missing.status]).toEqual([201, 204, 404])
+      expect(await tenancy.audit(made)).toMatchObject({ object: `project:${projectId}`, domainId, outcome: 'granted' })
+      expect(await tenancy.audit(gone)).toMatchObject({ domainId, outcome: 'granted' })
+      expect(domainId).not.toBe(tenancy.home)
+    })
 
     it('are those of the model, whatever the order of the steps', async () => {
       await fc.assert(

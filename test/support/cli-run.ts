@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Io, Prompter } from '../../src/cli/io.ts'
 import { main } from '../../src/cli/main.ts'
+import type { TokenVault } from '../../src/cli/token-vault.ts'
 import { contract } from '../../src/shared/contract/index.ts'
 import { manifestOf } from '../../src/shared/contract/manifest.ts'
 
@@ -21,6 +22,10 @@ export interface CliOptions {
   readonly interrupted?: AbortSignal
   /** NOW when absent; a run against a real server needs the real one. */
   readonly nowMs?: () => number
+  /** The keyring of the machine; none when absent. */
+  readonly vault?: () => Promise<TokenVault | undefined>
+  /** Takes the addresses that a browser would be opened at; there is none when absent. */
+  readonly browse?: (url: string) => Promise<boolean>
 }
 
 /** One thing written, by stream, in the order of writing. */
@@ -87,6 +92,8 @@ function fakeIo({ home, written, questions, options, env }: Faking): Io {
     nowMs: options.nowMs ?? (() => NOW),
     sleep: async () => undefined,
     interrupted,
+    ...(options.vault && { vault: options.vault }),
+    ...(options.browse && { browse: options.browse }),
     prompter: async () =>
       scripted(options.answers ?? [], questions, (text) => written.push({ stream: 'stderr', text })),
   }

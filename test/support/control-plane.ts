@@ -1,4 +1,4 @@
-import pino from 'pino'
+import pino, { type Logger } from 'pino'
 import {
   createEmbeddedAuthorizer,
   type EmbeddedAuthorizer,
@@ -9,10 +9,13 @@ import { createKeyring, createSecretStore } from '../../src/server/adapters/keyr
 import { createChangeFeed } from '../../src/server/adapters/postgres/change-feed.ts'
 import { migrate } from '../../src/server/adapters/postgres/migrate.ts'
 import { createUnitOfWork } from '../../src/server/adapters/postgres/unit-of-work.ts'
+import { createSpicedbEngine, type SpicedbEngine } from '../../src/server/adapters/spicedb/engine.ts'
 import { openSigner } from '../../src/server/adapters/sealed-signer/open-signer.ts'
 import { createUuidV7 } from '../../src/server/adapters/system/uuid-v7.ts'
 import { createApp } from '../../src/server/http/app.ts'
 import type { AuditQueue } from '../../src/server/http/audit-queue.ts'
+import type { CsrfTokens } from '../../src/server/http/csrf.ts'
+import type { Page } from '../../src/server/http/pages.ts'
 import type { MountedSurface } from '../../src/server/http/request-context.ts'
 import type { Authorizer } from '../../src/server/ports/authorizer.ts'
 import type { ChangeFeed } from '../../src/server/ports/change-feed.ts'
@@ -22,7 +25,12 @@ import type { Datastore, Db } from '../../src/server/ports/datastore.ts'
 import type { Keyring, SecretStore } from '../../src/server/ports/keyring.ts'
 import type { Signer } from '../../src/server/ports/signer.ts'
 import type { AuditEntry, Change, UnitOfWork } from '../../src/server/ports/unit-of-work.ts'
+import { clientOf } from './authz-engines.ts'
 import { knownCallers, type KnownCallers } from './known-callers.ts'
+import type { SpicedbServer } from './spicedb-server.ts'
+
+/** What every authorization engine answers. */
+type TestedEngine = Omit<EmbeddedAuthorizer, 'stats' | 'keep'>
 
 /** What the surfaces under test are made of. */
 export interface ControlPlaneParts {
@@ -30,7 +38,7 @@ export interface ControlPlaneParts {
   readonly ids: IdSource
   readonly clock: Clock
   readonly feed: ChangeFeed
-  readonly authorizer: EmbeddedAuthorizer
+  readonly authorizer: TestedEngine
   readonly unitOfWork: UnitOfWork
   readonly keyring: Keyring
   readonly secrets: SecretStore
@@ -43,6 +51,13 @@ export interface UnderTest {
   readonly resolvers?: readonly CredentialResolver[]
   /** Stands before the engine at the edge. */
   readonly authorizer?: Authorizer
+  /** Hears what the edge logs; nobody by default. */
+  readonly log?: Logger
+  /** Anti-forgery tokens of the sessions among those credentials. */
+  readonly csrfTokens?: CsrfTokens
+  readonly pages?: readonly Page[]
+  /** Where the edge listens on loopback, and then an origin that changes may come from. Any free port when absent. */
+  readonly port?: number
 }
 
 /** An answer as it came over the socket. */
@@ -55,6 +70,8 @@ export interface Answer {
 
 /** The real edge, authorizer, unit of work and datastore around some surfaces, on loopback, at a frozen time. */
 export interface ControlPlane extends ControlPlaneParts {
+  /** Where it listens, for requests that `call` cannot make. */
+  readonly url: string
   readonly db: Db
   readonly callers: KnownCallers
   /** The time; set it to move it. */
@@ -68,23 +85,29 @@ export interface ControlPlane extends ControlPlaneParts {
   stop(): Promise<void>
 }
 
+const SILENT = { info: () => undefined, warn: () => undefined }
+
 export const START_MS = Date.parse('2026-03-01T08:00:00.000Z')
 
+/** Decides with the embedded engine, or with a real SpiceDB where one is given. */
 export async function startControlPlane(
   datastore: Datastore,
   make: (parts: ControlPlaneParts) => UnderTest,
+  server?: SpicedbServer,
 ): Promise<ControlPlane> {
   const clock = { nowMs: START_MS, now: () => clock.nowMs }
   const ids = createUuidV7(clock)
   await migrate(datastore)
   const feed = createChangeFeed({ datastore, warn: refuse })
-  const authorizer = createEmbeddedAuthorizer({ datastore, changeFeed: feed })
+  const spicedb = server && createSpicedbEngine({ spicedb: clientOf(server), datastore, feed, log: SILENT })
+  const authorizer = spicedb ? engineOf(spicedb) : createEmbeddedAuthorizer({ datastore, changeFeed: feed })
   const unitOfWork = createUnitOfWork({
     datastore,
     feed,
     clock,
     ids,
     validateTuple: authorizer.validateTuple,
+    mirror: spicedb?.mirror,
     onAuditFailure: (error) => refuse('an audit row was refused', error),
     onLateFeed: (error) => refuse('the change feed is late', error),
   })
@@ -93,7 +116,9 @@ export async function startControlPlane(
   const secrets = createSecretStore(ring)
   const signer = await openSigner({ datastore, secrets, clock })
   const parts = { datastore, ids, clock, feed, authorizer, unitOfWork, keyring, secrets, signer }
-  const { surfaces, resolvers = [], authorizer: asked = authorizer } = make(parts)
+  const made = make(parts)
+  const { surfaces, resolvers = [], authorizer: asked = authorizer, log = pino({ level: 'silent' }) } = made
+  const { csrfTokens, pages, port: chosen = 0 } = made
   const callers = knownCallers()
   const audited: AuditEntry[] = []
   const app = createApp({
@@ -105,14 +130,18 @@ export async function startControlPlane(
     keyring,
     clock,
     ids,
-    log: pino({ level: 'silent' }),
+    log,
+    csrfTokens,
+    pages,
     trustedProxies: [],
-    allowedOrigins: [],
+    allowedOrigins: chosen === 0 ? [] : [`http://127.0.0.1:${chosen}`],
   })
   await feed.start()
-  const port = await app.listen({ host: '127.0.0.1', port: 0 })
+  await spicedb?.prepare()
+  const port = await app.listen({ host: '127.0.0.1', port: chosen })
   return {
     ...parts,
+    url: `http://127.0.0.1:${port}`,
     db: datastore.pool('interactive'),
     callers,
     clock,
@@ -122,9 +151,14 @@ export async function startControlPlane(
     async stop() {
       await app.drain(1_000)
       feed.stop()
+      await spicedb?.close()
       await datastore.close()
     },
   }
+}
+
+function engineOf({ authorizer, lookups, insight, reconciler, rules }: SpicedbEngine): TestedEngine {
+  return { ...authorizer, ...rules, lookups, insight, reconciler }
 }
 
 function runChange<T>(unitOfWork: UnitOfWork, work: (change: Change) => Promise<T>): Promise<T> {

@@ -5,7 +5,7 @@ import { createApp, type App, type AppDeps } from '../../src/server/http/app.ts'
 import { mounted } from '../../src/server/http/request-context.ts'
 import type { Authorizer } from '../../src/server/ports/authorizer.ts'
 import type { AuditEntry } from '../../src/server/ports/unit-of-work.ts'
-import { fixtureResolvers, HOME } from './fixture-callers.ts'
+import { csrfOf, fixtureResolvers, HOME } from './fixture-callers.ts'
 import { fixture, unwired } from './fixture-contract.ts'
 import { createFixture, type FixtureThings } from './fixture-handlers.ts'
 
@@ -54,6 +54,7 @@ export async function startEdge(options: Partial<AppDeps> = {}): Promise<Edge> {
     clock,
     ids,
     log: pino({ level: 'silent' }),
+    csrfTokens: csrfOf,
     trustedProxies: [],
     allowedOrigins: [],
     ...options,

@@ -45,6 +45,12 @@ const TOKENS: Readonly<Record<string, Caller | Refusal>> = {
   nsk_revoked: { refused: true, code: 'nsk_revoked', log: 'the key was revoked' },
 }
 
+/** What a browser of the administrator sends, and pages of ours echo. */
+export const ADMIN_SESSION = `service_session=ses_admin; service_csrf=csrf-of-session-of-${ADMIN}`
+
+/** The anti-forgery token of a session. */
+export const csrfOf = (sessionId: string): string => `csrf-of-${sessionId}`
+
 const KINDS = { psk: 'api-token', ses: 'session', nsk: 'nsk' } as const
 
 /** Resolvers of fixed credentials. Those that end in `_slow` resolve later, `psk_down` not at all. */

@@ -97,6 +97,22 @@ export function createFixture({ clock, ids }: { readonly clock: Clock; readonly 
       PostForm: (_ctx, { body }) => body,
       GetOldThing: () => ({ place: { shelf: 1 } }),
       PostSteppedUp: () => undefined,
+      PostDoubleSubmit: () => undefined,
+      PostGrant(_ctx, { body: { grant_type } }) {
+        if (grant_type === 'pending') throw problem('authorization_pending')
+        if (grant_type === 'away') throw problem('idp_unavailable')
+        if (grant_type === 'broken') throw new Error('a fixture: broken')
+        if (grant_type !== 'x') throw problem('unsupported_grant_type')
+        return { token_type: 'Bearer' }
+      },
+      GetReturn(ctx, { state }) {
+        if (state === 'unknown') throw problem('invalid_sign_in')
+        ctx.cookie({ name: 'been', value: '1', path: '/v1/', sameSite: 'Lax', isHttpOnly: true })
+        ctx.cookie({ name: 'gone', value: '', path: '/v1/', sameSite: 'Strict', isHttpOnly: false, maxAgeSeconds: 0 })
+        ctx.status(ctx.browser.prefersHtml ? 303 : 200)
+        const { isSecure, userAgent } = ctx.browser
+        return { is_secure: isSecure, user_agent: userAgent, seen: ctx.browser.cookie('seen') ?? '' }
+      },
     }
   }
 

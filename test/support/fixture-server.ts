@@ -17,7 +17,7 @@ import type { AuditSink } from '../../src/server/ports/audit-sink.ts'
 import type { Datastore } from '../../src/server/ports/datastore.ts'
 import type { Tuple } from '../../src/server/ports/unit-of-work.ts'
 import { meta } from '../../src/shared/contract/meta.ts'
-import { ELSEWHERE, fixtureResolvers, HOME, OTHER_PROJECT, PROJECT, SUBJECTS } from './fixture-callers.ts'
+import { csrfOf, ELSEWHERE, fixtureResolvers, HOME, OTHER_PROJECT, PROJECT, SUBJECTS } from './fixture-callers.ts'
 import { fixture, unwired } from './fixture-contract.ts'
 import { createFixture, type FixtureThings } from './fixture-handlers.ts'
 
@@ -85,6 +85,7 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
     authorizer,
     unitOfWork,
     clock,
+    csrfTokens: csrfOf,
     trustedProxies: [],
     allowedOrigins: ['https://console.example'],
     observe: (operation, status) => observed.push([operation, status]),

@@ -20,6 +20,7 @@ import {
   type ControlPlaneParts,
   type UnderTest,
 } from './control-plane.ts'
+import type { SpicedbServer } from './spicedb-server.ts'
 import type { TestStore } from './stores.ts'
 
 /** A control plane with the tenancy surfaces, a platform administrator and words to arrange and to look with. */
@@ -81,11 +82,13 @@ interface AuditView {
 export async function startTenancy(
   store: TestStore,
   more: (parts: ControlPlaneParts) => UnderTest = () => ({ surfaces: [] }),
+  server?: SpicedbServer,
 ): Promise<Tenancy> {
-  const plane = await startControlPlane(await store.open(), (parts) => {
+  const make = (parts: ControlPlaneParts): UnderTest => {
     const { surfaces, ...others } = more(parts)
     return { surfaces: [...tenancySurfaces(parts), ...surfaces], ...others }
-  })
+  }
+  const plane = await startControlPlane(await store.open(), make, server)
   const home = plane.ids.next()
   const own = newDomain(home, { slug: 'home', display_name: 'Home' }, new Date(START_MS))
   await plane.change((change) => addDomain(change, own))

@@ -2,52 +2,94 @@ import { readFile } from 'node:fs/promises'
 import { ProblemAnswer } from '../../client/failures.ts'
 import { CliError, usageError } from '../cli-error.ts'
 import { defineCommand } from '../command.ts'
-import { sameServer, type StoredContext } from '../contexts.ts'
+import { sameServer, type StoredContext, type TokenStore } from '../contexts.ts'
 import { EXIT } from '../exit-code.ts'
+import type { DeviceLogin } from '../login/device-login.ts'
 import type { Row } from '../output/members.ts'
 import type { Session } from '../session.ts'
+import type { Settings } from '../settings.ts'
 import { harmless } from '../style.ts'
 
 export const login = defineCommand({
   description:
-    'Checks the token with the server before anything is kept. The token goes into a file that only you can read; the context remembers the server and is used from then on.',
+    `Shows an address and a code, and waits until you have approved the code in a browser, on any machine. With a token at hand,
+--with-token or --token-file keeps that instead, after the server has taken it. The token goes into the keyring of the operating system
+where that works, else into a file that only you can read; the context remembers which, and the server, and is used from then on.`.replaceAll(
+      '\n',
+      ' ',
+    ),
   flags: {
-    'with-token': { kind: 'switch', describe: 'Read the token from stdin' },
+    'with-token': { kind: 'switch', describe: 'Read a token from stdin instead of signing in with a browser' },
+    'no-browser': { kind: 'switch', describe: 'Only show the address, open nothing' },
+    domain: {
+      kind: 'text',
+      value: 'DOMAIN',
+      noun: 'domains',
+      describe: 'Domain to sign in to; the only one by default',
+    },
+    idp: { kind: 'text', value: 'ALIAS', describe: 'Identity provider to sign in with; the primary one by default' },
+    scope: {
+      kind: 'list',
+      value: 'A,B',
+      describe: 'What the token may do, e.g. nodes:read; everything you may by default',
+    },
     name: { kind: 'text', value: 'NAME', describe: 'Name of the context; made from the address when absent' },
   },
   uses: ['connection', 'output'],
   examples: [
+    'ctl login --url https://mesh.example.com',
+    'ctl login --no-browser --scope nodes:read,audit:read',
     'ctl login --with-token < bootstrap-token',
-    'ctl login --url https://mesh.example.com --token-file ~/token',
     'vault read -field=token secret/ctl | ctl login --with-token --name prod',
   ],
   async run(session, { flags }) {
     const settings = await session.settings()
     const url = settings.url.value
-    const token = await readToken(session, flags['with-token'] === true)
+    const where = await session.contexts.bestStore()
+    const isGiven = flags['with-token'] === true || session.shared['token-file'] !== undefined
+    const token = isGiven
+      ? await readToken(session)
+      : await signIn(session, {
+          url,
+          domain: domainSaid(settings),
+          idp: flags.idp,
+          scopes: flags.scope ?? [],
+          mayOpenBrowser: flags['no-browser'] !== true,
+        })
     const me = await verified(session, { url, token })
     const name = flags.name ?? (await contextName(session, url))
-    await keep(session, { name, url, token })
-    warnOfPlainHttp(session, url)
-    session.note(
-      `Signed in to ${url} as ${harmless(String(me['display_name']))} (context ${name}, token in ${session.contexts.credentialsPath}).`,
-    )
-    const { caFile } = settings
-    if (caFile.value !== undefined) session.note(`The context remembers ${caFile.value}.`)
+    await keep(session, { name, url, token, where, isOwn: !isGiven })
+    const who = me === undefined ? '' : ` as ${harmless(String(me['display_name']))}`
+    const place = where === 'keyring' ? 'the keyring' : session.contexts.credentialsPath
+    session.note(`Signed in to ${url}${who} (context ${name}, token in ${place}).`)
+    remark(session, settings)
+    if (me === undefined) return
     await session.emit(me, { columns: ['subject', 'display_name', 'kind', 'domain_id', 'credential.expires_at'] })
   },
 })
 
-async function readToken(session: Session, isOnStdin: boolean): Promise<string> {
+/** The Domain that was named for this call; that of a context is what commands mean, not where somebody belongs. */
+function domainSaid({ domain }: Settings): string | undefined {
+  return domain.origin.startsWith('context ') ? undefined : domain.value
+}
+
+/** What else somebody should know who has just signed in. */
+function remark(session: Session, { url, caFile, tokenOrigin }: Settings): void {
+  warnOfPlainHttp(session, url.value)
+  if (caFile.value !== undefined) session.note(`The context remembers ${caFile.value}.`)
+  if (tokenOrigin?.startsWith('CTL_') === true) session.warn(`${tokenOrigin} is set, and goes before the context`)
+}
+
+async function signIn(session: Session, order: DeviceLogin): Promise<string> {
+  const { loginByDevice } = await import('../login/device-login.ts')
+  return loginByDevice(session, order)
+}
+
+async function readToken(session: Session): Promise<string> {
   const path = session.shared['token-file']
   if (path !== undefined) return asToken(await readText(path), path)
-  if (isOnStdin && !session.io.stdin.isTty) return asToken(await session.io.stdin.text(), 'stdin')
-  if (!session.canAsk)
-    throw usageError(
-      'say where the token is',
-      'On stdin: ctl login --with-token < FILE',
-      'In a file: ctl login --token-file FILE',
-    )
+  if (!session.io.stdin.isTty) return asToken(await session.io.stdin.text(), 'stdin')
+  if (!session.canAsk) throw usageError('stdin holds no token', 'On stdin: ctl login --with-token < FILE')
   const typed = await (await session.io.prompter()).secret('Token')
   if (typed === undefined) throw new CliError('nothing was done', { exitCode: EXIT.interrupted, code: 'interrupted' })
   return asToken(typed, 'what was typed')
@@ -68,13 +110,16 @@ function asToken(text: string, from: string): string {
   return token
 }
 
-async function verified(session: Session, connect: { url: string; token: string }): Promise<Row> {
+/** Whose the token is; undefined where its scopes do not let it say so, which proves it as well. */
+async function verified(session: Session, connect: { url: string; token: string }): Promise<Row | undefined> {
   const caller = await session.caller(connect)
   try {
     const { value } = await caller.call(session.operation('GetAuthWhoami'), {})
     return value as Row
   } catch (error) {
-    if (error instanceof ProblemAnswer && error.status === 401) throw notAccepted(connect.url, error)
+    if (!(error instanceof ProblemAnswer)) throw error
+    if (error.status === 401) throw notAccepted(connect.url, error)
+    if (error.status === 403 && error.document['reason'] === 'out_of_scope') return undefined
     throw error
   }
 }
@@ -106,19 +151,26 @@ async function contextName(session: Session, url: string): Promise<string> {
   return name
 }
 
-async function keep(
-  session: Session,
-  { name, url, token }: { name: string; url: string; token: string },
-): Promise<void> {
+interface Kept {
+  readonly name: string
+  readonly url: string
+  readonly token: string
+  readonly where: TokenStore
+  /** Whether signing in has just made the token. */
+  readonly isOwn: boolean
+}
+
+async function keep(session: Session, { name, url, token, where, isOwn }: Kept): Promise<void> {
   const { caFile } = await session.settings()
-  await session.contexts.keepToken(name, { url, token })
+  await session.contexts.keepToken(name, { url, token }, where)
   await session.contexts.update((file) => {
     const before = file.contexts[name]
     const stored: StoredContext = {
       ...(before && before.dev !== true && sameServer(before.url, url) ? before : {}),
       ...(caFile.value !== undefined && { ca_file: caFile.value }),
       url,
-      token_store: 'file',
+      token_store: where,
+      own_token: isOwn || undefined,
     }
     const previous = file.current === name ? file.previous : file.current
     return { ...file, current: name, previous, contexts: { ...file.contexts, [name]: stored } }

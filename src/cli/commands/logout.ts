@@ -1,20 +1,83 @@
+import type { Caller } from '../../client/client.ts'
+import { ProblemAnswer } from '../../client/failures.ts'
 import { CliError } from '../cli-error.ts'
 import { defineCommand } from '../command.ts'
 import { EXIT } from '../exit-code.ts'
+import type { Session } from '../session.ts'
 
 export const logout = defineCommand({
   description:
-    'The token itself stays valid until it expires or is revoked with "ctl tokens revoke"; only this machine forgets it.',
-  flags: { context: { kind: 'text', value: 'NAME', describe: 'Context to sign out of; the one in use when absent' } },
-  async run(session) {
+    'A token that "ctl login" made by signing in is revoked. One that was given to it stays valid until it expires or is revoked with "ctl tokens revoke"; only this machine forgets it.',
+  flags: {
+    context: { kind: 'text', value: 'NAME', describe: 'Context to sign out of; the one in use when absent' },
+    global: { kind: 'switch', describe: 'End your sessions in every browser too' },
+  },
+  examples: ['ctl logout', 'ctl logout --global'],
+  async run(session, { flags }) {
     const { context } = await session.settings()
     if (context.value === undefined)
       throw new CliError('there is no context to sign out of', { exitCode: EXIT.signedOut, code: 'no_context' })
-    const had = await session.contexts.keepToken(context.value, undefined)
+    const known = await signedIn(session, context.value)
+    if (known === undefined) return session.note(`Context ${context.value} had no token.`)
+    const caller = await session.caller(known)
+    if (flags.global === true) await endBrowserSessions(session, caller)
+    const isRevoked = known.isOwn && (await revoke(session, caller, known.token))
+    await session.contexts.keepToken(context.value, undefined)
     session.note(
-      had
-        ? `Forgot the token of context ${context.value}. It stays valid until it expires or is revoked.`
-        : `Context ${context.value} had no token.`,
+      isRevoked
+        ? `Signed out of ${known.url}: the token of context ${context.value} is revoked and forgotten.`
+        : `Forgot the token of context ${context.value}. It stays valid until it expires or is revoked.`,
     )
   },
 })
+
+interface SignedIn {
+  readonly url: string
+  readonly token: string
+  readonly isOwn: boolean
+}
+
+async function signedIn({ contexts }: Session, name: string): Promise<SignedIn | undefined> {
+  const { [name]: stored } = (await contexts.read()).contexts
+  const token = stored && (await contexts.token(name, stored.url))
+  return stored && token ? { url: stored.url, token, isOwn: stored.own_token === true } : undefined
+}
+
+/** One by one: ending all of them at once is for browsers alone, which hold one themselves. */
+async function endBrowserSessions(session: Session, caller: Caller): Promise<void> {
+  const { value } = await caller.call(session.operation('GetAuthSessions'), {})
+  // The operation answers an array of sessions.
+  const rows = value as readonly { readonly id: string }[]
+  for (const { id } of rows) await ended(caller.call(session.operation('DeleteAuthSessionByID'), { id }))
+  const count = rows.length === 1 ? 'session' : 'sessions'
+  session.note(`Ended ${rows.length} browser ${count}.`)
+}
+
+/** One that somebody else has ended in between is ended. */
+async function ended(call: Promise<unknown>): Promise<void> {
+  try {
+    await call
+  } catch (error) {
+    if (!(error instanceof ProblemAnswer) || error.status !== 404) throw error
+  }
+}
+
+/** Whether the token is worth nothing now. Signing out goes on where the server does not revoke it, and says so. */
+async function revoke(session: Session, caller: Caller, token: string): Promise<boolean> {
+  const id = idOf(token)
+  if (id === undefined) return false
+  try {
+    await caller.call(session.operation('DeleteAuthTokenByID'), { id })
+    return true
+  } catch (error) {
+    if (error instanceof ProblemAnswer && error.status === 401) return true
+    session.warn(`the server did not revoke the token: ${error instanceof Error ? error.message : String(error)}`)
+    return false
+  }
+}
+
+/** A token begins with its id. */
+function idOf(token: string): string | undefined {
+  const [, hex] = /^psk_[a-z0-9]{1,16}_([0-9a-f]{32})_/.exec(token) ?? []
+  return hex?.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+}

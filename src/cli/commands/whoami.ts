@@ -11,11 +11,13 @@ const COLUMNS = [
   'credential.id',
   'credential.scopes',
   'credential.expires_at',
+  'acr',
+  'auth_time',
 ]
 
 export function whoami(manifest: Manifest): Command {
   const operation = manifest.operations['GetAuthWhoami']
   if (operation === undefined) throw new Error('the contract has no GetAuthWhoami')
-  const spoken = { ...operation, cli: { command: 'whoami', columns: COLUMNS, wide: ['auth_time', 'acr'] } }
+  const spoken = { ...operation, cli: { command: 'whoami', columns: COLUMNS } }
   return { ...derivedCommand(spoken, manifest), examples: ['ctl whoami', 'ctl whoami --jq .subject'] }
 }

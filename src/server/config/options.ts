@@ -183,6 +183,7 @@ export const OPTIONS = {
     '30/min',
     'Sign-ins, device codes and pages that take a code, from one address (IPv6: one /64). 0: no limit',
   ),
+  rateLimitServiceTokens: rateKnob('60/min', 'Tokens that one service identity asks for with assertions. 0: no limit'),
   rateLimitRegistrations: rateKnob('500/s', 'Registrations with one join token. 0: no limit'),
   rateLimitNode: rateKnob('10/s', 'Calls of one node. 0: no limit'),
   rateLimitDomain: rateKnob('5000/s', 'Calls of all nodes of one Domain. 0: no limit'),

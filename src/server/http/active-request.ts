@@ -4,7 +4,7 @@ import { problem } from '../../shared/problems.ts'
 import type { Authorizer, CaveatFacts } from '../ports/authorizer.ts'
 import type { Caller } from '../ports/credential-resolver.ts'
 import type { Change, UnitOfWork } from '../ports/unit-of-work.ts'
-import { grantedRow, type AuditSubject } from './audit-rows.ts'
+import { auditedObject, grantedRow, type AuditSubject } from './audit-rows.ts'
 import type { Asker, Gatekeeper } from './authorize.ts'
 import { pageSizeOf, type Cursors } from './cursors.ts'
 import { browserFactsOf, type BrowserFacts } from './browser-facts.ts'
@@ -66,6 +66,8 @@ export class ActiveRequest implements RequestContext, Asker {
   #about: AuditSubject['about']
   #denial: string | undefined
   #staleSinceMs: number | undefined
+  /** Domains of objects that had to be asked for. */
+  #homes: Map<string, string | null> | undefined
   readonly #services: RequestServices
   readonly #reply: FastifyReply
 
@@ -153,14 +155,21 @@ export class ActiveRequest implements RequestContext, Asker {
       context: this.#context ?? NO_MEMBERS,
       denial: this.#denial,
       isStale: this.#staleSinceMs !== undefined,
-      domainOf: (object) => domainKnownNow(authorizer, object),
+      domainOf: (object) => this.#homes?.get(object) ?? domainAtHand(authorizer, object),
     }
+  }
+
+  /** Runs the gate, and meanwhile learns whose chain the audit row belongs to where that is not at hand. */
+  passGate(): void | Promise<void> {
+    const gate = this.#services.gatekeeper.passGate(this.plan, this.asker(), this.sources())
+    const home = this.#learnHome()
+    return home === undefined ? gate : bothDone(gate, home)
   }
 
   async admit(row: Row | undefined): Promise<void> {
     this.row = row
     if (row === undefined) throw problem(this.plan.operation.gate.missingRow ?? 'not_found')
-    await this.#services.gatekeeper.passGate(this.plan, this.asker(), this.sources())
+    await this.passGate()
     this.admitted = true
   }
 
@@ -252,6 +261,22 @@ export class ActiveRequest implements RequestContext, Asker {
     return { operationId: this.plan.id, paging, subject: this.#caller?.subject ?? '' }
   }
 
+  /** An object that nobody knows, or whose Domain cannot be told now, leaves its row in the caller's chain. */
+  #learnHome(): Promise<void> | undefined {
+    const { authorizer } = this.#services
+    if (authorizer === undefined || authorizer.kind === 'embedded') return undefined
+    const object = auditedObject(this.auditSubject())
+    if (object === undefined || /^(?:platform|domain):/.test(object)) return undefined
+    const learn = async (): Promise<void> => {
+      const home = await authorizer.domainOf(object)
+      if (home !== undefined) (this.#homes ??= new Map()).set(object, home)
+    }
+    return learn().catch((error: unknown) => {
+      const { correlationId } = this
+      this.#services.log.warn({ err: error, correlation_id: correlationId }, "an audit row stays in its caller's chain")
+    })
+  }
+
   #with(row: Row | undefined): TemplateSources {
     return row === undefined ? this.sources() : { ...this.sources(), row }
   }
@@ -270,11 +295,17 @@ export class ActiveRequest implements RequestContext, Asker {
 }
 
 /** Only what is at hand: a row's chain is not worth waiting for, and its writing must not fail for want of it. */
-function domainKnownNow(authorizer: Authorizer | undefined, object: string): string | null | undefined {
+function domainAtHand(authorizer: Authorizer | undefined, object: string): string | null | undefined {
+  if (authorizer?.kind !== 'embedded') return undefined
   try {
-    const home = authorizer?.domainOf(object)
+    const home = authorizer.domainOf(object)
     return home instanceof Promise ? undefined : home
   } catch {
     return undefined
   }
+}
+
+async function bothDone(gate: void | Promise<void>, home: Promise<void>): Promise<void> {
+  const [outcome] = await Promise.allSettled([gate, home])
+  if (outcome.status === 'rejected') throw outcome.reason
 }

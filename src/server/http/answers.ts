@@ -5,12 +5,13 @@ import type { Clock } from '../ports/clock.ts'
 import { API_VERSION } from './api-version.ts'
 import type { ActiveRequest } from './active-request.ts'
 import { prefersHtml } from './browser-facts.ts'
-import { withOauthError } from './oauth-error.ts'
+import { oauthErrorMedia, withOauthError } from './oauth-error.ts'
 import type { AuditTrail } from './audit-trail.ts'
 import { correlationIdOf } from './correlation.ts'
 import { createDepartures } from './departures.ts'
 import type { Drain } from './drain.ts'
 import { answerTo, sendProblem } from './problem-responses.ts'
+import { RateLimited } from './rate-limits.ts'
 
 export interface AnswersDeps {
   readonly trail: AuditTrail
@@ -61,9 +62,15 @@ export function createAnswers({ trail, drain, clock, log, mint, observe }: Answe
     const { htmlFailure, oauthErrors } = active.plan.operation
     if (htmlFailure !== undefined && prefersHtml(reply.request.headers.accept)) {
       const query = new URLSearchParams({ problem: answer.code, correlation_id: active.correlationId })
-      void reply.code(303).header('Location', `${htmlFailure}?${query.toString()}`).send()
+      void reply
+        .code(303)
+        .header('Cache-Control', 'no-store')
+        .header('Location', `${htmlFailure}?${query.toString()}`)
+        .send()
       return conclude(active, 303)
     }
+    if (answer instanceof RateLimited) void reply.headers(answer.headers)
+    if (oauthErrors === true) void reply.header('Content-Type', oauthErrorMedia(reply.request.headers.accept))
     sendProblem(reply, oauthErrors === true ? withOauthError(answer) : answer, active.correlationId)
     conclude(active, answer.status)
   }

@@ -63,7 +63,7 @@ interface RowDetails {
 }
 
 function rowOf(request: AuditSubject, { outcome, reason, object: fallback, context }: RowDetails): AuditEntry {
-  const object = request.about?.object ?? objectOf(request) ?? fallback ?? 'platform:main'
+  const object = auditedObject(request) ?? fallback ?? 'platform:main'
   return {
     domainId: domainOf(request, object),
     subject: request.subject,
@@ -81,8 +81,9 @@ function isDecision(outcome: AuditEntry['outcome']): boolean {
   return outcome === 'granted' || outcome === 'permission_denied'
 }
 
-/** The object by the contract: the audit rule's own template, else the gate's legs in order. */
-function objectOf({ plan, sources }: AuditSubject): string | undefined {
+/** What the row is about: what the handler named, else by the contract the audit rule's template or the gate's legs. */
+export function auditedObject({ plan, sources, about }: AuditSubject): string | undefined {
+  if (about !== undefined) return about.object
   const own = plan.audit?.object?.render(sources)
   if (own !== undefined) return own
   for (const leg of plan.legs) {

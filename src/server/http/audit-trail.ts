@@ -27,7 +27,8 @@ export function createAuditTrail({ audit }: { readonly audit: AuditQueue }): Aud
       if (row !== undefined) audit.add(row)
     },
     failed(active, error, answer) {
-      const row = failureRow(active.auditSubject(), error, answer)
+      const subject = active.auditSubject()
+      const row = failureRow(subject, error, answer)
       if (row === undefined) return undefined
       if (answer.status === 429 && active.knownCaller !== undefined) {
         limited.count(active.knownCaller.subject, row.relation, () => row)
@@ -35,7 +36,9 @@ export function createAuditTrail({ audit }: { readonly audit: AuditQueue }): Aud
       }
       if (active.knownCaller === undefined) {
         const entry = { ...row, context: { ...row.context, source_address: active.sourceAddress } }
-        anonymous.count(active.sourceAddress, row.relation, () => entry)
+        // What the handler has found out is no caller's to choose: a refusal about it is told apart from others.
+        const kind = subject.about === undefined ? row.relation : `${row.relation} ${subject.about.object}`
+        anonymous.count(active.sourceAddress, kind, () => entry)
         return undefined
       }
       if (row.outcome === 'permission_denied') return audit.write(row)

@@ -38,8 +38,8 @@ export function createAuthenticate(resolvers: readonly CredentialResolver[], log
 
   async function tryAll(plan: Wanted, tries: readonly Try[], correlationId: string): Promise<Caller> {
     const refusals: Refusal[] = []
-    for (const { resolver, text } of tries) {
-      const outcome = await resolver.resolve(text)
+    for (const one of tries) {
+      const outcome = await resolved(plan, one)
       if (!('refused' in outcome)) return outcome
       refusals.push(outcome)
     }
@@ -53,12 +53,9 @@ export function createAuthenticate(resolvers: readonly CredentialResolver[], log
     const [only] = tries
     if (only === undefined) return refuse(plan, [], correlationId)
     if (tries.length > 1) return tryAll(plan, tries, correlationId)
-    const { resolver, text } = only
-    const outcome = resolver.resolve(text)
+    const outcome = resolved(plan, only)
     if (!(outcome instanceof Promise)) return settle(plan, outcome, correlationId)
-    const settled = outcome.then((late) => settle(plan, late, correlationId))
-    if (plan.operation.bridgesOutages !== true) return settled
-    return settled.catch((failure: unknown) => bridge(resolver, text, failure))
+    return outcome.then((late) => settle(plan, late, correlationId))
   }
 }
 
@@ -82,6 +79,12 @@ function triesOf(
     if (text !== undefined && resolver.recognizes(text)) tries.push({ resolver, text })
   }
   return tries
+}
+
+function resolved(plan: Wanted, { resolver, text }: Try): ReturnType<CredentialResolver['resolve']> {
+  const outcome = resolver.resolve(text)
+  if (!(outcome instanceof Promise) || plan.operation.bridgesOutages !== true) return outcome
+  return outcome.catch((failure: unknown) => bridge(resolver, text, failure))
 }
 
 /** @throws the failure, unless the datastore is away and the credential was confirmed lately. */

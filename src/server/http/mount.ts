@@ -57,7 +57,7 @@ function mountOne(fastify: FastifyInstance, plan: OperationPlan, deps: MountDeps
       if (active === undefined) throw new Error(`${plan.id} was reached without its first hook`)
       const giveUp = (error: unknown): void => answers.fail({ request, reply }, error)
       try {
-        const result = operate(active, request.body, deps)
+        const result = operate(active, request.body)
         if (result instanceof Promise) void result.then((value) => answers.succeed(active, reply, value)).catch(giveUp)
         else answers.succeed(active, reply, result)
       } catch (error) {
@@ -68,7 +68,7 @@ function mountOne(fastify: FastifyInstance, plan: OperationPlan, deps: MountDeps
 }
 
 /** Parses the body, runs the gate that needs it, then the handler. */
-function operate(active: ActiveRequest, raw: unknown, { gatekeeper }: MountDeps): unknown {
+function operate(active: ActiveRequest, raw: unknown): unknown {
   const { plan } = active
   const body = parseBody(plan, decode(plan, raw))
   // A body schema is of an object or a union of objects: nothing else can be refused member by member.
@@ -77,7 +77,7 @@ function operate(active: ActiveRequest, raw: unknown, { gatekeeper }: MountDeps)
   // Handlers are typed by their contract entry, and the input was parsed by the same entry.
   const handle = (): unknown => plan.handler?.(active, input as never)
   if (plan.gateStage !== 'body' || active.knownCaller === undefined) return handle()
-  const gate = gatekeeper.passGate(plan, active.asker(), active.sources())
+  const gate = active.passGate()
   return gate instanceof Promise ? gate.then(handle) : handle()
 }
 

@@ -188,8 +188,10 @@ function refuse({ request, reply }: Exchange, error: unknown, at: Arrived & { re
   const line = { correlation_id: correlationId, page: page.path, status: answer.status, code: answer.code }
   if (answer.status >= 500) deps.log.error({ ...line, err: error }, 'page failed')
   else deps.log.info(line, 'page refused')
-  if (!prefersHtml(request.headers.accept)) return sendProblem(reply, answer, correlationId)
   if (answer instanceof RateLimited) void reply.headers(answer.headers)
+  if (!prefersHtml(request.headers.accept)) return sendProblem(reply, answer, correlationId)
+  const { retry_after_seconds: retryAfter } = answer.extras
+  if (typeof retryAfter === 'number') void reply.header('Retry-After', String(retryAfter))
   sendDocument(reply, failurePage(answer, correlationId), answer.status)
 }
 

@@ -1,7 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { PROBLEMS, Problem, problem, problemType, type ProblemCode } from '../../shared/problems.ts'
 import { DatastoreError } from '../ports/datastore.ts'
-import { RateLimited } from './rate-limits.ts'
 import { Refusal } from './refusal.ts'
 
 /** The problem document of RFC 9457 with the members that every one of ours has (S0 convention 2). */
@@ -48,17 +47,14 @@ export function answerTo(error: unknown, { overCap, outage }: OwnCodes): Problem
   return known === undefined ? problem('internal', {}, error) : problem(known, {}, error)
 }
 
-/** Writes the problem: the only place that does. */
+/** Writes the problem, as a problem document unless another media type was set: the only place that does. */
 export function sendProblem(reply: FastifyReply, answer: Problem, correlationId: string): void {
   const { retry_after_seconds: retryAfter, challenge, ...extras } = answer.extras
   if (typeof retryAfter === 'number') void reply.header('Retry-After', String(Math.ceil(retryAfter)))
-  if (answer instanceof RateLimited) void reply.headers(answer.headers)
   // RFC 9110 §15.5.2: a 401 says how to sign in.
   if (answer.status === 401) void reply.header('WWW-Authenticate', typeof challenge === 'string' ? challenge : 'Bearer')
   const document = problemDocument(new Problem(answer.code, extras, undefined), correlationId)
   // As bytes: a text would get a charset parameter, which this media type does not define.
-  void reply
-    .code(answer.status)
-    .header('Content-Type', 'application/problem+json')
-    .send(Buffer.from(JSON.stringify(document)))
+  if (!reply.hasHeader('Content-Type')) void reply.header('Content-Type', 'application/problem+json')
+  void reply.code(answer.status).send(Buffer.from(JSON.stringify(document)))
 }

@@ -2,6 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http'
 import ipaddr from 'ipaddr.js'
 import { Problem, type ProblemCode } from '../../shared/problems.ts'
 import type { Caller } from '../ports/credential-resolver.ts'
+import { SESSION_COOKIE } from '../ports/sessions.ts'
+import { cookieOf } from './cookies.ts'
 import type { OperationPlan } from './operation-plan.ts'
 import { createTokenBuckets, type Rate, type TokenBuckets } from './token-buckets.ts'
 
@@ -15,6 +17,7 @@ interface LimitRow {
 const LIMITS = {
   failedCredentials: { code: 'rate_limited', policy: 'failed-credentials' },
   signIn: { code: 'rate_limited', policy: 'sign-in' },
+  serviceTokens: { code: 'rate_limited', policy: 'service-tokens' },
   registrations: { code: 'rate_limited', policy: 'registrations' },
   node: { code: 'per_node_rate_limited', policy: 'node' },
   domain: { code: 'per_domain_rate_limited', policy: 'domain' },
@@ -68,13 +71,13 @@ export class RateLimited extends Problem {
 
 /** Makes the limits. Synchronous, and nothing is allocated for a call that is let through. */
 export function createRateLimits(rates: Rates): RateLimits {
-  const node = limit('node', rates)
-  const domain = limit('domain', rates)
-  const registrations = limit('registrations', rates)
-  const reads = limit('reads', rates)
-  const writes = limit('writes', rates)
-  const failedCredentials = limit('failedCredentials', rates)
-  const signIn = limit('signIn', rates)
+  const node = createLimit('node', rates.node)
+  const domain = createLimit('domain', rates.domain)
+  const registrations = createLimit('registrations', rates.registrations)
+  const reads = createLimit('reads', rates.reads)
+  const writes = createLimit('writes', rates.writes)
+  const failedCredentials = createLimit('failedCredentials', rates.failedCredentials)
+  const signIn = createLimit('signIn', rates.signIn)
 
   return {
     takeAddress({ operation }, sourceAddress, nowMs) {
@@ -95,22 +98,27 @@ export function createRateLimits(rates: Rates): RateLimits {
     },
     afterFailure(error, { knownCaller, sourceAddress, nowMs }, headers) {
       const isUnresolved = error instanceof Problem && error.status === 401 && knownCaller === undefined
-      if (!isUnresolved || headers.authorization === undefined) return undefined
+      if (!isUnresolved || !hasCredential(headers)) return undefined
       return failedCredentials.over(networkOf(sourceAddress), nowMs)
     },
   }
 }
 
+/** A request without any guesses nothing. */
+function hasCredential({ authorization, cookie }: IncomingHttpHeaders): boolean {
+  return authorization !== undefined || cookieOf(cookie, SESSION_COOKIE) !== undefined
+}
+
 /** One limit at work. */
-interface Limit {
+export interface Limit {
   /** Takes one token of the key's bucket; the refusal where there is none. */
   over(key: string, nowMs: number): RateLimited | undefined
   /** The same, thrown. */
   take(key: string, nowMs: number): void
 }
 
-function limit(name: LimitName, rates: Rates): Limit {
-  const rate = rates[name]
+/** Makes one limit, for what the edge cannot count because only a handler knows whose call it is. */
+export function createLimit(name: LimitName, rate: Rate): Limit {
   const buckets = rate.count === 0 ? UNLIMITED : createTokenBuckets(rate, KEYS_MAX)
   function over(key: string, nowMs: number): RateLimited | undefined {
     const waitMs = buckets.take(key, nowMs)
@@ -127,7 +135,7 @@ function limit(name: LimitName, rates: Rates): Limit {
 
 const UNLIMITED: TokenBuckets = { take: () => 0 }
 
-/** An IPv4 address itself; of IPv6 the /64, since one customer has at least that many. */
+/** What calls are counted by where nobody is known: an IPv4 address itself; of IPv6 the /64, since one customer has at least that many. */
 export function networkOf(address: string): string {
   if (!ipaddr.IPv6.isValid(address)) return address
   return ipaddr.IPv6.parse(address).parts.slice(0, 4).join(':')

@@ -22,13 +22,13 @@ export async function holdPrincipal(db: Db, domainId: string, id: string): Promi
   return principal !== undefined
 }
 
-/** Inserts the principal; false when its Domain has one with that subject. */
+/** Inserts the principal; false when its Domain has one with that subject or SPIFFE ID. */
 export async function insertPrincipal(db: Db, principal: PrincipalRecord): Promise<boolean> {
   const jwks = principal.jwks === null ? null : JSON.stringify(principal.jwks)
   const inserted = await db
     .insertInto('principals')
     .values({ ...principal, jwks })
-    .onConflict((conflict) => conflict.columns(['domain_id', 'subject_pseudonym']).doNothing())
+    .onConflict((conflict) => conflict.doNothing())
     .returning('id')
     .executeTakeFirst()
   return inserted !== undefined

@@ -3,8 +3,12 @@ export interface OutgoingRequest {
   readonly method?: 'GET' | 'POST' | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
   readonly body?: string | Uint8Array | undefined
-  /** Whether the address may be private, loopback or link-local. */
+  /** Whether the address may be private, loopback or link-local, and the connection plain `http:`. */
   readonly allowPrivateNetwork: boolean
+  /** What a redirect comes to: an error, or the answer itself for whoever wants to read where it points. Never followed. */
+  readonly redirect?: 'refused' | 'returned' | undefined
+  /** The longest body in bytes where 1 MiB is too much; never more than that. */
+  readonly bodyBytesMax?: number | undefined
   readonly signal?: AbortSignal | undefined
 }
 

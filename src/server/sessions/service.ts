@@ -2,7 +2,7 @@ import type { Result } from '../../shared/contract/operation.ts'
 import type { signIn } from '../../shared/contract/sign-in.ts'
 import { problem } from '../../shared/problems.ts'
 import type { Handlers, RequestContext } from '../http/request-context.ts'
-import { clearedSessionCookies } from '../http/session-cookies.ts'
+import { CLEARED_COOKIES } from './cleared-cookies.ts'
 import type { Datastore } from '../ports/datastore.ts'
 import { SESSION_COOKIE } from '../ports/sessions.ts'
 import { fingerprintOf, isCookieValue } from './cookie-value.ts'
@@ -70,7 +70,7 @@ export function createSessionOperations({ datastore }: { readonly datastore: Dat
 
 /** Before anything else is done: a browser that asks to be signed out is, whatever becomes of the rest. */
 function forgetCookies(ctx: RequestContext): void {
-  for (const cookie of clearedSessionCookies()) ctx.cookie(cookie)
+  for (const cookie of CLEARED_COOKIES) ctx.cookie(cookie)
 }
 
 function toView(session: store.SessionRecord, { caller: { credential } }: RequestContext): SessionView {

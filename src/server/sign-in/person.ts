@@ -14,6 +14,25 @@ export interface Person {
   readonly domains: readonly string[]
 }
 
+type Binding = Pick<IdpBinding, 'claims'>
+
+/** The claims that may as well come from userinfo. The subject, and how and when somebody authenticated, may not. */
+function tellableOf({ claims: { email, name, groups, domain } }: Binding): readonly string[] {
+  return [email, name, groups, domain].filter((each) => each !== null)
+}
+
+/** Whether an ID token says everything that the binding reads of it. */
+export function isWhole(binding: Binding, claims: Claims): boolean {
+  return tellableOf(binding).every((name) => claims[name] !== undefined)
+}
+
+/** The claims of an ID token with what userinfo adds. Whoever says the address says whether it is verified. */
+export function joinedClaims(binding: Binding, claims: Claims, userinfo: Claims): Claims {
+  const added = tellableOf(binding).filter((name) => claims[name] === undefined)
+  const { email_verified } = claims[binding.claims.email] === undefined ? userinfo : claims
+  return { ...claims, ...Object.fromEntries(added.map((name) => [name, userinfo[name]])), email_verified }
+}
+
 const SUBJECT_MAX = 255
 const EMAIL_MAX = 254
 const NAME_MAX = 128
@@ -22,7 +41,7 @@ const GROUPS_MAX = 10_000
 const GROUP_MAX = 256
 
 /** Reads the claims that the binding names. Undefined without a usable subject, or with more groups than can be true. */
-export function personOf({ claims: names }: Pick<IdpBinding, 'claims'>, claims: Claims): Person | undefined {
+export function personOf({ claims: names }: Binding, claims: Claims): Person | undefined {
   const subject = claims[names.subject]
   const groups = textsOf(claims, names.groups)
   if (typeof subject !== 'string' || !isSubject(subject) || groups.length > GROUPS_MAX) return undefined

@@ -1,12 +1,12 @@
 import * as oidc from 'openid-client'
-import { Problem } from '../../shared/problems.ts'
+import { problem, Problem } from '../../shared/problems.ts'
 import type { Datastore } from '../ports/datastore.ts'
 import type { IdpBinding, IdpBindings } from '../ports/idp-bindings.ts'
 import type { IssuerMetadata, Issuers } from '../ports/issuers.ts'
 import type { Attempt, SignInSecrets } from './attempt.ts'
 import { verifyIdToken } from './id-token.ts'
 import { idpProblem } from './idp-failure.ts'
-import type { Claims } from './person.ts'
+import { isWhole, joinedClaims, type Claims } from './person.ts'
 import { CLOCK_TOLERANCE_SECONDS } from './strength.ts'
 
 export interface RelyingPartyDeps {
@@ -58,7 +58,7 @@ export function createRelyingParty({ datastore, bindings, issuers, baseUrl }: Re
     const guarded = issuers.fetchFor(binding)
     config[oidc.customFetch] = (url, init) => guarded(url, { ...init, body: init.body ?? null })
     config.timeout = DEADLINE_SECONDS
-    if (binding.issuer.startsWith('http:')) oidc.allowInsecureRequests(config)
+    if (binding.allowPrivateNetwork || binding.isBundled) oidc.allowInsecureRequests(config)
     return config
   }
 
@@ -75,14 +75,13 @@ export function createRelyingParty({ datastore, bindings, issuers, baseUrl }: Re
       idTokenExpected: true,
     })
     const claims = await verifyIdToken(tokens.id_token ?? '', { binding, issuers, nowMs })
-    return isWhole(binding, claims) || !hasUserInfo(config)
-      ? claims
-      : { ...(await oidc.fetchUserInfo(config, tokens.access_token, String(claims['sub']))), ...claims }
+    if (isWhole(binding, claims) || !hasUserInfo(config)) return claims
+    return joinedClaims(binding, claims, await oidc.fetchUserInfo(config, tokens.access_token, String(claims['sub'])))
   }
 
   return {
     authorizationUrl: (binding, { state, nonce, codeVerifier, maxAgeSeconds }, nowMs) =>
-      translated(async () => {
+      translated(outage, async () => {
         const config = await configure(binding, nowMs)
         const url = oidc.buildAuthorizationUrl(config, {
           redirect_uri: redirectUri,
@@ -96,25 +95,33 @@ export function createRelyingParty({ datastore, bindings, issuers, baseUrl }: Re
         })
         return url.href
       }),
-    redeem: (binding, answer, at) => translated(() => exchange(binding, answer, at)),
+    redeem: (binding, answer, at) => translated(idpProblem, () => exchange(binding, answer, at)),
   }
 }
 
-async function translated<T>(work: () => Promise<T>): Promise<T> {
+async function translated<T>(translate: typeof idpProblem, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    throw error instanceof Problem ? error : (idpProblem(error) ?? error)
+    throw error instanceof Problem ? error : (translate(error) ?? error)
   }
 }
 
-/** The client secret goes into the header unless the issuer takes it in the body alone (OpenID Connect Core §9). */
+/** Before anybody has answered there is nobody to refuse. */
+function outage(error: unknown): Problem | undefined {
+  const found = idpProblem(error)
+  return found && problem('idp_unavailable', {}, found.cause)
+}
+
+/**
+ * The client secret goes into the body where the issuer takes it there, else into the header (OpenID Connect Core §9): not
+ * every issuer undoes the encoding that RFC 6749 §2.3.1 wants in the header.
+ */
 function authenticationOf(metadata: IssuerMetadata, secret: string | undefined): oidc.ClientAuth {
   if (secret === undefined) return oidc.None()
   const methods = metadata['token_endpoint_auth_methods_supported']
-  const isBodyOnly =
-    Array.isArray(methods) && methods.includes('client_secret_post') && !methods.includes('client_secret_basic')
-  return isBodyOnly ? oidc.ClientSecretPost(secret) : oidc.ClientSecretBasic(secret)
+  const takesBody = Array.isArray(methods) && methods.includes('client_secret_post')
+  return takesBody ? oidc.ClientSecretPost(secret) : oidc.ClientSecretBasic(secret)
 }
 
 /** Many issuers tell of groups only where the scope of that name is asked for; some refuse scopes that they do not know. */
@@ -130,11 +137,6 @@ function answerUrl(redirectUri: string, { state, code, iss, error }: CallbackAns
     if (value !== undefined) url.searchParams.set(name, value)
   }
   return url
-}
-
-/** Whether the ID token says everything that the binding reads; the rest may be had from userinfo. */
-function isWhole({ claims: names }: IdpBinding, claims: Claims): boolean {
-  return Object.values(names).every((name) => name === null || claims[name] !== undefined)
 }
 
 function hasUserInfo(config: oidc.Configuration): boolean {

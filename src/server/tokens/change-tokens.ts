@@ -20,12 +20,16 @@ export interface TokenOrder extends Omit<TokenDraft, 'owner'> {
 export async function issueToken(change: Change, mint: MintToken, order: TokenOrder): Promise<Minted | undefined> {
   const owner = await store.lockOwner(change.db, order.owner)
   if (owner === undefined) return undefined
-  const live = await store.countLive(change.db, owner.id, order.createdAt)
-  if (live >= LIVE_TOKENS_MAX) throw problem('token_limit_exceeded')
+  if (order.isHidden !== true) await requireRoom(change, owner, order.createdAt)
   const minted = mint({ ...order, owner })
   await add(change, minted.record)
   announce(change, minted.record, { event: 'APITokenIssued' })
   return minted
+}
+
+async function requireRoom(change: Change, owner: Owner, now: Date): Promise<void> {
+  const live = await store.countLive(change.db, owner.id, now)
+  if (live >= LIVE_TOKENS_MAX) throw problem('token_limit_exceeded')
 }
 
 /** A rotation: the new token, and when the old one stops working. */

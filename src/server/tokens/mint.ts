@@ -11,6 +11,8 @@ export interface TokenDraft {
   readonly scopes: readonly string[]
   readonly lifetime: Lifetime
   readonly createdAt: Date
+  /** Left out of lists and of the limit of live tokens; false by default. */
+  readonly isHidden?: boolean
 }
 
 /** A new token: its row, and the plaintext that leaves the server once and is stored nowhere. */
@@ -30,7 +32,7 @@ export interface MintDeps {
 
 /** Makes tokens. Stored of one are its beginning and its HMAC-SHA-256 under the ring's fingerprint key. */
 export function createMint({ ids, keyring, env }: MintDeps): MintToken {
-  return ({ owner, name, scopes, lifetime, createdAt }) => {
+  return ({ owner, name, scopes, lifetime, createdAt, isHidden = false }) => {
     const id = ids.next()
     const { token, prefix } = mintApiToken(env, id)
     const { keyId, mac } = keyring.mac('fingerprint', token)
@@ -50,7 +52,7 @@ export function createMint({ ids, keyring, env }: MintDeps): MintToken {
       last_used_at: null,
       revoked_at: null,
       rotated_to: null,
-      hidden: false,
+      hidden: isHidden,
     }
     return { record, token }
   }

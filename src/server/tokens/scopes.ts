@@ -8,10 +8,16 @@ const SURFACES: ReadonlySet<string> = new Set(Object.values(contract).map(({ nam
 
 /** The scopes that were asked for, `*` by default. @throws Problem `invalid_scope` when one names no surface of the API. */
 export function requireScopes(asked: readonly string[] = [ALL]): string[] {
-  for (const scope of asked) {
-    if (scope !== ALL && !SURFACES.has(scope.slice(0, scope.lastIndexOf(':')))) throw problem('invalid_scope')
-  }
+  if (!asked.every(isScope)) throw problem('invalid_scope')
   return [...new Set(asked)]
+}
+
+function isScope(scope: string): boolean {
+  const colon = scope.lastIndexOf(':')
+  const access = scope.slice(colon + 1)
+  return (
+    scope === ALL || ((access === 'read' || access === 'write') && SURFACES.has(scope.slice(0, Math.max(0, colon))))
+  )
 }
 
 /** Tells whether `wanted` allows nothing that `held` does not. As on every call, writing includes reading. */

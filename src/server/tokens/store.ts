@@ -20,6 +20,17 @@ export function lockOwner(db: Db, owner: Owner): Promise<OwnerRecord | undefined
   return principal(db, owner).forNoKeyUpdate().executeTakeFirst()
 }
 
+/** Whether the principal may not sign in, or is gone. */
+export async function isDisabled(db: Db, principalId: string): Promise<boolean> {
+  const active = await db
+    .selectFrom('principals')
+    .select('id')
+    .where('id', '=', principalId)
+    .where('disabled_at', 'is', null)
+    .executeTakeFirst()
+  return active === undefined
+}
+
 const principal = (db: Db, { id, kind }: Owner) =>
   db
     .selectFrom('principals')

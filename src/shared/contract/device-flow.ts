@@ -108,6 +108,7 @@ export const deviceFlow = defineSurface('device', 'Signing in from a box without
       'expired_token',
       'invalid_grant',
       'unsupported_grant_type',
+      'token_limit_exceeded',
     ],
     notProvisioned: 'sign_in_not_provisioned',
   },

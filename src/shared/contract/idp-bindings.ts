@@ -34,10 +34,10 @@ const Claims = z
     subject: ClaimName.optional().describe('`sub` by default'),
     email: ClaimName.optional().describe('`email` by default'),
     name: ClaimName.optional().describe('`name` by default'),
-    groups: ClaimName.optional().describe('Array of group names; none by default'),
-    domain: ClaimName.optional().describe('Slug or id of the Domain; only for platform-shared bindings'),
+    groups: ClaimName.nullable().optional().describe('Array of group names; none by default'),
+    domain: ClaimName.nullable().optional().describe('Slug or id of the Domain; only for platform-shared bindings'),
   })
-  .describe('Names of the claims that carry what is known of a person')
+  .describe('Names of the claims that carry what is known of a person; one that is left out stays as it is')
 
 const AutoProvision = z
   .strictObject({
@@ -47,9 +47,8 @@ const AutoProvision = z
   .refine(({ email_domains, groups }) => email_domains.length + groups.length > 0, {
     error: 'must name an e-mail domain or a group',
   })
-  .describe(
-    'Who may arrive without an invitation: verified e-mail addresses of these domains, or members of these groups',
-  )
+
+const ClientSecret = z.string().min(1).max(4096)
 
 const members = {
   alias: Slug.describe('Name for people and scripts, unique in its place'),
@@ -60,7 +59,10 @@ const members = {
     .regex(/^https?:\/\/[^?#\s]+$/, { error: 'must be an http(s) URL without query and fragment' })
     .describe('Issuer identifier of OpenID Connect Discovery'),
   client_id: z.string().min(1).max(512),
-  client_secret: z.string().min(1).max(4096).optional().describe('Kept sealed and never shown again'),
+  client_secret: ClientSecret.optional().meta({
+    writeOnly: true,
+    description: 'Secret of the client, kept sealed and never shown again',
+  }),
   api_audience: z
     .string()
     .min(1)
@@ -73,7 +75,11 @@ const members = {
   required_acr: z.array(z.string().min(1).max(256)).max(16).optional().describe('A sign-in must have one of these'),
   required_amr: z.array(z.string().min(1).max(64)).max(16).optional().describe('A sign-in must have all of these'),
   primary: z.boolean().optional().describe('Taken where a request names none'),
-  auto_provision: AutoProvision.nullable().optional(),
+  auto_provision: AutoProvision.nullable()
+    .optional()
+    .describe(
+      'Who may arrive without an invitation: verified e-mail addresses of these domains, or members of these groups',
+    ),
   allow_private_network: z
     .boolean()
     .optional()
@@ -82,7 +88,14 @@ const members = {
 
 const IdPBindingCreateRequest = z.strictObject(members).meta({ id: 'IdPBindingCreateRequest' })
 const IdPBindingPatchRequest = z
-  .strictObject({ ...members, active: z.boolean() })
+  .strictObject({
+    ...members,
+    client_secret: ClientSecret.nullable().meta({
+      writeOnly: true,
+      description: 'Secret of the client, kept sealed and never shown again; null for a public client',
+    }),
+    active: z.boolean().describe('Whether it signs anybody in; ending that ends the sessions that began with it'),
+  })
   .partial()
   .meta({ id: 'IdPBindingPatchRequest' })
 
@@ -121,7 +134,7 @@ const IdPBindingTest = z
     steps: z
       .array(
         z.object({
-          step: z.enum(['discovery', 'endpoints', 'keys', 'algorithms', 'authorization']),
+          step: z.enum(['discovery', 'endpoints', 'keys', 'algorithms', 'authorization', 'client']),
           outcome: z.enum(['passed', 'failed', 'skipped']),
           says: z.string().describe('What was found, or what to mend'),
         }),
@@ -130,13 +143,21 @@ const IdPBindingTest = z
   })
   .meta({ id: 'IdPBindingTest' })
 
-const place = z.strictObject({
+const place = {
   domain_id: uuidField('invalid_domain_id', 'Domain that the binding belongs to').optional(),
   scope: z
-    .literal('platform')
+    .enum(['platform'])
     .optional()
     .meta({ problem: 'invalid_query', description: 'The platform-shared bindings' }),
-})
+}
+
+/** In a Domain or on the platform: with both named, the gate of the one would open the other. */
+function inOnePlace<S extends z.ZodObject>(schema: S): S {
+  return schema.refine((query) => (query['domain_id'] === undefined) !== (query['scope'] === undefined), {
+    error: 'name a domain_id, or scope=platform',
+  })
+}
+
 const params = z.strictObject({ id: uuidField('invalid_idp_binding_id', 'Binding') })
 const columns = ['alias', 'label', 'issuer', 'primary', 'active', 'id']
 const common = { credentials: OPERATOR, notProvisioned: 'not_provisioned' } as const
@@ -167,7 +188,7 @@ export const idpBindings = defineSurface('idp', 'Identity providers that people 
     method: 'GET',
     path: '/v1/admin/idp',
     summary: 'List the identity provider bindings of a Domain, or of the platform',
-    query: place.extend(pageQuery),
+    query: inOnePlace(z.strictObject({ ...place, ...pageQuery })),
     gate: placeGate,
     audit: { relation: 'idp_binding.list', when: 'all' },
     paging: { limit: 'rejected', cursor: 'operation' },
@@ -185,7 +206,7 @@ export const idpBindings = defineSurface('idp', 'Identity providers that people 
     method: 'POST',
     path: '/v1/admin/idp',
     summary: 'Bind an OpenID Connect issuer to a Domain, or share it across the platform',
-    query: place,
+    query: inOnePlace(z.strictObject(place)),
     body: IdPBindingCreateRequest,
     bodyBytesMax: 16 * KiB,
     gate: placeGate,
@@ -199,7 +220,11 @@ export const idpBindings = defineSurface('idp', 'Identity providers that people 
       refs: { domain_id: 'domains' },
       columns,
       ownDomain: { member: 'domain_id', unless: ['scope'] },
-      custom: true,
+      examples: [
+        'idp create google --label Google --issuer https://accounts.google.com --client-id web --client-secret-file secret',
+        `idp create sso --label 'Our sign-in' --issuer https://sso.example.com/realms/main --client-id ctl --claims '{"groups":"groups"}'`,
+        'idp create okta --scope platform --from-file okta.yaml --client-secret-file -',
+      ],
     },
   },
   PatchAdminIdPByID: {
@@ -214,7 +239,7 @@ export const idpBindings = defineSurface('idp', 'Identity providers that people 
     audit: { relation: 'idp_binding.update', when: 'all' },
     responses: { 200: IdPBinding },
     problems: ['idp_binding_not_found', 'empty_patch', 'invalid_idp_binding', 'idp_binding_conflict'],
-    cli: { command: 'idp update', args: ['id'], refs: { id: 'idp' }, columns, custom: true },
+    cli: { command: 'idp update', args: ['id'], refs: { id: 'idp' }, columns },
   },
   DeleteAdminIdPByID: {
     ...common,
@@ -233,7 +258,8 @@ export const idpBindings = defineSurface('idp', 'Identity providers that people 
     method: 'POST',
     path: '/v1/admin/idp/{id}/test',
     summary: 'Walk what a sign-in with the binding needs, and say which step fails',
-    description: 'Discovery, endpoints, keys, algorithms, and whether the issuer takes an authorization request.',
+    description:
+      'Discovery, endpoints, keys, algorithms, and whether the issuer takes an authorization request and knows the client.',
     params,
     gate: { ...check('manage', '{row.place}'), missingRow: 'idp_binding_not_found' },
     audit: { relation: 'idp_binding.test', when: 'all' },
@@ -246,7 +272,6 @@ export const idpBindings = defineSurface('idp', 'Identity providers that people 
       refs: { id: 'idp' },
       rows: 'steps',
       columns: ['step', 'outcome', 'says'],
-      custom: true,
     },
   },
 })

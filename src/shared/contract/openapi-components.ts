@@ -33,7 +33,13 @@ export const SHARED_COMPONENTS = {
       bearerFormat: 'JWT',
       description: "Token of the Domain's identity provider",
     },
-    session: { type: 'apiKey', in: 'cookie', name: 'service_session', description: 'Browser session' },
+    session: {
+      type: 'apiKey',
+      in: 'cookie',
+      name: 'service_session',
+      description:
+        'Browser session. Changes are taken from allowed origins alone; some want its anti-forgery token besides.',
+    },
     nodeSecretKey: { type: 'http', scheme: 'bearer', bearerFormat: 'nsk_…', description: 'Secret key of one node' },
     joinToken: { type: 'http', scheme: 'bearer', bearerFormat: 'jtk_…', description: 'Token that nodes join with' },
     clientAssertion: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'Assertion of a workload' },
@@ -60,6 +66,13 @@ export const SHARED_COMPONENTS = {
           },
         },
       },
+    },
+    OAuthProblem: {
+      description: 'A problem with the member that OAuth clients read (RFC 6749 §5.2, RFC 8628 §3.5).',
+      allOf: [
+        { $ref: '#/components/schemas/Problem' },
+        { type: 'object', required: ['error'], properties: { error: { type: 'string' } } },
+      ],
     },
     PermissionDenied: {
       type: 'object',

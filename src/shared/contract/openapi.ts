@@ -36,8 +36,8 @@ export function openApiOf(contract: { readonly [key: string]: Surface }): Json {
   const paths: Record<string, Record<string, Json>> = {}
   for (const surface of surfaces) {
     for (const [id, operation] of Object.entries(surface.operations)) {
-      const at = (paths[operation.path] ??= {})
-      at[operation.method.toLowerCase()] = describe({ id, operation, surface, components })
+      const byMethod = (paths[operation.path] ??= {})
+      byMethod[operation.method.toLowerCase()] = describe({ id, operation, surface, components })
     }
   }
   return withCommonMark({
@@ -56,7 +56,7 @@ export function openApiOf(contract: { readonly [key: string]: Surface }): Json {
       headers: usedHeaders(paths),
       responses: { Unrouted: UNROUTED },
       securitySchemes: usedSchemes(surfaces),
-      schemas: { ...SHARED_COMPONENTS.schemas, ...components.schemas() },
+      schemas: { ...usedSchemas(paths), ...components.schemas() },
     },
   })
 }
@@ -81,9 +81,7 @@ interface Described {
 
 function describe({ id, operation, surface, components }: Described): Json {
   const { summary, description, credentials, gate, audit, deprecated, body } = operation
-  const parameters = [...parametersOf(operation.params, 'path'), ...parametersOf(operation.query, 'query')].map(
-    (parameter) => withListBounds(parameter, operation),
-  )
+  const parameters = allParametersOf(operation)
   return {
     operationId: id,
     tags: [surface.name],
@@ -91,7 +89,7 @@ function describe({ id, operation, surface, components }: Described): Json {
     ...(description !== undefined && { description }),
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: requestBodyOf(operation, components) }),
-    responses: { ...successesOf(operation, components), ...problemResponsesOf(operation) },
+    responses: { ...htmlFailureOf(operation), ...successesOf(operation, components), ...problemResponsesOf(operation) },
     security: credentials.length === 0 ? [] : credentials.map((kind) => ({ [SCHEMES[kind]]: [] })),
     'x-service-scope': `${surface.name}:${accessOf(operation)}`,
     ...(credentials.length > 0 && { 'x-service-rate-limits': limitClassesOf(operation) }),
@@ -129,6 +127,12 @@ function usedHeaders(paths: object): Json {
   return Object.fromEntries(Object.entries(SHARED_COMPONENTS.headers).filter(([name]) => isUsed(name)))
 }
 
+/** That of OAuth problems only where some operation answers with them. */
+function usedSchemas(paths: object): Json {
+  const { OAuthProblem, ...always } = SHARED_COMPONENTS.schemas
+  return JSON.stringify(paths).includes('/OAuthProblem"') ? { ...always, OAuthProblem } : always
+}
+
 function parametersOf(schema: AnySchema | undefined, place: 'path' | 'query'): readonly Json[] {
   if (schema === undefined) return []
   const { properties, required } = jsonSchemaOf(schema, 'input')
@@ -139,6 +143,30 @@ function parametersOf(schema: AnySchema | undefined, place: 'path' | 'query'): r
     ...(description !== undefined && { description }),
     schema: examples === undefined ? member : { ...member, examples },
   }))
+}
+
+function allParametersOf(operation: Operation): readonly Json[] {
+  return [
+    ...parametersOf(operation.params, 'path'),
+    ...parametersOf(operation.query, 'query').map((parameter) => withListBounds(parameter, operation)),
+    ...(operation.doubleSubmit === true ? [CSRF_HEADER] : []),
+  ]
+}
+
+const CSRF_HEADER = {
+  name: 'X-CSRF-Token',
+  in: 'header',
+  required: false,
+  description: 'With a session: the value of its `service_csrf` cookie',
+  schema: { type: 'string' },
+}
+
+/** Where a browser is sent with a failure, unless a success is answered alike. */
+function htmlFailureOf(operation: Operation): Json {
+  if (operation.htmlFailure === undefined) return {}
+  const description = `To a browser that navigates, instead of a problem: \`${operation.htmlFailure}?problem=<code>\``
+  const location = { description: 'Where the browser goes', schema: { type: 'string' } }
+  return { 303: { description, headers: { ...headersOf(operation), Location: location } } }
 }
 
 /** `limit` is a text with a pattern to the parser; to a reader it is the number that it stands for (S0 convention 5). */
@@ -160,12 +188,12 @@ function requestBodyOf({ body, bodyMedia, bodyBytesMax }: Operation, components:
 function successesOf(operation: Operation, components: Components): Json {
   const shapes = Object.entries(operation.responses)
   return Object.fromEntries(
-    shapes.map(([status, shape]) => [status, successOf(shape, at(operation, status), components)]),
+    shapes.map(([status, shape]) => [status, successOf(shape, answering(operation, status), components)]),
   )
 }
 
 /** The operation as one of its answers: a place to go to is told by 201 and redirections alone (RFC 9110 §10.2.2). */
-function at(operation: Operation, status: string): Operation {
+function answering(operation: Operation, status: string): Operation {
   const { Location: _place, ...others } = operation.headers ?? {}
   return status === '200' ? { ...operation, headers: others } : operation
 }
@@ -248,9 +276,18 @@ function problemResponsesOf(operation: Operation): Json {
   }
   const headers = headersOf(operation)
   const described = [...byStatus].map(([status, codes]) => {
-    return [status, problemResponse(codes, { ...headers, ...WAITING_HEADERS[status] })]
+    const answer = problemResponse(codes, { ...headers, ...WAITING_HEADERS[status] })
+    return [status, operation.oauthErrors === true ? withOauthSchema(answer) : answer]
   })
   return { ...Object.fromEntries(described), default: { $ref: '#/components/responses/Unrouted' } }
+}
+
+/** The member `error` comes with every problem of such an operation. */
+function withOauthSchema(answer: Json): Json {
+  return {
+    ...answer,
+    content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/OAuthProblem' } } },
+  }
 }
 
 function problemResponse(codes: readonly ProblemCode[], headers: Json): Json {

@@ -119,6 +119,12 @@ export const serviceToken = defineSurface('workloads', 'Signing in of workloads 
     responses: { 200: TrustBundles },
     problems: ['domain_not_found', 'invalid_trust_bundle'],
     notProvisioned: 'not_provisioned',
-    cli: { command: 'trust-bundles set', refs: { id: 'domains' }, rows: 'bundles', columns, custom: true },
+    cli: {
+      command: 'trust-bundles set',
+      refs: { id: 'domains' },
+      rows: 'bundles',
+      columns,
+      examples: ['trust-bundles set -f bundles.yaml'],
+    },
   },
 })

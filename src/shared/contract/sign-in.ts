@@ -151,8 +151,8 @@ export const signIn = defineSurface('auth', 'Signing in with a browser, and the 
     problems: [],
     cli: {
       command: 'sessions list',
-      columns: ['created_at', 'last_seen_at', 'source_address', 'user_agent', 'current', 'id'],
-      wide: ['acr', 'amr', 'auth_time', 'expires_at', 'idle_expires_at'],
+      columns: ['created_at', 'last_seen_at', 'source_address', 'user_agent', 'id'],
+      wide: ['current', 'acr', 'amr', 'auth_time', 'expires_at', 'idle_expires_at'],
     },
   },
   DeleteAuthSessionByID: {

@@ -20,6 +20,8 @@ export interface ConformanceWorld {
   readonly url: string
   /** Token of a caller who may do everything, but whose scopes cover the surface `meta` alone. */
   readonly narrow: string
+  /** Cookies of a session of a caller who may do everything. */
+  readonly session: string
   /** How long a row may take to get there, ms; 5,000 by default. */
   readonly auditDeadlineMs?: number
   /** Audit rows of a request, in the chains of the platform, the world's own Domain, and `domainId`. */
@@ -76,8 +78,9 @@ export async function sendUnrouted(subject: Subject, wire: WireRequest, credenti
 }
 
 /** The request of a valid call. */
-export function wireOf({ operation }: Subject, { input }: ValidCall): WireRequest {
-  return layOut(operation, input)
+export function wireOf({ operation }: Subject, { input, cookie }: ValidCall): WireRequest {
+  const wire = layOut(operation, input)
+  return cookie === undefined ? wire : { ...wire, headers: { ...wire.headers, cookie } }
 }
 
 /** Asserts a refusal by one of these codes: a whole problem document that the operation declares. */
@@ -94,6 +97,7 @@ export function expectProblem(subject: Subject, { answer, correlationId }: Sent,
     correlation_id: correlationId,
   })
   expect(subject.document.problemMismatch(answer.json)).toBeUndefined()
+  if (subject.operation.oauthErrors === true) expect(answer.json?.['error']).toMatch(/^[a-z_]+$/)
   expect(subject.document.codes(subject.id, answer.status)).toContain(code)
   expect(subject.problems).toContain(code)
 }

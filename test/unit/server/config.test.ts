@@ -80,6 +80,7 @@ test('nothing said gives the embedded defaults', () => {
     rates: {
       failedCredentials: { count: 30, seconds: 60 },
       signIn: { count: 30, seconds: 60 },
+      serviceTokens: { count: 60, seconds: 60 },
       registrations: { count: 500, seconds: 1 },
       node: { count: 10, seconds: 1 },
       domain: { count: 5000, seconds: 1 },

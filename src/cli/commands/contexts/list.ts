@@ -7,7 +7,7 @@ export const list = defineCommand({
     const rows = []
     for (const [name, stored] of Object.entries(file.contexts)) {
       const { url, domain, project } = stored
-      const isSignedIn = (await session.contexts.token(name, url)) !== undefined
+      const isSignedIn = await session.contexts.hasToken(name, url)
       rows.push({
         current: name === file.current ? '*' : '',
         name,

@@ -8,6 +8,7 @@ import { startFixture, type FixtureServer } from '../../../support/fixture-serve
 const RATES: Rates = {
   failedCredentials: { count: 2, seconds: 60 },
   signIn: { count: 2, seconds: 60 },
+  serviceTokens: { count: 2, seconds: 60 },
   registrations: { count: 1, seconds: 1 },
   node: { count: 2, seconds: 1 },
   domain: { count: 3, seconds: 1 },

@@ -108,7 +108,12 @@ create table used_assertions (
   expires_at timestamptz not null
 );
 create index used_assertions_expiring_idx on used_assertions (expires_at);
-create index principals_spiffe_id_idx on principals (spiffe_id) where spiffe_id is not null;
+
+-- A workload is one identity of a Domain. Until now its SPIFFE ID let nobody in: of several the oldest keeps it.
+update principals as later set spiffe_id = null
+  where exists (select from principals as earlier where earlier.domain_id = later.domain_id
+    and earlier.spiffe_id = later.spiffe_id and (earlier.created_at, earlier.id) < (later.created_at, later.id));
+create unique index principals_spiffe_id_key on principals (spiffe_id, domain_id) where spiffe_id is not null;
 
 create table invitations (
   id uuid primary key,

@@ -1,0 +1,111 @@
+import { createLocalJWKSet, errors, type CryptoKey, type JWSHeaderParameters } from 'jose'
+import { Problem, problem } from '../../../shared/problems.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { IssuerAddress, IssuerMetadata, Issuers } from '../../ports/issuers.ts'
+import type { OutgoingFetch } from '../../ports/outgoing-fetch.ts'
+import { fetchOver, type OwnIssuer } from './guarded-fetch.ts'
+import { discoveryUrl, documentIn, DOCUMENT_BYTES_MAX, keySetIn, metadataIn } from './issuer-documents.ts'
+import { createKept, type Kept } from './kept.ts'
+
+/** How long discovery and keys are believed. */
+const KEPT_MS = 3_600_000
+/** Keys are asked for again for an unknown `kid` this often at most, whoever comes with it. */
+const REFRESH_PAUSE_MS = 60_000
+/** Issuers that are remembered; those that were not asked for longest go first. */
+const ISSUERS_MAX = 256
+
+export interface IssuersDeps {
+  readonly fetch: OutgoingFetch
+  readonly clock: Clock
+  /** The bundled provider, which is asked without a socket; undefined where it is switched off. */
+  readonly ownIssuer?: OwnIssuer | undefined
+}
+
+type FindKey = (header: JWSHeaderParameters) => Promise<CryptoKey>
+
+interface Known {
+  readonly at: IssuerAddress
+  readonly metadata: Kept<IssuerMetadata>
+  readonly keys: Kept<FindKey>
+}
+
+/** Makes the issuers: discovery and JWK Sets, each kept for an hour and asked for by one call at a time. */
+export function createIssuers({ fetch: outgoing, clock, ownIssuer }: IssuersDeps): Issuers {
+  const known = new Map<string, Known>()
+  const fetchFor = fetchOver(outgoing, ownIssuer)
+  const kept = { clock, keptMs: KEPT_MS }
+
+  /** An issuer is known apart by how it may be reached: what one binding may see of a network, another may not. */
+  function knownAt(at: IssuerAddress): Known {
+    const name = `${reachOf(at)} ${at.issuer}`
+    const found = known.get(name) ?? meet(at)
+    known.delete(name)
+    known.set(name, found)
+    const [oldest] = known.keys()
+    if (known.size > ISSUERS_MAX && oldest !== undefined) known.delete(oldest)
+    return found
+  }
+
+  function meet(at: IssuerAddress): Known {
+    const metadata = createKept(async () => metadataIn(await documentAt(at, discoveryUrl(at.issuer)), at), kept)
+    const findKey = async (): Promise<FindKey> => finderOf(await documentAt(at, (await metadata.get()).jwks_uri))
+    return { at, metadata, keys: createKept(findKey, kept) }
+  }
+
+  async function documentAt(at: IssuerAddress, url: string): Promise<unknown> {
+    const answer = at.isBundled
+      ? await bufferedAnswer(await fetchFor(at)(url))
+      : await outgoing(url, { allowPrivateNetwork: at.allowPrivateNetwork, bodyBytesMax: DOCUMENT_BYTES_MAX })
+    return documentIn(answer, url)
+  }
+
+  return {
+    fetchFor,
+    metadata: (at) => available(knownAt(at).metadata.get()),
+    async key(at, header) {
+      const { keys } = knownAt(at)
+      const findKey = await available(keys.get())
+      try {
+        return await findKey(header)
+      } catch (error) {
+        const refreshed = error instanceof errors.JWKSNoMatchingKey ? keys.refresh(REFRESH_PAUSE_MS) : undefined
+        if (refreshed === undefined) throw error
+        return (await available(refreshed))(header)
+      }
+    },
+    forget(issuer) {
+      for (const [name, { at }] of known) if (at.issuer === issuer) known.delete(name)
+    },
+  }
+}
+
+function reachOf({ isBundled, allowPrivateNetwork }: IssuerAddress): string {
+  if (isBundled) return 'in this process'
+  return allowPrivateNetwork ? 'anywhere' : 'in public'
+}
+
+async function bufferedAnswer(response: Response): Promise<{ readonly status: number; readonly body: Buffer }> {
+  return { status: response.status, body: Buffer.from(await response.arrayBuffer()) }
+}
+
+/** The set as a function. A key that is malformed says so as one that does not fit does: it is the issuer's mistake. */
+function finderOf(document: unknown): FindKey {
+  const find = createLocalJWKSet(keySetIn(document))
+  return async (header) => {
+    try {
+      return await find(header)
+    } catch (error) {
+      if (error instanceof errors.JOSEError) throw error
+      throw new errors.JWKInvalid('the key that the signature names is malformed', { cause: error })
+    }
+  }
+}
+
+/** Whatever keeps an issuer from being known is one problem to callers; what exactly is in its cause. */
+async function available<T>(asked: Promise<T>): Promise<T> {
+  try {
+    return await asked
+  } catch (error) {
+    throw error instanceof Problem ? error : problem('idp_unavailable', {}, error)
+  }
+}

@@ -1,0 +1,40 @@
+import { OutgoingFetchError } from '../../ports/outgoing-fetch.ts'
+
+/** Codes of undici and Node that mean that time ran out. */
+const TIMEOUTS = /^(UND_ERR_(CONNECT|HEADERS|BODY)_TIMEOUT|ETIMEDOUT)$/
+
+/** What ended a request from outside: its deadline, or whoever asked for it. */
+export function gone(timeout: AbortSignal, deadlineMs: number): OutgoingFetchError {
+  return timeout.aborted
+    ? new OutgoingFetchError('timeout', `no complete answer came within ${deadlineMs / 1000} s`)
+    : new OutgoingFetchError('unreachable', 'the request was given up')
+}
+
+/** Where a request was going, and what ended it from outside, if anything did. */
+interface Ended {
+  readonly host: string
+  readonly failure: OutgoingFetchError | undefined
+}
+
+/** Turns what undici and Node throw into the port's error. */
+export function fetchFailure(error: unknown, { host, failure }: Ended): OutgoingFetchError {
+  const found = ownFailure(error) ?? failure
+  if (found !== undefined) return found
+  const code = codeOf(error)
+  if (TIMEOUTS.test(code)) return new OutgoingFetchError('timeout', `${host} does not answer in time`, error)
+  return new OutgoingFetchError('unreachable', `${host} cannot be asked${code === '' ? '' : `: ${code}`}`, error)
+}
+
+/** An error of ours may come back wrapped: by undici as the cause, by Node with those of other addresses. */
+function ownFailure(error: unknown): OutgoingFetchError | undefined {
+  if (error instanceof OutgoingFetchError) return error
+  if (error instanceof AggregateError) return error.errors.find((one) => one instanceof OutgoingFetchError)
+  return error instanceof Error && error.cause instanceof OutgoingFetchError ? error.cause : undefined
+}
+
+/** `ECONNREFUSED`, `CERT_HAS_EXPIRED`, `UND_ERR_SOCKET`: fixed words, none of which says what was sent. */
+function codeOf(error: unknown): string {
+  const one: unknown = error instanceof AggregateError ? error.errors[0] : error
+  const code: unknown = one instanceof Error && 'code' in one ? one.code : undefined
+  return typeof code === 'string' ? code : ''
+}

@@ -1,0 +1,98 @@
+import { Client, type Dispatcher } from 'undici'
+import {
+  OutgoingFetchError,
+  type OutgoingAnswer,
+  type OutgoingFetch,
+  type OutgoingRequest,
+} from '../../ports/outgoing-fetch.ts'
+import { createConnectors } from './connect.ts'
+import { fetchFailure, gone } from './fetch-failure.ts'
+import type { ResolveName } from './guarded-lookup.ts'
+
+/** For a request with everything that belongs to it: name, connection, TLS, answer (decisions: Outgoing fetches). */
+const DEADLINE_MS = 5000
+const BODY_BYTES_MAX = 1024 * 1024
+const HEADER_BYTES_MAX = 16 * 1024
+
+export interface OutgoingFetchOptions {
+  readonly deadlineMs?: number
+  /** Stands in for DNS in tests. */
+  readonly resolve?: ResolveName | undefined
+}
+
+/**
+ * Makes the fetch over undici. Each request has a connection of its own, so that its address is looked at each time and
+ * nothing of it is left behind. Proxies of the environment are not used: they would connect where nothing is checked.
+ */
+export function createOutgoingFetch({ deadlineMs = DEADLINE_MS, resolve }: OutgoingFetchOptions = {}): OutgoingFetch {
+  const connectors = createConnectors(deadlineMs, resolve)
+  return async (text, request) => {
+    const url = fetchable(text, request.allowPrivateNetwork)
+    const connect = request.allowPrivateNetwork ? connectors.anywhere : connectors.publicOnly
+    const client = new Client(url.origin, { connect, maxHeaderSize: HEADER_BYTES_MAX, pipelining: 1 })
+    const timeout = AbortSignal.timeout(deadlineMs)
+    const signal = request.signal === undefined ? timeout : AbortSignal.any([timeout, request.signal])
+    const end = (): void => void client.destroy(gone(timeout, deadlineMs)).catch(() => undefined)
+    signal.addEventListener('abort', end, { once: true })
+    try {
+      if (signal.aborted) throw gone(timeout, deadlineMs)
+      return await exchange(client, url, request)
+    } catch (error) {
+      throw fetchFailure(error, { host: url.host, failure: signal.aborted ? gone(timeout, deadlineMs) : undefined })
+    } finally {
+      signal.removeEventListener('abort', end)
+      end()
+    }
+  }
+}
+
+async function exchange(client: Client, url: URL, request: OutgoingRequest): Promise<OutgoingAnswer> {
+  const { method = 'GET', headers, body = null, redirect = 'refused', bodyBytesMax = BODY_BYTES_MAX } = request
+  const answer = await client.request({
+    path: url.pathname + url.search,
+    method,
+    headers: { 'user-agent': 'ctl', accept: 'application/json', ...headers, 'accept-encoding': 'identity' },
+    body,
+  })
+  if (redirect === 'refused' && answer.statusCode >= 300 && answer.statusCode < 400) {
+    throw new OutgoingFetchError('redirect', `${url.host} answers with a redirect, which is not followed`)
+  }
+  return received(answer, Math.min(bodyBytesMax, BODY_BYTES_MAX))
+}
+
+function fetchable(text: string, allowPrivateNetwork: boolean): URL {
+  if (!URL.canParse(text) || !/^https?:/i.test(text)) {
+    throw new OutgoingFetchError('forbidden_address', 'only http: and https: URLs can be fetched')
+  }
+  const url = new URL(text)
+  if (url.username !== '' || url.password !== '') {
+    throw new OutgoingFetchError('forbidden_address', `the URL at ${url.host} carries a user name or password`)
+  }
+  if (url.protocol === 'http:' && !allowPrivateNetwork) {
+    throw new OutgoingFetchError('forbidden_address', `${url.host} would be asked without TLS`)
+  }
+  return url
+}
+
+/** Reads the body, and no byte more than it may have. */
+async function received(answer: Dispatcher.ResponseData, bodyBytesMax: number): Promise<OutgoingAnswer> {
+  const tooLarge = (): OutgoingFetchError =>
+    new OutgoingFetchError('too_large', `the answer is longer than ${bodyBytesMax} bytes`)
+  if (Number(answer.headers['content-length']) > bodyBytesMax) throw tooLarge()
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of answer.body as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes > bodyBytesMax) throw tooLarge()
+    chunks.push(chunk)
+  }
+  return { status: answer.statusCode, headers: plainHeaders(answer.headers), body: Buffer.concat(chunks) }
+}
+
+function plainHeaders(headers: Dispatcher.ResponseData['headers']): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
+    ),
+  )
+}

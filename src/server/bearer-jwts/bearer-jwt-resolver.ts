@@ -1,0 +1,201 @@
+import { createHash } from 'node:crypto'
+import { compactVerify, decodeJwt, decodeProtectedHeader, errors, type CryptoKey } from 'jose'
+import { Problem, problem } from '../../shared/problems.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Caller, CredentialResolver, Refusal } from '../ports/credential-resolver.ts'
+import { DatastoreError, type Datastore } from '../ports/datastore.ts'
+import type { IdpBinding, IdpBindings } from '../ports/idp-bindings.ts'
+import type { Issuers } from '../ports/issuers.ts'
+import type { Keyring } from '../ports/keyring.ts'
+import type { User, Users } from '../ports/users.ts'
+import { algorithmsOf, audiencesOf, judge, type PresentedJwt, type TokenFacts } from './access-token.ts'
+import { createLeaseCache, type Known } from './lease-cache.ts'
+import { findSharedDomain } from './store.ts'
+
+export interface BearerJwtResolverDeps {
+  readonly datastore: Datastore
+  readonly keyring: Pick<Keyring, 'cacheKey'>
+  readonly clock: Clock
+  readonly bindings: Pick<IdpBindings, 'ofIssuer'>
+  readonly issuers: Pick<Issuers, 'key'>
+  readonly users: Pick<Users, 'find'>
+  /** Tokens kept verified. */
+  readonly cachedMax?: number
+  /** How long, in ms, a token that was confirmed may stand in for itself while it cannot be; never by default. */
+  readonly staleMs?: number
+}
+
+/** Three parts (RFC 7515 §3.1); the last one is empty where nobody signed. */
+const JWT = /^[\w-]+\.[\w-]+\.[\w-]*$/
+const JWT_LENGTH_MAX = 8192
+/** A key that its issuer withdrew verifies nothing after so long, whatever was verified with it before. */
+const VERIFIED_MS = 600_000
+
+const refusal = (sentence: string): Refusal => ({ refused: true, log: `bearer JWT: ${sentence}` })
+const EXPIRED = refusal('it has expired')
+const TOO_LONG = refusal('it is too long')
+
+/** A refusal on the way through the rules. */
+class Refused extends Error {}
+
+function refuse(sentence: string): never {
+  throw new Refused(sentence)
+}
+
+/**
+ * Resolves access tokens of the identity providers that Domains are bound to. Whose token it is must be known: nobody is
+ * made here. Verified ones are kept until they expire; binding and user are read again every second.
+ */
+export function createBearerJwtResolver({
+  datastore,
+  keyring,
+  clock,
+  bindings,
+  issuers,
+  users,
+  cachedMax = 10_000,
+  staleMs = 0,
+}: BearerJwtResolverDeps): CredentialResolver {
+  const cache = createLeaseCache(clock, cachedMax)
+  const flights = new Map<string, Promise<Caller | Refusal>>()
+  const db = () => datastore.pool('interactive')
+
+  async function bindingOf(jwt: PresentedJwt): Promise<IdpBinding> {
+    const { iss } = jwt.claims
+    if (typeof iss !== 'string') return refuse('it has no issuer')
+    const audiences = audiencesOf(jwt)
+    const taking = (await bindings.ofIssuer(db(), iss)).filter(
+      ({ issuer, apiAudience }) => issuer === iss && apiAudience !== null && audiences.includes(apiAudience),
+    )
+    const [binding, ...others] = taking
+    if (binding === undefined) return refuse('no binding takes its issuer and audience')
+    return others.length === 0 ? binding : refuse('its audiences belong to several bindings')
+  }
+
+  async function userOf({ subject, domain }: TokenFacts, binding: IdpBinding): Promise<User> {
+    const domainId = binding.domainId ?? (domain === undefined ? undefined : await findSharedDomain(db(), domain))
+    if (domainId === undefined) return refuse('it names no Domain that the shared binding speaks for')
+    const user = await users.find(db(), domainId, { issuer: binding.issuer, subject })
+    if (user === undefined) return refuse('nobody with its subject has signed in to the Domain')
+    return user.isDisabled ? refuse('its user is disabled') : user
+  }
+
+  async function keyOf(binding: IdpBinding, { alg, kid }: PresentedJwt['header']): Promise<CryptoKey | Uint8Array> {
+    try {
+      // What else the header says of keys is not handed on: no key comes from the token itself.
+      return await issuers.key(binding, { alg: String(alg), ...(typeof kid === 'string' && { kid }) })
+    } catch (error) {
+      if (error instanceof Problem) return refuse(`the keys of its issuer cannot be had (${error.code})`)
+      if (error instanceof errors.JOSEError) return refuse(`its issuer has no key for it: ${error.message}`)
+      throw error
+    }
+  }
+
+  /** `known` spares the signature. */
+  async function examine(presented: string, known: Known | undefined): Promise<Known> {
+    const nowMs = clock.now()
+    const jwt = known?.jwt ?? decoded(presented)
+    const binding = await bindingOf(jwt)
+    const facts = judge(jwt, binding, nowMs)
+    if (typeof facts === 'string') return refuse(facts)
+    if (known === undefined) await verifySignature(presented, await keyOf(binding, jwt.header), binding)
+    const user = await userOf(facts, binding)
+    const caller = callerOf(presented, facts, user)
+    return { jwt, caller, expiresAtMs: facts.expiresAtMs, verifiedMs: known?.verifiedMs ?? nowMs, confirmedMs: nowMs }
+  }
+
+  async function load(presented: string, key: string, known: Known | undefined): Promise<Caller | Refusal> {
+    try {
+      const answer = await settled(examine(presented, known))
+      cache.keep(key, answer)
+      return 'refused' in answer ? answer : answer.caller
+    } finally {
+      flights.delete(key)
+    }
+  }
+
+  /** Of those who present one token at the same time, one asks. */
+  function loadOnce(presented: string, key: string, known: Known | undefined): Promise<Caller | Refusal> {
+    const underWay = flights.get(key)
+    if (underWay !== undefined) return underWay
+    const flight = load(presented, key, known)
+    flights.set(key, flight)
+    return flight
+  }
+
+  function resolveKnown(presented: string, key: string): Caller | Refusal | Promise<Caller | Refusal> {
+    const found = cache.get(key)
+    if (found === undefined) return loadOnce(presented, key, undefined)
+    if ('refused' in found) return found
+    const { known, state } = found
+    const nowMs = clock.now()
+    if (known.expiresAtMs <= nowMs) {
+      cache.drop(key)
+      return EXPIRED
+    }
+    if (state === 'leased') return known.caller
+    return loadOnce(presented, key, nowMs - known.verifiedMs < VERIFIED_MS ? known : undefined)
+  }
+
+  function resolveStale(presented: string): Caller | undefined {
+    const found = cache.get(keyring.cacheKey(presented))
+    if (found === undefined || 'refused' in found) return undefined
+    const { caller, confirmedMs, expiresAtMs } = found.known
+    const nowMs = clock.now()
+    return nowMs - confirmedMs > staleMs || expiresAtMs <= nowMs ? undefined : { ...caller, staleSinceMs: confirmedMs }
+  }
+
+  return {
+    kind: 'oidc-jwt',
+    recognizes: (presented) => JWT.test(presented),
+    resolve(presented) {
+      if (presented.length > JWT_LENGTH_MAX) return TOO_LONG
+      return resolveKnown(presented, keyring.cacheKey(presented))
+    },
+    resolveStale: (presented) => (presented.length > JWT_LENGTH_MAX ? undefined : resolveStale(presented)),
+  }
+}
+
+function decoded(presented: string): PresentedJwt {
+  try {
+    return { header: { ...decodeProtectedHeader(presented) }, claims: decodeJwt(presented) }
+  } catch {
+    return refuse('it is no JWT')
+  }
+}
+
+async function verifySignature(presented: string, key: CryptoKey | Uint8Array, binding: IdpBinding): Promise<void> {
+  if (key instanceof Uint8Array) return refuse('its key is symmetric')
+  try {
+    await compactVerify(presented, key, { algorithms: [...algorithmsOf(binding)] })
+  } catch (error) {
+    refuse(error instanceof Error ? error.message : 'its signature cannot be verified')
+  }
+}
+
+/** @throws Problem `datastore_unavailable` */
+async function settled(examined: Promise<Known>): Promise<Known | Refusal> {
+  try {
+    return await examined
+  } catch (error) {
+    if (error instanceof Refused) return refusal(error.message)
+    if (error instanceof DatastoreError && error.failure === 'unavailable') {
+      throw problem('datastore_unavailable', {}, error)
+    }
+    throw error
+  }
+}
+
+function callerOf(presented: string, { jti, acr, authTimeMs, expiresAtMs }: TokenFacts, user: User): Caller {
+  const id = jti ?? createHash('sha256').update(presented).digest('hex').slice(0, 32)
+  return {
+    subject: `user:${user.id}`,
+    kind: 'user',
+    id: user.id,
+    domainId: user.domainId,
+    displayName: user.displayName,
+    credential: { kind: 'oidc-jwt', id, scopes: ['*'], expiresAtMs },
+    ...(acr !== undefined && { acr }),
+    ...(authTimeMs !== undefined && { authTimeMs }),
+  }
+}

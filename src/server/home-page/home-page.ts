@@ -1,0 +1,54 @@
+import { markup } from '../http/markup.ts'
+import { pageDocument } from '../http/page-document.ts'
+import type { Page } from '../http/pages.ts'
+import { homeScript } from './home-script.ts'
+
+/**
+ * The start page: the same bytes for everybody. The session's cookie is not sent to it, since its path is `/v1/`, so its
+ * script asks `GET /v1/auth/whoami` who is signed in here (decisions 2).
+ */
+export function createHomePage(): Page {
+  const document = pageDocument({ title: 'ctl', body: BODY, script: homeScript() })
+  return { method: 'GET', path: '/', handler: () => ({ document }) }
+}
+
+const BODY = markup`<h1>ctl</h1>
+<p>The control plane of an encrypted peer-to-peer mesh.</p>
+<noscript>
+<p class="notice">Signing in here needs scripts, since this page asks the API who you are. Without them, everything works from
+the command line: <code>npx ctl login</code> signs you in, <code>npx ctl --help</code> shows what there is to do.</p>
+</noscript>
+<div id="problem" class="failure" role="alert" hidden></div>
+<p id="status" role="status">&nbsp;</p>
+<section id="signed-in" class="card" aria-labelledby="who" hidden>
+<h2 id="who">Signed in</h2>
+<dl class="facts">
+<dt>Subject</dt><dd id="subject"></dd>
+<dt>Domain</dt><dd id="domain"></dd>
+<dt>Signed in at</dt><dd id="auth-time"></dd>
+<dt>Assurance</dt><dd id="acr"></dd>
+<dt>Ends at the latest</dt><dd id="expires"></dd>
+</dl>
+<div class="row">
+<button id="sign-out" class="primary" type="button">Sign out</button>
+<button id="sign-out-everywhere" class="quiet" type="button">Sign out of every browser</button>
+</div>
+</section>
+<section id="signed-out" class="card" aria-labelledby="sign-in-title" hidden>
+<h2 id="sign-in-title">Sign in</h2>
+<form id="sign-in">
+<div id="place" hidden>
+<label for="domain-slug">Domain</label>
+<input id="domain-slug" type="text" autocomplete="organization" autocapitalize="none" spellcheck="false" maxlength="63">
+<label for="alias">Identity provider, by its alias (may be left empty)</label>
+<input id="alias" type="text" autocapitalize="none" spellcheck="false" maxlength="63">
+</div>
+<div id="providers" class="row"></div>
+</form>
+</section>
+<section class="card" aria-labelledby="cli">
+<h2 id="cli">From the command line</h2>
+<pre id="command"><code>npx ctl login</code></pre>
+<p>Then <code>npx ctl status</code> shows the whole at a glance, and <code>npx ctl sessions list</code> where you are signed in.</p>
+</section>
+<p><a href="/v1/docs">The API is documented here</a>.</p>`
