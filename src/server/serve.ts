@@ -131,10 +131,7 @@ interface Ground extends ServeOptions {
 
 async function startOver(ground: Ground): Promise<RunningServer> {
   const { config, log, backend, metrics } = ground
-  const health = createHealth(probesOf(backend), backend.clock)
-  if (metrics !== undefined) Object.assign(metrics, { health, engine: backend.engine })
-  // The start has used the datastore: whatever happens to it from now on only degrades this server (S1 Degradation 1).
-  await health.report()
+  const health = await openHealth(ground)
   const url = urlOf(ground)
   const serving = { url, health, ...createServing(ground, url) }
   await backend.feed.start()
@@ -147,6 +144,14 @@ async function startOver(ground: Ground): Promise<RunningServer> {
   const jobs = startJobs(backend, log, config)
   if (metrics !== undefined) metrics.order = orderOf(backend, jobs)
   return runningOver({ ...ground, founding, outcome, jobs }, assembly, opsUrl)
+}
+
+async function openHealth({ backend, metrics }: Ground): Promise<Health> {
+  const health = createHealth(probesOf(backend), backend.clock)
+  if (metrics !== undefined) Object.assign(metrics, { health, engine: backend.engine })
+  // The start has used the datastore: whatever happens to it from now on only degrades this server (S1 Degradation 1).
+  await health.report()
+  return health
 }
 
 function createServing(

@@ -418,7 +418,7 @@ export const FLEET: StubRoutes = {
     }
   },
   [`PATCH /v1/admin/users/${ID.laptop}`]: ({ body }) => ({
-    body: account(ID.laptop, 'ben', { ...(body as object), second_factors: [] }),
+    body: account(ID.laptop, 'ben', { ...(body as object), display_name: 'Ben', second_factors: [] }),
   }),
   [`DELETE /v1/admin/users/${ID.ci}`]: refused(
     409,

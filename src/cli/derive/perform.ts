@@ -22,9 +22,9 @@ export async function perform(session: Session, plan: Plan, given: Given): Promi
   if (operation.paging) return performList(session, operation, targets)
   const replies = await callEach(session, operation, targets)
   const values = replies.flatMap(({ value }) => (value === undefined ? [] : [value]))
-  if (targets.length === 1 && values.length === 1) await session.emit(values[0], viewOf(operation))
+  if (targets.length === 1 && values.length === 1) await session.emit(values[0], viewOf(operation, values))
   else if (values.length > 0)
-    await session.emit(values, { ...viewOf(operation), asked: askedFor(operation, targets, values) })
+    await session.emit(values, { ...viewOf(operation, values), asked: askedFor(operation, targets, values) })
   replies.forEach((reply, index) => sayDone(session, operation, { reply, target: targets[index] }))
 }
 
@@ -106,12 +106,14 @@ async function printCurl(session: Session, operation: ManifestOperation, targets
 }
 
 /**
- * How an operation's answer is shown: what is shown this once, then the columns it declares, or the whole object where
+ * How an operation's answer is shown: what it shows this once, if it does, then the columns it declares, or the whole object where
  * it is asked for alone.
  */
-export function viewOf({ cli, method, paging, responses }: ManifestOperation): View {
+export function viewOf({ cli, method, paging, responses }: ManifestOperation, values: readonly unknown[] = []): View {
   const columns = cli?.columns ?? []
-  const onlyNow = responses.flatMap(({ writeOnce }) => writeOnce ?? []).filter((member) => !columns.includes(member))
+  const onlyNow = responses
+    .flatMap(({ writeOnce }) => writeOnce ?? [])
+    .filter((member) => !columns.includes(member) && values.some((value) => memberOf(value, member) !== undefined))
   const isWhole = method === 'GET' && !paging
   return { columns: [...onlyNow, ...columns], wide: cli?.wide, rows: cli?.rows, isWhole }
 }

@@ -1,9 +1,8 @@
 import { sql, type Selectable, type Updateable } from 'kysely'
 import type { Db } from '../ports/datastore.ts'
-import type { LocalAccountRow, LocalPasskeyRow } from '../ports/sign-in-tables.ts'
+import type { LocalAccountRow } from '../ports/sign-in-tables.ts'
 
 export type AccountRecord = Selectable<LocalAccountRow>
-export type PasskeyRecord = Selectable<LocalPasskeyRow>
 
 /** An account as lists show it. */
 export interface ListedAccount extends AccountRecord {

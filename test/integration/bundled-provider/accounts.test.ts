@@ -67,7 +67,11 @@ describe.each(STORES)('Local accounts on the $name store', (store) => {
       const answer = await post({ login: 'boss', platform_admin: true })
       const subject = `user:${String(answer.body['user_id'])}`
       expect(await tenancy.tuplesOf('platform:main')).toContain(`${subject} admin platform:main`)
-      expect((await tenancy.outbox(answer)).map(({ event }) => event)).toEqual(['LocalAccountCreated', 'GrantCreated'])
+      expect((await tenancy.outbox(answer)).map(({ event }) => event)).toEqual([
+        'identity.UserProvisioned',
+        'LocalAccountCreated',
+        'GrantCreated',
+      ])
     })
 
     it.each([

@@ -1,4 +1,4 @@
-import inject, { type DispatchFunc } from 'light-my-request'
+import inject from 'light-my-request'
 import type { OwnIssuer } from '../oidc-issuers/guarded-fetch.ts'
 import type { BundledProvider } from './bundled-provider.ts'
 
@@ -12,7 +12,7 @@ export function createOwnIssuer({ handle, prefix }: BundledProvider, baseUrl: st
     async fetch(input, init) {
       const request = new Request(input, init)
       const { pathname, search, host } = new URL(request.url)
-      const answer = await inject(handle as DispatchFunc, {
+      const answer = await inject(handle, {
         // The methods of a `Request` are those that HTTP has.
         method: request.method as 'GET' | 'POST',
         url: `${pathname}${search}`,

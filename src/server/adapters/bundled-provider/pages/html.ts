@@ -15,16 +15,16 @@ const ESCAPES: Readonly<Record<string, string>> = {
 
 /** Markup from a template; every value that is not markup itself is escaped, `undefined` leaves nothing. */
 export function markup(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
-  return { markup: String.raw({ raw: strings }, ...parts.map(markupOf)) }
+  return trusted(String.raw({ raw: strings }, ...parts.map(markupOf)))
 }
 
 /** Takes text as markup as it is: for constants and the drawings of libraries alone. */
-export function trusted(markup: string): Html {
-  return { markup }
+export function trusted(text: string): Html {
+  return { markup: text }
 }
 
 function markupOf(part: Part): string {
   if (part === undefined) return ''
-  if (typeof part === 'object') return 'markup' in part ? part.markup : part.map(({ markup }) => markup).join('')
+  if (typeof part === 'object') return 'markup' in part ? part.markup : part.map(markupOf).join('')
   return String(part).replaceAll(/[&<>"']/g, (character) => ESCAPES[character] ?? '')
 }
