@@ -24,11 +24,18 @@ export interface CtlOptions {
   readonly env?: Readonly<Record<string, string>>
   /** The rate limits as an operator gets them; out of reach when absent, since load is no business of theirs. */
   readonly limits?: 'shipped'
+  /** A free port of loopback when absent. */
+  readonly listen?: string
 }
 
 /** Starts the server on a free loopback port and waits for its ready line. Throws with its stderr when it ends before. */
-export async function startCtl({ args = [], env = {}, limits }: CtlOptions = {}): Promise<CtlProcess> {
-  const child = spawn(process.execPath, [CTL, 'serve', '--listen', '127.0.0.1:0', ...args], {
+export async function startCtl({
+  args = [],
+  env = {},
+  limits,
+  listen = '127.0.0.1:0',
+}: CtlOptions = {}): Promise<CtlProcess> {
+  const child = spawn(process.execPath, [CTL, 'serve', '--listen', listen, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...(limits === undefined && HIGH_RATE_LIMITS), ...env },
   })
