@@ -55,7 +55,7 @@ describe.each(['embedded', 'postgres'] as const)('a workload with a key of its o
       expect(stderr()).not.toContain(token)
       expect(stderr()).not.toContain(assertion)
     },
-    120_000,
+    240_000,
   )
 })
 
