@@ -13,11 +13,13 @@ export const SECTIONS: readonly { readonly title: string; readonly nouns: readon
     nouns: [
       'identities',
       'service-identities',
+      'invitations',
       'groups',
       'grants',
       'tuples',
       'tokens',
       'authz',
+      'idp',
       'audit',
       'signing-keys',
     ],

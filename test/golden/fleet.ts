@@ -13,6 +13,7 @@ export const ID = {
   build: '019c1a10-0000-7000-8000-0000000e0002',
   laptop: '019c1a10-0000-7000-8000-0000000f0001',
   ci: '019c1a10-0000-7000-8000-0000000f0002',
+  invitation: '019c1a10-0000-7000-8000-0000000c0001',
   firefox: '019c1a10-0000-7000-8000-0000000b0001',
   phone: '019c1a10-0000-7000-8000-0000000b0002',
 } as const
@@ -133,6 +134,18 @@ const signingKey = (state: 'current' | 'next', letter: string) => ({
   signs_from: state === 'current' ? '2026-01-30T12:00:00.000Z' : '2026-02-01T12:10:00.000Z',
   not_before: state === 'current' ? '2026-01-30T12:00:00.000Z' : '2026-02-01T12:00:00.000Z',
   not_after: state === 'current' ? '2026-02-09T12:10:00.000Z' : null,
+})
+
+const invitation = (email: string, more: Readonly<Record<string, unknown>>) => ({
+  id: ID.invitation,
+  domain_id: ID.domain,
+  email,
+  created_by: WHOAMI.subject,
+  created_at: '2026-01-30T12:00:00.000Z',
+  expires_at: '2026-02-06T12:00:00.000Z',
+  accepted_at: null,
+  accepted_by: null,
+  ...more,
 })
 
 const browserSession = (id: string, more: Readonly<Record<string, unknown>>) => ({
@@ -293,6 +306,22 @@ export const FLEET: StubRoutes = {
       token: `jtk_local_${ID.ci.replaceAll('-', '')}_${'b'.repeat(49)}`,
     },
   }),
+  [`GET /v1/domains/${ID.domain}/invitations`]: page([
+    invitation('carla@acme.example', {}),
+    invitation('ben@acme.example', {
+      id: '019c1a10-0000-7000-8000-0000000c0002',
+      accepted_at: '2026-01-31T12:00:00.000Z',
+      accepted_by: WHOAMI.subject,
+    }),
+  ]),
+  [`POST /v1/domains/${ID.domain}/invitations`]: ({ body }) => {
+    const { email } = body as { email: string }
+    if (email === 'carla@acme.example') {
+      return refused(409, 'invitation_already_exists', 'An open invitation for this address exists in the Domain.')
+    }
+    return { status: 201, body: invitation(email, {}) }
+  },
+  [`DELETE /v1/domains/${ID.domain}/invitations/${ID.invitation}`]: { status: 204 },
   'GET /v1/nodes': named(NODES),
   [`GET /v1/nodes/${ID.web}`]: { body: detail(NODES[0]) },
   [`GET /v1/nodes/${ID.db}`]: { body: detail(NODES[1]) },

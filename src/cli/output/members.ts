@@ -46,9 +46,9 @@ function sortText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** What a person calls a row: its slug or name, else its id. */
+/** What a person calls a row: its slug, name or address, else its id. */
 export function nameOf(row: unknown): string | undefined {
-  for (const member of ['slug', 'login', 'display_name', 'name', 'id', 'subject']) {
+  for (const member of ['slug', 'alias', 'login', 'display_name', 'name', 'email', 'id', 'subject']) {
     const value = memberOf(row, member)
     if (typeof value === 'string' && value !== '') return value
   }
