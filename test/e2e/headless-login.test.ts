@@ -56,7 +56,7 @@ describe.skipIf(executablePath === undefined).each(['embedded', 'postgres'] as c
 
       const start = () => {
         const store = cluster === undefined ? [] : ['--database-url', cluster.url]
-        return startCtl({ port, args: ['--data-dir', join(folder, 'data'), ...store] })
+        return startCtl({ listen: `127.0.0.1:${port}`, args: ['--data-dir', join(folder, 'data'), ...store] })
       }
       const env = () => ({ CTL_CONFIG_DIR: join(folder, 'config'), CI: '1' })
 

@@ -22,15 +22,20 @@ export interface CtlProcess {
 export interface CtlOptions {
   readonly args?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
-  /** A free port of loopback when absent. */
-  readonly port?: number
   /** The rate limits as an operator gets them; out of reach when absent, since load is no business of theirs. */
   readonly limits?: 'shipped'
+  /** A free port of loopback when absent. */
+  readonly listen?: string
 }
 
 /** Starts the server on a free loopback port and waits for its ready line. Throws with its stderr when it ends before. */
-export async function startCtl({ args = [], env = {}, port = 0, limits }: CtlOptions = {}): Promise<CtlProcess> {
-  const child = spawn(process.execPath, [CTL, 'serve', '--listen', `127.0.0.1:${port}`, ...args], {
+export async function startCtl({
+  args = [],
+  env = {},
+  limits,
+  listen = '127.0.0.1:0',
+}: CtlOptions = {}): Promise<CtlProcess> {
+  const child = spawn(process.execPath, [CTL, 'serve', '--listen', listen, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...(limits === undefined && HIGH_RATE_LIMITS), ...env },
   })
