@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { createStateSweeper } from './adapters/bundled-provider/state-sweeper.ts'
 import { createOutgoingFetch } from './adapters/outgoing-fetch/outgoing-fetch.ts'
 import { createFeedPruning } from './adapters/postgres/feed-pruning.ts'
 import { createAuditRetention } from './audit/retention.ts'
@@ -17,6 +18,7 @@ import { createNumbering, NUMBERING } from './outbox/numbering.ts'
 import { createPruning } from './outbox/pruning.ts'
 import type { LeaderJob } from './ports/leadership.ts'
 import type { NumberedEvent, OutboxConsumer } from './ports/outbox.ts'
+import { createDeviceSweeper } from './device-flow/device-sweeper.ts'
 import { createSessionSweeper } from './sessions/session-sweeper.ts'
 import { createSignInSweeper } from './sign-in/sign-in-sweeper.ts'
 import { createTokenSweeper } from './tokens/token-sweeper.ts'
@@ -67,8 +69,10 @@ function leaderJobs({ backend, log, consumers, wake, auditRetentionDays }: JobsD
     createJoinTokenSweeper(backend),
     createInvitationSweeper(backend),
     createKeySweeper(backend),
+    createStateSweeper(backend),
     createSessionSweeper(backend),
     createSignInSweeper(backend),
+    createDeviceSweeper(backend),
     createEphemeralSweeper({
       ...backend,
       onFailure: (error, nodeId) => log.warn({ err: error, node_id: nodeId }, 'an ephemeral node could not be removed'),

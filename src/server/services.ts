@@ -1,28 +1,20 @@
 import type { Logger } from 'pino'
 import { contract } from '../shared/contract/index.ts'
 import type { Surface } from '../shared/contract/operation.ts'
-import { createIssuers } from './adapters/oidc-issuers/issuers.ts'
-import { createOutgoingFetch } from './adapters/outgoing-fetch/outgoing-fetch.ts'
 import { storedSubjects } from './adapters/stored-subjects/stored-subjects.ts'
 import { createAudit } from './audit/service.ts'
 import { createAuthz } from './authz/service.ts'
 import type { Backend } from './backend.ts'
+import type { Config } from './config.ts'
 import { readRenderer } from './docs-renderer.ts'
 import { createDomains } from './domains/service.ts'
 import { createGrants } from './grants/service.ts'
-import { createMirroredGroups } from './groups/mirrored-groups.ts'
 import { createGroups } from './groups/service.ts'
 import type { CsrfTokens } from './http/csrf.ts'
-import { createHomePage } from './home-page/home-page.ts'
 import { createLastUses } from './http/last-uses.ts'
 import type { ForeignRoutes, Page } from './http/pages.ts'
-import type { Rates } from './http/rate-limits.ts'
 import { mounted, type Handlers, type MountedSurface } from './http/request-context.ts'
-import { createBindingDirectory } from './idp-bindings/directory.ts'
-import { createIdpBindings } from './idp-bindings/service.ts'
 import { createIdentities } from './identities/service.ts'
-import { createUsers } from './identities/users.ts'
-import { createInvitationBook, createInvitations } from './invitations/service.ts'
 import { createJoinTokenResolver } from './join-tokens/join-token-resolver.ts'
 import { createJoinTokens } from './join-tokens/service.ts'
 import { createMeta } from './meta/service.ts'
@@ -30,16 +22,13 @@ import { createNskResolver } from './nodes/nsk-resolver.ts'
 import { createRecoveryAnnouncer } from './nodes/recovery-announcer.ts'
 import { createNodes } from './nodes/service.ts'
 import type { CredentialResolver } from './ports/credential-resolver.ts'
+import type { AuditEntry } from './ports/unit-of-work.ts'
 import { createProjects } from './projects/service.ts'
 import { createAdmission } from './relation-tuples/admission.ts'
-import { reportRefreshFailure } from './refresh-report.ts'
 import { createRelationTuples } from './relation-tuples/service.ts'
 import { createResources } from './resources/service.ts'
-import { createSessionOperations } from './sessions/service.ts'
-import { createSessionResolver } from './sessions/session-resolver.ts'
-import { createSessions } from './sessions/sessions.ts'
 import { writeUses as writeSessionUses } from './sessions/store.ts'
-import { createSignIn } from './sign-in/service.ts'
+import { createSigningIn } from './signing-in.ts'
 import { createSigningKeys } from './signing-keys/service.ts'
 import { createAdminTokens } from './tokens/admin-service.ts'
 import { createApiTokenResolver } from './tokens/api-token-resolver.ts'
@@ -47,8 +36,6 @@ import { writeUses as writeTokenUses } from './tokens/store.ts'
 import { createGrantedTokens } from './tokens/granted.ts'
 import { createMint } from './tokens/mint.ts'
 import { createTokens } from './tokens/service.ts'
-import { createWorkloadLimits } from './workloads/limits.ts'
-import { createWorkloads } from './workloads/service.ts'
 
 /** Every surface with its handlers, and what has to be ended with them. */
 export interface Services {
@@ -68,16 +55,19 @@ export interface Services {
 }
 
 export interface ServicesOptions {
-  readonly env: string
+  readonly config: Config
   readonly log: Logger
-  readonly staleMs: number
-  /** How people and identity providers reach this server; no slash at its end. */
+  /** The origin under which clients reach the server. */
   readonly baseUrl: string
-  readonly rates: Rates
+  /** Takes the audit rows of refusals that no answer waits for. */
+  readonly onRefused: (entry: AuditEntry) => void
 }
 
 /** Makes the services over the backend. Subscribes their caches to the change feed, which must not run yet. */
-export function createServices(backend: Backend, { env, log, staleMs, baseUrl, rates }: ServicesOptions): Services {
+export function createServices(backend: Backend, options: ServicesOptions): Services {
+  const { config, log } = options
+  const { env } = config
+  const staleMs = config.staleChecks.ttlMs
   const deps = { ...backend, env, subjects: storedSubjects, changeFeed: backend.feed }
   const admission = createAdmission({ ...deps, validateTuple: backend.engine.rules.validateTuple })
   const tokenUses = createLastUses({
@@ -88,18 +78,12 @@ export function createServices(backend: Backend, { env, log, staleMs, baseUrl, r
     write: (uses) => writeSessionUses(backend.datastore.pool('worker'), uses),
     onFailure: (error) => log.warn({ err: error }, 'the last use of sessions could not be written'),
   })
-  const sessions = createSessions(deps)
   const withMint = { ...deps, mint: createMint(deps) }
-  const mintGranted = createGrantedTokens(withMint)
-  const limits = createWorkloadLimits(rates)
-  const outgoingFetch = createOutgoingFetch()
+  const signingIn = createSigningIn({ ...options, backend, mintGranted: createGrantedTokens(withMint), sessionUses })
   const recoveries = createRecoveryAnnouncer({
     ...backend,
     onFailure: (error) => log.warn({ err: error }, 'nodes that are healthy again could not be announced'),
   })
-  const newIssuers = () => createIssuers({ fetch: createOutgoingFetch(), clock: backend.clock })
-  const signingIn = { issuers: newIssuers(), newIssuers, callbackUrl: `${baseUrl}/v1/auth/callback` }
-  const bindings = createBindingDirectory(deps)
   const nodes = createNodes({ ...deps, onBack: (nodeIds) => recoveries.add(nodeIds) })
   return {
     surfaces: mountedAll({
@@ -107,31 +91,7 @@ export function createServices(backend: Backend, { env, log, staleMs, baseUrl, r
       relationTuples: createRelationTuples({ ...deps, admission }),
       tokens: createTokens(withMint),
       adminTokens: createAdminTokens(withMint),
-      signIn: {
-        ...createSignIn({
-          ...deps,
-          baseUrl,
-          bindings,
-          sessions,
-          issuers: signingIn.issuers,
-          users: createUsers(deps),
-          invitations: createInvitationBook(),
-          mirroredGroups: createMirroredGroups(),
-        }),
-        ...createSessionOperations(deps),
-      },
-      deviceFlow: undefined,
-      serviceToken: createWorkloads({
-        ...deps,
-        mintGranted,
-        limits,
-        baseUrl,
-        outgoingFetch,
-        onRefreshFailure: reportRefreshFailure(log),
-      }),
-      idpBindings: createIdpBindings({ ...deps, ...signingIn, sessions }),
-      invitations: createInvitations(deps),
-      localAccounts: undefined,
+      ...signingIn.handlers,
       identities: createIdentities(deps),
       domains: createDomains(deps),
       projects: createProjects(deps),
@@ -148,11 +108,11 @@ export function createServices(backend: Backend, { env, log, staleMs, baseUrl, r
       createNskResolver(deps),
       createApiTokenResolver({ ...deps, lastUses: tokenUses, staleMs }),
       createJoinTokenResolver(deps),
-      createSessionResolver({ ...deps, lastUses: sessionUses, staleMs }),
+      ...signingIn.resolvers,
     ],
-    csrfTokens: (sessionId) => sessions.csrfToken(sessionId),
-    pages: [createHomePage()],
-    foreignRoutes: [],
+    csrfTokens: signingIn.csrfTokens,
+    pages: signingIn.pages,
+    foreignRoutes: signingIn.foreignRoutes,
     drain: () => nodes.drain(),
     flush: async () => void (await Promise.all([tokenUses.flush(), sessionUses.flush(), recoveries.settled()])),
   }

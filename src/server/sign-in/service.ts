@@ -1,33 +1,20 @@
 import type { signIn } from '../../shared/contract/sign-in.ts'
 import { problem } from '../../shared/problems.ts'
 import type { Handlers, RequestContext } from '../http/request-context.ts'
-import type { Datastore } from '../ports/datastore.ts'
-import type { IdpBinding, IdpBindings } from '../ports/idp-bindings.ts'
-import type { Issuers } from '../ports/issuers.ts'
-import type { SecretStore } from '../ports/keyring.ts'
+import type { IdpBinding } from '../ports/idp-bindings.ts'
 import { SESSION_COOKIE, type OpenedSession, type Sessions } from '../ports/sessions.ts'
 import { arrive, type ArrivalDeps } from './arrival.ts'
-import { hashOf, newAttempt, openSecrets, sealSecrets, SIGN_IN_TTL_MS } from './attempt.ts'
-import { bindingCookie, clearedBindingCookie, sessionCookies, SIGN_IN_COOKIE } from './cookies.ts'
+import { hashOf, openSecrets } from './attempt.ts'
+import { keep, prepare, type BeginDeps } from './begin.ts'
+import { clearedBindingCookie, sessionCookies, SIGN_IN_COOKIE } from './cookies.ts'
 import { personOf, type Claims, type Person } from './person.ts'
-import { createRelyingParty, type CallbackAnswer } from './relying-party.ts'
-import { returnPathOf } from './return-path.ts'
+import type { CallbackAnswer } from './relying-party.ts'
 import * as store from './store.ts'
-import { authenticationOf, lackOf, maxAgeOf } from './strength.ts'
+import { authenticationOf, lackOf } from './strength.ts'
 
-export interface SignInDeps extends ArrivalDeps {
-  readonly datastore: Datastore
-  readonly secrets: SecretStore
-  readonly bindings: IdpBindings
-  readonly issuers: Issuers
+export interface SignInDeps extends ArrivalDeps, BeginDeps {
   readonly sessions: Sessions
-  /** Origin of this server as browsers see it, without a slash at its end. */
-  readonly baseUrl: string
-  /** Sign-ins that may be open at the same time; 100,000 by default, rows of half a kilobyte. */
-  readonly openMax?: number
 }
-
-const OPEN_MAX = 100_000
 
 /** What was found out about who signs in, before anything is written. */
 interface Proven {
@@ -39,8 +26,7 @@ interface Proven {
 
 /** Serves the two ends of a sign-in with an identity provider; what becomes of its session is another's. */
 export function createSignIn(deps: SignInDeps): Pick<Handlers<typeof signIn>, 'PostAuthSignIn' | 'GetAuthCallback'> {
-  const { datastore, secrets, bindings, sessions, openMax = OPEN_MAX } = deps
-  const relyingParty = createRelyingParty(deps)
+  const { datastore, secrets, bindings, sessions, relyingParty } = deps
   const db = () => datastore.pool('interactive')
 
   /** Takes the sign-in that this very browser began. It is gone after that, however it ends. */
@@ -114,30 +100,14 @@ export function createSignIn(deps: SignInDeps): Pick<Handlers<typeof signIn>, 'P
   return {
     async PostAuthSignIn(ctx, { body }) {
       const { return_to, max_age_seconds, ...where } = body
-      const { domainId, binding } = await bindings.choose(db(), where)
-      ctx.about(`domain:${domainId}`, domainId)
-      const attempt = newAttempt(maxAgeOf(binding, max_age_seconds))
-      const authorizationUrl = await relyingParty.authorizationUrl(binding, attempt, ctx.nowMs)
-      const begun: store.Begun = {
-        state_hash: hashOf(attempt.state),
-        browser_hash: hashOf(attempt.browser),
-        binding_id: binding.id,
-        domain_id: domainId,
-        sealed: await sealSecrets(secrets, attempt),
-        return_to: returnPathOf(return_to),
-        created_at: new Date(ctx.nowMs),
-        expires_at: new Date(ctx.nowMs + SIGN_IN_TTL_MS),
-      }
-      await ctx.change(async (change) => {
-        const isFull = await store.areOpen(change.db, openMax, begun.created_at)
-        if (isFull) throw problem('rate_limited', { retry_after_seconds: 60 })
-        if (!(await store.holdPlace(change.db, begun))) throw problem('idp_binding_not_found')
-        await store.insertBegun(change.db, begun)
-      })
-      ctx.cookie(bindingCookie(attempt.browser))
+      const order = { where, returnTo: return_to, maxAgeSeconds: max_age_seconds, nowMs: ctx.nowMs }
+      const beginning = await prepare(deps, order)
+      ctx.about(`domain:${beginning.domainId}`, beginning.domainId)
+      await ctx.change((change) => keep(deps, change, beginning))
+      ctx.cookie(beginning.cookie)
       ctx.header('Cache-Control', 'no-store')
-      const expires_at = begun.expires_at.toISOString()
-      return { authorization_url: authorizationUrl, state: attempt.state, expires_at }
+      const { authorizationUrl, state, expiresAt } = beginning
+      return { authorization_url: authorizationUrl, state, expires_at: expiresAt.toISOString() }
     },
 
     async GetAuthCallback(ctx, answer) {
