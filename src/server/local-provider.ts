@@ -14,7 +14,7 @@ import { createClientAddress } from './http/client-address.ts'
 import { networkOf } from './http/rate-limits.ts'
 import { createTokenBuckets } from './http/token-buckets.ts'
 import { addAccount, makePlatformAdmin } from './local-accounts/add-account.ts'
-import { createPasswordHashing, type PasswordHashing } from './local-accounts/password-hash.ts'
+import type { PasswordHashing } from './local-accounts/password-hash.ts'
 import { drawPassword } from './local-accounts/password-rules.ts'
 import { createLocalAccounts, type LocalAccountsHandlers } from './local-accounts/service.ts'
 import { createLocalSignIn } from './local-accounts/sign-in.ts'
@@ -30,6 +30,7 @@ export interface LocalProviderDeps {
   readonly baseUrl: string
   readonly users: Users
   readonly sessions: Sessions
+  readonly hashing: PasswordHashing
   readonly log: Logger
   /** Takes audit rows that nobody waits for. */
   readonly onRefused: (entry: AuditEntry) => void
@@ -46,18 +47,17 @@ const NETWORKS_MAX = 131_072
 
 /** Puts local accounts and their provider together. Nothing of the provider's library is loaded here. */
 export function createLocalProvider({ backend, config, ...deps }: LocalProviderDeps): LocalProvider {
-  const hashing = createPasswordHashing()
   const onPasswordChanged = (): void => {
     const pending = { isPending: () => isPending(backend) }
     void removeSpentPassword(config.initialPasswordFile, pending).catch((error: unknown) => {
       deps.log.warn({ err: error }, 'the file with the one-time password could not be removed')
     })
   }
-  const signIn = createLocalSignIn({ ...backend, ...deps, hashing, onPasswordChanged })
+  const signIn = createLocalSignIn({ ...backend, ...deps, onPasswordChanged })
   const clientAddress = createClientAddress(config.trustedProxies)
   const buckets = config.rates.signIn.count === 0 ? undefined : createTokenBuckets(config.rates.signIn, NETWORKS_MAX)
   return {
-    handlers: createLocalAccounts({ ...backend, ...deps, hashing }),
+    handlers: createLocalAccounts({ ...backend, ...deps }),
     routes: createBundledProvider({
       ...backend,
       ...deps,
@@ -86,12 +86,13 @@ export async function settleBinding(
 interface AdministratorDeps {
   readonly backend: Backend
   readonly users: Users
+  readonly hashing: PasswordHashing
   readonly handover: TokenHandover
 }
 
 /** How a first run makes its administrator. */
-export function createAdministratorFounding({ backend, users, handover }: AdministratorDeps): AdministratorFounding {
-  const hashing = createPasswordHashing()
+export function createAdministratorFounding(deps: AdministratorDeps): AdministratorFounding {
+  const { backend, users, hashing, handover } = deps
   return {
     handover,
     draw: () => drawOneTimePassword(hashing),

@@ -22,6 +22,8 @@ import { hostPort, listenFailure, listenOn, probeAddress } from './listening.ts'
 import { createHealth, httpStatusOf, type Health, type Probe } from './ops/health.ts'
 import { createOpsServer } from './ops/ops-listener.ts'
 import { readLag } from './outbox/store.ts'
+import { createPasswordHashing, type PasswordHashing } from './local-accounts/password-hash.ts'
+import type { AuditEntry } from './ports/unit-of-work.ts'
 import { createServices, type Services } from './services.ts'
 import { readTls, type TlsMaterial } from './tls-files.ts'
 
@@ -34,6 +36,8 @@ export interface ServeOptions {
   readonly initialPassword?: TokenHandover
   /** Hears once when the embedded datastore broke: nothing is acknowledged until the server is started again. */
   readonly onBroken: (error: Error) => void
+  /** As costly as it should be by default. */
+  readonly passwordHashing?: PasswordHashing
   /** Opens what the server rests on; the real thing by default. */
   readonly openBackend?: typeof openBackend
 }
@@ -84,7 +88,8 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     onBroken: options.onBroken,
   })
   try {
-    return await startOver({ ...options, tls, address, metrics, backend })
+    const hashing = options.passwordHashing ?? createPasswordHashing()
+    return await startOver({ ...options, hashing, tls, address, metrics, backend })
   } catch (error) {
     await closeBackend(backend)
     throw error
@@ -117,6 +122,7 @@ function orderOf({ datastore }: Backend, jobs: Leadership): OrderStates {
 
 /** What is there once the backend is open. */
 interface Ground extends ServeOptions {
+  readonly hashing: PasswordHashing
   readonly tls: TlsMaterial | undefined
   readonly address: Address
   readonly metrics: Metrics | undefined
@@ -144,12 +150,13 @@ async function startOver(ground: Ground): Promise<RunningServer> {
 }
 
 function createServing(
-  { backend, config, log, metrics }: Ground,
+  { backend, config, hashing, log, metrics }: Ground,
   baseUrl: string,
 ): Pick<Assembly, 'audit' | 'services'> {
   const counters = metrics?.prometheus.audit ?? NO_COUNTERS
   const audit = createAuditQueue({ ...backend, sink: createAuditSink(backend.datastore), log, counters })
-  return { audit, services: createServices(backend, { config, log, baseUrl, onRefused: (entry) => audit.add(entry) }) }
+  const onRefused = (entry: AuditEntry): void => audit.add(entry)
+  return { audit, services: createServices(backend, { config, hashing, log, baseUrl, onRefused }) }
 }
 
 interface Started extends Ground {
@@ -196,9 +203,9 @@ function urlOf({ config, tls, address }: Ground): string {
 }
 
 /** Where the provider is off there would be no way to sign in with what a first run made. */
-function administratorOf({ backend, config, initialPassword }: Ground): AdministratorFounding | undefined {
+function administratorOf({ backend, config, initialPassword, hashing }: Ground): AdministratorFounding | undefined {
   if (!config.hasBundledProvider || initialPassword === undefined) return undefined
-  return createAdministratorFounding({ backend, users: createUsers(backend), handover: initialPassword })
+  return createAdministratorFounding({ backend, users: createUsers(backend), hashing, handover: initialPassword })
 }
 
 /** What readiness asks, under the names of S1 Degradation 1. */

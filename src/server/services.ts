@@ -17,6 +17,7 @@ import { mounted, type Handlers, type MountedSurface } from './http/request-cont
 import { createIdentities } from './identities/service.ts'
 import { createJoinTokenResolver } from './join-tokens/join-token-resolver.ts'
 import { createJoinTokens } from './join-tokens/service.ts'
+import type { PasswordHashing } from './local-accounts/password-hash.ts'
 import { createMeta } from './meta/service.ts'
 import { createNskResolver } from './nodes/nsk-resolver.ts'
 import { createRecoveryAnnouncer } from './nodes/recovery-announcer.ts'
@@ -56,6 +57,8 @@ export interface Services {
 
 export interface ServicesOptions {
   readonly config: Config
+  /** Of the passwords of local accounts. */
+  readonly hashing: PasswordHashing
   readonly log: Logger
   /** The origin under which clients reach the server. */
   readonly baseUrl: string

@@ -17,6 +17,7 @@ import { createUsers } from './identities/users.ts'
 import { createBindingDirectory } from './idp-bindings/directory.ts'
 import { createIdpBindings } from './idp-bindings/service.ts'
 import { createInvitationBook, createInvitations } from './invitations/service.ts'
+import type { PasswordHashing } from './local-accounts/password-hash.ts'
 import { createLocalProvider } from './local-provider.ts'
 import type { CredentialResolver } from './ports/credential-resolver.ts'
 import type { MintGrantedToken } from './ports/token-minting.ts'
@@ -40,6 +41,7 @@ export interface SigningInDeps {
   readonly baseUrl: string
   readonly mintGranted: MintGrantedToken
   readonly sessionUses: LastUses
+  readonly hashing: PasswordHashing
   /** Takes the audit rows of refusals that no answer waits for. */
   readonly onRefused: (entry: AuditEntry) => void
 }

@@ -1,25 +1,31 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { runCtl, startCtl, type CtlProcess } from '../support/ctl-process.ts'
 import { plainBrowser, relyingParty } from '../support/relying-party.ts'
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 const NEW_PASSWORD = 'four otters at dawn'
 
 describe('ctl serve with local accounts', () => {
   let folder: string
   let data: string
-  let server: CtlProcess
+  let server: CtlProcess | undefined
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'ctl-local-accounts-'))
     data = join(folder, 'data')
   })
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
   afterEach(async () => {
-    await server.end('SIGTERM')
+    await server?.end('SIGTERM')
   })
 
+  const running = (): CtlProcess => {
+    if (server === undefined) throw new Error('no server runs')
+    return server
+  }
   const imports = join(tmpdir(), `ctl-imports-${process.pid}`)
   const start = async (...more: string[]) => {
     rmSync(imports, { force: true })
@@ -30,7 +36,7 @@ describe('ctl serve with local accounts', () => {
   const isLoaded = (name: string) => readFileSync(imports, 'utf8').includes(`/node_modules/${name}/`)
   const usersStatus = async () => {
     const token = readFileSync(join(data, 'bootstrap-token'), 'utf8').trim()
-    const answer = await fetch(`${server.url}/v1/admin/users`, { headers: { authorization: `Bearer ${token}` } })
+    const answer = await fetch(`${running().url}/v1/admin/users`, { headers: { authorization: `Bearer ${token}` } })
     return answer.status
   }
 
@@ -38,28 +44,28 @@ describe('ctl serve with local accounts', () => {
     await start()
     const path = join(data, 'initial-password')
     expect(statSync(path).mode & 0o777).toBe(0o600)
-    expect(server.stderr()).toContain(path)
+    expect(running().stderr()).toContain(path)
     const password = readFileSync(path, 'utf8').trim()
-    expect(server.stderr()).not.toContain(password)
+    expect(running().stderr()).not.toContain(password)
     expect(isLoaded('oidc-provider')).toBe(false)
 
-    const party = await relyingParty(server.url)
+    const party = await relyingParty(running().url)
     expect(isLoaded('oidc-provider')).toBe(true)
     const begun = await party.begin()
     const browser = plainBrowser()
-    let page = await browser.go(begun.url, `${server.url}/idp/`)
+    let page = await browser.go(begun.url, `${running().url}/idp/`)
     page = await browser.send(page, 'password', { login: 'admin', password })
     page = await browser.send(page, 'new-password', { password: NEW_PASSWORD, again: NEW_PASSWORD })
     page = await browser.send(page, 'skip')
     expect(await begun.finish(page.url)).toMatchObject({ preferred_username: 'admin', domain: 'default', acr: 'pwd' })
     await expect.poll(() => existsSync(path)).toBe(false)
-    expect(server.stdout().trimEnd().split('\n')).toHaveLength(1)
-    expect(server.stderr()).not.toContain('oidc-provider')
+    expect(running().stdout().trimEnd().split('\n')).toHaveLength(1)
+    expect(running().stderr()).not.toContain('oidc-provider')
   })
 
   it('loads nothing of the provider where it is off, and has no accounts', async () => {
     await start('--no-bundled-provider')
-    expect((await fetch(`${server.url}/idp/.well-known/openid-configuration`)).status).toBe(404)
+    expect((await fetch(`${running().url}/idp/.well-known/openid-configuration`)).status).toBe(404)
     expect(await usersStatus()).toBe(501)
     for (const name of ['oidc-provider', '@simplewebauthn/server', 'otpauth', 'uqr', 'koa'])
       expect(isLoaded(name), name).toBe(false)
@@ -76,9 +82,9 @@ describe('ctl serve with local accounts', () => {
     expect(again.stderr).toContain('An account with this login exists')
 
     await start()
-    const party = await relyingParty(server.url)
+    const party = await relyingParty(running().url)
     const browser = plainBrowser()
-    const page = await browser.go((await party.begin()).url, `${server.url}/idp/`)
+    const page = await browser.go((await party.begin()).url, `${running().url}/idp/`)
     const next = await browser.send(page, 'password', { login: 'root2', password })
     expect(next.text).toContain('Choose a new password')
     expect(await usersStatus()).toBe(200)

@@ -7,6 +7,7 @@ import { EXIT } from '../exit-code.ts'
 import type { DeviceLogin } from '../login/device-login.ts'
 import type { Row } from '../output/members.ts'
 import type { Session } from '../session.ts'
+import type { Settings } from '../settings.ts'
 import { harmless } from '../style.ts'
 
 export const login = defineCommand({
@@ -50,8 +51,7 @@ where that works, else into a file that only you can read; the context remembers
       ? await readToken(session)
       : await signIn(session, {
           url,
-          // The Domain of a context is what commands mean, not where somebody belongs.
-          domain: settings.domain.origin.startsWith('context ') ? undefined : settings.domain.value,
+          domain: domainSaid(settings),
           idp: flags.idp,
           scopes: flags.scope ?? [],
           mayOpenBrowser: flags['no-browser'] !== true,
@@ -59,15 +59,26 @@ where that works, else into a file that only you can read; the context remembers
     const me = await verified(session, { url, token })
     const name = flags.name ?? (await contextName(session, url))
     await keep(session, { name, url, token, where, isOwn: !isGiven })
-    warnOfPlainHttp(session, url)
+    const who = me === undefined ? '' : ` as ${harmless(String(me['display_name']))}`
     const place = where === 'keyring' ? 'the keyring' : session.contexts.credentialsPath
-    session.note(`Signed in to ${url} as ${harmless(String(me['display_name']))} (context ${name}, token in ${place}).`)
-    const { caFile, tokenOrigin } = settings
-    if (caFile.value !== undefined) session.note(`The context remembers ${caFile.value}.`)
-    if (tokenOrigin?.startsWith('CTL_') === true) session.warn(`${tokenOrigin} is set, and goes before the context`)
+    session.note(`Signed in to ${url}${who} (context ${name}, token in ${place}).`)
+    remark(session, settings)
+    if (me === undefined) return
     await session.emit(me, { columns: ['subject', 'display_name', 'kind', 'domain_id', 'credential.expires_at'] })
   },
 })
+
+/** The Domain that was named for this call; that of a context is what commands mean, not where somebody belongs. */
+function domainSaid({ domain }: Settings): string | undefined {
+  return domain.origin.startsWith('context ') ? undefined : domain.value
+}
+
+/** What else somebody should know who has just signed in. */
+function remark(session: Session, { url, caFile, tokenOrigin }: Settings): void {
+  warnOfPlainHttp(session, url.value)
+  if (caFile.value !== undefined) session.note(`The context remembers ${caFile.value}.`)
+  if (tokenOrigin?.startsWith('CTL_') === true) session.warn(`${tokenOrigin} is set, and goes before the context`)
+}
 
 async function signIn(session: Session, order: DeviceLogin): Promise<string> {
   const { loginByDevice } = await import('../login/device-login.ts')
@@ -99,13 +110,16 @@ function asToken(text: string, from: string): string {
   return token
 }
 
-async function verified(session: Session, connect: { url: string; token: string }): Promise<Row> {
+/** Whose the token is; undefined where its scopes do not let it say so, which proves it as well. */
+async function verified(session: Session, connect: { url: string; token: string }): Promise<Row | undefined> {
   const caller = await session.caller(connect)
   try {
     const { value } = await caller.call(session.operation('GetAuthWhoami'), {})
     return value as Row
   } catch (error) {
-    if (error instanceof ProblemAnswer && error.status === 401) throw notAccepted(connect.url, error)
+    if (!(error instanceof ProblemAnswer)) throw error
+    if (error.status === 401) throw notAccepted(connect.url, error)
+    if (error.status === 403 && error.document['reason'] === 'out_of_scope') return undefined
     throw error
   }
 }

@@ -5,7 +5,7 @@ import type { Clock } from '../ports/clock.ts'
 import { API_VERSION } from './api-version.ts'
 import type { ActiveRequest } from './active-request.ts'
 import { prefersHtml } from './browser-facts.ts'
-import { withOauthError } from './oauth-error.ts'
+import { oauthErrorMedia, withOauthError } from './oauth-error.ts'
 import type { AuditTrail } from './audit-trail.ts'
 import { correlationIdOf } from './correlation.ts'
 import { createDepartures } from './departures.ts'
@@ -70,6 +70,7 @@ export function createAnswers({ trail, drain, clock, log, mint, observe }: Answe
       return conclude(active, 303)
     }
     if (answer instanceof RateLimited) void reply.headers(answer.headers)
+    if (oauthErrors === true) void reply.header('Content-Type', oauthErrorMedia(reply.request.headers.accept))
     sendProblem(reply, oauthErrors === true ? withOauthError(answer) : answer, active.correlationId)
     conclude(active, answer.status)
   }

@@ -22,3 +22,14 @@ function byStatus(status: number): string {
   if (status === 429 || status === 503) return 'temporarily_unavailable'
   return status >= 500 ? 'server_error' : 'invalid_request'
 }
+
+const PROBLEM_MEDIA = 'application/problem+json'
+
+/**
+ * The media type of such a problem: that of every problem, except to clients that name JSON and not it. Those are OAuth
+ * clients, which refuse anything but the `application/json` of RFC 6749 §5.2.
+ */
+export function oauthErrorMedia(accept: string | undefined): string {
+  const isPlain = accept !== undefined && accept.includes('application/json') && !accept.includes(PROBLEM_MEDIA)
+  return isPlain ? 'application/json' : PROBLEM_MEDIA
+}

@@ -47,7 +47,7 @@ export function answerTo(error: unknown, { overCap, outage }: OwnCodes): Problem
   return known === undefined ? problem('internal', {}, error) : problem(known, {}, error)
 }
 
-/** Writes the problem: the only place that does. */
+/** Writes the problem, as a problem document unless another media type was set: the only place that does. */
 export function sendProblem(reply: FastifyReply, answer: Problem, correlationId: string): void {
   const { retry_after_seconds: retryAfter, challenge, ...extras } = answer.extras
   if (typeof retryAfter === 'number') void reply.header('Retry-After', String(Math.ceil(retryAfter)))
@@ -55,8 +55,6 @@ export function sendProblem(reply: FastifyReply, answer: Problem, correlationId:
   if (answer.status === 401) void reply.header('WWW-Authenticate', typeof challenge === 'string' ? challenge : 'Bearer')
   const document = problemDocument(new Problem(answer.code, extras, undefined), correlationId)
   // As bytes: a text would get a charset parameter, which this media type does not define.
-  void reply
-    .code(answer.status)
-    .header('Content-Type', 'application/problem+json')
-    .send(Buffer.from(JSON.stringify(document)))
+  if (!reply.hasHeader('Content-Type')) void reply.header('Content-Type', 'application/problem+json')
+  void reply.code(answer.status).send(Buffer.from(JSON.stringify(document)))
 }

@@ -36,8 +36,8 @@ export function openApiOf(contract: { readonly [key: string]: Surface }): Json {
   const paths: Record<string, Record<string, Json>> = {}
   for (const surface of surfaces) {
     for (const [id, operation] of Object.entries(surface.operations)) {
-      const at = (paths[operation.path] ??= {})
-      at[operation.method.toLowerCase()] = describe({ id, operation, surface, components })
+      const byMethod = (paths[operation.path] ??= {})
+      byMethod[operation.method.toLowerCase()] = describe({ id, operation, surface, components })
     }
   }
   return withCommonMark({
@@ -81,11 +81,7 @@ interface Described {
 
 function describe({ id, operation, surface, components }: Described): Json {
   const { summary, description, credentials, gate, audit, deprecated, body } = operation
-  const parameters = [
-    ...parametersOf(operation.params, 'path'),
-    ...parametersOf(operation.query, 'query').map((parameter) => withListBounds(parameter, operation)),
-    ...(operation.doubleSubmit === true ? [CSRF_HEADER] : []),
-  ]
+  const parameters = allParametersOf(operation)
   return {
     operationId: id,
     tags: [surface.name],
@@ -147,6 +143,14 @@ function parametersOf(schema: AnySchema | undefined, place: 'path' | 'query'): r
     ...(description !== undefined && { description }),
     schema: examples === undefined ? member : { ...member, examples },
   }))
+}
+
+function allParametersOf(operation: Operation): readonly Json[] {
+  return [
+    ...parametersOf(operation.params, 'path'),
+    ...parametersOf(operation.query, 'query').map((parameter) => withListBounds(parameter, operation)),
+    ...(operation.doubleSubmit === true ? [CSRF_HEADER] : []),
+  ]
 }
 
 const CSRF_HEADER = {

@@ -2,6 +2,7 @@ import type { contract } from '../../../src/shared/contract/index.ts'
 import type { AnyScenarios, Scenarios } from '../scenario.ts'
 import type { World } from '../world.ts'
 import { auditScenarios, authzScenarios, metaScenarios } from './authz.ts'
+import { deviceFlowScenarios } from './device-flow.ts'
 import { domainScenarios } from './domains.ts'
 import { grantScenarios } from './grants.ts'
 import { groupScenarios } from './groups.ts'
@@ -22,11 +23,12 @@ import { adminTokenScenarios, tokenScenarios } from './tokens.ts'
 type BySurface = { readonly [S in keyof typeof contract]: Scenarios<World, (typeof contract)[S]> }
 
 /** Scenarios of every surface of the contract; a surface that is missing is a compile error. */
-const bySurface: Partial<BySurface> = {
+const bySurface: BySurface = {
   authz: authzScenarios,
   relationTuples: relationTupleScenarios,
   tokens: tokenScenarios,
   adminTokens: adminTokenScenarios,
+  deviceFlow: deviceFlowScenarios,
   idpBindings: idpBindingScenarios,
   identities: identityScenarios,
   invitations: invitationScenarios,
