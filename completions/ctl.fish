@@ -177,6 +177,7 @@ complete -c ctl -n '__ctl_at logout' -l quiet -s q -d 'Print no notes, only data
 complete -c ctl -n '__ctl_at logout' -l no-input -d 'Never ask; fail and name what is missing'
 complete -c ctl -n '__ctl_at logout' -l no-color -d 'No colours'
 complete -c ctl -n '__ctl_at logout' -l context -x -d 'Context to sign out of; the one in use when absent'
+complete -c ctl -n '__ctl_at logout' -l global -d 'End your sessions in every browser too'
 complete -c ctl -n '__ctl_at whoami' -l help -s h -d 'Show help'
 complete -c ctl -n '__ctl_at whoami' -l quiet -s q -d 'Print no notes, only data, warnings and errors'
 complete -c ctl -n '__ctl_at whoami' -l no-input -d 'Never ask; fail and name what is missing'
