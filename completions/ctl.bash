@@ -11,8 +11,13 @@ _ctl_at() {
     'admin bootstrap-token') flags='--help' ;;
     'admin master-key') subs='rotate' flags='--help --quiet --no-input --no-color' ;;
     'admin master-key rotate') flags='--help' ;;
-    'admin users') subs='list delete' flags='--help --quiet --no-input --no-color' ;;
+    'admin users') subs='disable enable reset-password add list update delete' flags='--help --quiet --no-input --no-color' ;;
+    'admin users disable') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort' files='--token-file --ca-file' named='--context' names='yes' ;;
+    'admin users enable') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort' files='--token-file --ca-file' named='--context' names='yes' ;;
+    'admin users reset-password') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort' files='--token-file --ca-file' named='--context' names='yes' ;;
+    'admin users add') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes --display-name --email --domain --platform-admin --from-file --data-dir --database-url --config' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --display-name --email --domain --from-file -f --data-dir --database-url --config' files='--token-file --ca-file --from-file -f --config' named='--context --domain' ;;
     'admin users list') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --limit --all --watch' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --limit -L' files='--token-file --ca-file' named='--context' ;;
+    'admin users update') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes --display-name --email --disabled --reset-password --reset-second-factors --from-file' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --display-name --email --from-file -f' files='--token-file --ca-file --from-file -f' named='--context' names='yes' ;;
     'admin users delete') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --yes' valued='--context --url --token-file --ca-file --timeout' files='--token-file --ca-file' named='--context' names='yes' ;;
     'agent-sim') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --output --jq --columns --sort --no-headers --nodes --duration --heartbeat-interval --domain --join-token-file --state-dir --deregister --fail-on --connections --concurrency' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --nodes -n --duration --heartbeat-interval --domain --join-token-file --state-dir --fail-on --connections --concurrency' files='--token-file --ca-file --join-token-file' named='--context --domain' ;;
     'login') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --output --jq --columns --sort --no-headers --with-token --no-browser --domain --idp --scope --name' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --domain --idp --scope --name' files='--token-file --ca-file' named='--context --domain' ;;
@@ -141,7 +146,12 @@ _ctl_at() {
 # Sets `choices` to what the value of flag $2 of the command $1 may be.
 _ctl_values() {
   case "$1 $2" in
+    'admin users disable --output' | 'admin users disable -o') choices='table wide json jsonl yaml name' ;;
+    'admin users enable --output' | 'admin users enable -o') choices='table wide json jsonl yaml name' ;;
+    'admin users reset-password --output' | 'admin users reset-password -o') choices='table wide json jsonl yaml name' ;;
+    'admin users add --output' | 'admin users add -o') choices='table wide json jsonl yaml name' ;;
     'admin users list --output' | 'admin users list -o') choices='table wide json jsonl yaml name' ;;
+    'admin users update --output' | 'admin users update -o') choices='table wide json jsonl yaml name' ;;
     'agent-sim --output' | 'agent-sim -o') choices='table wide json jsonl yaml name' ;;
     'login --output' | 'login -o') choices='table wide json jsonl yaml name' ;;
     'whoami --output' | 'whoami -o') choices='table wide json jsonl yaml name' ;;

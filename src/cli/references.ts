@@ -189,7 +189,9 @@ function matching(text: string, rows: readonly unknown[]): readonly unknown[] {
 }
 
 function namesOf(row: unknown): readonly string[] {
-  const values = ['slug', 'name', 'display_name', 'subject', 'email', 'prefix'].map((member) => memberOf(row, member))
+  const values = ['slug', 'login', 'name', 'display_name', 'subject', 'email', 'prefix'].map((member) =>
+    memberOf(row, member),
+  )
   return values.flatMap((value) => (typeof value === 'string' && value !== '' ? [value] : []))
 }
 

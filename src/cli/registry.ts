@@ -23,6 +23,7 @@ const WITH_MORE: Readonly<Record<string, CommandRow['load']>> = {
   DeleteDomainGrant: async (manifest) => (await import('./commands/grants/changes.ts')).deleteGrant(manifest),
   CreatePlatformGrant: async (manifest) => (await import('./commands/grants/changes.ts')).createPlatformGrant(manifest),
   DeletePlatformGrant: async (manifest) => (await import('./commands/grants/changes.ts')).deletePlatformGrant(manifest),
+  PostAdminUsers: async (manifest) => (await import('./commands/admin/users/add.ts')).add(manifest),
   DeleteGroup: async (manifest) => (await import('./commands/groups/delete.ts')).deleteGroup(manifest),
   PutGroupMember: async (manifest) => (await import('./commands/groups/members.ts')).addMember(manifest),
   DeleteGroupMember: async (manifest) => (await import('./commands/groups/members.ts')).removeMember(manifest),
@@ -49,6 +50,21 @@ const OWN_COMMANDS: readonly CommandRow[] = [
     words: 'admin master-key rotate',
     summary: 'Wrap the keyring under a new master key, beside a stopped server or on its database',
     load: async () => (await import('./commands/serve.ts')).rotateMasterKey,
+  },
+  {
+    words: 'admin users disable',
+    summary: 'Disable local accounts and end their sessions',
+    load: async (manifest) => (await import('./commands/admin/users/patches.ts')).disable(manifest),
+  },
+  {
+    words: 'admin users enable',
+    summary: 'Let disabled local accounts sign in again',
+    load: async (manifest) => (await import('./commands/admin/users/patches.ts')).enable(manifest),
+  },
+  {
+    words: 'admin users reset-password',
+    summary: 'Give local accounts a new one-time password and end their sessions',
+    load: async (manifest) => (await import('./commands/admin/users/patches.ts')).resetPassword(manifest),
   },
   {
     words: 'agent-sim',

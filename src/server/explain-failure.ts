@@ -32,8 +32,10 @@ function translate(error: unknown): ConfigError | BootError | undefined {
   return undefined
 }
 
-function tokenFileRefusal({ code, path }: TokenFileError): BootError {
+function tokenFileRefusal({ code, path, content }: TokenFileError): BootError {
   const advice = code === 'EEXIST' ? 'move the file that is there away' : 'make its directory writable'
+  if (content === 'initial password')
+    return new BootError(1, `The one-time password of admin cannot be written to ${path} (${code}): ${advice}.`)
   return new BootError(
     1,
     `The bootstrap token cannot be written to ${path} (${code}): ${advice}, or name another with --bootstrap-token-file.`,

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { createStateSweeper } from './adapters/bundled-provider/state-sweeper.ts'
 import { createOutgoingFetch } from './adapters/outgoing-fetch/outgoing-fetch.ts'
 import { createFeedPruning } from './adapters/postgres/feed-pruning.ts'
 import { createAuditRetention } from './audit/retention.ts'
@@ -18,8 +19,8 @@ import { createNumbering, NUMBERING } from './outbox/numbering.ts'
 import { createPruning } from './outbox/pruning.ts'
 import type { LeaderJob } from './ports/leadership.ts'
 import type { NumberedEvent, OutboxConsumer } from './ports/outbox.ts'
-import { createSessionSweeper } from './sessions/session-sweeper.ts'
 import { createSignInSweeper } from './sign-in/sign-in-sweeper.ts'
+import { createSessionSweeper } from './sessions/session-sweeper.ts'
 import { createTokenSweeper } from './tokens/token-sweeper.ts'
 import { createAssertionSweeper } from './workloads/assertion-sweeper.ts'
 import { createBundleRefresher } from './workloads/bundle-refresher.ts'
@@ -68,6 +69,7 @@ function leaderJobs({ backend, log, consumers, wake, auditRetentionDays }: JobsD
     createJoinTokenSweeper(backend),
     createInvitationSweeper(backend),
     createKeySweeper(backend),
+    createStateSweeper(backend),
     createSessionSweeper(backend),
     createSignInSweeper(backend),
     createDeviceSweeper(backend),

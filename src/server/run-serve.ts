@@ -106,8 +106,12 @@ async function run(config: Config, io: ServeIo): Promise<number> {
   }
   try {
     const handover = config.isDev ? memory : createTokenFile(config.bootstrapTokenFile)
-    const server = await serve({ config, log, handover, onBroken })
-    announce(server, config, io)
+    // Shown to a person, never to what collects the words of a service.
+    const shown = createMemoryHandover()
+    const isShown = config.isDev || io.stderr.isTty
+    const initialPassword = isShown ? shown : createTokenFile(config.initialPasswordFile, 'initial password')
+    const server = await serve({ config, log, handover, initialPassword, onBroken })
+    announce(server, config, { io, password: io.stderr.isTty ? shown.published() : undefined })
     await runUntilEnded(server, { config, io, memory, ending, log })
     return isBroken ? 1 : 0
   } finally {
@@ -143,13 +147,20 @@ function reloadOnHangup(server: RunningServer, log: Logger): () => void {
 }
 
 /** Words for people, then the ready line for scripts (decisions: First run): whoever waits for it finds all said. */
-function announce(server: RunningServer, config: Config, { stdout, stderr }: ServeIo): void {
+function announce(server: RunningServer, config: Config, { io, password }: Announcing): void {
   const { url, opsUrl } = server
+  const { stdout, stderr } = io
   const version = packageVersion()
-  stderr.write(welcome({ ...server, version, config }))
+  stderr.write(welcome({ ...server, version, config, password }))
   if (stdout.isTty) return
   const ready = { event: 'ready', url, ops_url: opsUrl ?? null, pid: process.pid, version }
   stdout.write(`${JSON.stringify(ready)}\n`)
+}
+
+/** Who is told, and the one-time password where it is told. */
+interface Announcing {
+  readonly io: ServeIo
+  readonly password: string | undefined
 }
 
 interface Extras {

@@ -11,6 +11,9 @@ import { firstRun, remintBootstrapToken, type FirstRunDeps, type FirstRunOutcome
 import { createMemoryHandover } from './first-run/memory-handover.ts'
 import type { TokenHandover } from './first-run/token-handover.ts'
 import { createFounders } from './founders.ts'
+import { createUsers } from './identities/users.ts'
+import { removeSpentPassword, type AdministratorFounding } from './first-run/administrator.ts'
+import { createAdministratorFounding, settleBinding } from './local-provider.ts'
 import { createApp, type App } from './http/app.ts'
 import { createAuditQueue, type AuditQueue } from './http/audit-queue.ts'
 import { startJobs } from './jobs.ts'
@@ -19,6 +22,8 @@ import { hostPort, listenFailure, listenOn, probeAddress } from './listening.ts'
 import { createHealth, httpStatusOf, type Health, type Probe } from './ops/health.ts'
 import { createOpsServer } from './ops/ops-listener.ts'
 import { readLag } from './outbox/store.ts'
+import { createPasswordHashing, type PasswordHashing } from './local-accounts/password-hash.ts'
+import type { AuditEntry } from './ports/unit-of-work.ts'
 import { createServices, type Services } from './services.ts'
 import { readTls, type TlsMaterial } from './tls-files.ts'
 
@@ -27,8 +32,12 @@ export interface ServeOptions {
   readonly log: Logger
   /** Takes the bootstrap token of a first start. */
   readonly handover: TokenHandover
+  /** Takes the one-time password of the first administrator; nobody by default. */
+  readonly initialPassword?: TokenHandover
   /** Hears once when the embedded datastore broke: nothing is acknowledged until the server is started again. */
   readonly onBroken: (error: Error) => void
+  /** As costly as it should be by default. */
+  readonly passwordHashing?: PasswordHashing
   /** Opens what the server rests on; the real thing by default. */
   readonly openBackend?: typeof openBackend
 }
@@ -72,11 +81,15 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const backend = await (options.openBackend ?? openBackend)(config, {
     log,
     onAuditFailure: () => metrics?.prometheus.audit.failed(1),
-    onNew: () => options.handover.prove(),
+    onNew() {
+      options.handover.prove()
+      options.initialPassword?.prove()
+    },
     onBroken: options.onBroken,
   })
   try {
-    return await startOver({ ...options, tls, address, metrics, backend })
+    const hashing = options.passwordHashing ?? createPasswordHashing()
+    return await startOver({ ...options, hashing, tls, address, metrics, backend })
   } catch (error) {
     await closeBackend(backend)
     throw error
@@ -109,6 +122,7 @@ function orderOf({ datastore }: Backend, jobs: Leadership): OrderStates {
 
 /** What is there once the backend is open. */
 interface Ground extends ServeOptions {
+  readonly hashing: PasswordHashing
   readonly tls: TlsMaterial | undefined
   readonly address: Address
   readonly metrics: Metrics | undefined
@@ -116,31 +130,47 @@ interface Ground extends ServeOptions {
 }
 
 async function startOver(ground: Ground): Promise<RunningServer> {
-  const { config, log, backend, metrics, handover } = ground
+  const { config, log, backend, metrics } = ground
   const health = createHealth(probesOf(backend), backend.clock)
   if (metrics !== undefined) Object.assign(metrics, { health, engine: backend.engine })
   // The start has used the datastore: whatever happens to it from now on only degrades this server (S1 Degradation 1).
   await health.report()
-  const services = createServices(backend, {
-    env: config.env,
-    log,
-    staleMs: config.staleChecks.ttlMs,
-    baseUrl: publicUrl(ground),
-    rates: config.rates,
-  })
+  const url = urlOf(ground)
+  const serving = { url, health, ...createServing(ground, url) }
   await backend.feed.start()
   await backend.engine.prepare()
   backend.signer.follow((error) => log.warn({ err: error }, 'the signing keys could not be read anew'))
   const founding = { ...backend, founders: createFounders(backend, config.env) }
-  const outcome = await firstRun({ ...founding, handover })
-  const assembly = assemble({ ...ground, health, services })
+  const outcome = await settle(ground, founding, url)
+  const assembly = assemble({ ...ground, ...serving })
   const opsUrl = await listen(assembly, ground)
   const jobs = startJobs(backend, log, config)
   if (metrics !== undefined) metrics.order = orderOf(backend, jobs)
+  return runningOver({ ...ground, founding, outcome, jobs }, assembly, opsUrl)
+}
+
+function createServing(
+  { backend, config, hashing, log, metrics }: Ground,
+  baseUrl: string,
+): Pick<Assembly, 'audit' | 'services'> {
+  const counters = metrics?.prometheus.audit ?? NO_COUNTERS
+  const audit = createAuditQueue({ ...backend, sink: createAuditSink(backend.datastore), log, counters })
+  const onRefused = (entry: AuditEntry): void => audit.add(entry)
+  return { audit, services: createServices(backend, { config, hashing, log, baseUrl, onRefused }) }
+}
+
+interface Started extends Ground {
+  readonly founding: Omit<FirstRunDeps, 'handover'>
+  readonly outcome: FirstRunOutcome
+  readonly jobs: Leadership
+}
+
+function runningOver(started: Started, assembly: Assembly, opsUrl: string | undefined): RunningServer {
+  const { backend, config, founding, jobs } = started
   return {
     url: assembly.url,
     opsUrl,
-    firstRun: outcome,
+    firstRun: started.outcome,
     isRecovered: backend.isRecovered,
     issueToken: () => issueOwnToken(founding),
     request: (call) => requestOwn(assembly.app, call),
@@ -152,6 +182,30 @@ async function startOver(ground: Ground): Promise<RunningServer> {
       await closeBackend(backend)
     },
   }
+}
+
+/** What has to be there before the first request: the provider's binding, and whatever a first run makes. */
+async function settle(
+  ground: Ground,
+  founding: Omit<FirstRunDeps, 'handover' | 'administrator'>,
+  url: string,
+): Promise<FirstRunOutcome> {
+  const { backend, config, handover } = ground
+  await settleBinding(backend, config, url)
+  const administrator = administratorOf(ground)
+  const outcome = await firstRun({ ...founding, handover, administrator })
+  if (administrator !== undefined) await removeSpentPassword(config.initialPasswordFile, administrator)
+  return outcome
+}
+
+function urlOf({ config, tls, address }: Ground): string {
+  return config.baseUrl ?? `${tls === undefined ? 'http' : 'https'}://${hostPort(address)}`
+}
+
+/** Where the provider is off there would be no way to sign in with what a first run made. */
+function administratorOf({ backend, config, initialPassword, hashing }: Ground): AdministratorFounding | undefined {
+  if (!config.hasBundledProvider || initialPassword === undefined) return undefined
+  return createAdministratorFounding({ backend, users: createUsers(backend), hashing, handover: initialPassword })
 }
 
 /** What readiness asks, under the names of S1 Degradation 1. */
@@ -171,17 +225,9 @@ interface Assembly {
   readonly audit: AuditQueue
 }
 
-/** How people and identity providers reach this server. */
-function publicUrl({ config, tls, address }: Ground): string {
-  return config.baseUrl ?? `${tls === undefined ? 'http' : 'https'}://${hostPort(address)}`
-}
-
-function assemble(ground: Ground & Pick<Assembly, 'health' | 'services'>): Assembly {
-  const { config, log, backend, services, metrics, tls, health } = ground
+function assemble(ground: Ground & Pick<Assembly, 'health' | 'services' | 'audit' | 'url'>): Assembly {
+  const { config, log, backend, services, metrics, tls, health, audit, url } = ground
   const prometheus = metrics?.prometheus
-  const counters = prometheus?.audit ?? NO_COUNTERS
-  const audit = createAuditQueue({ ...backend, sink: createAuditSink(backend.datastore), log, counters })
-  const url = publicUrl(ground)
   const app = createApp({
     ...backend,
     ...services,

@@ -1,46 +1,35 @@
 import type { Logger } from 'pino'
 import { contract } from '../shared/contract/index.ts'
 import type { Surface } from '../shared/contract/operation.ts'
-import { createIssuers } from './adapters/oidc-issuers/issuers.ts'
-import { createOutgoingFetch } from './adapters/outgoing-fetch/outgoing-fetch.ts'
 import { storedSubjects } from './adapters/stored-subjects/stored-subjects.ts'
 import { createAudit } from './audit/service.ts'
 import { createAuthz } from './authz/service.ts'
 import type { Backend } from './backend.ts'
-import { createDeviceServices } from './device-services.ts'
+import type { Config } from './config.ts'
 import { readRenderer } from './docs-renderer.ts'
 import { createDomains } from './domains/service.ts'
 import { createGrants } from './grants/service.ts'
-import { createMirroredGroups } from './groups/mirrored-groups.ts'
 import { createGroups } from './groups/service.ts'
 import type { CsrfTokens } from './http/csrf.ts'
-import { createHomePage } from './home-page/home-page.ts'
 import { createLastUses } from './http/last-uses.ts'
 import type { ForeignRoutes, Page } from './http/pages.ts'
-import type { Rates } from './http/rate-limits.ts'
 import { mounted, type Handlers, type MountedSurface } from './http/request-context.ts'
-import { createBindingDirectory } from './idp-bindings/directory.ts'
-import { createIdpBindings } from './idp-bindings/service.ts'
 import { createIdentities } from './identities/service.ts'
-import { createUsers } from './identities/users.ts'
-import { createInvitationBook, createInvitations } from './invitations/service.ts'
 import { createJoinTokenResolver } from './join-tokens/join-token-resolver.ts'
 import { createJoinTokens } from './join-tokens/service.ts'
+import type { PasswordHashing } from './local-accounts/password-hash.ts'
 import { createMeta } from './meta/service.ts'
 import { createNskResolver } from './nodes/nsk-resolver.ts'
 import { createRecoveryAnnouncer } from './nodes/recovery-announcer.ts'
 import { createNodes } from './nodes/service.ts'
 import type { CredentialResolver } from './ports/credential-resolver.ts'
+import type { AuditEntry } from './ports/unit-of-work.ts'
 import { createProjects } from './projects/service.ts'
 import { createAdmission } from './relation-tuples/admission.ts'
-import { reportRefreshFailure } from './refresh-report.ts'
 import { createRelationTuples } from './relation-tuples/service.ts'
 import { createResources } from './resources/service.ts'
-import { createSessionOperations } from './sessions/service.ts'
-import { createSessionResolver } from './sessions/session-resolver.ts'
-import { createSessions } from './sessions/sessions.ts'
 import { writeUses as writeSessionUses } from './sessions/store.ts'
-import { createSignIn } from './sign-in/service.ts'
+import { createSigningIn } from './signing-in.ts'
 import { createSigningKeys } from './signing-keys/service.ts'
 import { createAdminTokens } from './tokens/admin-service.ts'
 import { createApiTokenResolver } from './tokens/api-token-resolver.ts'
@@ -48,8 +37,6 @@ import { writeUses as writeTokenUses } from './tokens/store.ts'
 import { createGrantedTokens } from './tokens/granted.ts'
 import { createMint } from './tokens/mint.ts'
 import { createTokens } from './tokens/service.ts'
-import { createWorkloadLimits } from './workloads/limits.ts'
-import { createWorkloads } from './workloads/service.ts'
 
 /** Every surface with its handlers, and what has to be ended with them. */
 export interface Services {
@@ -69,38 +56,36 @@ export interface Services {
 }
 
 export interface ServicesOptions {
-  readonly env: string
+  readonly config: Config
+  /** Of the passwords of local accounts. */
+  readonly hashing: PasswordHashing
   readonly log: Logger
-  readonly staleMs: number
-  /** How people and identity providers reach this server; no slash at its end. */
+  /** The origin under which clients reach the server. */
   readonly baseUrl: string
-  readonly rates: Rates
+  /** Takes the audit rows of refusals that no answer waits for. */
+  readonly onRefused: (entry: AuditEntry) => void
 }
 
 /** Makes the services over the backend. Subscribes their caches to the change feed, which must not run yet. */
-export function createServices(backend: Backend, { env, log, staleMs, baseUrl, rates }: ServicesOptions): Services {
+export function createServices(backend: Backend, options: ServicesOptions): Services {
+  const { config, log } = options
+  const { env } = config
+  const staleMs = config.staleChecks.ttlMs
   const deps = { ...backend, env, subjects: storedSubjects, changeFeed: backend.feed }
   const admission = createAdmission({ ...deps, validateTuple: backend.engine.rules.validateTuple })
-  const { tokenUses, sessionUses } = createUses(backend, log)
-  const sessions = createSessions(deps)
+  const tokenUses = createLastUses({
+    write: (uses) => writeTokenUses(backend.datastore.pool('worker'), uses),
+    onFailure: (error) => log.warn({ err: error }, 'the last use of tokens could not be written'),
+  })
+  const sessionUses = createLastUses({
+    write: (uses) => writeSessionUses(backend.datastore.pool('worker'), uses),
+    onFailure: (error) => log.warn({ err: error }, 'the last use of sessions could not be written'),
+  })
   const withMint = { ...deps, mint: createMint(deps) }
-  const mintGranted = createGrantedTokens(withMint)
-  const limits = createWorkloadLimits(rates)
-  const outgoingFetch = createOutgoingFetch()
+  const signingIn = createSigningIn({ ...options, backend, mintGranted: createGrantedTokens(withMint), sessionUses })
   const recoveries = createRecoveryAnnouncer({
     ...backend,
     onFailure: (error) => log.warn({ err: error }, 'nodes that are healthy again could not be announced'),
-  })
-  const newIssuers = () => createIssuers({ fetch: createOutgoingFetch(), clock: backend.clock })
-  const signingIn = { issuers: newIssuers(), newIssuers, callbackUrl: `${baseUrl}/v1/auth/callback` }
-  const bindings = createBindingDirectory(deps)
-  const device = createDeviceServices({
-    ...deps,
-    baseUrl,
-    bindings,
-    sessions,
-    issuers: signingIn.issuers,
-    mintToken: mintGranted,
   })
   const nodes = createNodes({ ...deps, onBack: (nodeIds) => recoveries.add(nodeIds) })
   return {
@@ -109,31 +94,7 @@ export function createServices(backend: Backend, { env, log, staleMs, baseUrl, r
       relationTuples: createRelationTuples({ ...deps, admission }),
       tokens: createTokens(withMint),
       adminTokens: createAdminTokens(withMint),
-      signIn: {
-        ...createSignIn({
-          ...deps,
-          baseUrl,
-          bindings,
-          sessions,
-          issuers: signingIn.issuers,
-          users: createUsers(deps),
-          invitations: createInvitationBook(),
-          mirroredGroups: createMirroredGroups(),
-        }),
-        ...createSessionOperations(deps),
-      },
-      deviceFlow: device.deviceFlow,
-      serviceToken: createWorkloads({
-        ...deps,
-        mintGranted,
-        limits,
-        baseUrl,
-        outgoingFetch,
-        onRefreshFailure: reportRefreshFailure(log),
-      }),
-      idpBindings: createIdpBindings({ ...deps, ...signingIn, sessions }),
-      invitations: createInvitations(deps),
-      localAccounts: undefined,
+      ...signingIn.handlers,
       identities: createIdentities(deps),
       domains: createDomains(deps),
       projects: createProjects(deps),
@@ -150,27 +111,14 @@ export function createServices(backend: Backend, { env, log, staleMs, baseUrl, r
       createNskResolver(deps),
       createApiTokenResolver({ ...deps, lastUses: tokenUses, staleMs }),
       createJoinTokenResolver(deps),
-      createSessionResolver({ ...deps, lastUses: sessionUses, staleMs }),
+      ...signingIn.resolvers,
     ],
-    csrfTokens: (sessionId) => sessions.csrfToken(sessionId),
-    pages: [createHomePage(), ...device.pages],
-    foreignRoutes: [],
+    csrfTokens: signingIn.csrfTokens,
+    pages: signingIn.pages,
+    foreignRoutes: signingIn.foreignRoutes,
     drain: () => nodes.drain(),
     flush: async () => void (await Promise.all([tokenUses.flush(), sessionUses.flush(), recoveries.settled()])),
   }
-}
-
-/** Gathers when tokens and sessions were last used. */
-function createUses({ datastore }: Backend, log: Logger) {
-  const tokenUses = createLastUses({
-    write: (uses) => writeTokenUses(datastore.pool('worker'), uses),
-    onFailure: (error) => log.warn({ err: error }, 'the last use of tokens could not be written'),
-  })
-  const sessionUses = createLastUses({
-    write: (uses) => writeSessionUses(datastore.pool('worker'), uses),
-    onFailure: (error) => log.warn({ err: error }, 'the last use of sessions could not be written'),
-  })
-  return { tokenUses, sessionUses }
 }
 
 /** The handlers of every surface; one that is missing is a compile error. Undefined: not configured, answered with 501. */

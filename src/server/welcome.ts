@@ -10,6 +10,8 @@ export interface Welcome {
   readonly config: Config
   readonly firstRun: FirstRunOutcome
   readonly isRecovered: boolean
+  /** Of the first administrator, where it is to be shown. */
+  readonly password?: string | undefined
 }
 
 const RECOVERED = 'The last run ended uncleanly; what it had acknowledged was recovered.'
@@ -18,7 +20,7 @@ const RECOVERED = 'The last run ended uncleanly; what it had acknowledged was re
 const DEFAULT_URL = 'http://127.0.0.1:7443'
 
 /** The lines on stderr: where it is, what was made, what to type next. */
-export function welcome({ url, opsUrl, version, config, firstRun, isRecovered }: Welcome): string {
+export function welcome({ url, opsUrl, version, config, firstRun, isRecovered, password }: Welcome): string {
   const lines = [
     `ctl ${version} serves ${url}, ${storageWords(config)}.`,
     ...(opsUrl === undefined ? [] : [`Metrics are at ${opsUrl}/metrics.`]),
@@ -28,6 +30,7 @@ export function welcome({ url, opsUrl, version, config, firstRun, isRecovered }:
       : []),
     `The API is documented at ${url}/v1/docs.`,
     ...(config.isDev ? [] : signInLines(url, config.bootstrapTokenFile)),
+    ...administratorLines(config, password),
     ...(config.isDemo ? ['A simulated fleet of 50 nodes joins it now: npx ctl status'] : []),
     'Stop it with Ctrl-C.',
   ]
@@ -44,6 +47,16 @@ function signInLines(url: string, tokenFile: string): string[] {
   if (!existsSync(tokenFile)) return []
   const where = url === DEFAULT_URL ? '' : ` --url ${url}`
   return ['Sign in from another terminal:', `  npx ctl login${where} --with-token < ${quoted(tokenFile)}`]
+}
+
+/** Only until the password has been changed. */
+function administratorLines(
+  { initialPasswordFile, hasBundledProvider }: Config,
+  password: string | undefined,
+): string[] {
+  if (password !== undefined) return [`Sign in in a browser as admin; the password for the first time is ${password}`]
+  if (!hasBundledProvider || !existsSync(initialPasswordFile)) return []
+  return [`Sign in in a browser as admin; the password for the first time is in ${quoted(initialPasswordFile)}`]
 }
 
 /** A path as a shell takes it. */

@@ -6,6 +6,7 @@ import pino from 'pino'
 import { openBackend, type Backend } from '../../src/server/backend.ts'
 import { parseConfig } from '../../src/server/config.ts'
 import { createMemoryHandover } from '../../src/server/first-run/memory-handover.ts'
+import { createPasswordHashing } from '../../src/server/local-accounts/password-hash.ts'
 import type { Datastore } from '../../src/server/ports/datastore.ts'
 import { serve } from '../../src/server/serve.ts'
 import { contract } from '../../src/shared/contract/index.ts'
@@ -85,6 +86,8 @@ export async function startWorld(kind: DatastoreKind, engine: EngineKind = 'embe
     config,
     log,
     handover,
+    // What makes guessing dear would make the loop slow.
+    passwordHashing: createPasswordHashing({ log2N: 10, r: 8, p: 1 }),
     onBroken,
     async openBackend(...asked) {
       const backend = await openBackend(...asked)

@@ -226,6 +226,22 @@ const EXPORTED_REST = {
 /** As `GET /v1/signing-keys` answers. */
 export const KEY_SET = JSON.stringify({ keys: [SEALING.jwk] })
 
+const account = (id: string, login: string, more: Readonly<Record<string, unknown>> = {}) => ({
+  id,
+  login,
+  display_name: 'Ana Novak',
+  email: null,
+  domain_id: ID.domain,
+  user_id: ID.me,
+  disabled: false,
+  must_change_password: false,
+  second_factors: ['totp'],
+  last_sign_in_at: '2026-02-01T11:58:00.000Z',
+  created_at: '2026-01-30T12:00:00.000Z',
+  ...more,
+})
+const ONE_TIME = 'bcdfg-hjkmn-pqrst-vwxz2'
+
 /** A small installation: one Domain, one Project, three nodes, two tokens. */
 export const FLEET: StubRoutes = {
   'GET /v1/auth/whoami': { body: WHOAMI },
@@ -379,6 +395,36 @@ export const FLEET: StubRoutes = {
       ? { body: [token(ID.ci, 'deploy')] }
       : refused(404, 'identity_not_found', 'No such identity exists in this Domain.'),
   [`DELETE /v1/admin/tokens/${ID.ci}`]: { status: 204 },
+  'GET /v1/admin/users': page([
+    account(ID.ci, 'ana'),
+    account(ID.laptop, 'ben', { display_name: 'Ben', disabled: true, second_factors: [], last_sign_in_at: null }),
+  ]),
+  'POST /v1/admin/users': ({ body }) => {
+    const { login, display_name } = body as { login: string; display_name: string }
+    if (login === 'ana')
+      return refused(409, 'account_already_exists', 'A local account with this login or address exists.')
+    const fresh = { display_name, must_change_password: true, second_factors: [], last_sign_in_at: null }
+    return { status: 201, body: { ...account(ID.build, login, fresh), one_time_password: ONE_TIME } }
+  },
+  [`PATCH /v1/admin/users/${ID.ci}`]: ({ body }) => {
+    const { disabled, reset_password: isReset } = body as { disabled?: boolean; reset_password?: true }
+    return {
+      body: {
+        ...account(ID.ci, 'ana'),
+        ...(disabled !== undefined && { disabled }),
+        ...(isReset && { one_time_password: ONE_TIME }),
+      },
+    }
+  },
+  [`PATCH /v1/admin/users/${ID.laptop}`]: ({ body }) => ({
+    body: account(ID.laptop, 'ben', { ...(body as object), second_factors: [] }),
+  }),
+  [`DELETE /v1/admin/users/${ID.ci}`]: refused(
+    409,
+    'last_platform_admin',
+    'The platform would be left without an administrator.',
+  ),
+  [`DELETE /v1/admin/users/${ID.laptop}`]: { status: 204 },
   'GET /v1/signing-keys': { body: { keys: [signingKey('current', 'a'), signingKey('next', 'b')] } },
   'POST /v1/signing-keys/rotate': {
     body: {

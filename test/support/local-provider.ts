@@ -5,6 +5,7 @@ import { bindProvider } from '../../src/server/adapters/bundled-provider/binding
 import { createBundledProvider } from '../../src/server/adapters/bundled-provider/bundled-provider.ts'
 import { addAccount } from '../../src/server/local-accounts/add-account.ts'
 import { createPasswordHashing } from '../../src/server/local-accounts/password-hash.ts'
+import { createUsers } from '../../src/server/identities/users.ts'
 import { createLocalAccounts } from '../../src/server/local-accounts/service.ts'
 import { createLocalSignIn } from '../../src/server/local-accounts/sign-in.ts'
 import { mounted } from '../../src/server/http/request-context.ts'
@@ -12,7 +13,6 @@ import type { LocalSignIn } from '../../src/server/ports/local-sign-in.ts'
 import type { AuditEntry } from '../../src/server/ports/unit-of-work.ts'
 import { localAccounts } from '../../src/shared/contract/local-accounts.ts'
 import type { ControlPlaneParts } from './control-plane.ts'
-import { plainUsers } from './plain-users.ts'
 import type { TestStore } from './stores.ts'
 import { startTenancy, type Tenancy } from './tenancy.ts'
 
@@ -43,7 +43,7 @@ export async function startLocalProvider(store: TestStore, host = '127.0.0.1'): 
   const refused: AuditEntry[] = []
   const sessions = { endAllOf: async (_change: unknown, id: string) => ended.push(id) }
   const tenancy = await startTenancy(store, (parts) => {
-    const handlers = createLocalAccounts({ ...parts, users: plainUsers, sessions, hashing })
+    const handlers = createLocalAccounts({ ...parts, users: createUsers(parts), sessions, hashing })
     return { surfaces: [mounted(localAccounts, handlers)] }
   })
   const port = await freePort()
@@ -63,7 +63,7 @@ export async function startLocalProvider(store: TestStore, host = '127.0.0.1'): 
       const passwordHash = await hashing.hash(PASSWORD)
       const names = { login, displayName: `The ${login}`, email: `${login}@example.com` }
       const draft = { id, userId, ...names, domainId: tenancy.home, passwordHash, createdAt: new Date() }
-      await tenancy.change((change) => addAccount(change, plainUsers, draft))
+      await tenancy.change((change) => addAccount(change, createUsers(tenancy), draft))
       const row = tenancy.db.updateTable('local_accounts').set({ must_change_password: isOneTime })
       await row.where('id', '=', id).execute()
       return { id, userId }
@@ -96,7 +96,11 @@ async function listen(parts: ControlPlaneParts, { baseUrl, port, signIn }: Liste
     clientAddress: () => '192.0.2.1',
     takeAddress: () => 0,
   })
-  const server = createHttpServer(handle)
+  const server = createHttpServer((request, response) => {
+    // A connection that is kept would not outlive a restart, and its client find out too late.
+    response.setHeader('connection', 'close')
+    handle(request, response)
+  })
   await new Promise<void>((resolve) => void server.listen(port, '127.0.0.1', resolve))
   return server
 }

@@ -9,6 +9,7 @@ import type { IdpBinding, IdpBindings } from '../../src/server/ports/idp-binding
 import type { IssuerMetadata, Issuers } from '../../src/server/ports/issuers.ts'
 import { OutgoingFetchError } from '../../src/server/ports/outgoing-fetch.ts'
 import { createSessions } from '../../src/server/sessions/sessions.ts'
+import { createRelyingParty } from '../../src/server/sign-in/relying-party.ts'
 import { createSignIn } from '../../src/server/sign-in/service.ts'
 import { invitations } from '../../src/shared/contract/invitations.ts'
 import { signIn } from '../../src/shared/contract/sign-in.ts'
@@ -229,9 +230,8 @@ function signInSurface(parts: ControlPlaneParts, { issuer, bindings, baseUrl }: 
   const { PostAuthSignIn, GetAuthCallback } = signIn.operations
   const handlers = createSignIn({
     ...parts,
-    baseUrl,
     bindings,
-    issuers: testIssuers(issuer),
+    relyingParty: createRelyingParty({ ...parts, baseUrl, bindings, issuers: testIssuers(issuer) }),
     users: createUsers(parts),
     sessions: createSessions(parts),
     invitations: createInvitationBook(),

@@ -1,3 +1,5 @@
+import type { AdminCall } from '../../server/run-admin.ts'
+import type { DatastoreAccount } from '../../server/run-admin-users-add.ts'
 import type { ServeIo, SimulatedFleet } from '../../server/run-serve.ts'
 import { createSystemClock } from '../agent-sim/system-clock.ts'
 import { defineCommand } from '../command.ts'
@@ -38,6 +40,12 @@ export const rotateMasterKey = defineCommand({
     return (await runMasterKeyRotate({ argv: args, env: io.env, stdout: io.stdout, stderr: io.stderr })) as ExitCode
   },
 })
+
+/** Likewise, for a command that the API has as well. */
+export async function addOnDatastore(call: AdminCall, draft: DatastoreAccount): Promise<ExitCode> {
+  const { runAdminUsersAdd } = await import('../../server/run-admin-users-add.ts')
+  return (await runAdminUsersAdd(call, draft)) as ExitCode
+}
 
 async function keepContext(
   { contexts }: Session,

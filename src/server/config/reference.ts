@@ -69,6 +69,13 @@ at any time where \`--database-url\` is used.
 ctl admin bootstrap-token --data-dir /var/lib/ctl | ctl login --with-token
 \`\`\`
 
+For people, \`ctl admin users add\` does the same: with \`--data-dir\`, \`--database-url\` or \`--config\` it adds an administrator with a
+password for one time to the datastore itself.
+
+\`\`\`
+ctl admin users add root2 --platform-admin --data-dir /var/lib/ctl
+\`\`\`
+
 ## Another master key
 
 \`ctl admin master-key rotate\` takes the same settings, wraps the keyring under a new master key and puts that key into the place of

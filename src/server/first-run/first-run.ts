@@ -3,7 +3,8 @@ import { PLATFORM } from '../../shared/ids.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Datastore } from '../ports/datastore.ts'
 import type { AuditEntry, Change, UnitOfWork } from '../ports/unit-of-work.ts'
-import { found, type FoundDeps } from './found.ts'
+import { found, DEFAULT_SLUG, type FoundDeps } from './found.ts'
+import { resumeAdministrator, type AdministratorFounding, type OneTimePassword } from './administrator.ts'
 import * as store from './store.ts'
 import type { TokenHandover } from './token-handover.ts'
 
@@ -12,6 +13,8 @@ export interface FirstRunDeps extends FoundDeps {
   readonly unitOfWork: UnitOfWork
   readonly clock: Clock
   readonly handover: TokenHandover
+  /** Absent where nobody signs in with a local account. */
+  readonly administrator?: AdministratorFounding | undefined
 }
 
 /** `founded`: the token is where the handover puts it. `resumed`: so it is, since an earlier start was cut short. */
@@ -22,15 +25,21 @@ export type FirstRunOutcome = 'founded' | 'resumed' | 'nothing to do'
  * nothing is done.
  */
 export async function firstRun(deps: FirstRunDeps): Promise<FirstRunOutcome> {
-  if (await resume(deps)) return 'resumed'
+  const { administrator } = deps
+  const hasPassword = administrator !== undefined && (await resumeAdministrator(administrator))
+  if ((await resume(deps)) || hasPassword) return 'resumed'
   if (await store.hasDomain(deps.datastore.pool('interactive'))) return 'nothing to do'
+  // Drawn before the transaction, which its hash would make long.
+  const password = await administrator?.draw()
   const isFounded = await change(deps, 'platform.found', async (tx) => {
     if (await store.hasDomain(tx.db)) return false
     await issue(tx, deps)
+    if (password !== undefined) await addAdministrator(tx, password, deps)
     return true
   })
   if (!isFounded) return 'nothing to do'
   deps.handover.publish()
+  administrator?.handover.publish()
   return 'founded'
 }
 
@@ -58,6 +67,16 @@ async function resume({ datastore, handover }: FirstRunDeps): Promise<boolean> {
 /** Stages inside the transaction: no token is committed that could not be handed over. */
 async function issue(tx: Change, deps: FirstRunDeps): Promise<void> {
   deps.handover.stage(await found(tx, new Date(deps.clock.now()), deps))
+}
+
+/** Staged inside the transaction as well. */
+async function addAdministrator(tx: Change, { text, hash }: OneTimePassword, deps: FirstRunDeps): Promise<void> {
+  const domainId = await store.findDomainId(tx.db, DEFAULT_SLUG)
+  if (domainId === undefined || deps.administrator === undefined)
+    throw new Error('there is no Domain for an administrator')
+  const createdAt = new Date(deps.clock.now())
+  await deps.administrator.add(tx, { id: deps.ids.next(), domainId, passwordHash: hash, createdAt })
+  deps.administrator.handover.stage(text)
 }
 
 /** Runs the work alone, and audits it when it says that it did something. */

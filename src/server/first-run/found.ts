@@ -47,7 +47,8 @@ export interface FoundDeps {
   readonly tokenSeconds?: number
 }
 
-const SLUG = 'default'
+/** Slug of the Domain that a first run makes, and of the Project in it. */
+export const DEFAULT_SLUG = 'default'
 const SUBJECT = 'bootstrap'
 const TOKEN_SECONDS = 90 * 86_400
 
@@ -56,7 +57,7 @@ const TOKEN_SECONDS = 90 * 86_400
  * identity with its grants. Then issues a token to that identity and resolves with its plaintext.
  */
 export async function found(change: Change, at: Date, deps: FoundDeps): Promise<string> {
-  const domainId = (await store.findDomainId(change.db, SLUG)) ?? (await foundDomain(change, at, deps))
+  const domainId = (await store.findDomainId(change.db, DEFAULT_SLUG)) ?? (await foundDomain(change, at, deps))
   const ownerId = await findOrAddIdentity(change, { at, domainId }, deps)
   const subject = `serviceaccount:${ownerId}`
   await change.tuples.create({ subject, relation: 'admin', resource: PLATFORM }, { domainId: null, projectId: null })
@@ -73,8 +74,8 @@ export async function found(change: Change, at: Date, deps: FoundDeps): Promise<
 }
 
 async function foundDomain(change: Change, createdAt: Date, { founders, ids }: FoundDeps): Promise<string> {
-  const domain = { id: ids.next(), slug: SLUG, displayName: 'Default', createdAt }
-  const project = { id: ids.next(), domainId: domain.id, slug: SLUG, displayName: 'Default', createdAt }
+  const domain = { id: ids.next(), slug: DEFAULT_SLUG, displayName: 'Default', createdAt }
+  const project = { id: ids.next(), domainId: domain.id, slug: DEFAULT_SLUG, displayName: 'Default', createdAt }
   const isMade = (await founders.addDomain(change, domain)) && (await founders.addProject(change, project))
   if (!isMade) throw new Error('the Domain or Project default appeared while it was being made')
   return domain.id

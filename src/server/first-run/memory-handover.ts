@@ -4,6 +4,8 @@ import type { TokenHandover } from './token-handover.ts'
 export interface MemoryHandover extends TokenHandover {
   /** The token that was published. Throws when there is none. */
   token(): string
+  /** The same; undefined when there is none. */
+  published(): string | undefined
 }
 
 export function createMemoryHandover(): MemoryHandover {
@@ -21,6 +23,7 @@ export function createMemoryHandover(): MemoryHandover {
     discard() {
       staged = undefined
     },
+    published: () => published,
     token() {
       if (published === undefined) throw new Error('no token was handed over')
       return published

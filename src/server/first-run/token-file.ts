@@ -17,17 +17,24 @@ import type { TokenHandover } from './token-handover.ts'
 /** Never follow a link that somebody laid, never write over a file. */
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
 
+/** What a first run hands over. */
+export type FileContent = 'bootstrap token' | 'initial password'
+
 /** Why the token file cannot be written; `code` is the system's, e.g. `EEXIST`. */
 export class TokenFileError extends Error {
   readonly code: string
   readonly path: string
+  readonly content: FileContent
 
-  constructor(path: string, cause: unknown) {
+  constructor({ path, content }: { readonly path: string; readonly content: FileContent }, cause: unknown) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause)
-    super(`the token file ${path} cannot be written (${code})`, { cause })
+    super(`the ${content === 'bootstrap token' ? 'token' : 'password'} file ${path} cannot be written (${code})`, {
+      cause,
+    })
     this.name = 'TokenFileError'
     this.code = code
     this.path = path
+    this.content = content
   }
 }
 
@@ -35,14 +42,14 @@ export class TokenFileError extends Error {
  * Hands the token over in a file of mode 0600, written beside its place and linked into place. Neither step follows a
  * link or writes over a file.
  */
-export function createTokenFile(path: string): TokenHandover {
+export function createTokenFile(path: string, content: FileContent = 'bootstrap token'): TokenHandover {
   const staging = `${path}.new`
 
   function guard(work: () => void): void {
     try {
       work()
     } catch (error) {
-      throw new TokenFileError(path, error)
+      throw new TokenFileError({ path, content }, error)
     }
   }
 

@@ -22,10 +22,13 @@ export interface LocalAccountsDeps {
   readonly hashing: PasswordHashing
 }
 
+/** One handler per operation of local accounts. */
+export type LocalAccountsHandlers = Handlers<typeof localAccounts>
+
 type Patch = Input<(typeof localAccounts)['operations']['PatchAdminUserByID']>['body']
 
 /** Serves the accounts of the bundled provider to those who administer the platform. */
-export function createLocalAccounts(deps: LocalAccountsDeps): Handlers<typeof localAccounts> {
+export function createLocalAccounts(deps: LocalAccountsDeps): LocalAccountsHandlers {
   const { datastore, ids, users, hashing } = deps
   return {
     async PostAdminUsers(ctx, { body }) {

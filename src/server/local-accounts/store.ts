@@ -40,6 +40,10 @@ export async function findListed(db: Db, id: string): Promise<ListedAccount | un
   return row && counted(row)
 }
 
+export function findAccountByLogin(db: Db, login: string): Promise<AccountRecord | undefined> {
+  return db.selectFrom('local_accounts').selectAll().where('login', '=', login).executeTakeFirst()
+}
+
 /** Locked until the transaction ends. */
 export function lockAccount(db: Db, id: string): Promise<AccountRecord | undefined> {
   return db.selectFrom('local_accounts').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
@@ -93,4 +97,8 @@ export async function findPlatformAdminTuple(db: Db, userId: string): Promise<st
     .where('caveat_name', '=', '')
     .executeTakeFirst()
   return row?.id
+}
+
+export async function findDomainId(db: Db, slug: string): Promise<string | undefined> {
+  return (await db.selectFrom('domains').select('id').where('slug', '=', slug).executeTakeFirst())?.id
 }

@@ -1,28 +1,19 @@
 import type { signIn } from '../../shared/contract/sign-in.ts'
 import { problem } from '../../shared/problems.ts'
 import type { Handlers, RequestContext } from '../http/request-context.ts'
-import type { Datastore } from '../ports/datastore.ts'
-import type { IdpBinding, IdpBindings } from '../ports/idp-bindings.ts'
-import type { Issuers } from '../ports/issuers.ts'
-import type { SecretStore } from '../ports/keyring.ts'
+import type { IdpBinding } from '../ports/idp-bindings.ts'
 import { SESSION_COOKIE, type OpenedSession, type Sessions } from '../ports/sessions.ts'
 import { arrive, type ArrivalDeps } from './arrival.ts'
 import { hashOf, openSecrets } from './attempt.ts'
+import { keep, prepare, type BeginDeps } from './begin.ts'
 import { clearedBindingCookie, sessionCookies, SIGN_IN_COOKIE } from './cookies.ts'
 import { personOf, type Claims, type Person } from './person.ts'
-import { createRelyingParty, type CallbackAnswer } from './relying-party.ts'
-import { createSignInStart, type StartDeps } from './start.ts'
+import type { CallbackAnswer } from './relying-party.ts'
 import * as store from './store.ts'
 import { authenticationOf, lackOf } from './strength.ts'
 
-export interface SignInDeps extends ArrivalDeps, Pick<StartDeps, 'openMax'> {
-  readonly datastore: Datastore
-  readonly secrets: SecretStore
-  readonly bindings: IdpBindings
-  readonly issuers: Issuers
+export interface SignInDeps extends ArrivalDeps, BeginDeps {
   readonly sessions: Sessions
-  /** Origin of this server as browsers see it, without a slash at its end. */
-  readonly baseUrl: string
 }
 
 /** What was found out about who signs in, before anything is written. */
@@ -35,9 +26,7 @@ interface Proven {
 
 /** Serves the two ends of a sign-in with an identity provider; what becomes of its session is another's. */
 export function createSignIn(deps: SignInDeps): Pick<Handlers<typeof signIn>, 'PostAuthSignIn' | 'GetAuthCallback'> {
-  const { datastore, secrets, bindings, sessions } = deps
-  const relyingParty = createRelyingParty(deps)
-  const start = createSignInStart({ ...deps, relyingParty })
+  const { datastore, secrets, bindings, sessions, relyingParty } = deps
   const db = () => datastore.pool('interactive')
 
   /** Takes the sign-in that this very browser began. It is gone after that, however it ends. */
@@ -109,7 +98,17 @@ export function createSignIn(deps: SignInDeps): Pick<Handlers<typeof signIn>, 'P
   }
 
   return {
-    PostAuthSignIn: (ctx, { body }) => start(ctx, body),
+    async PostAuthSignIn(ctx, { body }) {
+      const { return_to, max_age_seconds, ...where } = body
+      const order = { where, returnTo: return_to, maxAgeSeconds: max_age_seconds, nowMs: ctx.nowMs }
+      const beginning = await prepare(deps, order)
+      ctx.about(`domain:${beginning.domainId}`, beginning.domainId)
+      await ctx.change((change) => keep(deps, change, beginning))
+      ctx.cookie(beginning.cookie)
+      ctx.header('Cache-Control', 'no-store')
+      const { authorizationUrl, state, expiresAt } = beginning
+      return { authorization_url: authorizationUrl, state, expires_at: expiresAt.toISOString() }
+    },
 
     async GetAuthCallback(ctx, answer) {
       ctx.header('Cache-Control', 'no-store')

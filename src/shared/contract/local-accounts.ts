@@ -70,7 +70,17 @@ export const localAccounts = defineSurface('users', 'Accounts of the bundled ide
     responses: { 201: OneTimePassword },
     headers: { Location: 'Path of the new account' },
     problems: ['domain_not_found', 'account_already_exists'],
-    cli: { command: 'admin users add', args: ['login'], refs: { domain_id: 'domains' }, columns, custom: true },
+    cli: {
+      command: 'admin users add',
+      args: ['login'],
+      refs: { domain_id: 'domains' },
+      columns,
+      done: 'Added {login}. The one-time password is shown this once; the first sign-in has to replace it.',
+      examples: [
+        'admin users add ana --display-name "Ana Novak"',
+        'admin users add root2 --platform-admin --data-dir /var/lib/ctl',
+      ],
+    },
   },
   GetAdminUsers: {
     ...common,
@@ -95,7 +105,13 @@ export const localAccounts = defineSurface('users', 'Accounts of the bundled ide
     audit: { relation: 'local_account.update', when: 'all' },
     responses: { 200: OneTimePassword },
     problems: ['account_not_found', 'account_already_exists', 'empty_patch', 'last_platform_admin'],
-    cli: { command: 'admin users update', args: ['id'], refs: { id: 'accounts' }, columns, custom: true },
+    cli: {
+      command: 'admin users update',
+      args: ['id'],
+      refs: { id: 'admin users' },
+      columns,
+      done: 'Updated {login}.',
+    },
   },
   DeleteAdminUserByID: {
     ...common,
@@ -109,7 +125,7 @@ export const localAccounts = defineSurface('users', 'Accounts of the bundled ide
     cli: {
       command: 'admin users delete',
       args: ['id'],
-      refs: { id: 'accounts' },
+      refs: { id: 'admin users' },
       confirm: 'yes',
       done: 'Deleted {id}.',
     },

@@ -10,6 +10,7 @@ import { idpBindingScenarios } from './idp-bindings.ts'
 import { identityScenarios } from './identities.ts'
 import { invitationScenarios } from './invitations.ts'
 import { joinTokenScenarios, nodeScenarios } from './nodes.ts'
+import { localAccountScenarios } from './local-accounts.ts'
 import { projectScenarios } from './projects.ts'
 import { relationTupleScenarios } from './relation-tuples.ts'
 import { resourceScenarios } from './resources.ts'
@@ -31,6 +32,7 @@ const bySurface: Partial<BySurface> = {
   identities: identityScenarios,
   invitations: invitationScenarios,
   domains: domainScenarios,
+  localAccounts: localAccountScenarios,
   projects: projectScenarios,
   resources: resourceScenarios,
   grants: grantScenarios,

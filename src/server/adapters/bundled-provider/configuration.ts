@@ -9,7 +9,7 @@ import type {
 } from 'oidc-provider'
 import type { LocalAccount, LocalSignIn } from '../../ports/local-sign-in.ts'
 import { ACR_VALUES, satisfies } from './assurance.ts'
-import { html, trusted } from './pages/html.ts'
+import { markup, trusted } from './pages/html.ts'
 import { documentOf, notice, PAGE_HEADERS, type Page } from './pages/page.ts'
 import { CLIENT_ID, MOUNT_PATH, redirectUriOf } from './relying-party.ts'
 
@@ -161,7 +161,7 @@ function answerWith(ctx: KoaContextWithOIDC, page: Page): void {
 }
 
 function logoutSource(ctx: KoaContextWithOIDC, form: string): void {
-  const content = html`<h1>Sign out?</h1>
+  const content = markup`<h1>Sign out?</h1>
     <p>This ends your sign-in with the local account.</p>
     ${trusted(form)}
     <button type="submit" form="op.logoutForm" value="yes" name="logout" autofocus>Sign out</button>

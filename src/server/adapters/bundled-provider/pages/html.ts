@@ -14,7 +14,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 }
 
 /** Markup from a template; every value that is not markup itself is escaped, `undefined` leaves nothing. */
-export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
+export function markup(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return { markup: String.raw({ raw: strings }, ...parts.map(markupOf)) }
 }
 

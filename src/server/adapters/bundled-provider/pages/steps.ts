@@ -1,6 +1,6 @@
 import { renderSVG } from 'uqr'
 import type { LocalAccount, WeakPassword } from '../../../ports/local-sign-in.ts'
-import { html, trusted, type Html } from './html.ts'
+import { markup, trusted, type Html } from './html.ts'
 import type { Page } from './page.ts'
 
 /** What every step's page needs. */
@@ -25,7 +25,7 @@ export const WEAKNESSES: Readonly<Record<WeakPassword, string>> = {
 }
 
 export function signInPage(view: StepView, login: string): Page {
-  const content = html`<h1>Sign in</h1>
+  const content = markup`<h1>Sign in</h1>
 <p class="soft">With a local account of this server.</p>
 ${problemOf(view)}
 ${form(view, 'password')}
@@ -41,7 +41,7 @@ ${passkeyForm(view, 'get', 'Sign in with a passkey')}`
 }
 
 export function newPasswordPage(view: StepView, { login }: LocalAccount): Page {
-  const content = html`<h1>Choose a new password</h1>
+  const content = markup`<h1>Choose a new password</h1>
 <p>The password that you signed in with was for one time. At least 12 characters; a few words in a row are good.</p>
 ${problemOf(view)}
 ${form(view, 'new-password')}
@@ -56,16 +56,16 @@ ${form(view, 'new-password')}
 }
 
 export function secondFactorPage(view: StepView, account: LocalAccount): Page {
-  const code = html`${form(view, 'code')}
+  const code = markup`${form(view, 'code')}
 <label for="code">Code of your authenticator app</label>
 ${codeField()}
 <button>Go on</button>
 </form>`
-  const content = html`<h1>Second factor</h1>
+  const content = markup`<h1>Second factor</h1>
     <p class="soft">Signing in as ${account.login}.</p>
     ${problemOf(view)} ${account.hasTotp ? code : undefined}
     ${account.passkeys.length > 0 ? passkeyForm(view, 'get', 'Use a passkey') : undefined}
-    ${account.passkeys.length > 0 && !account.hasTotp ? html`<noscript><p class="problem">A passkey needs JavaScript.</p></noscript>` : undefined}
+    ${account.passkeys.length > 0 && !account.hasTotp ? markup`<noscript><p class="problem">A passkey needs JavaScript.</p></noscript>` : undefined}
     ${startOver(view)}`
   return { title: 'Second factor', content, hasPasskeys: true }
 }
@@ -80,10 +80,10 @@ export function enrolPage(view: StepView, totp: TotpDraft, isRequired: boolean):
   const why = isRequired
     ? 'What you are about to do asks for a second factor. Set one up now; from then on each sign-in asks for it.'
     : 'A second factor keeps whoever learns your password out. From then on each sign-in asks for it.'
-  const content = html`<h1>Set up a second factor</h1>
+  const content = markup`<h1>Set up a second factor</h1>
 <p>${why}</p>
 ${problemOf(view)}
-${view.passkey === undefined ? undefined : html`${passkeyForm(view, 'create', 'Set up a passkey')}`}
+${view.passkey === undefined ? undefined : markup`${passkeyForm(view, 'create', 'Set up a passkey')}`}
 <h2>Authenticator app</h2>
 <p>Scan this with the app, or type the key into it: <code>${grouped(totp.secret)}</code></p>
 <div class="qr" role="img" aria-label="QR code with the key for the authenticator app">${trusted(renderSVG(totp.address))}</div>
@@ -92,7 +92,7 @@ ${form(view, 'enrol-totp')}
 ${codeField()}
 <button>Set up the app</button>
 </form>
-${isRequired ? startOver(view) : html`${form(view, 'skip')}<button class="second">Not now</button></form>`}`
+${isRequired ? startOver(view) : markup`${form(view, 'skip')}<button class="second">Not now</button></form>`}`
   return { title: 'Set up a second factor', content, hasPasskeys: true }
 }
 
@@ -101,7 +101,7 @@ function grouped(secret: string): string {
 }
 
 function codeField(): Html {
-  return html`<input
+  return markup`<input
     id="code"
     name="code"
     inputmode="numeric"
@@ -113,16 +113,16 @@ function codeField(): Html {
 }
 
 function focus(isFocused: boolean): Html | undefined {
-  return isFocused ? html` autofocus` : undefined
+  return isFocused ? markup` autofocus` : undefined
 }
 
 function problemOf({ problem }: StepView): Html | undefined {
-  return problem === undefined ? undefined : html`<p class="problem" role="alert">${problem}</p>`
+  return problem === undefined ? undefined : markup`<p class="problem" role="alert">${problem}</p>`
 }
 
 /** The beginning of a form. */
 function form({ action, csrf }: StepView, step: string): Html {
-  return html`<form method="post" action="${action}">
+  return markup`<form method="post" action="${action}">
     <input type="hidden" name="csrf" value="${csrf}" /><input type="hidden" name="step" value="${step}" />
    `
 }
@@ -131,7 +131,7 @@ function form({ action, csrf }: StepView, step: string): Html {
 function passkeyForm({ action, csrf, passkey }: StepView, kind: 'get' | 'create', label: string): Html | undefined {
   if (passkey === undefined) return undefined
   const step = kind === 'get' ? 'passkey' : 'enrol-passkey'
-  return html`<form
+  return markup`<form
     method="post"
     action="${action}"
     data-passkey="${kind}"
@@ -146,5 +146,5 @@ function passkeyForm({ action, csrf, passkey }: StepView, kind: 'get' | 'create'
 }
 
 function startOver(view: StepView): Html {
-  return html`${form(view, 'start-over')}<button class="second">Sign in as somebody else</button></form>`
+  return markup`${form(view, 'start-over')}<button class="second">Sign in as somebody else</button></form>`
 }

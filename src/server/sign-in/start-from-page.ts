@@ -1,0 +1,32 @@
+import type { Cookie } from '../http/cookies.ts'
+import type { WhereToSignIn } from '../ports/idp-bindings.ts'
+import type { AuditEntry, UnitOfWork } from '../ports/unit-of-work.ts'
+import { keep, prepare, type BeginDeps } from './begin.ts'
+
+/** A sign-in that a page of ours begins. */
+export interface PageSignIn {
+  readonly where: WhereToSignIn
+  /** A path on this origin. */
+  readonly returnTo: string
+  readonly maxAgeSeconds?: number
+  readonly visit: { readonly correlationId: string; readonly nowMs: number }
+}
+
+/** What `PostAuthSignIn` does, for pages that send the browser on themselves; audited alike. */
+export function createStartFromPage(deps: BeginDeps & { readonly unitOfWork: UnitOfWork }) {
+  return async ({ where, returnTo, maxAgeSeconds, visit }: PageSignIn) => {
+    const { correlationId, nowMs } = visit
+    const beginning = await prepare(deps, { where, returnTo, maxAgeSeconds, nowMs })
+    const audit = (): AuditEntry => startedIn(beginning.domainId, correlationId)
+    await deps.unitOfWork.run({ pool: 'interactive', correlationId, audit }, (change) => keep(deps, change, beginning))
+    const cookies: readonly Cookie[] = [beginning.cookie]
+    return { location: beginning.authorizationUrl, cookies }
+  }
+}
+
+function startedIn(domainId: string, correlationId: string): AuditEntry {
+  const object = `domain:${domainId}`
+  const relation = 'auth.sign_in.start'
+  const decision = { outcome: 'granted', reason: 'granted' } as const
+  return { domainId, subject: 'anonymous', relation, object, ...decision, correlationId, context: {} }
+}

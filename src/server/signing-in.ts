@@ -1,0 +1,97 @@
+import type { Logger } from 'pino'
+import { createOwnIssuer } from './adapters/bundled-provider/own-issuer.ts'
+import { createIssuers } from './adapters/oidc-issuers/issuers.ts'
+import { createOutgoingFetch } from './adapters/outgoing-fetch/outgoing-fetch.ts'
+import type { Backend } from './backend.ts'
+import { createBearerJwtResolver } from './bearer-jwts/bearer-jwt-resolver.ts'
+import type { Config } from './config.ts'
+import { createDevicePages } from './device-flow/pages.ts'
+import { createDeviceFlow } from './device-flow/service.ts'
+import { createWrongCodes } from './device-flow/wrong-codes.ts'
+import { createMirroredGroups } from './groups/mirrored-groups.ts'
+import { createHomePage } from './home-page/home-page.ts'
+import type { CsrfTokens } from './http/csrf.ts'
+import type { LastUses } from './http/last-uses.ts'
+import type { ForeignRoutes, Page } from './http/pages.ts'
+import { createUsers } from './identities/users.ts'
+import { createBindingDirectory } from './idp-bindings/directory.ts'
+import { createIdpBindings } from './idp-bindings/service.ts'
+import { createInvitationBook, createInvitations } from './invitations/service.ts'
+import type { PasswordHashing } from './local-accounts/password-hash.ts'
+import { createLocalProvider } from './local-provider.ts'
+import type { CredentialResolver } from './ports/credential-resolver.ts'
+import type { MintGrantedToken } from './ports/token-minting.ts'
+import type { AuditEntry } from './ports/unit-of-work.ts'
+import { reportRefreshFailure } from './refresh-report.ts'
+import { createSessionOperations } from './sessions/service.ts'
+import { createSessionResolver } from './sessions/session-resolver.ts'
+import { createSessions } from './sessions/sessions.ts'
+import { CALLBACK_PATH, createRelyingParty } from './sign-in/relying-party.ts'
+import { createSignIn } from './sign-in/service.ts'
+import { createStartFromPage } from './sign-in/start-from-page.ts'
+import { requireScopes } from './tokens/scopes.ts'
+import { createWorkloadLimits } from './workloads/limits.ts'
+import { createWorkloads } from './workloads/service.ts'
+
+export interface SigningInDeps {
+  readonly backend: Backend
+  readonly config: Config
+  readonly log: Logger
+  /** The origin under which clients reach the server. */
+  readonly baseUrl: string
+  readonly mintGranted: MintGrantedToken
+  readonly sessionUses: LastUses
+  readonly hashing: PasswordHashing
+  /** Takes the audit rows of refusals that no answer waits for. */
+  readonly onRefused: (entry: AuditEntry) => void
+}
+
+/** Everything by which people and workloads prove who they are, put together. */
+export function createSigningIn(given: SigningInDeps) {
+  const { backend, config, log, baseUrl, mintGranted } = given
+  const deps = { ...backend, baseUrl, changeFeed: backend.feed }
+  const staleMs = config.staleChecks.ttlMs
+  const users = createUsers(deps)
+  const sessions = createSessions(deps)
+  const bindings = createBindingDirectory(deps)
+  const provider = config.hasBundledProvider ? createLocalProvider({ ...given, users, sessions }) : undefined
+  const outgoingFetch = createOutgoingFetch()
+  const ownIssuer = provider && createOwnIssuer(provider.routes, baseUrl)
+  const newIssuers = () => createIssuers({ fetch: outgoingFetch, clock: backend.clock, ownIssuer })
+  const issuers = newIssuers()
+  const beginning = { ...deps, bindings, relyingParty: createRelyingParty({ ...deps, bindings, issuers }) }
+  const arriving = { users, sessions, invitations: createInvitationBook(), mirroredGroups: createMirroredGroups() }
+  const wrongCodes = createWrongCodes()
+  const onRefreshFailure = reportRefreshFailure(log)
+  const limits = createWorkloadLimits(config.rates)
+  const pages: readonly Page[] = [
+    createHomePage(),
+    ...createDevicePages({ ...deps, sessions, wrongCodes, startSignIn: createStartFromPage(beginning) }),
+  ]
+  const resolvers: readonly CredentialResolver[] = [
+    createBearerJwtResolver({ ...deps, bindings, issuers, users, staleMs }),
+    createSessionResolver({ ...deps, lastUses: given.sessionUses, staleMs }),
+  ]
+  const foreignRoutes: readonly ForeignRoutes[] = provider === undefined ? [] : [provider.routes]
+  const csrfTokens: CsrfTokens = (sessionId) => sessions.csrfToken(sessionId)
+  return {
+    handlers: {
+      signIn: { ...createSessionOperations(deps), ...createSignIn({ ...beginning, ...arriving }) },
+      deviceFlow: createDeviceFlow({ ...deps, bindings, wrongCodes, requireScopes, mintToken: mintGranted }),
+      serviceToken: createWorkloads({ ...deps, mintGranted, limits, outgoingFetch, onRefreshFailure }),
+      idpBindings: createIdpBindings({
+        ...deps,
+        sessions,
+        issuers,
+        newIssuers,
+        callbackUrl: `${baseUrl}${CALLBACK_PATH}`,
+      }),
+      invitations: createInvitations(deps),
+      localAccounts: provider?.handlers,
+    },
+    pages,
+    resolvers,
+    foreignRoutes,
+    csrfTokens,
+  }
+}
