@@ -34,7 +34,12 @@ describe.skipIf(executablePath === undefined)('ctl login against a server with a
     rmSync(folder, { recursive: true, force: true })
   })
 
-  const environment = () => ({ CTL_CONFIG_DIR: join(folder, 'config'), CTL_URL: server.url, CTL_TOKEN: '' })
+  const environment = () => ({
+    CTL_CONFIG_DIR: join(folder, 'config'),
+    CTL_URL: server.url,
+    CTL_TOKEN: '',
+    CTL_TOKEN_STORE: 'file',
+  })
 
   /** Starts a login; resolves with the whole address once it is shown. */
   async function login() {
