@@ -1,7 +1,7 @@
 import type { CallInput } from '../client/client.ts'
 import { rows as pagedRows } from '../client/pages.ts'
 import type { Page } from '../client/pages.ts'
-import type { ManifestOperation } from '../shared/contract/manifest-format.ts'
+import type { ManifestField, ManifestOperation } from '../shared/contract/manifest-format.ts'
 import { isNonZeroUuid, parseReference } from '../shared/ids.ts'
 import { CliError, usageError } from './cli-error.ts'
 import { EXIT } from './exit-code.ts'
@@ -102,7 +102,7 @@ export function createResolver(session: Session, otherLists: OtherLists = {}): R
     for (const field of [...operation.params, ...operation.query]) {
       const noun = operation.cli?.refs?.[field.name]
       if (noun === undefined) continue
-      const id = scope[noun] ?? (field.required ? (await fallback(noun, scope))?.id : undefined)
+      const id = scope[noun] ?? (standsIn(operation, field) ? (await fallback(noun, scope))?.id : undefined)
       if (id !== undefined) input[field.name] = id
     }
     return input
@@ -164,6 +164,11 @@ export function createResolver(session: Session, otherLists: OtherLists = {}): R
   }
 }
 
+/** Whether the usual Domain or Project is meant where a member is left out. */
+function standsIn({ cli }: ManifestOperation, { required, name }: ManifestField): boolean {
+  return required || name === cli?.ownDomain?.member
+}
+
 /** The operation that lists a noun. */
 export function listOperation(session: Session, noun: string): ManifestOperation | undefined {
   return Object.values(session.manifest().operations).find(({ cli }) => cli?.command === `${noun} list`)
@@ -189,9 +194,8 @@ function matching(text: string, rows: readonly unknown[]): readonly unknown[] {
 }
 
 function namesOf(row: unknown): readonly string[] {
-  const values = ['slug', 'login', 'name', 'display_name', 'subject', 'email', 'prefix'].map((member) =>
-    memberOf(row, member),
-  )
+  const members = ['slug', 'alias', 'login', 'name', 'display_name', 'subject', 'email', 'prefix']
+  const values = members.map((member) => memberOf(row, member))
   return values.flatMap((value) => (typeof value === 'string' && value !== '' ? [value] : []))
 }
 

@@ -34,6 +34,10 @@ type Hints = (refusal: Refusal) => readonly string[] | Promise<readonly string[]
 const waiting: Hints = ({ problem: { retryAfterSeconds } }) =>
   retryAfterSeconds === undefined ? ['Try again in a moment.'] : [`Try again in ${retryAfterSeconds} s.`]
 
+/** Which rule of several was broken. */
+const reason: Hints = ({ problem: { document } }) =>
+  typeof document['reason'] === 'string' ? [`  ${document['reason']}`] : []
+
 const BY_STATUS: Readonly<Record<number, Hints>> = {
   401: signInHints,
   403: grantHints,
@@ -51,6 +55,8 @@ const BY_CODE: Readonly<Record<string, Hints>> = {
   slug_conflict: ({ words }) => [`Choose another slug; those taken: ctl ${words.split(' ')[0] ?? ''} list`],
   tuple_already_exists: () => ['Nothing needs to be done: it is granted already.'],
   empty_patch: ({ words }) => [`Name something to change: ctl ${words} --help`],
+  invalid_idp_binding: reason,
+  idp_binding_conflict: reason,
   invalid_scope: ({ session }) => [
     `A scope is *, or one of these with :read or :write: ${session.manifest().surfaces.join(', ')}.`,
   ],

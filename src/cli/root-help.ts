@@ -19,6 +19,7 @@ export const SECTIONS: readonly { readonly title: string; readonly nouns: readon
       'tuples',
       'tokens',
       'authz',
+      'idp',
       'audit',
       'signing-keys',
     ],

@@ -6,6 +6,8 @@ export interface ValidCall<I = Readonly<Record<string, unknown>>> {
   readonly input: I
   /** Credential that the operation admits; absent on open operations. */
   readonly as?: string
+  /** Cookie that the browser brings beside any credential. */
+  readonly cookie?: string
   /** Credential of a known caller that the gate refuses. Required where the gate asks a relation or holds a node to its path. */
   readonly lesser?: string
   /** Others whom the operation admits and refuses, where it takes several kinds of credential. */

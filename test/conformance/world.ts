@@ -15,6 +15,7 @@ import { HIGH_RATE_LIMITS } from '../support/high-rate-limits.mjs'
 import type { EngineKind } from '../support/authz-engines.ts'
 import { startPostgresCluster } from '../support/postgres-cluster.ts'
 import { startSpicedb, type SpicedbServer } from '../support/spicedb-server.ts'
+import { startTestIssuer, type TestIssuer } from '../support/test-issuer.ts'
 import type { DatastoreKind } from '../support/datastores.ts'
 import type { Running } from './loop.ts'
 import type { AuditedRow, ConformanceWorld } from './rules/rule.ts'
@@ -48,6 +49,8 @@ export interface World extends ConformanceWorld {
   name(): string
   /** Calls an operation as root; anything but success throws. Resolves with the JSON answer. */
   make(operationId: string, input: Input): Promise<Made>
+  /** An identity provider from another hand, which says what a scenario tells it to. */
+  readonly issuer: TestIssuer
   /** Signs a new user of the Domain in, who holds no relation; resolves with the cookies of the browser. */
   signedIn(): Promise<string>
   /** Mints a join token of the Domain for one node. */
@@ -97,7 +100,8 @@ export async function startWorld(kind: DatastoreKind, engine: EngineKind = 'embe
   })
   const [backend] = opened
   if (backend === undefined) throw new Error('the server opened nothing')
-  const world = await makeWorld(server.url, { root: handover.token(), backend })
+  const issuer = await startTestIssuer()
+  const world = await makeWorld(server.url, { root: handover.token(), backend, issuer })
   const { text } = await exchange(server.url, signed({ method: 'GET', path: '/v1/openapi.json' }, world.root))
   return {
     world,
@@ -105,6 +109,7 @@ export async function startWorld(kind: DatastoreKind, engine: EngineKind = 'embe
     datastore: backend.datastore,
     async stop() {
       await server.close()
+      await issuer.stop()
       await Promise.all([cluster?.stop(), spicedb?.close()])
       rmSync(scratch, { recursive: true, force: true })
     },
@@ -124,9 +129,10 @@ const OPERATIONS = new Map<string, Operation>(
 interface Ground {
   readonly root: string
   readonly backend: Backend
+  readonly issuer: TestIssuer
 }
 
-async function makeWorld(url: string, { root, backend }: Ground): Promise<World> {
+async function makeWorld(url: string, { root, backend, issuer }: Ground): Promise<World> {
   const name = (): string => `x${randomUUID()}`
 
   async function make(operationId: string, input: Input): Promise<Made> {
@@ -167,6 +173,7 @@ async function makeWorld(url: string, { root, backend }: Ground): Promise<World>
     nobody: nobody.token,
     narrow: narrow.token,
     session: adminSession,
+    issuer,
     async signedIn() {
       return openSession({ id: await addUser(backend, domain.id), domainId: domain.id })
     },

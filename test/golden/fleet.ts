@@ -316,8 +316,9 @@ export const FLEET: StubRoutes = {
   ]),
   [`POST /v1/domains/${ID.domain}/invitations`]: ({ body }) => {
     const { email } = body as { email: string }
-    const detail = 'An open invitation for this address exists in the Domain.'
-    if (email === 'carla@acme.example') return refused(409, 'invitation_already_exists', detail)
+    if (email === 'carla@acme.example') {
+      return refused(409, 'invitation_already_exists', 'An open invitation for this address exists in the Domain.')
+    }
     return { status: 201, body: invitation(email, {}) }
   },
   [`DELETE /v1/domains/${ID.domain}/invitations/${ID.invitation}`]: { status: 204 },

@@ -7,6 +7,7 @@ import { expectGolden, transcriptOf, words, type Step } from '../support/transcr
 import { AUTHZ } from './authz-fleet.ts'
 import { deviceFlow, isOpen } from './device-fleet.ts'
 import { FLEET, ID, KEY_SET, TOKEN } from './fleet.ts'
+import { IDP } from './idp-fleet.ts'
 
 /** A line with the exit code that it must have, said here so that refreshing the files cannot hide a regression. */
 interface Scripted extends CliOptions {
@@ -233,6 +234,52 @@ const SCRIPTS: Readonly<Record<string, readonly Scripted[]>> = {
     { line: 'ctl admin users delete ben --yes', exit: 0 },
     { line: 'ctl admin users add --help', exit: 0 },
   ],
+  binding: [
+    { line: 'ctl idp list', exit: 0 },
+    { line: 'ctl idp list --scope platform', exit: 0 },
+    { line: 'ctl idp create corp --label Corp --issuer https://corp.example.com --client-id ctl', exit: 0 },
+    {
+      line: 'ctl idp create corp --label Corp --issuer https://corp.example.com --client-id ctl --client-secret-file secret -o json',
+      exit: 0,
+      files: { secret: 'hunter2\n' },
+    },
+    {
+      line: 'ctl idp create corp --label Corp --issuer https://corp.example.com --client-id ctl --client-secret-file - -o jsonl',
+      exit: 0,
+      stdin: 'hunter2\n',
+    },
+    {
+      line: 'ctl idp create corp --label Corp --issuer https://corp.example.com --client-id ctl --client-secret-file secret --curl',
+      exit: 0,
+    },
+    {
+      line: 'ctl idp create corp --label Corp --issuer https://corp.example.com --client-id ctl --client-secret hunter2',
+      exit: 2,
+    },
+    {
+      line: 'ctl idp create corp --label Corp --issuer https://corp.example.com --client-id ctl --client-secret-file missing',
+      exit: 2,
+    },
+    {
+      line: 'ctl idp create corp --label Corp --issuer https://corp.example.com --client-id ctl --client-secret-file -',
+      exit: 2,
+      stdin: '\n',
+    },
+    { line: 'ctl idp create google --label G --issuer https://g.example.com --client-id ctl', exit: 6 },
+    { line: 'ctl idp update sso --label Corp --active', exit: 0 },
+    { line: 'ctl idp update sso --client-secret-file none -o json', exit: 0 },
+    { line: 'ctl idp update okta --no-active', exit: 3 },
+    { line: 'ctl idp update okta --no-active --scope platform', exit: 0 },
+    { line: 'ctl idp update 1d0002', exit: 2 },
+    { line: 'ctl idp test google', exit: 0 },
+    { line: 'ctl idp test sso', exit: 10 },
+    { line: 'ctl idp test google sso -o jsonl', exit: 10 },
+    { line: 'ctl idp delete sso', exit: 2, only: 'pipe' },
+    { line: 'ctl idp delete sso', exit: 0, only: 'tty', answers: [true] },
+    { line: 'ctl idp delete sso --yes', exit: 0 },
+    { line: 'ctl idp test --help', exit: 0 },
+    { line: 'ctl idp update --help', exit: 0, only: 'pipe' },
+  ],
   refusing: [
     { line: 'ctl nodez list', exit: 2 },
     { line: 'ctl help exit-code', exit: 2 },
@@ -270,7 +317,7 @@ const SCRIPTS: Readonly<Record<string, readonly Scripted[]>> = {
 describe.each(['tty', 'pipe'] as const)('The command line on a %s', (where) => {
   let stub: StubServer
   beforeAll(async () => {
-    stub = await startStub({ ...FLEET, ...AUTHZ, ...deviceFlow() }, ({ path, headers }) =>
+    stub = await startStub({ ...FLEET, ...AUTHZ, ...IDP, ...deviceFlow() }, ({ path, headers }) =>
       path.startsWith('/v1/') && !isOpen(path) && headers.authorization !== `Bearer ${TOKEN}`
         ? refused(401, 'unauthenticated', 'The request carries no credential that resolves.')
         : undefined,

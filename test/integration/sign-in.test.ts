@@ -12,11 +12,11 @@ import {
   openBrowser,
   startSigningIn,
   type Browser,
-  type Forgery,
   type Landing,
   type SigningIn,
 } from '../support/sign-in.ts'
 import { STORES } from '../support/stores.ts'
+import type { Forgery } from '../support/test-issuer.ts'
 
 const ANNA = { sub: 'anna', email: 'Anna@Acme.Example', email_verified: true, name: 'Anna Adler' }
 const WELCOME = { emailDomains: ['acme.example'], groups: [] }

@@ -77,7 +77,9 @@ function placesOf(operation: ManifestOperation, manifest: Manifest): ReadonlySet
 
 function requiredPlaces(noun: string, { operations }: Manifest): readonly string[] {
   const list = Object.values(operations).find(({ cli }) => cli?.command === `${noun} list`)
-  const needed = [...(list?.params ?? []), ...(list?.query ?? [])].filter(({ required }) => required)
+  const needed = [...(list?.params ?? []), ...(list?.query ?? [])].filter(
+    ({ required, name }) => required || name === list?.cli?.ownDomain?.member,
+  )
   return needed.flatMap(({ name }) => list?.cli?.refs?.[name] ?? [])
 }
 

@@ -5,6 +5,7 @@ import type { Resolved, Resolver } from '../references.ts'
 import type { Session } from '../session.ts'
 import type { Member } from './members.ts'
 import type { Target } from './plan.ts'
+import { secretFrom } from './secret-file.ts'
 import { apiValue } from './values.ts'
 
 /** An input on its way from the command line to the API. */
@@ -32,6 +33,7 @@ export type Value = { readonly object: Resolved } | { readonly plain: unknown; r
 export async function valueOf(filling: Filling, member: Member, raw: FlagValue): Promise<Value> {
   const { resolver, scope, session } = filling
   const { noun } = member
+  if (member.field.writeOnly === true) return { plain: await secretFrom(String(raw), member, session) }
   if (noun === undefined) return { plain: apiValue(member, raw, session.io.nowMs()) }
   if (typeof raw === 'string') {
     if (noun === 'subjects') return { plain: await resolver.subject(raw, scope), label: raw }

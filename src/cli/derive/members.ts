@@ -2,6 +2,9 @@ import type { ManifestField, ManifestOperation, ManifestValue } from '../../shar
 import type { ArgumentSpec, FlagKind, FlagSpec } from '../flags.ts'
 import { singular } from '../tree.ts'
 
+/** What stands for taking a secret away, in place of a file. */
+export const NO_SECRET = 'none'
+
 /** A member of an operation's input with its place on the command line. */
 export interface Member {
   readonly field: ManifestField
@@ -33,9 +36,10 @@ export function membersOf(operation: ManifestOperation): readonly Member[] {
   ]
 }
 
-/** `project_id` -> `project`, `host_node_ids` -> `host-node`, `ttl_seconds` -> `ttl`, `id` -> its noun. */
-function wordOf({ name, type }: ManifestField, noun: string | undefined): string {
+/** `project_id` -> `project`, `host_node_ids` -> `host-node`, `ttl_seconds` -> `ttl`, `id` -> its noun; a secret is in a file. */
+function wordOf({ name, type, writeOnly }: ManifestField, noun: string | undefined): string {
   if (name === 'id') return noun === undefined ? 'id' : singular(noun)
+  if (writeOnly === true) return `${name.replaceAll('_', '-')}-file`
   const bare = noun === undefined ? name : name.replace(/_ids?$/, '')
   return (isSeconds({ name, type }) ? bare.replace(/_seconds$/, '') : bare).replaceAll('_', '-')
 }
@@ -103,9 +107,14 @@ function choicesOf({ type, enum: own, items }: ManifestValue): readonly string[]
 /** What a member is, in a few words. */
 export function describeOf({ field, noun, position }: Member): string {
   const described = field.description ?? sentence(noun === undefined ? field.name : singular(noun))
+  if (field.writeOnly === true) return `${described} (${wordsOfFile(field)})`
   if (position !== undefined || !isPlace(noun)) return described
   const fallback = noun === 'domains' && field.required ? '; your own when absent' : ''
   return `${described}${fallback}`
+}
+
+function wordsOfFile({ nullable }: ManifestField): string {
+  return `the file that holds it, - for stdin${nullable === true ? `, ${NO_SECRET} to take it away` : ''}`
 }
 
 function sentence(name: string): string {
@@ -115,6 +124,7 @@ function sentence(name: string): string {
 
 function placeholderOf({ field, noun, word }: Member): string | undefined {
   if (noun !== undefined) return singular(noun).toUpperCase()
+  if (field.writeOnly === true) return 'FILE'
   if (isPairs(field)) return 'KEY=VALUE'
   if (isWords(field)) return undefined
   if (field.type === 'object' || field.type === 'array' || field.type === 'json') return 'JSON'

@@ -48,7 +48,7 @@ function sortText(value: unknown): string {
 
 /** What a person calls a row: its slug, name or address, else its id. */
 export function nameOf(row: unknown): string | undefined {
-  for (const member of ['slug', 'login', 'display_name', 'name', 'email', 'id', 'subject']) {
+  for (const member of ['slug', 'alias', 'login', 'display_name', 'name', 'email', 'id', 'subject']) {
     const value = memberOf(row, member)
     if (typeof value === 'string' && value !== '') return value
   }

@@ -31,9 +31,15 @@ export interface LeaseCache {
   drop(key: string): void
 }
 
-/** Makes the cache; of tokens beyond `entriesMax` those not used longest go. */
+/** Mutable on purpose: a token that is used again allocates nothing, and keeps its place (decision 0016: holes in maps cost). */
+interface Slot {
+  known: Known
+  wasUsed: boolean
+}
+
+/** Makes the cache; of tokens beyond `entriesMax` those not used lately go. */
 export function createLeaseCache(clock: Clock, entriesMax: number): LeaseCache {
-  const tokens = new Map<string, Known>()
+  const slots = new Map<string, Slot>()
   const refusals = new Map<string, { readonly refusal: Refusal; readonly atMs: number }>()
 
   const isWithinLease = (atMs: number): boolean => {
@@ -49,29 +55,44 @@ export function createLeaseCache(clock: Clock, entriesMax: number): LeaseCache {
     return undefined
   }
 
+  function keepRefusal(key: string, refusal: Refusal): void {
+    slots.delete(key)
+    refusals.delete(key)
+    const oldest = refusals.keys().next()
+    if (refusals.size >= REFUSALS_MAX && oldest.done !== true) refusals.delete(oldest.value)
+    refusals.set(key, { refusal, atMs: clock.now() })
+  }
+
+  function keepKnown(key: string, known: Known): void {
+    const slot = slots.get(key)
+    if (slot !== undefined) {
+      slot.known = known
+      return
+    }
+    while (slots.size >= entriesMax) evictOne()
+    slots.set(key, { known, wasUsed: false })
+  }
+
+  /** Takes the oldest; one used since it was last looked at gets a second round. */
+  function evictOne(): void {
+    for (const [key, slot] of slots) {
+      slots.delete(key)
+      if (!slot.wasUsed) return
+      slots.set(key, { known: slot.known, wasUsed: false })
+    }
+  }
+
   return {
     get(key) {
-      const known = tokens.get(key)
-      if (known === undefined) return refused(key)
-      tokens.delete(key)
-      tokens.set(key, known)
-      return { state: isWithinLease(known.confirmedMs) ? 'leased' : 'due', known }
+      const slot = slots.get(key)
+      if (slot === undefined) return refused(key)
+      slot.wasUsed = true
+      return { state: isWithinLease(slot.known.confirmedMs) ? 'leased' : 'due', known: slot.known }
     },
     keep(key, answer) {
-      tokens.delete(key)
-      refusals.delete(key)
-      if ('refused' in answer) {
-        add(refusals, REFUSALS_MAX, [key, { refusal: answer, atMs: clock.now() }])
-      } else {
-        add(tokens, entriesMax, [key, answer])
-      }
+      if ('refused' in answer) keepRefusal(key, answer)
+      else keepKnown(key, answer)
     },
-    drop: (key) => void tokens.delete(key),
+    drop: (key) => void slots.delete(key),
   }
-}
-
-function add<Value>(map: Map<string, Value>, max: number, [key, value]: readonly [string, Value]): void {
-  const oldest = map.keys().next()
-  if (map.size >= max && oldest.done !== true) map.delete(oldest.value)
-  map.set(key, value)
 }

@@ -27,7 +27,7 @@ the command line: <code>npx ctl login</code> signs you in, <code>npx ctl --help<
 <dt>Domain</dt><dd id="domain"></dd>
 <dt>Signed in at</dt><dd id="auth-time"></dd>
 <dt>Assurance</dt><dd id="acr"></dd>
-<dt>Session ends</dt><dd id="expires"></dd>
+<dt>Ends at the latest</dt><dd id="expires"></dd>
 </dl>
 <div class="row">
 <button id="sign-out" class="primary" type="button">Sign out</button>

@@ -17,6 +17,7 @@ main { max-width: 36rem; margin: 0 auto; padding: 1.5rem 1rem 3rem }
 h1 { font-size: 1.5rem; line-height: 1.25; margin: .5rem 0 1rem }
 h2 { font-size: 1.125rem; margin: 1.5rem 0 .5rem }
 p, ul, dl { margin: .5rem 0 }
+.card > h2:first-child { margin-top: .25rem }
 a { color: var(--accent) }
 code, pre, .code { font-family: ui-monospace, monospace; overflow-wrap: anywhere }
 pre { background: var(--page); border: 1px solid var(--line); border-radius: .375rem; padding: .75rem; white-space: pre-wrap }

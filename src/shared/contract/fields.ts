@@ -6,6 +6,8 @@ declare module 'zod' {
   interface GlobalMeta {
     /** The 400 code when this member is wrong (S0 Errors). */
     problem?: ProblemCode | undefined
+    /** JSON Schema: sent and never answered. The command line reads it from a file, since everybody can read arguments. */
+    writeOnly?: boolean | undefined
   }
 }
 

@@ -47,9 +47,8 @@ const AutoProvision = z
   .refine(({ email_domains, groups }) => email_domains.length + groups.length > 0, {
     error: 'must name an e-mail domain or a group',
   })
-  .describe(
-    'Who may arrive without an invitation: verified e-mail addresses of these domains, or members of these groups',
-  )
+
+const ClientSecret = z.string().min(1).max(4096)
 
 const members = {
   alias: Slug.describe('Name for people and scripts, unique in its place'),
@@ -60,7 +59,10 @@ const members = {
     .regex(/^https?:\/\/[^?#\s]+$/, { error: 'must be an http(s) URL without query and fragment' })
     .describe('Issuer identifier of OpenID Connect Discovery'),
   client_id: z.string().min(1).max(512),
-  client_secret: z.string().min(1).max(4096).optional().describe('Kept sealed and never shown again'),
+  client_secret: ClientSecret.optional().meta({
+    writeOnly: true,
+    description: 'Secret of the client, kept sealed and never shown again',
+  }),
   api_audience: z
     .string()
     .min(1)
@@ -73,7 +75,11 @@ const members = {
   required_acr: z.array(z.string().min(1).max(256)).max(16).optional().describe('A sign-in must have one of these'),
   required_amr: z.array(z.string().min(1).max(64)).max(16).optional().describe('A sign-in must have all of these'),
   primary: z.boolean().optional().describe('Taken where a request names none'),
-  auto_provision: AutoProvision.nullable().optional(),
+  auto_provision: AutoProvision.nullable()
+    .optional()
+    .describe(
+      'Who may arrive without an invitation: verified e-mail addresses of these domains, or members of these groups',
+    ),
   allow_private_network: z
     .boolean()
     .optional()
@@ -84,11 +90,11 @@ const IdPBindingCreateRequest = z.strictObject(members).meta({ id: 'IdPBindingCr
 const IdPBindingPatchRequest = z
   .strictObject({
     ...members,
-    client_secret: members.client_secret
-      .unwrap()
-      .nullable()
-      .describe('Kept sealed and never shown again; null for a public client'),
-    active: z.boolean(),
+    client_secret: ClientSecret.nullable().meta({
+      writeOnly: true,
+      description: 'Secret of the client, kept sealed and never shown again; null for a public client',
+    }),
+    active: z.boolean().describe('Whether it signs anybody in; ending that ends the sessions that began with it'),
   })
   .partial()
   .meta({ id: 'IdPBindingPatchRequest' })
@@ -214,7 +220,11 @@ export const idpBindings = defineSurface('idp', 'Identity providers that people 
       refs: { domain_id: 'domains' },
       columns,
       ownDomain: { member: 'domain_id', unless: ['scope'] },
-      custom: true,
+      examples: [
+        'idp create google --label Google --issuer https://accounts.google.com --client-id web --client-secret-file secret',
+        `idp create sso --label 'Our sign-in' --issuer https://sso.example.com/realms/main --client-id ctl --claims '{"groups":"groups"}'`,
+        'idp create okta --scope platform --from-file okta.yaml --client-secret-file -',
+      ],
     },
   },
   PatchAdminIdPByID: {
@@ -229,7 +239,7 @@ export const idpBindings = defineSurface('idp', 'Identity providers that people 
     audit: { relation: 'idp_binding.update', when: 'all' },
     responses: { 200: IdPBinding },
     problems: ['idp_binding_not_found', 'empty_patch', 'invalid_idp_binding', 'idp_binding_conflict'],
-    cli: { command: 'idp update', args: ['id'], refs: { id: 'idp' }, columns, custom: true },
+    cli: { command: 'idp update', args: ['id'], refs: { id: 'idp' }, columns },
   },
   DeleteAdminIdPByID: {
     ...common,
@@ -262,7 +272,6 @@ export const idpBindings = defineSurface('idp', 'Identity providers that people 
       refs: { id: 'idp' },
       rows: 'steps',
       columns: ['step', 'outcome', 'says'],
-      custom: true,
     },
   },
 })

@@ -24,6 +24,7 @@ export interface JsonSchema {
   description?: string
   default?: unknown
   examples?: unknown[]
+  writeOnly?: boolean
   id?: string
   $schema?: string
   $ref?: string

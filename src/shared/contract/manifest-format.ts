@@ -89,4 +89,6 @@ export interface ManifestField extends ManifestValue {
   readonly description?: string
   readonly default?: unknown
   readonly examples?: readonly unknown[]
+  /** Sent and never answered: a secret. */
+  readonly writeOnly?: true
 }

@@ -92,6 +92,7 @@ function fieldOf(name: string, schema: JsonSchema, required: boolean): ManifestF
     ...(description !== undefined && { description }),
     ...('default' in schema && { default: schema.default }),
     ...(examples !== undefined && { examples }),
+    ...(schema.writeOnly === true && { writeOnly: true as const }),
   }
 }
 

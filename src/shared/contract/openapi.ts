@@ -36,8 +36,8 @@ export function openApiOf(contract: { readonly [key: string]: Surface }): Json {
   const paths: Record<string, Record<string, Json>> = {}
   for (const surface of surfaces) {
     for (const [id, operation] of Object.entries(surface.operations)) {
-      const at = (paths[operation.path] ??= {})
-      at[operation.method.toLowerCase()] = describe({ id, operation, surface, components })
+      const byMethod = (paths[operation.path] ??= {})
+      byMethod[operation.method.toLowerCase()] = describe({ id, operation, surface, components })
     }
   }
   return withCommonMark({
@@ -81,11 +81,7 @@ interface Described {
 
 function describe({ id, operation, surface, components }: Described): Json {
   const { summary, description, credentials, gate, audit, deprecated, body } = operation
-  const parameters = [
-    ...parametersOf(operation.params, 'path'),
-    ...parametersOf(operation.query, 'query').map((parameter) => withListBounds(parameter, operation)),
-    ...(operation.doubleSubmit === true ? [CSRF_HEADER] : []),
-  ]
+  const parameters = allParametersOf(operation)
   return {
     operationId: id,
     tags: [surface.name],
@@ -149,6 +145,14 @@ function parametersOf(schema: AnySchema | undefined, place: 'path' | 'query'): r
   }))
 }
 
+function allParametersOf(operation: Operation): readonly Json[] {
+  return [
+    ...parametersOf(operation.params, 'path'),
+    ...parametersOf(operation.query, 'query').map((parameter) => withListBounds(parameter, operation)),
+    ...(operation.doubleSubmit === true ? [CSRF_HEADER] : []),
+  ]
+}
+
 const CSRF_HEADER = {
   name: 'X-CSRF-Token',
   in: 'header',
@@ -184,12 +188,12 @@ function requestBodyOf({ body, bodyMedia, bodyBytesMax }: Operation, components:
 function successesOf(operation: Operation, components: Components): Json {
   const shapes = Object.entries(operation.responses)
   return Object.fromEntries(
-    shapes.map(([status, shape]) => [status, successOf(shape, at(operation, status), components)]),
+    shapes.map(([status, shape]) => [status, successOf(shape, answering(operation, status), components)]),
   )
 }
 
 /** The operation as one of its answers: a place to go to is told by 201 and redirections alone (RFC 9110 §10.2.2). */
-function at(operation: Operation, status: string): Operation {
+function answering(operation: Operation, status: string): Operation {
   const { Location: _place, ...others } = operation.headers ?? {}
   return status === '200' ? { ...operation, headers: others } : operation
 }

@@ -78,8 +78,9 @@ export async function sendUnrouted(subject: Subject, wire: WireRequest, credenti
 }
 
 /** The request of a valid call. */
-export function wireOf({ operation }: Subject, { input }: ValidCall): WireRequest {
-  return layOut(operation, input)
+export function wireOf({ operation }: Subject, { input, cookie }: ValidCall): WireRequest {
+  const wire = layOut(operation, input)
+  return cookie === undefined ? wire : { ...wire, headers: { ...wire.headers, cookie } }
 }
 
 /** Asserts a refusal by one of these codes: a whole problem document that the operation declares. */

@@ -15,6 +15,7 @@ import { projectScenarios } from './projects.ts'
 import { relationTupleScenarios } from './relation-tuples.ts'
 import { resourceScenarios } from './resources.ts'
 import { sessionScenarios } from './sessions.ts'
+import { signInScenarios } from './sign-in.ts'
 import { signingKeyScenarios } from './signing-keys.ts'
 import { serviceTokenScenarios } from './service-token.ts'
 import { adminTokenScenarios, tokenScenarios } from './tokens.ts'
@@ -22,7 +23,7 @@ import { adminTokenScenarios, tokenScenarios } from './tokens.ts'
 type BySurface = { readonly [S in keyof typeof contract]: Scenarios<World, (typeof contract)[S]> }
 
 /** Scenarios of every surface of the contract; a surface that is missing is a compile error. */
-const bySurface: Partial<BySurface> = {
+const bySurface: BySurface = {
   authz: authzScenarios,
   relationTuples: relationTupleScenarios,
   tokens: tokenScenarios,
@@ -40,10 +41,11 @@ const bySurface: Partial<BySurface> = {
   joinTokens: joinTokenScenarios,
   nodes: nodeScenarios,
   serviceToken: serviceTokenScenarios,
+  signIn: { ...signInScenarios, ...sessionScenarios },
   signingKeys: signingKeyScenarios,
   audit: auditScenarios,
   meta: metaScenarios,
 }
 
 /** The same by operation id. */
-export const scenarios: AnyScenarios<World> = Object.assign({}, ...Object.values(bySurface), sessionScenarios)
+export const scenarios: AnyScenarios<World> = Object.assign({}, ...Object.values(bySurface))

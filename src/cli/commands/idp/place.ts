@@ -1,0 +1,32 @@
+import type { Manifest, ManifestOperation } from '../../../shared/contract/manifest-format.ts'
+import type { Command, Given } from '../../command.ts'
+import { derivedCommand } from '../../derive/derive.ts'
+import type { Plan } from '../../derive/plan.ts'
+import type { FlagSpec } from '../../flags.ts'
+import type { Session } from '../../session.ts'
+
+const SCOPE: FlagSpec = {
+  kind: 'text',
+  choices: ['platform'],
+  value: 'SCOPE',
+  describe: 'Look the binding up among those that the platform shares',
+}
+
+/** The derived command of an operation on one binding, which also finds the platform's by alias. */
+export function bindingCommand(manifest: Manifest, operationId: string, run: Command['run']): Command {
+  const command = derivedCommand(operationOf(manifest, operationId), manifest)
+  return { ...command, flags: { ...command.flags, scope: SCOPE }, run }
+}
+
+/** The operation, with the place where its binding is looked up. */
+export function bindingPlan(session: Session, operationId: string, { flags }: Given): Plan {
+  const operation = session.operation(operationId)
+  if (flags['scope'] !== 'platform') return { operation }
+  return { operation, lists: { idp: { operation: session.operation('GetAdminIdP'), input: { scope: 'platform' } } } }
+}
+
+function operationOf({ operations }: Manifest, id: string): ManifestOperation {
+  const operation = operations[id]
+  if (operation === undefined) throw new Error(`the contract has no operation ${id}`)
+  return operation
+}
