@@ -1,5 +1,5 @@
-import { mkdirSync, readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import axe from 'axe-core'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -15,7 +15,6 @@ import { startStubIssuer, type StubIssuer } from '../support/stub-issuer.ts'
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 })
 
 const executablePath = requirement('chromium')
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const PHONE = { width: 375, height: 812 }
 /** Where pictures of every page go, for people to look at. */
 const PICTURES = process.env['CTL_TEST_PICTURES']
@@ -300,7 +299,7 @@ function providerPage({ url = '' }: { url?: string }, response: ProviderExchange
 
 /** What axe-core finds, of any severity, with where it is. */
 async function findings(page: Page): Promise<readonly string[]> {
-  await page.evaluate(AXE)
+  await page.evaluate(axe.source)
   const found = await page.evaluate<readonly string[]>(
     `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))`,
   )

@@ -8,6 +8,12 @@ import { STORES } from '../support/stores.ts'
 const MINUTE = 60_000
 const IDP = 'https://idp.example/authorize'
 
+interface VisitInit {
+  readonly method?: string
+  readonly body?: URLSearchParams
+  readonly headers?: Readonly<Record<string, string>>
+}
+
 /** A page as a browser gets it, redirects not followed. */
 interface Visited {
   readonly status: number
@@ -40,7 +46,7 @@ describe.each(STORES)('the page for approving devices on the $name datastore', (
     })
     afterAll(() => plane?.stop())
 
-    async function visit(path: string, init: RequestInit = {}, session?: OpenSession): Promise<Visited> {
+    async function visit(path: string, init: VisitInit = {}, session?: OpenSession): Promise<Visited> {
       const cookie = session === undefined ? {} : { cookie: cookiesOf(session)['cookie'] ?? '' }
       const headers = { accept: 'text/html', 'sec-fetch-site': 'none', ...cookie, ...init.headers }
       const response = await fetch(`${plane.url}${path}`, { redirect: 'manual', ...init, headers })

@@ -92,7 +92,8 @@ export interface CtlResult {
 export async function runCtl(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<CtlResult> {
   const child = spawn(process.execPath, [CTL, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, ...env },
+    // Nothing of a test belongs into the keyring of whoever runs it.
+    env: { ...process.env, CTL_TOKEN_STORE: 'file', ...env },
   })
   const [stdout, stderr] = [child.stdout, child.stderr].map((stream) => text(stream))
   const [exitCode] = (await once(child, 'close')) as [number | null]

@@ -14,7 +14,7 @@ export const login = defineCommand({
   description:
     `Shows an address and a code, and waits until you have approved the code in a browser, on any machine. With a token at hand,
 --with-token or --token-file keeps that instead, after the server has taken it. The token goes into the keyring of the operating system
-where that works, else into a file that only you can read; the context remembers which, and the server, and is used from then on.`.replaceAll(
+where that works, else, or with CTL_TOKEN_STORE=file, into a file that only you can read; the context remembers which, and the server, and is used from then on.`.replaceAll(
       '\n',
       ' ',
     ),
@@ -45,7 +45,7 @@ where that works, else into a file that only you can read; the context remembers
   async run(session, { flags }) {
     const settings = await session.settings()
     const url = settings.url.value
-    const where = await session.contexts.bestStore()
+    const where = session.io.env['CTL_TOKEN_STORE'] === 'file' ? 'file' : await session.contexts.bestStore()
     const isGiven = flags['with-token'] === true || session.shared['token-file'] !== undefined
     const token = isGiven
       ? await readToken(session)

@@ -123,6 +123,10 @@ describe('Signing in', () => {
     const listed = await home.run(['contexts', 'list', '-o', 'json', '--jq', '.[].token_store'], { vault: opened })
     expect(listed.stdout).toBe('keyring\n')
     expect((await home.run(['whoami'], { vault: opened })).exitCode).toBe(0)
+    const env = { CTL_TOKEN_STORE: 'file' }
+    const again = await home.run(['login', '--with-token'], { stdin: 'opaque', vault: opened, env })
+    expect(again.stderr).toContain('credentials.json)')
+    expect(vault.kept.size).toBe(0)
     await stub.close()
     home.remove()
   })
