@@ -11,8 +11,8 @@ import { shrink } from './shrink.ts'
 import { addExamination, addJudgement, newTally, type Tally } from './tally.ts'
 import type { World } from './world.ts'
 
-/** SpiceDB keeps the memory of each schema, some 20 MB and more; a process of it serves this many. */
-const WORLDS_A_PROCESS = 25
+/** A process of SpiceDB grows by a MB or two with each; to start one costs as much as five. */
+const WORLDS_A_PROCESS = 200
 /** Processes of SpiceDB side by side. */
 const LANES = 2
 /** In that time data on which SpiceDB never ends takes a gigabyte or two of memory. */
