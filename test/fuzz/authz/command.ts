@@ -4,6 +4,7 @@ import { runCampaign, type Disagreement } from './campaign.ts'
 import { keepCase, readCase, trialOf } from './cases.ts'
 import { examine } from './examine.ts'
 import { EXCLUSIONS, UNSTEADY } from './exclusions.ts'
+import { SCHEMA_EXCLUSIONS } from './schema-exclusions.ts'
 import { tallyLines, type Tally } from './tally.ts'
 
 const PROGRESS_EVERY_MS = 5_000
@@ -52,7 +53,9 @@ async function fuzz({ schemas, seed }: { schemas: number; seed: number }, print:
     onDisagreement: (disagreement) => report(disagreement, print),
   })
   for (const line of tallyLines(tally)) print(line)
-  for (const { name, reason } of [...EXCLUSIONS, UNSTEADY]) if (tally.excluded.has(name)) print(`  ${name}: ${reason}`)
+  for (const { name, reason } of [...EXCLUSIONS, UNSTEADY, ...SCHEMA_EXCLUSIONS]) {
+    if (tally.excluded.has(name)) print(`  ${name}: ${reason}`)
+  }
   return disagreements.length === 0 ? 0 : 1
 }
 
