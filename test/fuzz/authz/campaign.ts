@@ -24,6 +24,8 @@ const MISFITS_EVERY = 4
 export interface CampaignOptions {
   readonly schemas: number
   readonly seed: number
+  /** The place of the first schema among those of the seed. Absent: 0. */
+  readonly first?: number
   /** Ends the campaign after this many disagreements. */
   readonly disagreementsMax: number
   /** Called after each schema. */
@@ -50,9 +52,10 @@ export interface CampaignResult {
 export async function runCampaign(options: CampaignOptions): Promise<CampaignResult> {
   const tally = newTally()
   const disagreements: Disagreement[] = []
-  let next = 0
+  const { first = 0 } = options
+  let next = first
 
-  const isOver = (): boolean => next >= options.schemas || disagreements.length >= options.disagreementsMax
+  const isOver = (): boolean => next >= first + options.schemas || disagreements.length >= options.disagreementsMax
 
   async function serve(oracle: Oracle): Promise<void> {
     for (let served = 0; served < WORLDS_A_PROCESS && !isOver(); served++) {

@@ -1,6 +1,6 @@
 import type { Oracle, OracleCheck } from '../../support/spicedb-oracle.ts'
 import { resourcesText, subjectsText, type Found } from './answers.ts'
-import { CAVEAT_FAILS } from './exclusions.ts'
+import { CAVEAT_FAILS, TOO_DEEP } from './exclusions.ts'
 import { columnsOf, objectOf, partsOf, subjectOf, type FuzzTuple, type Query } from './world.ts'
 
 type Lookup = Extract<Query, { kind: 'resources' | 'subjects' }>
@@ -16,14 +16,14 @@ interface Setting {
 
 /**
  * Whether a lookup has this answer when SpiceDB makes it from its own checks of everything that might be found. What its
- * checks fail on over a caveat is not compared.
+ * checks fail on, over a caveat or in a ring, is not compared.
  */
 export async function isWitnessed({ schema, tuples, oracle }: Setting, query: Lookup, ours: string): Promise<boolean> {
   const ids = candidates(tuples, query)
   const checks = ids.map((id) => checkOf(query, id))
   const answers = await oracle.ask({ schema, tuples: tuples.map(columnsOf), checks })
   const checked = ids.map((id, at) => ({ id, answer: answers[at] ?? '' }))
-  const failed = checked.filter(({ answer }) => CAVEAT_FAILS.test(answer)).map(({ id }) => id)
+  const failed = checked.filter(({ answer }) => CAVEAT_FAILS.test(answer) || TOO_DEEP.test(answer)).map(({ id }) => id)
   const rest = checked.filter(({ id }) => !failed.includes(id))
   if (failed.includes(STRANGER) || rest.some(({ answer }) => answer.startsWith('error: '))) return false
   return textOf(query, rest) === without(ours, failed)
