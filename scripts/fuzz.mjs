@@ -1,4 +1,4 @@
-// Runs a fuzz by name against a real server: `npm run fuzz -- authz [--schemas N] [--seed S] [--case FILE]`.
+// Runs a fuzz by name against a real server: `npm run fuzz -- authz [--schemas N] [--seed S] [--first PLACE] [--case FILE]`.
 // Ends with 1 on a disagreement; what it found lies in test/fuzz/NAME/cases, for a test to replay ever after.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { root } from './lib/root.mjs'
 
 const [name, ...args] = process.argv.slice(2)
 if (!/^[a-z-]+$/.test(name ?? '') || !existsSync(join(root, `test/fuzz/${name}/command.ts`))) {
-  process.stderr.write('usage: npm run fuzz -- authz [--schemas N] [--seed S] [--case FILE]\n')
+  process.stderr.write('usage: npm run fuzz -- authz [--schemas N] [--seed S] [--first PLACE] [--case FILE]\n')
   process.exit(2)
 }
 

@@ -28,7 +28,7 @@ interface Position extends World {
 
 /**
  * The meaning of a schema, written for clarity and not for speed: the verdict of everything for one subject, by the
- * alternating fixpoint of the well-founded semantics. `undefined` where an exclusion rests on itself.
+ * alternating fixpoint of the well-founded semantics. `undefined` where an exclusion rests on itself and whether it grants is open.
  */
 export function referenceVerdicts(world: World): (key: string) => Verdict | undefined {
   let low: Valuation = new Map()
@@ -40,7 +40,11 @@ export function referenceVerdicts(world: World): (key: string) => Verdict | unde
     low = nextLow
     high = nextHigh
   }
-  return (key) => (low.get(key) === high.get(key) ? (low.get(key) ?? NO) : undefined)
+  return (key) => {
+    const lower = low.get(key) ?? NO
+    const upper = high.get(key) ?? NO
+    return lower === upper || upper < UNKNOWN ? lower : undefined
+  }
 }
 
 /** The least valuation in which exclusions read `excluded`. */

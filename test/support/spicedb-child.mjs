@@ -116,8 +116,34 @@ const touches = (tuples) =>
     }),
   })
 
+/** One that holds nothing, for the next question: to start one costs as much as to ask it, and some memory for good. */
+let idle
+
+async function borrow(schema) {
+  const spicedb = idle ?? (await EmbeddedSpiceDB.start('', []))
+  idle = undefined
+  const refusal = await write(spicedb, schema)
+  if (refusal === '') return spicedb
+  idle = spicedb
+  throw new Error(`Failed to bootstrap: ${refusal}`)
+}
+
+/** One that cannot be emptied is of no further use. */
+async function giveBack(spicedb, tuples) {
+  const { deleteRelationships } = spicedb.permissions().promises
+  const types = [...new Set(tuples.map((tuple) => tuple.resource_type))]
+  const refusals = []
+  for (const resourceType of types) {
+    const relationshipFilter = v1.RelationshipFilter.create({ resourceType })
+    refusals.push(await wordsOf(deleteRelationships(v1.DeleteRelationshipsRequest.create({ relationshipFilter }))))
+  }
+  refusals.push(await write(spicedb, ''))
+  if (refusals.every((refusal) => refusal === '')) idle = spicedb
+  else await end(spicedb)
+}
+
 async function ask({ schema, tuples, checks, resources = [], subjects = [] }) {
-  const spicedb = await EmbeddedSpiceDB.start(schema, [])
+  const spicedb = await borrow(schema)
   const permissions = spicedb.permissions().promises
   try {
     for (let from = 0; from < tuples.length; from += WRITES_MAX) {
@@ -135,7 +161,7 @@ async function ask({ schema, tuples, checks, resources = [], subjects = [] }) {
       subjects: await lookups(subjects, (query) => foundSubjects(permissions, query)),
     }
   } finally {
-    await end(spicedb)
+    await giveBack(spicedb, tuples)
   }
 }
 
@@ -152,30 +178,35 @@ const wordsOf = (promise) =>
     (error) => error.message,
   )
 
+/** Why SpiceDB refuses the schema; empty where it is taken. */
+function write(spicedb, schema) {
+  const { writeSchema } = spicedb.schema().promises
+  return wordsOf(writeSchema(v1.WriteSchemaRequest.create({ schema })))
+}
+
 /** No tuple is ever written to it, so that it takes an empty schema, after which any other may follow. */
 let judging
 
 async function judge(schemas) {
   judging ??= await EmbeddedSpiceDB.start('', [])
-  const { writeSchema } = judging.schema().promises
-  const write = (schema) => wordsOf(writeSchema(v1.WriteSchemaRequest.create({ schema })))
   const judged = []
   for (const schema of schemas) {
-    await write('')
-    judged.push(await write(schema))
+    const refusal = await write(judging, schema)
+    if (refusal === '') await write(judging, '')
+    judged.push(refusal)
   }
   return { judged }
 }
 
 async function attempt({ schema, attempts }) {
-  const spicedb = await EmbeddedSpiceDB.start(schema, [])
+  const spicedb = await borrow(schema)
   try {
     const { writeRelationships } = spicedb.permissions().promises
     const attempted = []
     for (const tuple of attempts) attempted.push(await wordsOf(writeRelationships(touches([tuple]))))
     return { attempted }
   } finally {
-    await end(spicedb)
+    await giveBack(spicedb, attempts)
   }
 }
 
@@ -188,4 +219,4 @@ for await (const line of createInterface({ input: process.stdin })) {
   const result = await serve(JSON.parse(line)).catch((error) => ({ error: error.message }))
   process.stdout.write(`${JSON.stringify(result)}\n`)
 }
-if (judging !== undefined) await end(judging)
+for (const spicedb of [judging, idle]) if (spicedb !== undefined) await end(spicedb)

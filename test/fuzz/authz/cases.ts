@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { schemaText } from './draft.ts'
 import type { Examination, Trial } from './examine.ts'
 import type { Misfit } from './misfits.ts'
-import type { Misjudged } from './mutants.ts'
+import type { Verdicts } from './schema-exclusions.ts'
 import type { FuzzTuple, Query, World } from './world.ts'
 
 /** A trial on which the engines once disagreed, with SpiceDB's answers, so that it can be held against ours alone. */
@@ -13,9 +13,12 @@ export interface Case {
   readonly about: string
   readonly schema: readonly string[]
   readonly tuples: readonly FuzzTuple[]
-  readonly queries: readonly (Query & { readonly spicedb: string })[]
+  /** `ours` where it is another answer, by the exclusion. */
+  readonly queries: readonly (Query & { readonly spicedb: string; readonly ours?: string })[]
   /** SpiceDB's words where it refuses schema or tuples. */
   readonly refusal?: string
+  /** The exclusion that it is the witness of: the engines still differ. */
+  readonly exclusion?: string
 }
 
 const folder = fileURLToPath(new URL('cases/', import.meta.url))
@@ -49,7 +52,7 @@ export function caseOf(about: string, world: World, { pairs, dispute }: Examinat
 }
 
 /** A schema text that one engine takes and the other refuses. */
-export function caseOfText(about: string, { text, theirs }: Misjudged): Case {
+export function caseOfText(about: string, { text, theirs }: Verdicts): Case {
   return { about, schema: text.split('\n'), tuples: [], queries: [], ...(theirs !== '' && { refusal: theirs }) }
 }
 

@@ -1,8 +1,9 @@
 import { RunawayError, type Oracle, type OracleAnswers } from '../../support/spicedb-oracle.ts'
 import { oracleTexts } from './answers.ts'
-import { lookupByChecks } from './witness.ts'
+import { isWitnessed } from './witness.ts'
 import { UNSTEADY, exclusionOf, type Pair } from './exclusions.ts'
 import { judgeSchema, openOurs } from './ours.ts'
+import { schemaExclusionOf } from './schema-exclusions.ts'
 import { columnsOf, objectOf, partsOf, subjectOf, type FuzzTuple, type Query } from './world.ts'
 
 const ASKED_AGAIN = 3
@@ -16,7 +17,7 @@ export interface Trial {
 
 /** What came of a trial. */
 export interface Examination {
-  /** `refused`: both engines refuse schema or tuples, so that nothing was asked. */
+  /** `refused`: schema or tuples are refused, by both engines but for an exclusion, so that nothing was asked. */
   readonly outcome: 'asked' | 'refused' | 'disagreed'
   /** How the engines differ over the schema or the tuples themselves. */
   readonly dispute?: { readonly over: 'schema' | 'tuples'; readonly ours: string; readonly theirs: string }
@@ -37,11 +38,11 @@ export async function examine(trial: Trial, oracle: Oracle): Promise<Examination
     },
   )
   const ourRefusal = refusalOf(trial)
-  if (ourRefusal !== '') return disputed(ourRefusal, await theirs)
+  if (ourRefusal !== '') return settled(trial, disputed(ourRefusal, await theirs), oracle)
   const ours = openOurs(trial.schema, trial.tuples)
   const answered = trial.queries.map((query) => ours.answer(query))
   const reply = await theirs
-  if ('refusal' in reply) return disputed('', reply)
+  if ('refusal' in reply) return settled(trial, disputed('', reply), oracle)
   return compared(trial, pairsOf(trial, answered, reply.answers), oracle)
 }
 
@@ -58,6 +59,17 @@ function disputed(ours: string, reply: { answers: OracleAnswers } | { refusal: s
   if (ours !== '' && theirs !== '') return { outcome: 'refused', ...nothing }
   const over = /^(schema|Failed to bootstrap):/.test(ours || theirs) ? 'schema' : 'tuples'
   return { outcome: 'disagreed', dispute: { over, ours: ours || 'taken', theirs: theirs || 'taken' }, ...nothing }
+}
+
+/** A dispute over a schema that falls under an exclusion is none. */
+async function settled({ schema }: Trial, examination: Examination, oracle: Oracle): Promise<Examination> {
+  const { dispute } = examination
+  if (dispute?.over !== 'schema') return examination
+  const refusalIn = (words: string): string => (words === 'taken' ? '' : words)
+  const verdicts = { text: schema, ours: refusalIn(dispute.ours), theirs: refusalIn(dispute.theirs) }
+  const name = await schemaExclusionOf(verdicts, oracle)
+  if (name === undefined) return examination
+  return { outcome: 'refused', pairs: [], disagreements: [], excluded: new Map([[name, 1]]) }
 }
 
 function pairsOf({ queries }: Trial, ours: readonly string[], reply: OracleAnswers): Pair[] {
@@ -82,8 +94,8 @@ async function compared(trial: Trial, pairs: readonly Pair[], oracle: Oracle): P
 async function exclusionFor(pair: Pair, { schema, tuples }: Trial, oracle: Oracle): Promise<string | undefined> {
   const exclusion = exclusionOf(pair, { schema, tuples })
   if (exclusion === undefined || exclusion.witness === 'none' || pair.query.kind === 'check') return exclusion?.name
-  const testimony = await lookupByChecks({ schema, tuples, oracle }, pair.query)
-  return testimony === pair.ours ? exclusion.name : undefined
+  const isConfirmed = await isWitnessed({ schema, tuples, oracle }, pair.query, pair.ours)
+  return isConfirmed ? exclusion.name : undefined
 }
 
 /** Asks SpiceDB again, a few times: an answer that comes and goes is none. */

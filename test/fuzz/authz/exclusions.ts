@@ -1,4 +1,5 @@
 import { hasMiscounts } from './miscounts.ts'
+import { hasSharedAll } from './shared-all.ts'
 import type { FuzzTuple, Query } from './world.ts'
 
 /** An answer of ours beside SpiceDB's. */
@@ -17,9 +18,15 @@ interface Exclusion {
   readonly name: string
   readonly reason: string
   applies(pair: Pair, world: Asked): boolean
-  /** What must say the same as ours: SpiceDB's own checks of everything that a lookup might find. */
+  /** What must say the same as ours: SpiceDB's own checks of everything that a lookup might find and on which they do not fail. */
   readonly witness: 'none' | 'checks'
 }
+
+/** SpiceDB's words where it cannot evaluate a caveat. */
+export const CAVEAT_FAILS = /^error: (type error for parameters for|evaluation error for) caveat /
+
+/** SpiceDB's words where it walks to the end of its depth. */
+export const TOO_DEEP = /^error: .*max(imum)? depth/s
 
 /** Applies where SpiceDB, asked the same again, answers as ours. */
 export const UNSTEADY = {
@@ -32,14 +39,14 @@ export const EXCLUSIONS: readonly Exclusion[] = [
   {
     name: 'depth',
     reason: 'SpiceDB gives up on rings of tuples with a depth error, where the engine finds the least fixpoint',
-    applies: ({ theirs }) => /^error: .*max(imum)? depth/s.test(theirs),
+    applies: ({ theirs }) => TOO_DEEP.test(theirs),
     witness: 'none',
   },
   {
     name: 'caveat-fails',
     reason:
       'SpiceDB fails whole questions over a caveat that it meets on its way and cannot evaluate; which it meets is by chance',
-    applies: ({ theirs }) => /^error: (type error for parameters for|evaluation error for) caveat /.test(theirs),
+    applies: ({ theirs }) => CAVEAT_FAILS.test(theirs),
     witness: 'none',
   },
   {
@@ -55,6 +62,16 @@ export const EXCLUSIONS: readonly Exclusion[] = [
       'SpiceDB 1.54 lets a wildcard stand for usersets in checks, those that its lookups make on their way too, and for objects alone in lookups',
     applies: ({ query }, { tuples }) =>
       query.kind !== 'subjects' && query.subject.includes('#') && hasWildcard(tuples, query.subject),
+    witness: 'none',
+  },
+  {
+    name: 'shared-all',
+    reason:
+      'SpiceDB 1.54 asks of each object in a batch with `.all()` also the caveats by which the others reach the same subject',
+    applies: ({ query, ours, theirs }, { schema, tuples }) =>
+      query.kind !== 'subjects' &&
+      ![ours, theirs].some((answer) => answer.startsWith('error: ')) &&
+      hasSharedAll(schema, tuples),
     witness: 'none',
   },
   {

@@ -105,8 +105,12 @@ function marked({ granted, conditional }: { granted: readonly string[]; conditio
   ]
 }
 
-function everyone({ wildcard }: FoundSubjects) {
+/** Those who are told as conditional are it whatever the wildcard gives to everyone else. */
+function everyone({ wildcard, conditional }: FoundSubjects) {
   if (wildcard === undefined) return []
-  const excluded = wildcard.excluded.map((reference) => ({ id: idOf(reference), isConditional: false }))
+  const excluded = [
+    ...wildcard.excluded.map((reference) => ({ id: idOf(reference), isConditional: false })),
+    ...conditional.map((reference) => ({ id: idOf(reference), isConditional: true })),
+  ]
   return [{ id: '*', isConditional: wildcard.verdict === 'conditional', excluded }]
 }

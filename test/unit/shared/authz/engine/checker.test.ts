@@ -211,17 +211,43 @@ describe('nesting', () => {
   })
 })
 
-test('an exclusion that depends on itself is not answered', () => {
+describe('an exclusion that depends on itself', () => {
   const schema = `definition user {}
 definition folder {
     relation parent: folder
     relation reader: user
+    relation owner: user
     permission read = reader - parent->read
+    permission either = read + owner
+    permission both = read & owner
+    permission other = owner - read
+    permission round = other + parent->round
 }
 `
-  const { ask } = engineOf(schema, ['folder:a#parent@folder:a', 'folder:a#reader@user:u', 'folder:b#reader@user:u'])
-  expect(() => ask('folder:a#read@user:u')).toThrow(new UndecidableError('an exclusion depends on itself'))
-  expect(ask('folder:b#read@user:u')).toBe('yes')
+  const ring = ['folder:a#parent@folder:a', 'folder:a#reader@user:u']
+
+  test.each([
+    ['grants where another way does', ['folder:a#owner@user:u'], 'folder:a#either@user:u', 'yes'],
+    ['denies where something else is needed too', [], 'folder:a#both@user:u', 'no'],
+    ['is not asked where there is nothing to exclude from', [], 'folder:a#other@user:u', 'no'],
+    ['denies all the same beyond an arrow that comes back', [], 'folder:a#round@user:u', 'no'],
+    ['does not concern whom it cannot exclude', ['folder:a#owner@user:v'], 'folder:a#other@user:v', 'yes'],
+  ] as const)('%s', (_, more, asked, answer) => {
+    expect(engineOf(schema, [...ring, ...more]).ask(asked)).toBe(answer)
+  })
+
+  test('leaves the path of what grants', () => {
+    const { path } = engineOf(schema, [...ring, 'folder:a#owner@user:u'])
+    expect(path('folder:a#either@user:u')).toEqual(['owner'])
+  })
+
+  test('is an error where all hangs on it, and for nobody else', () => {
+    const { ask } = engineOf(schema, [...ring, 'folder:a#owner@user:u', 'folder:b#reader@user:u'])
+    for (const asked of ['folder:a#read@user:u', 'folder:a#both@user:u', 'folder:a#other@user:u']) {
+      expect(() => ask(asked)).toThrow(new UndecidableError('an exclusion depends on itself'))
+    }
+    expect(ask('folder:b#read@user:u')).toBe('yes')
+  })
 })
 
 describe('a caveat', () => {

@@ -79,6 +79,7 @@ describe('a long text is read in no more than a few seconds', () => {
     ['members of an expression', `caveat care(a any) { a${'.b'.repeat(24_000)} == 1 }`],
     ['brackets of an expression', `caveat care(a any) { ${'['.repeat(45_000)}a${']'.repeat(45_000)} == a }`],
     ['signs of an expression', `caveat care(a int) { ${'-'.repeat(90_000)}a == 1 }`],
+    ['parted signs of an expression', `caveat care(a int) { ${'- '.repeat(45_000)}a == 1 }`],
     ['a choice of an expression', `caveat care(a bool) { ${'a ? a : '.repeat(12_000)}a }`],
     ['an expression', `caveat care(a int) { a == 1 //${'x'.repeat(200_000)}\n }`],
   ])('%s', { timeout: 60_000 }, (_, text) => {
