@@ -4,6 +4,8 @@ import { readTrustBundle, type TrustBundle } from './trust-bundle.ts'
 
 /** After a failure the endpoint is asked again this soon. */
 const RETRY_MS = 60_000
+/** What `PUT` takes of a bundle that is given is enough for one that is fetched. */
+const BUNDLE_BYTES_MAX = 256 * 1024
 
 /** Where a bundle is served. */
 export interface BundleEndpoint {
@@ -18,7 +20,7 @@ export async function fetchTrustBundle(
   signal?: AbortSignal,
 ): Promise<TrustBundle> {
   const headers = { accept: 'application/json' }
-  const { status, body } = await fetch(url, { headers, allowPrivateNetwork, signal })
+  const { status, body } = await fetch(url, { headers, allowPrivateNetwork, bodyBytesMax: BUNDLE_BYTES_MAX, signal })
   if (status !== 200) throw new Error(`the bundle endpoint answered ${status}`)
   return readTrustBundle(JSON.parse(body.toString('utf8')))
 }
