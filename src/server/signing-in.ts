@@ -48,9 +48,25 @@ export interface SigningInDeps {
 
 /** Everything by which people and workloads prove who they are, put together. */
 export function createSigningIn(given: SigningInDeps) {
-  const { backend, config, log, baseUrl, mintGranted } = given
+  const parts = createParts(given)
+  const { provider, sessions } = parts
+  const foreignRoutes: readonly ForeignRoutes[] = provider === undefined ? [] : [provider.routes]
+  const csrfTokens: CsrfTokens = (sessionId) => sessions.csrfToken(sessionId)
+  return {
+    handlers: handlersOf(given, parts),
+    pages: pagesOf(parts),
+    resolvers: resolversOf(given, parts),
+    foreignRoutes,
+    csrfTokens,
+  }
+}
+
+/** What the surfaces, pages and resolvers share. */
+type Parts = ReturnType<typeof createParts>
+
+function createParts(given: SigningInDeps) {
+  const { backend, config, baseUrl } = given
   const deps = { ...backend, baseUrl, changeFeed: backend.feed }
-  const staleMs = config.staleChecks.ttlMs
   const users = createUsers(deps)
   const sessions = createSessions(deps)
   const bindings = createBindingDirectory(deps)
@@ -60,38 +76,38 @@ export function createSigningIn(given: SigningInDeps) {
   const newIssuers = () => createIssuers({ fetch: outgoingFetch, clock: backend.clock, ownIssuer })
   const issuers = newIssuers()
   const beginning = { ...deps, bindings, relyingParty: createRelyingParty({ ...deps, bindings, issuers }) }
-  const arriving = { users, sessions, invitations: createInvitationBook(), mirroredGroups: createMirroredGroups() }
   const wrongCodes = createWrongCodes()
+  return { deps, users, sessions, bindings, provider, outgoingFetch, newIssuers, issuers, beginning, wrongCodes }
+}
+
+function handlersOf({ config, log, baseUrl, mintGranted }: SigningInDeps, parts: Parts) {
+  const { deps, users, sessions, bindings, outgoingFetch, newIssuers, issuers, beginning, wrongCodes } = parts
+  const arriving = { users, sessions, invitations: createInvitationBook(), mirroredGroups: createMirroredGroups() }
   const onRefreshFailure = reportRefreshFailure(log)
   const limits = createWorkloadLimits(config.rates)
-  const pages: readonly Page[] = [
-    createHomePage(),
-    ...createDevicePages({ ...deps, sessions, wrongCodes, startSignIn: createStartFromPage(beginning) }),
-  ]
-  const resolvers: readonly CredentialResolver[] = [
-    createBearerJwtResolver({ ...deps, bindings, issuers, users, staleMs }),
-    createSessionResolver({ ...deps, lastUses: given.sessionUses, staleMs }),
-  ]
-  const foreignRoutes: readonly ForeignRoutes[] = provider === undefined ? [] : [provider.routes]
-  const csrfTokens: CsrfTokens = (sessionId) => sessions.csrfToken(sessionId)
+  const callbackUrl = `${baseUrl}${CALLBACK_PATH}`
   return {
-    handlers: {
-      signIn: { ...createSessionOperations(deps), ...createSignIn({ ...beginning, ...arriving }) },
-      deviceFlow: createDeviceFlow({ ...deps, bindings, wrongCodes, requireScopes, mintToken: mintGranted }),
-      serviceToken: createWorkloads({ ...deps, mintGranted, limits, outgoingFetch, onRefreshFailure }),
-      idpBindings: createIdpBindings({
-        ...deps,
-        sessions,
-        issuers,
-        newIssuers,
-        callbackUrl: `${baseUrl}${CALLBACK_PATH}`,
-      }),
-      invitations: createInvitations(deps),
-      localAccounts: provider?.handlers,
-    },
-    pages,
-    resolvers,
-    foreignRoutes,
-    csrfTokens,
+    signIn: { ...createSessionOperations(deps), ...createSignIn({ ...beginning, ...arriving }) },
+    deviceFlow: createDeviceFlow({ ...deps, bindings, wrongCodes, requireScopes, mintToken: mintGranted }),
+    serviceToken: createWorkloads({ ...deps, mintGranted, limits, outgoingFetch, onRefreshFailure }),
+    idpBindings: createIdpBindings({ ...deps, sessions, issuers, newIssuers, callbackUrl }),
+    invitations: createInvitations(deps),
+    localAccounts: parts.provider?.handlers,
   }
+}
+
+function pagesOf({ deps, sessions, wrongCodes, beginning }: Parts): readonly Page[] {
+  const startSignIn = createStartFromPage(beginning)
+  return [createHomePage(), ...createDevicePages({ ...deps, sessions, wrongCodes, startSignIn })]
+}
+
+function resolversOf(
+  { config, sessionUses }: SigningInDeps,
+  { deps, bindings, issuers, users }: Parts,
+): readonly CredentialResolver[] {
+  const staleMs = config.staleChecks.ttlMs
+  return [
+    createBearerJwtResolver({ ...deps, bindings, issuers, users, staleMs }),
+    createSessionResolver({ ...deps, lastUses: sessionUses, staleMs }),
+  ]
 }
