@@ -30,7 +30,7 @@ export const SECTIONS: readonly { readonly title: string; readonly nouns: readon
 
 const EXAMPLES: readonly Entry[] = [
   ['ctl serve', 'run a server here, storage included'],
-  ['ctl login --with-token < FILE', 'sign in with a token from stdin'],
+  ['ctl login', 'sign in with a code that you approve in a browser'],
   ['ctl nodes list', 'what is in the fleet, and in reach'],
   ["ctl nodes list --jq '.items[].id'", 'the same for a script'],
 ]

@@ -27,6 +27,8 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
   [/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<instant>'],
   [/\b(in \d+[smhd]|\d+[smhd] ago|now)(?=[\s),]|$)/gm, '<relative>'],
   [/\b[0-9a-f]{8}\b/g, '<id>'],
+  // Agents register side by side, and nobody knows in which order.
+  [/\bsim-\w{5}-\d+/g, 'sim-<fleet>-<number>'],
   [/\bsim-\w{5}-/g, 'sim-<fleet>-'],
   [/\bkid [\w-]+/g, 'kid <kid>'],
   [/^(PUBLIC KEY +)\S{43}=$/gm, '$1<key>'],

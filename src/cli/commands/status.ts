@@ -131,9 +131,7 @@ function identityText({ me, refusal, server }: Picture, session: Session): strin
   if (server.status === 'unreachable') return '-'
   if (me === undefined)
     return session.style.warn(
-      refusal?.status === 401
-        ? asTyped('not signed in; ctl login --with-token < FILE', session.io)
-        : (refusal?.detail ?? '-'),
+      refusal?.status === 401 ? asTyped('not signed in; ctl login', session.io) : (refusal?.detail ?? '-'),
     )
   const expires = memberOf(me, 'credential.expires_at')
   const until = typeof expires === 'string' ? `, credential expires ${relative(expires, session.io.nowMs())}` : ''

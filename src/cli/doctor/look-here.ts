@@ -14,7 +14,7 @@ export async function lookHere(session: Session, dataDir: string | undefined): P
   return [
     node(session.version),
     context.value === undefined
-      ? warning('context', 'none is in use', 'Sign in: ctl login --with-token < FILE')
+      ? warning('context', 'none is in use', 'Sign in: ctl login')
       : ok('context', `${context.value} (from ${context.origin})`),
     await credentials(session),
     ...(await configuration(session)),

@@ -77,7 +77,7 @@ async function credential(session: Session): Promise<readonly Finding[]> {
     return [version(headers), lifetime(me, session.io.nowMs()), ...bootstrap(me)]
   } catch (error) {
     if (!(error instanceof ProblemAnswer)) throw error
-    const advice = error.status === 401 ? 'Sign in: ctl login --with-token < FILE' : 'See the log of the server.'
+    const advice = error.status === 401 ? 'Sign in: ctl login' : 'See the log of the server.'
     return [problem('credential', `${error.detail} (${error.code})`, advice)]
   }
 }

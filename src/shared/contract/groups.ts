@@ -43,7 +43,8 @@ const member = params.extend({
     'user:<uuid>, serviceaccount:<uuid> or group:<uuid>#member',
   ),
 })
-const columns = ['slug', 'display_name', 'provider_group', 'created_at', 'id']
+const columns = ['slug', 'display_name', 'created_at', 'id']
+const wide = ['provider_group']
 const refs = { id: 'domains', group_id: 'groups' }
 const common = { credentials: OPERATOR, notProvisioned: 'not_provisioned' } as const
 
@@ -66,6 +67,7 @@ export const groups = defineSurface('groups', 'Subjects that are granted roles t
       args: ['slug'],
       refs: { id: 'domains' },
       columns,
+      wide,
       done: 'Created group {slug} ({id}).',
     },
   },
@@ -81,7 +83,7 @@ export const groups = defineSurface('groups', 'Subjects that are granted roles t
     paging: { limit: 'rejected', cursor: 'operation' },
     responses: { 200: pageOf(Group).meta({ id: 'GroupList' }) },
     problems: [],
-    cli: { command: 'groups list', refs: { id: 'domains' }, columns },
+    cli: { command: 'groups list', refs: { id: 'domains' }, columns, wide },
   },
   GetGroup: {
     ...common,
@@ -93,7 +95,7 @@ export const groups = defineSurface('groups', 'Subjects that are granted roles t
     audit: { relation: 'group.read', when: 'all', object: 'group:{path.group_id}' },
     responses: { 200: GroupDetail },
     problems: ['group_not_found'],
-    cli: { command: 'groups show', args: ['group_id'], refs, columns: [...columns, 'members'] },
+    cli: { command: 'groups show', args: ['group_id'], refs, columns: [...columns, 'members'], wide },
   },
   DeleteGroup: {
     ...common,

@@ -29,6 +29,6 @@ export const add = defineCommand({
     session.note(
       `Added context ${name}${current === name ? ', which is in use now' : `; use it with: ctl contexts use ${name}`}.`,
     )
-    session.note(`Sign in with: ctl login --context ${name} --with-token < FILE`)
+    session.note(`Sign in with: ctl login --context ${name}`)
   },
 })
