@@ -322,6 +322,7 @@ export class Checker {
   }
 
   #intersection(object: number, parts: readonly Expression[]): Verdict {
+    if (this.#bound !== EXACT) return this.#boundedIntersection(object, parts)
     let worst: Verdict = YES
     let path = DIRECT
     for (const part of parts) {
@@ -331,6 +332,27 @@ export class Checker {
     }
     this.#granted = path
     return worst
+  }
+
+  /** A NO that rests on no open question settles it, whatever the other parts rest on. */
+  #boundedIntersection(object: number, parts: readonly Expression[]): Verdict {
+    const openBefore = this.#open
+    let open = openBefore
+    let worst: Verdict = YES
+    for (const part of parts) {
+      this.#open = NOTHING_OPEN
+      const verdict = this.#evaluate(object, part)
+      worst = Math.min(worst, verdict)
+      if (verdict === NO && this.#open === NOTHING_OPEN) return this.#settledAt(openBefore)
+      open = Math.min(open, this.#open)
+    }
+    this.#open = open
+    return worst
+  }
+
+  #settledAt(open: number): Verdict {
+    this.#open = open
+    return NO
   }
 
   /** @throws SelfExclusionError where what is excluded depends on a question that is still open: there is no least answer. */
