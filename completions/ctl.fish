@@ -219,7 +219,7 @@ complete -c ctl -n '__ctl_at admin users update' -l no-headers -d 'No column tit
 complete -c ctl -n '__ctl_at admin users update' -l yes -s y -d 'Do not ask for confirmation'
 complete -c ctl -n '__ctl_at admin users update' -l display-name -x -d 'Display name'
 complete -c ctl -n '__ctl_at admin users update' -l email -x -d 'Email'
-complete -c ctl -n '__ctl_at admin users update' -l disabled -d 'A disabled account signs in nowhere; its sessions end at once'
+complete -c ctl -n '__ctl_at admin users update' -l disabled -d 'A disabled account signs in nowhere; its sessions end at once, and its API tokens work no more'
 complete -c ctl -n '__ctl_at admin users update' -l reset-password -d 'Answers with a new one-time password'
 complete -c ctl -n '__ctl_at admin users update' -l reset-second-factors -d 'Forgets passkeys and authenticator apps'
 complete -c ctl -n '__ctl_at admin users update' -l from-file -s f -r -F -d 'Take the body from a JSON or YAML file, - for stdin; flags override'

@@ -6,6 +6,9 @@ import { START_MS, startAccess, type Access, type Person } from '../support/acce
 import { DATASTORE_KINDS, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
 import { startPostgresCluster } from '../support/postgres-cluster.ts'
 
+/** How long a refusal is remembered. */
+const REFUSED_MS = 1000
+
 describe.each(DATASTORE_KINDS)('API tokens as credentials on %s', (kind) => {
   describe.skipIf(isDatastoreMissing(kind))('', () => {
     const inUse = useDatastore(kind)
@@ -51,6 +54,22 @@ describe.each(DATASTORE_KINDS)('API tokens as credentials on %s', (kind) => {
       const { token } = mintApiToken('test', person.tokenId)
       expect(await access.resolver.resolve(token)).toEqual({ refused: true, log: 'unknown API token' })
       expect((await whoami(person.token)).status).toBe(200)
+    })
+
+    it('refuses the tokens of an owner who is disabled, and takes them again once it is not', async () => {
+      const owner = await access.person(person.domainId, 'user')
+      const disable = (at: Date | null) =>
+        access.change(async (change) => {
+          await change.db.updateTable('principals').set({ disabled_at: at }).where('id', '=', owner.id).execute()
+          change.credentialChanged('api-token', owner.tokenId)
+        })
+      expect((await whoami(owner.token)).status).toBe(200)
+      await disable(new Date(START_MS))
+      expect((await whoami(owner.token)).status).toBe(401)
+      await disable(null)
+      access.clock.nowMs += REFUSED_MS
+      expect((await whoami(owner.token)).status).toBe(200)
+      access.clock.nowMs = START_MS
     })
 
     it('refuses every change of a letter', async () => {

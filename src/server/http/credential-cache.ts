@@ -155,7 +155,10 @@ interface Refusals {
   keep(key: string, refusal: Refusal): void
 }
 
-/** Refusals by key, the newest ones. A refused text never becomes good later: a credential is stored before it is shown. */
+/**
+ * Refusals by key, the newest ones. A credential is stored before it is shown, so that a refused text becomes good later
+ * only where its owner is let in again; that may take as long as a refusal is kept.
+ */
 function createRefusals(clock: Clock): Refusals {
   const kept = new Map<string, { readonly refusal: Refusal; readonly untilMs: number }>()
   return {

@@ -74,6 +74,7 @@ export function createLocalAccounts(deps: LocalAccountsDeps): LocalAccountsHandl
         if (account === undefined) throw problem('account_not_found')
         await keepAnAdmin(change, account)
         await deps.sessions.endAllOf(change, account.principal_id)
+        await setDisabled(change, account, new Date(ctx.nowMs))
         await store.deleteAccount(change.db, id)
         announce(change, 'LocalAccountDeleted', account)
         ctx.about(`user:${account.principal_id}`, account.domain_id)
@@ -105,6 +106,7 @@ async function patchAccount(change: Change, id: string, patching: Patching): Pro
   const isSignedOut = body.disabled === true || body.reset_password === true || body.reset_second_factors === true
   if (isSignedOut) await patching.sessions.endAllOf(change, account.principal_id)
   if (body.reset_second_factors === true) await store.deletePasskeys(change.db, id)
+  if (body.disabled !== undefined) await setDisabled(change, account, body.disabled ? at : null)
   const values = { ...valuesOf(account, patching), ...(isSignedOut && { signed_out_at: at }), updated_at: at }
   await unlessTaken(store.updateAccount(change.db, id, values))
   announce(change, 'LocalAccountUpdated', account)
@@ -127,6 +129,16 @@ function valuesOf(account: store.AccountRecord, { body, passwordHash, at }: Patc
     }),
     ...(body.reset_second_factors === true && { totp_sealed: null, totp_last_step: null }),
   }
+}
+
+/** API tokens of the user work as long as the user may sign in. */
+async function setDisabled(
+  change: Change,
+  { principal_id: userId }: store.AccountRecord,
+  at: Date | null,
+): Promise<void> {
+  const tokenIds = await store.setUserDisabled(change.db, userId, at)
+  for (const id of tokenIds) change.credentialChanged('api-token', id)
 }
 
 /** @throws Problem `last_platform_admin` where nobody else could administer the platform. */

@@ -62,6 +62,18 @@ export async function deletePasskeys(db: Db, accountId: string): Promise<void> {
   await db.deleteFrom('local_passkeys').where('account_id', '=', accountId).execute()
 }
 
+/** Lets the user in no more, or again, whatever it comes with; answers which of its API tokens that is about. */
+export async function setUserDisabled(db: Db, userId: string, disabledAt: Date | null): Promise<readonly string[]> {
+  await db.updateTable('principals').set({ disabled_at: disabledAt }).where('id', '=', userId).execute()
+  const tokens = await db
+    .selectFrom('api_tokens')
+    .select('id')
+    .where('owner_id', '=', userId)
+    .where('revoked_at', 'is', null)
+    .execute()
+  return tokens.map(({ id }) => id)
+}
+
 /** The binding of the bundled provider. */
 export async function findBundledBinding(db: Db): Promise<string | undefined> {
   return (await db.selectFrom('idp_bindings').select('id').where('is_bundled', '=', true).executeTakeFirst())?.id

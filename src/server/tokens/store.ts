@@ -175,7 +175,7 @@ export interface CredentialRecord {
   readonly display_name: string
 }
 
-/** The token with its owner; undefined where either is gone. */
+/** The token with its owner; undefined where either is gone, or the owner is disabled. */
 export function findCredential(db: Db, id: string): Promise<CredentialRecord | undefined> {
   return db
     .selectFrom('api_tokens as token')
@@ -194,6 +194,7 @@ export function findCredential(db: Db, id: string): Promise<CredentialRecord | u
       'owner.display_name',
     ])
     .where('token.id', '=', id)
+    .where('owner.disabled_at', 'is', null)
     .executeTakeFirst()
 }
 

@@ -21,7 +21,10 @@ const AccountPatchRequest = z
   .strictObject({
     display_name: DisplayName.optional(),
     email: z.email().max(254).nullable().optional(),
-    disabled: z.boolean().optional().describe('A disabled account signs in nowhere; its sessions end at once'),
+    disabled: z
+      .boolean()
+      .optional()
+      .describe('A disabled account signs in nowhere; its sessions end at once, and its API tokens work no more'),
     reset_password: z.literal(true).optional().describe('Answers with a new one-time password'),
     reset_second_factors: z.literal(true).optional().describe('Forgets passkeys and authenticator apps'),
   })

@@ -110,7 +110,17 @@ describe.each(STORES)('Local accounts on the $name store', (store) => {
       expect(await tryPassword('dis')).toBe('refused')
       expect(local.refused.at(-1)).toMatchObject({ subject: `user:${userId}`, reason: 'account_disabled' })
       expect(await local.signIn.find(id)).toBeUndefined()
+      const disabledAt = async () =>
+        (
+          await tenancy.db
+            .selectFrom('principals')
+            .select('disabled_at')
+            .where('id', '=', userId)
+            .executeTakeFirstOrThrow()
+        ).disabled_at
+      expect(await disabledAt()).toBeInstanceOf(Date)
       await patch(id, { disabled: false })
+      expect(await disabledAt()).toBeNull()
       expect(await tryPassword('dis')).toMatchObject({ id })
     })
 
