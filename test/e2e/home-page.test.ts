@@ -133,12 +133,13 @@ describe.skipIf(executablePath === undefined)('the start page in a real browser'
       return route.fulfill({ json: { authorization_url: `${running.world.url}/livez` } })
     })
     await page.goto(`${running.world.url}/?domain_id=${running.world.domainId}`)
-    const names = await page.locator('#providers button').allTextContents()
-    expect(names).toEqual([
-      'Sign in with Acme <b> (id.acme.example)',
-      'Sign in with Other (id.other.example)',
-      'Sign in elsewhere',
-    ])
+    await expect
+      .poll(() => page.locator('#providers button').allTextContents())
+      .toEqual([
+        'Sign in with Acme <b> (id.acme.example)',
+        'Sign in with Other (id.other.example)',
+        'Sign in elsewhere',
+      ])
     await picture(page, 'signed-out')
     await page.getByRole('button', { name: 'Sign in with Other' }).click()
     await page.waitForURL('**/livez')

@@ -22,7 +22,7 @@ body { margin: 0; font: 16px/1.5 system-ui, sans-serif; color: #222; background:
 :focus-visible { outline: 3px solid #1d4ed8; outline-offset: -3px }
 #docs :is(td, button, .http-verb, [role=menuitem] > label > :not(.operation-type)),
 #docs :is(td, button, .http-verb + span, .dropdown-selector-content, h5) :is(div, span, p, strong),
-#docs h5 ~ div, #docs h5 + * { font-size: max(14px, 1em) }
+#docs h5 ~ div, #docs h5 + *, #docs h5 :is(label, select, option), #docs .dropdown-select * { font-size: max(14px, 1em) }
 </style>
 </head>
 <body>
