@@ -30,7 +30,22 @@ export function migrationsContract(kind: DatastoreKind): void {
     test('are applied in order, once, and named', async () => {
       expect(await migrate(store.current(), [FIRST, SECOND])).toEqual(['0001-first', '0002-second'])
       expect(await migrate(store.current(), [FIRST, SECOND])).toEqual([])
-      expect(await tables()).toEqual(['first', 'schema_migrations', 'second'])
+      expect(await tables()).toEqual([
+        'device_sign_ins',
+        'first',
+        'idp_bindings',
+        'invitations',
+        'local_accounts',
+        'local_passkeys',
+        'provider_keys',
+        'provider_states',
+        'schema_migrations',
+        'second',
+        'sessions',
+        'sign_ins',
+        'trust_bundles',
+        'used_assertions',
+      ])
       expect((await sql`select * from first`.execute(db())).rows).toEqual([{ id: 1 }])
     })
 
@@ -131,9 +146,14 @@ export function migrationsContract(kind: DatastoreKind): void {
       expect(rows.map(({ name }) => name)).toEqual([
         'api_tokens_fingerprint_key',
         'audit_chains_domain_id_key',
+        'device_sign_ins_device_code_key',
+        'device_sign_ins_user_code_key',
         'domains_slug_key',
         'groups_domain_slug_key',
+        'idp_bindings_alias_key',
+        'idp_bindings_audience_key',
         'join_tokens_fingerprint_key',
+        'local_accounts_login_key',
         'node_secret_keys_fingerprint_key',
         'nodes_domain_address_key',
         'nodes_domain_name_key',
@@ -142,6 +162,7 @@ export function migrationsContract(kind: DatastoreKind): void {
         'principals_domain_subject_key',
         'projects_domain_slug_key',
         'resources_project_slug_key',
+        'sessions_fingerprint_key',
       ])
     })
 

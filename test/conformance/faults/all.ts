@@ -1,5 +1,6 @@
 import { accessFaults } from './access.ts'
 import { bodiesFaults } from './bodies.ts'
+import { browsersFaults } from './browsers.ts'
 import { everyAnswerFaults } from './every-answer.ts'
 import type { Fault } from './fault.ts'
 import { parametersFaults } from './parameters.ts'
@@ -12,4 +13,5 @@ export const FAULTS: readonly Fault[] = [
   ...bodiesFaults,
   ...successFaults,
   ...everyAnswerFaults,
+  ...browsersFaults,
 ]
