@@ -41,6 +41,7 @@ export const CHECKS = {
   'problem-status-added': 'INFO',
   'problem-status-removed': 'WARN',
   'problem-document-lost': 'ERR',
+  'problem-shape-added': 'INFO',
   'problem-code-added': 'INFO',
   'problem-code-removed': 'WARN',
   'problem-code-moved': 'ERR',

@@ -42,10 +42,17 @@ function answer({ status, was, is }, { documents, report }) {
   const place = `response ${status}`
   const isLost = isProblem(status) && was.content?.[PROBLEM] !== undefined && is.content?.[PROBLEM] === undefined
   if (isLost) report('problem-document-lost', `${place} is no problem document any more`)
-  const compareSchemas = (schemas, at) => schemaDifferences(schemas, sideWalk({ documents, report }, 'response', at))
+  const walked = isProblem(status) && !isLost ? ofProblems(report) : report
+  const compareSchemas = (schemas, at) =>
+    schemaDifferences(schemas, sideWalk({ documents, report: walked }, 'response', at))
   const media = isLost ? {} : { was: was.content, is: is.content }
   mediaDifferences(media, { side: 'response', place, report, compareSchemas })
   headers({ was: was.headers, is: is.headers }, { place, documents, report, compareSchemas })
+}
+
+/** Another shape that is a problem document, too, is what clients expect of every refusal (S1 Versioning 2). */
+function ofProblems(report) {
+  return (check, detail) => report(check === 'response-alternative-added' ? 'problem-shape-added' : check, detail)
 }
 
 function headers({ was = {}, is = {} }, { place, documents, report, compareSchemas }) {

@@ -364,6 +364,15 @@ const RESPONSES: readonly Row[] = [
     'INFO problem-code-added: rate_limited is answered with 429',
   ],
   [
+    'another shape of a problem',
+    (d) => {
+      const content = put(d).responses[409].content['application/problem+json']
+      content.schema = { oneOf: [content.schema, { $ref: '#/components/schemas/Problem' }] }
+    },
+    'INFO problem-shape-added: response 409 application/problem+json: a new alternative: Problem',
+    'INFO problem-shape-added: response default application/problem+json: a new alternative: Problem',
+  ],
+  [
     'a refusal that is no problem document',
     (d) => (put(d).responses[429] = { content: { 'text/plain': {} } }),
     'ERR problem-document-lost: 429 is new and no problem document',
