@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineSurface, OPERATOR } from './operation.ts'
+import { defineSurface, TOKEN_KEEPER } from './operation.ts'
 import { KiB, uuidField } from './fields.ts'
 import {
   AdminTokenIssueRequest,
@@ -22,7 +22,7 @@ const ownerGate = {
   denial: { relation: 'manage', object: 'domain:{caller.domain_id}' },
 } as const
 
-const common = { credentials: OPERATOR, notProvisioned: 'tokens_not_provisioned' } as const
+const common = { credentials: TOKEN_KEEPER, notProvisioned: 'tokens_not_provisioned' } as const
 
 export const adminTokens = defineSurface('admin-tokens', 'API tokens of other identities', {
   PostAdminTokens: {

@@ -13,6 +13,9 @@ export type CredentialKind = 'api-token' | 'oidc-jwt' | 'session' | 'nsk' | 'joi
 /** What people and workloads call with (S0 Authentication 1): every kind for which the server has a resolver. */
 export const OPERATOR = ['api-token', 'oidc-jwt', 'session'] as const satisfies readonly CredentialKind[]
 
+/** What API tokens are managed with: access tokens of identity providers are short-lived, and nothing of theirs may outlive them (S0 Authentication surface). */
+export const TOKEN_KEEPER = ['api-token', 'session'] as const satisfies readonly CredentialKind[]
+
 /**
  * An object reference with holes: `project:{query.project_id}`, `domain:{path.id}`, `domain:{caller.domain_id}`,
  * `{row.resource}`. Where its holes are filled from decides when the gate can run: `path`, `query` and `caller` before

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineSurface, open, OPERATOR } from './operation.ts'
+import { defineSurface, open, OPERATOR, TOKEN_KEEPER } from './operation.ts'
 import { KiB, uuidField } from './fields.ts'
 import {
   APITokenIssueRequest,
@@ -13,7 +13,7 @@ import {
 const params = z.strictObject({ id: uuidField('invalid_token_id', 'Token') })
 const columns = ['name', 'prefix', 'scopes', 'expires_at', 'last_used_at', 'revoked_at', 'id']
 const common = {
-  credentials: OPERATOR,
+  credentials: TOKEN_KEEPER,
   gate: open("S0 Authentication surface: the caller's own"),
   notProvisioned: 'tokens_not_provisioned',
 } as const
@@ -74,6 +74,7 @@ export const tokens = defineSurface('tokens', 'Your own API tokens', {
   },
   GetAuthWhoami: {
     ...common,
+    credentials: OPERATOR,
     method: 'GET',
     path: '/v1/auth/whoami',
     summary: 'Show who you are to the server',
