@@ -103,7 +103,7 @@ async function patchAccount(change: Change, id: string, patching: Patching): Pro
   const account = await store.lockAccount(change.db, id)
   if (account === undefined) throw problem('account_not_found')
   if (body.disabled === true && account.disabled_at === null) await keepAnAdmin(change, account)
-  const isSignedOut = body.disabled === true || body.reset_password === true || body.reset_second_factors === true
+  const isSignedOut = endsSessions(body)
   if (isSignedOut) await patching.sessions.endAllOf(change, account.principal_id)
   if (body.reset_second_factors === true) await store.deletePasskeys(change.db, id)
   if (body.disabled !== undefined) await setDisabled(change, account, body.disabled ? at : null)
@@ -113,6 +113,10 @@ async function patchAccount(change: Change, id: string, patching: Patching): Pro
   const patched = await store.findListed(change.db, id)
   if (patched === undefined) throw new Error('an account that is locked was deleted')
   return patched
+}
+
+function endsSessions({ disabled, reset_password, reset_second_factors }: Patch): boolean {
+  return [disabled, reset_password, reset_second_factors].includes(true)
 }
 
 /** What the patch says, in columns. */
