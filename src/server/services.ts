@@ -103,6 +103,7 @@ export function createServices(backend: Backend, options: ServicesOptions): Serv
       groups: createGroups(deps),
       joinTokens: createJoinTokens(deps),
       nodes: nodes.handlers,
+      nodeEvents: undefined,
       signingKeys: createSigningKeys(deps),
       audit: createAudit(deps),
       meta: createMeta({ contract, renderer: readRenderer() }),

@@ -53,6 +53,11 @@ export const PROBLEMS = {
     'Signing unavailable',
     'The signing service cannot be reached right now; retry shortly.',
   ),
+  event_stream_unavailable: row(
+    503,
+    'Event stream unavailable',
+    'Events cannot be streamed right now; retry shortly. The state of a node can still be read.',
+  ),
 
   // authorization
   invalid_triple: row(
@@ -224,6 +229,17 @@ export const PROBLEMS = {
   node_name_conflict: row(409, 'Node name taken', 'Another node of the Domain has this name.'),
   public_key_in_use: row(409, 'Public key in use', 'Another node of the Domain uses this public key.'),
   mesh_addresses_exhausted: row(409, 'Mesh addresses exhausted', 'The Domain has no free mesh address left.'),
+  invalid_last_event_id: row(
+    400,
+    'Invalid Last-Event-ID',
+    'Last-Event-ID must be the number of an event of this stream.',
+  ),
+  session_limit_exceeded: row(
+    429,
+    'Too many streams',
+    'The node has as many open streams as are allowed; close one first.',
+  ),
+  signed_event_bus_not_provisioned: row(501, 'Not provisioned', 'This server has no event stream configured.'),
   nodes_not_provisioned: row(501, 'Not provisioned', 'This server has no node store configured.'),
   heartbeat_not_provisioned: row(501, 'Not provisioned', 'This server does not take heartbeats.'),
   reachability_not_provisioned: row(501, 'Not provisioned', 'This server does not track reachability.'),

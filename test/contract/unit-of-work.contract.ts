@@ -12,7 +12,7 @@ const HOME = '018f0000-0000-7000-8000-00000000000d'
 const NOWHERE = { domainId: null, projectId: null }
 const ADMIN_OF_PLATFORM = { subject: ADA, relation: 'admin', resource: 'platform:main' }
 const ADMIN_OF_PLATFORM_ID = '718cf852-d709-5807-824e-99d8ad98e617'
-const EVENT = { event: 'GroupCreated', domainId: HOME, aggregate: 'group:1', payload: { slug: 'ops' } }
+const EVENT = { event: 'GroupCreated', domainId: HOME, aggregate: 'group:1', payload: { slug: 'ops' } } as const
 const AUDITED: AuditEntry = {
   domainId: HOME,
   subject: ADA,
@@ -196,9 +196,10 @@ export function unitOfWorkContract(kind: DatastoreKind): void {
 
     test('writes outbox rows in the order in which they were emitted', async () => {
       await run(async (change) => {
-        for (const event of ['first', 'second', 'third']) change.emit({ ...EVENT, event })
+        for (const event of ['GroupDeleted', 'GroupCreated', 'DomainCreated'] as const) change.emit({ ...EVENT, event })
       })
-      expect((await rowsOf('outbox')).map((row) => 'event' in row && row.event)).toEqual(['first', 'second', 'third'])
+      const written = (await rowsOf('outbox')).map((row) => 'event' in row && row.event)
+      expect(written).toEqual(['GroupDeleted', 'GroupCreated', 'DomainCreated'])
     })
 
     test('leaves the head alone when nothing needs it', async () => {

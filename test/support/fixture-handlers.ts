@@ -46,7 +46,7 @@ export function createFixture({ clock, ids }: { readonly clock: Clock; readonly 
         const thing = { id: ids.next(), project_id, slug: body.slug, created_at: new Date(clock.now()).toISOString() }
         await ctx.change(async (change) => {
           if (things.some(({ slug }) => slug === body.slug)) throw problem('slug_conflict')
-          change.emit({ event: 'ThingCreated', domainId: HOME, aggregate: `resource:${thing.id}`, payload: {} })
+          change.emit({ event: 'ResourceCreated', domainId: HOME, aggregate: `resource:${thing.id}`, payload: {} })
           ctx.about(`resource:${thing.id}`, HOME)
         })
         things.push(thing)

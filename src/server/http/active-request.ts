@@ -227,6 +227,13 @@ export class ActiveRequest implements RequestContext, Asker {
     this.#denial = reason
   }
 
+  requestHeader(name: string): string | undefined {
+    const { requestHeaders } = this.plan.operation
+    if (requestHeaders?.[name] === undefined) throw new Error(`${this.plan.id} declares no request header ${name}`)
+    const value = this.#reply.request.headers[name.toLowerCase()]
+    return typeof value === 'string' ? value : value?.join(', ')
+  }
+
   header(name: string, value: string): void {
     if (this.plan.operation.headers?.[name] === undefined) throw new Error(`${this.plan.id} declares no header ${name}`)
     void this.#reply.header(name, value)

@@ -59,6 +59,8 @@ export interface RequestContext {
    * tells the caller, and the audit row has the reason `stale_cache` (S1 Degradation 2).
    */
   degraded(sinceMs: number): void
+  /** A request header that the contract declares; undefined where it is absent. */
+  requestHeader(name: string): string | undefined
   /** Sets a response header that the contract declares. */
   header(name: string, value: string): void
   /** Sets a cookie; the contract declares `Set-Cookie`. Several add up. */

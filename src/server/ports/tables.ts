@@ -1,8 +1,9 @@
 import type { ColumnType, Generated } from 'kysely'
+import type { EventTables } from './event-tables.ts'
 import type { SignInTables } from './sign-in-tables.ts'
 
 /** What a row of each table holds, as both datastores return it: bigint as string, instants as Date, bytes as Buffer. */
-export interface Tables extends SignInTables {
+export interface Tables extends EventTables, SignInTables {
   keyring: KeyringRow
   signing_keys: SigningKeyRow
   domains: DomainRow

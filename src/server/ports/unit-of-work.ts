@@ -1,4 +1,5 @@
 import type { Db, Pool } from './datastore.ts'
+import type { OutboxLiteral } from './outbox-literals.ts'
 
 /** A tuple as the model speaks of it. References use the API's names (`node-agent`), never the engine's. */
 export interface Tuple {
@@ -41,7 +42,7 @@ export interface TupleWrites {
 
 export interface OutboxEvent {
   /** The literal of the specification, e.g. `APITokenIssued`. */
-  readonly event: string
+  readonly event: OutboxLiteral
   readonly domainId: string | null
   /** What changed, `<type>:<id>`. */
   readonly aggregate: string

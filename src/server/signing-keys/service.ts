@@ -33,7 +33,7 @@ export function createSigningKeys({ signer }: { readonly signer: Signer }): Hand
 
 function announcement(kid: string, previousKid: string) {
   return {
-    event: 'SigningKeysRotated',
+    event: 'SigningKeysRotated' as const,
     domainId: null,
     aggregate: 'platform:main',
     payload: { kid, previous_kid: previousKid },

@@ -11,6 +11,7 @@ import { invitations } from './invitations.ts'
 import { joinTokens } from './join-tokens.ts'
 import { localAccounts } from './local-accounts.ts'
 import { meta } from './meta.ts'
+import { nodeEvents } from './node-events.ts'
 import { nodes } from './nodes.ts'
 import { projects } from './projects.ts'
 import { relationTuples } from './relation-tuples.ts'
@@ -40,6 +41,7 @@ export const contract = {
   groups,
   joinTokens,
   nodes,
+  nodeEvents,
   signingKeys,
   audit,
   meta,

@@ -150,6 +150,13 @@ function allParametersOf(operation: Operation): readonly Json[] {
     ...parametersOf(operation.params, 'path'),
     ...parametersOf(operation.query, 'query').map((parameter) => withListBounds(parameter, operation)),
     ...(operation.doubleSubmit === true ? [CSRF_HEADER] : []),
+    ...Object.entries(operation.requestHeaders ?? {}).map(([name, description]) => ({
+      name,
+      in: 'header',
+      required: false,
+      description,
+      schema: { type: 'string' },
+    })),
   ]
 }
 

@@ -89,6 +89,24 @@ export interface Paging {
 export interface MediaResponse {
   readonly media: string
   readonly describe: string
+  /** It goes on until one side ends it: the handler returns what writes to it. */
+  readonly streams?: true
+}
+
+/** Where the server writes an answer that goes on. */
+export interface StreamSink {
+  /** Hands bytes over; false once the stream has ended, or ends with this call because its reader has fallen too far behind. */
+  write(bytes: Uint8Array): boolean
+  /** Ends the answer in order. */
+  end(): void
+}
+
+/** An answer that goes on. */
+export interface StreamAnswer {
+  /** Called once, when the head of the answer has been sent. */
+  start(sink: StreamSink): void
+  /** Called once when the stream is over, whoever ended it. */
+  ended(): void
 }
 
 /** RFC 9745 and RFC 8594 markers (S1 Versioning 6). Instants are RFC 3339. */
@@ -146,6 +164,8 @@ export interface Operation {
   readonly paging?: Paging
   /** Success answers by status: a schema, a media type, or null for an empty body. With several, the handler chooses. */
   readonly responses: { readonly [status: number]: AnySchema | MediaResponse | null }
+  /** Request headers that the handler reads, with what they say. */
+  readonly requestHeaders?: { readonly [name: string]: string }
   /** Response headers beyond those that every answer has, with what they say. */
   readonly headers?: { readonly [name: string]: string }
   /** What this operation may answer with beyond the codes that its other members already imply. */
@@ -222,9 +242,14 @@ export type Input<O> = Parsed<Member<O, 'params'>> & Parsed<Member<O, 'query'>> 
 /** What a client sends, before defaults are filled in. */
 export type Sending<O> = Sent<Member<O, 'params'>> & Sent<Member<O, 'query'>> & BodyOf<O, 'input'>
 
-type SuccessOf<R> = {
-  [S in keyof R]: R[S] extends AnySchema ? R[S]['_zod']['output'] : R[S] extends null ? void : Uint8Array
-}[keyof R]
+type AnswerOf<Shape> = Shape extends AnySchema
+  ? Shape['_zod']['output']
+  : Shape extends null
+    ? void
+    : Shape extends { readonly streams: true }
+      ? StreamAnswer
+      : Uint8Array
+type SuccessOf<R> = { [S in keyof R]: AnswerOf<R[S]> }[keyof R]
 
 /** What a handler returns and a client receives. */
 export type Result<O> = O extends { readonly responses: infer R } ? SuccessOf<R> : never

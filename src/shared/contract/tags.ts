@@ -7,7 +7,7 @@ const CHAPTERS: readonly { readonly name: string; readonly surfaces: readonly st
   { name: 'Signing in', surfaces: ['auth', 'tokens', 'sessions', 'device', 'service-tokens', 'idp'] },
   { name: 'Tenancy', surfaces: ['domains', 'projects', 'resources'] },
   { name: 'Access', surfaces: ['authz', 'relation-tuples', 'grants', 'groups', 'identities', 'admin-tokens'] },
-  { name: 'Fleet', surfaces: ['join-tokens', 'nodes', 'keys', 'mesh', 'signing-keys'] },
+  { name: 'Fleet', surfaces: ['join-tokens', 'nodes', 'events', 'keys', 'mesh', 'signing-keys'] },
   { name: 'Records', surfaces: ['audit'] },
   { name: 'This API', surfaces: ['meta'] },
 ]
@@ -19,6 +19,7 @@ const OTHERS = 'More'
 const DISPLAY_NAMES: Readonly<Record<string, string>> = {
   'admin-tokens': 'Tokens of others',
   authz: 'Permission checks',
+  events: 'Events of nodes',
   idp: 'Identity providers',
   meta: 'Contract and documentation',
   tokens: 'Your tokens',

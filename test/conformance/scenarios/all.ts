@@ -20,7 +20,9 @@ import { signingKeyScenarios } from './signing-keys.ts'
 import { serviceTokenScenarios } from './service-token.ts'
 import { adminTokenScenarios, tokenScenarios } from './tokens.ts'
 
-type BySurface = { readonly [S in keyof typeof contract]: Scenarios<World, (typeof contract)[S]> }
+type BySurface = {
+  readonly [S in Exclude<keyof typeof contract, 'nodeEvents'>]: Scenarios<World, (typeof contract)[S]>
+}
 
 /** Scenarios of every surface of the contract; a surface that is missing is a compile error. */
 const bySurface: BySurface = {

@@ -57,6 +57,7 @@ function setUp({ decision, homes = {}, readsPlatform = false, isRemote = false }
     about: unused,
     denied: (reason) => void denials.push(reason),
     header: unused,
+    requestHeader: unused,
     degraded: () => undefined,
     cookie: unused,
     status: unused,

@@ -1,0 +1,93 @@
+/** Event types of the wire (S0 Events). Clients tolerate others: a later server may have more. */
+export const WIRE_TYPES = [
+  'node_state_updated',
+  'policy_updated',
+  'bridge_config_updated',
+  'action_request',
+  'session_setup',
+] as const
+
+export type WireType = (typeof WIRE_TYPES)[number]
+
+/** A part of a node's state that may have changed. */
+export type StateBlock = 'peers' | 'keys' | 'policy' | 'bridge' | 'executions' | 'sessions'
+
+/** What became of a peer. Several changes of one peer between two hints are told together, the newest facts winning. */
+export interface PeerChange {
+  readonly node_id: string
+  /** In the order in which they happened, each once. */
+  readonly changes: readonly ('registered' | 'deregistered' | 'psk_assigned' | 'key_rotated' | 'endpoint_changed')[]
+  /** `host:port`; empty when the peer's endpoint is stale. */
+  readonly endpoint?: string
+  readonly fallback_endpoint?: string
+  /** 32 bytes in padded base64. */
+  readonly public_key?: string
+  readonly mesh_address?: string
+  /** Integer nanoseconds since the epoch, as text. */
+  readonly psk_issued_at?: string
+}
+
+/** Peers named in one hint at most; where there are more, the hint says `resync` (decisions: Merging). */
+export const PEERS_INLINE_MAX = 64
+
+/** A hint: the named blocks changed. `resync`: more changed than is told, pull the state. */
+export interface NodeStateUpdatedPayload {
+  readonly reason: 'changed' | 'resync'
+  /** Sorted. With `resync`, every block may have changed, whatever is named. */
+  readonly blocks: readonly StateBlock[]
+  /** By `node_id`; empty with `resync`. */
+  readonly peers: readonly PeerChange[]
+}
+
+/** S0 PolicyUpdatedPayload. */
+export interface PolicyUpdatedPayload {
+  /** The stream's node. */
+  readonly node_id: string
+  readonly policy_id: string
+  /** On deletion the last one applied. */
+  readonly revision_id: string
+  /** SHA-256 of the canonical rules in padded base64, as the state pull shows it. */
+  readonly fingerprint: string
+  /** Compiled rules in canonical order; empty on deletion. */
+  readonly rules: readonly unknown[]
+}
+
+/** S0 BridgeConfigUpdatedPayload. */
+export interface BridgeConfigUpdatedPayload {
+  readonly node_id: string
+  readonly bridge_resource_id: string
+  /** As the state pull shows it, byte for byte; `{}` once the bridge is gone from this node. */
+  readonly effective_config: Readonly<Record<string, unknown>>
+}
+
+/** An execution that waits for the node, as the state pull shows it. */
+export interface ActionRequestPayload {
+  readonly execution_id: string
+  readonly action: string
+  readonly type: 'builtin' | 'hook'
+  readonly parameters?: Readonly<Record<string, unknown>>
+  readonly status: 'pending'
+  /** RFC 3339. */
+  readonly requested_at: string
+  readonly expires_at: string
+}
+
+/** A mediated session to be set up, as the state pull shows it. */
+export interface SessionSetupPayload {
+  readonly session_id: string
+  /** Equals the session id. */
+  readonly jti: string
+  readonly kind: 'ssh' | 'cluster_api' | 'tcp'
+  readonly target: string
+  readonly expires_at: string
+  readonly idle_timeout_seconds?: number
+}
+
+/** What each type carries. */
+export interface Payloads {
+  readonly node_state_updated: NodeStateUpdatedPayload
+  readonly policy_updated: PolicyUpdatedPayload
+  readonly bridge_config_updated: BridgeConfigUpdatedPayload
+  readonly action_request: ActionRequestPayload
+  readonly session_setup: SessionSetupPayload
+}
