@@ -67,17 +67,3 @@ export async function acceptOpen(tx: Db, { domainId, email, userId, at }: Arriva
     .executeTakeFirst()
   return numUpdatedRows > 0n
 }
-
-/** Deletes up to `max` invitations that expired before that moment. Resolves with how many. */
-export async function deleteExpired(tx: Db, before: Date, max: number): Promise<number> {
-  const oldest = tx
-    .selectFrom('invitations')
-    .select('id')
-    .where('expires_at', '<', before)
-    .orderBy('expires_at')
-    .limit(max)
-    .forUpdate()
-    .skipLocked()
-  const { numDeletedRows } = await tx.deleteFrom('invitations').where('id', 'in', oldest).executeTakeFirst()
-  return Number(numDeletedRows)
-}

@@ -61,20 +61,6 @@ export async function revokeJoinToken(tx: Db, token: { id: string; domainId: str
   return numUpdatedRows > 0n
 }
 
-/** Deletes up to `max` tokens that expired before that moment. Resolves with how many. */
-export async function deleteExpired(tx: Db, before: Date, max: number): Promise<number> {
-  const oldest = tx
-    .selectFrom('join_tokens')
-    .select('id')
-    .where('expires_at', '<', before)
-    .orderBy('expires_at')
-    .limit(max)
-    .forUpdate()
-    .skipLocked()
-  const { numDeletedRows } = await tx.deleteFrom('join_tokens').where('id', 'in', oldest).executeTakeFirst()
-  return Number(numDeletedRows)
-}
-
 async function holdsInDomain(
   tx: Db,
   table: 'projects' | 'nodes',
