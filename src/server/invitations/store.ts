@@ -5,12 +5,6 @@ import type { InvitationRow } from '../ports/sign-in-tables.ts'
 
 export type InvitationRecord = Selectable<InvitationRow>
 
-/** Keeps the Domain from being deleted until the transaction ends; false when there is none. */
-export async function holdDomain(tx: Db, domainId: string): Promise<boolean> {
-  const domain = await tx.selectFrom('domains').select('id').where('id', '=', domainId).forKeyShare().executeTakeFirst()
-  return domain !== undefined
-}
-
 /** Inserts the invitation; false when an open one of the address is there. One that has expired makes room for it. */
 export async function insertInvitation(tx: Db, invitation: InvitationRecord): Promise<boolean> {
   await tx
