@@ -24,7 +24,7 @@ export interface StreamedNode {
 }
 
 const TYPE = 'node_state_updated'
-const PAYLOAD = canonicalPayload<typeof TYPE>({ reason: 'resync', blocks: [], peers: [] })
+const PAYLOAD = canonicalPayload({ reason: 'resync', blocks: [], peers: [] })
 
 /**
  * Makes the hint that more was missed than the stream still has, signed as events are (decisions: Stream). Its place is
