@@ -328,9 +328,10 @@ function closeServer(server: HttpServer): Promise<void> {
   return promisify(server.close.bind(server))()
 }
 
-async function closeBackend({ feed, signer, engine, datastore }: Backend): Promise<void> {
+async function closeBackend({ feed, signer, engine, bus, datastore }: Backend): Promise<void> {
   feed.stop()
   signer.stop()
+  await bus.close()
   await engine.close()
   await datastore.close()
 }
