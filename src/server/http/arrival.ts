@@ -1,11 +1,9 @@
 import type { FastifyRequest } from 'fastify'
 import { problem } from '../../shared/problems.ts'
 import type { Caller } from '../ports/credential-resolver.ts'
-import type { Clock } from '../ports/clock.ts'
 import { API_VERSION } from './api-version.ts'
 import { ActiveRequest, type RequestServices } from './active-request.ts'
 import type { Exchange } from './answers.ts'
-import type { Authenticate } from './authenticate.ts'
 import type { ClientAddress, IsSecure } from './client-address.ts'
 import { assertDoubleSubmit, type CsrfTokens } from './csrf.ts'
 import { correlationIdOf } from './correlation.ts'
@@ -17,8 +15,6 @@ import type { RateLimits } from './rate-limits.ts'
 import { assertSteppedUp, type StepUp } from './step-up.ts'
 
 export interface ArrivalDeps extends RequestServices {
-  readonly authenticate: Authenticate
-  readonly clock: Clock
   readonly drain: Drain
   readonly mint: () => string
   readonly clientAddress: ClientAddress
