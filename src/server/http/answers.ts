@@ -1,7 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
-import type { Problem } from '../../shared/problems.ts'
+import type { Problem, ProblemCode } from '../../shared/problems.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { TraceMarks } from '../ports/tracing.ts'
 import { API_VERSION } from './api-version.ts'
 import type { ActiveRequest } from './active-request.ts'
 import { prefersHtml } from './browser-facts.ts'
@@ -12,6 +13,8 @@ import { createDepartures } from './departures.ts'
 import type { Drain } from './drain.ts'
 import { answerTo, sendProblem } from './problem-responses.ts'
 import { RateLimited } from './rate-limits.ts'
+import { endSpan } from './request-spans.ts'
+import { logMarks, marksOf, traceParentOf } from './trace-context.ts'
 
 export interface AnswersDeps {
   readonly trail: AuditTrail
@@ -44,11 +47,12 @@ export function createAnswers({ trail, drain, clock, log, mint, observe }: Answe
   const depart = createDepartures()
 
   /** Ends the edge's part in a request; the bytes are the server's from here on. */
-  function conclude(active: ActiveRequest, status: number): void {
+  function conclude(active: ActiveRequest, status: number, code?: ProblemCode): void {
     if (active.concluded) return
     active.concluded = true
     drain.left()
     observe?.(active.plan.id, status, (performance.now() - active.startedAt) / 1000)
+    if (active.span !== undefined) endSpan(active.span, { status, code, path: active.spannedPath() })
     if (log.isLevelEnabled('debug')) log.debug(requestLine(active, status, clock.now() - active.nowMs), 'request')
   }
 
@@ -67,12 +71,12 @@ export function createAnswers({ trail, drain, clock, log, mint, observe }: Answe
         .header('Cache-Control', 'no-store')
         .header('Location', `${htmlFailure}?${query.toString()}`)
         .send()
-      return conclude(active, 303)
+      return conclude(active, 303, answer.code)
     }
     if (answer instanceof RateLimited) void reply.headers(answer.headers)
     if (oauthErrors === true) void reply.header('Content-Type', oauthErrorMedia(reply.request.headers.accept))
     sendProblem(reply, oauthErrors === true ? withOauthError(answer) : answer, active.correlationId)
-    conclude(active, answer.status)
+    conclude(active, answer.status, answer.code)
   }
 
   function turnAway(
@@ -81,7 +85,8 @@ export function createAnswers({ trail, drain, clock, log, mint, observe }: Answe
     correlationId = correlationIdOf(request.headers, mint),
   ): void {
     const answer = answerTo(error, { overCap: 'request_body_too_large', outage: 'internal' })
-    logFailure(log, { error, answer, correlationId, operation: undefined })
+    const trace = marksOf(traceParentOf(request.headers))
+    logFailure(log, { error, answer, correlationId, trace, operation: undefined })
     void reply.header('X-Correlation-Id', correlationId).header('X-Service-API-Version', API_VERSION)
     closeWhereDraining(reply)
     sendProblem(reply, answer, correlationId)
@@ -91,7 +96,8 @@ export function createAnswers({ trail, drain, clock, log, mint, observe }: Answe
     const { active } = exchange.request
     if (active === undefined) return turnAway(exchange, error)
     const answer = answerTo(error, active.plan)
-    logFailure(log, { error, answer, correlationId: active.correlationId, operation: active.plan.id })
+    const { correlationId, trace, plan } = active
+    logFailure(log, { error, answer, correlationId, trace, operation: plan.id })
     const written = trail.failed(active, error, answer)
     if (written) void written.then(() => refuse(active, exchange.reply, answer))
     else refuse(active, exchange.reply, answer)
@@ -128,11 +134,12 @@ interface Failure {
   readonly error: unknown
   readonly answer: Problem
   readonly correlationId: string
+  readonly trace: TraceMarks | undefined
   readonly operation: string | undefined
 }
 
-function logFailure(log: Logger, { error, answer, correlationId, operation }: Failure): void {
-  const line = { correlation_id: correlationId, operation, status: answer.status, code: answer.code }
+function logFailure(log: Logger, { error, answer, operation, ...of }: Failure): void {
+  const line = { ...logMarks(of), operation, status: answer.status, code: answer.code }
   if (answer.status >= 500) log.error({ ...line, err: error }, 'request failed')
   else if (log.isLevelEnabled('info')) log.info({ ...line, cause: causeOf(error) }, 'request refused')
 }
@@ -143,9 +150,9 @@ function causeOf(error: unknown): string | undefined {
 }
 
 function requestLine(active: ActiveRequest, status: number, ms: number): object {
-  const { plan, correlationId, knownCaller, sourceAddress } = active
+  const { plan, knownCaller, sourceAddress } = active
   return {
-    correlation_id: correlationId,
+    ...logMarks(active),
     operation: plan.id,
     subject: knownCaller?.subject,
     address: sourceAddress,

@@ -3,6 +3,7 @@ import { type Datastore, DatastoreError } from '../ports/datastore.ts'
 import { LeadershipLost } from '../ports/leadership-lost.ts'
 import type { LeaderJob, Leading } from '../ports/leadership.ts'
 import type { NumberedEvent, OutboxConsumer } from '../ports/outbox.ts'
+import type { Tracing } from '../ports/tracing.ts'
 import { POLL_MS } from './numbering.ts'
 import { hasUnread, lockCursor, moveCursor, readAfter, registerConsumer } from './store.ts'
 
@@ -12,6 +13,8 @@ export interface ConsumptionDeps {
   readonly consumer: OutboxConsumer
   /** Hears of an event that the consumer could not take; it is tried again and again, and those after it wait. */
   readonly onPoison: (consumer: string, event: NumberedEvent, error: unknown) => void
+  /** Records each batch, with the requests that it comes from; not recorded when absent. */
+  readonly tracing?: Tracing | undefined
 }
 
 /** Events handed over at once. */
@@ -44,7 +47,7 @@ export function createConsumption(deps: ConsumptionDeps): LeaderJob {
       assertContiguous(cursor, events)
       const last = events.at(-1)
       if (last === undefined) return false
-      await hand(change, events)
+      await recorded(deps, events, () => hand(change, events))
       await moveCursor(change.db, consumer.name, last.seq)
       return events.length === batch
     })
@@ -81,6 +84,27 @@ export function createConsumption(deps: ConsumptionDeps): LeaderJob {
         return true
       }
     },
+  }
+}
+
+/** A batch belongs to no trace: rows carry the correlation ids of many requests, which lead to theirs. */
+async function recorded(
+  { consumer, tracing }: ConsumptionDeps,
+  events: readonly NumberedEvent[],
+  work: () => Promise<void>,
+): Promise<void> {
+  if (tracing === undefined) return work()
+  const attributes = {
+    'messaging.batch.message_count': events.length,
+    'ctl.correlation_ids': [...new Set(events.map(({ correlationId }) => correlationId))],
+  }
+  const span = tracing.begin(consumptionOf(consumer), { kind: 'consumer', parent: undefined, attributes })
+  try {
+    await work()
+    span.end({}, undefined)
+  } catch (error) {
+    span.end({}, error instanceof Error ? error.name : 'unknown')
+    throw error
   }
 }
 
