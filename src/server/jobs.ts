@@ -59,6 +59,7 @@ function leaderJobs({ backend, log, consumers, wake, auditRetentionDays, tracing
     createPruning({ ...backend, consumers }),
     createFeedPruning(),
     ...(backend.engine.job === undefined ? [] : [backend.engine.job]),
+    ...(backend.bus.retention === undefined ? [] : [backend.bus.retention]),
     createAuditSealer({ ...backend, sha256, batchRows: SEAL_ROWS }),
     createAuditRetention({ ...backend, platformDays: auditRetentionDays }),
     createReachabilitySweeper(backend),

@@ -14,7 +14,8 @@ import type { TokenHandover } from './first-run/token-handover.ts'
 import { createFounders } from './founders.ts'
 import { createUsers } from './identities/users.ts'
 import { removeSpentPassword, type AdministratorFounding } from './first-run/administrator.ts'
-import { createAdministratorFounding, settleBinding } from './local-provider.ts'
+import { createAdministratorFounding } from './administrator-founding.ts'
+import { settleBinding } from './local-provider.ts'
 import { createApp, type App } from './http/app.ts'
 import { createAuditQueue, type AuditQueue } from './http/audit-queue.ts'
 import { startJobs } from './jobs.ts'
@@ -158,6 +159,7 @@ async function openHealth({ backend, metrics }: Ground): Promise<Health> {
   if (metrics !== undefined) Object.assign(metrics, { health, engine: backend.engine })
   // The start has used the datastore: whatever happens to it from now on only degrades this server (S1 Degradation 1).
   await health.report()
+  health.follow()
   return health
 }
 
@@ -223,9 +225,21 @@ function administratorOf({ backend, config, initialPassword, hashing }: Ground):
 
 /** What readiness asks, under the names of S1 Degradation 1. */
 function probesOf({ datastore, engine }: Backend): readonly Probe[] {
-  const database = { name: 'db-primary', check: (deadlineMs: number) => datastore.ping(deadlineMs) }
+  const database: Probe = {
+    name: 'db-primary',
+    meanwhile:
+      'Changes, sign-ins, heartbeats and most reads fail. Checks are answered as they were last, for a short time; event streams stay open and wait.',
+    check: (deadlineMs) => datastore.ping(deadlineMs),
+  }
   const { ping } = engine
-  return ping === undefined ? [database] : [database, { name: 'spicedb-readiness', check: () => ping() }]
+  if (ping === undefined) return [database]
+  const spicedb: Probe = {
+    name: 'spicedb-readiness',
+    meanwhile:
+      'Nothing that asks for a permission works, but checks and reads that were allowed a moment ago. Nodes go on: heartbeats and events need no permission.',
+    check: () => ping(),
+  }
+  return [database, spicedb]
 }
 
 /** The parts that run, and what ending them takes. */
@@ -323,9 +337,10 @@ function closeServer(server: HttpServer): Promise<void> {
   return promisify(server.close.bind(server))()
 }
 
-async function closeBackend({ feed, signer, engine, datastore }: Backend): Promise<void> {
+async function closeBackend({ feed, signer, engine, bus, datastore }: Backend): Promise<void> {
   feed.stop()
   signer.stop()
+  await bus.close()
   await engine.close()
   await datastore.close()
 }

@@ -6,19 +6,19 @@ import type { Caller } from '../ports/credential-resolver.ts'
 import type { Span, TraceMarks } from '../ports/tracing.ts'
 import type { Change, UnitOfWork } from '../ports/unit-of-work.ts'
 import { auditedObject, grantedRow, type AuditSubject } from './audit-rows.ts'
-import type { Asker, Gatekeeper } from './authorize.ts'
+import type { Asker } from './authorize.ts'
 import { pageSizeOf, type Cursors } from './cursors.ts'
 import { browserFactsOf, type BrowserFacts } from './browser-facts.ts'
 import { setCookie, type Cookie } from './cookies.ts'
 import type { OperationPlan, SuccessPlan } from './operation-plan.ts'
 import type { Parameters } from './parameters.ts'
 import type { PagePosition, RequestContext, Row } from './request-context.ts'
+import { callerMembers, createStanding, credentialHeaders, type Standing, type StandingServices } from './standing.ts'
 import type { TemplateSources } from './template.ts'
 import { logMarks } from './trace-context.ts'
 
 /** What a request needs of the server. */
-export interface RequestServices {
-  readonly gatekeeper: Gatekeeper
+export interface RequestServices extends StandingServices {
   readonly cursors: Cursors
   readonly unitOfWork: UnitOfWork | undefined
   readonly authorizer: Authorizer | undefined
@@ -148,8 +148,7 @@ export class ActiveRequest implements RequestContext, Asker {
     return {
       path: this.path,
       query: this.query,
-      caller:
-        caller === undefined ? NO_MEMBERS : { subject: caller.subject, domain_id: caller.domainId, id: caller.id },
+      caller: caller === undefined ? NO_MEMBERS : callerMembers(caller),
       body: this.body,
       row: this.row,
     }
@@ -241,6 +240,18 @@ export class ActiveRequest implements RequestContext, Asker {
 
   denied(reason: string): void {
     this.#denial = reason
+  }
+
+  standing(): Standing {
+    const { plan, correlationId, facts } = this
+    return createStanding(this.#services, {
+      plan,
+      correlationId,
+      facts,
+      headers: credentialHeaders(this.#reply.request.headers),
+      sources: { path: this.path, query: this.query, caller: NO_MEMBERS, body: undefined, row: undefined },
+      subject: this.caller.subject,
+    })
   }
 
   requestHeader(name: string): string | undefined {

@@ -1,6 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { OutgoingHttpHeaders } from 'node:http'
 import type { Logger } from 'pino'
-import type { Problem, ProblemCode } from '../../shared/problems.ts'
+import type { StreamAnswer } from '../../shared/contract/operation.ts'
+import { problem, type Problem, type ProblemCode } from '../../shared/problems.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { TraceMarks } from '../ports/tracing.ts'
 import { API_VERSION } from './api-version.ts'
@@ -11,6 +13,7 @@ import type { AuditTrail } from './audit-trail.ts'
 import { correlationIdOf } from './correlation.ts'
 import { createDepartures } from './departures.ts'
 import type { Drain } from './drain.ts'
+import type { OpenStreams } from './open-streams.ts'
 import { answerTo, sendProblem } from './problem-responses.ts'
 import { RateLimited } from './rate-limits.ts'
 import { endSpan } from './request-spans.ts'
@@ -19,6 +22,7 @@ import { logMarks, marksOf, traceParentOf } from './trace-context.ts'
 export interface AnswersDeps {
   readonly trail: AuditTrail
   readonly drain: Drain
+  readonly streams: OpenStreams
   readonly clock: Clock
   readonly log: Logger
   readonly mint: () => string
@@ -43,7 +47,7 @@ export interface Answers {
 }
 
 /** Makes the answers. */
-export function createAnswers({ trail, drain, clock, log, mint, observe }: AnswersDeps): Answers {
+export function createAnswers({ trail, drain, streams, clock, log, mint, observe }: AnswersDeps): Answers {
   const depart = createDepartures()
 
   /** Ends the edge's part in a request; the bytes are the server's from here on. */
@@ -113,12 +117,29 @@ export function createAnswers({ trail, drain, clock, log, mint, observe }: Answe
     }
   }
 
+  /** The request is over with the head of its answer: a stop waits for no stream, it ends them. */
+  function goOn(active: ActiveRequest, reply: FastifyReply, stream: StreamAnswer): void {
+    if (drain.draining()) {
+      stream.ended('drain')
+      throw problem('shutting_down', { retry_after_seconds: 1 })
+    }
+    trail.succeeded(active)
+    const { status, media } = active.success
+    reply.hijack()
+    conclude(active, status)
+    // The framework's own name for the same values lists request headers among them.
+    const headers = { ...(reply.getHeaders() as OutgoingHttpHeaders), 'content-type': media }
+    streams.open({ response: reply.raw, socket: reply.request.raw.socket, status, headers }, stream)
+  }
+
   return {
     fail,
     turnAway,
     succeed(active, reply, value) {
       const { plan } = active
       if (plan.gateStage === 'row' && !active.admitted) throw new Error(`${plan.id} answered without asking its gate`)
+      // Handlers are typed by their contract entry, and the entry says that it streams.
+      if (active.success.streams) return goOn(active, reply, value as StreamAnswer)
       trail.succeeded(active)
       closeWhereDraining(reply)
       const { status, media, encode } = active.success

@@ -21,6 +21,7 @@ import type { CsrfTokens } from './csrf.ts'
 import { answerGarbage, takeOddRequests } from './garbage.ts'
 import { createCursors } from './cursors.ts'
 import { createDrain } from './drain.ts'
+import { createOpenStreams } from './open-streams.ts'
 import { mountOperations, type MountDeps } from './mount.ts'
 import { planOperations } from './operation-plan.ts'
 import { mountPages, type ForeignRoutes, type Page } from './pages.ts'
@@ -71,7 +72,7 @@ export interface App {
   readonly server: Server
   /** Resolves with the port. */
   listen(address: { readonly host: string; readonly port: number }): Promise<number>
-  /** Stops accepting, lets what runs finish for so long, answers what still arrives with 503, and closes. */
+  /** Stops accepting, ends streams, lets what runs finish for so long, answers what still arrives with 503, and closes. */
   drain(deadlineMs: number): Promise<void>
 }
 
@@ -108,7 +109,8 @@ export function createApp(deps: AppDeps): App {
   const mint = (): string => ids.next()
   const drain = createDrain()
   const trail = createAuditTrail(deps)
-  const answers = createAnswers({ ...deps, trail, drain, mint })
+  const streams = createOpenStreams()
+  const answers = createAnswers({ ...deps, trail, drain, streams, mint })
   const fastify = Fastify({
     logger: false,
     exposeHeadRoutes: false,
@@ -140,6 +142,7 @@ export function createApp(deps: AppDeps): App {
     },
     async drain(deadlineMs) {
       drain.begin()
+      streams.drain()
       // A connection whose answer is still on its way when the closing begins is idle only later.
       const sweep = setInterval(() => fastify.server.closeIdleConnections(), IDLE_SWEEP_MS)
       closeSilent()

@@ -1,12 +1,10 @@
 import type { FastifyRequest } from 'fastify'
 import { problem } from '../../shared/problems.ts'
 import type { Caller } from '../ports/credential-resolver.ts'
-import type { Clock } from '../ports/clock.ts'
 import type { Tracing } from '../ports/tracing.ts'
 import { API_VERSION } from './api-version.ts'
 import { ActiveRequest, type RequestServices } from './active-request.ts'
 import type { Exchange } from './answers.ts'
-import type { Authenticate } from './authenticate.ts'
 import type { ClientAddress, IsSecure } from './client-address.ts'
 import { assertDoubleSubmit, type CsrfTokens } from './csrf.ts'
 import { correlationIdOf } from './correlation.ts'
@@ -20,8 +18,6 @@ import { assertSteppedUp, type StepUp } from './step-up.ts'
 import { marksOf, traceParentOf } from './trace-context.ts'
 
 export interface ArrivalDeps extends RequestServices {
-  readonly authenticate: Authenticate
-  readonly clock: Clock
   readonly drain: Drain
   readonly mint: () => string
   readonly clientAddress: ClientAddress
