@@ -3,6 +3,7 @@ import { type Datastore, DatastoreError } from '../ports/datastore.ts'
 import { LeadershipLost } from '../ports/leadership-lost.ts'
 import type { LeaderJob, Leading } from '../ports/leadership.ts'
 import type { NumberedEvent, OutboxConsumer } from '../ports/outbox.ts'
+import type { Tracing } from '../ports/tracing.ts'
 import { POLL_MS } from './numbering.ts'
 import { hasUnread, lockCursor, moveCursor, readAfter, registerConsumer } from './store.ts'
 
@@ -12,6 +13,8 @@ export interface ConsumptionDeps {
   readonly consumer: OutboxConsumer
   /** Hears of an event that the consumer could not take; it is tried again and again, and those after it wait. */
   readonly onPoison: (consumer: string, event: NumberedEvent, error: unknown) => void
+  /** Records each batch, with the requests that it comes from; not recorded when absent. */
+  readonly tracing?: Tracing | undefined
 }
 
 /** Events handed over at once. */
@@ -43,7 +46,7 @@ export function createConsumption(deps: ConsumptionDeps): LeaderJob {
       const events = await readAfter(change.db, cursor, batch)
       assertContiguous(cursor, events)
       if (events.length === 0) return undefined
-      const count = await hand(change, events)
+      const count = await recorded(deps, events, () => hand(change, events))
       await moveCursor(change.db, consumer.name, cursor + BigInt(count))
       return { isMore: count < events.length || events.length === batch }
     })
@@ -82,6 +85,28 @@ export function createConsumption(deps: ConsumptionDeps): LeaderJob {
         return true
       }
     },
+  }
+}
+
+/** A batch belongs to no trace: rows carry the correlation ids of many requests, which lead to theirs. */
+async function recorded<T>(
+  { consumer, tracing }: ConsumptionDeps,
+  events: readonly NumberedEvent[],
+  work: () => Promise<T>,
+): Promise<T> {
+  if (tracing === undefined) return work()
+  const attributes = {
+    'messaging.batch.message_count': events.length,
+    'ctl.correlation_ids': [...new Set(events.map(({ correlationId }) => correlationId))],
+  }
+  const span = tracing.begin(consumptionOf(consumer), { kind: 'consumer', parent: undefined, attributes })
+  try {
+    const taken = await work()
+    span.end({}, undefined)
+    return taken
+  } catch (error) {
+    span.end({}, error instanceof Error ? error.name : 'unknown')
+    throw error
   }
 }
 
