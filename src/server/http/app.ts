@@ -8,6 +8,7 @@ import type { Authorizer } from '../ports/authorizer.ts'
 import type { Clock, IdSource } from '../ports/clock.ts'
 import type { CredentialResolver } from '../ports/credential-resolver.ts'
 import type { Keyring } from '../ports/keyring.ts'
+import type { Tracing } from '../ports/tracing.ts'
 import type { UnitOfWork } from '../ports/unit-of-work.ts'
 import { createAnswers } from './answers.ts'
 import type { AuditQueue } from './audit-queue.ts'
@@ -59,6 +60,8 @@ export interface AppDeps {
   readonly tls?: SecureContextOptions | undefined
   /** Told of every answer, for metrics. */
   readonly observe?: ((operationId: string, status: number, seconds: number) => void) | undefined
+  /** Records requests and what they do; not recorded when absent. */
+  readonly tracing?: Tracing | undefined
   /** 15 s, 30 s and 5 s by default. */
   readonly arrivalTimes?: ArrivalTimes | undefined
 }

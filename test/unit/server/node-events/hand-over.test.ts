@@ -5,7 +5,7 @@ import { createHub, type Hub } from '../../../../src/server/node-events/hub.ts'
 import type { NodeStream } from '../../../../src/server/node-events/stream.ts'
 import type { Signer } from '../../../../src/server/ports/signer.ts'
 import { depth } from '../../../support/depth.ts'
-import { createMemoryBus, type MemoryBus } from '../../../support/memory-bus.ts'
+import { createFaultyBus, type FaultyBus } from '../../../support/faulty-bus.ts'
 
 const NODES = ['node-a', 'node-b'] as const
 
@@ -26,7 +26,7 @@ interface Reader {
 }
 
 interface World {
-  readonly bus: MemoryBus
+  readonly bus: FaultyBus
   readonly hub: Hub
   readonly readers: Reader[]
 }
@@ -38,7 +38,7 @@ const signer = {
 } as unknown as Signer
 
 async function startWorld(delay: () => Promise<void>): Promise<World> {
-  const bus = createMemoryBus()
+  const bus = createFaultyBus()
   const hub = createHub({
     bus,
     handOver: {
