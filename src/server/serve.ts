@@ -145,6 +145,7 @@ async function startOver(ground: Ground): Promise<RunningServer> {
   await backend.feed.start()
   await backend.engine.prepare()
   backend.signer.follow((error) => log.warn({ err: error }, 'the signing keys could not be read anew'))
+  serving.services.start()
   const founding = { ...backend, founders: createFounders(backend, config.env) }
   const outcome = await settle(ground, founding, url)
   const assembly = assemble({ ...ground, ...serving })
@@ -170,7 +171,8 @@ function createServing(
   const counters = metrics?.prometheus.audit ?? NO_COUNTERS
   const audit = createAuditQueue({ ...backend, sink: createAuditSink(backend.datastore), log, counters })
   const onRefused = (entry: AuditEntry): void => audit.add(entry)
-  return { audit, services: createServices(backend, { config, hashing, log, baseUrl, onRefused }) }
+  const streamMeter = metrics?.prometheus.streams
+  return { audit, services: createServices(backend, { config, hashing, log, baseUrl, onRefused, streamMeter }) }
 }
 
 interface Started extends Ground {

@@ -29,6 +29,8 @@ export interface DueLane {
   readonly hintedSeq: bigint
   /** Sorted. */
   readonly ownBlocks: readonly StateBlock[]
+  /** How many changes of its own blocks these are. */
+  readonly ownChanges: number
 }
 
 export interface DueTerms {
@@ -49,12 +51,13 @@ export async function readDue(tx: Db, { now, hintedBefore, perDomain, max }: Due
     with news as (
       select domain_id, max(seq) as seq from peer_hints group by domain_id
     ), own as materialized (
-      select node_id, array_agg(distinct block order by block) as blocks from node_hints group by node_id
+      select node_id, array_agg(distinct block order by block) as blocks, count(*)::integer as changes
+      from node_hints group by node_id
     ), domain as (
       select domain_id from news
       union select lane.domain_id from own join node_lanes as lane using (node_id)
     )
-    select due.*, own.blocks
+    select due.*, own.blocks, own.changes
     from domain left join news using (domain_id) cross join lateral (
       select node_id, domain_id, hinted_seq, hinted_at from node_lanes as lane
       where lane.domain_id = domain.domain_id
@@ -76,6 +79,7 @@ export async function readDue(tx: Db, { now, hintedBefore, perDomain, max }: Due
     domainId: row.domain_id,
     hintedSeq: BigInt(row.hinted_seq),
     ownBlocks: row.blocks ?? [],
+    ownChanges: row.changes ?? 0,
   }))
 }
 
@@ -84,6 +88,7 @@ interface DueRow {
   readonly domain_id: string
   readonly hinted_seq: string
   readonly blocks: readonly StateBlock[] | null
+  readonly changes: number | null
 }
 
 /** The newest changes of peers of each Domain. */

@@ -3,6 +3,7 @@ import type { Clock, IdSource } from '../ports/clock.ts'
 import type { Datastore, Db } from '../ports/datastore.ts'
 import type { LeaderJob } from '../ports/leadership.ts'
 import { EVENT_RELAY } from './consumer.ts'
+import type { RelayCounters } from './counters.ts'
 import { grouped } from './grouped.ts'
 import { hintFor } from './hint-payload.ts'
 import {
@@ -23,6 +24,7 @@ export interface HintsDeps {
   readonly datastore: Datastore
   readonly clock: Clock
   readonly ids: IdSource
+  readonly counters: Pick<RelayCounters, 'merged'>
   /** Called when hints are on their way and that is committed. */
   readonly onHinted: () => void
 }
@@ -40,28 +42,29 @@ const LANES_MAX = 500
 const RECENT_MAX = 2_000
 
 /** Tells nodes that parts of their state changed: at once after quiet, merged after that. */
-export function createHints({ datastore, clock, ids, onHinted }: HintsDeps): LeaderJob {
+export function createHints({ datastore, clock, ids, counters, onHinted }: HintsDeps): LeaderJob {
   const worker = datastore.pool('worker')
 
-  /** Resolves with how many lanes were due. */
-  async function pass(tx: Db): Promise<number> {
+  async function pass(tx: Db): Promise<Pass> {
     const seq = await lockRelay(tx, EVENT_RELAY)
-    if (seq === undefined) return 0
+    if (seq === undefined) return { due: 0, merged: 0 }
     const now = new Date(clock.now())
     const hintedBefore = new Date(now.getTime() - WINDOW_MS)
     const due = await readDue(tx, { now, hintedBefore, perDomain: PER_DOMAIN_MAX, max: LANES_MAX })
-    if (due.length > 0) await hint(tx, due, { seq, now })
+    const merged = due.length > 0 ? await hint(tx, due, { seq, occurredAt: now }) : 0
     await deleteHeard(tx)
-    return due.length
+    return { due: due.length, merged }
   }
 
-  async function hint(tx: Db, due: readonly DueLane[], { seq, now }: { seq: bigint; now: Date }): Promise<void> {
+  /** Resolves with how many changes were told of together with others. */
+  async function hint(tx: Db, due: readonly DueLane[], at: At): Promise<number> {
     const recent = await readRecent(tx, [...new Set(due.map(({ domainId }) => domainId))], RECENT_MAX)
-    const told = hintsOf(due, recent, { seq, occurredAt: now })
-    await addOutgoing(tx, ids, told)
-    const hinted = new Set(told.map(({ nodeId }) => nodeId))
+    const hints = hintsOf(due, recent, at)
+    await addOutgoing(tx, ids, hints)
+    const hinted = new Set(hints.map(({ nodeId }) => nodeId))
     const silent = due.filter(({ nodeId }) => !hinted.has(nodeId)).map(({ nodeId }) => nodeId)
-    await moveLanes(tx, { seq, hinted: [...hinted], silent, at: now })
+    await moveLanes(tx, { seq: at.seq, hinted: [...hinted], silent, at: at.occurredAt })
+    return hints.reduce((sum, { changes }) => sum + changes - 1, 0)
   }
 
   return {
@@ -69,36 +72,48 @@ export function createHints({ datastore, clock, ids, onHinted }: HintsDeps): Lea
     everyMs: EVERY_MS,
     async run(leading) {
       if (!(await hasHints(worker))) return false
-      const due = await leading.transaction(pass)
+      const { due, merged } = await leading.transaction(pass)
+      counters.merged(merged)
       if (due > 0) onHinted()
       return due === LANES_MAX
     },
   }
 }
 
+interface Pass {
+  /** How many lanes were due. */
+  readonly due: number
+  readonly merged: number
+}
+
 type At = Pick<Template, 'seq' | 'occurredAt'>
 
+/** A hint with how many changes it tells of. */
+interface Hint extends Told {
+  readonly changes: number
+}
+
 /** One event per lane whose node has something to hear, in the order of node ids. */
-function hintsOf(due: readonly DueLane[], recent: ReadonlyMap<string, RecentHints>, at: At): Told[] {
+function hintsOf(due: readonly DueLane[], recent: ReadonlyMap<string, RecentHints>, at: At): Hint[] {
   const byDomain = grouped(due, ({ domainId }) => domainId)
-  const told = Array.from(byDomain, ([domainId, lanes]) => hintsWithin(lanes, recent.get(domainId), at)).flat()
-  return told.toSorted((a, b) => (a.nodeId < b.nodeId ? -1 : 1))
+  const hints = Array.from(byDomain, ([domainId, lanes]) => hintsWithin(lanes, recent.get(domainId), at)).flat()
+  return hints.toSorted((a, b) => (a.nodeId < b.nodeId ? -1 : 1))
 }
 
 /** Lanes that were told last at the same point hear the same, rendered once, unless something of their own is in it. */
-function hintsWithin(lanes: readonly DueLane[], recent: RecentHints | undefined, at: At): Told[] {
+function hintsWithin(lanes: readonly DueLane[], recent: RecentHints | undefined, at: At): Hint[] {
   const { hints, isCut } = recent ?? { hints: [], isCut: false }
   const oldest = isCut ? hints[0]?.seq : undefined
   const gathering = createGathering(hints, PEERS_INLINE_MAX + 1)
-  const byPoint = grouped(lanes, ({ hintedSeq }) => hintedSeq)
-  const points = Array.from(byPoint).toSorted(([a], [b]) => (a > b ? -1 : 1))
+  const points = Array.from(grouped(lanes, ({ hintedSeq }) => hintedSeq)).toSorted(([a], [b]) => (a > b ? -1 : 1))
   return points.flatMap(([point, told]) => {
     const peers = oldest !== undefined && point < oldest ? undefined : gathering.after(point)
+    const changes = hints.filter(({ seq }) => seq > point).length
     const shared = templateOf(hintFor('', { peers, ownBlocks: [] }), at)
-    return told.flatMap(({ nodeId, ownBlocks }) => {
+    return told.flatMap(({ nodeId, ownBlocks, ownChanges }) => {
       const isShared = ownBlocks.length === 0 && peers?.has(nodeId) !== true
       const template = isShared ? shared : templateOf(hintFor(nodeId, { peers, ownBlocks }), at)
-      return template === undefined ? [] : [{ nodeId, template }]
+      return template === undefined ? [] : [{ nodeId, template, changes: changes + ownChanges }]
     })
   })
 }

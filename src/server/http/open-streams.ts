@@ -18,7 +18,7 @@ export interface StreamHead {
   readonly headers: OutgoingHttpHeaders
 }
 
-/** What a reader may leave untaken before it is cut off, bytes (decisions: Stream). */
+/** What a reader may leave untaken before it is cut off with the next write, bytes (decisions: Stream). */
 const UNSENT_BYTES_MAX = 1024 * 1024
 /** When the system begins to ask a silent peer whether it is still there. */
 const PROBE_AFTER_MS = 30_000
@@ -87,7 +87,7 @@ class OpenStream implements StreamSink {
       socket.destroy()
       return false
     }
-    if (socket.writableLength + bytes.length > UNSENT_BYTES_MAX) {
+    if (socket.writableLength > UNSENT_BYTES_MAX) {
       this.over('slow')
       socket.destroy()
       return false
