@@ -3,6 +3,7 @@ import { ACTIVE, CheckMemo, FINAL, PROVISIONAL, UNASKED } from './check-memo.ts'
 import { NONE } from './edge-chains.ts'
 import type { Condition } from './edge-conditions.ts'
 import { DIRECT, GrantPath } from './grant-path.ts'
+import { Memberships } from './memberships.ts'
 import { isSet, type TupleIndex } from './tuple-index.ts'
 import { NO, UNKNOWN, YES, type Verdict } from './verdict.ts'
 
@@ -63,6 +64,7 @@ const UNREACHED = 4
  */
 export class Checker {
   readonly #index: TupleIndex
+  readonly #memberships: Memberships
   readonly #memo = new CheckMemo()
   readonly #path = new GrantPath()
   /** Provisional answers, in the order of their completion. */
@@ -79,6 +81,7 @@ export class Checker {
   /** The set that asks, if one does: whoever reaches it has reached the asker. */
   #askerObject = NONE
   #askerMember = NONE
+  #known = 0
   #hops = 0
   #depth = 0
   #bound: Bound = EXACT
@@ -90,6 +93,7 @@ export class Checker {
 
   constructor(index: TupleIndex) {
     this.#index = index
+    this.#memberships = new Memberships(index)
   }
 
   /** @throws UndecidableError */
@@ -130,9 +134,11 @@ export class Checker {
     this.#depth = 0
     this.#open = NOTHING_OPEN
     this.#boundedSteps = 0
+    this.#known = 0
     this.#granted = DIRECT
     if (userset !== undefined) return this.#startSet(subject, userset)
     this.#askerMember = NONE
+    this.#askerObject = NONE
     this.#subject = subject
     this.#subjectCode = subject << 1
     this.#wildcard = this.#index.wildcard(subjectType)
@@ -247,8 +253,15 @@ export class Checker {
     let best = this.#directly(set)
     if (best === YES) return YES
     this.#enter()
+    const isKnown = this.#knowsBelow(sets.b(set))
     for (let edge = this.#index.firstSetSubject(set); edge !== NONE; edge = bySet.next(edge)) {
       const inner = edges.b(edge) >> 1
+      if (isKnown && !this.#memberships.mayBeIn(inner)) continue
+      if (isKnown && !this.#wantPath && this.#memberships.isSurelyIn(inner)) {
+        best = Math.max(best, this.#edge(edge))
+        if (best === YES) break
+        continue
+      }
       const member = members[sets.b(inner)]
       if (member === undefined) continue
       best = Math.max(best, this.#within(edge, inner, member))
@@ -258,6 +271,15 @@ export class Checker {
     }
     this.#hops--
     return best
+  }
+
+  #knowsBelow(relation: number): boolean {
+    if (!this.#index.isPlain(relation) || this.#hops + this.#index.nestingMax > HOPS_MAX) return false
+    if (this.#known === 0) {
+      const set = this.#askerObject === NONE ? NONE : this.#index.sets.find(this.#askerObject, this.#askerMember)
+      this.#known = this.#memberships.find({ subject: this.#subject, wildcard: this.#wildcard, set }) ? 1 : 2
+    }
+    return this.#known === 1
   }
 
   /** Asks the set that an edge leads to, under the edge's own condition. */
