@@ -1,10 +1,15 @@
 import { NONE } from './edge-chains.ts'
 import type { TupleIndex } from './tuple-index.ts'
 
-/** In it only if conditions hold. */
-const PERHAPS = 1
-/** In it whatever any condition says. */
-const SURELY = 2
+/** How a subject stands to a set, in rising order. */
+export type Standing = number
+
+/** Not in it, whatever any condition says. */
+export const OUTSIDE = 0
+/** In it if conditions hold. */
+export const PERHAPS = 1
+/** In it by tuples without conditions. */
+export const INSIDE = 2
 
 /** Edges that are followed before a subject counts as one of too many sets: then its sets are not known. */
 const EDGES_MAX = 64
@@ -26,7 +31,7 @@ export interface Start {
 export class Memberships {
   readonly #index: TupleIndex
   readonly #sets = new Int32Array(SLOTS)
-  readonly #degrees = new Uint8Array(SLOTS)
+  readonly #standings = new Uint8Array(SLOTS)
   /** Walk that wrote the slot; slots of earlier walks are empty. */
   readonly #epochs = new Int32Array(SLOTS)
   #epoch = 0
@@ -40,20 +45,16 @@ export class Memberships {
   find({ subject, wildcard, set }: Start): boolean {
     this.#clear()
     this.#followed = 0
-    if (subject !== NONE) this.#follow(this.#index.firstNestingOfObject(subject), SURELY)
-    if (wildcard !== NONE) this.#follow(this.#index.firstNestingOfObject(wildcard), SURELY)
-    if (set !== NONE) this.#reach(set, SURELY)
+    if (subject !== NONE) this.#follow(this.#index.firstNestingOfObject(subject), INSIDE)
+    if (wildcard !== NONE) this.#follow(this.#index.firstNestingOfObject(wildcard), INSIDE)
+    if (set !== NONE) this.#reach(set, INSIDE)
     return this.#followed <= EDGES_MAX
   }
 
-  /** Whether the subject may be in the set. False is certain. */
-  mayBeIn(set: number): boolean {
-    return this.#degree(set) !== 0
-  }
-
-  /** Whether the subject is in the set by tuples without conditions. */
-  isSurelyIn(set: number): boolean {
-    return this.#degree(set) === SURELY
+  /** Of the sets last found. */
+  standingIn(set: number): Standing {
+    const slot = this.#slotOf(set)
+    return this.#epochs[slot] === this.#epoch ? (this.#standings[slot] ?? OUTSIDE) : OUTSIDE
   }
 
   #clear(): void {
@@ -63,34 +64,29 @@ export class Memberships {
     this.#epoch = 1
   }
 
-  #degree(set: number): number {
-    const slot = this.#slotOf(set)
-    return this.#epochs[slot] === this.#epoch ? (this.#degrees[slot] ?? 0) : 0
-  }
-
   #slotOf(set: number): number {
     let slot = (Math.imul(set, 0x9e3779b1) >>> 16) & (SLOTS - 1)
     while (this.#epochs[slot] === this.#epoch && this.#sets[slot] !== set) slot = (slot + 1) & (SLOTS - 1)
     return slot
   }
 
-  #follow(first: number, degree: number): void {
+  #follow(first: number, standing: Standing): void {
     const { edges, bySubject, conditions } = this.#index
     for (let edge = first; edge !== NONE; edge = bySubject.nextNesting(edge)) {
       if (++this.#followed > EDGES_MAX) return
       const alternatives = conditions.of(edge)
       const isBound = alternatives !== undefined && !alternatives.unconditional
-      this.#reach(edges.a(edge), isBound ? PERHAPS : degree)
+      this.#reach(edges.a(edge), isBound ? PERHAPS : standing)
     }
   }
 
   /** A set is followed at most twice: as what the subject may be in, and once it is in it for sure. */
-  #reach(set: number, degree: number): void {
+  #reach(set: number, standing: Standing): void {
     const slot = this.#slotOf(set)
-    if (this.#epochs[slot] === this.#epoch && (this.#degrees[slot] ?? 0) >= degree) return
+    if (this.#epochs[slot] === this.#epoch && (this.#standings[slot] ?? OUTSIDE) >= standing) return
     this.#epochs[slot] = this.#epoch
     this.#sets[slot] = set
-    this.#degrees[slot] = degree
-    this.#follow(this.#index.firstNestingOfSet(set), degree)
+    this.#standings[slot] = standing
+    this.#follow(this.#index.firstNestingOfSet(set), standing)
   }
 }

@@ -8,6 +8,7 @@ import { NestingLevels } from './nesting-levels.ts'
 import { ObjectRevisions, REVISION_MAX } from './object-revisions.ts'
 import { ObjectTable } from './object-table.ts'
 import { PairTable } from './pair-table.ts'
+import { plainRelations } from './plain-relations.ts'
 import { SubjectChains } from './subject-chains.ts'
 
 /** What became of a tuple. `unknown`: the schema lacks it or does not allow it; nothing was changed. */
@@ -31,7 +32,7 @@ const SHARED_BIT = 31
  */
 export class TupleIndex {
   readonly objects = new ObjectTable(3)
-  readonly sets = new PairTable(4)
+  readonly sets = new PairTable(4, 'together')
   readonly edges = new PairTable(4)
   readonly conditions = new EdgeConditions()
   /** Edges of one set. */
@@ -61,7 +62,7 @@ export class TupleIndex {
       .toSorted((a, b) => a.id - b.id)
     const rules = model.types.flatMap(({ relations }) => relations.flatMap(({ subjects }) => subjects))
     this.#subjectKinds = new Set(rules.map(({ relation }) => relation?.id))
-    this.#isPlain = plainMembers(this.members)
+    this.#isPlain = plainRelations(this.members)
     this.#revisions = new ObjectRevisions(this, model.types)
   }
 
@@ -344,19 +345,6 @@ export class TupleIndex {
 /** Whether a subject code names a set. */
 export function isSet(subject: number): boolean {
   return (subject & 1) === 1
-}
-
-/** Which relations are plain, by number: all but those that take sets of a permission, or of a relation that does. */
-function plainMembers(members: readonly Askable[]): Uint8Array {
-  const isPlain = Uint8Array.from(members, ({ kind }) => Number(kind === 'relation'))
-  const takesOther = (member: Askable): boolean =>
-    member.kind === 'relation' && member.subjects.some(({ relation }) => relation && isPlain[relation.id] === 0)
-  for (let isChanged = true; isChanged;) {
-    const lost = members.filter((member) => isPlain[member.id] === 1 && takesOther(member))
-    for (const { id } of lost) isPlain[id] = 0
-    isChanged = lost.length > 0
-  }
-  return isPlain
 }
 
 function relationBit(slot: number): number {
