@@ -13,11 +13,11 @@ export const INSIDE = 2
 
 /** Edges that are followed before a subject counts as one of too many sets: then its sets are not known. */
 const EDGES_MAX = 64
-/** At most half full: a followed edge adds one set at most, beside the three that the walk starts from. */
+/** At most half full: a followed edge adds one set at most, and the walk may start from one. */
 const SLOTS = 256
 
 /** Where a walk starts. Any of them may be NONE. */
-export interface Start {
+interface Start {
   readonly subject: number
   readonly wildcard: number
   /** The set that asks, in place of an object. */

@@ -8,7 +8,7 @@ const FIELDS = 2
  * Where the pairs that begin alike lie: anywhere each, or beside each other, where there are few of them that are sought
  * one after the other, by second integers that are close together.
  */
-export type Spread = keyof typeof SPREADS
+type Spread = keyof typeof SPREADS
 const SPREADS = {
   apart: { mixed: 0x85ebca6b, added: 0 },
   // Added to the slot, and to the tag that tells neighbours from each other.
