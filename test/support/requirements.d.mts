@@ -1,4 +1,13 @@
-export type RequirementName = 'postgresql' | 'pgbouncer' | 'zsh' | 'fish' | 'tmux' | 'openssl' | 'chromium' | 'spicedb'
+export type RequirementName =
+  | 'postgresql'
+  | 'pgbouncer'
+  | 'nats-server'
+  | 'zsh'
+  | 'fish'
+  | 'tmux'
+  | 'openssl'
+  | 'chromium'
+  | 'spicedb'
 
 export declare const REQUIREMENTS: Readonly<
   Record<RequirementName, { readonly find: () => string | undefined; readonly enable: string }>
