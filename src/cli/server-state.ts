@@ -12,8 +12,17 @@ export interface ServerState {
   /** Why it could not be asked. */
   readonly failure?: string
   readonly answer?: HttpAnswer
-  /** Probes that are not well, by name, with what they say. */
-  readonly unwell: Readonly<Record<string, string>>
+  /** Probes that are not well, by name. */
+  readonly unwell: Readonly<Record<string, Unwell>>
+}
+
+/** What a probe says that is not well. */
+export interface Unwell {
+  readonly detail: string
+  /** RFC 3339. */
+  readonly since?: string
+  /** What still works and what does not. */
+  readonly meanwhile?: string
 }
 
 /** Longer than this, a server counts as out of reach here. */
@@ -50,7 +59,7 @@ function parsed(answer: HttpAnswer): Row {
   }
 }
 
-function unwellOf(body: Row): Readonly<Record<string, string>> {
+function unwellOf(body: Row): ServerState['unwell'] {
   const probes = body['probes']
   const entries = Array.isArray(probes)
     ? probes.map((probe) => [String(memberOf(probe, 'name')), probe] as const)
@@ -58,5 +67,15 @@ function unwellOf(body: Row): Readonly<Record<string, string>> {
       ? Object.entries(probes)
       : []
   const unwell = entries.filter(([, probe]) => memberOf(probe, 'ok') === false)
-  return Object.fromEntries(unwell.map(([name, probe]) => [name, exactText(memberOf(probe, 'detail')) || 'not ok']))
+  return Object.fromEntries(unwell.map(([name, probe]) => [name, saidBy(probe)]))
+}
+
+function saidBy(probe: unknown): Unwell {
+  const text = (member: string): string => exactText(memberOf(probe, member))
+  const [since, meanwhile] = [text('since'), text('meanwhile')]
+  return {
+    detail: text('detail') || 'not ok',
+    ...(since !== '' && { since }),
+    ...(meanwhile !== '' && { meanwhile }),
+  }
 }

@@ -17,6 +17,7 @@ import { SCHEMA } from '../shared/authz/schema.ts'
 import { SERVICE_MODEL } from '../shared/authz/service-model.ts'
 import type { Config } from './config.ts'
 import { openEngine, type Engine } from './open-engine.ts'
+import { openEventBus, type OpenedBus } from './open-event-bus.ts'
 import { openStorage, type StorageHooks } from './open-storage.ts'
 import type { AuthzInsight } from './ports/authz-insight.ts'
 import type { Authorizer } from './ports/authorizer.ts'
@@ -26,6 +27,7 @@ import type { Clock, IdSource } from './ports/clock.ts'
 import type { Datastore } from './ports/datastore.ts'
 import type { Candidacy, SeatPlace } from './ports/leader-seat.ts'
 import type { Keyring, SecretStore } from './ports/keyring.ts'
+import type { TraceMarks } from './ports/tracing.ts'
 import type { AuditEntry, UnitOfWork } from './ports/unit-of-work.ts'
 
 /** Every port with its adapter behind it. */
@@ -38,6 +40,7 @@ export interface Backend {
   readonly signer: FollowingSigner
   readonly feed: FollowedFeed
   readonly engine: Engine
+  readonly bus: OpenedBus
   readonly authorizer: Authorizer
   readonly lookups: AuthzLookups
   /** Undefined where the engine cannot tell. */
@@ -103,7 +106,8 @@ async function openOver(opened: Opened, config: Config, hooks: BackendHooks): Pr
   const signer = await openSigner({ datastore, secrets, clock })
   const changing = await openChanges({ ...opened, config }, { clock, ids: createUuidV7(clock) }, hooks)
   const authorizer = withStaleChecks(changing.authorizer, config.staleChecks)
-  return { ...opened, ...changing, authorizer, keyring: createKeyring(ring), secrets, signer }
+  const bus = await openEventBus({ datastore, clock, log: hooks.log })
+  return { ...opened, ...changing, bus, authorizer, keyring: createKeyring(ring), secrets, signer }
 }
 
 async function prepareSchema(datastore: Datastore, { masterKey }: Config, log: Logger): Promise<void> {
@@ -135,9 +139,9 @@ async function openChanges(
     feed,
     validateTuple: engine.rules.validateTuple,
     mirror: engine.mirror,
-    onAuditFailure(error: unknown, { relation, correlationId }: AuditEntry) {
+    onAuditFailure(error: unknown, { relation, correlationId }: AuditEntry, trace: TraceMarks | undefined) {
       onAuditFailure()
-      log.error({ err: error, relation, correlation_id: correlationId }, 'an audit row could not be written')
+      log.error({ err: error, relation, correlation_id: correlationId, ...trace }, 'an audit row could not be written')
     },
     onLateFeed: (error: unknown) => log.warn({ err: error }, 'a committed change was not seen in time'),
     onEmitted: () => place.giveHint(),

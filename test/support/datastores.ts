@@ -71,6 +71,7 @@ export function useDatastore(kind: DatastoreKind, statementDeadlinesMs: Statemen
 const SINGLE_ROWS: Readonly<Record<string, string>> = {
   authz_head: 'update authz_head set revision = 0, zed_token = null, unmirrored_revision = 0, schema_digest = null',
   outbox_head: 'update outbox_head set seq = 0',
+  event_log_head: 'update event_log_head set seq = 0, pruned_seq = 0, counted_seq = 0',
   leader_term: `update leader_term set term = 0, holder = ''`,
 }
 

@@ -112,12 +112,21 @@ function screen(picture: Picture, session: Session): string {
   const { style } = session
   const lines = [
     ['Server', serverText(picture, session)],
-    ...Object.entries(picture.server.unwell).map(([name, why]) => ['', style.warn(harmless(`${name}: ${why}`))]),
+    ...unwellLines(picture, session).map((text) => ['', text]),
     ['Context', picture.context ?? asTyped('none; "ctl login" makes one', session.io)],
     ['You', identityText(picture, session)],
     ...fleetLines(picture, session).map((text, index) => [index === 0 ? 'Nodes' : '', text]),
   ]
   return lines.map(([title = '', text = '']) => `${style.bold(title.padEnd(9))}${text}\n`).join('')
+}
+
+/** Each dependency that is away: what is wrong, since when, and what that means. */
+function unwellLines({ server }: Picture, { style, io }: Session): readonly string[] {
+  return Object.entries(server.unwell).flatMap(([name, { detail, since, meanwhile }]) => {
+    const from = since === undefined ? '' : `, since ${since} (${relative(since, io.nowMs())})`
+    const what = style.warn(harmless(`${name}: ${detail}${from}`))
+    return meanwhile === undefined ? [what] : [what, style.dim(harmless(meanwhile))]
+  })
 }
 
 function serverText({ url, server }: Picture, { style }: Session): string {

@@ -23,12 +23,14 @@ function unreachable(url: string, failure: string): Finding {
 }
 
 function health({ status, unwell, latencyMs }: ServerState): Finding {
-  const why = Object.entries(unwell).map(([name, said]) => `${name}: ${said}`)
+  const why = Object.entries(unwell).map(([name, { detail }]) => `${name}: ${detail}`)
   if (status === 'ready') return ok('server', `ready in ${Math.round(latencyMs)} ms`)
   const detail = [status, ...why].join('; ')
-  if (unwell['db-primary'] !== undefined) return problem('server', detail, storageAdvice(unwell['db-primary']))
+  if (unwell['db-primary'] !== undefined) return problem('server', detail, storageAdvice(unwell['db-primary'].detail))
   if (unwell['spicedb-readiness'] !== undefined)
     return problem('server', detail, 'Bring SpiceDB back: nothing is allowed without it, and it goes on by itself.')
+  if (unwell['jetstream'] !== undefined)
+    return problem('server', detail, 'Bring NATS back: events wait for it, nothing is lost, and it goes on by itself.')
   if (status === 'degraded') return warning('server', detail, 'It serves what it can; see its log.')
   return problem('server', detail, 'See its log; "ctl status --watch" shows when it is back.')
 }

@@ -5,6 +5,8 @@ import { DatastoreError, DatastoreStopped } from '../ports/datastore.ts'
 export interface Probe {
   /** As S1 Degradation 1 names it, e.g. `db-primary`. */
   readonly name: string
+  /** What works without it and what does not: one sentence for whoever asks. */
+  readonly meanwhile: string
   /** Resolves when the dependency answers; rejects otherwise, after `deadlineMs` at the latest. */
   check(deadlineMs: number): Promise<void>
 }
@@ -14,8 +16,11 @@ export interface ProbeResult {
   readonly ok: boolean
   /** The probe has succeeded since boot: its failure degrades the server and does not take it out of rotation. */
   readonly informational?: true
-  /** What is wrong, in words that anybody may read; present exactly when it is not ok. */
+  /** What is wrong, in words that anybody may read; this and what follows are present exactly when it is not ok. */
   readonly detail?: string
+  /** RFC 3339: when it was first seen not to be ok. */
+  readonly since?: string
+  readonly meanwhile?: string
 }
 
 export interface HealthReport {
@@ -26,12 +31,15 @@ export interface HealthReport {
 export interface Health {
   /** Asks every probe, at most once a second however often it is called. */
   report(): Promise<HealthReport>
+  /** Asks by itself every few seconds, so that an outage is dated although nobody asks. */
+  follow(): void
   /** From now on unhealthy: the server is going away. */
   drain(): void
 }
 
 const DEADLINE_MS = 2_000
 const KEEP_MS = 1_000
+const FOLLOW_EVERY_MS = 5_000
 
 /**
  * Readiness over boot-latched probes (S1 Degradation 1): each must succeed once before the server is ready; a later
@@ -39,17 +47,24 @@ const KEEP_MS = 1_000
  */
 export function createHealth(probes: readonly Probe[], clock: Clock): Health {
   const latched = new Set<string>()
+  const awaySince = new Map<string, string>()
   let isDraining = false
+  let following: NodeJS.Timeout | undefined
   let kept: { readonly at: number; readonly report: Promise<HealthReport> } | undefined
 
   async function ask(probe: Probe): Promise<ProbeResult> {
-    const { name } = probe
+    const { name, meanwhile } = probe
+    const askedAt = new Date(clock.now()).toISOString()
     const detail = await withDeadline(probe)
     if (detail === undefined) {
       latched.add(name)
+      awaySince.delete(name)
       return { name, ok: true }
     }
-    return latched.has(name) ? { name, ok: false, informational: true, detail } : { name, ok: false, detail }
+    const since = awaySince.get(name) ?? askedAt
+    awaySince.set(name, since)
+    const failed = { name, ok: false, detail, since, meanwhile }
+    return latched.has(name) ? { ...failed, informational: true } : failed
   }
 
   async function askAll(): Promise<HealthReport> {
@@ -57,15 +72,21 @@ export function createHealth(probes: readonly Probe[], clock: Clock): Health {
     return { status: statusOf(results), probes: results }
   }
 
+  async function report(): Promise<HealthReport> {
+    const at = clock.now()
+    if (kept === undefined || at - kept.at >= KEEP_MS) kept = { at, report: askAll() }
+    const latest = await kept.report
+    return isDraining ? { ...latest, status: 'unhealthy' } : latest
+  }
+
   return {
-    async report() {
-      const at = clock.now()
-      if (kept === undefined || at - kept.at >= KEEP_MS) kept = { at, report: askAll() }
-      const report = await kept.report
-      return isDraining ? { ...report, status: 'unhealthy' } : report
+    report,
+    follow() {
+      following ??= setInterval(() => void report(), FOLLOW_EVERY_MS).unref()
     },
     drain() {
       isDraining = true
+      clearInterval(following)
     },
   }
 }

@@ -13,6 +13,9 @@ export interface OutgoingEvent {
   readonly payload: string
 }
 
+/** An event with more bytes in its signed envelope is refused: it would not fit what a stream may have unsent. */
+export const EVENT_BYTES_MAX = 1_000_000
+
 /** `stored`: the stream has it, now or from an earlier try. `refused`: it can never have it as it is. */
 export type PublishOutcome =
   | { readonly kind: 'stored' }

@@ -82,8 +82,10 @@ interface EventLogRow {
 interface EventLogHeadRow {
   id: number
   seq: string
-  /** Rows up to this one were looked at for their age. */
-  pruned_seq: string
+  /** The highest number that was ever pruned: who has not read so far may have missed an event. */
+  pruned_seq: Generated<string>
+  /** Rows up to this one were looked at for how many events their nodes have. */
+  counted_seq: Generated<string>
 }
 
 /** A policy with its revision in force. */

@@ -32,7 +32,7 @@ export function canonicalEnvelope(parts: EnvelopeParts): string {
 }
 
 /** The canonical text of a payload. @throws TypeError where it has none. */
-export function canonicalPayload<Type extends WireType>(payload: Payloads[Type]): string {
+export function canonicalPayload(payload: Payloads[WireType]): string {
   return canonicalize(payload)
 }
 

@@ -1,10 +1,11 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { DatastoreError, DatastoreStopped } from '../../../../src/server/ports/datastore.ts'
 import { createHealth, httpStatusOf, type Probe } from '../../../../src/server/ops/health.ts'
 
 function probe(name: string): Probe & { up: boolean; asked: number } {
   return {
     name,
+    meanwhile: 'Reads go on.',
     up: true,
     asked: 0,
     async check() {
@@ -31,7 +32,15 @@ test('a probe that never succeeded blocks readiness', async () => {
   const report = await createHealth([database], frozen()).report()
   expect(report).toEqual({
     status: 'unhealthy',
-    probes: [{ name: 'db-primary', ok: false, detail: 'it does not answer' }],
+    probes: [
+      {
+        name: 'db-primary',
+        ok: false,
+        detail: 'it does not answer',
+        since: '1970-01-01T00:00:00.000Z',
+        meanwhile: 'Reads go on.',
+      },
+    ],
   })
   expect(httpStatusOf(report)).toBe(503)
 })
@@ -46,12 +55,49 @@ test('a probe that fails after its first success only degrades, and recovers', a
   const report = await health.report()
   expect(report).toEqual({
     status: 'degraded',
-    probes: [{ name: 'db-primary', ok: false, informational: true, detail: 'it does not answer' }],
+    probes: [
+      {
+        name: 'db-primary',
+        ok: false,
+        informational: true,
+        detail: 'it does not answer',
+        since: '1970-01-01T00:00:01.000Z',
+        meanwhile: 'Reads go on.',
+      },
+    ],
   })
   expect(httpStatusOf(report)).toBe(200)
   database.up = true
   clock.ms = 2000
-  expect((await health.report()).status).toBe('ready')
+  expect(await health.report()).toEqual({ status: 'ready', probes: [{ name: 'db-primary', ok: true }] })
+})
+
+test('an outage is dated by its beginning, each one anew', async () => {
+  const clock = frozen()
+  const database = probe('db-primary')
+  const health = createHealth([database], clock)
+  const sinceAt = async (ms: number, isUp: boolean): Promise<string | undefined> => {
+    database.up = isUp
+    clock.ms = ms
+    return (await health.report()).probes[0]?.since
+  }
+  expect(await sinceAt(1_000, false)).toBe('1970-01-01T00:00:01.000Z')
+  expect(await sinceAt(9_000, false)).toBe('1970-01-01T00:00:01.000Z')
+  expect(await sinceAt(10_000, true)).toBeUndefined()
+  expect(await sinceAt(20_000, false)).toBe('1970-01-01T00:00:20.000Z')
+})
+
+test('follows by itself until it drains', async () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const database = probe('db-primary')
+  const health = createHealth([database], { now: () => Date.now() })
+  health.follow()
+  await vi.advanceTimersByTimeAsync(10_000)
+  expect(database.asked).toBe(2)
+  health.drain()
+  await vi.advanceTimersByTimeAsync(10_000)
+  expect(database.asked).toBe(2)
 })
 
 test.each([
@@ -59,9 +105,9 @@ test.each([
   [new DatastoreError('readonly', undefined, undefined), 'it is read-only: it takes no writes'],
   [new DatastoreStopped(new Error('/var/lib/ctl: EIO')), 'it stopped after a failed write or sync: restart the server'],
 ])('says what is wrong, and nothing of the cause: %s', async (cause, detail) => {
-  const failing = { name: 'db-primary', check: () => Promise.reject(cause) }
+  const failing = { name: 'db-primary', meanwhile: 'Reads go on.', check: () => Promise.reject(cause) }
   const { probes } = await createHealth([failing], frozen()).report()
-  expect(probes).toEqual([{ name: 'db-primary', ok: false, detail }])
+  expect(probes).toMatchObject([{ name: 'db-primary', ok: false, detail }])
 })
 
 test('a latched failure beside one that never succeeded is unhealthy', async () => {

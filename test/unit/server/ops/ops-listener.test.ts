@@ -14,6 +14,7 @@ async function start(): Promise<{ url: string; metrics: ReturnType<typeof create
   isUp = true
   const probe = {
     name: 'db-primary',
+    meanwhile: 'Reads go on.',
     check: async () => {
       if (!isUp) throw new Error('down')
     },

@@ -62,12 +62,14 @@ create table event_log (
   at timestamptz not null,
   constraint event_log_node_seq_key unique (node_id, node_seq)
 );
+create index event_log_node_idx on event_log (node_id, seq);
 create table event_log_head (
   id integer primary key constraint event_log_head_single_row_check check (id = 1),
   seq bigint not null,
-  pruned_seq bigint not null
+  pruned_seq bigint not null default 0,
+  counted_seq bigint not null default 0
 ) with (fillfactor = 10);
-insert into event_log_head values (1, 0, 0);
+insert into event_log_head (id, seq) values (1, 0);
 
 create table policies (
   id uuid primary key,

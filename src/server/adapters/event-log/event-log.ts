@@ -1,0 +1,107 @@
+import type { Clock } from '../../ports/clock.ts'
+import type { Datastore } from '../../ports/datastore.ts'
+import { EVENT_BYTES_MAX, type EventBus, type OutgoingEvent, type PublishOutcome } from '../../ports/event-bus.ts'
+import { followLog, type LogFollowing } from './log-follower.ts'
+import { createReach } from './reach.ts'
+import { append, readBounds, readHead, readNode, readTail } from './store.ts'
+
+export interface EventLogOptions {
+  readonly datastore: Datastore
+  readonly clock: Clock
+  /** Hears of reads of the follower that failed; they are tried again. */
+  readonly onFailure: (error: unknown) => void
+  /** At most 250 (decisions: Events). */
+  readonly pollMs?: number
+  readonly deadlineMs?: number
+}
+
+const POLL_MS = 200
+const FOLLOWED_ROWS = 500
+/** One statement's worth. */
+const APPENDED_ROWS = 500
+const APPENDED_BYTES = 4 * 1024 * 1024
+
+/** The stream as a table of the datastore. Replicas on one PostgreSQL share it; each polls it. */
+export function createEventLog(options: EventLogOptions): EventBus {
+  const { datastore, clock, onFailure, pollMs = POLL_MS } = options
+  const reach = createReach(clock, options.deadlineMs)
+  let following: LogFollowing | undefined
+
+  /** What was given up by its deadline is followed as well once it is stored. */
+  async function appendAndTell(events: readonly OutgoingEvent[]): Promise<void> {
+    try {
+      await append(datastore.pool('worker'), events, new Date(clock.now()))
+    } finally {
+      following?.wake()
+    }
+  }
+
+  return {
+    kind: 'event-log',
+    async publish(events) {
+      const outcomes = outcomesOf(events)
+      const storable = events.filter((_event, index) => outcomes[index]?.kind === 'stored')
+      for (const chunk of chunksOf(storable)) await reach.attempt(() => appendAndTell(chunk))
+      return outcomes
+    },
+    bounds: (nodeId) => reach.attempt(() => readBounds(datastore.pool('interactive'), nodeId)),
+    read: (nodeId, range) => reach.attempt(() => readNode(datastore.pool('interactive'), nodeId, range)),
+    async subscribe(follower) {
+      if (following !== undefined) throw new Error('the event log is followed already')
+      const from = await reach.attempt(() => readHead(datastore.pool('worker')))
+      following = followLog({
+        from,
+        follower,
+        readTail: (after) => reach.attempt(() => readTail(datastore.pool('worker'), after, FOLLOWED_ROWS)),
+        pollMs: datastore.kind === 'embedded' ? undefined : pollMs,
+        onFailure,
+      })
+      return {
+        from,
+        async stop() {
+          following?.stop()
+          following = undefined
+        },
+      }
+    },
+    ping: (deadlineMs) => reach.attempt(() => datastore.ping(deadlineMs)),
+    awaySinceMs: () => reach.awaySinceMs(),
+    async close() {
+      following?.stop()
+      following = undefined
+    },
+  }
+}
+
+/** What will have become of each event once the storable ones are stored. */
+function outcomesOf(events: readonly OutgoingEvent[]): PublishOutcome[] {
+  const heldNodes = new Set<string>()
+  return events.map(({ nodeId, wire }) => {
+    if (heldNodes.has(nodeId)) return { kind: 'held' }
+    const reason = refusalOf(wire)
+    if (reason === undefined) return { kind: 'stored' }
+    heldNodes.add(nodeId)
+    return { kind: 'refused', reason }
+  })
+}
+
+function refusalOf(wire: string): string | undefined {
+  const bytes = Buffer.byteLength(wire)
+  if (bytes > EVENT_BYTES_MAX) return `it has ${bytes} bytes, more than the ${EVENT_BYTES_MAX} of an event`
+  // PostgreSQL stores no NUL; a canonical envelope holds none.
+  return wire.includes('\u0000') ? 'it holds a NUL character' : undefined
+}
+
+function* chunksOf(events: readonly OutgoingEvent[]): Generator<readonly OutgoingEvent[]> {
+  let chunk: OutgoingEvent[] = []
+  let bytes = 0
+  for (const event of events) {
+    chunk.push(event)
+    bytes += event.wire.length
+    if (chunk.length < APPENDED_ROWS && bytes < APPENDED_BYTES) continue
+    yield chunk
+    chunk = []
+    bytes = 0
+  }
+  if (chunk.length > 0) yield chunk
+}

@@ -1,0 +1,88 @@
+import type { BusFollower } from '../../ports/event-bus.ts'
+import type { LogTail } from './store.ts'
+
+export interface LogFollowerOptions {
+  readonly from: bigint
+  readonly follower: BusFollower
+  /** Reads what lies after a position. */
+  readonly readTail: (after: bigint) => Promise<LogTail>
+  /** Between two reads, ms; undefined where every append is made by this process, which says so. */
+  readonly pollMs: number | undefined
+  /** Hears of each read that failed; it is tried again. */
+  readonly onFailure: (error: unknown) => void
+}
+
+export interface LogFollowing {
+  /** Reads at once. */
+  wake(): void
+  /** Nothing is handed over from now on. */
+  stop(): void
+}
+
+const RETRY_MS = 250
+
+/** Reads the log on from a position until it is stopped, one read at a time. */
+export function followLog({ from, follower, readTail, pollMs, onFailure }: LogFollowerOptions): LogFollowing {
+  let last = from
+  let isWoken = false
+  const stopping = new AbortController()
+  const { signal } = stopping
+  let endNap = (): void => undefined
+
+  /** Resolves with whether more is left. */
+  async function readOn(): Promise<boolean> {
+    const { head, prunedSeq, events } = await readTail(last)
+    if (signal.aborted) return false
+    if (prunedSeq > last || head < last) {
+      last = prunedSeq > last ? prunedSeq : head
+      follower.onGap()
+      return true
+    }
+    // Numbers after the last event up to the head were given to events that had been there already.
+    last = events.at(-1)?.seq ?? head
+    if (events.length > 0) follower.onEvents(events)
+    return last < head
+  }
+
+  async function catchUp(): Promise<number | undefined> {
+    try {
+      while (!signal.aborted && (await readOn()));
+      return pollMs
+    } catch (error) {
+      if (!signal.aborted) onFailure(error)
+      return RETRY_MS
+    }
+  }
+
+  function nap(ms: number | undefined): Promise<void> {
+    if (isWoken) return Promise.resolve()
+    return new Promise((resolve) => {
+      const timer = ms === undefined ? undefined : setTimeout(resolve, ms).unref()
+      endNap = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+
+  async function run(): Promise<void> {
+    while (!signal.aborted) {
+      isWoken = false
+      await nap(await catchUp())
+    }
+  }
+
+  function wake(): void {
+    isWoken = true
+    endNap()
+  }
+
+  void run()
+  return {
+    wake,
+    stop() {
+      stopping.abort()
+      wake()
+    },
+  }
+}

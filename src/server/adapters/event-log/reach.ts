@@ -1,0 +1,52 @@
+import type { Clock } from '../../ports/clock.ts'
+import { DatastoreError } from '../../ports/datastore.ts'
+import { EventBusUnavailable } from '../../ports/event-bus.ts'
+
+/** Knows whether the log can be reached, from how every attempt went. */
+export interface Reach {
+  /** Makes an attempt. @throws EventBusUnavailable where the datastore is away or takes longer than the deadline. */
+  attempt<T>(work: () => Promise<T>): Promise<T>
+  awaySinceMs(): number | undefined
+}
+
+/** People and agents wait for it. What was given up may still be stored; giving it again stores it once. */
+const DEADLINE_MS = 5_000
+
+export function createReach(clock: Clock, deadlineMs = DEADLINE_MS): Reach {
+  let awaySinceMs: number | undefined
+
+  function away(cause: unknown): EventBusUnavailable {
+    awaySinceMs ??= clock.now()
+    return new EventBusUnavailable(cause)
+  }
+
+  return {
+    async attempt(work) {
+      try {
+        const result = await within(deadlineMs, work())
+        awaySinceMs = undefined
+        return result
+      } catch (error) {
+        if (error instanceof DatastoreError && (error.failure === 'unavailable' || error.failure === 'readonly'))
+          throw away(error)
+        throw error
+      }
+    },
+    awaySinceMs: () => awaySinceMs,
+  }
+}
+
+async function within<T>(deadlineMs: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      const cause = new Error(`the event log did not answer within ${deadlineMs} ms`)
+      reject(new DatastoreError('unavailable', undefined, cause))
+    }, deadlineMs)
+  })
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
