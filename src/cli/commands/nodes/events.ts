@@ -1,5 +1,5 @@
 import { requestOf } from '../../../client/client.ts'
-import type { Cut, FollowOptions } from '../../../client/event-stream.ts'
+import { followStream, type Cut, type FollowOptions } from '../../../client/event-stream.ts'
 import type { Manifest, ManifestOperation } from '../../../shared/contract/manifest-format.ts'
 import { flagsBut, inputOf, operationOf } from '../../audit/chain-command.ts'
 import { usageError } from '../../cli-error.ts'
@@ -86,7 +86,6 @@ async function connecting(
 }
 
 async function follow({ session, connect, since, check, printer }: Watching): Promise<ExitCode> {
-  const { followStream } = await import('../../../client/event-stream.ts')
   const { interrupted: signal } = session.io
   let last = since
   await followStream(
