@@ -180,6 +180,16 @@ const OWN_COMMANDS: readonly CommandRow[] = [
     load: async (manifest) => (await import('./commands/audit/tail.ts')).tail(manifest),
   },
   {
+    words: 'nodes events',
+    summary: 'Show the signed events of a node, those that are kept or those that come',
+    load: async (manifest) => (await import('./commands/nodes/events.ts')).events(manifest),
+  },
+  {
+    words: 'events verify',
+    summary: 'Verify saved events of nodes: their signatures, and that none is missing',
+    load: async (manifest) => (await import('./commands/events/verify.ts')).verify(manifest),
+  },
+  {
     words: 'contexts list',
     summary: 'List contexts',
     load: async () => (await import('./commands/contexts/list.ts')).list,
