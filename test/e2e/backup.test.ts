@@ -1,12 +1,11 @@
 import { execFileSync } from 'node:child_process'
-import { generateKeyPairSync } from 'node:crypto'
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { runCtl, startCtl, type CtlProcess } from '../support/ctl-process.ts'
 import { startPostgresCluster, type PostgresCluster } from '../support/postgres-cluster.ts'
-import { callServer, type EnrolledNode } from '../support/replicas.ts'
+import { callServer, enrol, type EnrolledNode } from '../support/replicas.ts'
 import { requirement } from '../support/requirements.mjs'
 import { textUntil } from '../support/stream-text.ts'
 
@@ -37,16 +36,12 @@ async function domains(data: string): Promise<readonly unknown[]> {
   return (body['items'] as readonly { slug: string }[]).map(({ slug }) => slug).toSorted()
 }
 
-async function enrol(data: string, name: string): Promise<EnrolledNode> {
+async function joinOne(data: string): Promise<EnrolledNode> {
   const token = operator(data)
   const { body: whoami } = await callServer(running(), { token, path: '/v1/auth/whoami' })
-  const path = `/v1/domains/${String(whoami['domain_id'])}/join-tokens`
-  const { body: joined } = await callServer(running(), { token, method: 'POST', path, body: { max_uses: 1 } })
-  const key = generateKeyPairSync('x25519').publicKey.export({ type: 'spki', format: 'der' }).subarray(12)
-  const body = { name, kind: 'worker', public_key: key.toString('base64') }
-  const joining = { token: String(joined['token']), method: 'POST', path: '/v1/nodes/register', body }
-  const { body: node } = await callServer(running(), joining)
-  return { id: String(node['node_id']), nsk: String(node['nsk']) }
+  const [node] = await enrol(running(), { token, domainId: String(whoami['domain_id']), nodes: 1 })
+  if (node === undefined) throw new Error('nobody joined')
+  return node
 }
 
 interface Frame {
@@ -72,9 +67,9 @@ async function firstEvent({ id, nsk }: EnrolledNode, lastEventId?: number): Prom
 }
 
 /** An event of the node, caused by another one that joins. */
-async function eventAtJoin(data: string, node: EnrolledNode, newcomer: string): Promise<Frame> {
+async function eventAtJoin(data: string, node: EnrolledNode): Promise<Frame> {
   const event = firstEvent(node)
-  await enrol(data, newcomer)
+  await joinOne(data)
   return event
 }
 
@@ -96,7 +91,7 @@ async function expectRestored({ data, flags }: Restored, node: EnrolledNode, see
   expect(begun.id).toBeGreaterThan(seen.id)
   expect(begun.nodeSeq).toBeGreaterThan(seen.nodeSeq)
   // Nothing that comes after is taken for something old.
-  const next = await eventAtJoin(data, node, 'another')
+  const next = await eventAtJoin(data, node)
   expect(next.nodeSeq).toBe(begun.nodeSeq + 1)
 }
 
@@ -105,7 +100,7 @@ test('a data directory that was copied while the server was stopped comes back a
   const flags = ['--data-dir', data]
   server = await startCtl({ args: flags })
   await addDomain(data, 'before')
-  const node = await enrol(data, 'agent')
+  const node = await joinOne(data)
   expect(await running().end('SIGTERM')).toBe(0)
   const archive = join(folder, 'backup.tar.gz')
   execFileSync('tar', ['-C', data, '-czf', archive, '--exclude', './master.key', '.'])
@@ -113,7 +108,7 @@ test('a data directory that was copied while the server was stopped comes back a
 
   server = await startCtl({ args: flags })
   await addDomain(data, 'after')
-  const seen = await eventAtJoin(data, node, 'newcomer')
+  const seen = await eventAtJoin(data, node)
   expect(seen.reason).not.toBe('resync')
   expect(await running().end('SIGTERM')).toBe(0)
   rmSync(data, { recursive: true })
@@ -140,7 +135,7 @@ describe.skipIf(requirement('postgresql') === undefined)('a backup of PostgreSQL
     database = await cluster.createDatabase()
     server = await startCtl({ args: flagsOf(database) })
     await addDomain(data, 'before')
-    node = await enrol(data, 'agent')
+    node = await joinOne(data)
   })
   afterAll(async () => {
     await server?.end('SIGKILL')
@@ -155,7 +150,7 @@ describe.skipIf(requirement('postgresql') === undefined)('a backup of PostgreSQL
     expect(execFileSync(bin('pg_verifybackup'), [base], { encoding: 'utf8' })).toBe('backup successfully verified\n')
 
     await addDomain(data, 'after')
-    const seen = await eventAtJoin(data, node, 'newcomer')
+    const seen = await eventAtJoin(data, node)
     expect(await running().end('SIGTERM')).toBe(0)
 
     const restored = await cluster.createDatabase()
