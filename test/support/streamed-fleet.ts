@@ -53,7 +53,7 @@ export async function startStreamedFleet(
   let service: NodeEvents | undefined
   const fleet = await startFleet(store, (parts) => {
     // The clock of a control plane under test can be set.
-    const bus = makeBus(parts as Pick<Fleet, 'datastore' | 'clock'>)
+    const bus = makeBus(parts as unknown as Pick<Fleet, 'datastore' | 'clock'>)
     service = createNodeEvents({ ...parts, bus, meter, log: pino({ level: 'silent' }), keepAliveMs, retryMs: 5 })
     return [mounted(nodeEvents, service.handlers)]
   })
