@@ -118,7 +118,8 @@ async function ask(url: string, statement: string): Promise<readonly Record<stri
   }
 }
 
-async function enrol(
+/** Registers nodes with a server. */
+export async function enrol(
   server: CtlProcess,
   { token, domainId, nodes }: { token: string; domainId: string; nodes: number },
 ): Promise<readonly EnrolledNode[]> {
