@@ -86,12 +86,16 @@ async function invite(session: Session, invitation: Invitation, mayOpenBrowser: 
     const isOpen = (await io.browse?.(invitation.wholeAddress)) ?? false
     if (isOpen) session.note('Your browser has opened it. Compare the code there with the one here.')
   }
-  if (loopbackPort !== undefined && isHeadless(io)) {
-    const tunnel = `ssh -L ${loopbackPort}:localhost:${loopbackPort} HOST`
-    session.note(`Only this machine reaches that address; to open it on another: ${tunnel}, with this machine as HOST.`)
-  }
+  if (loopbackPort !== undefined) hintAtTunnel(session, loopbackPort)
   const minutes = Math.round(invitation.expiresIn / 60)
   session.note(`Waiting for you to approve it there; the code works for ${minutes} minutes. Ctrl-C gives up.`)
+}
+
+/** Where there is no screen, the browser is elsewhere. */
+function hintAtTunnel(session: Session, port: string): void {
+  if (!isHeadless(session.io)) return
+  const tunnel = `ssh -L ${port}:localhost:${port} HOST`
+  session.note(`Only this machine reaches that address; to open it on another: ${tunnel}, with this machine as HOST.`)
 }
 
 /** The port of an address that is of this machine alone; undefined for any other address. */
