@@ -5,15 +5,16 @@
 _ctl_at() {
   subs='' flags='' valued='' files='' choices='' named='' names=''
   case "$1" in
-    '') subs='serve admin agent-sim login logout whoami status doctor tokens authz tuples audit contexts config api openapi completion help sessions trust-bundles idp invitations identities service-identities domains projects resources grants groups join-tokens nodes signing-keys' flags='--help --quiet --no-input --no-color' ;;
+    '') subs='serve admin agent-sim login logout whoami status doctor tokens authz tuples audit contexts config api openapi completion help sessions trust-bundles idp invitations factors identities service-identities domains projects resources grants groups join-tokens nodes signing-keys' flags='--help --quiet --no-input --no-color' ;;
     'serve') flags='--help' ;;
     'admin') subs='bootstrap-token master-key users' flags='--help --quiet --no-input --no-color' ;;
     'admin bootstrap-token') flags='--help' ;;
     'admin master-key') subs='rotate' flags='--help --quiet --no-input --no-color' ;;
     'admin master-key rotate') flags='--help' ;;
-    'admin users') subs='disable enable reset-password add list update delete' flags='--help --quiet --no-input --no-color' ;;
+    'admin users') subs='disable enable reset-factors reset-password add list update delete' flags='--help --quiet --no-input --no-color' ;;
     'admin users disable') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort' files='--token-file --ca-file' named='--context' names='yes' ;;
     'admin users enable') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort' files='--token-file --ca-file' named='--context' names='yes' ;;
+    'admin users reset-factors') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort' files='--token-file --ca-file' named='--context' names='yes' ;;
     'admin users reset-password') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort' files='--token-file --ca-file' named='--context' names='yes' ;;
     'admin users add') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes --display-name --email --domain --platform-admin --from-file --data-dir --database-url --config' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --display-name --email --domain --from-file -f --data-dir --database-url --config' files='--token-file --ca-file --from-file -f --config' named='--context --domain' ;;
     'admin users list') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --limit --all --watch' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --limit -L' files='--token-file --ca-file' named='--context' ;;
@@ -87,6 +88,8 @@ _ctl_at() {
     'invitations create') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes --domain --ttl --from-file' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --domain --ttl --from-file -f' files='--token-file --ca-file --from-file -f' named='--context --domain' ;;
     'invitations list') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --limit --all --watch --domain' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --limit -L --domain' files='--token-file --ca-file' named='--context --domain' ;;
     'invitations revoke') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --yes --domain' valued='--context --url --token-file --ca-file --timeout --domain' files='--token-file --ca-file' named='--context --domain' names='yes' ;;
+    'factors') subs='list' flags='--help --quiet --no-input --no-color' ;;
+    'factors list') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --watch' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort' files='--token-file --ca-file' named='--context' ;;
     'identities') subs='list show' flags='--help --quiet --no-input --no-color' ;;
     'identities list') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --limit --all --watch --domain --kind' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --limit -L --domain --kind' files='--token-file --ca-file' named='--context --domain' ;;
     'identities show') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --watch --domain' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --domain' files='--token-file --ca-file' named='--context --domain' names='yes' ;;
@@ -151,6 +154,7 @@ _ctl_values() {
   case "$1 $2" in
     'admin users disable --output' | 'admin users disable -o') choices='table wide json jsonl yaml name' ;;
     'admin users enable --output' | 'admin users enable -o') choices='table wide json jsonl yaml name' ;;
+    'admin users reset-factors --output' | 'admin users reset-factors -o') choices='table wide json jsonl yaml name' ;;
     'admin users reset-password --output' | 'admin users reset-password -o') choices='table wide json jsonl yaml name' ;;
     'admin users add --output' | 'admin users add -o') choices='table wide json jsonl yaml name' ;;
     'admin users list --output' | 'admin users list -o') choices='table wide json jsonl yaml name' ;;
@@ -210,6 +214,7 @@ _ctl_values() {
     'idp test --scope') choices='platform' ;;
     'invitations create --output' | 'invitations create -o') choices='table wide json jsonl yaml name' ;;
     'invitations list --output' | 'invitations list -o') choices='table wide json jsonl yaml name' ;;
+    'factors list --output' | 'factors list -o') choices='table wide json jsonl yaml name' ;;
     'identities list --output' | 'identities list -o') choices='table wide json jsonl yaml name' ;;
     'identities list --kind') choices='user service-identity' ;;
     'identities show --output' | 'identities show -o') choices='table wide json jsonl yaml name' ;;

@@ -103,6 +103,7 @@ function handlersOf({ config, log, baseUrl, mintGranted, workloadSignIns }: Sign
     idpBindings: createIdpBindings({ ...deps, sessions, issuers, newIssuers, callbackUrl }),
     invitations: createInvitations(deps),
     localAccounts: parts.provider?.handlers,
+    ownFactors: parts.provider?.ownFactors,
   }
 }
 

@@ -142,7 +142,7 @@ export function createLocalSignIn(deps: LocalSignInDeps): LocalSignIn {
       const step = await stepOf(secret, code, clock.now())
       if (step === undefined) return false
       const sealed = await deps.secrets.seal(totpPlace(accountId), Buffer.from(secret, 'ascii'))
-      const values = { totp_sealed: sealed, totp_last_step: String(step), updated_at: now() }
+      const values = { totp_sealed: sealed, totp_last_step: String(step), totp_enrolled_at: now(), updated_at: now() }
       return change(accountId, 'local_account.second_factor', (tx) => store.updateAccount(tx.db, accountId, values))
     },
 

@@ -6,6 +6,7 @@ export const signingInAgain: Migration = {
   sql: `
 alter table idp_bindings add column signs_in boolean not null default true;
 alter table local_accounts add column totp_enrolled_at timestamptz;
+create unique index local_accounts_principal_key on local_accounts (principal_id);
 create index idp_bindings_of_domain_idx on idp_bindings (domain_id) where is_active and signs_in;
 `,
 }
