@@ -71,13 +71,14 @@ interface Removing {
 }
 
 /** What the provider remembers of a sign-in with the factor counts no longer. */
-async function remove({ db, emit }: Change, factor: Factor, { account, at }: Removing): Promise<void> {
+async function remove(change: Change, factor: Factor, { account, at }: Removing): Promise<void> {
   const { id, principal_id: userId, domain_id: domainId } = account
+  const { db } = change
   const isApp = factor.credentialId === undefined
   if (factor.credentialId !== undefined) await store.deletePasskey(db, id, factor.credentialId)
   const cleared = isApp ? { totp_sealed: null, totp_last_step: null, totp_enrolled_at: null } : {}
   await store.updateAccount(db, id, { ...cleared, signed_out_at: at, updated_at: at })
-  emit({ event: 'LocalAccountUpdated', domainId, aggregate: `user:${userId}`, payload: { account_id: id } })
+  change.emit({ event: 'LocalAccountUpdated', domainId, aggregate: `user:${userId}`, payload: { account_id: id } })
 }
 
 function toView(factor: Factor, { factors, policy }: Held): View {
