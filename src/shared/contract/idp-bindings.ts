@@ -205,6 +205,7 @@ export const idpBindings = defineSurface('idp', 'Identity providers that people 
       command: 'idp list',
       refs: { domain_id: 'domains' },
       columns,
+      wide: ['sign_in', 'api_audience'],
       ownDomain: { member: 'domain_id', unless: ['scope'] },
     },
   },
