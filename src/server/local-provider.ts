@@ -1,29 +1,21 @@
 import type { Logger } from 'pino'
 import { bindProvider, unbindProvider } from './adapters/bundled-provider/binding.ts'
 import { createBundledProvider, type BundledProvider } from './adapters/bundled-provider/bundled-provider.ts'
+import { isFirstPasswordPending } from './administrator-founding.ts'
 import type { Backend } from './backend.ts'
 import type { Config } from './config.ts'
-import {
-  FIRST_LOGIN,
-  removeSpentPassword,
-  type AdministratorFounding,
-  type OneTimePassword,
-} from './first-run/administrator.ts'
-import type { TokenHandover } from './first-run/token-handover.ts'
+import { removeSpentPassword } from './first-run/administrator.ts'
 import { createClientAddress } from './http/client-address.ts'
 import { networkOf } from './http/rate-limits.ts'
 import { createTokenBuckets } from './http/token-buckets.ts'
-import { addAccount, makePlatformAdmin } from './local-accounts/add-account.ts'
 import type { PasswordHashing } from './local-accounts/password-hash.ts'
-import { drawPassword } from './local-accounts/password-rules.ts'
 import { createLocalAccounts, type LocalAccountsHandlers } from './local-accounts/service.ts'
 import { createOwnFactors } from './local-accounts/own-factors.ts'
 import { createLocalSignIn } from './local-accounts/sign-in.ts'
-import * as accounts from './local-accounts/store.ts'
 import type { Handlers } from './http/request-context.ts'
 import type { ownFactors } from '../shared/contract/own-factors.ts'
 import type { Sessions } from './ports/sessions.ts'
-import type { AuditEntry, Change } from './ports/unit-of-work.ts'
+import type { AuditEntry } from './ports/unit-of-work.ts'
 import type { Users } from './ports/users.ts'
 
 export interface LocalProviderDeps {
@@ -52,7 +44,7 @@ const NETWORKS_MAX = 131_072
 /** Puts local accounts and their provider together. Nothing of the provider's library is loaded here. */
 export function createLocalProvider({ backend, config, ...deps }: LocalProviderDeps): LocalProvider {
   const onPasswordChanged = (): void => {
-    const pending = { isPending: () => isPending(backend) }
+    const pending = { isPending: () => isFirstPasswordPending(backend) }
     void removeSpentPassword(config.initialPasswordFile, pending).catch((error: unknown) => {
       deps.log.warn({ err: error }, 'the file with the one-time password could not be removed')
     })
@@ -86,54 +78,4 @@ export async function settleBinding(
   await datastore.transaction('worker', (tx) =>
     config.hasBundledProvider ? bindProvider(tx, baseUrl, { ids, at }) : unbindProvider(tx, at),
   )
-}
-
-interface AdministratorDeps {
-  readonly backend: Backend
-  readonly users: Users
-  readonly hashing: PasswordHashing
-  readonly handover: TokenHandover
-}
-
-/** How a first run makes its administrator. */
-export function createAdministratorFounding(deps: AdministratorDeps): AdministratorFounding {
-  const { backend, users, hashing, handover } = deps
-  return {
-    handover,
-    draw: () => drawOneTimePassword(hashing),
-    add: (change, founding) =>
-      addAdministrator(change, { ...founding, users, userId: backend.ids.next(), login: FIRST_LOGIN }),
-    async isCurrent(password) {
-      const account = await accounts.findAccountByLogin(backend.datastore.pool('interactive'), FIRST_LOGIN)
-      return account?.must_change_password === true && hashing.matches(password, account.password_hash)
-    },
-    isPending: () => isPending(backend),
-  }
-}
-
-async function isPending({ datastore }: Backend): Promise<boolean> {
-  const account = await accounts.findAccountByLogin(datastore.pool('interactive'), FIRST_LOGIN)
-  return account?.must_change_password === true
-}
-
-export async function drawOneTimePassword(hashing: PasswordHashing): Promise<OneTimePassword> {
-  const text = drawPassword()
-  return { text, hash: await hashing.hash(text) }
-}
-
-/** What an administrator is made of where nobody has signed in yet. */
-export interface AdministratorDraft {
-  readonly id: string
-  readonly userId: string
-  readonly login: string
-  readonly domainId: string
-  readonly passwordHash: string
-  readonly createdAt: Date
-  readonly users: Users
-}
-
-/** Adds an account whose user administers the platform, and audits its chain like the bootstrap identity does. */
-export async function addAdministrator(change: Change, { users, ...draft }: AdministratorDraft): Promise<void> {
-  await addAccount(change, users, { ...draft, displayName: 'Administrator', email: null })
-  await makePlatformAdmin(change, draft.userId)
 }

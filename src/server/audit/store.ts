@@ -1,6 +1,7 @@
 import { sql, type Selectable, type SelectQueryBuilder } from 'kysely'
 import type { Db } from '../ports/datastore.ts'
-import type { AuditRow, Tables } from '../ports/tables.ts'
+import type { AuditRow } from '../ports/audit-tables.ts'
+import type { Tables } from '../ports/tables.ts'
 
 export type AuditRecord = Selectable<AuditRow>
 

@@ -115,20 +115,6 @@ export async function mayUserSignIn(tx: Db, id: string): Promise<boolean> {
   return row !== undefined
 }
 
-/** Deletes up to `max` sign-ins that expired before that moment. Resolves with how many. */
-export async function deleteExpired(tx: Db, before: Date, max: number): Promise<number> {
-  const oldest = tx
-    .selectFrom('device_sign_ins')
-    .select('id')
-    .where('expires_at', '<', before)
-    .orderBy('expires_at')
-    .limit(max)
-    .forUpdate()
-    .skipLocked()
-  const { numDeletedRows } = await tx.deleteFrom('device_sign_ins').where('id', 'in', oldest).executeTakeFirst()
-  return Number(numDeletedRows)
-}
-
 /** A binding as people choose among them. */
 export interface BindingChoice {
   readonly id: string

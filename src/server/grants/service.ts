@@ -6,6 +6,7 @@ import type { Handlers, RequestContext } from '../http/request-context.ts'
 import type { Datastore } from '../ports/datastore.ts'
 import type { SubjectDirectory } from '../ports/subject-directory.ts'
 import type { Change } from '../ports/unit-of-work.ts'
+import { holdDomain } from '../rows/hold-domain.ts'
 import { afterOf, positionOf, referenceOf, requireRole, toAnswer } from './grant.ts'
 import * as store from './store.ts'
 
@@ -25,7 +26,7 @@ export function createGrants({ datastore, subjects }: GrantsDeps): Handlers<type
   return {
     async CreateDomainGrant(ctx, { id, body }) {
       const created = await ctx.change(async (change) => {
-        if (!(await store.holdDomain(change.db, id))) throw problem('domain_not_found')
+        if (!(await holdDomain(change.db, id))) throw problem('domain_not_found')
         return create(change, domain(id), body)
       })
       ctx.header('Location', `/v1/domains/${id}/grants/${created.id}`)

@@ -10,12 +10,6 @@ export interface GrantObject {
   readonly id: string
 }
 
-/** Keeps the Domain from being deleted until the transaction ends; false when there is none. */
-export async function holdDomain(db: Db, domainId: string): Promise<boolean> {
-  const domain = await db.selectFrom('domains').select('id').where('id', '=', domainId).forKeyShare().executeTakeFirst()
-  return domain !== undefined
-}
-
 const grantsOn = (db: Db, object: GrantObject) =>
   db
     .selectFrom('relation_tuples')

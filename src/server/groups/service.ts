@@ -7,6 +7,7 @@ import type { IdSource } from '../ports/clock.ts'
 import type { Datastore } from '../ports/datastore.ts'
 import type { SubjectDirectory } from '../ports/subject-directory.ts'
 import type { Change } from '../ports/unit-of-work.ts'
+import { holdDomain } from '../rows/hold-domain.ts'
 import { announce } from './announce.ts'
 import { DIRECT_MEMBERS_MAX, toAnswer, toDetail } from './group.ts'
 import * as store from './store.ts'
@@ -78,7 +79,7 @@ export function createGroups({ datastore, ids, subjects }: GroupsDeps): Handlers
 const TAKEN = { slug: 'slug_conflict', provider_group: 'provider_group_conflict' } as const
 
 async function addGroup(change: Change, group: store.GroupRecord): Promise<void> {
-  if (!(await store.holdDomain(change.db, group.domain_id))) throw problem('domain_not_found')
+  if (!(await holdDomain(change.db, group.domain_id))) throw problem('domain_not_found')
   const taken = await store.insertGroup(change.db, group)
   if (taken !== undefined) throw problem(TAKEN[taken])
   await change.tuples.createStructural(

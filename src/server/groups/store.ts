@@ -10,12 +10,6 @@ export interface GroupPlace {
   readonly id: string
 }
 
-/** Keeps the Domain from being deleted until the transaction ends; false when there is none. */
-export async function holdDomain(db: Db, domainId: string): Promise<boolean> {
-  const domain = await db.selectFrom('domains').select('id').where('id', '=', domainId).forKeyShare().executeTakeFirst()
-  return domain !== undefined
-}
-
 /** Inserts the group. Answers which of its names another group of the Domain has; undefined when it is in. */
 export async function insertGroup(db: Db, group: GroupRecord): Promise<'slug' | 'provider_group' | undefined> {
   const inserted = await db

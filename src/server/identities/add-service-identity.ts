@@ -1,11 +1,12 @@
 import { problem } from '../../shared/problems.ts'
 import type { Keyring, SealedPlace, SecretStore } from '../ports/keyring.ts'
 import type { Change } from '../ports/unit-of-work.ts'
+import { holdDomain } from '../rows/hold-domain.ts'
 import { referenceOf } from './identity.ts'
 import { requirePublicKeys, type SentJwks } from './jwks.ts'
 import { parentEdgeOf } from './parent-edge.ts'
 import { pseudonymOf } from './pseudonym.ts'
-import { holdDomain, insertPrincipal, type PrincipalRecord } from './store.ts'
+import { insertPrincipal, type PrincipalRecord } from './store.ts'
 
 /** What a new service identity is to be. */
 export interface ServiceIdentityDraft {

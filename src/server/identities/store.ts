@@ -4,12 +4,6 @@ import type { PrincipalRow } from '../ports/tables.ts'
 
 export type PrincipalRecord = Selectable<PrincipalRow>
 
-/** Keeps the Domain from being deleted until the transaction ends; false when there is none. */
-export async function holdDomain(db: Db, domainId: string): Promise<boolean> {
-  const domain = await db.selectFrom('domains').select('id').where('id', '=', domainId).forKeyShare().executeTakeFirst()
-  return domain !== undefined
-}
-
 /** Keeps a principal of the Domain from being deleted until the transaction ends; false when there is none. */
 export async function holdPrincipal(db: Db, domainId: string, id: string): Promise<boolean> {
   const principal = await db

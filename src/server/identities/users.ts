@@ -1,5 +1,6 @@
 import { problem } from '../../shared/problems.ts'
 import type { User, Users } from '../ports/users.ts'
+import { holdDomain } from '../rows/hold-domain.ts'
 import { sealedSubjectOf, type PrincipalKeys } from './add-service-identity.ts'
 import { externalSubjectText } from './external-subject.ts'
 import { referenceOf } from './identity.ts'
@@ -33,7 +34,7 @@ export function createUsers({ keyring, secrets }: PrincipalKeys): Users {
         created_at: createdAt,
         updated_at: createdAt,
       }
-      if (!(await store.holdDomain(change.db, domainId))) throw problem('domain_not_found')
+      if (!(await holdDomain(change.db, domainId))) throw problem('domain_not_found')
       if (!(await store.insertPrincipal(change.db, record))) throw new Error('the user is there already')
       const reference = referenceOf(record)
       const { tuple, place } = parentEdgeOf(reference, domainId)

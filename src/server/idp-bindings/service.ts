@@ -9,6 +9,7 @@ import type { Issuers } from '../ports/issuers.ts'
 import type { SecretStore } from '../ports/keyring.ts'
 import type { Sessions } from '../ports/sessions.ts'
 import type { Change } from '../ports/unit-of-work.ts'
+import { holdDomain } from '../rows/hold-domain.ts'
 import {
   newBinding,
   patchedBinding,
@@ -88,7 +89,7 @@ export function createIdpBindings(deps: IdpBindingsDeps): Handlers<typeof idpBin
       if (reachesInside(undefined, draft)) await ctx.require('manage', PLATFORM)
       const binding = await withSecret(draft, body.client_secret)
       await ctx.change(async (change) => {
-        if (domainId !== null && !(await store.holdDomain(change.db, domainId))) throw problem('domain_not_found')
+        if (domainId !== null && !(await holdDomain(change.db, domainId))) throw problem('domain_not_found')
         if ((await store.countBindings(change.db, domainId)) >= store.BINDINGS_MAX) throw conflict('limit')
         assertFree(await store.insertBinding(change.db, binding))
         announce(change, binding, { event: 'IdPBindingCreated' })

@@ -17,12 +17,6 @@ const TAKEN_BY_CONSTRAINT: Readonly<Record<string, Taken>> = {
 /** Active bindings that are offered for signing in; a place may hold no more. */
 export const BINDINGS_MAX = 50
 
-/** Keeps the Domain from being deleted until the transaction ends; false when there is none. */
-export async function holdDomain(db: Db, domainId: string): Promise<boolean> {
-  const domain = await db.selectFrom('domains').select('id').where('id', '=', domainId).forKeyShare().executeTakeFirst()
-  return domain !== undefined
-}
-
 const inPlace = (db: Db, domainId: string | null) =>
   db
     .selectFrom('idp_bindings')

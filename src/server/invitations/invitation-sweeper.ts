@@ -1,19 +1,15 @@
 import type { Clock } from '../ports/clock.ts'
 import type { LeaderJob } from '../ports/leadership.ts'
+import { createExpirySweep } from '../rows/expiry-sweep.ts'
 import { LISTED_AFTER_END_MS } from './invitation.ts'
-import { deleteExpired } from './store.ts'
-
-const SWEEP_EVERY_MS = 10 * 60 * 1000
-const INVITATIONS_MAX = 500
 
 /** The job that deletes invitations long past their end. */
 export function createInvitationSweeper({ clock }: { readonly clock: Clock }): LeaderJob {
-  return {
+  return createExpirySweep(clock, {
     name: 'expired-invitations',
-    everyMs: SWEEP_EVERY_MS,
-    async run(leading) {
-      const before = new Date(clock.now() - LISTED_AFTER_END_MS)
-      return (await leading.transaction((tx) => deleteExpired(tx, before, INVITATIONS_MAX))) === INVITATIONS_MAX
-    },
-  }
+    table: 'invitations',
+    keptMs: LISTED_AFTER_END_MS,
+    everyMs: 10 * 60_000,
+    rowsMax: 500,
+  })
 }

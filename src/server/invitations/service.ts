@@ -5,6 +5,7 @@ import type { Handlers, PagePosition } from '../http/request-context.ts'
 import type { IdSource } from '../ports/clock.ts'
 import type { Datastore } from '../ports/datastore.ts'
 import type { Invitations } from '../ports/invitations.ts'
+import { holdDomain } from '../rows/hold-domain.ts'
 import { DEFAULT_TTL_SECONDS, toAnswer } from './invitation.ts'
 import * as store from './store.ts'
 
@@ -29,7 +30,7 @@ export function createInvitations({ datastore, ids }: InvitationsDeps): Handlers
         accepted_by: null,
       }
       await ctx.change(async ({ db }) => {
-        if (!(await store.holdDomain(db, domainId))) throw problem('domain_not_found')
+        if (!(await holdDomain(db, domainId))) throw problem('domain_not_found')
         if (!(await store.insertInvitation(db, invitation))) throw problem('invitation_already_exists')
       })
       ctx.header('Location', `/v1/domains/${domainId}/invitations/${invitation.id}`)

@@ -5,12 +5,6 @@ import type { InvitationRow } from '../ports/sign-in-tables.ts'
 
 export type InvitationRecord = Selectable<InvitationRow>
 
-/** Keeps the Domain from being deleted until the transaction ends; false when there is none. */
-export async function holdDomain(tx: Db, domainId: string): Promise<boolean> {
-  const domain = await tx.selectFrom('domains').select('id').where('id', '=', domainId).forKeyShare().executeTakeFirst()
-  return domain !== undefined
-}
-
 /** Inserts the invitation; false when an open one of the address is there. One that has expired makes room for it. */
 export async function insertInvitation(tx: Db, invitation: InvitationRecord): Promise<boolean> {
   await tx
@@ -66,18 +60,4 @@ export async function acceptOpen(tx: Db, { domainId, email, userId, at }: Arriva
     .where('expires_at', '>', at)
     .executeTakeFirst()
   return numUpdatedRows > 0n
-}
-
-/** Deletes up to `max` invitations that expired before that moment. Resolves with how many. */
-export async function deleteExpired(tx: Db, before: Date, max: number): Promise<number> {
-  const oldest = tx
-    .selectFrom('invitations')
-    .select('id')
-    .where('expires_at', '<', before)
-    .orderBy('expires_at')
-    .limit(max)
-    .forUpdate()
-    .skipLocked()
-  const { numDeletedRows } = await tx.deleteFrom('invitations').where('id', 'in', oldest).executeTakeFirst()
-  return Number(numDeletedRows)
 }

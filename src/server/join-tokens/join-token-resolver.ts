@@ -1,9 +1,9 @@
-import { timingSafeEqual } from 'node:crypto'
 import { parseJoinToken } from '../../shared/credential-formats.ts'
-import { problem } from '../../shared/problems.ts'
+import { lookUp } from '../http/credential-look-up.ts'
+import { isFingerprintOf } from '../http/stored-fingerprint.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Caller, CredentialResolver, Refusal } from '../ports/credential-resolver.ts'
-import { DatastoreError, type Datastore } from '../ports/datastore.ts'
+import type { Datastore } from '../ports/datastore.ts'
 import type { Keyring } from '../ports/keyring.ts'
 import { findJoinToken, type JoinTokenRecord } from './store.ts'
 
@@ -21,10 +21,8 @@ export function createJoinTokenResolver({ datastore, keyring, clock }: JoinToken
   async function resolve(presented: string): Promise<Caller | Refusal> {
     const fields = parseJoinToken(presented)
     if (fields === undefined) return refused('malformed')
-    const token = await found(datastore, fields.id)
-    if (token === undefined) return refused('unknown')
-    const mac = keyring.macWith('fingerprint', token.fingerprint_key_id, presented)
-    if (mac === undefined || !timingSafeEqual(mac, token.fingerprint)) return refused('unknown')
+    const token = await lookUp(() => findJoinToken(datastore.pool('interactive'), fields.id))
+    if (token === undefined || !isFingerprintOf(keyring, presented, token)) return refused('unknown')
     if (token.revoked_at !== null) return refused('revoked')
     if (token.expires_at.getTime() <= clock.now()) return refused('expired')
     return callerOf(token)
@@ -45,15 +43,5 @@ function callerOf(token: JoinTokenRecord): Caller {
     domainId: token.domain_id,
     displayName: token.prefix,
     credential: { kind: 'join-token', id: token.id, scopes: ['*'], expiresAtMs: token.expires_at.getTime() },
-  }
-}
-
-async function found(datastore: Datastore, id: string): Promise<JoinTokenRecord | undefined> {
-  try {
-    return await findJoinToken(datastore.pool('interactive'), id)
-  } catch (error) {
-    throw error instanceof DatastoreError && error.failure === 'unavailable'
-      ? problem('datastore_unavailable', {}, error)
-      : error
   }
 }

@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely'
 import type { Db } from '../ports/datastore.ts'
 import type { JoinTokenRow } from '../ports/tables.ts'
+import { holdDomain } from '../rows/hold-domain.ts'
 
 /** A join token as stored: its prefix and fingerprint, never the token. */
 export type JoinTokenRecord = Selectable<JoinTokenRow>
@@ -25,8 +26,7 @@ export async function missingBound(
   bounds: JoinTokenBounds,
 ): Promise<'domain' | 'project' | 'node' | undefined> {
   const { domainId, projectId, nodeId } = bounds
-  const domain = await tx.selectFrom('domains').select('id').where('id', '=', domainId).forKeyShare().executeTakeFirst()
-  if (domain === undefined) return 'domain'
+  if (!(await holdDomain(tx, domainId))) return 'domain'
   if (projectId !== null && !(await holdsInDomain(tx, 'projects', { id: projectId, domainId }))) return 'project'
   if (nodeId !== null && !(await holdsInDomain(tx, 'nodes', { id: nodeId, domainId }))) return 'node'
   return undefined
@@ -59,20 +59,6 @@ export async function revokeJoinToken(tx: Db, token: { id: string; domainId: str
     .where('domain_id', '=', token.domainId)
     .executeTakeFirst()
   return numUpdatedRows > 0n
-}
-
-/** Deletes up to `max` tokens that expired before that moment. Resolves with how many. */
-export async function deleteExpired(tx: Db, before: Date, max: number): Promise<number> {
-  const oldest = tx
-    .selectFrom('join_tokens')
-    .select('id')
-    .where('expires_at', '<', before)
-    .orderBy('expires_at')
-    .limit(max)
-    .forUpdate()
-    .skipLocked()
-  const { numDeletedRows } = await tx.deleteFrom('join_tokens').where('id', 'in', oldest).executeTakeFirst()
-  return Number(numDeletedRows)
 }
 
 async function holdsInDomain(

@@ -1,10 +1,10 @@
-import { timingSafeEqual } from 'node:crypto'
 import { parseNsk } from '../../shared/credential-formats.ts'
-import { problem } from '../../shared/problems.ts'
+import { lookUp } from '../http/credential-look-up.ts'
+import { isFingerprintOf } from '../http/stored-fingerprint.ts'
 import type { ChangeFeed } from '../ports/change-feed.ts'
 import type { Clock, IdSource } from '../ports/clock.ts'
 import type { Caller, CredentialResolver, Refusal } from '../ports/credential-resolver.ts'
-import { DatastoreError, type Datastore } from '../ports/datastore.ts'
+import type { Datastore } from '../ports/datastore.ts'
 import type { Keyring } from '../ports/keyring.ts'
 import type { UnitOfWork } from '../ports/unit-of-work.ts'
 import { lockNode } from './node-store.ts'
@@ -54,11 +54,6 @@ export function createNskResolver(deps: NskResolverDeps): CredentialResolver {
     },
   )
 
-  function matches(stored: PresentedKey, presented: string): boolean {
-    const mac = keyring.macWith('fingerprint', stored.fingerprint_key_id, presented)
-    return mac !== undefined && timingSafeEqual(mac, stored.fingerprint)
-  }
-
   function answer(key: KnownKey): Caller | Refusal {
     return key.retiresAtMs !== undefined && key.retiresAtMs <= clock.now() ? RETIRED : key.answer
   }
@@ -68,7 +63,7 @@ export function createNskResolver(deps: NskResolverDeps): CredentialResolver {
     if (fields === undefined) return UNKNOWN
     const seen = changes
     const stored = await findKey(deps.datastore.pool('node-keys'), fields, clock.now())
-    if (stored === undefined || !matches(stored, presented)) return UNKNOWN
+    if (stored === undefined || !isFingerprintOf(keyring, presented, stored)) return UNKNOWN
     const key = knownKey(fields, { stored, cacheKey: keyring.cacheKey(presented) })
     const answered = answer(key)
     if (!('refused' in answered) && stored.first_used_at === null && stored.has_elder) await retireElders(deps, fields)
@@ -80,11 +75,11 @@ export function createNskResolver(deps: NskResolverDeps): CredentialResolver {
     kind: 'nsk',
     recognizes: (presented) => presented.startsWith('nsk_'),
     resolve(presented) {
-      if (!feed.isFresh()) return unavailableWhenDown(look(presented))
+      if (!feed.isFresh()) return lookUp(() => look(presented))
       const kidAt = presented.length - KEY_FIELD - KID_FIELD + 1
       const nodeHex = presented.slice(kidAt - 1 - NODE_HEX, kidAt - 1)
       const known = cache.find(nodeHex, presented.slice(kidAt, kidAt + KID_FIELD - 1))
-      if (known?.cacheKey !== keyring.cacheKey(presented)) return unavailableWhenDown(look(presented))
+      if (known?.cacheKey !== keyring.cacheKey(presented)) return lookUp(() => look(presented))
       return answer(known)
     },
   }
@@ -124,14 +119,4 @@ async function retireElders(deps: NskResolverDeps, key: { nodeId: string; kid: s
 
 function hexOf(nodeId: string): string {
   return nodeId.replaceAll('-', '')
-}
-
-async function unavailableWhenDown(looked: Promise<Caller | Refusal>): Promise<Caller | Refusal> {
-  try {
-    return await looked
-  } catch (error) {
-    throw error instanceof DatastoreError && error.failure === 'unavailable'
-      ? problem('datastore_unavailable', {}, error)
-      : error
-  }
 }

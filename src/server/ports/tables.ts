@@ -1,8 +1,9 @@
 import type { ColumnType, Generated } from 'kysely'
+import type { AuditTables } from './audit-tables.ts'
 import type { SignInTables } from './sign-in-tables.ts'
 
 /** What a row of each table holds, as both datastores return it: bigint as string, instants as Date, bytes as Buffer. */
-export interface Tables extends SignInTables {
+export interface Tables extends AuditTables, SignInTables {
   keyring: KeyringRow
   signing_keys: SigningKeyRow
   domains: DomainRow
@@ -27,12 +28,6 @@ export interface Tables extends SignInTables {
   outbox_head: OutboxHeadRow
   outbox_consumers: OutboxConsumerRow
   leader_term: LeaderTermRow
-  audit: AuditRow
-  audit_unsealed: AuditUnsealedRow
-  audit_chains: AuditChainRow
-  audit_seals: AuditSealRow
-  audit_heads: AuditHeadRow
-  audit_gaps: AuditGapRow
 }
 
 /** JSON columns: written as text (`JSON.stringify`), read as values. */
@@ -318,69 +313,4 @@ interface LeaderTermRow {
   term: string
   /** Host and process id of who took it, for people. */
   holder: string
-}
-
-export interface AuditRow {
-  id: string
-  at: Date
-  domain_id: string | null
-  subject: string
-  relation: string
-  object: string
-  outcome: 'granted' | 'permission_denied' | 'invariant_violation' | 'not_found' | 'internal_error'
-  reason: string
-  correlation_id: string
-  context: Json<Record<string, unknown>>
-}
-
-/** Rows of one chain that wait for their seal; a trigger of `audit` adds them. */
-interface AuditUnsealedRow {
-  id: Generated<string>
-  domain_id: string | null
-  row_count: number
-  audit_ids: string[]
-}
-
-export interface AuditChainRow {
-  id: Generated<number>
-  /** Null for the platform's chain. */
-  domain_id: string | null
-  /** The last row sealed; 0 before the first. */
-  sealed_seq: string
-  /** 32 bytes. */
-  sealed_hash: Buffer
-  /** The last head signed; 0 before the first. */
-  signed_seq: string
-  signed_at: Date | null
-  /** The newest checkpoint, where a look at the chain begins; 0 before the first. */
-  checkpoint_seq: string
-  /** Rows up to this one are gone. */
-  pruned_seq: string
-}
-
-/** The place of an audit row in its chain. */
-interface AuditSealRow {
-  chain_id: number
-  seq: string
-  audit_id: string
-  /** 32 bytes. */
-  hash: Buffer
-}
-
-export interface AuditHeadRow {
-  chain_id: number
-  kind: 'head' | 'checkpoint'
-  seq: string
-  hash: Buffer
-  at: Date
-  kid: string
-  /** 64 bytes. */
-  signature: Buffer
-}
-
-/** Rows of a chain that could not be written. */
-interface AuditGapRow {
-  id: Generated<string>
-  domain_id: string | null
-  row_count: number
 }

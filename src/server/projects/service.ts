@@ -4,6 +4,7 @@ import { cutPage } from '../http/cut-page.ts'
 import type { Handlers } from '../http/request-context.ts'
 import type { IdSource } from '../ports/clock.ts'
 import type { Datastore } from '../ports/datastore.ts'
+import { holdDomain } from '../rows/hold-domain.ts'
 import { addProject } from './add-project.ts'
 import { announce } from './announce.ts'
 import { nameOf, toAnswer } from './project.ts'
@@ -21,7 +22,7 @@ export function createProjects({ datastore, ids }: ProjectsDeps): Handlers<typeo
       const at = new Date(ctx.nowMs)
       const project = { id: ids.next(), domain_id: domainId, ...body, created_at: at, updated_at: at }
       await ctx.change(async (change) => {
-        if (!(await store.holdDomain(change.db, domainId))) throw problem('domain_not_found')
+        if (!(await holdDomain(change.db, domainId))) throw problem('domain_not_found')
         if (!(await addProject(change, project))) throw problem('slug_conflict')
         ctx.about(`project:${project.id}`, domainId)
       })

@@ -11,12 +11,6 @@ export interface ProjectCounts {
   readonly join_tokens: number
 }
 
-/** Keeps the Domain from being deleted until the transaction ends; false when there is none. */
-export async function holdDomain(db: Db, domainId: string): Promise<boolean> {
-  const domain = await db.selectFrom('domains').select('id').where('id', '=', domainId).forKeyShare().executeTakeFirst()
-  return domain !== undefined
-}
-
 /** Inserts the Project; false when its slug is taken in the Domain. */
 export async function insertProject(db: Db, project: ProjectRecord): Promise<boolean> {
   const inserted = await db

@@ -44,20 +44,6 @@ export function takeBegun(db: Db, key: Pick<Begun, 'state_hash' | 'browser_hash'
     .executeTakeFirst()
 }
 
-/** Deletes up to `max` sign-ins that expired before that moment. Resolves with how many. */
-export async function deleteExpired(tx: Db, before: Date, max: number): Promise<number> {
-  const oldest = tx
-    .selectFrom('sign_ins')
-    .select('state_hash')
-    .where('expires_at', '<', before)
-    .orderBy('expires_at')
-    .limit(max)
-    .forUpdate()
-    .skipLocked()
-  const { numDeletedRows } = await tx.deleteFrom('sign_ins').where('state_hash', 'in', oldest).executeTakeFirst()
-  return Number(numDeletedRows)
-}
-
 /** The slug of a Domain. */
 export async function findSlug(db: Db, domainId: string): Promise<string | undefined> {
   return (await db.selectFrom('domains').select('slug').where('id', '=', domainId).executeTakeFirst())?.slug

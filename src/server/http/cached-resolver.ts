@@ -1,0 +1,123 @@
+import type { ChangeFeed, ChangedCredential } from '../ports/change-feed.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Caller, CredentialResolver, Refusal } from '../ports/credential-resolver.ts'
+import type { Keyring } from '../ports/keyring.ts'
+import { createCredentialCache, type CachedCredential } from './credential-cache.ts'
+import { lookUp } from './credential-look-up.ts'
+import { NOTED_EVERY_MS, type LastUses } from './last-uses.ts'
+
+export interface CachedResolverDeps {
+  readonly keyring: Pick<Keyring, 'cacheKey'>
+  readonly changeFeed: ChangeFeed
+  readonly clock: Clock
+  readonly lastUses: LastUses
+  /** Credentials kept resolved. */
+  readonly cachedMax?: number
+  /** How long, in ms, a credential that was confirmed may stand in for itself while it cannot be; never by default. */
+  readonly staleMs?: number
+}
+
+/** A credential that was found good. */
+export interface FoundCredential {
+  readonly caller: Caller
+  /** When it was used last, in ms, as far as the datastore knows. */
+  readonly usedMs: number
+}
+
+/** Where a presented text leads. */
+export interface Lead {
+  /** Undefined where only the datastore knows it. */
+  readonly credentialId: string | undefined
+  /** Reads the credential from the datastore. An end that time brings is not its to judge. */
+  readonly read: () => Promise<FoundCredential | Refusal>
+}
+
+/** What tells one kind of cached credentials from another. */
+export interface CachedKind extends Pick<CredentialResolver, 'cookie'> {
+  readonly kind: ChangedCredential['kind']
+  readonly recognizes: (presented: string) => boolean
+  /** Refuses what a digest would be wasted on. */
+  readonly refuse: (presented: string) => Refusal | undefined
+  /** Asked of what is not cached. What leads nowhere is refused without a word to the datastore, and is not kept. */
+  readonly lead: (presented: string) => Lead | Refusal
+  /** Compared on every use: what ended it, if something did. */
+  readonly endOf: (credential: FoundCredential, nowMs: number) => Refusal | undefined
+  /** The end that another replica may know better of: one in memory that met it is read again. */
+  readonly revisable?: Refusal
+}
+
+interface Entry extends FoundCredential, CachedCredential {
+  usedMs: number
+  /** When a use was noted last. */
+  notedMs: number
+}
+
+/**
+ * Resolves one kind of credential. One that was seen lately costs a digest and a look into a map while the change feed
+ * is fresh; any other is read from the datastore, once for all who present it at the same time.
+ */
+export function createCachedResolver(
+  { keyring, changeFeed, clock, lastUses, cachedMax = 10_000, staleMs = 0 }: CachedResolverDeps,
+  { kind, cookie, recognizes, refuse, lead, endOf, revisable }: CachedKind,
+): CredentialResolver {
+  const cache = createCredentialCache<Entry>({ kind, changeFeed, clock, entriesMax: cachedMax })
+
+  function use(entry: Entry, key: string): Caller | Refusal {
+    const nowMs = clock.now()
+    const ended = endOf(entry, nowMs)
+    if (ended !== undefined) {
+      cache.drop(key)
+      return ended
+    }
+    entry.usedMs = nowMs
+    if (nowMs - entry.notedMs >= NOTED_EVERY_MS) {
+      entry.notedMs = nowMs
+      lastUses.note(entry.credentialId, nowMs)
+    }
+    return entry.caller
+  }
+
+  async function load(presented: string, key: string): Promise<Caller | Refusal> {
+    const led = lead(presented)
+    if ('refused' in led) return led
+    const answer = await cache.load(key, led.credentialId, async () => toEntry(await lookUp(led.read)))
+    return 'refused' in answer ? answer : use(answer, key)
+  }
+
+  /** Only while the feed is not fresh: what is fresh needs nothing to stand in for it. */
+  function useStale(key: string): Caller | undefined {
+    const known = cache.stale(key)
+    const nowMs = clock.now()
+    if (known === undefined || changeFeed.isFresh()) return undefined
+    const { entry, freshMs } = known
+    return nowMs - freshMs > staleMs || endOf(entry, nowMs) !== undefined
+      ? undefined
+      : { ...entry.caller, staleSinceMs: freshMs }
+  }
+
+  return {
+    kind,
+    ...(cookie !== undefined && { cookie }),
+    recognizes,
+    resolve(presented) {
+      const refused = refuse(presented)
+      if (refused !== undefined) return refused
+      const key = keyring.cacheKey(presented)
+      const known = cache.get(key)
+      if (known === undefined) return load(presented, key)
+      if ('refused' in known) return known
+      if (revisable !== undefined && endOf(known, clock.now()) === revisable) {
+        cache.drop(key)
+        return load(presented, key)
+      }
+      return use(known, key)
+    },
+    resolveStale: (presented) =>
+      staleMs === 0 || refuse(presented) !== undefined ? undefined : useStale(keyring.cacheKey(presented)),
+  }
+}
+
+function toEntry(found: FoundCredential | Refusal): Entry | Refusal {
+  if ('refused' in found) return found
+  return { ...found, credentialId: found.caller.credential.id, notedMs: found.usedMs }
+}
