@@ -396,7 +396,7 @@ describe.each(STORES)('Domains on the $name store', (store) => {
         })
       })
 
-      const at = new Date(START_MS)
+      const START = new Date(START_MS)
       const addBinding = (id: string) =>
         tenancy.db
           .insertInto('idp_bindings')
@@ -417,8 +417,8 @@ describe.each(STORES)('Domains on the $name store', (store) => {
             is_active: false,
             auto_provision: 'null',
             allow_private_network: false,
-            created_at: at,
-            updated_at: at,
+            created_at: START,
+            updated_at: START,
           })
           .execute()
       const addTrustBundle = (id: string) =>
@@ -431,9 +431,9 @@ describe.each(STORES)('Domains on the $name store', (store) => {
             allow_private_network: false,
             jwks: '{"keys":[]}',
             refresh_due_at: null,
-            refreshed_at: at,
+            refreshed_at: START,
             refresh_failed_since: null,
-            updated_at: at,
+            updated_at: START,
           })
           .execute()
       const addInvitation = (id: string, members: { accepted_at?: Date; expires_at?: Date } = {}) =>
@@ -444,7 +444,7 @@ describe.each(STORES)('Domains on the $name store', (store) => {
             domain_id: id,
             email: 'ana@example.com',
             created_by: 'user:x',
-            created_at: at,
+            created_at: START,
             expires_at: new Date(START_MS + 1),
             accepted_at: null,
             accepted_by: members.accepted_at === undefined ? null : tenancy.ids.next(),
@@ -454,8 +454,8 @@ describe.each(STORES)('Domains on the $name store', (store) => {
 
       it('does not count invitations that can no longer be used, and removes them', async () => {
         const id = await tenancy.domain()
-        await addInvitation(id, { accepted_at: at })
-        await addInvitation(id, { expires_at: at })
+        await addInvitation(id, { accepted_at: START })
+        await addInvitation(id, { expires_at: START })
         expect((await tenancy.call(tenancy.root, `DELETE /v1/domains/${id}`)).status).toBe(204)
         expect(await tenancy.db.selectFrom('invitations').select('id').where('domain_id', '=', id).execute()).toEqual(
           [],
