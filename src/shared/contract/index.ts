@@ -12,6 +12,7 @@ import { joinTokens } from './join-tokens.ts'
 import { localAccounts } from './local-accounts.ts'
 import { meta } from './meta.ts'
 import { nodes } from './nodes.ts'
+import { ownFactors } from './own-factors.ts'
 import { projects } from './projects.ts'
 import { relationTuples } from './relation-tuples.ts'
 import { resources } from './resources.ts'
@@ -32,6 +33,7 @@ export const contract = {
   idpBindings,
   invitations,
   localAccounts,
+  ownFactors,
   identities,
   domains,
   projects,

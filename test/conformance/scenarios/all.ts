@@ -11,6 +11,7 @@ import { identityScenarios } from './identities.ts'
 import { invitationScenarios } from './invitations.ts'
 import { joinTokenScenarios, nodeScenarios } from './nodes.ts'
 import { localAccountScenarios } from './local-accounts.ts'
+import { ownFactorScenarios } from './own-factors.ts'
 import { projectScenarios } from './projects.ts'
 import { relationTupleScenarios } from './relation-tuples.ts'
 import { resourceScenarios } from './resources.ts'
@@ -34,6 +35,7 @@ const bySurface: BySurface = {
   invitations: invitationScenarios,
   domains: domainScenarios,
   localAccounts: localAccountScenarios,
+  ownFactors: ownFactorScenarios,
   projects: projectScenarios,
   resources: resourceScenarios,
   grants: grantScenarios,

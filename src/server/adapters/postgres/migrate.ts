@@ -11,6 +11,7 @@ import { signingKeyRotation } from './migrations/0005-signing-key-rotation.ts'
 import { tupleStates } from './migrations/0006-tuple-states.ts'
 import { authzIndexMarks } from './migrations/0007-authz-index-marks.ts'
 import { signingIn } from './migrations/0008-signing-in.ts'
+import { signingInAgain } from './migrations/0010-signing-in-again.ts'
 
 /** Every migration, in order. */
 const MIGRATIONS: readonly Migration[] = [
@@ -22,6 +23,7 @@ const MIGRATIONS: readonly Migration[] = [
   tupleStates,
   authzIndexMarks,
   signingIn,
+  signingInAgain,
 ]
 
 /** Key of the advisory lock that one migrator holds; any fixed number that nothing else uses. */
