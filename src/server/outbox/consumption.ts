@@ -72,6 +72,7 @@ export function createConsumption(deps: ConsumptionDeps): LeaderJob {
   return {
     name: consumptionOf(consumer),
     everyMs: POLL_MS,
+    isUrgent: true,
     async run(leading) {
       await register(leading)
       if (!(await hasUnread(worker, consumer.name))) return false
