@@ -2,7 +2,7 @@ import type { Manifest, ManifestOperation } from '../shared/contract/manifest-fo
 import type { Operations, Result, Sending } from '../shared/contract/operation.ts'
 import { ProblemAnswer, TransportFailure, type ProblemDocument } from './failures.ts'
 import { retryAfterSeconds, systemRetryClock, withRetries, type RetryClock } from './retry.ts'
-import type { HttpAnswer, HttpRequest, Transport } from './transport.ts'
+import type { HttpAnswer, HttpRequest, OpenAnswer, Transport } from './transport.ts'
 
 export interface CallOptions {
   /** Presented instead of the client's own credential; null presents none. */
@@ -59,6 +59,8 @@ export interface Caller {
   call(operation: ManifestOperation, input: CallInput, options?: CallOptions): Promise<Reply>
   /** Sends a request as it is, with credential, correlation id and retries; any status is an answer. */
   send(request: HttpRequest, options: SendOptions): Promise<HttpAnswer>
+  /** Sends it once and answers when the head of the answer is here; the timeout is for the head. */
+  open(request: HttpRequest, options?: OpenOptions): Promise<OpenAnswer>
 }
 
 export interface SendOptions extends CallOptions {
@@ -66,13 +68,21 @@ export interface SendOptions extends CallOptions {
   readonly repeatable: boolean
 }
 
+export interface OpenOptions extends CallOptions {
+  readonly operation?: ManifestOperation | undefined
+}
+
 type OperationsOf<C> = { [S in keyof C]: C[S] extends { readonly operations: infer O } ? O : never }[keyof C]
 type Intersected<U> = (U extends unknown ? (one: U) => void : never) extends (all: infer A) => void ? A : never
 type Arguments<I> = object extends I ? [input?: I, options?: CallOptions] : [input: I, options?: CallOptions]
 
-/** One method per operation of the surfaces `C`, named after it. */
+type Streaming = { readonly responses: { readonly 200: { readonly streams: true } } }
+
+/** One method per operation of the surfaces `C`, named after it. Those whose answer goes on are no calls: see `followStream`. */
 export type Client<C> = {
-  readonly [Id in keyof Intersected<OperationsOf<C>>]: (
+  readonly [
+    Id in keyof Intersected<OperationsOf<C>> as Intersected<OperationsOf<C>>[Id] extends Streaming ? never : Id
+  ]: (
     ...args: Arguments<Sending<Intersected<OperationsOf<C>>[Id]>>
   ) => Promise<Result<Intersected<OperationsOf<C>>[Id]>>
 }
@@ -80,17 +90,30 @@ export type Client<C> = {
 type Surfaces = { readonly [surface: string]: { readonly operations: Operations } }
 
 const JSON_MEDIA = 'application/json'
+/** What an observer sees of a body that is still to come. */
+const NOTHING_YET = Buffer.alloc(0)
 
 /** Makes the untyped caller over a manifest's operations. */
 export function createCaller(deps: ClientDeps): Caller {
   const { transport, timeoutMs = 30_000, triesMax, observe = () => undefined, clock = systemRetryClock } = deps
 
-  async function attempt(request: HttpRequest, operation: ManifestOperation | undefined): Promise<HttpAnswer> {
+  async function observed<T extends HttpAnswer | OpenAnswer>(
+    request: HttpRequest,
+    operation: ManifestOperation | undefined,
+    act: (request: HttpRequest) => Promise<T>,
+  ): Promise<T> {
     const startedMs = clock.nowMs()
-    const report = (answer: HttpAnswer | undefined, failure: unknown): void =>
-      observe({ operation, url: transport.url, request, answer, failure, durationMs: clock.nowMs() - startedMs })
+    const report = (answer: T | undefined, failure: unknown): void =>
+      observe({
+        operation,
+        url: transport.url,
+        request,
+        answer: answer && { ...answer, body: Buffer.isBuffer(answer.body) ? answer.body : NOTHING_YET },
+        failure,
+        durationMs: clock.nowMs() - startedMs,
+      })
     try {
-      const answer = await transport.exchange(request)
+      const answer = await act(request)
       report(answer, undefined)
       return answer
     } catch (failure) {
@@ -115,7 +138,10 @@ export function createCaller(deps: ClientDeps): Caller {
     const headers = await headersOf(request, options)
     const signal = options.signal ?? deps.signal
     return withRetries(
-      (remainingMs) => attempt({ ...request, headers, timeoutMs: remainingMs, signal }, options.operation),
+      (remainingMs) =>
+        observed({ ...request, headers, timeoutMs: remainingMs, signal }, options.operation, (one) =>
+          transport.exchange(one),
+        ),
       { repeatable: options.repeatable, triesMax, timeoutMs: options.timeoutMs ?? timeoutMs, signal },
       clock,
     )
@@ -123,6 +149,11 @@ export function createCaller(deps: ClientDeps): Caller {
 
   return {
     send,
+    async open(request, options = {}) {
+      const headers = await headersOf(request, options)
+      const limits = { timeoutMs: options.timeoutMs ?? timeoutMs, signal: options.signal ?? deps.signal }
+      return observed({ ...request, headers, ...limits }, options.operation, (one) => transport.open(one))
+    },
     async call(operation, input, options = {}) {
       const request = requestOf(operation, input)
       const answer = await send(request, { ...options, operation, repeatable: operation.idempotent })
@@ -139,13 +170,19 @@ export function createClient<C extends Surfaces>(deps: ClientDeps): Client<C> {
 
 /** Puts the typed methods over a caller. */
 export function createClientOver<C extends Surfaces>(caller: Caller, manifest: Manifest): Client<C> {
-  const methods = Object.values(manifest.operations).map((operation) => [
+  const called = Object.values(manifest.operations).filter((operation) => !isStream(operation))
+  const methods = called.map((operation) => [
     operation.id,
     async (input: CallInput = {}, options?: CallOptions) => (await caller.call(operation, input, options)).value,
   ])
   // The manifest is generated from the same contract that `C` is the type of.
   const client: Client<C> = Object.fromEntries(methods)
   return client
+}
+
+/** Whether the answer of an operation goes on until one side ends it. */
+export function isStream({ responses }: ManifestOperation): boolean {
+  return responses.some(({ streams }) => streams === true)
 }
 
 /** Builds an operation's request from its members. Throws `TypeError` when a path member is missing. */

@@ -1,4 +1,5 @@
-import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
+import type { Agent, AgentOptions, ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
+import type { Readable } from 'node:stream'
 import { TransportFailure } from './failures.ts'
 
 /** One HTTP request, addressed by path; the transport knows the server. */
@@ -20,12 +21,22 @@ export interface HttpAnswer {
   readonly body: Buffer
 }
 
+/** An answer whose body is still to come. Whoever has it reads it to its end or destroys it. */
+export interface OpenAnswer extends Omit<HttpAnswer, 'body'> {
+  readonly body: Readable
+}
+
 /** Carries requests to one server over kept-alive connections. */
 export interface Transport {
   /** Where requests go, without a trailing slash. */
   readonly url: string
   /** Sends once, without retrying. Throws `TransportFailure`; any HTTP status is an answer. */
   exchange(request: HttpRequest): Promise<HttpAnswer>
+  /**
+   * Likewise, but answers when the head of the answer is here: its deadline ends then, its signal ends the body too. Each
+   * has a connection of its own, of which there may be any number.
+   */
+  open(request: HttpRequest): Promise<OpenAnswer>
   /** Ends idle connections, so that the process can end. */
   close(): void
 }
@@ -47,6 +58,8 @@ type RequestFunction = (options: RequestOptions, answered: (message: IncomingMes
 interface Wire {
   readonly request: RequestFunction
   readonly agent: Agent
+  /** For answers that go on: their connections are used once and are not counted. */
+  readonly streamAgent: Agent
   readonly target: RequestOptions
   readonly prefix: string
 }
@@ -62,8 +75,12 @@ export function createTransport(options: TransportOptions): Transport {
       wire ??= openWire(url, options)
       return exchange(await wire, request)
     },
+    async open(request) {
+      wire ??= openWire(url, options)
+      return open(await wire, request)
+    },
     close() {
-      void wire?.then(({ agent }) => agent.destroy())
+      void wire?.then(({ agent, streamAgent }) => [agent, streamAgent].forEach((one) => one.destroy()))
     },
   }
 }
@@ -80,8 +97,8 @@ function assertCarriable(url: string): void {
 async function openWire(url: string, { ca, socketsMax = 64 }: TransportOptions): Promise<Wire> {
   if (url.startsWith('unix:')) {
     const http = await import('node:http')
-    const agent = new http.Agent({ keepAlive: true, maxSockets: socketsMax })
-    return { request: http.request, agent, target: { socketPath: url.slice('unix:'.length) }, prefix: '' }
+    const target = { socketPath: url.slice('unix:'.length) }
+    return { request: http.request, ...agents((more) => new http.Agent(more), socketsMax), target, prefix: '' }
   }
   const { protocol, hostname, port, pathname } = new URL(url)
   const target = { hostname: hostname.replace(/^\[|\]$/g, ''), ...(port && { port }) }
@@ -89,28 +106,32 @@ async function openWire(url: string, { ca, socketsMax = 64 }: TransportOptions):
   if (protocol === 'https:') {
     const [https, tls] = await Promise.all([import('node:https'), import('node:tls')])
     const trusted = ca === undefined ? {} : { ca: [...tls.rootCertificates, ca] }
-    const agent = new https.Agent({ keepAlive: true, maxSockets: socketsMax, ...trusted })
-    return { request: https.request, agent, target, prefix }
+    return {
+      request: https.request,
+      ...agents((more) => new https.Agent({ ...trusted, ...more }), socketsMax),
+      target,
+      prefix,
+    }
   }
   const http = await import('node:http')
-  return { request: http.request, agent: new http.Agent({ keepAlive: true, maxSockets: socketsMax }), target, prefix }
+  return { request: http.request, ...agents((more) => new http.Agent(more), socketsMax), target, prefix }
+}
+
+/** Connections that are kept, and those of streams. */
+function agents(make: (options: AgentOptions) => Agent, maxSockets: number): Pick<Wire, 'agent' | 'streamAgent'> {
+  return { agent: make({ keepAlive: true, maxSockets }), streamAgent: make({}) }
+}
+
+function optionsOf({ target, prefix }: Wire, request: HttpRequest): RequestOptions {
+  return { ...target, method: request.method, path: prefix + request.path, headers: withLength(request) }
 }
 
 function exchange(wire: Wire, request: HttpRequest): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
     if (request.signal?.aborted) return reject(new TransportFailure('aborted', 'the call was given up'))
-    const outgoing = wire.request(
-      {
-        ...wire.target,
-        agent: wire.agent,
-        method: request.method,
-        path: wire.prefix + request.path,
-        headers: withLength(request),
-      },
-      (message) => {
-        read(message).then(settle(resolve), settle(fail))
-      },
-    )
+    const outgoing = wire.request({ ...optionsOf(wire, request), agent: wire.agent }, (message) => {
+      read(message).then(settle(resolve), settle(fail))
+    })
     const stop = watchLimits(request, outgoing)
     const settle =
       <T>(then: (value: T) => void) =>
@@ -123,6 +144,40 @@ function exchange(wire: Wire, request: HttpRequest): Promise<HttpAnswer> {
     outgoing.end(request.body)
     return undefined
   })
+}
+
+function open(wire: Wire, request: HttpRequest): Promise<OpenAnswer> {
+  return new Promise((resolve, reject) => {
+    const { signal } = request
+    if (signal?.aborted) return reject(new TransportFailure('aborted', 'the call was given up'))
+    const outgoing = wire.request({ ...optionsOf(wire, request), agent: wire.streamAgent }, (message) => {
+      stop()
+      const abort = (): void => void message.destroy(new TransportFailure('aborted', 'the stream was given up'))
+      signal?.addEventListener('abort', abort, { once: true })
+      message.once('close', () => signal?.removeEventListener('abort', abort))
+      resolve({ status: message.statusCode ?? 0, headers: joined(message), body: message })
+    })
+    const stop = watchLimits(request, outgoing)
+    outgoing.on('error', (error) => {
+      stop()
+      reject(asFailure(error))
+    })
+    outgoing.end(request.body)
+    return undefined
+  })
+}
+
+/** Reads what is left of an answer that turned out to have an end. Throws `TransportFailure`. */
+export async function readToEnd({ status, headers, body }: OpenAnswer, timeoutMs: number): Promise<HttpAnswer> {
+  const late = new TransportFailure('timeout', `no whole answer within ${Math.round(timeoutMs)} ms`)
+  const timer = setTimeout(() => body.destroy(late), timeoutMs)
+  try {
+    return { status, headers, body: await wholeBody(body) }
+  } catch (error) {
+    throw asFailure(error)
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 /** Ends the request at its deadline or when its caller gives up; answers how to stop watching. */
@@ -146,19 +201,22 @@ function withLength({ headers, body }: HttpRequest): Record<string, string | num
   return { ...headers, 'content-length': Buffer.byteLength(body) }
 }
 
-function read(message: IncomingMessage): Promise<HttpAnswer> {
+async function read(message: IncomingMessage): Promise<HttpAnswer> {
+  const body = await wholeBody(message)
+  return { status: message.statusCode ?? 0, headers: joined(message), body }
+}
+
+function wholeBody(body: Readable): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let bytes = 0
-    message.on('data', (chunk: Buffer) => {
+    body.on('data', (chunk: Buffer) => {
       bytes += chunk.length
-      if (bytes > ANSWER_BYTES_MAX) message.destroy(new TransportFailure('unreadable', 'the answer is over 64 MiB'))
+      if (bytes > ANSWER_BYTES_MAX) body.destroy(new TransportFailure('unreadable', 'the answer is over 64 MiB'))
       else chunks.push(chunk)
     })
-    message.on('error', reject)
-    message.on('end', () =>
-      resolve({ status: message.statusCode ?? 0, headers: joined(message), body: Buffer.concat(chunks) }),
-    )
+    body.on('error', reject)
+    body.on('end', () => resolve(Buffer.concat(chunks)))
   })
 }
 
@@ -181,11 +239,18 @@ const NEVER_CONNECTED = new Set([
   'EACCES',
 ])
 
-function asFailure(error: Error): TransportFailure {
+/** What a failed connection comes down to. */
+export function asFailure(error: unknown): TransportFailure {
   if (error instanceof TransportFailure) return error
-  const code = 'code' in error ? String(error.code) : ''
+  const { code, message } = error instanceof Error ? { code: codeOf(error), message: error.message } : UNKNOWN
   if (NEVER_CONNECTED.has(code)) return new TransportFailure('unreachable', `no connection (${code})`, error)
   if (/CERT|SELF_SIGNED|ISSUER|VERIFY|ALTNAME/.test(code))
     return new TransportFailure('untrusted', `its certificate is not trusted here (${code})`, error)
-  return new TransportFailure('broken', `the connection broke (${code || error.message})`, error)
+  return new TransportFailure('broken', `the connection broke (${code || message})`, error)
+}
+
+const UNKNOWN = { code: '', message: 'unknown' }
+
+function codeOf(error: Error): string {
+  return 'code' in error ? String(error.code) : ''
 }

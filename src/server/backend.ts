@@ -27,6 +27,7 @@ import type { Clock, IdSource } from './ports/clock.ts'
 import type { Datastore } from './ports/datastore.ts'
 import type { Candidacy, SeatPlace } from './ports/leader-seat.ts'
 import type { Keyring, SecretStore } from './ports/keyring.ts'
+import type { TraceMarks } from './ports/tracing.ts'
 import type { AuditEntry, UnitOfWork } from './ports/unit-of-work.ts'
 
 /** Every port with its adapter behind it. */
@@ -138,9 +139,9 @@ async function openChanges(
     feed,
     validateTuple: engine.rules.validateTuple,
     mirror: engine.mirror,
-    onAuditFailure(error: unknown, { relation, correlationId }: AuditEntry) {
+    onAuditFailure(error: unknown, { relation, correlationId }: AuditEntry, trace: TraceMarks | undefined) {
       onAuditFailure()
-      log.error({ err: error, relation, correlation_id: correlationId }, 'an audit row could not be written')
+      log.error({ err: error, relation, correlation_id: correlationId, ...trace }, 'an audit row could not be written')
     },
     onLateFeed: (error: unknown) => log.warn({ err: error }, 'a committed change was not seen in time'),
     onEmitted: () => place.giveHint(),

@@ -7,6 +7,7 @@ import { ConfigError } from './config/config-error.ts'
 import { envOf, optionOf, OPTION_NAMES, type OptionName, type OptionValue } from './config/options.ts'
 import { fromArgv, fromEnv, fromFile, type Said, type Sayings } from './config/sources.ts'
 import { isLoopback, type Address, type LogLevel, type NatsServers } from './config/values.ts'
+import { tracingOf, type TracingSettings } from './config/tracing.ts'
 import type { Rates } from './http/rate-limits.ts'
 import type { SizedPool } from './ports/datastore.ts'
 
@@ -73,6 +74,8 @@ export interface Config {
   /** 1 to 3650, for the platform's own chain. */
   readonly auditRetentionDays: number
   readonly logLevel: LogLevel
+  /** Undefined: no spans are recorded. */
+  readonly tracing: TracingSettings | undefined
   readonly isDev: boolean
   readonly isDemo: boolean
   /** Only the configuration is to be judged. */
@@ -124,6 +127,7 @@ export function parseConfig(input: ConfigInput): Config {
     },
     auditRetentionDays: required(values.auditRetentionDays),
     logLevel: required(values.logLevel),
+    tracing: tracingOf(input.env),
     isDev: required(values.dev),
     isDemo: required(values.demo),
     isCheck: required(values.check),

@@ -19,6 +19,7 @@ import { createNumbering, NUMBERING } from './outbox/numbering.ts'
 import { createPruning } from './outbox/pruning.ts'
 import type { LeaderJob } from './ports/leadership.ts'
 import type { NumberedEvent, OutboxConsumer } from './ports/outbox.ts'
+import type { Tracing } from './ports/tracing.ts'
 import { createSignInSweeper } from './sign-in/sign-in-sweeper.ts'
 import { createSessionSweeper } from './sessions/session-sweeper.ts'
 import { createTokenSweeper } from './tokens/token-sweeper.ts'
@@ -34,6 +35,8 @@ function outboxConsumers(): readonly OutboxConsumer[] {
 
 /** What jobs are told besides the ports. */
 export interface JobOptions {
+  /** Records what is taken from the outbox; not recorded when absent. */
+  readonly tracing?: Tracing | undefined
   readonly auditRetentionDays: number
 }
 
@@ -49,10 +52,10 @@ interface JobsDeps extends JobOptions {
 }
 
 /** Everything that one process of a deployment does for all of them. */
-function leaderJobs({ backend, log, consumers, wake, auditRetentionDays }: JobsDeps): readonly LeaderJob[] {
+function leaderJobs({ backend, log, consumers, wake, auditRetentionDays, tracing }: JobsDeps): readonly LeaderJob[] {
   return [
     createNumbering({ ...backend, onNumbered: () => consumers.map(consumptionOf).forEach(wake) }),
-    ...consumers.map((consumer) => createConsumption({ ...backend, consumer, onPoison: poisonReport(log) })),
+    ...consumers.map((consumer) => createConsumption({ ...backend, consumer, tracing, onPoison: poisonReport(log) })),
     createPruning({ ...backend, consumers }),
     createFeedPruning(),
     ...(backend.engine.job === undefined ? [] : [backend.engine.job]),

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import type { Logger } from 'pino'
 import { parseConfig, type Config } from './config.ts'
 import { helpText } from './config/reference.ts'
@@ -6,6 +5,7 @@ import { explainFailure } from './explain-failure.ts'
 import { createMemoryHandover, type MemoryHandover } from './first-run/memory-handover.ts'
 import { createTokenFile } from './first-run/token-file.ts'
 import { createLog, type TextSink } from './log.ts'
+import { packageVersion } from './package-version.ts'
 import { serve, type RunningServer } from './serve.ts'
 import { readTls } from './tls-files.ts'
 import { welcome } from './welcome.ts'
@@ -203,9 +203,4 @@ async function mintJoinToken(server: RunningServer, token: string, terms: object
   const path = `/v1/domains/${domainId}/join-tokens`
   const answer = await server.request({ method: 'POST', path, token, body: terms })
   return (answer as { token: string }).token
-}
-
-function packageVersion(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
-  return (JSON.parse(text) as { version: string }).version
 }

@@ -3,6 +3,7 @@ import type { Server as HttpsServer } from 'node:https'
 import { promisify } from 'node:util'
 import type { Logger } from 'pino'
 import { createAuditSink } from './adapters/postgres/audit-sink.ts'
+import type { OtlpTracing } from './adapters/otlp-tracing/otlp-tracing.ts'
 import type { OrderStates, Prometheus } from './adapters/prometheus/prometheus.ts'
 import { openBackend, type Backend } from './backend.ts'
 import type { Config } from './config.ts'
@@ -22,6 +23,7 @@ import type { Leadership } from './leading/leadership.ts'
 import { hostPort, listenFailure, listenOn, probeAddress } from './listening.ts'
 import { createHealth, httpStatusOf, type Health, type Probe } from './ops/health.ts'
 import { createOpsServer } from './ops/ops-listener.ts'
+import { openTracing } from './open-tracing.ts'
 import { readLag } from './outbox/store.ts'
 import { createPasswordHashing, type PasswordHashing } from './local-accounts/password-hash.ts'
 import type { AuditEntry } from './ports/unit-of-work.ts'
@@ -63,6 +65,9 @@ export interface RunningServer {
 /** How long requests under way may take to finish (decisions: First run). */
 const DRAIN_MS = 10_000
 
+/** How long a collector may take for what is queued when the server stops. */
+const LAST_SPANS_MS = 2_000
+
 const OWN_TOKEN_SECONDS = 3600
 
 const NO_COUNTERS: Prometheus['audit'] = { written() {}, dropped() {}, failed() {} }
@@ -90,7 +95,8 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   })
   try {
     const hashing = options.passwordHashing ?? createPasswordHashing()
-    return await startOver({ ...options, hashing, tls, address, metrics, backend })
+    const tracing = config.tracing && (await openTracing(config.tracing, log))
+    return await startOver({ ...options, hashing, tls, address, metrics, backend, tracing })
   } catch (error) {
     await closeBackend(backend)
     throw error
@@ -128,6 +134,7 @@ interface Ground extends ServeOptions {
   readonly address: Address
   readonly metrics: Metrics | undefined
   readonly backend: Backend
+  readonly tracing: OtlpTracing | undefined
 }
 
 async function startOver(ground: Ground): Promise<RunningServer> {
@@ -138,11 +145,12 @@ async function startOver(ground: Ground): Promise<RunningServer> {
   await backend.feed.start()
   await backend.engine.prepare()
   backend.signer.follow((error) => log.warn({ err: error }, 'the signing keys could not be read anew'))
+  serving.services.start()
   const founding = { ...backend, founders: createFounders(backend, config.env) }
   const outcome = await settle(ground, founding, url)
   const assembly = assemble({ ...ground, ...serving })
   const opsUrl = await listen(assembly, ground)
-  const jobs = startJobs(backend, log, config)
+  const jobs = startJobs(backend, log, { ...config, tracing: ground.tracing })
   if (metrics !== undefined) metrics.order = orderOf(backend, jobs)
   return runningOver({ ...ground, founding, outcome, jobs }, assembly, opsUrl)
 }
@@ -163,7 +171,8 @@ function createServing(
   const counters = metrics?.prometheus.audit ?? NO_COUNTERS
   const audit = createAuditQueue({ ...backend, sink: createAuditSink(backend.datastore), log, counters })
   const onRefused = (entry: AuditEntry): void => audit.add(entry)
-  return { audit, services: createServices(backend, { config, hashing, log, baseUrl, onRefused }) }
+  const streamMeter = metrics?.prometheus.streams
+  return { audit, services: createServices(backend, { config, hashing, log, baseUrl, onRefused, streamMeter }) }
 }
 
 interface Started extends Ground {
@@ -173,7 +182,7 @@ interface Started extends Ground {
 }
 
 function runningOver(started: Started, assembly: Assembly, opsUrl: string | undefined): RunningServer {
-  const { backend, config, founding, jobs } = started
+  const { backend, config, founding, jobs, tracing } = started
   return {
     url: assembly.url,
     opsUrl,
@@ -186,6 +195,7 @@ function runningOver(started: Started, assembly: Assembly, opsUrl: string | unde
     },
     async close() {
       await drain({ ...assembly, jobs })
+      await tracing?.close(LAST_SPANS_MS)
       await closeBackend(backend)
     },
   }
@@ -264,6 +274,7 @@ function assemble(ground: Ground & Pick<Assembly, 'health' | 'services' | 'audit
     rates: config.rates,
     allowedOrigins: [url, ...config.allowedOrigins],
     observe: prometheus?.observe,
+    tracing: ground.tracing,
   })
   mountHealth(app, health)
   const onError = (error: unknown): void => log.error({ err: error }, 'the operations listener failed')

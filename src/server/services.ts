@@ -19,6 +19,8 @@ import { createJoinTokenResolver } from './join-tokens/join-token-resolver.ts'
 import { createJoinTokens } from './join-tokens/service.ts'
 import type { PasswordHashing } from './local-accounts/password-hash.ts'
 import { createMeta } from './meta/service.ts'
+import type { StreamMeter } from './node-events/hub.ts'
+import { createNodeEvents } from './node-events/service.ts'
 import { createNskResolver } from './nodes/nsk-resolver.ts'
 import { createRecoveryAnnouncer } from './nodes/recovery-announcer.ts'
 import { createNodes } from './nodes/service.ts'
@@ -49,6 +51,8 @@ export interface Services {
   readonly pages: readonly Page[]
   /** Paths that other libraries serve by themselves. */
   readonly foreignRoutes: readonly ForeignRoutes[]
+  /** Begins to follow what the services are told of: the event bus. */
+  start(): void
   /** Answers what waits for a batch; later calls of that kind are refused. */
   drain(): Promise<void>
   /** Writes what was gathered. */
@@ -64,7 +68,11 @@ export interface ServicesOptions {
   readonly baseUrl: string
   /** Takes the audit rows of refusals that no answer waits for. */
   readonly onRefused: (entry: AuditEntry) => void
+  /** Counts event streams; nobody by default. */
+  readonly streamMeter?: StreamMeter | undefined
 }
+
+const UNMETERED: StreamMeter = { opened() {}, frame() {}, ended() {}, rejected() {} }
 
 /** Makes the services over the backend. Subscribes their caches to the change feed, which must not run yet. */
 export function createServices(backend: Backend, options: ServicesOptions): Services {
@@ -88,6 +96,7 @@ export function createServices(backend: Backend, options: ServicesOptions): Serv
     onFailure: (error) => log.warn({ err: error }, 'nodes that are healthy again could not be announced'),
   })
   const nodes = createNodes({ ...deps, onBack: (nodeIds) => recoveries.add(nodeIds) })
+  const nodeEvents = createNodeEvents({ ...backend, log, meter: options.streamMeter ?? UNMETERED })
   return {
     surfaces: mountedAll({
       authz: createAuthz({ ...deps, writing: { ...deps, admission } }),
@@ -103,7 +112,7 @@ export function createServices(backend: Backend, options: ServicesOptions): Serv
       groups: createGroups(deps),
       joinTokens: createJoinTokens(deps),
       nodes: nodes.handlers,
-      nodeEvents: undefined,
+      nodeEvents: nodeEvents.handlers,
       signingKeys: createSigningKeys(deps),
       audit: createAudit(deps),
       meta: createMeta({ contract, renderer: readRenderer() }),
@@ -117,8 +126,9 @@ export function createServices(backend: Backend, options: ServicesOptions): Serv
     csrfTokens: signingIn.csrfTokens,
     pages: signingIn.pages,
     foreignRoutes: signingIn.foreignRoutes,
+    start: () => nodeEvents.start(),
     drain: () => nodes.drain(),
-    flush: async () => void (await Promise.all([tokenUses.flush(), sessionUses.flush(), recoveries.settled()])),
+    flush: async () => void (await Promise.all([nodeEvents.stop(), tokenUses.flush(), sessionUses.flush(), recoveries.settled()])),
   }
 }
 

@@ -6,6 +6,7 @@ import { bodyRules } from './rules/bodies.ts'
 import { browserRules } from './rules/browsers.ts'
 import { parameterRules } from './rules/parameters.ts'
 import type { ConformanceWorld, Rule, Subject } from './rules/rule.ts'
+import { streamRules } from './rules/streams.ts'
 import { successRules } from './rules/success.ts'
 import type { AnyScenarios } from './scenario.ts'
 import { createSubject, placedIn, type Ground } from './subject.ts'
@@ -32,6 +33,7 @@ export const RULES: readonly Rule[] = [
   ...parameterRules,
   ...bodyRules,
   ...successRules,
+  ...streamRules,
 ]
 
 /** Declares the tests of every operation of the contract in the surrounding `describe`. */

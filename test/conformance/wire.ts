@@ -28,7 +28,7 @@ export type Exchange = (url: string, wire: WireRequest) => Promise<WireAnswer>
 const DEADLINE_MS = 10_000
 const agent = new Agent({ keepAlive: true, maxSockets: 8 })
 
-/** Sends one request over a real socket. Rejects when no answer comes within 10 s. */
+/** Sends one request over a real socket. Rejects when no answer comes within 10 s. Of a stream the first chunk is read, and then it is closed. */
 export async function exchange(url: string, wire: WireRequest): Promise<WireAnswer> {
   const { body, headers = {}, method, path } = wire
   const length = body === undefined || wire.chunked === true ? {} : { 'content-length': Buffer.byteLength(body) }
@@ -45,8 +45,12 @@ export async function exchange(url: string, wire: WireRequest): Promise<WireAnsw
   if (body !== undefined) request.write(body)
   request.end()
   const [response] = await answered
+  const goesOn = response.headers['content-type'] === 'text/event-stream'
   const chunks: Buffer[] = []
-  for await (const chunk of response) chunks.push(chunk as Buffer)
+  for await (const chunk of response) {
+    chunks.push(chunk as Buffer)
+    if (goesOn) break
+  }
   return answerOf(response, Buffer.concat(chunks).toString('utf8'))
 }
 

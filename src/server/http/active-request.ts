@@ -3,20 +3,22 @@ import type { Logger } from 'pino'
 import { problem } from '../../shared/problems.ts'
 import type { Authorizer, CaveatFacts } from '../ports/authorizer.ts'
 import type { Caller } from '../ports/credential-resolver.ts'
+import type { Span, TraceMarks } from '../ports/tracing.ts'
 import type { Change, UnitOfWork } from '../ports/unit-of-work.ts'
 import { auditedObject, grantedRow, type AuditSubject } from './audit-rows.ts'
-import type { Asker, Gatekeeper } from './authorize.ts'
+import type { Asker } from './authorize.ts'
 import { pageSizeOf, type Cursors } from './cursors.ts'
 import { browserFactsOf, type BrowserFacts } from './browser-facts.ts'
 import { setCookie, type Cookie } from './cookies.ts'
 import type { OperationPlan, SuccessPlan } from './operation-plan.ts'
 import type { Parameters } from './parameters.ts'
 import type { PagePosition, RequestContext, Row } from './request-context.ts'
+import { callerMembers, createStanding, credentialHeaders, type Standing, type StandingServices } from './standing.ts'
 import type { TemplateSources } from './template.ts'
+import { logMarks } from './trace-context.ts'
 
 /** What a request needs of the server. */
-export interface RequestServices {
-  readonly gatekeeper: Gatekeeper
+export interface RequestServices extends StandingServices {
   readonly cursors: Cursors
   readonly unitOfWork: UnitOfWork | undefined
   readonly authorizer: Authorizer | undefined
@@ -59,6 +61,10 @@ export class ActiveRequest implements RequestContext, Asker {
   admitted = false
   /** Whether it has been answered. */
   concluded = false
+  /** What log records say of the trace that the request belongs to. */
+  trace: TraceMarks | undefined
+  /** Where requests are recorded. */
+  span: Span | undefined
   /** On the monotonic clock, in ms. */
   readonly startedAt = performance.now()
   #caller: Caller | undefined
@@ -116,6 +122,12 @@ export class ActiveRequest implements RequestContext, Asker {
     this.position = this.#services.cursors.decode(cursor, this.#binding(paging))
   }
 
+  /** The path for those who collect spans: as it was asked for once its members are known for names and ids, else its template. */
+  spannedPath(): string {
+    const { url } = this.#reply.request
+    return this.path === NO_MEMBERS ? this.plan.operation.path : (url.split('?', 1)[0] ?? url)
+  }
+
   asker(): Asker {
     return this
   }
@@ -136,8 +148,7 @@ export class ActiveRequest implements RequestContext, Asker {
     return {
       path: this.path,
       query: this.query,
-      caller:
-        caller === undefined ? NO_MEMBERS : { subject: caller.subject, domain_id: caller.domainId, id: caller.id },
+      caller: caller === undefined ? NO_MEMBERS : callerMembers(caller),
       body: this.body,
       row: this.row,
     }
@@ -205,12 +216,16 @@ export class ActiveRequest implements RequestContext, Asker {
     if (unitOfWork === undefined) throw problem(this.plan.operation.notProvisioned ?? 'not_provisioned')
     if (this.audited) throw new Error(`${this.plan.id} changes twice in one request`)
     if (this.plan.gateStage === 'row' && !this.admitted) throw new Error(`${this.plan.id} changes before its gate`)
+    const { span } = this
     const options = {
       pool: 'interactive',
       correlationId: this.correlationId,
+      trace: this.trace,
       audit: () => grantedRow(this.auditSubject()),
     } as const
-    const result = await unitOfWork.run(options, work)
+    const result = await (span === undefined
+      ? unitOfWork.run(options, work)
+      : span.child('transaction', () => unitOfWork.run(options, work)))
     this.audited = true
     return result
   }
@@ -225,6 +240,18 @@ export class ActiveRequest implements RequestContext, Asker {
 
   denied(reason: string): void {
     this.#denial = reason
+  }
+
+  standing(): Standing {
+    const { plan, correlationId, facts } = this
+    return createStanding(this.#services, {
+      plan,
+      correlationId,
+      facts,
+      headers: credentialHeaders(this.#reply.request.headers),
+      sources: { path: this.path, query: this.query, caller: NO_MEMBERS, body: undefined, row: undefined },
+      subject: this.caller.subject,
+    })
   }
 
   requestHeader(name: string): string | undefined {
@@ -279,8 +306,7 @@ export class ActiveRequest implements RequestContext, Asker {
       if (home !== undefined) (this.#homes ??= new Map()).set(object, home)
     }
     return learn().catch((error: unknown) => {
-      const { correlationId } = this
-      this.#services.log.warn({ err: error, correlation_id: correlationId }, "an audit row stays in its caller's chain")
+      this.#services.log.warn({ err: error, ...logMarks(this) }, "an audit row stays in its caller's chain")
     })
   }
 
@@ -293,7 +319,7 @@ export class ActiveRequest implements RequestContext, Asker {
     try {
       return await ask()
     } catch (error) {
-      this.#services.log.warn({ err: error, correlation_id: this.correlationId }, 'a row or field was left out')
+      this.#services.log.warn({ err: error, ...logMarks(this) }, 'a row or field was left out')
       const name = this.plan.audit?.faults ?? 'authz_errors'
       this.note({ [name]: Number(this.#context?.[name] ?? 0) + 1 })
       return undefined

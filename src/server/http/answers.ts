@@ -1,7 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { OutgoingHttpHeaders } from 'node:http'
 import type { Logger } from 'pino'
-import type { Problem } from '../../shared/problems.ts'
+import type { StreamAnswer } from '../../shared/contract/operation.ts'
+import { problem, type Problem, type ProblemCode } from '../../shared/problems.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { TraceMarks } from '../ports/tracing.ts'
 import { API_VERSION } from './api-version.ts'
 import type { ActiveRequest } from './active-request.ts'
 import { prefersHtml } from './browser-facts.ts'
@@ -10,12 +13,16 @@ import type { AuditTrail } from './audit-trail.ts'
 import { correlationIdOf } from './correlation.ts'
 import { createDepartures } from './departures.ts'
 import type { Drain } from './drain.ts'
+import type { OpenStreams } from './open-streams.ts'
 import { answerTo, sendProblem } from './problem-responses.ts'
 import { RateLimited } from './rate-limits.ts'
+import { endSpan } from './request-spans.ts'
+import { logMarks, marksOf, traceParentOf } from './trace-context.ts'
 
 export interface AnswersDeps {
   readonly trail: AuditTrail
   readonly drain: Drain
+  readonly streams: OpenStreams
   readonly clock: Clock
   readonly log: Logger
   readonly mint: () => string
@@ -40,15 +47,16 @@ export interface Answers {
 }
 
 /** Makes the answers. */
-export function createAnswers({ trail, drain, clock, log, mint, observe }: AnswersDeps): Answers {
+export function createAnswers({ trail, drain, streams, clock, log, mint, observe }: AnswersDeps): Answers {
   const depart = createDepartures()
 
   /** Ends the edge's part in a request; the bytes are the server's from here on. */
-  function conclude(active: ActiveRequest, status: number): void {
+  function conclude(active: ActiveRequest, status: number, code?: ProblemCode): void {
     if (active.concluded) return
     active.concluded = true
     drain.left()
     observe?.(active.plan.id, status, (performance.now() - active.startedAt) / 1000)
+    if (active.span !== undefined) endSpan(active.span, { status, code, path: active.spannedPath() })
     if (log.isLevelEnabled('debug')) log.debug(requestLine(active, status, clock.now() - active.nowMs), 'request')
   }
 
@@ -67,12 +75,12 @@ export function createAnswers({ trail, drain, clock, log, mint, observe }: Answe
         .header('Cache-Control', 'no-store')
         .header('Location', `${htmlFailure}?${query.toString()}`)
         .send()
-      return conclude(active, 303)
+      return conclude(active, 303, answer.code)
     }
     if (answer instanceof RateLimited) void reply.headers(answer.headers)
     if (oauthErrors === true) void reply.header('Content-Type', oauthErrorMedia(reply.request.headers.accept))
     sendProblem(reply, oauthErrors === true ? withOauthError(answer) : answer, active.correlationId)
-    conclude(active, answer.status)
+    conclude(active, answer.status, answer.code)
   }
 
   function turnAway(
@@ -81,7 +89,8 @@ export function createAnswers({ trail, drain, clock, log, mint, observe }: Answe
     correlationId = correlationIdOf(request.headers, mint),
   ): void {
     const answer = answerTo(error, { overCap: 'request_body_too_large', outage: 'internal' })
-    logFailure(log, { error, answer, correlationId, operation: undefined })
+    const trace = marksOf(traceParentOf(request.headers))
+    logFailure(log, { error, answer, correlationId, trace, operation: undefined })
     void reply.header('X-Correlation-Id', correlationId).header('X-Service-API-Version', API_VERSION)
     closeWhereDraining(reply)
     sendProblem(reply, answer, correlationId)
@@ -91,7 +100,8 @@ export function createAnswers({ trail, drain, clock, log, mint, observe }: Answe
     const { active } = exchange.request
     if (active === undefined) return turnAway(exchange, error)
     const answer = answerTo(error, active.plan)
-    logFailure(log, { error, answer, correlationId: active.correlationId, operation: active.plan.id })
+    const { correlationId, trace, plan } = active
+    logFailure(log, { error, answer, correlationId, trace, operation: plan.id })
     const written = trail.failed(active, error, answer)
     if (written) void written.then(() => refuse(active, exchange.reply, answer))
     else refuse(active, exchange.reply, answer)
@@ -107,12 +117,29 @@ export function createAnswers({ trail, drain, clock, log, mint, observe }: Answe
     }
   }
 
+  /** The request is over with the head of its answer: a stop waits for no stream, it ends them. */
+  function goOn(active: ActiveRequest, reply: FastifyReply, stream: StreamAnswer): void {
+    if (drain.draining()) {
+      stream.ended('drain')
+      throw problem('shutting_down', { retry_after_seconds: 1 })
+    }
+    trail.succeeded(active)
+    const { status, media } = active.success
+    reply.hijack()
+    conclude(active, status)
+    // The framework's own name for the same values lists request headers among them.
+    const headers = { ...(reply.getHeaders() as OutgoingHttpHeaders), 'content-type': media }
+    streams.open({ response: reply.raw, socket: reply.request.raw.socket, status, headers }, stream)
+  }
+
   return {
     fail,
     turnAway,
     succeed(active, reply, value) {
       const { plan } = active
       if (plan.gateStage === 'row' && !active.admitted) throw new Error(`${plan.id} answered without asking its gate`)
+      // Handlers are typed by their contract entry, and the entry says that it streams.
+      if (active.success.streams) return goOn(active, reply, value as StreamAnswer)
       trail.succeeded(active)
       closeWhereDraining(reply)
       const { status, media, encode } = active.success
@@ -128,11 +155,12 @@ interface Failure {
   readonly error: unknown
   readonly answer: Problem
   readonly correlationId: string
+  readonly trace: TraceMarks | undefined
   readonly operation: string | undefined
 }
 
-function logFailure(log: Logger, { error, answer, correlationId, operation }: Failure): void {
-  const line = { correlation_id: correlationId, operation, status: answer.status, code: answer.code }
+function logFailure(log: Logger, { error, answer, operation, ...of }: Failure): void {
+  const line = { ...logMarks(of), operation, status: answer.status, code: answer.code }
   if (answer.status >= 500) log.error({ ...line, err: error }, 'request failed')
   else if (log.isLevelEnabled('info')) log.info({ ...line, cause: causeOf(error) }, 'request refused')
 }
@@ -143,9 +171,9 @@ function causeOf(error: unknown): string | undefined {
 }
 
 function requestLine(active: ActiveRequest, status: number, ms: number): object {
-  const { plan, correlationId, knownCaller, sourceAddress } = active
+  const { plan, knownCaller, sourceAddress } = active
   return {
-    correlation_id: correlationId,
+    ...logMarks(active),
     operation: plan.id,
     subject: knownCaller?.subject,
     address: sourceAddress,

@@ -8,6 +8,7 @@ import type { Authorizer } from '../ports/authorizer.ts'
 import type { Clock, IdSource } from '../ports/clock.ts'
 import type { CredentialResolver } from '../ports/credential-resolver.ts'
 import type { Keyring } from '../ports/keyring.ts'
+import type { Tracing } from '../ports/tracing.ts'
 import type { UnitOfWork } from '../ports/unit-of-work.ts'
 import { createAnswers } from './answers.ts'
 import type { AuditQueue } from './audit-queue.ts'
@@ -20,6 +21,7 @@ import type { CsrfTokens } from './csrf.ts'
 import { answerGarbage, takeOddRequests } from './garbage.ts'
 import { createCursors } from './cursors.ts'
 import { createDrain } from './drain.ts'
+import { createOpenStreams } from './open-streams.ts'
 import { mountOperations, type MountDeps } from './mount.ts'
 import { planOperations } from './operation-plan.ts'
 import { mountPages, type ForeignRoutes, type Page } from './pages.ts'
@@ -58,6 +60,8 @@ export interface AppDeps {
   readonly tls?: SecureContextOptions | undefined
   /** Told of every answer, for metrics. */
   readonly observe?: ((operationId: string, status: number, seconds: number) => void) | undefined
+  /** Records requests and what they do; not recorded when absent. */
+  readonly tracing?: Tracing | undefined
   /** 15 s, 30 s and 5 s by default. */
   readonly arrivalTimes?: ArrivalTimes | undefined
 }
@@ -68,7 +72,7 @@ export interface App {
   readonly server: Server
   /** Resolves with the port. */
   listen(address: { readonly host: string; readonly port: number }): Promise<number>
-  /** Stops accepting, lets what runs finish for so long, answers what still arrives with 503, and closes. */
+  /** Stops accepting, ends streams, lets what runs finish for so long, answers what still arrives with 503, and closes. */
   drain(deadlineMs: number): Promise<void>
 }
 
@@ -105,7 +109,8 @@ export function createApp(deps: AppDeps): App {
   const mint = (): string => ids.next()
   const drain = createDrain()
   const trail = createAuditTrail(deps)
-  const answers = createAnswers({ ...deps, trail, drain, mint })
+  const streams = createOpenStreams()
+  const answers = createAnswers({ ...deps, trail, drain, streams, mint })
   const fastify = Fastify({
     logger: false,
     exposeHeadRoutes: false,
@@ -137,6 +142,7 @@ export function createApp(deps: AppDeps): App {
     },
     async drain(deadlineMs) {
       drain.begin()
+      streams.drain()
       // A connection whose answer is still on its way when the closing begins is idle only later.
       const sweep = setInterval(() => fastify.server.closeIdleConnections(), IDLE_SWEEP_MS)
       closeSilent()

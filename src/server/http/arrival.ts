@@ -1,11 +1,10 @@
 import type { FastifyRequest } from 'fastify'
 import { problem } from '../../shared/problems.ts'
 import type { Caller } from '../ports/credential-resolver.ts'
-import type { Clock } from '../ports/clock.ts'
+import type { Tracing } from '../ports/tracing.ts'
 import { API_VERSION } from './api-version.ts'
 import { ActiveRequest, type RequestServices } from './active-request.ts'
 import type { Exchange } from './answers.ts'
-import type { Authenticate } from './authenticate.ts'
 import type { ClientAddress, IsSecure } from './client-address.ts'
 import { assertDoubleSubmit, type CsrfTokens } from './csrf.ts'
 import { correlationIdOf } from './correlation.ts'
@@ -14,11 +13,11 @@ import type { OperationPlan } from './operation-plan.ts'
 import { isOriginAllowed } from './origins.ts'
 import { parseParameters } from './parameters.ts'
 import type { RateLimits } from './rate-limits.ts'
+import { beginSpan } from './request-spans.ts'
 import { assertSteppedUp, type StepUp } from './step-up.ts'
+import { marksOf, traceParentOf } from './trace-context.ts'
 
 export interface ArrivalDeps extends RequestServices {
-  readonly authenticate: Authenticate
-  readonly clock: Clock
   readonly drain: Drain
   readonly mint: () => string
   readonly clientAddress: ClientAddress
@@ -28,6 +27,8 @@ export interface ArrivalDeps extends RequestServices {
   readonly allowedOrigins: ReadonlySet<string>
   readonly stepUp?: StepUp | undefined
   readonly rateLimits?: RateLimits | undefined
+  /** Records requests; absent where nobody collects them. */
+  readonly tracing?: Tracing | undefined
 }
 
 type Done = (error?: Error) => void
@@ -47,7 +48,11 @@ export function arrive(plan: OperationPlan, exchange: Exchange & { readonly done
   try {
     assertServable(exchange, deps)
     deps.rateLimits?.takeAddress(plan, active.sourceAddress, active.nowMs)
-    const caller = deps.authenticate(plan, { headers: request.headers, correlationId: active.correlationId })
+    const caller = deps.authenticate(plan, {
+      headers: request.headers,
+      correlationId: active.correlationId,
+      trace: active.trace,
+    })
     const admitted =
       caller instanceof Promise
         ? caller.then((known) => admit(active, request, { caller: known, deps }))
@@ -76,9 +81,22 @@ function activate(plan: OperationPlan, { request, reply }: Exchange, deps: Arriv
     { plan, correlationId, sourceAddress, isSecure, nowMs: deps.clock.now() },
     reply,
   )
+  joinTrace(active, request, deps.tracing)
   request.active = active
   deps.drain.entered()
   return active
+}
+
+/** Makes the request part of its caller's trace, and records it where requests are recorded. */
+function joinTrace(active: ActiveRequest, request: FastifyRequest, tracing: Tracing | undefined): void {
+  const parent = traceParentOf(request.headers)
+  if (tracing !== undefined) {
+    const { correlationId, isSecure, plan, sourceAddress } = active
+    const { id: name, operation } = plan
+    const spanned = { name, route: operation.path, correlationId, sourceAddress, isSecure, parent }
+    active.span = beginSpan(tracing, request, spanned)
+  }
+  active.trace = active.span?.marks ?? marksOf(parent)
 }
 
 function protoOf({ headers }: FastifyRequest): string | undefined {

@@ -3,7 +3,9 @@ import type { Logger } from 'pino'
 import type { CredentialKind } from '../../shared/contract/operation.ts'
 import { Problem, problem, type ProblemCode } from '../../shared/problems.ts'
 import type { Caller, CredentialResolver, Refusal } from '../ports/credential-resolver.ts'
+import type { TraceMarks } from '../ports/tracing.ts'
 import { cookieOf } from './cookies.ts'
+import { logMarks } from './trace-context.ts'
 
 /** Resolves the credential of a request: a caller, or undefined on an open operation. */
 export type Authenticate = (plan: Wanted, request: Presented) => Caller | undefined | Promise<Caller | undefined>
@@ -17,6 +19,7 @@ export interface Wanted {
 export interface Presented {
   readonly headers: IncomingHttpHeaders
   readonly correlationId: string
+  readonly trace?: TraceMarks | undefined
 }
 
 const BEARER = /^Bearer +([\x21-\x7e]+)$/i
@@ -29,38 +32,38 @@ const BEARER = /^Bearer +([\x21-\x7e]+)$/i
 export function createAuthenticate(resolvers: readonly CredentialResolver[], log: Logger): Authenticate {
   const takenBy = createTaken(resolvers)
 
-  function refuse(plan: Wanted, refusals: readonly Refusal[], correlationId: string): never {
-    for (const { log: cause } of refusals) log.info({ correlation_id: correlationId, cause }, 'credential refused')
+  function refuse(plan: Wanted, refusals: readonly Refusal[], by: Presented): never {
+    for (const { log: cause } of refusals) log.info({ ...logMarks(by), cause }, 'credential refused')
     throw problem(refusals.find(({ code }) => code !== undefined)?.code ?? plan.unauthenticated)
   }
 
-  function settle(plan: Wanted, outcome: Caller | Refusal, correlationId: string): Caller {
-    return 'refused' in outcome ? refuse(plan, [outcome], correlationId) : outcome
+  function settle(plan: Wanted, outcome: Caller | Refusal, by: Presented): Caller {
+    return 'refused' in outcome ? refuse(plan, [outcome], by) : outcome
   }
 
-  function tryOne(plan: Wanted, one: Try, correlationId: string): Caller | Promise<Caller> {
+  function tryOne(plan: Wanted, one: Try, by: Presented): Caller | Promise<Caller> {
     const outcome = resolved(plan, one)
-    if (!(outcome instanceof Promise)) return settle(plan, outcome, correlationId)
-    return outcome.then((late) => settle(plan, late, correlationId))
+    if (!(outcome instanceof Promise)) return settle(plan, outcome, by)
+    return outcome.then((late) => settle(plan, late, by))
   }
 
-  async function tryAll(plan: Wanted, tries: readonly Try[], correlationId: string): Promise<Caller> {
+  async function tryAll(plan: Wanted, tries: readonly Try[], by: Presented): Promise<Caller> {
     const refusals: Refusal[] = []
     for (const one of tries) {
       const outcome = await resolved(plan, one)
       if (!('refused' in outcome)) return outcome
       refusals.push(outcome)
     }
-    return refuse(plan, refusals, correlationId)
+    return refuse(plan, refusals, by)
   }
 
-  return (plan, { headers, correlationId }) => {
+  return (plan, by) => {
     const kinds = plan.operation.credentials
     if (kinds.length === 0) return undefined
-    const tries = triesOf(takenBy(kinds), headers)
+    const tries = triesOf(takenBy(kinds), by.headers)
     const [only] = tries
-    if (only === undefined) return refuse(plan, [], correlationId)
-    return tries.length > 1 ? tryAll(plan, tries, correlationId) : tryOne(plan, only, correlationId)
+    if (only === undefined) return refuse(plan, [], by)
+    return tries.length > 1 ? tryAll(plan, tries, by) : tryOne(plan, only, by)
   }
 }
 

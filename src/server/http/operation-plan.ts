@@ -63,6 +63,8 @@ export interface SuccessPlan {
   readonly media: string | undefined
   /** Makes the payload from what the handler returned. */
   readonly encode: (value: unknown) => unknown
+  /** Its body goes on until one side ends it. */
+  readonly streams: boolean
 }
 
 export interface AuditPlan {
@@ -99,9 +101,9 @@ function planSuccesses({ responses }: Operation): Pick<OperationPlan, 'success' 
 }
 
 function payloadOf(shape: AnySchema | MediaResponse | null): Omit<SuccessPlan, 'status'> {
-  if (shape === null) return { media: undefined, encode: () => undefined }
-  if (isMedia(shape)) return { media: shape.media, encode: (value) => value }
-  return { media: 'application/json; charset=utf-8', encode: JSON.stringify }
+  if (shape === null) return { media: undefined, encode: () => undefined, streams: false }
+  if (isMedia(shape)) return { media: shape.media, encode: (value) => value, streams: shape.streams === true }
+  return { media: 'application/json; charset=utf-8', encode: JSON.stringify, streams: false }
 }
 
 function planOperation(id: string, operation: Operation, surface: MountedSurface): OperationPlan {

@@ -1,9 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
-import { PROBLEMS, problem, type Problem } from '../../shared/problems.ts'
+import { PROBLEMS, problem, type Problem, type ProblemCode } from '../../shared/problems.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Caller, CredentialResolver } from '../ports/credential-resolver.ts'
+import type { Span, TraceMarks, Tracing } from '../ports/tracing.ts'
 import { API_VERSION } from './api-version.ts'
 import { browserFactsOf, prefersHtml, type BrowserFacts } from './browser-facts.ts'
 import type { ClientAddress, IsSecure } from './client-address.ts'
@@ -16,6 +17,8 @@ import { pageDocument, type PageDocument } from './page-document.ts'
 import { markup } from './markup.ts'
 import { answerTo, sendProblem } from './problem-responses.ts'
 import { RateLimited, type RateLimits } from './rate-limits.ts'
+import { beginSpan, endSpan } from './request-spans.ts'
+import { logMarks, marksOf, traceParentOf } from './trace-context.ts'
 
 /** A page for people, beside the operations of the contract. */
 export interface Page {
@@ -70,6 +73,7 @@ export interface PagesDeps {
   readonly isSecure: IsSecure
   readonly allowedOrigins: ReadonlySet<string>
   readonly rateLimits?: RateLimits | undefined
+  readonly tracing?: Tracing | undefined
 }
 
 /** Every page carries them. The referrer policy is not `no-referrer`: with that one browsers post forms with `Origin: null`. */
@@ -104,13 +108,18 @@ async function serve(page: Page, exchange: Exchange, deps: PagesDeps): Promise<v
   const correlationId = correlationIdOf(request.headers, deps.mint)
   void reply.headers({ ...HEADERS, 'X-Correlation-Id': correlationId, 'X-Service-API-Version': API_VERSION })
   deps.drain.entered()
+  const span = deps.tracing && spanOf(page, request, { deps, correlationId, tracing: deps.tracing })
+  const trace = span?.marks ?? marksOf(traceParentOf(request.headers))
+  const arrived = { deps, correlationId, trace }
+  let refused: ProblemCode | undefined
   try {
     if (deps.drain.draining()) throw problem('shutting_down', { retry_after_seconds: 1 })
-    const visit = await visitOf(page, request, { deps, correlationId })
+    const visit = await visitOf(page, request, arrived)
     send(reply, await page.handler(visit), visit.browser.isSecure)
   } catch (error) {
-    refuse(exchange, error, { deps, correlationId, page })
+    refused = refuse(exchange, error, { ...arrived, page }).code
   } finally {
+    if (span !== undefined) endSpan(span, { status: reply.statusCode, code: refused, path: page.path })
     deps.drain.left()
   }
 }
@@ -118,17 +127,41 @@ async function serve(page: Page, exchange: Exchange, deps: PagesDeps): Promise<v
 interface Arrived {
   readonly deps: PagesDeps
   readonly correlationId: string
+  readonly trace: TraceMarks | undefined
 }
 
-async function visitOf(page: Page, request: FastifyRequest, { deps, correlationId }: Arrived): Promise<PageVisit> {
-  const { headers, socket } = request
+interface Spanned extends Pick<Arrived, 'deps' | 'correlationId'> {
+  readonly tracing: Tracing
+}
+
+function spanOf(page: Page, request: FastifyRequest, { deps, correlationId, tracing }: Spanned): Span {
+  const parent = traceParentOf(request.headers)
+  const { sourceAddress, isSecure } = whenceOf(request, deps)
+  const names = { name: page.path, route: page.path }
+  return beginSpan(tracing, request, { ...names, correlationId, sourceAddress, isSecure, parent })
+}
+
+/** From where a request came, and whether on a way that nobody reads. */
+function whenceOf(
+  { headers, socket }: FastifyRequest,
+  deps: PagesDeps,
+): { readonly sourceAddress: string; readonly isSecure: boolean } {
+  const { remoteAddress } = socket
+  return {
+    sourceAddress: deps.clientAddress(remoteAddress, oneOf(headers['x-forwarded-for'])),
+    isSecure: deps.isSecure(remoteAddress, 'encrypted' in socket, oneOf(headers['x-forwarded-proto'])),
+  }
+}
+
+async function visitOf(page: Page, request: FastifyRequest, arrived: Arrived): Promise<PageVisit> {
+  const { headers } = request
+  const { deps, correlationId } = arrived
   const nowMs = deps.clock.now()
-  const sourceAddress = deps.clientAddress(socket.remoteAddress, oneOf(headers['x-forwarded-for']))
+  const { sourceAddress, isSecure } = whenceOf(request, deps)
   if (page.perAddress === true) deps.rateLimits?.takeVisit(sourceAddress, nowMs)
   const fetchSite = oneOf(headers['sec-fetch-site'])
   if (page.method === 'POST' && !isOriginAllowed({ origin: headers.origin, fetchSite }, deps.allowedOrigins))
     throw problem('origin_not_allowed')
-  const isSecure = deps.isSecure(socket.remoteAddress, 'encrypted' in socket, oneOf(headers['x-forwarded-proto']))
   const target = withoutMark(request.url)
   return {
     method: page.method,
@@ -138,7 +171,7 @@ async function visitOf(page: Page, request: FastifyRequest, { deps, correlationI
     target,
     query: new URLSearchParams(target.split('?')[1]),
     form: formOf(request.body),
-    session: await sessionOf(request, { deps, correlationId }),
+    session: await sessionOf(request, arrived),
     browser: browserFactsOf(request, isSecure),
     arriving: { target: request.url, fetchSite, host: headers.host, isSecure, nowMs },
   }
@@ -149,13 +182,14 @@ function oneOf(value: string | readonly string[] | undefined): string | undefine
   return typeof value === 'string' ? value : undefined
 }
 
-async function sessionOf({ headers }: FastifyRequest, { deps, correlationId }: Arrived): Promise<Caller | undefined> {
+async function sessionOf({ headers }: FastifyRequest, at: Arrived): Promise<Caller | undefined> {
+  const { deps } = at
   const resolver = deps.resolvers.find(({ kind }) => kind === 'session')
   const text = resolver?.cookie === undefined ? undefined : cookieOf(headers.cookie, resolver.cookie)
   if (resolver === undefined || text === undefined || !resolver.recognizes(text)) return undefined
   const outcome = await resolver.resolve(text)
   if (!('refused' in outcome)) return outcome
-  deps.log.info({ correlation_id: correlationId, cause: outcome.log }, 'credential refused')
+  deps.log.info({ ...logMarks(at), cause: outcome.log }, 'credential refused')
   return undefined
 }
 
@@ -182,17 +216,21 @@ function sendDocument(reply: FastifyReply, { text, policy }: PageDocument, statu
     .send(text)
 }
 
-function refuse({ request, reply }: Exchange, error: unknown, at: Arrived & { readonly page: Page }): void {
+function refuse({ request, reply }: Exchange, error: unknown, at: Arrived & { readonly page: Page }): Problem {
   const { correlationId, deps, page } = at
   const answer = answerTo(error, { overCap: 'request_body_too_large', outage: 'datastore_unavailable' })
-  const line = { correlation_id: correlationId, page: page.path, status: answer.status, code: answer.code }
+  const line = { ...logMarks(at), page: page.path, status: answer.status, code: answer.code }
   if (answer.status >= 500) deps.log.error({ ...line, err: error }, 'page failed')
   else deps.log.info(line, 'page refused')
   if (answer instanceof RateLimited) void reply.headers(answer.headers)
-  if (!prefersHtml(request.headers.accept)) return sendProblem(reply, answer, correlationId)
+  if (!prefersHtml(request.headers.accept)) {
+    sendProblem(reply, answer, correlationId)
+    return answer
+  }
   const { retry_after_seconds: retryAfter } = answer.extras
   if (typeof retryAfter === 'number') void reply.header('Retry-After', String(retryAfter))
   sendDocument(reply, failurePage(answer, correlationId), answer.status)
+  return answer
 }
 
 function failurePage({ code }: Problem, correlationId: string): PageDocument {

@@ -4,6 +4,7 @@ import type { Change } from '../ports/unit-of-work.ts'
 import type { CaveatFacts } from '../ports/authorizer.ts'
 import type { BrowserFacts } from './browser-facts.ts'
 import type { Cookie } from './cookies.ts'
+import type { Standing } from './standing.ts'
 
 /** Sort key of the last row of a page, as text; the edge signs it into the cursor. */
 export type PagePosition = readonly string[]
@@ -59,6 +60,8 @@ export interface RequestContext {
    * tells the caller, and the audit row has the reason `stale_cache` (S1 Degradation 2).
    */
   degraded(sinceMs: number): void
+  /** What an answer that goes on asks now and then: whether the caller still may. Only where the gate needs neither body nor row. */
+  standing(): Standing
   /** A request header that the contract declares; undefined where it is absent. */
   requestHeader(name: string): string | undefined
   /** Sets a response header that the contract declares. */

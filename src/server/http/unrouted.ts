@@ -7,6 +7,7 @@ import type { Authenticate } from './authenticate.ts'
 import { correlationIdOf } from './correlation.ts'
 import type { OperationPlan } from './operation-plan.ts'
 import type { Page } from './pages.ts'
+import { marksOf, traceParentOf } from './trace-context.ts'
 
 export interface UnroutedDeps {
   readonly answers: Answers
@@ -41,7 +42,8 @@ export function answerUnrouted(
     const correlationId = correlationIdOf(request.headers, mint)
     const wanted = { operation: { credentials }, unauthenticated: 'unauthenticated' } as const
     try {
-      await authenticate(wanted, { headers: request.headers, correlationId })
+      const trace = marksOf(traceParentOf(request.headers))
+      await authenticate(wanted, { headers: request.headers, correlationId, trace })
       answers.turnAway({ request, reply }, problem('not_found'), correlationId)
     } catch (error) {
       answers.turnAway({ request, reply }, error, correlationId)

@@ -3,6 +3,7 @@ import { type Datastore, DatastoreError } from '../ports/datastore.ts'
 import { LeadershipLost } from '../ports/leadership-lost.ts'
 import type { LeaderJob, Leading } from '../ports/leadership.ts'
 import type { NumberedEvent, OutboxConsumer } from '../ports/outbox.ts'
+import type { Tracing } from '../ports/tracing.ts'
 import { POLL_MS } from './numbering.ts'
 import { hasUnread, lockCursor, moveCursor, readAfter, registerConsumer } from './store.ts'
 
@@ -12,6 +13,8 @@ export interface ConsumptionDeps {
   readonly consumer: OutboxConsumer
   /** Hears of an event that the consumer could not take; it is tried again and again, and those after it wait. */
   readonly onPoison: (consumer: string, event: NumberedEvent, error: unknown) => void
+  /** Records each batch, with the requests that it comes from; not recorded when absent. */
+  readonly tracing?: Tracing | undefined
 }
 
 /** Events handed over at once. */
@@ -35,27 +38,28 @@ export function createConsumption(deps: ConsumptionDeps): LeaderJob {
     knownTo = leading
   }
 
-  /** Resolves with whether a whole batch was taken, so that there may be more. */
+  /** Resolves with whether there may be more. */
   async function take(leading: Leading): Promise<boolean> {
     const options = { pool: 'worker', correlationId: deps.ids.next(), audit: () => undefined } as const
-    return leading.unitOfWork.run(options, async (change) => {
+    const taken = await leading.unitOfWork.run(options, async (change) => {
       const cursor = await lockCursor(change.db, consumer.name)
       const events = await readAfter(change.db, cursor, batch)
       assertContiguous(cursor, events)
-      const last = events.at(-1)
-      if (last === undefined) return false
-      await hand(change, events)
-      await moveCursor(change.db, consumer.name, last.seq)
-      return events.length === batch
+      if (events.length === 0) return undefined
+      const count = await recorded(deps, events, () => hand(change, events))
+      await moveCursor(change.db, consumer.name, cursor + BigInt(count))
+      return { isMore: count < events.length || events.length === batch }
     })
+    if (taken !== undefined) consumer.onTaken?.()
+    return taken?.isMore === true
   }
 
   async function hand(
     change: Parameters<OutboxConsumer['handle']>[0],
     events: readonly NumberedEvent[],
-  ): Promise<void> {
+  ): Promise<number> {
     try {
-      await consumer.handle(change, events)
+      return (await consumer.handle(change, events)) ?? events.length
     } catch (error) {
       const [first] = events
       if (first !== undefined && events.length === 1 && !isDatastoreAway(error))
@@ -81,6 +85,28 @@ export function createConsumption(deps: ConsumptionDeps): LeaderJob {
         return true
       }
     },
+  }
+}
+
+/** A batch belongs to no trace: rows carry the correlation ids of many requests, which lead to theirs. */
+async function recorded<T>(
+  { consumer, tracing }: ConsumptionDeps,
+  events: readonly NumberedEvent[],
+  work: () => Promise<T>,
+): Promise<T> {
+  if (tracing === undefined) return work()
+  const attributes = {
+    'messaging.batch.message_count': events.length,
+    'ctl.correlation_ids': [...new Set(events.map(({ correlationId }) => correlationId))],
+  }
+  const span = tracing.begin(consumptionOf(consumer), { kind: 'consumer', parent: undefined, attributes })
+  try {
+    const taken = await work()
+    span.end({}, undefined)
+    return taken
+  } catch (error) {
+    span.end({}, error instanceof Error ? error.name : 'unknown')
+    throw error
   }
 }
 

@@ -25,6 +25,11 @@ export interface OutboxConsumer {
    * Takes events in order. The change's transaction also moves the cursor, so that what it writes happens once; what it
    * does outside of the datastore may happen again after a crash, and must be idempotent. When it throws, nothing was
    * taken: the events come again, one by one, and the first that cannot be taken holds up those after it.
+   *
+   * Resolves with how many it took, from the first on and at least one, where it wants the others later; with nothing
+   * where it took them all.
    */
-  handle(change: Change, events: readonly NumberedEvent[]): Promise<void>
+  handle(change: Change, events: readonly NumberedEvent[]): Promise<number | void>
+  /** Called when events were taken and that is committed. */
+  readonly onTaken?: () => void
 }

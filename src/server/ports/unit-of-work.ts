@@ -1,5 +1,6 @@
 import type { Db, Pool } from './datastore.ts'
 import type { OutboxLiteral } from './outbox-literals.ts'
+import type { TraceMarks } from './tracing.ts'
 
 /** A tuple as the model speaks of it. References use the API's names (`node-agent`), never the engine's. */
 export interface Tuple {
@@ -74,6 +75,14 @@ export interface AuditEntry {
   readonly context: Readonly<Record<string, unknown>>
 }
 
+export interface ChangeOptions {
+  readonly pool: Pool
+  readonly correlationId: string
+  /** Of the request whose change it is, for the log. */
+  readonly trace?: TraceMarks | undefined
+  readonly audit: () => AuditEntry | undefined
+}
+
 /**
  * Runs a change with its outbox and audit rows in one transaction (quality promise 2), and returns after this replica
  * has seen its own revision. The audit row rides under a savepoint: when it fails, the change stays and the failure
@@ -81,7 +90,7 @@ export interface AuditEntry {
  */
 export interface UnitOfWork {
   run<T>(
-    options: { pool: Pool; correlationId: string; audit: () => AuditEntry | undefined },
+    options: ChangeOptions,
     work: (change: Change) => Promise<T>,
   ): Promise<T>
 }

@@ -53,6 +53,8 @@ export interface ManifestResponse {
   readonly status: number
   /** `application/json`, another media type, or null for an empty body. */
   readonly media: string | null
+  /** It goes on until one side ends it. */
+  readonly streams?: true
   /** Dotted paths of members that are shown once and must never be logged, e.g. `token`. */
   readonly writeOnce?: readonly string[]
 }

@@ -145,7 +145,7 @@ function typeOf({ type }: JsonSchema): ManifestType {
 
 function responseOf(status: number, shape: AnySchema | MediaResponse | null): ManifestResponse {
   if (shape === null) return { status, media: null }
-  if ('media' in shape) return { status, media: shape.media }
+  if ('media' in shape) return { status, media: shape.media, ...(shape.streams && { streams: true }) }
   const writeOnce = writeOnceOf(jsonSchemaOf(shape, 'output'))
   return { status, media: 'application/json', ...(writeOnce.length > 0 && { writeOnce }) }
 }

@@ -97,16 +97,25 @@ export interface MediaResponse {
 export interface StreamSink {
   /** Hands bytes over; false once the stream has ended, or ends with this call because its reader has fallen too far behind. */
   write(bytes: Uint8Array): boolean
+  /** Bytes that were handed over and wait for the reader. */
+  unsent(): number
+  /** Resolves when the reader has taken what was handed over, or the stream is over. */
+  drained(): Promise<void>
   /** Ends the answer in order. */
   end(): void
 }
 
-/** An answer that goes on. */
+/** How a stream came to its end: its reader left or was too slow, the server stops, or the operation ended it. */
+export type StreamEnd = 'reader' | 'slow' | 'drain' | 'operation'
+
+/** An answer that goes on. Nothing in it may throw. */
 export interface StreamAnswer {
-  /** Called once, when the head of the answer has been sent. */
+  /** Called once, when the head of the answer has been sent; not at all where its reader has left by then. */
   start(sink: StreamSink): void
+  /** The last bytes of a stream that ends because the server stops. */
+  farewell(): Uint8Array
   /** Called once when the stream is over, whoever ended it. */
-  ended(): void
+  ended(how: StreamEnd): void
 }
 
 /** RFC 9745 and RFC 8594 markers (S1 Versioning 6). Instants are RFC 3339. */

@@ -4,6 +4,7 @@ import { browsersFaults } from './browsers.ts'
 import { everyAnswerFaults } from './every-answer.ts'
 import type { Fault } from './fault.ts'
 import { parametersFaults } from './parameters.ts'
+import { streamFaults } from './streams.ts'
 import { successFaults } from './success.ts'
 
 /** Servers wrong on purpose: each must be found out. */
@@ -12,6 +13,7 @@ export const FAULTS: readonly Fault[] = [
   ...parametersFaults,
   ...bodiesFaults,
   ...successFaults,
+  ...streamFaults,
   ...everyAnswerFaults,
   ...browsersFaults,
 ]

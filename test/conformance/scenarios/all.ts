@@ -10,6 +10,7 @@ import { idpBindingScenarios } from './idp-bindings.ts'
 import { identityScenarios } from './identities.ts'
 import { invitationScenarios } from './invitations.ts'
 import { joinTokenScenarios, nodeScenarios } from './nodes.ts'
+import { nodeEventScenarios } from './node-events.ts'
 import { localAccountScenarios } from './local-accounts.ts'
 import { projectScenarios } from './projects.ts'
 import { relationTupleScenarios } from './relation-tuples.ts'
@@ -20,9 +21,7 @@ import { signingKeyScenarios } from './signing-keys.ts'
 import { serviceTokenScenarios } from './service-token.ts'
 import { adminTokenScenarios, tokenScenarios } from './tokens.ts'
 
-type BySurface = {
-  readonly [S in Exclude<keyof typeof contract, 'nodeEvents'>]: Scenarios<World, (typeof contract)[S]>
-}
+type BySurface = { readonly [S in keyof typeof contract]: Scenarios<World, (typeof contract)[S]> }
 
 /** Scenarios of every surface of the contract; a surface that is missing is a compile error. */
 const bySurface: BySurface = {
@@ -42,6 +41,7 @@ const bySurface: BySurface = {
   groups: groupScenarios,
   joinTokens: joinTokenScenarios,
   nodes: nodeScenarios,
+  nodeEvents: nodeEventScenarios,
   serviceToken: serviceTokenScenarios,
   signIn: { ...signInScenarios, ...sessionScenarios },
   signingKeys: signingKeyScenarios,

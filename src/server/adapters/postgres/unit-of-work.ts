@@ -2,8 +2,9 @@ import { sql } from 'kysely'
 import type { FeedChange } from '../../ports/change-feed.ts'
 import type { Clock, IdSource } from '../../ports/clock.ts'
 import type { Datastore, Db } from '../../ports/datastore.ts'
+import type { TraceMarks } from '../../ports/tracing.ts'
 import type { Binding, TupleMirror } from '../../ports/tuple-mirror.ts'
-import type { AuditEntry, Change, OutboxEvent, UnitOfWork } from '../../ports/unit-of-work.ts'
+import type { AuditEntry, Change, ChangeOptions, OutboxEvent, UnitOfWork } from '../../ports/unit-of-work.ts'
 import type { FollowedFeed } from './change-feed.ts'
 import { takeRevision, type PendingChange } from './revisions.ts'
 import type { MirroredWrites } from './tuple-registry.ts'
@@ -18,7 +19,7 @@ interface UnitOfWorkDeps {
   /** The engine that has to be told of every tuple; absent where the engine follows the feed. */
   readonly mirror?: TupleMirror | undefined
   /** Hears of an audit row that could not be written: it goes to the error log and the failure counter. */
-  readonly onAuditFailure: (error: unknown, entry: AuditEntry) => void
+  readonly onAuditFailure: (error: unknown, entry: AuditEntry, trace: TraceMarks | undefined) => void
   /** Hears when a committed change was not seen by this replica in time; its lease has lapsed by then. */
   readonly onLateFeed: (error: unknown) => void
   /** Called after each commit that appended outbox rows. Default: nobody is told, polling finds them. */
@@ -90,7 +91,8 @@ export function createUnitOfWork(deps: UnitOfWorkDeps): UnitOfWork {
    * The savepoint keeps a refused audit row from aborting the change (S0 convention 7). That the row is missing is committed
    * with the change itself, for its chain to say.
    */
-  async function auditUnderSavepoint(db: Db, entry: AuditEntry | undefined): Promise<void> {
+  async function auditUnderSavepoint(db: Db, { audit, trace }: ChangeOptions): Promise<void> {
+    const entry = audit()
     if (entry === undefined) return
     await sql`savepoint audit`.execute(db)
     const refused = await orRolledBack(db, () => writeAudit(db, entry))
@@ -98,7 +100,7 @@ export function createUnitOfWork(deps: UnitOfWorkDeps): UnitOfWork {
     const gap = { domain_id: entry.domainId, row_count: 1 }
     const unsaid = await orRolledBack(db, () => db.insertInto('audit_gaps').values(gap).execute())
     const errors = unsaid === undefined ? undefined : [refused.error, unsaid.error]
-    deps.onAuditFailure(errors === undefined ? refused.error : new AggregateError(errors), entry)
+    deps.onAuditFailure(errors === undefined ? refused.error : new AggregateError(errors), entry, trace)
   }
 
   async function orRolledBack(db: Db, write: () => Promise<unknown>): Promise<{ readonly error: unknown } | undefined> {
@@ -141,7 +143,7 @@ export function createUnitOfWork(deps: UnitOfWorkDeps): UnitOfWork {
       }
       const result = await work(change)
       await writeOutbox(tx, events, { correlationId: options.correlationId, at })
-      await auditUnderSavepoint(tx, options.audit())
+      await auditUnderSavepoint(tx, options)
       return { result, changes: await takeRevision(tx, pending), hasEmitted: events.length > 0 }
     }
     const { result, changes, hasEmitted } = await datastore.transaction(options.pool, attempt).catch(async (error) => {

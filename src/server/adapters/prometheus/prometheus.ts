@@ -1,5 +1,6 @@
 import { Counter, Gauge, Registry, collectDefaultMetrics } from 'prom-client'
 import { createRequestMetrics } from './request-metrics.ts'
+import { createStreamMetrics, type StreamMetrics } from './stream-metrics.ts'
 
 /** The counters with their text, as Prometheus reads it. Labels have few values, never what callers choose. */
 export interface Prometheus {
@@ -13,6 +14,8 @@ export interface Prometheus {
     dropped(rows: number): void
     failed(rows: number): void
   }
+  /** Counts event streams. */
+  readonly streams: StreamMetrics
 }
 
 /** What a probe last said, asked whenever the metrics are read. */
@@ -55,6 +58,7 @@ export function createPrometheus(
     contentType: registry.contentType,
     text: async () => (await registry.metrics()) + requests.text(),
     observe: requests.observe,
+    streams: createStreamMetrics(registry),
     audit: {
       written: (rows) => written.inc(rows),
       dropped: (rows) => dropped.inc(rows),

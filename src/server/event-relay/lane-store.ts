@@ -1,0 +1,80 @@
+import { sql } from 'kysely'
+import type { Db } from '../ports/datastore.ts'
+import type { StateBlock } from '../../shared/events/wire-types.ts'
+import type { PeerHint } from './peer-changes.ts'
+
+/** A node whose lane opens, at the outbox row that says that it is there. */
+export interface Opening {
+  readonly nodeId: string
+  readonly domainId: string
+  readonly seq: bigint
+}
+
+/** Opens lanes; those that are open stay as they are. Everything up to its own registration a node learns by its first pull. */
+export async function openLanes(tx: Db, openings: readonly Opening[]): Promise<void> {
+  if (openings.length === 0) return
+  await sql`
+    insert into node_lanes (node_id, domain_id, hinted_seq, hinted_at)
+    select node_id, domain_id, min(seq), to_timestamp(0)
+    from unnest(
+      ${openings.map(({ nodeId }) => nodeId)}::uuid[],
+      ${openings.map(({ domainId }) => domainId)}::uuid[],
+      ${openings.map(({ seq }) => seq.toString())}::bigint[]
+    ) as opening (node_id, domain_id, seq)
+    group by node_id, domain_id
+    on conflict (node_id) do nothing`.execute(tx)
+}
+
+/** Closes lanes with all that was on its way: there is nobody left to tell. */
+export async function closeLanes(tx: Db, nodeIds: readonly string[]): Promise<void> {
+  if (nodeIds.length === 0) return
+  await sql`
+    with gone as (select unnest(${nodeIds}::uuid[]) as node_id),
+      lanes as (delete from node_lanes using gone where node_lanes.node_id = gone.node_id),
+      hints as (delete from node_hints using gone where node_hints.node_id = gone.node_id),
+      bridges as (delete from bridge_addressees using gone where bridge_addressees.node_id = gone.node_id)
+    delete from outgoing_events using gone where outgoing_events.node_id = gone.node_id`.execute(tx)
+}
+
+/** A peer's change with the Domain whose nodes hear of it. */
+export type DomainHint = PeerHint & { readonly domainId: string }
+
+export async function addPeerHints(tx: Db, hints: readonly DomainHint[]): Promise<void> {
+  if (hints.length === 0) return
+  await sql`
+    insert into peer_hints (seq, domain_id, node_id, peer)
+    select * from unnest(
+      ${hints.map(({ seq }) => seq.toString())}::bigint[],
+      ${hints.map(({ domainId }) => domainId)}::uuid[],
+      ${hints.map(({ peer }) => peer.node_id)}::uuid[],
+      ${hints.map(({ peer }) => JSON.stringify(peer))}::jsonb[]
+    )`.execute(tx)
+}
+
+/** A part of the node's own state that changed. */
+export interface OwnHint {
+  readonly seq: bigint
+  readonly nodeId: string
+  readonly block: StateBlock
+}
+
+/** Keeps hints of nodes that have a lane. */
+export async function addOwnHints(tx: Db, hints: readonly OwnHint[]): Promise<void> {
+  if (hints.length === 0) return
+  await sql`
+    insert into node_hints (seq, node_id, block)
+    select hint.* from unnest(
+      ${hints.map(({ seq }) => seq.toString())}::bigint[],
+      ${hints.map(({ nodeId }) => nodeId)}::uuid[],
+      ${hints.map(({ block }) => block)}::text[]
+    ) as hint (seq, node_id, block)
+    join node_lanes using (node_id)`.execute(tx)
+}
+
+/** How many nodes of each Domain have a lane. */
+export async function countLanes(tx: Db, domainIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const { rows } = await sql<{ domain_id: string; lanes: number }>`
+    select domain_id, count(*)::integer as lanes from node_lanes
+    where domain_id = any(${domainIds}::uuid[]) group by domain_id`.execute(tx)
+  return new Map(rows.map(({ domain_id, lanes }) => [domain_id, lanes]))
+}

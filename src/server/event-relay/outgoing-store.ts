@@ -1,0 +1,154 @@
+import { sql } from 'kysely'
+import type { WireType } from '../../shared/events/wire-types.ts'
+import type { IdSource } from '../ports/clock.ts'
+import type { Db } from '../ports/datastore.ts'
+import type { Template, Told } from './told.ts'
+
+/**
+ * Gives each event the next number of its node and puts it on its way, in the order given. An event of a node without a
+ * lane is dropped. Whoever calls holds the relay's cursor, so that no other gives numbers.
+ */
+export async function addOutgoing(tx: Db, ids: IdSource, told: readonly Told[]): Promise<void> {
+  if (told.length === 0) return
+  const places = placesOf(told)
+  const templates = [...places.keys()]
+  await sql`
+    with told as (
+      select * from unnest(
+        ${told.map(({ nodeId }) => nodeId)}::uuid[],
+        ${told.map(() => ids.next())}::uuid[],
+        ${told.map(({ template }) => places.get(template) ?? 0)}::integer[]
+      ) with ordinality as one (node_id, event_id, template, place)
+    ), placed as (
+      select told.*, lane.domain_id, lane.last_seq + row_number() over (partition by told.node_id order by place) as node_seq
+      from told join node_lanes as lane on lane.node_id = told.node_id
+    ), moved as (
+      update node_lanes set last_seq = newest.node_seq
+      from (select node_id, max(node_seq) as node_seq from placed group by node_id) as newest
+      where node_lanes.node_id = newest.node_id
+    )
+    insert into outgoing_events (node_id, domain_id, node_seq, event_id, type, payload, occurred_at, committed_at)
+    select placed.node_id, placed.domain_id, placed.node_seq, placed.event_id, template.type,
+      template.before || coalesce(placed.node_id::text || template.after, ''), template.at, template.at
+    from placed join unnest(
+      ${templates.map(({ type }) => type)}::text[],
+      ${templates.map(({ before }) => before)}::text[],
+      ${templates.map(({ after }) => after ?? null)}::text[],
+      ${templates.map(({ occurredAt }) => occurredAt.toISOString())}::timestamptz[]
+    ) with ordinality as template (type, before, after, at, number) on template.number = placed.template
+    order by placed.place`.execute(tx)
+}
+
+/** Numbers templates from 1 on, each once. */
+function placesOf(told: readonly Told[]): ReadonlyMap<Template, number> {
+  const places = new Map<Template, number>()
+  for (const { template } of told) if (!places.has(template)) places.set(template, places.size + 1)
+  return places
+}
+
+/** An event on its way, with its number. */
+export interface Outgoing {
+  readonly id: string
+  readonly nodeId: string
+  readonly domainId: string
+  readonly nodeSeq: bigint
+  readonly eventId: string
+  readonly type: WireType
+  readonly payload: string
+  readonly occurredAt: Date
+}
+
+/** A signed event on its way. */
+export type Signed = Outgoing & { readonly wire: string }
+
+/** Which of them to read: up to `max`, those whose lane is not held up by a failure newer than `triedBefore`. */
+export interface Reading {
+  readonly max: number
+  readonly triedBefore: Date
+}
+
+/** Reads events that are not signed, oldest first. */
+export async function readUnsigned(db: Db, reading: Reading): Promise<Outgoing[]> {
+  return (await read(db, reading, sql`wire is null`)).map(toOutgoing)
+}
+
+/** Reads events that are signed, oldest first: of each node those before which there is none that is not. */
+export async function readSigned(db: Db, reading: Reading): Promise<Signed[]> {
+  const rows = await read(db, reading, sql`wire is not null`)
+  return rows.flatMap((row) => (row.wire === null ? [] : [{ ...toOutgoing(row), wire: row.wire }]))
+}
+
+interface Row {
+  readonly id: string
+  readonly node_id: string
+  readonly domain_id: string
+  readonly node_seq: string
+  readonly event_id: string
+  readonly type: WireType
+  readonly payload: string
+  readonly occurred_at: Date
+  readonly wire: string | null
+}
+
+async function read(db: Db, { max, triedBefore }: Reading, stage: ReturnType<typeof sql>): Promise<readonly Row[]> {
+  const { rows } = await sql<Row>`
+    select id, node_id, domain_id, node_seq, event_id, type, payload, occurred_at, wire
+    from outgoing_events as event
+    where ${stage} and not exists (
+      select from outgoing_events as held
+      where held.failure is not null and held.node_id = event.node_id and held.id <= event.id
+        and (held.tried_at > ${triedBefore} or (held.wire is null and held.id < event.id and event.wire is not null))
+    )
+    order by id limit ${max}`.execute(db)
+  return rows
+}
+
+function toOutgoing(row: Row): Outgoing {
+  return {
+    id: row.id,
+    nodeId: row.node_id,
+    domainId: row.domain_id,
+    nodeSeq: BigInt(row.node_seq),
+    eventId: row.event_id,
+    type: row.type,
+    payload: row.payload,
+    occurredAt: row.occurred_at,
+  }
+}
+
+/** Keeps what was signed, once: an event that has its wire already keeps it. */
+export async function keepSigned(tx: Db, signed: readonly Pick<Signed, 'id' | 'payload' | 'wire'>[]): Promise<void> {
+  if (signed.length === 0) return
+  await sql`
+    update outgoing_events set wire = signed.wire, payload = signed.payload, failure = null, tried_at = null
+    from unnest(
+      ${signed.map(({ id }) => id)}::bigint[],
+      ${signed.map(({ payload }) => payload)}::text[],
+      ${signed.map(({ wire }) => wire)}::text[]
+    ) as signed (id, payload, wire)
+    where outgoing_events.id = signed.id and outgoing_events.wire is null`.execute(tx)
+}
+
+/** An event that cannot go on, and why. */
+export interface Failure {
+  readonly id: string
+  readonly nodeId: string
+  readonly reason: string
+}
+
+/** Lets events hold up their lanes. */
+export async function keepFailures(tx: Db, failures: readonly Failure[], at: Date): Promise<void> {
+  if (failures.length === 0) return
+  await sql`
+    update outgoing_events set failure = failed.reason, tried_at = ${at}
+    from unnest(
+      ${failures.map(({ id }) => id)}::bigint[],
+      ${failures.map(({ reason }) => reason)}::text[]
+    ) as failed (id, reason)
+    where outgoing_events.id = failed.id`.execute(tx)
+}
+
+export async function deleteOutgoing(tx: Db, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
+  await sql`delete from outgoing_events where id = any(${ids}::bigint[])`.execute(tx)
+}

@@ -1,0 +1,112 @@
+/** What is known of an event when its place is judged; of a verified envelope, or nothing is proved. */
+export interface Numbered {
+  /** The node's own count: the next event has the next number. */
+  readonly nodeSeq: number
+  readonly occurredAtMs: number
+  /** It says that more changed than is told. */
+  readonly isResync: boolean
+}
+
+/**
+ * How an event follows those before it.
+ * `first`: nothing was expected; `next`: as expected; `gap`: numbers before it were left out; `reordered`: one of those,
+ * late; `duplicate`: seen before, not to be acted upon; `resync`: the stream begins anew after it, and what lies between
+ * is not told.
+ */
+export type Place =
+  | { readonly kind: 'first' | 'next' | 'reordered' | 'duplicate' }
+  | { readonly kind: 'gap'; readonly from: number; readonly to: number }
+  | { readonly kind: 'resync'; readonly skipped: number }
+
+/** Follows the numbers of one node's events over any number of connections. */
+export interface EventOrder {
+  /** A connection begins: its first frame may be a resync that the server made for it. */
+  connected(): void
+  take(event: Numbered): Place
+  /** The highest number seen; undefined before the first event. */
+  last(): number | undefined
+  /** Numbers left out and not come since. */
+  missing(): number
+}
+
+export interface EventOrderOptions {
+  /** The last number seen earlier; 0 where everything from the node's first event on is expected. Undefined: begins anywhere. */
+  readonly last?: number | undefined
+}
+
+interface Hole {
+  readonly from: number
+  readonly to: number
+}
+
+/** Holes remembered at most: of older ones a late event counts as a duplicate, and what is missing stays missing. */
+export const HOLES_MAX = 256
+
+/**
+ * Makes a follower. The frame that a server makes for a connection whose resume point it cannot serve carries the number of
+ * the last event before the point from which it goes on (decisions: Stream). It may set the count back, after a backup was
+ * restored for instance, but then only if it is not older than what was seen: a frame of the past, played again, does not.
+ */
+export function createEventOrder({ last: start }: EventOrderOptions = {}): EventOrder {
+  let last = start
+  let latestMs = -Infinity
+  let isFirstOfConnection = true
+  let missing = 0
+  let holes: readonly Hole[] = []
+
+  function restart({ nodeSeq }: Numbered): Place {
+    const skipped = Math.max(0, nodeSeq - (last ?? nodeSeq))
+    last = nodeSeq
+    holes = holes.filter(({ to }) => to < nodeSeq)
+    return { kind: 'resync', skipped }
+  }
+
+  function skip(from: number, to: number): Place {
+    missing += to - from + 1
+    holes = [...holes, { from, to }].slice(-HOLES_MAX)
+    return { kind: 'gap', from, to }
+  }
+
+  function late(nodeSeq: number): Place {
+    const hole = holes.find(({ from, to }) => from <= nodeSeq && nodeSeq <= to)
+    if (hole === undefined) return { kind: 'duplicate' }
+    const rests = [
+      { from: hole.from, to: nodeSeq - 1 },
+      { from: nodeSeq + 1, to: hole.to },
+    ].filter(({ from, to }) => from <= to)
+    holes = holes.flatMap((one) => (one === hole ? rests : [one])).slice(-HOLES_MAX)
+    missing -= 1
+    return { kind: 'reordered' }
+  }
+
+  function ahead({ nodeSeq }: Numbered, before: number | undefined): Place {
+    last = nodeSeq
+    if (before === undefined) return { kind: 'first' }
+    return nodeSeq === before + 1 ? { kind: 'next' } : skip(before + 1, nodeSeq - 1)
+  }
+
+  /** A frame of the connection and not of the node's count: it repeats a number, or leaves some out. */
+  const beginsAnew = (event: Numbered): boolean =>
+    event.isResync &&
+    event.nodeSeq !== (last ?? -1) + 1 &&
+    (event.nodeSeq >= (last ?? 0) || event.occurredAtMs >= latestMs)
+
+  return {
+    connected() {
+      isFirstOfConnection = true
+    },
+    take(event) {
+      const isBeginning = isFirstOfConnection && beginsAnew(event)
+      isFirstOfConnection = false
+      const place = isBeginning
+        ? restart(event)
+        : last !== undefined && event.nodeSeq <= last
+          ? late(event.nodeSeq)
+          : ahead(event, last)
+      if (place.kind !== 'duplicate') latestMs = Math.max(latestMs, event.occurredAtMs)
+      return place
+    },
+    last: () => last,
+    missing: () => missing,
+  }
+}

@@ -1,0 +1,84 @@
+import { isMembers, type Members, type ReceivedEnvelope } from './signed-envelope.ts'
+import type { Payloads, WireType } from './wire-types.ts'
+
+/** An envelope of a known type with a payload of the shape that this version knows. */
+export type KnownEvent<Type extends WireType> = Type extends WireType
+  ? ReceivedEnvelope & { readonly type: Type; readonly payload: Payloads[Type] }
+  : never
+
+/**
+ * Whether an envelope is of a type and its payload what that type carries; members beyond those are let through. One that is
+ * neither is to be treated as a hint that anything may have changed: pull the state.
+ */
+export function isEvent<Type extends WireType>(envelope: ReceivedEnvelope, type: Type): envelope is KnownEvent<Type> {
+  return envelope.type === type && SHAPES[type](envelope.payload)
+}
+
+type Check = (value: unknown) => boolean
+
+const text: Check = (value) => typeof value === 'string'
+const integer: Check = (value) => Number.isSafeInteger(value)
+const optional =
+  (check: Check): Check =>
+  (value) =>
+    value === undefined || check(value)
+const oneOf =
+  (...words: readonly string[]): Check =>
+  (value) =>
+    typeof value === 'string' && words.includes(value)
+const listOf =
+  (check: Check): Check =>
+  (value) =>
+    Array.isArray(value) && value.every(check)
+
+/** Own members only: a payload has no say over what every object inherits. */
+function shape(checks: Readonly<Record<string, Check>>): (value: unknown) => boolean {
+  const entries = Object.entries(checks)
+  const memberOf = (value: Members, name: string): unknown => (Object.hasOwn(value, name) ? value[name] : undefined)
+  return (value) => isMembers(value) && entries.every(([name, check]) => check(memberOf(value, name)))
+}
+
+/** Words of a list, such as blocks and changes, may be new: a later server has more of them. */
+const peerChange = shape({
+  node_id: text,
+  changes: listOf(text),
+  endpoint: optional(text),
+  fallback_endpoint: optional(text),
+  public_key: optional(text),
+  mesh_address: optional(text),
+  psk_issued_at: optional(text),
+})
+
+const SHAPES: Readonly<Record<WireType, Check>> = {
+  node_state_updated: shape({ reason: oneOf('changed', 'resync'), blocks: listOf(text), peers: listOf(peerChange) }),
+  policy_updated: shape({
+    node_id: text,
+    policy_id: text,
+    revision_id: text,
+    fingerprint: text,
+    rules: Array.isArray,
+  }),
+  bridge_config_updated: shape({ node_id: text, bridge_resource_id: text, effective_config: isMembers }),
+  action_request: shape({
+    execution_id: text,
+    action: text,
+    type: oneOf('builtin', 'hook'),
+    parameters: optional(isMembers),
+    status: oneOf('pending'),
+    requested_at: text,
+    expires_at: text,
+  }),
+  session_setup: shape({
+    session_id: text,
+    jti: text,
+    kind: oneOf('ssh', 'cluster_api', 'tcp'),
+    target: text,
+    expires_at: text,
+    idle_timeout_seconds: optional(integer),
+  }),
+}
+
+/** Whether an event says that more changed than it tells. */
+export function isResync(envelope: ReceivedEnvelope): boolean {
+  return envelope.type === 'node_state_updated' && envelope.payload['reason'] === 'resync'
+}

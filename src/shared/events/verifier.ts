@@ -1,0 +1,70 @@
+import { verifyAsync } from '@noble/ed25519'
+import { bytesOf, type PlaceKey } from '../audit/signed-place.ts'
+import { readSigned, type ReadFault, type ReceivedEnvelope } from './signed-envelope.ts'
+
+/** Whether an Ed25519 signature holds (RFC 8032 §5.1.7). Never throws: what is no signature or no key does not hold. */
+export type VerifySignature = (
+  signature: Uint8Array,
+  message: Uint8Array,
+  publicKey: Uint8Array,
+) => boolean | Promise<boolean>
+
+/** Finds the published key of a name; undefined where none is published under it. */
+export type FindKey = (kid: string) => PlaceKey | undefined | Promise<PlaceKey | undefined>
+
+/**
+ * Why an envelope is refused.
+ * `unknown_key`: no key of that name is published; `expired_key`: the key verified nothing any more when the event occurred;
+ * `bad_signature`: these bytes were not signed by that key; `wrong_node`: genuine, but addressed to another node.
+ */
+export type EnvelopeFault = ReadFault | 'unknown_key' | 'expired_key' | 'bad_signature' | 'wrong_node'
+
+export type Verification =
+  | { readonly ok: true; readonly envelope: ReceivedEnvelope }
+  /** The envelope is there where it could be read; it is not to be acted upon. */
+  | { readonly ok: false; readonly fault: EnvelopeFault; readonly envelope: ReceivedEnvelope | undefined }
+
+export interface VerifierDeps {
+  readonly findKey: FindKey
+  /** Noble's when absent: everywhere the same, and slower than that of a platform. */
+  readonly verify?: VerifySignature
+}
+
+export interface VerifyOptions {
+  /** The node whose events are expected; any when absent. */
+  readonly nodeId?: string | undefined
+}
+
+/** Verifies the data of a frame: what its bytes are, whose key signed them, and whom they are for. */
+export type EnvelopeVerifier = (text: string, options?: VerifyOptions) => Promise<Verification>
+
+/**
+ * Makes a verifier. The start of a key's validity is not compared: an event that had to wait for its signature is older
+ * than the key may be, and whoever has a key can write any time into what it signs.
+ */
+export function createEnvelopeVerifier({ findKey, verify = verifyWithNoble }: VerifierDeps): EnvelopeVerifier {
+  const encoder = new TextEncoder()
+  return async (text, { nodeId } = {}) => {
+    const read = readSigned(text)
+    if (!read.ok) return { ok: false, fault: read.fault, envelope: undefined }
+    const { envelope, canonical, signature } = read.signed
+    const refuse = (fault: EnvelopeFault): Verification => ({ ok: false, fault, envelope })
+    const key = await findKey(envelope.kid)
+    if (key === undefined) return refuse('unknown_key')
+    if (Date.parse(envelope.occurred_at) >= (key.notAfterMs ?? Infinity)) return refuse('expired_key')
+    const bytes = bytesOf(signature)
+    const holds = bytes !== undefined && (await verify(bytes, encoder.encode(canonical), key.publicKey))
+    if (!holds) return refuse('bad_signature')
+    return nodeId !== undefined && envelope.node_id !== nodeId ? refuse('wrong_node') : { ok: true, envelope }
+  }
+}
+
+/** Verifies with noble, strictly: no points of small order, no second spelling of a signature. */
+export const verifyWithNoble: VerifySignature = (signature, message, publicKey) =>
+  verifyAsync(signature, message, publicKey, { zip215: false }).catch(() => false)
+
+/** Finds keys in a list that does not change. */
+export function keysIn(keys: readonly PlaceKey[]): FindKey {
+  const byId = new Map(keys.map((key) => [key.kid, key]))
+  return (kid) => byId.get(kid)
+}

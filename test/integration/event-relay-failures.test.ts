@@ -1,0 +1,242 @@
+import { sql } from 'kysely'
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { Datastore } from '../../src/server/ports/datastore.ts'
+import type { Leading } from '../../src/server/ports/leadership.ts'
+import { Crash, crashingDatastore } from '../support/crashing-datastore.ts'
+import { DATASTORE_KINDS, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
+import { leaderParts, type LeaderParts } from '../support/leading.ts'
+import { memoryBus } from '../support/memory-bus.ts'
+import { HOME, idOf, openWire, relayWorld, seedNodes, testSigner, type RelayWorld } from '../support/relay-world.ts'
+
+const NOW = Date.parse('2026-03-10T08:00:00.000Z')
+const [A, B, C] = [idOf(0xa), idOf(0xb), idOf(0xc)]
+
+const request = (nodeId: string, execution: number, members: Readonly<Record<string, unknown>> = {}) =>
+  [
+    'execution_requested',
+    {
+      node_id: nodeId,
+      execution_id: idOf(execution),
+      action: 'ping',
+      type: 'builtin',
+      status: 'pending',
+      requested_at: '2026-03-10T08:00:00.000Z',
+      expires_at: '2026-03-10T08:05:00.000Z',
+      ...members,
+    },
+  ] as const
+
+describe.each(DATASTORE_KINDS)('failures of the event relay on the %s store', (kind) => {
+  describe.skipIf(isDatastoreMissing(kind))('with a leader', () => {
+    const store = useDatastore(kind)
+    let parts: LeaderParts
+    let leading: Leading
+    let world: RelayWorld
+
+    beforeEach(async () => {
+      await emptyTables(store.current())
+      parts = await leaderParts(store.current(), NOW)
+      leading = await parts.lead()
+      world = relayWorld({ parts, leading })
+      await seedNodes(store.current(), [{ id: A }, { id: B }, { id: C }])
+      return () => parts.feed.stop()
+    })
+
+    const db = () => store.current().pool('interactive')
+    const order = (nodeId: string) =>
+      world.bus.stored.filter((event) => event.nodeId === nodeId).map(({ nodeSeq }) => Number(nodeSeq))
+    const waiting = async () =>
+      (
+        await db()
+          .selectFrom('outgoing_events')
+          .select(['node_id', 'node_seq', 'failure', 'wire'])
+          .orderBy('id')
+          .execute()
+      ).map(({ node_id, node_seq, failure, wire }) => [node_id.slice(-1), Number(node_seq), failure, wire !== null])
+
+    describe('an event that cannot be rendered', () => {
+      test('holds up the later ones of its node and of no other, says why, and is tried again each minute', async () => {
+        await world.emit(request(A, 1), request(A, 2, { type: 'spell' }), request(A, 3), request(B, 4))
+        await world.settle()
+        expect([order(A), order(B)]).toEqual([[1], [1]])
+        const reason = expect.stringContaining('builtin')
+        expect(await waiting()).toEqual([
+          ['a', 2, reason, false],
+          ['a', 3, null, false],
+        ])
+        expect(world.failures).toEqual([{ id: expect.any(String), nodeId: A, reason }])
+        await world.emit(request(A, 5), request(B, 6))
+        parts.clock.nowMs = NOW + 59_999
+        await world.settle()
+        expect([order(A), order(B), world.failures.length]).toEqual([[1], [1, 2], 1])
+        parts.clock.nowMs = NOW + 60_001
+        await world.settle()
+        expect([order(A), world.failures.length]).toEqual([[1], 2])
+        await sql`update outgoing_events set payload = replace(payload, 'spell', 'hook')`.execute(db())
+        parts.clock.nowMs = NOW + 120_002
+        await world.settle()
+        expect([order(A), await waiting()]).toEqual([[1, 2, 3, 4], []])
+        expect(world.heard(A)[1]).toMatchObject(['action_request', { type: 'hook' }])
+      })
+
+      test('because its stored rules are not canonical holds up its node', async () => {
+        await sql`
+          insert into outgoing_events (node_id, domain_id, node_seq, event_id, type, payload, occurred_at, committed_at)
+          select id, ${HOME}, 1, id, 'policy_updated', '{"node_id":"' || id || '","rules":[1.0]}', now(), now()
+          from unnest(${[A, B]}::uuid[]) as id`.execute(db())
+        await world.settle()
+        expect(await waiting()).toEqual([
+          ['a', 1, 'what is stored is not canonical JSON', false],
+          ['b', 1, 'what is stored is not canonical JSON', false],
+        ])
+      })
+    })
+
+    describe('an event that the stream refuses', () => {
+      test('holds up the later ones of its node and of no other, until the stream takes it', async () => {
+        world.bus.refuse = ({ nodeId, nodeSeq }) => (nodeId === A && nodeSeq === 2n ? 'too large' : undefined)
+        await world.emit(request(A, 1), request(A, 2), request(A, 3), request(B, 4))
+        await world.settle()
+        expect([order(A), order(B)]).toEqual([[1], [1]])
+        expect(await waiting()).toEqual([
+          ['a', 2, 'too large', true],
+          ['a', 3, null, true],
+        ])
+        expect(world.failures).toEqual([{ id: expect.any(String), nodeId: A, reason: 'too large' }])
+        const [{ wire } = { wire: '' }] = world.bus.given.filter(({ nodeSeq }) => nodeSeq === 2n)
+        await world.emit(request(A, 5))
+        await world.settle()
+        expect(world.bus.given.filter(({ nodeId, nodeSeq }) => nodeId === A && nodeSeq > 1n)).toHaveLength(2)
+        world.bus.refuse = () => undefined
+        parts.clock.nowMs = NOW + 60_001
+        await world.settle()
+        await world.settle()
+        expect([order(A), await waiting()]).toEqual([[1, 2, 3, 4], []])
+        expect(world.bus.stored.find(({ nodeId, nodeSeq }) => nodeId === A && nodeSeq === 2n)?.wire).toBe(wire)
+      })
+    })
+
+    test('a dead signer holds up all and skips none; what it signed before is kept and not signed anew', async () => {
+      world.signer.isDead = true
+      await world.emit(request(A, 1), request(B, 2))
+      await expect(world.settle()).rejects.toThrow('the signer is dead')
+      expect([world.bus.stored, world.counts.signing, world.failures]).toEqual([[], 1, []])
+      world.signer.isDead = false
+      const sign = world.signer.sign
+      let left = 1
+      world.signer.sign = async (bytes) => {
+        world.signer.isDead = left-- <= 0
+        return sign(bytes)
+      }
+      await expect(world.settle()).rejects.toThrow('the signer is dead')
+      expect((await waiting()).map(([node, , , isSigned]) => [node, isSigned])).toEqual([
+        ['a', true],
+        ['b', false],
+      ])
+      left = 100
+      await world.settle()
+      expect([order(A), order(B), world.signer.signatures]).toEqual([[1], [1], 2])
+    })
+
+    test('a key that changes while an event is signed is the one that it names', async () => {
+      world.signer.changeKey()
+      await world.emit(request(A, 1))
+      await world.settle()
+      expect(world.bus.stored.map(({ wire }) => openWire(wire, world.signer))).toMatchObject([
+        { kid: 'k2', isSigned: true },
+      ])
+    })
+
+    test('a stream that is away keeps everything where it is, in order, and is counted', async () => {
+      world.bus.isAway = true
+      await world.emit(request(A, 1), request(A, 2))
+      await expect(world.settle()).rejects.toThrow('cannot be reached')
+      await world.emit(request(A, 3))
+      await expect(world.settle()).rejects.toThrow('cannot be reached')
+      expect([world.bus.stored, world.counts.publishing]).toEqual([[], 2])
+      world.bus.isAway = false
+      await world.settle()
+      expect([order(A), await waiting(), world.signer.signatures]).toEqual([[1, 2, 3], [], 3])
+    })
+
+    test('a literal that nothing is known of holds up what comes after it, and what came before is told', async () => {
+      await world.emit(request(A, 1))
+      await sql`insert into outbox (event, domain_id, aggregate, payload, correlation_id, occurred_at)
+        values ('of_the_future', ${HOME}, 'thing:1', '{}', 'x', now())`.execute(db())
+      await world.emit(request(A, 2))
+      await expect(world.relay()).rejects.toThrow('nothing says which nodes hear of of_the_future')
+      await world.jobs.signing.run(leading)
+      await world.jobs.publishing.run(leading)
+      expect([order(A), world.poison.at(-1)?.seq]).toEqual([[1], 2n])
+    })
+
+    test('an event that names no node holds up the relay: nobody can know whose it is', async () => {
+      await world.emit(['rotate_keys', {}])
+      await expect(world.relay()).rejects.toThrow('node_id')
+      expect(world.poison).not.toEqual([])
+    })
+
+    test('a leader whose term has ended gives no numbers, signs nothing and publishes nothing', async () => {
+      await world.emit(request(A, 1), ['peer_psk_assigned', { node_id: A, psk_issued_at: '1' }])
+      await world.jobs.numbering.run(leading)
+      const present = await parts.lead()
+      const next = relayWorld({ parts, leading: present, bus: world.bus, signer: world.signer })
+      await expect(world.jobs.relay.run(leading)).rejects.toThrow('term 1 has ended')
+      await next.relay()
+      await expect(world.jobs.hints.run(leading)).rejects.toThrow('term 1 has ended')
+      await next.jobs.hints.run(present)
+      await expect(world.jobs.signing.run(leading)).rejects.toThrow('term 1 has ended')
+      expect((await waiting()).map((row) => row[3])).toEqual([false, false, false])
+      await next.jobs.signing.run(present)
+      await expect(world.jobs.publishing.run(leading)).rejects.toThrow('term 1 has ended')
+      expect(world.bus.given).toEqual([])
+      await next.jobs.publishing.run(present)
+      expect([order(A), order(B), order(C)]).toEqual([[1], [1], [1]])
+    })
+
+    test('whichever two steps the process ends between, each node gets every event once, contiguous and in order', async () => {
+      const signer = testSigner()
+      const bus = memoryBus()
+      /** One process, from its start until nothing is left to do or until it ends. */
+      const live = async (datastore: Datastore): Promise<void> => {
+        const own = await leaderParts(datastore, NOW, store.current())
+        try {
+          const term = await own.lead()
+          await relayWorld({ parts: own, leading: term, bus, signer, datastore }).settle()
+        } finally {
+          own.feed.stop()
+        }
+      }
+      let stepsLeft = 0
+      for (let isCrashed = true; isCrashed; stepsLeft += 1) {
+        await emptyTables(store.current())
+        bus.stored.splice(0)
+        await seedNodes(store.current(), [{ id: A }, { id: B }])
+        await world.emit(
+          request(A, 1),
+          ['peer_psk_assigned', { node_id: A, psk_issued_at: '1' }],
+          ['rotate_keys', { node_id: A }],
+          request(B, 2),
+          request(A, 3),
+        )
+        const outcome = await live(crashingDatastore(store.current(), stepsLeft)).catch((error: unknown) => error)
+        isCrashed = outcome instanceof Crash
+        if (!isCrashed) expect(outcome).toBeUndefined()
+        await live(store.current())
+        const told = [A, B].map((nodeId) =>
+          bus.stored.filter((event) => event.nodeId === nodeId).map(({ nodeSeq, type }) => `${nodeSeq} ${type}`),
+        )
+        expect({ stepsLeft, told, left: await waiting() }).toEqual({
+          stepsLeft,
+          told: [
+            ['1 action_request', '2 action_request', '3 node_state_updated'],
+            ['1 action_request', '2 node_state_updated'],
+          ],
+          left: [],
+        })
+        expect(bus.stored.every(({ wire }) => openWire(wire, signer).isSigned)).toBe(true)
+      }
+      expect(stepsLeft).toBeGreaterThan(30)
+    }, 240_000)
+  })
+})

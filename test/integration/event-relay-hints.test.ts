@@ -1,0 +1,250 @@
+import { sql } from 'kysely'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { DATASTORE_KINDS, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
+import { leaderParts, type LeaderParts } from '../support/leading.ts'
+import { AWAY, HOME, idOf, relayWorld, seedNodes, type RelayWorld } from '../support/relay-world.ts'
+
+const NOW = Date.parse('2026-03-10T08:00:00.000Z')
+const [A, B, C] = [idOf(0xa), idOf(0xb), idOf(0xc)]
+const FOREIGN = idOf(0xf)
+
+const moved = (nodeId: string, endpoint: string) =>
+  ['peer_endpoint_changed', { node_id: nodeId, endpoint, fallback_endpoint: '' }] as const
+const assigned = (nodeId: string, at = '1') => ['peer_psk_assigned', { node_id: nodeId, psk_issued_at: at }] as const
+const peersHint = (...peers: readonly unknown[]) => [
+  'node_state_updated',
+  { reason: 'changed', blocks: ['peers'], peers },
+]
+const RESYNC = ['node_state_updated', { reason: 'resync', blocks: ['peers'], peers: [] }]
+
+describe.each(DATASTORE_KINDS)('hints on the %s store', (kind) => {
+  describe.skipIf(isDatastoreMissing(kind))('with a leader', () => {
+    const store = useDatastore(kind)
+    let parts: LeaderParts
+    let world: RelayWorld
+
+    beforeEach(async () => {
+      await emptyTables(store.current())
+      parts = await leaderParts(store.current(), NOW)
+      world = relayWorld({ parts, leading: await parts.lead() })
+      return () => parts.feed.stop()
+    })
+
+    const seed = (...ids: readonly string[]) =>
+      seedNodes(
+        store.current(),
+        ids.map((id) => ({ id })),
+      )
+    const db = () => store.current().pool('interactive')
+    const countOf = async (table: 'outgoing_events' | 'peer_hints' | 'node_hints') =>
+      Number((await db().selectFrom(table).select(db().fn.countAll().as('n')).executeTakeFirstOrThrow()).n)
+    const lanes = async () =>
+      (
+        await db().selectFrom('node_lanes').select(['node_id', 'last_seq', 'hinted_seq']).orderBy('node_id').execute()
+      ).map(({ node_id, last_seq, hinted_seq }) => [node_id, Number(last_seq), Number(hinted_seq)])
+
+    test('of a peer go to the other nodes of its Domain at once, with what the outbox row says', async () => {
+      await seed(A, B, C)
+      await seedNodes(store.current(), [{ id: FOREIGN, domainId: AWAY }])
+      await world.emit(moved(A, '198.51.100.1:51820'))
+      await world.settle()
+      const hint = peersHint({
+        node_id: A,
+        changes: ['endpoint_changed'],
+        endpoint: '198.51.100.1:51820',
+        fallback_endpoint: '',
+      })
+      expect([A, B, C, FOREIGN].map(world.heard)).toEqual([[], [hint], [hint], []])
+      expect(await countOf('peer_hints')).toBe(0)
+      expect(await lanes()).toEqual([
+        [A, 0, 1],
+        [B, 1, 1],
+        [C, 1, 1],
+        [FOREIGN, 0, 0],
+      ])
+    })
+
+    test('that follow within a second are one, of the union, when the second is over', async () => {
+      await seed(A, B, C)
+      await world.emit(moved(A, '198.51.100.1:1'))
+      await world.settle()
+      parts.clock.nowMs = NOW + 400
+      await world.emit(moved(A, '198.51.100.1:2'), assigned(B, '7'), ['rotate_keys', { node_id: C }])
+      await world.settle()
+      await world.emit(moved(A, ''), assigned(A, '8'))
+      parts.clock.nowMs = NOW + 999
+      await world.settle()
+      expect(world.heard(C)).toHaveLength(1)
+      parts.clock.nowMs = NOW + 1_000
+      await world.settle()
+      const ofA = {
+        node_id: A,
+        changes: ['endpoint_changed', 'psk_assigned'],
+        endpoint: '',
+        fallback_endpoint: '',
+        psk_issued_at: '8',
+      }
+      const ofB = { node_id: B, changes: ['psk_assigned'], psk_issued_at: '7' }
+      expect(world.heard(C).slice(1)).toEqual([
+        ['node_state_updated', { reason: 'changed', blocks: ['keys', 'peers'], peers: [ofA, ofB] }],
+      ])
+      expect(world.heard(B).slice(1)).toEqual([peersHint(ofA)])
+      // A was not told of anything before: nothing kept it waiting, and its own changes are not news to it.
+      expect(world.heard(A)).toEqual([peersHint(ofB)])
+      expect(await countOf('peer_hints')).toBe(2)
+      parts.clock.nowMs = NOW + 1_400
+      await world.settle()
+      expect(world.heard(A)).toHaveLength(1)
+      expect(await countOf('peer_hints')).toBe(0)
+    })
+
+    test('name what became of a peer in the order in which it last happened, and forget what one was that is gone', async () => {
+      await seed(A, B)
+      await world.emit(moved(A, '198.51.100.1:1'))
+      await world.settle()
+      await world.emit(
+        assigned(A, '7'),
+        moved(A, '198.51.100.1:2'),
+        ['peer_deregistered', { node_id: A, name: 'a' }],
+        ['peer_registered', { node_id: A, name: 'a', mesh_address: '100.64.0.9', public_key: 'aw==' }],
+        assigned(A, '9'),
+      )
+      parts.clock.nowMs = NOW + 1_000
+      await world.settle()
+      expect(world.heard(B).slice(1)).toEqual([
+        peersHint({
+          node_id: A,
+          changes: ['endpoint_changed', 'deregistered', 'registered', 'psk_assigned'],
+          mesh_address: '100.64.0.9',
+          public_key: 'aw==',
+          psk_issued_at: '9',
+        }),
+      ])
+    })
+
+    test.each([
+      [64, 'names 64 peers'],
+      [65, 'says resync where there are more'],
+    ])('of %i peers: %s', async (count) => {
+      const peers = Array.from({ length: count }, (_, index) => idOf(0x1000 + index))
+      await seed(A, ...peers)
+      await world.emit(...peers.map((id) => assigned(id)))
+      await world.settle()
+      const [hint] = world.heard(A)
+      if (count === 64)
+        expect(hint).toEqual(
+          peersHint(...peers.map((node_id) => ({ node_id, changes: ['psk_assigned'], psk_issued_at: '1' }))),
+        )
+      else expect(hint).toEqual(RESYNC)
+      // To one of the 65 it is 64 others.
+      const [ofPeer] = world.heard(peers[0] ?? '')
+      expect(ofPeer).toMatchObject(['node_state_updated', { reason: 'changed' }])
+    })
+
+    test('say resync to whom more changes are kept for than are read', async () => {
+      await seed(A, B)
+      await sql`insert into outbox (event, domain_id, aggregate, payload, correlation_id, occurred_at)
+        select 'peer_psk_assigned', ${HOME}, 'node:x', jsonb_build_object('node_id', ${A}::text, 'psk_issued_at', n::text), 'x', now()
+        from generate_series(1, 2001) as n`.execute(db())
+      await world.settle()
+      expect(world.heard(B)).toEqual([RESYNC])
+      expect(await lanes()).toEqual([
+        // That all of it was its own doing is not read either.
+        [A, 1, 2001],
+        [B, 1, 2001],
+      ])
+    })
+
+    test('of one Domain are a thousand a second, those who wait longest first', async () => {
+      const many = Array.from({ length: 2_300 }, (_, index) => idOf(0x1000 + index))
+      await seed(A, ...many)
+      await world.emit(assigned(A))
+      await world.settle()
+      const tally = async () =>
+        (
+          await sql<{ events: number; nodes: number }>`
+            select last_seq::integer as events, count(*)::integer as nodes from node_lanes
+            where node_id <> ${A} group by last_seq order by last_seq`.execute(db())
+        ).rows.map(({ events, nodes }) => [events, nodes])
+      const first = [
+        [0, 1_300],
+        [1, 1_000],
+      ]
+      expect(await tally()).toEqual(first)
+      parts.clock.nowMs = NOW + 999
+      await world.settle()
+      expect(await tally()).toEqual(first)
+      parts.clock.nowMs = NOW + 1_000
+      await world.settle()
+      await world.emit(assigned(A, '2'))
+      parts.clock.nowMs = NOW + 2_000
+      await world.settle()
+      expect(await tally()).toEqual([
+        [1, 1_600],
+        [2, 700],
+      ])
+      expect(world.bus.stored).toHaveLength(3_000)
+    }, 60_000)
+
+    test('wait while the one before has not left, and merge meanwhile', async () => {
+      await seed(A, B)
+      world.bus.isAway = true
+      await world.emit(moved(A, '198.51.100.1:1'))
+      await expect(world.settle()).rejects.toThrow('cannot be reached')
+      for (let second = 1; second <= 3; second += 1) {
+        parts.clock.nowMs = NOW + second * 1_000
+        await world.emit(moved(A, `198.51.100.1:${second + 1}`))
+        await expect(world.settle()).rejects.toThrow('cannot be reached')
+      }
+      expect(await countOf('outgoing_events')).toBe(1)
+      world.bus.isAway = false
+      await world.settle()
+      await world.settle()
+      expect(world.heard(B).map(([, payload]) => payload)).toMatchObject([
+        { peers: [{ endpoint: '198.51.100.1:1' }] },
+        { peers: [{ endpoint: '198.51.100.1:4' }] },
+      ])
+    })
+
+    test('begin for a node with what comes after its registration, and end with its deregistration', async () => {
+      await seed(A)
+      await world.emit(
+        assigned(A),
+        ['peer_registered', { node_id: B, name: 'b', mesh_address: '100.64.0.9', public_key: 'aw==' }],
+        assigned(B),
+      )
+      await world.settle()
+      expect(world.heard(A)).toEqual([
+        peersHint({
+          node_id: B,
+          changes: ['registered', 'psk_assigned'],
+          mesh_address: '100.64.0.9',
+          public_key: 'aw==',
+          psk_issued_at: '1',
+        }),
+      ])
+      expect(world.heard(B)).toEqual([])
+      parts.clock.nowMs = NOW + 1_000
+      await world.emit(assigned(A, '2'))
+      await world.relay()
+      await world.jobs.hints.run(await parts.lead())
+      await world.emit(['rotate_keys', { node_id: B }], ['peer_deregistered', { node_id: B, name: 'b' }])
+      world = relayWorld({ parts, leading: await parts.lead() })
+      await world.settle()
+      expect(world.bus.stored.filter(({ nodeId }) => nodeId === B)).toEqual([])
+      expect((await lanes()).map(([nodeId]) => nodeId)).toEqual([A])
+      expect([await countOf('outgoing_events'), await countOf('node_hints')]).toEqual([0, 0])
+    })
+
+    test('of a node that re-enrols leave its lane and its numbers as they are', async () => {
+      await seed(A, B)
+      await world.emit(assigned(A))
+      await world.settle()
+      parts.clock.nowMs = NOW + 1_000
+      await world.emit(['peer_registered', { node_id: B, name: 'b', mesh_address: '100.64.0.9', public_key: 'aw==' }])
+      await world.emit(assigned(A, '2'))
+      await world.settle()
+      expect(world.bus.stored.filter(({ nodeId }) => nodeId === B).map(({ nodeSeq }) => nodeSeq)).toEqual([1n, 2n])
+    })
+  })
+})

@@ -1,0 +1,315 @@
+import { sql } from 'kysely'
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { Leading } from '../../src/server/ports/leadership.ts'
+import { DATASTORE_KINDS, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
+import { leaderParts, type LeaderParts } from '../support/leading.ts'
+import {
+  AWAY,
+  fingerprintOf,
+  HOME,
+  idOf,
+  openWire,
+  relayWorld,
+  seedNodes,
+  storeBridge,
+  storeRevision,
+  type RelayWorld,
+} from '../support/relay-world.ts'
+
+const NOW = Date.parse('2026-03-10T08:00:00.000Z')
+const [A, B, C, D] = [idOf(0xa), idOf(0xb), idOf(0xc), idOf(0xd)]
+const FOREIGN = idOf(0xf)
+const POLICY = idOf(0x10)
+const [FIRST, SECOND, THIRD] = [idOf(0x11), idOf(0x12), idOf(0x13)]
+const BRIDGE = idOf(0x20)
+/** Canonical, with what a careless renderer would change: a number in exponent form, an escape, members in UTF-16 order. */
+const RULES = '[{"action":"allow","note":"a\\u000bb €","rate":1e+30,"ﬃ":1}]'
+const NONE = fingerprintOf('[]')
+
+const request = (nodeId: string, execution: number) => ({
+  node_id: nodeId,
+  execution_id: idOf(execution),
+  action: 'ping',
+  type: 'builtin',
+  status: 'pending',
+  requested_at: '2026-03-10T08:00:00.000Z',
+  expires_at: '2026-03-10T08:05:00.000Z',
+})
+const issue = (nodeId: string, session: number) => ({
+  node_id: nodeId,
+  session_id: idOf(session),
+  jti: idOf(session),
+  kind: 'ssh',
+  target: 'root@web',
+  expires_at: '2026-03-10T09:00:00.000Z',
+})
+
+describe.each(DATASTORE_KINDS)('the event relay on the %s store', (kind) => {
+  describe.skipIf(isDatastoreMissing(kind))('with a leader', () => {
+    const store = useDatastore(kind)
+    let parts: LeaderParts
+    let leading: Leading
+    let world: RelayWorld
+
+    beforeEach(async () => {
+      await emptyTables(store.current())
+      parts = await leaderParts(store.current(), NOW)
+      leading = await parts.lead()
+      world = relayWorld({ parts, leading })
+      await seedNodes(store.current(), [
+        { id: A, labels: { role: 'web', zone: 'one' } },
+        { id: B, labels: { role: 'web' } },
+        { id: C, labels: { role: 'db', zone: 'one' } },
+        { id: FOREIGN, domainId: AWAY, labels: { role: 'web', zone: 'one' } },
+      ])
+      return () => parts.feed.stop()
+    })
+
+    const db = () => store.current().pool('interactive')
+    const everyone = () => world.bus.stored.map(({ nodeId, nodeSeq, type }) => `${nodeId.slice(-1)}${nodeSeq} ${type}`)
+    const countOf = async (table: 'outgoing_events' | 'peer_hints' | 'node_hints' | 'node_lanes') =>
+      Number((await db().selectFrom(table).select(db().fn.countAll().as('n')).executeTakeFirstOrThrow()).n)
+
+    describe('what the node alone hears', () => {
+      test('is sent as its payload, without members that have no place in it, numbered from 1 and signed', async () => {
+        await world.emit(
+          ['execution_requested', { ...request(A, 0x31), parameters: { b: 1, a: [true] }, requested_by: 'user:x' }],
+          ['session_issued', { ...issue(A, 0x41), idle_timeout_seconds: 60, token: 'secret' }],
+        )
+        await world.settle()
+        expect(world.bus.stored.map(({ wire }) => openWire(wire, world.signer))).toEqual([
+          {
+            api_version: 'v1',
+            domain_id: HOME,
+            event_id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7/),
+            isSigned: true,
+            kid: 'k1',
+            node_id: A,
+            node_seq: 1,
+            occurred_at: '2026-03-10T08:00:00.000Z',
+            payload: {
+              execution_id: idOf(0x31),
+              action: 'ping',
+              type: 'builtin',
+              parameters: { a: [true], b: 1 },
+              status: 'pending',
+              requested_at: '2026-03-10T08:00:00.000Z',
+              expires_at: '2026-03-10T08:05:00.000Z',
+            },
+            type: 'action_request',
+          },
+          expect.objectContaining({
+            isSigned: true,
+            node_seq: 2,
+            type: 'session_setup',
+            payload: {
+              session_id: idOf(0x41),
+              jti: idOf(0x41),
+              kind: 'ssh',
+              target: 'root@web',
+              expires_at: '2026-03-10T09:00:00.000Z',
+              idle_timeout_seconds: 60,
+            },
+          }),
+        ])
+        expect(await countOf('outgoing_events')).toBe(0)
+        expect(world.counts).toMatchObject({ published: { action_request: 1, session_setup: 1 } })
+      })
+
+      test('of its own blocks is hinted at once, each block once', async () => {
+        await world.emit(
+          ['rotate_keys', { node_id: A }],
+          ['execution_cancelled', { node_id: A, execution_id: idOf(0x31) }],
+          ['session_revoked', { node_id: A, session_id: idOf(0x41) }],
+          ['execution_cancelled', { node_id: A, execution_id: idOf(0x32) }],
+        )
+        await world.settle()
+        expect(world.heard(A)).toEqual([
+          ['node_state_updated', { reason: 'changed', blocks: ['executions', 'keys', 'sessions'], peers: [] }],
+        ])
+        expect(everyone()).toEqual(['a1 node_state_updated'])
+        expect(await countOf('node_hints')).toBe(0)
+        expect(world.counts.merged).toBe(3)
+      })
+
+      test('is dropped where it has no lane', async () => {
+        await world.emit(['execution_requested', request(D, 0x31)], ['rotate_keys', { node_id: D }])
+        await world.settle()
+        expect(world.bus.stored).toEqual([])
+        expect(await countOf('node_hints')).toBe(0)
+      })
+    })
+
+    describe('a policy', () => {
+      const revise = (revision: string, selector: Record<string, string>, atMs = NOW) =>
+        storeRevision(store.current(), { id: revision, policyId: POLICY, selector, rules: RULES, atMs })
+      const created = (revision: string) =>
+        ['policy_revision_created', { policy_id: POLICY, revision_id: revision }] as const
+      const told = (nodeId: string, revision: string) => [
+        'policy_updated',
+        {
+          fingerprint: fingerprintOf(RULES),
+          node_id: nodeId,
+          policy_id: POLICY,
+          revision_id: revision,
+          rules: JSON.parse(RULES),
+        },
+      ]
+      const ended = (nodeId: string, revision: string) => [
+        'policy_updated',
+        { fingerprint: NONE, node_id: nodeId, policy_id: POLICY, revision_id: revision, rules: [] },
+      ]
+
+      test('goes to each node of its Domain that has every label of the selector, by ascending node id', async () => {
+        await revise(FIRST, { role: 'web' })
+        await world.emit(created(FIRST))
+        await world.settle()
+        expect(everyone()).toEqual(['a1 policy_updated', 'b1 policy_updated'])
+        expect([world.heard(A), world.heard(B)]).toEqual([[told(A, FIRST)], [told(B, FIRST)]])
+      })
+
+      test('without labels goes to every node of its Domain and to no other', async () => {
+        await revise(FIRST, {})
+        await world.emit(created(FIRST))
+        await world.settle()
+        expect(everyone()).toEqual(['a1 policy_updated', 'b1 policy_updated', 'c1 policy_updated'])
+      })
+
+      test('carries the rules byte for byte as they are stored', async () => {
+        await revise(FIRST, { zone: 'one' })
+        await world.emit(created(FIRST))
+        await world.settle()
+        expect(world.bus.stored.map(({ wire }) => wire.includes(`"rules":${RULES}}`))).toEqual([true, true])
+        expect(world.bus.stored.map(({ payload }) => payload)).toEqual(
+          [A, C].map(
+            (node) =>
+              `{"fingerprint":"${fingerprintOf(RULES)}","node_id":"${node}","policy_id":"${POLICY}","revision_id":"${FIRST}","rules":${RULES}}`,
+          ),
+        )
+      })
+
+      test('ends for nodes that only its former revision matched, which it names', async () => {
+        await revise(FIRST, { role: 'web' })
+        await world.emit(created(FIRST))
+        await world.settle()
+        await revise(SECOND, { zone: 'one' }, NOW + 1)
+        await world.emit(created(SECOND))
+        await world.settle()
+        expect(everyone().slice(2)).toEqual(['a2 policy_updated', 'b2 policy_updated', 'c1 policy_updated'])
+        expect(world.heard(A)).toEqual([told(A, FIRST), told(A, SECOND)])
+        expect(world.heard(B)).toEqual([told(B, FIRST), ended(B, FIRST)])
+        expect(world.heard(C)).toEqual([told(C, SECOND)])
+      })
+
+      test('that is deleted ends for the nodes listed before its rows were purged, in ascending order', async () => {
+        await world.emit(['policy_deleted', { policy_id: POLICY, revision_id: FIRST, node_ids: [C, A, D, A] }])
+        await world.settle()
+        expect(everyone()).toEqual(['a1 policy_updated', 'c1 policy_updated'])
+        expect([world.heard(A), world.heard(C)]).toEqual([[ended(A, FIRST)], [ended(C, FIRST)]])
+      })
+
+      test('whose revision was purged before the relay came to it is told of by what followed', async () => {
+        await world.emit(created(FIRST), ['policy_deleted', { policy_id: POLICY, revision_id: FIRST, node_ids: [A] }])
+        await world.settle()
+        expect(world.heard(A)).toEqual([ended(A, FIRST)])
+      })
+
+      test('whose revision in force has no rules holds up the relay', async () => {
+        await revise(FIRST, {})
+        await sql`delete from policy_revisions`.execute(db())
+        await world.emit(['execution_requested', request(A, 0x31)], created(FIRST))
+        await expect(world.settle()).rejects.toThrow(`the policy revision ${FIRST} is in force and has no rules`)
+        expect(new Set(world.poison.map(({ seq }) => seq))).toEqual(new Set([2n]))
+      })
+
+      test('is one of many, told in the order of the outbox and never merged', async () => {
+        await revise(FIRST, { role: 'web' }, NOW)
+        await revise(SECOND, { role: 'web' }, NOW + 1)
+        await revise(THIRD, {}, NOW + 2)
+        await world.emit(created(FIRST), ['execution_requested', request(A, 0x31)], created(SECOND), created(THIRD))
+        await world.settle()
+        expect(world.heard(A)).toEqual([
+          told(A, FIRST),
+          ['action_request', expect.anything()],
+          told(A, SECOND),
+          told(A, THIRD),
+        ])
+        expect(world.bus.stored.filter(({ nodeId }) => nodeId === A).map(({ nodeSeq }) => nodeSeq)).toEqual([
+          1n,
+          2n,
+          3n,
+          4n,
+        ])
+      })
+    })
+
+    describe('a bridge', () => {
+      const CONFIG = '{"relay":{"enabled":true,"listen_port":51820},"tunnels":[{"name":"\\u000b","weight":1e+21}]}'
+      const LITERALS = [
+        'bridge.RelayConfigured',
+        'bridge.UserAccessProviderConfigured',
+        'bridge.UserAccessProviderRemoved',
+        'bridge.PublicIngressRuleConfigured',
+        'bridge.PublicIngressRuleRemoved',
+        'bridge.SiteToSiteTunnelConfigured',
+        'bridge.SiteToSiteTunnelRemoved',
+      ] as const
+      const changed = (literal: (typeof LITERALS)[number] = 'bridge.RelayConfigured') =>
+        [literal, { bridge_resource_id: BRIDGE, slug: 'edge' }] as const
+      const store_ = (hosts: readonly string[], config = CONFIG) =>
+        storeBridge(store.current(), { resourceId: BRIDGE, config, hosts })
+      const payload = (nodeId: string, config = CONFIG) =>
+        `{"bridge_resource_id":"${BRIDGE}","effective_config":${config},"node_id":"${nodeId}"}`
+      const payloads = () => world.bus.stored.map((event) => event.payload)
+
+      test.each(LITERALS)('tells each host of %s, the configuration byte for byte as it is stored', async (literal) => {
+        await store_([C, A])
+        await world.emit(changed(literal))
+        await world.settle()
+        expect(everyone()).toEqual(['a1 bridge_config_updated', 'c1 bridge_config_updated'])
+        expect(payloads()).toEqual([payload(A), payload(C)])
+      })
+
+      test('tells a node that is host no longer of the end, once', async () => {
+        await store_([A, B])
+        await world.emit(changed())
+        await world.settle()
+        await store_([B, C])
+        await world.emit(changed(), changed())
+        await world.settle()
+        await world.emit(changed())
+        await world.settle()
+        expect(world.bus.stored.filter(({ nodeId }) => nodeId === A).map((event) => event.payload)).toEqual([
+          payload(A),
+          payload(A, '{}'),
+        ])
+        expect(everyone()).toHaveLength(2 + 3 + 2 + 2)
+      })
+
+      test('that is torn down ends for everybody who was told of it, once', async () => {
+        await store_([A, B])
+        await world.emit(changed())
+        await world.settle()
+        await sql`delete from bridge_configs`.execute(db())
+        await world.emit(changed('bridge.SiteToSiteTunnelRemoved'), changed('bridge.UserAccessProviderRemoved'))
+        await world.settle()
+        await world.emit(changed())
+        await world.settle()
+        expect(payloads()).toEqual([payload(A), payload(B), payload(A, '{}'), payload(B, '{}')])
+      })
+
+      test('that comes back is told of again', async () => {
+        await store_([A])
+        await world.emit(changed())
+        await world.settle()
+        await store_([])
+        await world.emit(changed())
+        await world.settle()
+        await store_([A])
+        await world.emit(changed())
+        await world.settle()
+        expect(payloads()).toEqual([payload(A), payload(A, '{}'), payload(A)])
+      })
+    })
+  })
+})
