@@ -6,8 +6,8 @@ import type { StaleChecksOptions } from './adapters/stale-checks/stale-checks.ts
 import { ConfigError } from './config/config-error.ts'
 import { envOf, optionOf, OPTION_NAMES, type OptionName, type OptionValue } from './config/options.ts'
 import { fromArgv, fromEnv, fromFile, type Said, type Sayings } from './config/sources.ts'
-import { isLoopback, type Address, type LogLevel, type NatsServers } from './config/values.ts'
 import { tracingOf, type TracingSettings } from './config/tracing.ts'
+import { isLoopback, type Address, type LogLevel, type NatsServers } from './config/values.ts'
 import type { Rates } from './http/rate-limits.ts'
 import type { SizedPool } from './ports/datastore.ts'
 
