@@ -76,8 +76,7 @@ async function register() {
 if (isRegistering) {
   const nodes = await register()
   await server.close()
-  process.send(nodes)
-  process.disconnect()
+  process.send(nodes, () => process.disconnect())
 } else {
   process.once('message', serveNodes)
 }
