@@ -50,6 +50,11 @@ const OWN_COMMANDS: readonly CommandRow[] = [
     load: async () => (await import('./commands/serve.ts')).bootstrapToken,
   },
   {
+    words: 'admin after-restore',
+    summary: 'Tell a restored datastore so, before a server starts on it, so that agents pull their state',
+    load: async () => (await import('./commands/serve.ts')).afterRestore,
+  },
+  {
     words: 'admin master-key rotate',
     summary: 'Wrap the keyring under a new master key, beside a stopped server or on its database',
     load: async () => (await import('./commands/serve.ts')).rotateMasterKey,
@@ -178,6 +183,16 @@ const OWN_COMMANDS: readonly CommandRow[] = [
     words: 'audit tail',
     summary: 'Show audited decisions as they come',
     load: async (manifest) => (await import('./commands/audit/tail.ts')).tail(manifest),
+  },
+  {
+    words: 'nodes events',
+    summary: 'Show the signed events of a node, those that are kept or those that come',
+    load: async (manifest) => (await import('./commands/nodes/events.ts')).events(manifest),
+  },
+  {
+    words: 'events verify',
+    summary: 'Verify saved events of nodes: their signatures, and that none is missing',
+    load: async (manifest) => (await import('./commands/events/verify.ts')).verify(manifest),
   },
   {
     words: 'contexts list',

@@ -9,6 +9,7 @@ import type { Backend } from './backend.ts'
 import { createDeviceSweeper } from './device-flow/device-sweeper.ts'
 import { createInvitationSweeper } from './invitations/invitation-sweeper.ts'
 import { createJoinTokenSweeper } from './join-tokens/join-token-sweeper.ts'
+import type { RelayCounters } from './event-relay/counters.ts'
 import { createParentEdgeConsumer } from './identities/parent-edge-consumer.ts'
 import { startLeadership, type Leadership } from './leading/leadership.ts'
 import { createEphemeralSweeper } from './nodes/ephemeral-sweeper.ts'
@@ -26,18 +27,15 @@ import { createTokenSweeper } from './tokens/token-sweeper.ts'
 import { createAssertionSweeper } from './workloads/assertion-sweeper.ts'
 import { createBundleRefresher } from './workloads/bundle-refresher.ts'
 import { reportRefreshFailure } from './refresh-report.ts'
+import { createRelaying, type Relaying } from './relaying.ts'
 import { sparingReport } from './sparing-report.ts'
-
-/** What follows the outbox. The cursor of each is kept under its name. */
-function outboxConsumers(): readonly OutboxConsumer[] {
-  return [createParentEdgeConsumer()]
-}
 
 /** What jobs are told besides the ports. */
 export interface JobOptions {
   /** Records what is taken from the outbox; not recorded when absent. */
   readonly tracing?: Tracing | undefined
   readonly auditRetentionDays: number
+  readonly relayCounters: RelayCounters
 }
 
 /** Rows sealed in one transaction: a few milliseconds of this process, and on the embedded datastore of its one session. */
@@ -46,16 +44,20 @@ const SEAL_ROWS = 250
 interface JobsDeps extends JobOptions {
   readonly backend: Backend
   readonly log: Logger
-  readonly consumers: readonly OutboxConsumer[]
+  readonly relaying: Relaying
   /** Begins the next pass of the job of that name now. */
   readonly wake: (job: string) => void
 }
 
 /** Everything that one process of a deployment does for all of them. */
-function leaderJobs({ backend, log, consumers, wake, auditRetentionDays, tracing }: JobsDeps): readonly LeaderJob[] {
+function leaderJobs({ backend, log, wake, relaying, ...options }: JobsDeps): readonly LeaderJob[] {
+  const { auditRetentionDays, tracing } = options
+  // What follows the outbox. The cursor of each is kept under its name.
+  const consumers: readonly OutboxConsumer[] = [createParentEdgeConsumer(), relaying.consumer]
   return [
     createNumbering({ ...backend, onNumbered: () => consumers.map(consumptionOf).forEach(wake) }),
     ...consumers.map((consumer) => createConsumption({ ...backend, consumer, tracing, onPoison: poisonReport(log) })),
+    ...relaying.jobs,
     createPruning({ ...backend, consumers }),
     createFeedPruning(),
     ...(backend.engine.job === undefined ? [] : [backend.engine.job]),
@@ -97,9 +99,10 @@ const JOB_REPORT_EVERY_MS = 60_000
 /** Stands for leadership, and does the leader's jobs as long as this process leads. */
 export function startJobs(backend: Backend, log: Logger, options: JobOptions): Leadership {
   const wake = (job: string): void => leadership.wake(job)
+  const relaying = createRelaying({ ...backend, log, wake, counters: options.relayCounters })
   const leadership = startLeadership({
     ...backend.candidacy,
-    jobs: leaderJobs({ ...options, backend, log, consumers: outboxConsumers(), wake }),
+    jobs: leaderJobs({ ...options, backend, log, wake, relaying }),
     hinted: NUMBERING,
     reports: {
       // The only process of a deployment has nothing to tell.

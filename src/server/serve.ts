@@ -19,6 +19,9 @@ import { settleBinding } from './local-provider.ts'
 import { createApp, type App } from './http/app.ts'
 import { createAuditQueue, type AuditQueue } from './http/audit-queue.ts'
 import { startJobs } from './jobs.ts'
+import { NO_RELAY_COUNTERS } from './event-relay/counters.ts'
+import { readRelayLag } from './event-relay/lag-store.ts'
+import { assertAudiences } from './relaying.ts'
 import type { Leadership } from './leading/leadership.ts'
 import { hostPort, listenFailure, listenOn, probeAddress } from './listening.ts'
 import { createHealth, httpStatusOf, type Health, type Probe } from './ops/health.ts'
@@ -80,6 +83,7 @@ const NO_COUNTERS: Prometheus['audit'] = { written() {}, dropped() {}, failed() 
  */
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   const { config, log } = options
+  assertAudiences()
   const tls = config.tls && readTls(config.tls)
   const address = await probeAddress(config.listen, '--listen')
   if (config.opsListen !== undefined) await probeAddress(config.opsListen, '--ops-listen')
@@ -123,8 +127,13 @@ async function createMetrics(): Promise<Metrics> {
   return metrics
 }
 
-function orderOf({ datastore }: Backend, jobs: Leadership): OrderStates {
-  return { isLeading: () => jobs.isLeading(), outboxLag: () => readLag(datastore.pool('interactive')) }
+function orderOf({ datastore, clock }: Backend, jobs: Leadership): OrderStates {
+  const db = datastore.pool('interactive')
+  return {
+    isLeading: () => jobs.isLeading(),
+    outboxLag: () => readLag(db),
+    relayLag: () => readRelayLag(db, clock.now()),
+  }
 }
 
 /** What is there once the backend is open. */
@@ -138,7 +147,7 @@ interface Ground extends ServeOptions {
 }
 
 async function startOver(ground: Ground): Promise<RunningServer> {
-  const { config, log, backend, metrics } = ground
+  const { config, log, backend } = ground
   const health = await openHealth(ground)
   const url = urlOf(ground)
   const serving = { url, health, ...createServing(ground, url) }
@@ -150,9 +159,15 @@ async function startOver(ground: Ground): Promise<RunningServer> {
   const outcome = await settle(ground, founding, url)
   const assembly = assemble({ ...ground, ...serving })
   const opsUrl = await listen(assembly, ground)
-  const jobs = startJobs(backend, log, { ...config, tracing: ground.tracing })
-  if (metrics !== undefined) metrics.order = orderOf(backend, jobs)
+  const jobs = startLeading(ground)
   return runningOver({ ...ground, founding, outcome, jobs }, assembly, opsUrl)
+}
+
+function startLeading({ config, log, backend, metrics, tracing }: Ground): Leadership {
+  const relayCounters = metrics?.prometheus.relay ?? NO_RELAY_COUNTERS
+  const jobs = startJobs(backend, log, { ...config, tracing, relayCounters })
+  if (metrics !== undefined) metrics.order = orderOf(backend, jobs)
+  return jobs
 }
 
 async function openHealth({ backend, metrics }: Ground): Promise<Health> {
@@ -226,22 +241,29 @@ function administratorOf({ backend, config, initialPassword, hashing }: Ground):
 }
 
 /** What readiness asks, under the names of S1 Degradation 1. */
-function probesOf({ datastore, engine }: Backend): readonly Probe[] {
+function probesOf({ datastore, engine, bus }: Backend): readonly Probe[] {
   const database: Probe = {
     name: 'db-primary',
     meanwhile:
       'Changes, sign-ins, heartbeats and most reads fail. Checks are answered as they were last, for a short time; event streams stay open and wait.',
     check: (deadlineMs) => datastore.ping(deadlineMs),
   }
+  const jetstream: Probe = {
+    name: 'jetstream',
+    meanwhile:
+      'Nodes hear of changes once it is back: their events are kept until then and their streams stay open. Everything else works.',
+    check: (deadlineMs) => bus.ping(deadlineMs),
+  }
+  const always = bus.kind === 'jetstream' ? [database, jetstream] : [database]
   const { ping } = engine
-  if (ping === undefined) return [database]
+  if (ping === undefined) return always
   const spicedb: Probe = {
     name: 'spicedb-readiness',
     meanwhile:
       'Nothing that asks for a permission works, but checks and reads that were allowed a moment ago. Nodes go on: heartbeats and events need no permission.',
     check: () => ping(),
   }
-  return [database, spicedb]
+  return [...always, spicedb]
 }
 
 /** The parts that run, and what ending them takes. */

@@ -256,14 +256,14 @@ describe.each(DATASTORE_KINDS)('the event relay on the %s store', (kind) => {
       ] as const
       const changed = (literal: (typeof LITERALS)[number] = 'bridge.RelayConfigured') =>
         [literal, { bridge_resource_id: BRIDGE, slug: 'edge' }] as const
-      const store_ = (hosts: readonly string[], config = CONFIG) =>
+      const place = (hosts: readonly string[], config = CONFIG) =>
         storeBridge(store.current(), { resourceId: BRIDGE, config, hosts })
       const payload = (nodeId: string, config = CONFIG) =>
         `{"bridge_resource_id":"${BRIDGE}","effective_config":${config},"node_id":"${nodeId}"}`
       const payloads = () => world.bus.stored.map((event) => event.payload)
 
       test.each(LITERALS)('tells each host of %s, the configuration byte for byte as it is stored', async (literal) => {
-        await store_([C, A])
+        await place([C, A])
         await world.emit(changed(literal))
         await world.settle()
         expect(everyone()).toEqual(['a1 bridge_config_updated', 'c1 bridge_config_updated'])
@@ -271,10 +271,10 @@ describe.each(DATASTORE_KINDS)('the event relay on the %s store', (kind) => {
       })
 
       test('tells a node that is host no longer of the end, once', async () => {
-        await store_([A, B])
+        await place([A, B])
         await world.emit(changed())
         await world.settle()
-        await store_([B, C])
+        await place([B, C])
         await world.emit(changed(), changed())
         await world.settle()
         await world.emit(changed())
@@ -287,7 +287,7 @@ describe.each(DATASTORE_KINDS)('the event relay on the %s store', (kind) => {
       })
 
       test('that is torn down ends for everybody who was told of it, once', async () => {
-        await store_([A, B])
+        await place([A, B])
         await world.emit(changed())
         await world.settle()
         await sql`delete from bridge_configs`.execute(db())
@@ -299,13 +299,13 @@ describe.each(DATASTORE_KINDS)('the event relay on the %s store', (kind) => {
       })
 
       test('that comes back is told of again', async () => {
-        await store_([A])
+        await place([A])
         await world.emit(changed())
         await world.settle()
-        await store_([])
+        await place([])
         await world.emit(changed())
         await world.settle()
-        await store_([A])
+        await place([A])
         await world.emit(changed())
         await world.settle()
         expect(payloads()).toEqual([payload(A), payload(A, '{}'), payload(A)])

@@ -1,4 +1,5 @@
-import { Checker, type ConditionVerdict } from '../../src/shared/authz/engine/checker.ts'
+import { Checker } from '../../src/shared/authz/engine/checker.ts'
+import type { ConditionVerdict } from '../../src/shared/authz/engine/question.ts'
 import { resolveSetQuestion } from '../../src/shared/authz/engine/resolve-question.ts'
 import { TupleIndex } from '../../src/shared/authz/engine/tuple-index.ts'
 import { NO, UNKNOWN, VIOLATED, YES } from '../../src/shared/authz/engine/verdict.ts'

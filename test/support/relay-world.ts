@@ -8,7 +8,6 @@ import { createPublishing } from '../../src/server/event-relay/publishing.ts'
 import { createSigning } from '../../src/server/event-relay/signing.ts'
 import { createConsumption } from '../../src/server/outbox/consumption.ts'
 import { createNumbering } from '../../src/server/outbox/numbering.ts'
-import type { EventBus } from '../../src/server/ports/event-bus.ts'
 import type { Datastore } from '../../src/server/ports/datastore.ts'
 import type { LeaderJob, Leading } from '../../src/server/ports/leadership.ts'
 import type { OutboxLiteral } from '../../src/server/ports/outbox-literals.ts'
@@ -132,15 +131,15 @@ export function relayWorld(place: RelayPlace): RelayWorld {
   }
   const nothing = (): void => undefined
   const { clock, ids } = parts
-  const onFailure = (failure: Failure): void => void failures.push(failure)
+  const onFailures = (failed: readonly Failure[]): void => void failures.push(...failed)
   const consumer = createEventRelay({ ids, onTaken: nothing })
   const onPoison = (_: string, { seq }: NumberedEvent, error: unknown): void => void poison.push({ seq, error })
   const jobs: RelayJobs = {
     numbering: createNumbering({ datastore, onNumbered: nothing }),
     relay: createConsumption({ datastore, ids, consumer, onPoison }),
     hints: createHints({ datastore, clock, ids, counters, onHinted: nothing }),
-    signing: createSigning({ datastore, clock, signer, counters, onSigned: nothing, onFailure }),
-    publishing: createPublishing({ clock, bus: bus as EventBus, counters, onFailure }),
+    signing: createSigning({ datastore, clock, signer, counters, onSigned: nothing, onFailures }),
+    publishing: createPublishing({ clock, bus, counters, onFailures }),
   }
   const untilQuiet = async (job: LeaderJob): Promise<void> => {
     while (await job.run(leading));

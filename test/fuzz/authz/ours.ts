@@ -1,5 +1,7 @@
 import { conditionVerdict } from '../../../src/shared/authz/caveats/condition-verdict.ts'
-import { Checker, UndecidableError, type ConditionVerdict } from '../../../src/shared/authz/engine/checker.ts'
+import { Checker } from '../../../src/shared/authz/engine/checker.ts'
+import type { ConditionVerdict } from '../../../src/shared/authz/engine/question.ts'
+import { UndecidableError } from '../../../src/shared/authz/engine/undecidable.ts'
 import { createLookups, type FoundSubjects, type Lookups } from '../../../src/shared/authz/engine/lookup/lookups.ts'
 import { resolveSetQuestion } from '../../../src/shared/authz/engine/resolve-question.ts'
 import { TupleIndex } from '../../../src/shared/authz/engine/tuple-index.ts'

@@ -1,4 +1,4 @@
-import type { ConditionVerdict } from '../../../shared/authz/engine/checker.ts'
+import type { ConditionVerdict } from '../../../shared/authz/engine/question.ts'
 import { createLookups, type Lookups } from '../../../shared/authz/engine/lookup/lookups.ts'
 import type { QuestionFault } from '../../../shared/authz/engine/resolve-question.ts'
 import type { TupleIndex } from '../../../shared/authz/engine/tuple-index.ts'

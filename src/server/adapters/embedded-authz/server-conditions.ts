@@ -1,4 +1,5 @@
-import { UndecidableError, type ConditionVerdict } from '../../../shared/authz/engine/checker.ts'
+import type { ConditionVerdict } from '../../../shared/authz/engine/question.ts'
+import { UndecidableError } from '../../../shared/authz/engine/undecidable.ts'
 import type { Condition } from '../../../shared/authz/engine/edge-conditions.ts'
 import { NO, YES } from '../../../shared/authz/engine/verdict.ts'
 import { problem } from '../../../shared/problems.ts'

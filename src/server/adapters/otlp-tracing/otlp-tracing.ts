@@ -19,6 +19,8 @@ import type { Span, SpanBeginning, TraceParent, Tracing } from '../../ports/trac
 
 export interface OtlpTracingOptions {
   readonly endpoint: string
+  /** How long the collector may take for a batch, ms; undefined: what the standard variable says. */
+  readonly timeoutMs: number | undefined
   /** Of this server, for `service.version`. */
   readonly version: string
   /** Hears of spans that could not be handed over, of a full queue and of bad variables, as often as that happens. */
@@ -39,7 +41,8 @@ const KINDS = { server: SpanKind.SERVER, consumer: SpanKind.CONSUMER } as const
  */
 export function createOtlpTracing(options: OtlpTracingOptions): OtlpTracing {
   listenToLibrary(options.onFailure)
-  const exporter = new OTLPTraceExporter({ url: options.endpoint })
+  const { endpoint: url, timeoutMs } = options
+  const exporter = new OTLPTraceExporter({ url, ...(timeoutMs !== undefined && { timeoutMillis: timeoutMs }) })
   const resource = defaultResource()
     .merge(
       resourceFromAttributes({
@@ -53,7 +56,8 @@ export function createOtlpTracing(options: OtlpTracingOptions): OtlpTracing {
   const tracer = provider.getTracer('ctl', options.version)
   return {
     begin: (name, beginning) => spanOver(tracer, begin(tracer, name, beginning)),
-    close: (deadlineMs) => withinDeadline(provider.shutdown(), deadlineMs).catch((error: unknown) => options.onFailure(String(error))),
+    close: (deadlineMs) =>
+      withinDeadline(provider.shutdown(), deadlineMs).catch((error: unknown) => options.onFailure(String(error))),
   }
 }
 

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Registry, collectDefaultMetrics } from 'prom-client'
+import { createRelayMetrics, type RelayLag, type RelayMetrics } from './relay-metrics.ts'
 import { createRequestMetrics } from './request-metrics.ts'
 import { createStreamMetrics, type StreamMetrics } from './stream-metrics.ts'
 
@@ -14,6 +15,8 @@ export interface Prometheus {
     dropped(rows: number): void
     failed(rows: number): void
   }
+  /** Counts events on their way to the stream. */
+  readonly relay: RelayMetrics
   /** Counts event streams. */
   readonly streams: StreamMetrics
 }
@@ -29,6 +32,8 @@ export interface OrderStates {
     readonly unnumbered: number
     readonly consumers: readonly { readonly name: string; readonly rows: number }[]
   }>
+  /** What has not reached the event stream yet. @throws while the datastore is away. */
+  relayLag(): Promise<RelayLag>
 }
 
 /** What the authorization index holds. */
@@ -58,6 +63,7 @@ export function createPrometheus(
     contentType: registry.contentType,
     text: async () => (await registry.metrics()) + requests.text(),
     observe: requests.observe,
+    relay: createRelayMetrics(registry, async () => order()?.relayLag()),
     streams: createStreamMetrics(registry),
     audit: {
       written: (rows) => written.inc(rows),

@@ -1,4 +1,4 @@
-import type { ConditionVerdict } from '../engine/checker.ts'
+import type { ConditionVerdict } from '../engine/question.ts'
 import { NO, YES } from '../engine/verdict.ts'
 import { compileCaveat } from './caveat-program.ts'
 

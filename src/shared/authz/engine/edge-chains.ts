@@ -10,8 +10,14 @@ export interface Heads {
   readonly field: number
 }
 
+/** Lists of edges, as whoever walks them sees them. */
+export interface Chain {
+  /** The edge after this one in its list, or NONE. */
+  next(edge: number): number
+}
+
 /** Doubly linked lists through the edges. An edge is in one list of each `EdgeChains`, and holds its links in two fields. */
-export class EdgeChains {
+export class EdgeChains implements Chain {
   readonly #edges: PairTable
   readonly #next: number
   readonly #previous: number

@@ -1,6 +1,6 @@
 import type { TypeModel } from '../model.ts'
 import { grownColumn } from './columns.ts'
-import { NONE, type EdgeChains } from './edge-chains.ts'
+import { NONE, type Chain } from './edge-chains.ts'
 import type { EdgeConditions } from './edge-conditions.ts'
 import type { ObjectTable } from './object-table.ts'
 import type { PairTable } from './pair-table.ts'
@@ -15,8 +15,8 @@ export const REVISION_MAX = STALE - 1
 interface Edges {
   readonly objects: ObjectTable
   readonly sets: PairTable
-  readonly bySet: EdgeChains
-  readonly bySubject: EdgeChains
+  readonly bySet: Chain
+  readonly bySubject: Chain
   readonly conditions: EdgeConditions
   isSubjectKind(member: number): boolean
   firstObjectSubject(set: number): number
@@ -92,7 +92,7 @@ export class ObjectRevisions {
     return lowest
   }
 
-  #lowest(first: number, chain: EdgeChains): number {
+  #lowest(first: number, chain: Chain): number {
     let lowest = STALE
     for (let edge = first; edge !== NONE; edge = chain.next(edge)) {
       lowest = Math.min(lowest, this.#index.conditions.firstRevision(edge))

@@ -1,6 +1,6 @@
 import type { Model, TypeModel } from '../model.ts'
 import { isObjectId, storedId } from '../reference.ts'
-import type { Question } from './checker.ts'
+import type { Question } from './question.ts'
 import { NONE } from './edge-chains.ts'
 import { NO_OBJECT } from './object-table.ts'
 import type { TupleIndex } from './tuple-index.ts'

@@ -4,9 +4,12 @@ import type { TupleColumns } from '../tuple.ts'
 import { EdgeChains, NONE, type Heads } from './edge-chains.ts'
 import { EdgeConditions, type Binding, type Condition } from './edge-conditions.ts'
 import { ImageError, type IndexImage } from './index-image.ts'
+import { NestingLevels } from './nesting-levels.ts'
 import { ObjectRevisions, REVISION_MAX } from './object-revisions.ts'
 import { ObjectTable } from './object-table.ts'
 import { PairTable } from './pair-table.ts'
+import { plainRelations } from './plain-relations.ts'
+import { SubjectChains } from './subject-chains.ts'
 
 /** What became of a tuple. `unknown`: the schema lacks it or does not allow it; nothing was changed. */
 export type Applied = 'changed' | 'unchanged' | 'unknown'
@@ -29,20 +32,23 @@ const SHARED_BIT = 31
  */
 export class TupleIndex {
   readonly objects = new ObjectTable(3)
-  readonly sets = new PairTable(4)
+  readonly sets = new PairTable(4, 'together')
   readonly edges = new PairTable(4)
   readonly conditions = new EdgeConditions()
   /** Edges of one set. */
   readonly bySet = new EdgeChains(this.edges, EDGE.bySet)
-  /** Edges of one subject. */
-  readonly bySubject = new EdgeChains(this.edges, EDGE.bySubject)
+  /** Edges of one subject, those that nest first. */
+  readonly bySubject = new SubjectChains(this.edges, EDGE.bySubject)
   /** Relations and permissions by their number. */
   readonly members: readonly Askable[]
   readonly #model: Model
   /** By type: the object `*`, or NONE while no tuple uses it. */
   readonly #wildcards: Int32Array
   readonly #subjectKinds: ReadonlySet<number | undefined>
+  /** By relation or permission: whether memberships in its sets can be read from below. */
+  readonly #isPlain: Uint8Array
   readonly #revisions: ObjectRevisions
+  readonly #levels = new NestingLevels(this)
   readonly #objectSubjects: Heads = { owners: this.sets, field: SET.objectSubjects }
   readonly #setSubjects: Heads = { owners: this.sets, field: SET.setSubjects }
   readonly #edgesOfObject: Heads = { owners: this.objects, field: OBJECT.edges }
@@ -56,6 +62,7 @@ export class TupleIndex {
       .toSorted((a, b) => a.id - b.id)
     const rules = model.types.flatMap(({ relations }) => relations.flatMap(({ subjects }) => subjects))
     this.#subjectKinds = new Set(rules.map(({ relation }) => relation?.id))
+    this.#isPlain = plainRelations(this.members)
     this.#revisions = new ObjectRevisions(this, model.types)
   }
 
@@ -92,7 +99,7 @@ export class TupleIndex {
 
   /** Memory that the tables take: nearly all, as long as most ids are UUIDs and most tuples have no caveat. */
   get bytes(): number {
-    return this.objects.bytes + this.sets.bytes + this.edges.bytes + this.conditions.bytes
+    return this.objects.bytes + this.sets.bytes + this.edges.bytes + this.conditions.bytes + this.#levels.bytes
   }
 
   /** A copy of everything, to be taken over by an index of the same schema. */
@@ -116,6 +123,7 @@ export class TupleIndex {
     this.conditions.adopt(revisions, conditions, this.#model.caveats)
     this.conditions.grow(this.edges.capacity)
     for (const [object, id] of names) if (id === ALL) this.#wildcards[this.objects.typeOf(object)] = object
+    for (let set = 0; set < this.sets.rowsOf(sets); set++) this.#adoptLevel(set)
   }
 
   /** Whether the object may have tuples of the relation. False is certain. */
@@ -138,6 +146,19 @@ export class TupleIndex {
     return this.#subjectKinds.has(member)
   }
 
+  /**
+   * Whether sets of the relation contain nothing but objects and sets of such relations: then whoever is in one is found
+   * by going from the subject along the edges that nest.
+   */
+  isPlain(relation: number): boolean {
+    return this.#isPlain[relation] === 1
+  }
+
+  /** Sets within sets that a way through sets of plain relations may pass, at most. */
+  get nestingMax(): number {
+    return this.#levels.highest
+  }
+
   /** First edge from the set to an object; go on with `bySet.next`. */
   firstObjectSubject(set: number): number {
     return this.sets.cell(set, SET.objectSubjects)
@@ -150,12 +171,22 @@ export class TupleIndex {
 
   /** First edge that has the set as its subject; go on with `bySubject.next`. */
   firstEdgeOfSet(set: number): number {
-    return this.sets.cell(set, SET.edges)
+    return this.bySubject.first(this.#edgesOfSet, set)
   }
 
   /** First edge that has the object as its subject; go on with `bySubject.next`. */
   firstEdgeOfObject(object: number): number {
-    return this.objects.cell(object, OBJECT.edges)
+    return this.bySubject.first(this.#edgesOfObject, object)
+  }
+
+  /** First edge that puts the set into one that may be a subject in turn; go on with `bySubject.nextNesting`. */
+  firstNestingOfSet(set: number): number {
+    return this.bySubject.firstNesting(this.#edgesOfSet, set)
+  }
+
+  /** First edge that puts the object into a set that may be a subject; go on with `bySubject.nextNesting`. */
+  firstNestingOfObject(object: number): number {
+    return this.bySubject.firstNesting(this.#edgesOfObject, object)
   }
 
   /**
@@ -203,7 +234,7 @@ export class TupleIndex {
     this.conditions.grow(this.edges.capacity)
     this.conditions.start(edge, binding)
     this.bySet.push(this.#subjectHeads(subject), set, edge)
-    this.bySubject.push(this.#edgeHeads(subject), subject >> 1, edge)
+    this.#linkSubject(edge, set, subject)
     this.#useSet(set, 1)
     if (isSet(subject)) this.#useSet(subject >> 1, 1)
     else this.#useObject(subject >> 1, 1)
@@ -213,6 +244,20 @@ export class TupleIndex {
     if ((relations & ~relationBit(SHARED_BIT)) === 0) this.#revisions.forget(object)
     this.objects.setCell(object, OBJECT.relations, relations | this.#bitOf(set))
     this.#changeRevisions(edge)
+  }
+
+  #linkSubject(edge: number, set: number, subject: number): void {
+    const heads = this.#edgeHeads(subject)
+    const owner = subject >> 1
+    if (!this.isSubjectKind(this.sets.b(set))) return this.bySubject.push(heads, owner, edge)
+    this.bySubject.pushNesting(heads, owner, edge)
+    if (isSet(subject)) this.#levels.nest(set, owner)
+  }
+
+  #adoptLevel(set: number): void {
+    const first = this.firstSetSubject(set)
+    if (first === NONE || !this.isSubjectKind(this.sets.b(set))) return
+    for (let edge = first; edge !== NONE; edge = this.bySet.next(edge)) this.#levels.nest(set, this.edges.b(edge) >> 1)
   }
 
   /** Has the revisions of the edge's ends worked out anew where they may rest on the edge, which comes or goes. */
@@ -241,6 +286,7 @@ export class TupleIndex {
     this.conditions.forget(edge)
     this.edges.remove(edge)
     this.#clearRelation(set)
+    if (this.firstSetSubject(set) === NONE) this.#levels.clear(set)
     if (isSet(subject)) this.#releaseSet(subject >> 1)
     else this.#releaseObject(subject >> 1)
     this.#releaseSet(set)

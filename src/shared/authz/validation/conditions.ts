@@ -2,7 +2,7 @@ import { compileCaveat } from '../caveats/caveat-program.ts'
 import { conditionVerdict } from '../caveats/condition-verdict.ts'
 import { ConversionError, convertValue } from '../caveats/convert-value.ts'
 import { valueType } from '../caveats/value-type.ts'
-import type { ConditionVerdict } from '../engine/checker.ts'
+import type { ConditionVerdict } from '../engine/question.ts'
 import type { MissingFields } from '../engine/explain/explain-tree.ts'
 import type { CaveatModel } from '../model.ts'
 

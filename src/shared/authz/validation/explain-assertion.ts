@@ -1,4 +1,4 @@
-import { UndecidableError } from '../engine/checker.ts'
+import { UndecidableError } from '../engine/undecidable.ts'
 import { explain } from '../engine/explain/explain.ts'
 import { ContextError, missingUnder } from './conditions.ts'
 import type { Questions } from './questions.ts'

@@ -1,4 +1,5 @@
-import { Checker, type ConditionVerdict, type Question } from '../engine/checker.ts'
+import { Checker } from '../engine/checker.ts'
+import type { ConditionVerdict, Question } from '../engine/question.ts'
 import { NONE } from '../engine/edge-chains.ts'
 import { NO_OBJECT } from '../engine/object-table.ts'
 import { TupleIndex } from '../engine/tuple-index.ts'

@@ -1,4 +1,5 @@
-import { UndecidableError, type ConditionVerdict } from '../engine/checker.ts'
+import type { ConditionVerdict } from '../engine/question.ts'
+import { UndecidableError } from '../engine/undecidable.ts'
 import type { Outcome } from '../explanation.ts'
 import type { Model } from '../model.ts'
 import { ContextError } from './conditions.ts'

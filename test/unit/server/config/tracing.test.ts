@@ -22,7 +22,12 @@ test.each([
     'http://traces:9/spans',
   ],
 ])('%j sends spans to %s', (env, endpoint) => {
-  expect(tracingOf(env)).toEqual({ endpoint, warning: undefined })
+  expect(tracingOf(env)).toEqual({ endpoint, timeoutMs: 3000, warning: undefined })
+})
+
+test('a time-out that is said is left to the library', () => {
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: BASE, OTEL_EXPORTER_OTLP_TIMEOUT: '9000' }
+  expect(tracingOf(env)?.timeoutMs).toBeUndefined()
 })
 
 test('a protocol that is not spoken is said', () => {

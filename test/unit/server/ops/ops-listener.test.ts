@@ -29,6 +29,10 @@ async function start(): Promise<{ url: string; metrics: ReturnType<typeof create
         if (!isUp) throw new Error('down')
         return { unnumbered: 4, consumers: [{ name: 'relay', rows: 2 }] }
       },
+      async relayLag() {
+        if (!isUp) throw new Error('down')
+        return { rows: { hints: 3, signing: 2, publishing: 1 }, seconds: 1.5, blockedLanes: 4 }
+      },
     }),
   )
   server = createOpsServer({ health, metrics, onError: () => undefined })
@@ -72,6 +76,31 @@ test('/metrics tells who leads and how far the outbox has come, and no lag while
   const away = await (await fetch(`${url}/metrics`)).text()
   expect(away).toContain('leading 1')
   expect(away).not.toContain('outbox_lag_rows{')
+})
+
+test('/metrics tells what is on its way to the event stream, and nothing of it while the datastore is away', async () => {
+  const { url, metrics } = await start()
+  metrics.relay.published('policy_updated', 3)
+  metrics.relay.merged(2)
+  metrics.relay.signingFailed()
+  metrics.relay.publishFailed()
+  const lines = (await (await fetch(`${url}/metrics`)).text()).split('\n')
+  for (const line of [
+    'event_relay_published_total{type="policy_updated"} 3',
+    'event_relay_hints_merged_total 2',
+    'event_relay_signing_failures_total 1',
+    'event_relay_publish_failures_total 1',
+    'event_relay_lag_rows{stage="hints"} 3',
+    'event_relay_lag_rows{stage="signing"} 2',
+    'event_relay_lag_rows{stage="publishing"} 1',
+    'event_relay_lag_seconds 1.5',
+    'event_relay_blocked_lanes 4',
+  ])
+    expect(lines).toContain(line)
+  isUp = false
+  const away = await (await fetch(`${url}/metrics`)).text()
+  expect(away).toContain('event_relay_published_total{type="policy_updated"} 3')
+  expect(away).not.toMatch(/^event_relay_(lag|blocked)/m)
 })
 
 test('/readyz and /livez answer here too', async () => {

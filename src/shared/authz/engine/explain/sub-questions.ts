@@ -1,5 +1,7 @@
 import type { Askable, Expression } from '../../model.ts'
-import { UndecidableError, type Checker, type ConditionVerdict, type Question } from '../checker.ts'
+import type { Checker } from '../checker.ts'
+import type { ConditionVerdict, Question } from '../question.ts'
+import { UndecidableError } from '../undecidable.ts'
 import { NONE } from '../edge-chains.ts'
 import { edgeVerdict } from '../lookup/edge-verdict.ts'
 import { isSet, type TupleIndex } from '../tuple-index.ts'

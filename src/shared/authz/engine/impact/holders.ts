@@ -1,5 +1,7 @@
 import type { PermissionModel, TypeModel } from '../../model.ts'
-import { UndecidableError, type Checker, type ConditionVerdict } from '../checker.ts'
+import type { Checker } from '../checker.ts'
+import type { ConditionVerdict } from '../question.ts'
+import { UndecidableError } from '../undecidable.ts'
 import { NONE } from '../edge-chains.ts'
 import type { SubjectFinder } from '../lookup/subject-finder.ts'
 import { verdictIn } from '../lookup/subject-set.ts'

@@ -1,4 +1,4 @@
-import type { ConditionVerdict } from '../checker.ts'
+import type { ConditionVerdict } from '../question.ts'
 import type { TupleIndex } from '../tuple-index.ts'
 import { NO, YES, type Verdict } from '../verdict.ts'
 

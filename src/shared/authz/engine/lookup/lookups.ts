@@ -1,5 +1,6 @@
 import type { Model, TypeModel } from '../../model.ts'
-import type { Checker, ConditionVerdict } from '../checker.ts'
+import type { Checker } from '../checker.ts'
+import type { ConditionVerdict } from '../question.ts'
 import { NO_OBJECT } from '../object-table.ts'
 import {
   resolveQuestion,

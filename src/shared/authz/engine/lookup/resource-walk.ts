@@ -1,5 +1,7 @@
 import type { TypeModel } from '../../model.ts'
-import { HOPS_MAX, UndecidableError, type Checker, type ConditionVerdict, type Question } from '../checker.ts'
+import type { Checker } from '../checker.ts'
+import type { ConditionVerdict, Question } from '../question.ts'
+import { HOPS_MAX, UndecidableError } from '../undecidable.ts'
 import { NONE } from '../edge-chains.ts'
 import { NO_OBJECT } from '../object-table.ts'
 import type { TupleIndex } from '../tuple-index.ts'

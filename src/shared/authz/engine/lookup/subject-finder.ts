@@ -1,5 +1,5 @@
 import type { Askable, Model, TypeModel } from '../../model.ts'
-import type { ConditionVerdict } from '../checker.ts'
+import type { ConditionVerdict } from '../question.ts'
 import type { TupleIndex } from '../tuple-index.ts'
 import { subjectReach, type SubjectReach } from './subject-reach.ts'
 import type { SubjectSet } from './subject-set.ts'

@@ -1,5 +1,6 @@
 import type { Askable, Expression, RelationModel, TypeModel } from '../../model.ts'
-import { HOPS_MAX, UndecidableError, type ConditionVerdict } from '../checker.ts'
+import type { ConditionVerdict } from '../question.ts'
+import { HOPS_MAX, UndecidableError } from '../undecidable.ts'
 import { NONE } from '../edge-chains.ts'
 import { isSet, type TupleIndex } from '../tuple-index.ts'
 import { NO, UNKNOWN, YES, type Verdict } from '../verdict.ts'

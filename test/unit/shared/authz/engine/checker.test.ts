@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { HOPS_MAX, UndecidableError } from '../../../../../src/shared/authz/engine/checker.ts'
+import { HOPS_MAX, UndecidableError } from '../../../../../src/shared/authz/engine/undecidable.ts'
 import { NO, UNKNOWN, VIOLATED, YES } from '../../../../../src/shared/authz/engine/verdict.ts'
 import { compileSchema } from '../../../../../src/shared/authz/language/compile.ts'
 import { parseSchema } from '../../../../../src/shared/authz/language/parser.ts'

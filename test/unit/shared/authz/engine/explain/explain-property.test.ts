@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { UndecidableError } from '../../../../../../src/shared/authz/engine/checker.ts'
+import { UndecidableError } from '../../../../../../src/shared/authz/engine/undecidable.ts'
 import { explain } from '../../../../../../src/shared/authz/engine/explain/explain.ts'
 import { UNKNOWN, VIOLATED, YES, type Verdict } from '../../../../../../src/shared/authz/engine/verdict.ts'
 import type { ExplainedCheck, Explanation } from '../../../../../../src/shared/authz/explanation.ts'

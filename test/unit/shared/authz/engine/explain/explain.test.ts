@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ConditionVerdict } from '../../../../../../src/shared/authz/engine/checker.ts'
+import type { ConditionVerdict } from '../../../../../../src/shared/authz/engine/question.ts'
 import { explain } from '../../../../../../src/shared/authz/engine/explain/explain.ts'
 import { NO, UNKNOWN, VIOLATED } from '../../../../../../src/shared/authz/engine/verdict.ts'
 import type { Explanation } from '../../../../../../src/shared/authz/explanation.ts'

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { UndecidableError } from '../../../../../../src/shared/authz/engine/checker.ts'
+import { UndecidableError } from '../../../../../../src/shared/authz/engine/undecidable.ts'
 import { createLookups } from '../../../../../../src/shared/authz/engine/lookup/lookups.ts'
 import { UNKNOWN, VIOLATED, YES, type Verdict } from '../../../../../../src/shared/authz/engine/verdict.ts'
 import { OBJECTS, schemas, tupleTexts, type Shape } from '../../../../../support/authz-arbitraries.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { UndecidableError } from '../../../../../../src/shared/authz/engine/checker.ts'
+import { UndecidableError } from '../../../../../../src/shared/authz/engine/undecidable.ts'
 import { createLookups } from '../../../../../../src/shared/authz/engine/lookup/lookups.ts'
 import { UNKNOWN, YES } from '../../../../../../src/shared/authz/engine/verdict.ts'
 import { SERVICE_MODEL } from '../../../../../../src/shared/authz/service-model.ts'
