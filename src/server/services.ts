@@ -128,7 +128,8 @@ export function createServices(backend: Backend, options: ServicesOptions): Serv
     foreignRoutes: signingIn.foreignRoutes,
     start: () => nodeEvents.start(),
     drain: () => nodes.drain(),
-    flush: async () => void (await Promise.all([nodeEvents.stop(), tokenUses.flush(), sessionUses.flush(), recoveries.settled()])),
+    flush: async () =>
+      void (await Promise.all([nodeEvents.stop(), tokenUses.flush(), sessionUses.flush(), recoveries.settled()])),
   }
 }
 
