@@ -50,6 +50,11 @@ const OWN_COMMANDS: readonly CommandRow[] = [
     load: async () => (await import('./commands/serve.ts')).bootstrapToken,
   },
   {
+    words: 'admin after-restore',
+    summary: 'Tell a restored datastore so, before a server starts on it, so that agents pull their state',
+    load: async () => (await import('./commands/serve.ts')).afterRestore,
+  },
+  {
     words: 'admin master-key rotate',
     summary: 'Wrap the keyring under a new master key, beside a stopped server or on its database',
     load: async () => (await import('./commands/serve.ts')).rotateMasterKey,

@@ -43,7 +43,7 @@ export interface EnrolledNode {
 
 /** Calls one server. @throws TypeError when nothing listens there. */
 export async function callServer(
-  server: CtlProcess,
+  server: Pick<CtlProcess, 'url'>,
   { token, method = 'GET', path, body }: ApiCall,
 ): Promise<Answered> {
   const response = await fetch(server.url + path, {
@@ -118,8 +118,9 @@ async function ask(url: string, statement: string): Promise<readonly Record<stri
   }
 }
 
-async function enrol(
-  server: CtlProcess,
+/** Makes nodes join the Domain. */
+export async function enrol(
+  server: Pick<CtlProcess, 'url'>,
   { token, domainId, nodes }: { token: string; domainId: string; nodes: number },
 ): Promise<readonly EnrolledNode[]> {
   const path = `/v1/domains/${domainId}/join-tokens`

@@ -42,6 +42,15 @@ export const rotateMasterKey = defineCommand({
   },
 })
 
+/** Likewise. */
+export const afterRestore = defineCommand({
+  raw: true,
+  async run({ io }, { args }) {
+    const { runAfterRestore } = await import('../../server/run-after-restore.ts')
+    return (await runAfterRestore({ argv: args, env: io.env, stdout: io.stdout, stderr: io.stderr })) as ExitCode
+  },
+})
+
 /** Likewise, for a command that the API has as well. */
 export async function addOnDatastore(call: AdminCall, draft: DatastoreAccount): Promise<ExitCode> {
   const { runAdminUsersAdd } = await import('../../server/run-admin-users-add.ts')

@@ -82,6 +82,16 @@ ctl admin users add root2 --platform-admin --data-dir /var/lib/ctl
 the old file, or into the file that \`--new-key-file\` names: beside a stopped server, or at any time where \`--database-url\` is used.
 Every server of the database needs the new key at its next start.
 
+## After a restore
+
+\`ctl admin after-restore\` takes the same settings and tells a datastore that a backup of it was put back, before a server starts on it:
+[operations](operations.md#backup-and-restore) has the whole of it.
+
+## Tracing
+
+Spans are exported where OpenTelemetry's own variables ask for it: \`OTEL_EXPORTER_OTLP_ENDPOINT\`, \`OTEL_SERVICE_NAME\`,
+\`OTEL_TRACES_SAMPLER\` and their like; [operations](operations.md#traces) says which count.
+
 ## Signals
 
 | Signal | Effect |

@@ -1,0 +1,29 @@
+import { sql } from 'kysely'
+import type { Datastore } from '../../ports/datastore.ts'
+
+/** What was there to be begun anew. */
+export interface Restarted {
+  /** Nodes that are told of changes. */
+  readonly lanes: number
+}
+
+/** More events than any node, or all of them, have in the time between a backup and its restoration. */
+const LEAP = 1_000_000_000
+
+/**
+ * Makes the events of a restored datastore begin anew, above every position and number that was given after the backup was
+ * taken: whatever an agent asks to go on from lies below what is kept, so that it is told to pull its whole state. What
+ * was on its way is dropped, since the state says it. One transaction.
+ */
+export function beginEventsAnew(datastore: Datastore): Promise<Restarted> {
+  return datastore.transaction('worker', async (tx) => {
+    await tx.deleteFrom('outgoing_events').execute()
+    await tx.deleteFrom('event_log').execute()
+    await sql`
+      update event_log_head
+      set seq = seq + ${LEAP}::bigint, pruned_seq = seq + ${LEAP}::bigint, counted_seq = seq + ${LEAP}::bigint
+      where id = 1`.execute(tx)
+    const moved = await sql`update node_lanes set last_seq = last_seq + ${LEAP}::bigint`.execute(tx)
+    return { lanes: Number(moved.numAffectedRows ?? 0n) }
+  })
+}
