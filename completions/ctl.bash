@@ -7,8 +7,9 @@ _ctl_at() {
   case "$1" in
     '') subs='serve admin agent-sim login logout whoami status doctor tokens authz tuples audit nodes events contexts config api openapi completion help sessions trust-bundles idp invitations identities service-identities domains projects resources grants groups join-tokens signing-keys' flags='--help --quiet --no-input --no-color' ;;
     'serve') flags='--help' ;;
-    'admin') subs='bootstrap-token master-key users' flags='--help --quiet --no-input --no-color' ;;
+    'admin') subs='bootstrap-token after-restore master-key users' flags='--help --quiet --no-input --no-color' ;;
     'admin bootstrap-token') flags='--help' ;;
+    'admin after-restore') flags='--help' ;;
     'admin master-key') subs='rotate' flags='--help --quiet --no-input --no-color' ;;
     'admin master-key rotate') flags='--help' ;;
     'admin users') subs='disable enable reset-password add list update delete' flags='--help --quiet --no-input --no-color' ;;
