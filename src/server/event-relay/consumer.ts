@@ -36,7 +36,7 @@ export function createEventRelay({ ids, onTaken }: EventRelayDeps): OutboxConsum
       await openLanes(db, taken.flatMap(openingOf))
       await addPeerHints(db, taken.flatMap(peerHintOf))
       await addOwnHints(db, taken.flatMap(ownHintOf))
-      await addOutgoing(db, ids, await tell(db, taken))
+      await addOutgoing(db, { ids }, await tell(db, taken))
       await closeLanes(db, taken.flatMap(closingOf))
       return taken.length
     },

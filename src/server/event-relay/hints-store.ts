@@ -63,15 +63,16 @@ export async function readDue(tx: Db, { now, hintedBefore, perDomain, max }: Due
       where lane.domain_id = domain.domain_id
         and (lane.hinted_at <= ${hintedBefore} or lane.hinted_at > ${now})
         and (lane.hinted_seq < news.seq or lane.node_id in (select node_id from own))
-        and not exists (
-          select from outgoing_events as former
-          where former.node_id = lane.node_id and former.type = 'node_state_updated'
-        )
+        and (
+          -- A join with all that is on its way would be found cheaper, and be dear as soon as much is.
+          select former.id from outgoing_events as former
+          where former.node_id = lane.node_id and former.type = 'node_state_updated' limit 1
+        ) is null
       order by hinted_at
-      limit greatest(0, ${perDomain}::bigint - (
+      limit least(${max}::bigint, greatest(0, ${perDomain}::bigint - (
         select count(*) from node_lanes as told
         where told.domain_id = domain.domain_id and told.hinted_at > ${hintedBefore} and told.hinted_at <= ${now}
-      ))
+      )))
     ) as due left join own using (node_id)
     order by due.hinted_at, due.hinted_seq limit ${max}`.execute(tx)
   return rows.map((row) => ({
@@ -119,20 +120,16 @@ function toHint({ seq, peer }: { readonly seq: string; readonly peer: PeerChange
   return { seq: BigInt(seq), peer }
 }
 
-/** Says of lanes that their nodes have been told of everything up to there; `hintedAt` of those that got a hint. */
-export async function moveLanes(
-  tx: Db,
-  { seq, hinted, silent, at }: { seq: bigint; hinted: readonly string[]; silent: readonly string[]; at: Date },
-): Promise<void> {
-  if (hinted.length > 0)
-    await sql`
-      update node_lanes set hinted_seq = ${seq.toString()}::bigint, hinted_at = ${at}
-      where node_id = any(${hinted}::uuid[])`.execute(tx)
-  if (silent.length > 0)
-    await sql`
-      update node_lanes set hinted_seq = ${seq.toString()}::bigint
-      where node_id = any(${silent}::uuid[])`.execute(tx)
-  await sql`delete from node_hints where node_id = any(${[...hinted, ...silent]}::uuid[])`.execute(tx)
+/** Says of lanes that had nothing to hear that they are told of everything up to there. */
+export async function passLanes(tx: Db, nodeIds: readonly string[], seq: bigint): Promise<void> {
+  if (nodeIds.length === 0) return
+  await sql`
+    update node_lanes set hinted_seq = ${seq.toString()}::bigint where node_id = any(${nodeIds}::uuid[])`.execute(tx)
+}
+
+/** Forgets changes of their own blocks that nodes have been told of. */
+export async function deleteOwn(tx: Db, nodeIds: readonly string[]): Promise<void> {
+  if (nodeIds.length > 0) await sql`delete from node_hints where node_id = any(${nodeIds}::uuid[])`.execute(tx)
 }
 
 /** Deletes changes that every node of the Domain has been told of. */

@@ -8,9 +8,10 @@ import { grouped } from './grouped.ts'
 import { hintFor } from './hint-payload.ts'
 import {
   deleteHeard,
+  deleteOwn,
   hasHints,
   lockRelay,
-  moveLanes,
+  passLanes,
   readDue,
   readRecent,
   type DueLane,
@@ -38,12 +39,22 @@ const PER_DOMAIN_MAX = 1_000
 /** A lane that was not due is looked at again after so long. */
 const EVERY_MS = 250
 const LANES_MAX = 500
+/** Changes that every node was told of may stay for so long. */
+const TIDY_EVERY_MS = 2_000
 /** Changes of a Domain's peers that are read. Whoever has heard of none of them pulls its state anyway. */
 const RECENT_MAX = 2_000
 
 /** Tells nodes that parts of their state changed: at once after quiet, merged after that. */
 export function createHints({ datastore, clock, ids, counters, onHinted }: HintsDeps): LeaderJob {
   const worker = datastore.pool('worker')
+  let tidiedMs = -Infinity
+
+  /** Looks at every lane of a Domain, and so not each time. */
+  async function tidy(tx: Db, nowMs: number): Promise<void> {
+    if (Math.abs(nowMs - tidiedMs) < TIDY_EVERY_MS) return
+    await deleteHeard(tx)
+    tidiedMs = nowMs
+  }
 
   async function pass(tx: Db): Promise<Pass> {
     const seq = await lockRelay(tx, EVENT_RELAY)
@@ -52,7 +63,7 @@ export function createHints({ datastore, clock, ids, counters, onHinted }: Hints
     const hintedBefore = new Date(now.getTime() - WINDOW_MS)
     const due = await readDue(tx, { now, hintedBefore, perDomain: PER_DOMAIN_MAX, max: LANES_MAX })
     const merged = due.length > 0 ? await hint(tx, due, { seq, occurredAt: now }) : 0
-    await deleteHeard(tx)
+    await tidy(tx, now.getTime())
     return { due: due.length, merged }
   }
 
@@ -60,10 +71,12 @@ export function createHints({ datastore, clock, ids, counters, onHinted }: Hints
   async function hint(tx: Db, due: readonly DueLane[], at: At): Promise<number> {
     const recent = await readRecent(tx, [...new Set(due.map(({ domainId }) => domainId))], RECENT_MAX)
     const hints = hintsOf(due, recent, at)
-    await addOutgoing(tx, ids, hints)
+    await addOutgoing(tx, { ids, hinted: { seq: at.seq, at: at.occurredAt } }, hints)
     const hinted = new Set(hints.map(({ nodeId }) => nodeId))
     const silent = due.filter(({ nodeId }) => !hinted.has(nodeId)).map(({ nodeId }) => nodeId)
-    await moveLanes(tx, { seq: at.seq, hinted: [...hinted], silent, at: at.occurredAt })
+    await passLanes(tx, silent, at.seq)
+    const told = due.filter(({ ownChanges }) => ownChanges > 0).map(({ nodeId }) => nodeId)
+    await deleteOwn(tx, told)
     return hints.reduce((sum, { changes }) => sum + changes - 1, 0)
   }
 

@@ -4,11 +4,21 @@ import type { IdSource } from '../ports/clock.ts'
 import type { Db } from '../ports/datastore.ts'
 import type { Template, Told } from './told.ts'
 
+/** Up to where, and when, nodes have been told what changed, where the events are hints. */
+export interface Hinted {
+  readonly seq: bigint
+  readonly at: Date
+}
+
 /**
  * Gives each event the next number of its node and puts it on its way, in the order given. An event of a node without a
  * lane is dropped. Whoever calls holds the relay's cursor, so that no other gives numbers.
  */
-export async function addOutgoing(tx: Db, ids: IdSource, told: readonly Told[]): Promise<void> {
+export async function addOutgoing(
+  tx: Db,
+  { ids, hinted }: { readonly ids: IdSource; readonly hinted?: Hinted },
+  told: readonly Told[],
+): Promise<void> {
   if (told.length === 0) return
   const places = placesOf(told)
   const templates = [...places.keys()]
@@ -23,7 +33,9 @@ export async function addOutgoing(tx: Db, ids: IdSource, told: readonly Told[]):
       select told.*, lane.domain_id, lane.last_seq + row_number() over (partition by told.node_id order by place) as node_seq
       from told join node_lanes as lane on lane.node_id = told.node_id
     ), moved as (
-      update node_lanes set last_seq = newest.node_seq
+      update node_lanes set last_seq = newest.node_seq,
+        hinted_seq = coalesce(${hinted?.seq.toString() ?? null}::bigint, hinted_seq),
+        hinted_at = coalesce(${hinted?.at ?? null}::timestamptz, hinted_at)
       from (select node_id, max(node_seq) as node_seq from placed group by node_id) as newest
       where node_lanes.node_id = newest.node_id
     )
