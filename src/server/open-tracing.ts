@@ -8,7 +8,10 @@ import { sparingReport } from './sparing-report.ts'
 const REPORT_EVERY_MS = 60_000
 
 /** Begins to record spans. What records them is loaded only here. */
-export async function openTracing({ endpoint, timeoutMs, warning }: TracingSettings, log: Logger): Promise<OtlpTracing> {
+export async function openTracing(
+  { endpoint, timeoutMs, warning }: TracingSettings,
+  log: Logger,
+): Promise<OtlpTracing> {
   const { createOtlpTracing } = await import('./adapters/otlp-tracing/otlp-tracing.ts')
   if (warning !== undefined) log.warn(warning)
   const report = sparingReport(

@@ -105,9 +105,9 @@ const CALLS: Readonly<Record<string, Call>> = {
   'a heartbeat': (world) => answerOf(world, heartbeatOf(world.node)),
   'a new event stream': async (world) => {
     const response = await world.openStream()
-    const told = response.status === 200 ? '200' : X
+    if (response.status !== 200) return `${response.status} \`${((await response.json()) as { code: string }).code}\``
     await response.body?.cancel().catch(() => undefined)
-    return told
+    return '200'
   },
   'an open event stream': async (world) => (world.isStreamOpen() ? 'stays open' : 'has ended'),
   '`/readyz`': async ({ server }) => {

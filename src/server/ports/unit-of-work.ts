@@ -89,8 +89,5 @@ export interface ChangeOptions {
  * is logged and counted. `audit` is called last, so that it can name what the work found.
  */
 export interface UnitOfWork {
-  run<T>(
-    options: ChangeOptions,
-    work: (change: Change) => Promise<T>,
-  ): Promise<T>
+  run<T>(options: ChangeOptions, work: (change: Change) => Promise<T>): Promise<T>
 }

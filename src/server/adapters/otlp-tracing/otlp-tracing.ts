@@ -56,7 +56,8 @@ export function createOtlpTracing(options: OtlpTracingOptions): OtlpTracing {
   const tracer = provider.getTracer('ctl', options.version)
   return {
     begin: (name, beginning) => spanOver(tracer, begin(tracer, name, beginning)),
-    close: (deadlineMs) => withinDeadline(provider.shutdown(), deadlineMs).catch((error: unknown) => options.onFailure(String(error))),
+    close: (deadlineMs) =>
+      withinDeadline(provider.shutdown(), deadlineMs).catch((error: unknown) => options.onFailure(String(error))),
   }
 }
 
