@@ -69,5 +69,6 @@ const answer = {
   },
 }
 
-process.on('message', async ([id, asked, argument]) => process.send([id, await answer[asked](argument)]))
+const reply = async ([id, asked, argument]) => void process.send([id, await answer[asked](argument)])
+process.on('message', (message) => void reply(message))
 process.send(['ready', undefined])
