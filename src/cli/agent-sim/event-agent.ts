@@ -33,6 +33,8 @@ export interface EventAgentDeps extends Pick<FleetDeps, 'clock' | 'statistics'> 
 const FORGERIES: ReadonlySet<FrameFault> = new Set(['bad_signature', 'unknown_key', 'expired_key'])
 const CONFIRM_TRIES_MAX = 5
 const LOOK_EVERY_MS = 50
+/** Thousands ask at the same time, and the asker may be what is slow. */
+const HEAD_MS_MAX = 30_000
 
 /** Holds the event stream of a node, over any number of connections, and counts what comes. Everything is verified. */
 export function holdStream(deps: EventAgentDeps, { identity }: SimulatedNode): HeldStream {
@@ -140,14 +142,15 @@ interface HeadQuestion {
   readonly nodeId: string
 }
 
-/** The number of the last event that the server has of the node, by its signed word; undefined where it does not say within ten seconds. */
+/** The number of the last event that the server has of the node, by its signed word; undefined where it does not say. */
 async function headOf(
   { statistics, streams }: EventAgentDeps,
   { connect, nodeId }: HeadQuestion,
 ): Promise<number | undefined> {
   let frame: Frame | undefined
   try {
-    frame = await readStreamHead({ connect, signal: new AbortController().signal, triesMax: CONFIRM_TRIES_MAX })
+    const { signal } = new AbortController()
+    frame = await readStreamHead({ connect, signal, triesMax: CONFIRM_TRIES_MAX, waitMsMax: HEAD_MS_MAX })
   } catch (error) {
     statistics.failed('stream', codeOf(error))
   }
