@@ -70,6 +70,11 @@ const OWN_COMMANDS: readonly CommandRow[] = [
     load: async (manifest) => (await import('./commands/admin/users/patches.ts')).enable(manifest),
   },
   {
+    words: 'admin users reset-factors',
+    summary: 'Forget passkeys and authenticator apps of local accounts and end their sessions',
+    load: async (manifest) => (await import('./commands/admin/users/patches.ts')).resetFactors(manifest),
+  },
+  {
     words: 'admin users reset-password',
     summary: 'Give local accounts a new one-time password and end their sessions',
     load: async (manifest) => (await import('./commands/admin/users/patches.ts')).resetPassword(manifest),

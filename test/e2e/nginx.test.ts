@@ -1,7 +1,7 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { request, type RequestOptions } from 'node:https'
+import { request } from 'node:https'
 import type { IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -84,7 +84,12 @@ ${adapted}
     rmSync(folder, { recursive: true, force: true })
   })
 
-  async function ask(path: string, options: RequestOptions = {}): Promise<IncomingMessage> {
+  interface Asking {
+    readonly headers?: Readonly<Record<string, string>>
+    readonly localAddress?: string
+  }
+
+  async function ask(path: string, options: Asking = {}): Promise<IncomingMessage> {
     const asked = request({
       host: '127.0.0.1',
       port,
@@ -100,7 +105,7 @@ ${adapted}
     return answer
   }
 
-  async function call(path: string, options: RequestOptions = {}): Promise<{ status: number; body: string }> {
+  async function call(path: string, options: Asking = {}): Promise<{ status: number; body: string }> {
     const answer = await ask(path, options)
     return { status: answer.statusCode ?? 0, body: await text(answer) }
   }

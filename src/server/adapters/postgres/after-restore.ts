@@ -23,6 +23,12 @@ export function beginEventsAnew(datastore: Datastore): Promise<Restarted> {
       update event_log_head
       set seq = seq + ${LEAP}::bigint, pruned_seq = seq + ${LEAP}::bigint, counted_seq = seq + ${LEAP}::bigint
       where id = 1`.execute(tx)
+    // Nodes whose registration was not taken from the outbox yet: their lanes would begin with 1, as they once did.
+    await sql`
+      insert into node_lanes (node_id, domain_id, hinted_seq, hinted_at)
+      select nodes.id, nodes.domain_id, consumer.seq, to_timestamp(0)
+      from nodes, outbox_consumers as consumer where consumer.name = 'event-relay'
+      on conflict (node_id) do nothing`.execute(tx)
     const moved = await sql`update node_lanes set last_seq = last_seq + ${LEAP}::bigint`.execute(tx)
     return { lanes: Number(moved.numAffectedRows ?? 0n) }
   })
