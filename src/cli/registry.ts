@@ -70,6 +70,11 @@ const OWN_COMMANDS: readonly CommandRow[] = [
     load: async (manifest) => (await import('./commands/admin/users/patches.ts')).enable(manifest),
   },
   {
+    words: 'admin users reset-factors',
+    summary: 'Forget passkeys and authenticator apps of local accounts and end their sessions',
+    load: async (manifest) => (await import('./commands/admin/users/patches.ts')).resetFactors(manifest),
+  },
+  {
     words: 'admin users reset-password',
     summary: 'Give local accounts a new one-time password and end their sessions',
     load: async (manifest) => (await import('./commands/admin/users/patches.ts')).resetPassword(manifest),
@@ -183,6 +188,16 @@ const OWN_COMMANDS: readonly CommandRow[] = [
     words: 'audit tail',
     summary: 'Show audited decisions as they come',
     load: async (manifest) => (await import('./commands/audit/tail.ts')).tail(manifest),
+  },
+  {
+    words: 'nodes events',
+    summary: 'Show the signed events of a node, those that are kept or those that come',
+    load: async (manifest) => (await import('./commands/nodes/events.ts')).events(manifest),
+  },
+  {
+    words: 'events verify',
+    summary: 'Verify saved events of nodes: their signatures, and that none is missing',
+    load: async (manifest) => (await import('./commands/events/verify.ts')).verify(manifest),
   },
   {
     words: 'contexts list',

@@ -25,6 +25,8 @@ export interface Session {
   readonly style: Style
   readonly talkStyle: Style
   readonly canAsk: boolean
+  /** Whether --no-input or CTL_NO_INPUT says that nobody answers, wherever that would be. */
+  readonly saysNobodyIsThere: boolean
   settings(): Promise<Settings>
   manifest(): Manifest
   /** The entry of an operation that this command line was written for. */
@@ -87,6 +89,9 @@ export function createSession(options: SessionOptions): Session {
     },
     get canAsk() {
       return canAsk(io, shared)
+    },
+    get saysNobodyIsThere() {
+      return saysNobodyIsThere(io, shared)
     },
     manifest,
     settings: () => (settings ??= readSettings({ io, shared, store: contexts, place: placeOf(options.flags) })),
@@ -172,9 +177,14 @@ function createTalk(io: Io, shared: SharedValues): Talk {
 }
 
 /** Whether questions may be asked: a person sits in front, and nobody said that there is none. */
-function canAsk({ stdin, stderr, env }: Io, { 'no-input': noInput }: SharedValues): boolean {
-  const isRefused = noInput === true || isSet(env['CTL_NO_INPUT']) || isSet(env['CI'])
-  return stdin.isTty && stderr.isTty && !isRefused
+function canAsk(io: Io, shared: SharedValues): boolean {
+  const isRefused = saysNobodyIsThere(io, shared) || isSet(io.env['CI'])
+  return io.stdin.isTty && io.stderr.isTty && !isRefused
+}
+
+/** Whether somebody said that there is nobody who answers. */
+function saysNobodyIsThere({ env }: Io, { 'no-input': noInput }: SharedValues): boolean {
+  return noInput === true || isSet(env['CTL_NO_INPUT'])
 }
 
 function isSet(value: string | undefined): boolean {

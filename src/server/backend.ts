@@ -106,7 +106,7 @@ async function openOver(opened: Opened, config: Config, hooks: BackendHooks): Pr
   const signer = await openSigner({ datastore, secrets, clock })
   const changing = await openChanges({ ...opened, config }, { clock, ids: createUuidV7(clock) }, hooks)
   const authorizer = withStaleChecks(changing.authorizer, config.staleChecks)
-  const bus = await openEventBus({ datastore, clock, log: hooks.log })
+  const bus = await openEventBus(config, { datastore, clock, log: hooks.log })
   return { ...opened, ...changing, bus, authorizer, keyring: createKeyring(ring), secrets, signer }
 }
 

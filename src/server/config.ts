@@ -6,8 +6,8 @@ import type { StaleChecksOptions } from './adapters/stale-checks/stale-checks.ts
 import { ConfigError } from './config/config-error.ts'
 import { envOf, optionOf, OPTION_NAMES, type OptionName, type OptionValue } from './config/options.ts'
 import { fromArgv, fromEnv, fromFile, type Said, type Sayings } from './config/sources.ts'
-import { isLoopback, type Address, type LogLevel } from './config/values.ts'
 import { tracingOf, type TracingSettings } from './config/tracing.ts'
+import { isLoopback, type Address, type LogLevel, type NatsServers } from './config/values.ts'
 import type { Rates } from './http/rate-limits.ts'
 import type { SizedPool } from './ports/datastore.ts'
 
@@ -32,6 +32,19 @@ export interface SpicedbSettings {
   readonly security: { readonly kind: 'plaintext' | 'tls'; readonly caPath: string | undefined }
 }
 
+/** The NATS that keeps the stream of events, and how it is reached. */
+export interface NatsSettings {
+  /** `host:port`, the host in brackets where it is an IPv6 address; one at least. */
+  readonly servers: readonly string[]
+  readonly credentialsFile: string | undefined
+  /** `caPath`: whom to believe instead of the well-known authorities. */
+  readonly security: { readonly kind: 'plaintext' | 'tls'; readonly caPath: string | undefined }
+  /** 1 to 5. */
+  readonly replicas: number
+  /** Undefined for no bound but the server's. */
+  readonly bytesMax: number | undefined
+}
+
 /** Everything that the server was told, parsed once and frozen. */
 export interface Config {
   readonly listen: Address
@@ -43,6 +56,8 @@ export interface Config {
   readonly pools: Readonly<Record<SizedPool, PoolSize>>
   /** Undefined: the embedded authorization engine. */
   readonly spicedb: SpicedbSettings | undefined
+  /** Undefined: a log of events in the datastore. */
+  readonly nats: NatsSettings | undefined
   readonly tls: { readonly certPath: string; readonly keyPath: string } | undefined
   /** CIDR networks. */
   readonly trustedProxies: readonly string[]
@@ -96,6 +111,7 @@ export function parseConfig(input: ConfigInput): Config {
     storage: storageOf(values, dataDir),
     pools: poolsOf(values, said),
     spicedb: spicedbOf(values),
+    nats: natsOf(values),
     tls: tlsOf(values),
     trustedProxies: required(values.trustedProxies),
     allowedOrigins: required(values.allowedOrigins),
@@ -155,6 +171,8 @@ function refuseContradictions(values: Values, said: Sayings): void {
   if ((values.tlsCert === undefined) !== (values.tlsKey === undefined))
     throw new ConfigError(1, 'TLS needs both --tls-cert and --tls-key; one of them is missing.')
   refuseHalfSpicedb(values)
+  refuseHalfNats(values)
+  refusePlainNats(values)
   if (values.dev === true) refuseWithDev(values, where)
   else refusePlainHttp(values)
 }
@@ -169,9 +187,36 @@ function refuseHalfSpicedb({ spicedbEndpoint, spicedbTokenFile, spicedbCa, spice
     throw new ConfigError(1, '--spicedb-ca is for TLS and --spicedb-plaintext is without; keep one of them.')
 }
 
+function refuseHalfNats({ natsUrl, natsCredentialsFile, natsCa, natsPlaintext, natsMaxBytes }: Values): void {
+  const isSaid = [natsCredentialsFile, natsCa, natsMaxBytes].some((value) => value !== undefined) || natsPlaintext
+  if (natsUrl === undefined && isSaid) throw new ConfigError(1, 'What is said of NATS needs --nats-url; it is missing.')
+  if (natsUrl === undefined || natsPlaintext !== true) return
+  if (isTls(natsUrl, natsCa))
+    throw new ConfigError(1, '--nats-plaintext is without TLS and tls:// or --nats-ca is with it; keep one of them.')
+}
+
+/** Credentials and events must not cross a network in the clear by accident. */
+function refusePlainNats({ natsUrl, natsCa, natsPlaintext }: Values): void {
+  if (natsUrl === undefined || natsPlaintext === true || isTls(natsUrl, natsCa)) return
+  const remote = natsUrl.servers.find(({ host }) => !isLoopback(host))
+  if (remote !== undefined)
+    throw new ConfigError(
+      1,
+      `NATS on ${remote.host} without TLS would carry credentials and events in the clear; give tls://${remote.host}, or --nats-plaintext if that is meant.`,
+    )
+}
+
 function refuseWithDev(values: Values, where: (name: OptionName) => string): void {
   const lasting = (
-    ['databaseUrl', 'spicedbEndpoint', 'dataDir', 'masterKey', 'masterKeyFile', 'bootstrapTokenFile'] as const
+    [
+      'databaseUrl',
+      'spicedbEndpoint',
+      'natsUrl',
+      'dataDir',
+      'masterKey',
+      'masterKeyFile',
+      'bootstrapTokenFile',
+    ] as const
   ).find((name) => values[name] !== undefined)
   if (lasting !== undefined)
     throw new ConfigError(1, `--dev keeps everything in memory; leave out ${where(lasting)} or --dev.`)
@@ -209,10 +254,30 @@ function spicedbOf(values: Values): SpicedbSettings | undefined {
   if (at === undefined || tokenFile === undefined) return undefined
   const isPlain = spicedbPlaintext === true || (isLoopback(at.host) && spicedbCa === undefined)
   return {
-    endpoint: `${at.host.includes(':') ? `[${at.host}]` : at.host}:${at.port}`,
+    endpoint: hostPortOf(at),
     tokenFile: resolve(tokenFile),
     security: { kind: isPlain ? 'plaintext' : 'tls', caPath: spicedbCa && resolve(spicedbCa) },
   }
+}
+
+function natsOf(values: Values): NatsSettings | undefined {
+  const { natsUrl, natsCredentialsFile: file, natsCa, natsReplicas, natsMaxBytes } = values
+  if (natsUrl === undefined) return undefined
+  return {
+    servers: natsUrl.servers.map(hostPortOf),
+    credentialsFile: file && resolve(file),
+    security: { kind: isTls(natsUrl, natsCa) ? 'tls' : 'plaintext', caPath: natsCa && resolve(natsCa) },
+    replicas: required(natsReplicas),
+    bytesMax: natsMaxBytes,
+  }
+}
+
+function isTls({ scheme }: NatsServers, ca: string | undefined): boolean {
+  return scheme === 'tls' || ca !== undefined
+}
+
+function hostPortOf({ host, port }: Address): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
 function tlsOf({ tlsCert, tlsKey }: Values): Config['tls'] {

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { createKeyRotation } from './adapters/bundled-provider/key-rotation.ts'
 import { createStateSweeper } from './adapters/bundled-provider/state-sweeper.ts'
 import { createOutgoingFetch } from './adapters/outgoing-fetch/outgoing-fetch.ts'
 import { createFeedPruning } from './adapters/postgres/feed-pruning.ts'
@@ -76,6 +77,7 @@ function leaderJobs({ backend, log, wake, relaying, ...options }: JobsDeps): rea
     createInvitationSweeper(backend),
     createKeySweeper(backend),
     createStateSweeper(backend),
+    createKeyRotation(backend),
     createSessionSweeper(backend),
     createSignInSweeper(backend),
     createDeviceSweeper(backend),

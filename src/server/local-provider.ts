@@ -10,7 +10,10 @@ import { networkOf } from './http/rate-limits.ts'
 import { createTokenBuckets } from './http/token-buckets.ts'
 import type { PasswordHashing } from './local-accounts/password-hash.ts'
 import { createLocalAccounts, type LocalAccountsHandlers } from './local-accounts/service.ts'
+import { createOwnFactors } from './local-accounts/own-factors.ts'
 import { createLocalSignIn } from './local-accounts/sign-in.ts'
+import type { Handlers } from './http/request-context.ts'
+import type { ownFactors } from '../shared/contract/own-factors.ts'
 import type { Sessions } from './ports/sessions.ts'
 import type { AuditEntry } from './ports/unit-of-work.ts'
 import type { Users } from './ports/users.ts'
@@ -31,6 +34,7 @@ export interface LocalProviderDeps {
 /** Local accounts with the provider that people sign in to them by. */
 export interface LocalProvider {
   readonly handlers: LocalAccountsHandlers
+  readonly ownFactors: Handlers<typeof ownFactors>
   readonly routes: BundledProvider
 }
 
@@ -50,6 +54,7 @@ export function createLocalProvider({ backend, config, ...deps }: LocalProviderD
   const buckets = config.rates.signIn.count === 0 ? undefined : createTokenBuckets(config.rates.signIn, NETWORKS_MAX)
   return {
     handlers: createLocalAccounts({ ...backend, ...deps }),
+    ownFactors: createOwnFactors({ ...backend, ...deps }),
     routes: createBundledProvider({
       ...backend,
       ...deps,

@@ -33,6 +33,9 @@ export function runAdminUsersAdd(call: AdminCall, draft: DatastoreAccount): Prom
     if (!config.hasBundledProvider)
       throw new BootError(1, 'The bundled provider is switched off, so that nobody could sign in with the account.')
     call.stdout.write(`${await add(config, draft, call.stderr)}\n`)
+    call.stderr.write(
+      `Added ${draft.login}, who administers the platform. The one-time password is shown this once: start the server, open its address and sign in.\n`,
+    )
   })
 }
 

@@ -241,22 +241,29 @@ function administratorOf({ backend, config, initialPassword, hashing }: Ground):
 }
 
 /** What readiness asks, under the names of S1 Degradation 1. */
-function probesOf({ datastore, engine }: Backend): readonly Probe[] {
+function probesOf({ datastore, engine, bus }: Backend): readonly Probe[] {
   const database: Probe = {
     name: 'db-primary',
     meanwhile:
       'Changes, sign-ins, heartbeats and most reads fail. Checks are answered as they were last, for a short time; event streams stay open and wait.',
     check: (deadlineMs) => datastore.ping(deadlineMs),
   }
+  const jetstream: Probe = {
+    name: 'jetstream',
+    meanwhile:
+      'Nodes hear of changes once it is back: their events are kept until then and their streams stay open. Everything else works.',
+    check: (deadlineMs) => bus.ping(deadlineMs),
+  }
+  const always = bus.kind === 'jetstream' ? [database, jetstream] : [database]
   const { ping } = engine
-  if (ping === undefined) return [database]
+  if (ping === undefined) return always
   const spicedb: Probe = {
     name: 'spicedb-readiness',
     meanwhile:
       'Nothing that asks for a permission works, but checks and reads that were allowed a moment ago. Nodes go on: heartbeats and events need no permission.',
     check: () => ping(),
   }
-  return [database, spicedb]
+  return [...always, spicedb]
 }
 
 /** The parts that run, and what ending them takes. */

@@ -30,6 +30,7 @@ import { createProjects } from './projects/service.ts'
 import { createAdmission } from './relation-tuples/admission.ts'
 import { createRelationTuples } from './relation-tuples/service.ts'
 import { createResources } from './resources/service.ts'
+import { writeServiceSignIns } from './identities/store.ts'
 import { writeUses as writeSessionUses } from './sessions/store.ts'
 import { createSigningIn } from './signing-in.ts'
 import { createSigningKeys } from './signing-keys/service.ts'
@@ -89,14 +90,25 @@ export function createServices(backend: Backend, options: ServicesOptions): Serv
     write: (uses) => writeSessionUses(backend.datastore.pool('worker'), uses),
     onFailure: (error) => log.warn({ err: error }, 'the last use of sessions could not be written'),
   })
+  const workloadSignIns = createLastUses({
+    write: (uses) => writeServiceSignIns(backend.datastore.pool('worker'), uses),
+    onFailure: (error) => log.warn({ err: error }, 'the last sign-in of service identities could not be written'),
+  })
   const withMint = { ...deps, mint: createMint(deps) }
-  const signingIn = createSigningIn({ ...options, backend, mintGranted: createGrantedTokens(withMint), sessionUses })
+  const signingIn = createSigningIn({
+    ...options,
+    backend,
+    mintGranted: createGrantedTokens(withMint),
+    sessionUses,
+    workloadSignIns,
+  })
   const recoveries = createRecoveryAnnouncer({
     ...backend,
     onFailure: (error) => log.warn({ err: error }, 'nodes that are healthy again could not be announced'),
   })
   const nodes = createNodes({ ...deps, onBack: (nodeIds) => recoveries.add(nodeIds) })
   const nodeEvents = createNodeEvents({ ...backend, log, meter: options.streamMeter ?? UNMETERED })
+  const uses = [tokenUses, sessionUses, workloadSignIns]
   return {
     surfaces: mountedAll({
       authz: createAuthz({ ...deps, writing: { ...deps, admission } }),
@@ -128,7 +140,8 @@ export function createServices(backend: Backend, options: ServicesOptions): Serv
     foreignRoutes: signingIn.foreignRoutes,
     start: () => nodeEvents.start(),
     drain: () => nodes.drain(),
-    flush: async () => void (await Promise.all([nodeEvents.stop(), tokenUses.flush(), sessionUses.flush(), recoveries.settled()])),
+    flush: async () =>
+      void (await Promise.all([nodeEvents.stop(), ...uses.map((each) => each.flush()), recoveries.settled()])),
   }
 }
 

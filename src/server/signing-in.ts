@@ -13,6 +13,7 @@ import { createHomePage } from './home-page/home-page.ts'
 import type { CsrfTokens } from './http/csrf.ts'
 import type { LastUses } from './http/last-uses.ts'
 import type { ForeignRoutes, Page } from './http/pages.ts'
+import { createServiceIdentities } from './identities/service-identities.ts'
 import { createUsers } from './identities/users.ts'
 import { createBindingDirectory } from './idp-bindings/directory.ts'
 import { createIdpBindings } from './idp-bindings/service.ts'
@@ -41,6 +42,8 @@ export interface SigningInDeps {
   readonly baseUrl: string
   readonly mintGranted: MintGrantedToken
   readonly sessionUses: LastUses
+  /** Takes when service identities authenticate. */
+  readonly workloadSignIns: LastUses
   readonly hashing: PasswordHashing
   /** Takes the audit rows of refusals that no answer waits for. */
   readonly onRefused: (entry: AuditEntry) => void
@@ -80,7 +83,7 @@ function createParts(given: SigningInDeps) {
   return { deps, users, sessions, bindings, provider, outgoingFetch, newIssuers, issuers, beginning, wrongCodes }
 }
 
-function handlersOf({ config, log, baseUrl, mintGranted }: SigningInDeps, parts: Parts) {
+function handlersOf({ config, log, baseUrl, mintGranted, workloadSignIns }: SigningInDeps, parts: Parts) {
   const { deps, users, sessions, bindings, outgoingFetch, newIssuers, issuers, beginning, wrongCodes } = parts
   const arriving = { users, sessions, invitations: createInvitationBook(), mirroredGroups: createMirroredGroups() }
   const onRefreshFailure = reportRefreshFailure(log)
@@ -89,10 +92,18 @@ function handlersOf({ config, log, baseUrl, mintGranted }: SigningInDeps, parts:
   return {
     signIn: { ...createSessionOperations(deps), ...createSignIn({ ...beginning, ...arriving }) },
     deviceFlow: createDeviceFlow({ ...deps, bindings, wrongCodes, requireScopes, mintToken: mintGranted }),
-    serviceToken: createWorkloads({ ...deps, mintGranted, limits, outgoingFetch, onRefreshFailure }),
+    serviceToken: createWorkloads({
+      ...deps,
+      mintGranted,
+      limits,
+      outgoingFetch,
+      onRefreshFailure,
+      signIns: workloadSignIns,
+    }),
     idpBindings: createIdpBindings({ ...deps, sessions, issuers, newIssuers, callbackUrl }),
     invitations: createInvitations(deps),
     localAccounts: parts.provider?.handlers,
+    ownFactors: parts.provider?.ownFactors,
   }
 }
 
@@ -102,12 +113,13 @@ function pagesOf({ deps, sessions, wrongCodes, beginning }: Parts): readonly Pag
 }
 
 function resolversOf(
-  { config, sessionUses }: SigningInDeps,
+  { config, sessionUses, workloadSignIns }: SigningInDeps,
   { deps, bindings, issuers, users }: Parts,
 ): readonly CredentialResolver[] {
   const staleMs = config.staleChecks.ttlMs
+  const workloads = createServiceIdentities(deps)
   return [
-    createBearerJwtResolver({ ...deps, bindings, issuers, users, staleMs }),
+    createBearerJwtResolver({ ...deps, bindings, issuers, users, workloads, workloadSignIns, staleMs }),
     createSessionResolver({ ...deps, lastUses: sessionUses, staleMs }),
   ]
 }

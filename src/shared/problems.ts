@@ -203,6 +203,13 @@ export const PROBLEMS = {
   invitation_already_exists: row(409, 'Already invited', 'An open invitation for this address exists in the Domain.'),
   invalid_account_id: row(400, 'Invalid account id', 'The account id must be a UUID other than zero.'),
   account_not_found: row(404, 'Account not found', 'No such local account exists.'),
+  invalid_factor_id: row(400, 'Invalid factor id', 'The factor id must be a UUID other than zero.'),
+  factor_not_found: row(404, 'Factor not found', 'Your local account has no such second factor.'),
+  last_second_factor: row(
+    409,
+    'Second factor required',
+    'Signing in here takes this factor; set up another one first, while signing in.',
+  ),
   account_already_exists: row(409, 'Login taken', 'A local account with this login or address exists.'),
   sign_in_not_provisioned: row(501, 'Not provisioned', 'This server has no sign-in configured.'),
   bundled_provider_not_provisioned: row(501, 'Not provisioned', 'The bundled identity provider is switched off.'),

@@ -17,6 +17,17 @@ export async function addUser(backend: Backend, domainId: string): Promise<strin
   return id
 }
 
+/** Has a local account have an authenticator app; nobody signs in with it. */
+export async function enrolApp({ datastore, secrets, clock }: Backend, accountId: string): Promise<void> {
+  const place = { table: 'local_accounts', column: 'totp_sealed', rowId: accountId }
+  const sealed = await secrets.seal(place, Buffer.from('JBSWY3DPEHPK3PXP', 'ascii'))
+  const update = datastore.pool('interactive').updateTable('local_accounts')
+  await update
+    .set({ totp_sealed: sealed, totp_enrolled_at: new Date(clock.now()) })
+    .where('id', '=', accountId)
+    .execute()
+}
+
 /** Opens sessions as a sign-in does; resolves with the cookies that the browser then sends. */
 export function createSessionOpener(
   backend: Backend,

@@ -19,7 +19,7 @@ import { startTestIssuer, type TestIssuer } from '../support/test-issuer.ts'
 import type { DatastoreKind } from '../support/datastores.ts'
 import type { Running } from './loop.ts'
 import type { AuditedRow, ConformanceWorld } from './rules/rule.ts'
-import { addUser, createSessionOpener } from './signed-in.ts'
+import { addUser, createSessionOpener, enrolApp } from './signed-in.ts'
 import { exchange, layOut, signed } from './wire.ts'
 
 type Input = Readonly<Record<string, unknown>>
@@ -30,6 +30,7 @@ export interface Made {
   readonly token: string
   readonly subject: string
   readonly domain_id: string
+  readonly user_id: string
   readonly items: readonly AuditedRow[]
 }
 
@@ -53,6 +54,8 @@ export interface World extends ConformanceWorld {
   readonly issuer: TestIssuer
   /** Signs a new user of the Domain in, who holds no relation; resolves with the cookies of the browser. */
   signedIn(): Promise<string>
+  /** Signs in whoever has a new local account with an authenticator app. */
+  signedInWithFactor(): Promise<string>
   /** Mints a join token of the Domain for one node. */
   joinToken(): Promise<string>
   /** Registers a node of the Domain. */
@@ -176,6 +179,12 @@ async function makeWorld(url: string, { root, backend, issuer }: Ground): Promis
     issuer,
     async signedIn() {
       return openSession({ id: await addUser(backend, domain.id), domainId: domain.id })
+    },
+    async signedInWithFactor() {
+      const body = { login: name(), display_name: 'A person', domain_id: domain.id }
+      const account = await make('PostAdminUsers', { body })
+      await enrolApp(backend, account.id)
+      return openSession({ id: account.user_id, domainId: domain.id })
     },
     domainId: domain.id,
     projectId: project.id,

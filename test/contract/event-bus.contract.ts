@@ -132,7 +132,8 @@ export function eventBusContract(name: string, use: () => BusInUse, isMissing = 
 
       test('tells the head of all nodes and both ends of one', async () => {
         const bus = await open()
-        await bus.publish([...outgoingRange(1, 1, 3), ...outgoingRange(2, 1, 2)])
+        await bus.publish(outgoingRange(1, 1, 3))
+        await bus.publish(outgoingRange(2, 1, 2))
         const [first, , last] = await readAll(bus, 1)
         const [, lastOfOther] = await readAll(bus, 2)
         expect(await bus.bounds(nodeOf(1))).toEqual({
@@ -177,11 +178,8 @@ export function eventBusContract(name: string, use: () => BusInUse, isMissing = 
         expect(from).toBe((await bus.bounds(nodeOf(1))).head)
         await bus.publish([outgoing(2, 1), outgoing(1, 3), outgoing(3, 1)])
         await vi.waitFor(() => expect(recorder.events).toHaveLength(3), WAIT)
-        expect(recorder.events).toEqual([
-          ...(await readAll(bus, 2)),
-          ...(await readAll(bus, 1, from)),
-          ...(await readAll(bus, 3)),
-        ])
+        const kept = [...(await readAll(bus, 2)), ...(await readAll(bus, 1, from)), ...(await readAll(bus, 3))]
+        expect(recorder.events).toEqual(kept.toSorted((one, other) => (one.seq < other.seq ? -1 : 1)))
         expect(recorder.gaps).toBe(0)
       })
 

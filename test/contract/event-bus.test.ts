@@ -1,5 +1,9 @@
+import { jetstreamManager } from '@nats-io/jetstream'
+import { connect } from '@nats-io/transport-node'
+import { afterAll, beforeAll } from 'vitest'
 import { createEventLog } from '../../src/server/adapters/event-log/event-log.ts'
 import { createEventRetention } from '../../src/server/adapters/event-log/retention.ts'
+import { openJetStreamBus } from '../../src/server/adapters/jetstream/jetstream.ts'
 import {
   DATASTORE_KINDS,
   type DatastoreKind,
@@ -7,6 +11,8 @@ import {
   isDatastoreMissing,
   useDatastore,
 } from '../support/datastores.ts'
+import { type NatsServer, startNatsServer } from '../support/nats-server.ts'
+import { requirement } from '../support/requirements.mjs'
 import { type BusInUse, eventBusContract } from './event-bus.contract.ts'
 
 function useEventLog(kind: DatastoreKind): BusInUse {
@@ -33,6 +39,47 @@ function useEventLog(kind: DatastoreKind): BusInUse {
     },
   }
 }
+
+function useJetStream(): BusInUse {
+  let server: NatsServer | undefined
+  let count = 0
+  let env = ''
+  beforeAll(async () => {
+    server = await startNatsServer()
+  })
+  afterAll(() => server?.stop())
+  const here = (): NatsServer => {
+    if (server === undefined) throw new Error('the NATS server is not there')
+    return server
+  }
+  return {
+    async empty() {
+      count += 1
+      env = `test${count}`
+    },
+    open: () =>
+      openJetStreamBus({
+        address: {
+          servers: [here().address],
+          credentialsFile: undefined,
+          security: { kind: 'plaintext', caPath: undefined },
+        },
+        settings: { env, replicas: 1, bytesMax: undefined },
+        clock: { now: () => Date.now() },
+        warn: () => undefined,
+      }),
+    outage: { begin: () => here().end('SIGKILL'), end: () => here().start() },
+    async prune() {
+      const connection = await connect({ servers: here().address })
+      const manager = await jetstreamManager(connection)
+      const name = `ctl-${env}-events`
+      await manager.streams.update(name, { max_msgs_per_subject: 3 })
+      await connection.close()
+    },
+  }
+}
+
+eventBusContract('JetStream', useJetStream, requirement('nats-server') === undefined)
 
 for (const kind of DATASTORE_KINDS)
   eventBusContract(`the event log of the ${kind} datastore`, () => useEventLog(kind), isDatastoreMissing(kind))

@@ -93,6 +93,26 @@ describe.skipIf(executablePath === undefined)('the start page in a real browser'
     expect(complaints).toEqual([])
   })
 
+  test('lists the second factors of a local account, and removes one that is not needed once that is confirmed', async () => {
+    const page = await visit({ cookies: await running.world.signedInWithFactor(), viewport: PHONE })
+    const row = page.locator('#factor-list li')
+    await row.waitFor()
+    expect(await row.textContent()).toMatch(/^Authenticator app, set up .+, not used yet Remove$/)
+    expect(await findings(page)).toEqual([])
+    await picture(page, 'factors-phone')
+    page.once('dialog', (dialog) => void dialog.dismiss())
+    await row.getByRole('button').click()
+    expect(await row.count()).toBe(1)
+    page.once('dialog', (dialog) => void dialog.accept())
+    await row.getByRole('button').click()
+    await stateOf(page, 'The second factor is removed.')
+    expect(await page.locator('#factors').isHidden()).toBe(true)
+    await page.reload()
+    await stateOf(page, 'You are signed in.')
+    expect(await page.locator('#factors').isHidden()).toBe(true)
+    expect(complaints).toEqual([])
+  })
+
   test('signs out, for this browser', async () => {
     const page = await visit({ cookies: await running.world.signedIn() })
     await page.getByRole('button', { name: 'Sign out', exact: true }).click()

@@ -74,7 +74,10 @@ describe('ctl serve with local accounts', () => {
   it('lets an administrator back in by a command beside the stopped server', async () => {
     const line = ['admin', 'users', 'add', 'root2', '--platform-admin', '--data-dir', data]
     const added = await runCtl(line, { CTL_CONFIG_DIR: folder })
-    expect([added.exitCode, added.stderr]).toEqual([0, ''])
+    expect([added.exitCode, added.stderr]).toEqual([
+      0,
+      'Added root2, who administers the platform. The one-time password is shown this once: start the server, open its address and sign in.\n',
+    ])
     const password = added.stdout.trim()
     expect(password).toMatch(/^[a-z2-9]{5}(-[a-z2-9]{5}){3}$/)
     const again = await runCtl(line, { CTL_CONFIG_DIR: folder })

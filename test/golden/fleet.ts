@@ -255,6 +255,18 @@ export const FLEET: StubRoutes = {
   },
   [`DELETE /v1/auth/sessions/${ID.firefox}`]: { status: 204 },
   [`DELETE /v1/auth/sessions/${ID.phone}`]: refused(404, 'session_not_found', 'No such session of yours is live.'),
+  'GET /v1/auth/factors': {
+    body: [
+      {
+        id: '5b0c64e1-9d1f-8f52-a1b7-3c0d51f0c201',
+        kind: 'totp',
+        label: 'Authenticator app',
+        created_at: '2026-01-30T12:00:00.000Z',
+        last_used_at: '2026-02-01T11:58:00.000Z',
+        required: true,
+      },
+    ],
+  },
   'GET /readyz': { body: { status: 'ready', probes: {} } },
   [`GET /v1/nodes/${ID.web}/reachability`]: {
     body: { state: 'healthy', last_heartbeat_at: '2026-02-01T11:59:30.000Z', changed_at: '2026-01-31T12:00:00.000Z' },
@@ -409,11 +421,13 @@ export const FLEET: StubRoutes = {
   },
   [`PATCH /v1/admin/users/${ID.ci}`]: ({ body }) => {
     const { disabled, reset_password: isReset } = body as { disabled?: boolean; reset_password?: true }
+    const { reset_second_factors: isBare } = body as { reset_second_factors?: true }
     return {
       body: {
         ...account(ID.ci, 'ana'),
         ...(disabled !== undefined && { disabled }),
         ...(isReset && { one_time_password: ONE_TIME }),
+        ...(isBare && { second_factors: [] }),
       },
     }
   },

@@ -3,6 +3,7 @@ import { createIssuers } from '../../src/server/adapters/oidc-issuers/issuers.ts
 import { createOutgoingFetch } from '../../src/server/adapters/outgoing-fetch/outgoing-fetch.ts'
 import { createBearerJwtResolver } from '../../src/server/bearer-jwts/bearer-jwt-resolver.ts'
 import { mounted } from '../../src/server/http/request-context.ts'
+import { createServiceIdentities } from '../../src/server/identities/service-identities.ts'
 import { createUsers } from '../../src/server/identities/users.ts'
 import { createBindingDirectory } from '../../src/server/idp-bindings/directory.ts'
 import { createMint } from '../../src/server/tokens/mint.ts'
@@ -31,6 +32,8 @@ describe.each(STORES)('access tokens of a real issuer on $name', (store) => {
           bindings: createBindingDirectory(parts),
           issuers: createIssuers({ fetch: createOutgoingFetch(), clock }),
           users: createUsers(parts),
+          workloads: createServiceIdentities(parts),
+          workloadSignIns: { note: () => undefined },
         })
         const mint = createMint({ ...parts, env: 'test' })
         return { surfaces: [mounted(tokens, createTokens({ datastore, mint }))], resolvers: [resolver] }

@@ -7,6 +7,7 @@ import { createTokens } from '../../src/server/tokens/service.ts'
 import { mounted } from '../../src/server/http/request-context.ts'
 import { DatastoreError } from '../../src/server/ports/datastore.ts'
 import type { IdpBinding } from '../../src/server/ports/idp-bindings.ts'
+import type { ServiceIdentity } from '../../src/server/ports/service-identities.ts'
 import type { User } from '../../src/server/ports/users.ts'
 import { tokens } from '../../src/shared/contract/tokens.ts'
 import { problem } from '../../src/shared/problems.ts'
@@ -31,6 +32,8 @@ describe.each(STORES)('bearer JWTs of identity providers on $name', (store) => {
     const idp = {
       bindings: [] as IdpBinding[],
       users: new Map<string, User>(),
+      workloads: new Map<string, ServiceIdentity>(),
+      signIns: [] as (readonly [id: string, atMs: number])[],
       keys: new Map<string, SigningKey>(),
       asked: 0,
       failure: undefined as Error | undefined,
@@ -45,9 +48,9 @@ describe.each(STORES)('bearer JWTs of identity providers on $name', (store) => {
         clock,
         staleMs: 30_000,
         bindings: {
-          async ofIssuer(_db, issuer) {
+          async ofIssuer(_db, { issuer, audiences }) {
             if (idp.isDown) throw new DatastoreError('unavailable', undefined, undefined)
-            return idp.bindings.filter((one) => one.issuer === issuer)
+            return idp.bindings.filter((one) => one.issuer === issuer && audiences.includes(one.apiAudience ?? ''))
           },
         },
         issuers: {
@@ -62,6 +65,10 @@ describe.each(STORES)('bearer JWTs of identity providers on $name', (store) => {
             return imported
           },
         },
+        workloads: {
+          find: async (_db, domain, { issuer, subject }) => idp.workloads.get(`${domain}|${issuer}|${subject}`),
+        },
+        workloadSignIns: { note: (id, atMs) => void idp.signIns.push([id, atMs - START_MS]) },
         users: { find: async (_db, domain, { issuer, subject }) => idp.users.get(`${domain}|${issuer}|${subject}`) },
       })
       const log = pino({ level: 'info' }, { write: (line: string) => void causes.push(JSON.parse(line).cause) })
@@ -81,6 +88,8 @@ describe.each(STORES)('bearer JWTs of identity providers on $name', (store) => {
       binding = bindingOf(domainId)
       idp.bindings = [binding]
       idp.users = new Map([[`${domainId}|${ISSUER}|ada`, person]])
+      idp.workloads = new Map()
+      idp.signIns = []
       idp.keys = new Map([['k1', key]])
       idp.asked = 0
     })
@@ -107,6 +116,7 @@ describe.each(STORES)('bearer JWTs of identity providers on $name', (store) => {
       autoProvision: null,
       allowPrivateNetwork: false,
       isBundled: false,
+      signsIn: true,
       ...over,
     })
     let serial = 0
@@ -167,6 +177,16 @@ describe.each(STORES)('bearer JWTs of identity providers on $name', (store) => {
       { what: 'an issuer with a slash too much', over: { iss: `${ISSUER}/` }, says: /no binding takes/ },
       { what: 'no issuer', over: { iss: undefined }, says: /no issuer/ },
       { what: 'an issuer that is no text', over: { iss: [ISSUER] }, says: /no issuer/ },
+      {
+        what: 'an issuer that cannot be stored',
+        over: { iss: 'https://a\u0000' },
+        says: /issuer or audience is no text/,
+      },
+      {
+        what: 'an audience that cannot be stored',
+        over: { aud: [API, '\u0000'] },
+        says: /issuer or audience is no text/,
+      },
       { what: 'another audience', over: { aud: 'https://other.example' }, says: /no binding takes/ },
       { what: 'no audience', over: { aud: undefined }, says: /no binding takes/ },
       { what: 'the audience of an ID token', over: { aud: CLIENT }, says: /no binding takes/ },
@@ -282,6 +302,77 @@ describe.each(STORES)('bearer JWTs of identity providers on $name', (store) => {
     it('are refused where their audiences belong to several bindings', async () => {
       idp.bindings = [binding, bindingOf(await plane.domain(), { apiAudience: 'second' })]
       expectRefused(await whoami(await sign({ aud: [API, 'second'] })), /several bindings/)
+    })
+
+    describe('of a workload', () => {
+      const JOB = 'repo:acme/web:ref:refs/heads/main'
+      let workload: ServiceIdentity
+      beforeEach(() => {
+        workload = { id: plane.ids.next(), domainId, displayName: 'Deploys', isDisabled: false }
+        idp.workloads = new Map([[`${domainId}|${ISSUER}|${JOB}`, workload]])
+      })
+
+      it('stand for the service identity that has issuer and subject', async () => {
+        const answer = await whoami(await sign({ sub: JOB }, { typ: 'JWT' }))
+        expect([answer.status, answer.body]).toEqual([
+          200,
+          {
+            subject: `serviceaccount:${workload.id}`,
+            kind: 'service-identity',
+            domain_id: domainId,
+            display_name: 'Deploys',
+            credential: { type: 'oidc-jwt', id: `t-${serial}`, scopes: ['*'], expires_at: '2026-03-01T09:00:00.000Z' },
+            auth_time: null,
+            acr: null,
+          },
+        ])
+      })
+
+      it('stand for the user where both have the subject, and for nobody where that user is disabled', async () => {
+        idp.workloads.set(`${domainId}|${ISSUER}|ada`, workload)
+        expect((await whoami(await sign())).body['subject']).toBe(`user:${person.id}`)
+        idp.users.set(`${domainId}|${ISSUER}|ada`, { ...person, isDisabled: true })
+        expectRefused(await whoami(await sign()), /user is disabled/)
+      })
+
+      it('are refused to one that is disabled, of another Domain or of another issuer', async () => {
+        idp.workloads.set(`${domainId}|${ISSUER}|${JOB}`, { ...workload, isDisabled: true })
+        expectRefused(await whoami(await sign({ sub: JOB })), /service identity is disabled/)
+        idp.workloads = new Map([
+          [`${await plane.domain()}|${ISSUER}|${JOB}`, workload],
+          [`${domainId}|https://other.example|${JOB}`, workload],
+        ])
+        expectRefused(await whoami(await sign({ sub: JOB })), /no service identity has its subject/)
+      })
+
+      it.each([
+        { what: 'its audience is the client', over: { aud: [CLIENT, API] }, says: /ID token/ },
+        { what: 'it was given to another client', over: { azp: 'other' }, says: /another client/ },
+        { what: 'it has expired', over: { exp: NOW }, says: /expired/ },
+        { what: 'it is not valid yet', over: { nbf: NOW + 31 }, says: /not valid yet/ },
+      ])('are held to the rules of all the others: $what', async ({ over, says }) => {
+        expectRefused(await whoami(await sign({ sub: JOB, ...over })), says)
+      })
+
+      it('end within a second when it is disabled', async () => {
+        const token = await sign({ sub: JOB })
+        expect(await statusOf(token)).toBe(200)
+        idp.workloads.set(`${domainId}|${ISSUER}|${JOB}`, { ...workload, isDisabled: true })
+        plane.clock.nowMs = START_MS + 1000
+        expectRefused(await whoami(token), /service identity is disabled/)
+      })
+
+      it('are noted as a sign-in once a minute, and those of users are not', async () => {
+        const [job, user] = [await sign({ sub: JOB }), await sign()]
+        for (const seconds of [0, 1, 59, 60, 61]) {
+          plane.clock.nowMs = START_MS + seconds * 1000
+          expect([await statusOf(job), await statusOf(user)]).toEqual([200, 200])
+        }
+        expect(idp.signIns).toEqual([
+          [workload.id, 0],
+          [workload.id, 60_000],
+        ])
+      })
     })
 
     it('are refused to a user who is disabled', async () => {

@@ -150,6 +150,17 @@ describe.each(STORES)('the page for approving devices on the $name datastore', (
     })
 
     describe('somebody who is signed in', () => {
+      it('is named on every page, and never by an id', async () => {
+        const { user_code: code } = await plane.begin()
+        const { id, session } = await plane.person()
+        await plane.db.updateTable('principals').set({ display_name: 'Ana Novak' }).where('id', '=', id).execute()
+        for (const path of ['/v1/device', `/v1/device?user_code=${code}`]) {
+          const { text } = await visit(path, {}, session)
+          expect(text).toContain('You are signed in as <strong>Ana Novak</strong>')
+          expect(text).not.toContain(id)
+        }
+      })
+
       it('types a code, sees who asks and for what, and nothing is approved by looking', async () => {
         const { user_code: code } = await plane.begin({ client_name: 'build <box>', scope: 'nodes:read' })
         const { session } = await plane.person()

@@ -368,12 +368,24 @@ describe.each(STORES)('Domains on the $name store', (store) => {
         ['principals', (id: string) => tenancy.principal(id)],
         ['groups', (id: string) => tenancy.group(id)],
         ['join_tokens', (id: string) => tenancy.joinToken({ domainId: id })],
+        ['idp_bindings', (id: string) => addBinding(id)],
+        ['trust_bundles', (id: string) => addTrustBundle(id)],
+        ['invitations', (id: string) => addInvitation(id)],
       ])('refuses while the Domain holds %s, and counts what it holds', async (kind, add) => {
         const id = await tenancy.domain()
         await add(id)
         const answer = await tenancy.call(tenancy.root, `DELETE /v1/domains/${id}`)
         expect(answer.status).toBe(409)
-        const empty = { projects: 0, nodes: 0, principals: 0, groups: 0, join_tokens: 0 }
+        const empty = {
+          projects: 0,
+          nodes: 0,
+          principals: 0,
+          groups: 0,
+          join_tokens: 0,
+          idp_bindings: 0,
+          trust_bundles: 0,
+          invitations: 0,
+        }
         expect(answer.body).toMatchObject({ code: 'domain_not_empty', counts: { ...empty, [kind]: 1 } })
         expect(await domainRow(id)).toBeDefined()
         expect(await tenancy.tuplesOf(`domain:${id}`)).not.toEqual([])
@@ -382,6 +394,72 @@ describe.each(STORES)('Domains on the $name store', (store) => {
           outcome: 'invariant_violation',
           reason: 'domain_not_empty',
         })
+      })
+
+      const START = new Date(START_MS)
+      const addBinding = (id: string) =>
+        tenancy.db
+          .insertInto('idp_bindings')
+          .values({
+            id: tenancy.ids.next(),
+            domain_id: id,
+            alias: 'corp',
+            label: 'Corp',
+            issuer: 'https://corp.example',
+            client_id: 'ctl',
+            client_secret_sealed: null,
+            api_audience: null,
+            algorithms: '["ES256"]',
+            claims: '{}',
+            required_acr: '[]',
+            required_amr: '[]',
+            is_primary: true,
+            is_active: false,
+            auto_provision: 'null',
+            allow_private_network: false,
+            created_at: START,
+            updated_at: START,
+          })
+          .execute()
+      const addTrustBundle = (id: string) =>
+        tenancy.db
+          .insertInto('trust_bundles')
+          .values({
+            domain_id: id,
+            trust_domain: 'example.org',
+            bundle_url: null,
+            allow_private_network: false,
+            jwks: '{"keys":[]}',
+            refresh_due_at: null,
+            refreshed_at: START,
+            refresh_failed_since: null,
+            updated_at: START,
+          })
+          .execute()
+      const addInvitation = (id: string, members: { accepted_at?: Date; expires_at?: Date } = {}) =>
+        tenancy.db
+          .insertInto('invitations')
+          .values({
+            id: tenancy.ids.next(),
+            domain_id: id,
+            email: 'ana@example.com',
+            created_by: 'user:x',
+            created_at: START,
+            expires_at: new Date(START_MS + 1),
+            accepted_at: null,
+            accepted_by: members.accepted_at === undefined ? null : tenancy.ids.next(),
+            ...members,
+          })
+          .execute()
+
+      it('does not count invitations that can no longer be used, and removes them', async () => {
+        const id = await tenancy.domain()
+        await addInvitation(id, { accepted_at: START })
+        await addInvitation(id, { expires_at: START })
+        expect((await tenancy.call(tenancy.root, `DELETE /v1/domains/${id}`)).status).toBe(204)
+        expect(await tenancy.db.selectFrom('invitations').select('id').where('domain_id', '=', id).execute()).toEqual(
+          [],
+        )
       })
 
       it('does not count join tokens that can no longer be used, and removes them', async () => {

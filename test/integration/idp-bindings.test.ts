@@ -77,6 +77,7 @@ describe.each(STORES)('Identity provider bindings on the $name store', (store) =
           claims: { subject: 'sub', email: 'email', name: 'name', groups: null, domain: null },
           required_acr: [],
           required_amr: [],
+          sign_in: true,
           primary: false,
           active: true,
           auto_provision: null,
@@ -226,6 +227,22 @@ describe.each(STORES)('Identity provider bindings on the $name store', (store) =
         await shared({ ...api, claims: { domain: 'tenant' } })
       })
 
+      it('takes one that nobody signs in with where it has an audience and is not primary', async () => {
+        const audience = { api_audience: 'https://ctl.example' }
+        const answer = await create({ sign_in: false, ...audience })
+        expect([answer.status, answer.body['sign_in']]).toEqual([201, false])
+        expect(reasonOf(await create({ alias: 'b', sign_in: false }))).toEqual([
+          400,
+          'invalid_idp_binding',
+          'a binding that nobody signs in with takes an api_audience: it is for access tokens',
+        ])
+        expect(reasonOf(await create({ alias: 'c', sign_in: false, primary: true, api_audience: 'other' }))).toEqual([
+          400,
+          'invalid_idp_binding',
+          'a binding that nobody signs in with cannot be primary',
+        ])
+      })
+
       it('takes 50 bindings in a place', async () => {
         for (let index = 0; index < 50; index++) await made()
         expect(reasonOf(await create())).toEqual([409, 'idp_binding_conflict', 'there are 50 bindings already'])
@@ -341,6 +358,14 @@ describe.each(STORES)('Identity provider bindings on the $name store', (store) =
         await patch(id, { active: true })
         expect(watch.ended).toEqual([id])
         expect((await patch(id, {})).status).toBe(400)
+      })
+
+      it('ends the sessions that began with it once nobody signs in with it', async () => {
+        const id = await made({ api_audience: 'https://ctl.example' })
+        expect((await patch(id, { sign_in: false })).body).toMatchObject({ sign_in: false, active: true })
+        expect(watch.ended).toEqual([id])
+        await patch(id, { active: false })
+        expect(watch.ended).toEqual([id])
       })
 
       it('lets only who manages the platform open its network or move an issuer inside of it', async () => {
@@ -495,6 +520,22 @@ describe.each(STORES)('Identity provider bindings on the $name store', (store) =
         expect(await ids(domainId)).toEqual([first, second])
       })
 
+      it('leaves out what nobody signs in with, which neither is chosen nor keeps the shared ones away', async () => {
+        const common = await shared({ alias: 'common' })
+        const github = await made({ alias: 'github', sign_in: false, api_audience: 'https://ctl.example' })
+        expect((await offered(domainId)).body).toMatchObject([{ id: common }])
+        const { choose, find } = bindings
+        expect(await choose(tenancy.db, { domain_id: domainId })).toMatchObject({ binding: { id: common } })
+        const named = { domain_id: domainId, idp_binding_id: github }
+        await expect(choose(tenancy.db, named)).rejects.toMatchObject({ code: 'idp_binding_not_found' })
+        expect(await find(tenancy.db, github)).toBeUndefined()
+        const taking = await bindings.ofIssuer(tenancy.db, {
+          issuer: GOOGLE.issuer,
+          audiences: ['https://ctl.example'],
+        })
+        expect(taking.map(({ id }) => id)).toEqual([github])
+      })
+
       it('answers an unknown Domain and one without bindings in the same bytes', async () => {
         const text = async (of: string) => JSON.stringify((await offered(of)).body)
         expect([await text(domainId), await text(NOWHERE)]).toEqual(['[]', '[]'])
@@ -576,11 +617,14 @@ describe.each(STORES)('Identity provider bindings on the $name store', (store) =
         const [one, two] = [await made({ api_audience: 'one' }), await made({ api_audience: 'two' })]
         await patch(await made({ api_audience: 'off' }), { active: false })
         await made({ api_audience: 'one', issuer: 'https://other.example' })
-        const found = await bindings.ofIssuer(tenancy.db, issuer)
+        const found = await bindings.ofIssuer(tenancy.db, { issuer, audiences: ['one', 'off', 'three', 'two'] })
         expect(found.map(({ id, apiAudience }) => [id, apiAudience])).toEqual([
           [one, 'one'],
           [two, 'two'],
         ])
+        const only = await bindings.ofIssuer(tenancy.db, { issuer, audiences: ['two'] })
+        expect(only.map(({ id }) => id)).toEqual([two])
+        expect(await bindings.ofIssuer(tenancy.db, { issuer, audiences: [] })).toEqual([])
       })
     })
   })

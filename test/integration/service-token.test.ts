@@ -69,6 +69,7 @@ describe.each(STORES)('tokens for client assertions on $name', (store) => {
 
     it('are API tokens of an hour that no list shows, announced and audited as the identity', async () => {
       const answer = await plane.clientCredentials(await key.sign(claims()))
+      expect(plane.signIns).toEqual([{ id, atMs: NOW * 1000 }])
       expect([answer.status, answer.body]).toEqual([
         200,
         {

@@ -16,6 +16,7 @@ import {
   type SigningIn,
 } from '../support/sign-in.ts'
 import { STORES } from '../support/stores.ts'
+import { createStartFromPage } from '../../src/server/sign-in/start-from-page.ts'
 import type { Forgery } from '../support/test-issuer.ts'
 
 const ANNA = { sub: 'anna', email: 'Anna@Acme.Example', email_verified: true, name: 'Anna Adler' }
@@ -124,6 +125,23 @@ describe.each(STORES)('Signing in on the $name store', (store) => {
         expect(await asked({ max_age_seconds: 900 })).toEqual(['urn:mfa urn:phr', '900'])
         change({ requiredAcr: [] })
         expect(await asked({ max_age_seconds: 900 })).toEqual([null, '900'])
+      })
+
+      it.each([
+        { who: 'nobody', session: undefined, subject: 'anonymous' },
+        { who: 'somebody', session: { subject: 'user:01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4b' } },
+      ])('by a page, audited as $who is signed in there', async ({ session, subject = session?.subject }) => {
+        const relyingParty = { authorizationUrl: async () => 'https://idp.example/', redeem: async () => ({}) }
+        const start = createStartFromPage({ ...world, relyingParty })
+        const correlationId = world.ids.next()
+        const visit = { correlationId, nowMs: world.clock.nowMs, session }
+        const place = { domain_id: domainId, idp_binding_id: binding.id }
+        const { location } = await start({ where: place, returnTo: '/v1/device', visit })
+        expect(location).toBe('https://idp.example/')
+        const audited = world.db.selectFrom('audit').select(['subject', 'relation', 'outcome'])
+        expect(await audited.where('correlation_id', '=', correlationId).execute()).toEqual([
+          { subject, relation: 'auth.sign_in.start', outcome: 'granted' },
+        ])
       })
 
       it('asking for groups where the issuer has a scope for them', async () => {

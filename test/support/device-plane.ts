@@ -176,5 +176,6 @@ export async function addBinding({ db, ids, clock }: Tenancy, domainId: string):
     autoProvision: null,
     allowPrivateNetwork: false,
     isBundled: false,
+    signsIn: true,
   }
 }

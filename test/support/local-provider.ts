@@ -12,6 +12,9 @@ import { mounted } from '../../src/server/http/request-context.ts'
 import type { LocalSignIn } from '../../src/server/ports/local-sign-in.ts'
 import type { AuditEntry } from '../../src/server/ports/unit-of-work.ts'
 import { localAccounts } from '../../src/shared/contract/local-accounts.ts'
+import { createOwnFactors } from '../../src/server/local-accounts/own-factors.ts'
+import { ownFactors } from '../../src/shared/contract/own-factors.ts'
+import { browserSessions, type BrowserSessions, type OpenSession } from './browser-sessions.ts'
 import type { ControlPlaneParts } from './control-plane.ts'
 import type { TestStore } from './stores.ts'
 import { startTenancy, type Tenancy } from './tenancy.ts'
@@ -32,6 +35,8 @@ export interface LocalProvider {
   account(login: string, options?: { readonly isOneTime?: boolean }): Promise<{ id: string; userId: string }>
   /** Ends the listener and starts it anew, as a restart of the process does. */
   restart(): Promise<void>
+  /** Opens a browser session of the user that began at `authTimeMs`. */
+  browser(userId: string, authTimeMs?: number): Promise<OpenSession>
   stop(): Promise<void>
 }
 
@@ -41,10 +46,20 @@ export const hashing = createPasswordHashing({ log2N: 10, r: 8, p: 1 })
 export async function startLocalProvider(store: TestStore, host = '127.0.0.1'): Promise<LocalProvider> {
   const ended: string[] = []
   const refused: AuditEntry[] = []
-  const sessions = { endAllOf: async (_change: unknown, id: string) => ended.push(id) }
+  const sessions = {
+    endAllOf: async (_change: unknown, id: string) => ended.push(id),
+    endOthersOf: async (_change: unknown, id: string, keptId: string) => ended.push(`${id} but ${keptId}`),
+  }
+  let openBrowser: BrowserSessions['open'] | undefined
   const tenancy = await startTenancy(store, (parts) => {
     const handlers = createLocalAccounts({ ...parts, users: createUsers(parts), sessions, hashing })
-    return { surfaces: [mounted(localAccounts, handlers)] }
+    const factors = createOwnFactors({ ...parts, sessions })
+    const browsers = browserSessions(parts)
+    openBrowser = browsers.open
+    return {
+      surfaces: [mounted(localAccounts, handlers), mounted(ownFactors, factors)],
+      resolvers: [browsers.resolver],
+    }
   })
   const port = await freePort()
   const baseUrl = `http://${host}:${port}`
@@ -67,6 +82,10 @@ export async function startLocalProvider(store: TestStore, host = '127.0.0.1'): 
       const row = tenancy.db.updateTable('local_accounts').set({ must_change_password: isOneTime })
       await row.where('id', '=', id).execute()
       return { id, userId }
+    },
+    browser(userId, authTimeMs) {
+      if (openBrowser === undefined) throw new Error('the control plane took no resolver')
+      return openBrowser(userId, authTimeMs)
     },
     async restart() {
       await close(server)

@@ -1,6 +1,7 @@
 export type RequirementName =
   | 'postgresql'
   | 'pgbouncer'
+  | 'nats-server'
   | 'zsh'
   | 'fish'
   | 'tmux'

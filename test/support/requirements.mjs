@@ -12,6 +12,10 @@ export const REQUIREMENTS = {
     find: () => onPath('pgbouncer') ?? ['/usr/sbin/pgbouncer'].find(isExecutable),
     enable: 'apt-get install pgbouncer',
   },
+  'nats-server': {
+    find: () => onPath('nats-server') ?? ['/usr/sbin/nats-server'].find(isExecutable),
+    enable: 'apt-get install nats-server',
+  },
   zsh: { find: () => onPath('zsh'), enable: 'apt-get install zsh' },
   fish: { find: () => onPath('fish'), enable: 'apt-get install fish' },
   tmux: { find: () => onPath('tmux'), enable: 'apt-get install tmux' },

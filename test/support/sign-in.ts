@@ -63,6 +63,7 @@ const BINDING: Omit<IdpBinding, 'id' | 'domainId' | 'issuer'> = {
   autoProvision: null,
   allowPrivateNetwork: true,
   isBundled: false,
+  signsIn: true,
 }
 
 /** Bindings kept in memory, beside the rows that others refer to. */
@@ -119,8 +120,10 @@ function testBindings(): TestBindings {
       return { domainId: domain_id, binding: found }
     },
     find: async (_db, id) => known.get(id)?.binding,
-    ofIssuer: async (_db, issuer) =>
-      [...known.values()].map(({ binding }) => binding).filter((one) => one.issuer === issuer),
+    ofIssuer: async (_db, { issuer, audiences }) =>
+      [...known.values()]
+        .map(({ binding }) => binding)
+        .filter((one) => one.issuer === issuer && audiences.includes(one.apiAudience ?? '')),
     clientSecret: async (_db, id) => known.get(id)?.secret,
   }
 }

@@ -4,6 +4,7 @@ import type { EndReason } from '../../src/server/node-events/stream.ts'
 import { createNodeEvents, type NodeEvents } from '../../src/server/node-events/service.ts'
 import type { EventBus } from '../../src/server/ports/event-bus.ts'
 import { nodeEvents } from '../../src/shared/contract/node-events.ts'
+import type { ControlPlaneParts } from './control-plane.ts'
 import { startFleet, type Enrolled, type Fleet } from './fleet.ts'
 import { requestBytes } from './raw-socket.ts'
 import { openRawStream, type RawStream } from './raw-stream.ts'
@@ -37,7 +38,7 @@ export interface StreamedOptions {
 /** Follows the bus; streams are kept alive every 60 s unless it is said otherwise. */
 export async function startStreamedFleet(
   store: TestStore,
-  makeBus: (parts: Pick<Fleet, 'datastore' | 'clock'>) => EventBus,
+  makeBus: (parts: ControlPlaneParts) => EventBus,
   { keepAliveMs = 60_000 }: StreamedOptions = {},
 ): Promise<StreamedFleet> {
   const metered: Metered = { open: 0, frames: 0, ends: [], rejected: [] }
@@ -52,9 +53,14 @@ export async function startStreamedFleet(
   }
   let service: NodeEvents | undefined
   const fleet = await startFleet(store, (parts) => {
-    // The clock of a control plane under test can be set.
-    const bus = makeBus(parts as unknown as Pick<Fleet, 'datastore' | 'clock'>)
-    service = createNodeEvents({ ...parts, bus, meter, log: pino({ level: 'silent' }), keepAliveMs, retryMs: 5 })
+    service = createNodeEvents({
+      ...parts,
+      bus: makeBus(parts),
+      meter,
+      log: pino({ level: 'silent' }),
+      keepAliveMs,
+      retryMs: 5,
+    })
     return [mounted(nodeEvents, service.handlers)]
   })
   service?.start()
@@ -73,8 +79,8 @@ export async function startStreamedFleet(
       return stream
     },
     async stop() {
-      await fleet.stop()
       await service?.stop()
+      await fleet.stop()
     },
   }
 }

@@ -48,10 +48,18 @@ export function unsigned(header: object, claims: object, signature = ''): string
   return `${part(header)}.${part(claims)}.${signature}`
 }
 
+/** A sign-in of a service identity, as it is noted. */
+interface SignInNote {
+  readonly id: string
+  readonly atMs: number
+}
+
 /** Workloads, their tokens and trust bundles behind the real edge. */
 export interface Workloads extends Tenancy {
   /** Sentences that the server logged, newest last. */
   readonly causes: string[]
+  /** Sign-ins of service identities that were noted, newest last. */
+  readonly signIns: SignInNote[]
   /** What bundle endpoints serve, by URL; an `Error` is thrown. */
   readonly endpoints: Map<string, unknown>
   /** URLs that were asked, newest last. */
@@ -72,6 +80,7 @@ export async function startWorkloads(
 ): Promise<Workloads> {
   const causes: string[] = []
   const asked: string[] = []
+  const signIns: SignInNote[] = []
   const endpoints = new Map<string, unknown>()
   const outgoingFetch: OutgoingFetch = async (url) => {
     asked.push(url)
@@ -94,6 +103,7 @@ export async function startWorkloads(
       limits,
       outgoingFetch,
       baseUrl: BASE_URL,
+      signIns: { note: (id: string, atMs: number) => void signIns.push({ id, atMs }) },
       mintGranted: createGrantedTokens({ mint }),
       onRefreshFailure: (error: unknown) => void causes.push(String(error)),
     }
@@ -113,6 +123,7 @@ export async function startWorkloads(
   return {
     ...plane,
     causes,
+    signIns,
     endpoints,
     asked,
     outgoingFetch,

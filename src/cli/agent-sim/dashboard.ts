@@ -1,8 +1,8 @@
-import type { Summary } from './statistics.ts'
+import type { EventCount, Summary } from './statistics.ts'
 
 /** Where a run stands, besides what it has counted. */
 export interface Progress {
-  readonly phase: 'registering' | 'running' | 'deregistering' | 'done'
+  readonly phase: 'registering' | 'connecting' | 'running' | 'comparing' | 'deregistering' | 'done'
   readonly nodes: number
   readonly nodesWanted: number
   readonly elapsedSeconds: number
@@ -24,8 +24,20 @@ export function dashboardLines(progress: Progress, summary: Summary): readonly s
     `${progress.phase.padEnd(13)} ${bar(shareDone(progress))} ${clockText(progress)}`,
     `nodes         ${progress.nodes}/${progress.nodesWanted}${reachabilityText(progress)}`,
     `throughput    ${progress.operationsPerSecond} ops/s   errors ${counts['errors'] ?? 0}   refusals ${counts['refusals'] ?? 0}`,
+    ...eventLines(counts),
     ...(summary.operations.length > 0 ? ['', ...table(summary)] : []),
     ...summary.failures.slice(0, 3).map(({ operation, code, count }) => `! ${operation} ${code} × ${count}`),
+  ]
+}
+
+/** Nothing where no stream was ever held. */
+function eventLines(counts: Summary['counts']): readonly string[] {
+  const count = (name: EventCount): number => counts[name] ?? 0
+  if (count('streams') + count('events') + count('stream_reconnects') === 0) return []
+  const bad = count('bad_signatures') + count('refused_frames')
+  return [
+    `events        ${count('events')} over ${count('streams')} streams   missed ${count('missed_events')}   bad ${bad}`,
+    `              duplicate ${count('duplicate_events')}   reordered ${count('reordered_events')}   resyncs ${count('resyncs')}   reconnects ${count('stream_reconnects')}`,
   ]
 }
 

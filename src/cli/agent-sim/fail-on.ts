@@ -1,4 +1,4 @@
-import type { Summary } from './statistics.ts'
+import { EVENT_COUNTS, type Summary } from './statistics.ts'
 
 /** One condition of `--fail-on`: the run has failed when it holds at the end. */
 export interface Condition {
@@ -15,7 +15,7 @@ type Quantity =
   | { readonly kind: 'percentile'; readonly percent: number; readonly operation: string }
 
 /** Counts that a condition may name. */
-const COUNTS = ['errors', 'refusals', 'heartbeats', 'registrations', 'operations'] as const
+const COUNTS = ['errors', 'refusals', 'heartbeats', 'registrations', 'operations', ...EVENT_COUNTS] as const
 
 const CONDITION =
   /^(?<quantity>[a-z_]+|p(?<percent>\d{1,2}(?:\.\d{1,3})?)\((?<operation>[a-z]+)\))\s*(?<operator>[<>]=?)\s*(?<threshold>\d+(?:\.\d+)?)(?<unit>us|ms|s)?$/

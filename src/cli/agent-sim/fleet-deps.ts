@@ -1,5 +1,6 @@
 import type { Client } from '../../client/client.ts'
 import type { contract } from '../../shared/contract/index.ts'
+import type { NodeStreams } from './node-streams.ts'
 import type { Statistics } from './statistics.ts'
 
 export type ApiClient = Client<typeof contract>
@@ -9,6 +10,8 @@ export interface FleetDeps {
   readonly client: ApiClient
   readonly statistics: Statistics
   readonly clock: AgentClock
+  /** Undefined where agents hold no event streams. */
+  readonly streams: NodeStreams | undefined
 }
 
 /** Time and chance as agents live by them. */

@@ -1,3 +1,4 @@
+import { holdStream } from './event-agent.ts'
 import type { FleetDeps } from './fleet-deps.ts'
 import { generateMeshKey } from './mesh-key.ts'
 import { reportHeartbeats } from './node-agent.ts'
@@ -24,6 +25,12 @@ export interface Fleet {
   register(plan: RegistrationPlan): Promise<void>
   /** Takes over nodes of an earlier run. */
   resume(nodes: readonly NodeIdentity[]): void
+  /** Lets every agent open its event stream, a thousand a second; resolves when each has been open or has ended. */
+  connect(until: AbortSignal): Promise<void>
+  /** Compares what came with what the server has, and waits for the rest for a minute at most. */
+  confirm(until: AbortSignal): Promise<void>
+  /** Ends the event streams. */
+  disconnect(): Promise<void>
   /** Lets every agent report at its interval, spread over it, until the signal; resolves when the last call has ended. */
   run(heartbeatIntervalMs: number, until: AbortSignal): Promise<void>
   /** Deregisters every node with the operator's credential. */
@@ -40,10 +47,15 @@ const BINARY_VERSION = 'agent-sim'
 const ENROL_PER_SECOND = 500
 /** The same for the changes of one operator. */
 const DEREGISTER_PER_SECOND = 200
+/** One process on two cores opens no more of them. */
+const CONNECT_PER_SECOND = 1000
+/** Comparisons under way at once, and the time for all of them. */
+const CONFIRM_LANES = 64
+const CONFIRM_MS_MAX = 60_000
 
 /** Makes an empty fleet. */
 export function createFleet(deps: FleetDeps): Fleet {
-  const { client, clock } = deps
+  const { client, clock, streams } = deps
   let nodes: SimulatedNode[] = []
 
   async function enrol(name: string, joinToken: string, terms: Terms): Promise<void> {
@@ -52,7 +64,7 @@ export function createFleet(deps: FleetDeps): Fleet {
     const enrolled = await patiently(deps, terms, () => client.RegisterNode({ body }, { token: joinToken }))
     if (enrolled === undefined) return
     const { node_id, nsk } = enrolled.answer
-    nodes.push({ identity: { node_id, name, nsk, private_key: key.privateKey }, lastAcceptedMs: undefined })
+    nodes.push(simulated({ node_id, name, nsk, private_key: key.privateKey }))
   }
 
   return {
@@ -62,7 +74,29 @@ export function createFleet(deps: FleetDeps): Fleet {
       return inLanes(names, limits, (name) => enrol(name, joinToken, terms))
     },
     resume(earlier) {
-      nodes.push(...earlier.map((identity) => ({ identity, lastAcceptedMs: undefined })))
+      nodes.push(...earlier.map(simulated))
+    },
+    async connect(until) {
+      if (streams === undefined) return
+      const pace = createPacer(clock, CONNECT_PER_SECOND)
+      await Promise.all(
+        nodes.map(async (node) => {
+          await pace(until)
+          if (until.aborted) return
+          node.stream = holdStream({ clock, streams, statistics: deps.statistics }, node)
+          await node.stream.opened
+        }),
+      )
+    },
+    async confirm(until) {
+      const late = new AbortController()
+      const timer = setTimeout(() => late.abort(), CONFIRM_MS_MAX)
+      const either = AbortSignal.any([until, late.signal])
+      await inLanes(nodes, { concurrency: CONFIRM_LANES, until }, async ({ stream }) => stream?.confirm(either))
+      clearTimeout(timer)
+    },
+    async disconnect() {
+      await Promise.all(nodes.map(({ stream }) => stream?.stop()))
     },
     async run(heartbeatIntervalMs, until) {
       await Promise.all(nodes.map((node) => reportHeartbeats(deps, node, { intervalMs: heartbeatIntervalMs, until })))
@@ -77,9 +111,13 @@ export function createFleet(deps: FleetDeps): Fleet {
         await patiently(deps, terms, () => client.DeleteNode({ id: identity.node_id }))
       })
     },
-    identities: () => nodes.map(({ identity }) => identity),
+    identities: () => nodes.map(({ identity, stream }) => ({ ...identity, ...stream?.progress() })),
     reachability: () => tallyReachability(nodes, deps.clock.now()),
   }
+}
+
+function simulated(identity: NodeIdentity): SimulatedNode {
+  return { identity, lastAcceptedMs: undefined, stream: undefined }
 }
 
 /** Works through the items, so many at once; begins none after `until`. */

@@ -1,3 +1,4 @@
+import type { HeldStream } from './event-agent.ts'
 import type { NodeIdentity } from './state-directory.ts'
 
 /** A node of the fleet while it runs. */
@@ -5,6 +6,8 @@ export interface SimulatedNode {
   readonly identity: NodeIdentity
   /** When the server last accepted a heartbeat of it, by the server's clock. */
   lastAcceptedMs: number | undefined
+  /** While it holds its event stream. */
+  stream: HeldStream | undefined
 }
 
 /** Ages at which a silent node changes its state (S0 Limits: heartbeat staleness). */

@@ -2,12 +2,15 @@ import type { Progress } from './dashboard.ts'
 import { failed } from './fail-on.ts'
 import { createFleet, type Fleet } from './fleet.ts'
 import type { AgentClock, ApiClient } from './fleet-deps.ts'
+import type { NodeStreams } from './node-streams.ts'
 import type { SimulationPlan } from './plan.ts'
 import type { StateDirectory } from './state-directory.ts'
 import { createStatistics, type Summary } from './statistics.ts'
 
 export interface SimulationDeps {
   readonly client: ApiClient
+  /** Undefined where agents hold no event streams. */
+  readonly streams?: NodeStreams | undefined
   /** The server's URL, which a kept fleet is bound to. */
   readonly url: string
   readonly clock: AgentClock
@@ -32,16 +35,21 @@ const OBSERVE_EVERY_MS = 1000
 /** Runs a plan: enrols or takes over the nodes, lets them report for the duration, and leaves or removes them. */
 export async function simulate(plan: SimulationPlan, deps: SimulationDeps): Promise<SimulationResult> {
   const statistics = createStatistics()
-  const fleet = createFleet({ client: deps.client, clock: deps.clock, statistics })
+  const { client, clock, streams } = deps
+  const fleet = createFleet({ client, clock, statistics, streams })
   const observer = observing({ plan, deps, fleet, summary: () => statistics.summary() })
   try {
     await observer.during('registering', () => assemble(fleet, plan, deps))
     await keep(fleet, deps)
+    if (streams) await observer.during('connecting', () => connect(fleet, plan, deps))
     await observer.during('running', () => runFor(fleet, plan, deps))
+    if (streams) await observer.during('comparing', () => fleet.confirm(deps.signal))
+    await fleet.disconnect()
     if (plan.deregister) await observer.during('deregistering', () => fleet.deregister(plan.concurrency))
     await keep(fleet, deps)
   } finally {
     observer.stop()
+    await fleet.disconnect()
   }
   const summary = statistics.summary()
   return {
@@ -72,6 +80,17 @@ async function assemble(fleet: Fleet, plan: SimulationPlan, deps: SimulationDeps
 /** Stores the fleet: once it is assembled, so that a crash of the run loses no node, and when nodes have left. */
 async function keep(fleet: Fleet, { stateDirectory, url }: SimulationDeps): Promise<void> {
   await stateDirectory?.save(url, fleet.identities())
+}
+
+/** Beside a millisecond for each node. A server that accepts no streams is not waited for: what they meet is counted. */
+const CONNECT_MS_MAX = 60_000
+
+async function connect(fleet: Fleet, { nodes }: SimulationPlan, { clock, signal }: SimulationDeps): Promise<void> {
+  const done = new AbortController()
+  const until = AbortSignal.any([signal, done.signal])
+  const late = clock.pause(CONNECT_MS_MAX + nodes, until)
+  await Promise.race([fleet.connect(signal), late])
+  done.abort()
 }
 
 async function runFor(fleet: Fleet, plan: SimulationPlan, deps: SimulationDeps): Promise<void> {

@@ -9,6 +9,9 @@ export interface NodeIdentity {
   readonly nsk: string
   /** Curve25519 private key, PKCS #8 DER in base64. */
   readonly private_key: string
+  /** How far its event stream had come; absent before the first event. */
+  readonly last_event_id?: string
+  readonly last_node_seq?: number
 }
 
 /** Where a fleet keeps its nodes between runs; a file of secrets, so mode 0600. */

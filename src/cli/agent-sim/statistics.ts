@@ -1,8 +1,30 @@
 import { build, type Histogram } from 'hdr-histogram-js'
 
-/** What an agent does against the server, one histogram each. */
-export const OPERATIONS = ['register', 'heartbeat', 'deregister'] as const
+/** What an agent does against the server, one histogram each; `stream` is until the head of a stream's answer is here. */
+export const OPERATIONS = ['register', 'heartbeat', 'deregister', 'stream'] as const
 export type SimulatedOperation = (typeof OPERATIONS)[number]
+
+/** What is counted of event streams. */
+export const EVENT_COUNTS = [
+  /** Open now. */
+  'streams',
+  /** Genuine ones, each once. */
+  'events',
+  /** Left out and not come since, or never come although the server has them. */
+  'missed_events',
+  /** Of no published key, or not of the one that is named. */
+  'bad_signatures',
+  'duplicate_events',
+  'reordered_events',
+  /** That are no envelope, of another node, too large, or announced as what they are not. */
+  'refused_frames',
+  /** Events that say that more changed than is told. */
+  'resyncs',
+  'stream_reconnects',
+  /** Whose end could not be compared with the server's. */
+  'unconfirmed_streams',
+] as const
+export type EventCount = (typeof EVENT_COUNTS)[number]
 
 /** Codes by which a server defends itself; expected under load, counted apart from errors (S1 Capacity). */
 const DEFENSIVE = new Set([
@@ -18,11 +40,13 @@ export interface Statistics {
   succeeded(operation: SimulatedOperation, durationMs: number): void
   /** `code` is the problem code, or the client's own word for a failure without an answer. */
   failed(operation: SimulatedOperation, code: string): void
+  /** Adds to a count of event streams; one when nothing is said. */
+  count(name: EventCount, by?: number): void
   summary(): Summary
 }
 
 export interface Summary {
-  /** `errors`, `refusals`, `operations`, `heartbeats`, `registrations`. */
+  /** `errors`, `refusals`, `operations`, `heartbeats`, `registrations`, and those of event streams. */
   readonly counts: Readonly<Record<string, number>>
   /** Failures by operation and code, most frequent first. */
   readonly failures: readonly { readonly operation: string; readonly code: string; readonly count: number }[]
@@ -44,6 +68,7 @@ export interface OperationSummary {
 export function createStatistics(): Statistics {
   const histograms = new Map<string, Histogram>(OPERATIONS.map((operation) => [operation, newHistogram()]))
   const failures = new Map<string, { operation: string; code: string; count: number }>()
+  const eventCounts = new Map<EventCount, number>(EVENT_COUNTS.map((name) => [name, 0]))
   let errors = 0
   let refusals = 0
 
@@ -59,6 +84,9 @@ export function createStatistics(): Statistics {
       seen.count++
       failures.set(key, seen)
     },
+    count(name, by = 1) {
+      eventCounts.set(name, (eventCounts.get(name) ?? 0) + by)
+    },
     summary() {
       const count = (operation: string) => histograms.get(operation)?.totalCount ?? 0
       const percentileMs = (operation: string, percent: number) => percentile(histograms.get(operation), percent)
@@ -69,6 +97,7 @@ export function createStatistics(): Statistics {
           operations: OPERATIONS.reduce((sum, operation) => sum + count(operation), 0),
           heartbeats: count('heartbeat'),
           registrations: count('register'),
+          ...Object.fromEntries(eventCounts),
         },
         failures: [...failures.values()].map((failure) => ({ ...failure })).toSorted((a, b) => b.count - a.count),
         percentileMs,

@@ -1,7 +1,10 @@
 import { readFile } from 'node:fs/promises'
+import { createClientOver } from '../../client/client.ts'
+import type { contract } from '../../shared/contract/index.ts'
 import type { ApiClient } from '../agent-sim/fleet-deps.ts'
 import { dashboardLines, progressRecord, summaryRecord, table, type Progress } from '../agent-sim/dashboard.ts'
 import { parseFailOn, type Condition } from '../agent-sim/fail-on.ts'
+import { createNodeStreams } from '../agent-sim/node-streams.ts'
 import { PLAN_MAX, type SimulationPlan } from '../agent-sim/plan.ts'
 import { simulate, type SimulationResult } from '../agent-sim/simulation.ts'
 import { openStateDirectory } from '../agent-sim/state-directory.ts'
@@ -26,11 +29,12 @@ const FLAGS = {
     describe: 'Join with the token in this file instead of minting one',
   },
   'state-dir': { kind: 'text', value: 'DIR', describe: 'Keep the nodes here, and go on with those of the run before' },
+  'no-events': { kind: 'switch', describe: 'Hold no event streams' },
   deregister: { kind: 'switch', describe: 'Deregister the nodes at the end' },
   'fail-on': {
     kind: 'text',
     value: 'CONDITIONS',
-    describe: "Exit 10 when one holds at the end, e.g. 'p99(heartbeat)>50ms,errors>0,refusals>0,heartbeats<28000'",
+    describe: "Exit 10 when one holds at the end, e.g. 'p99(heartbeat)>50ms,errors>0,missed_events>0,bad_signatures>0'",
   },
   connections: { kind: 'integer', value: 'N', describe: 'Connections that the nodes share', fallback: '64' },
   concurrency: { kind: 'integer', value: 'N', describe: 'Registrations at once', fallback: '16' },
@@ -40,7 +44,8 @@ const CALL_TIMEOUT_MS = 15_000
 
 export const agentSim = defineCommand({
   description: [
-    'Registers nodes, then lets each report over real connections.',
+    'Registers nodes, then lets each report and hold its event stream over real connections.',
+    'Every event is verified. At the end each agent asks the server for the number of its last event: what never came counts as missed.',
     'Shows a dashboard on a terminal and JSON lines elsewhere; the summary goes to stdout.',
     'Refusals by which the server defends itself, such as rate limits, are counted apart from errors.',
   ].join('\n'),
@@ -57,15 +62,17 @@ export const agentSim = defineCommand({
     const stateDir = given.flags['state-dir']
     const stateDirectory = stateDir === undefined ? undefined : await openStateDirectory(stateDir)
     const connections = bounded('--connections', given.flags.connections ?? 64, PLAN_MAX.connections)
-    const client = await session.client({
+    const caller = await session.caller({
       url: settings.url.value,
       token: await settings.token(),
       timeoutMs: CALL_TIMEOUT_MS,
       load: { connections },
     })
+    const client = createClientOver<typeof contract>(caller, session.manifest())
     const display = displayOn(session)
     const result = await simulate(plan, {
       client,
+      streams: given.flags['no-events'] === true ? undefined : createNodeStreams(caller, session.manifest()),
       url: settings.url.value,
       clock: createSystemClock(),
       signal: session.io.interrupted,

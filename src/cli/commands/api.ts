@@ -1,10 +1,12 @@
 import { pages, type Page } from '../../client/pages.ts'
-import { problemOf } from '../../client/client.ts'
-import type { HttpAnswer, HttpRequest } from '../../client/transport.ts'
+import { isStream, problemOf } from '../../client/client.ts'
+import { asFailure, readToEnd, type HttpAnswer, type HttpRequest, type OpenAnswer } from '../../client/transport.ts'
+import type { Manifest } from '../../shared/contract/manifest-format.ts'
 import { curlCommand } from '../curl.ts'
 import { usageError } from '../cli-error.ts'
 import { defineCommand, type Given } from '../command.ts'
 import { bodyFromFile } from '../derive/values.ts'
+import { EXIT, type ExitCode } from '../exit-code.ts'
 import type { FlagSpecs } from '../flags.ts'
 import { rowsOf } from '../output/members.ts'
 import type { Session } from '../session.ts'
@@ -28,7 +30,7 @@ const FLAGS = {
 
 export const api = defineCommand({
   description:
-    'The path may leave out /v1. GET unless a body is given, then POST. The answer is printed as it is; a status of 400 or more gives its usual exit code.',
+    'The path may leave out /v1. GET unless a body is given, then POST. The answer is printed as it is, a stream as it comes; a status of 400 or more gives its usual exit code.',
   args: [
     { name: 'method', describe: `Method: ${METHODS.join(', ')}`, required: false, choices: METHODS },
     { name: 'path', describe: 'Path, with its query', required: false },
@@ -47,9 +49,10 @@ export const api = defineCommand({
       const { url } = await session.settings()
       return session.io.stdout.write(`${curlCommand(url.value, request)}\n`)
     }
-    return given.flags.paginate === true
-      ? printAll(session, request)
-      : printOne(session, request, given.flags.include === true)
+    if (given.flags.paginate === true) return printAll(session, request)
+    const isWithHeaders = given.flags.include === true
+    if (isStreamed(session.manifest(), request)) return printStream(session, request, isWithHeaders)
+    return printAnswer(session, await sent(session, request), isWithHeaders)
   },
 })
 
@@ -111,12 +114,39 @@ async function sent(session: Session, request: HttpRequest): Promise<HttpAnswer>
   return (await session.caller()).send(request, { repeatable })
 }
 
-async function printOne(session: Session, request: HttpRequest, isWithHeaders: boolean): Promise<void> {
-  const answer = await sent(session, request)
-  if (isWithHeaders) {
-    const headers = Object.entries(answer.headers).map(([name, value]) => `${name}: ${harmless(value)}\n`)
-    session.io.stdout.write(`HTTP ${answer.status}\n${headers.join('')}\n`)
+/** Whether the answer goes on until one side ends it. */
+function isStreamed({ operations }: Manifest, { method, path }: HttpRequest): boolean {
+  const [called = ''] = path.split('?')
+  const matches = (template: string): boolean =>
+    new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(called)
+  return Object.values(operations).some((one) => isStream(one) && one.method === method && matches(one.path))
+}
+
+/** Prints as it comes, to the end or to Ctrl-C. */
+async function printStream(session: Session, request: HttpRequest, isWithHeaders: boolean): Promise<ExitCode> {
+  const { interrupted: signal, stdout } = session.io
+  const headers = { accept: 'text/event-stream', ...request.headers }
+  const answer = await (await session.caller()).open({ ...request, headers }, { signal })
+  if (answer.status >= 400) {
+    const { timeoutSeconds } = await session.settings()
+    await printAnswer(session, await readToEnd(answer, timeoutSeconds.value * 1000), isWithHeaders)
   }
+  if (isWithHeaders) printHead(session, answer)
+  try {
+    for await (const text of answer.body.setEncoding('utf8')) stdout.write(String(text))
+  } catch (error) {
+    if (!signal.aborted) throw asFailure(error)
+  }
+  return signal.aborted ? EXIT.interrupted : EXIT.ok
+}
+
+function printHead({ io }: Session, { status, headers }: Pick<OpenAnswer, 'status' | 'headers'>): void {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${harmless(value)}\n`)
+  io.stdout.write(`HTTP ${status}\n${lines.join('')}\n`)
+}
+
+async function printAnswer(session: Session, answer: HttpAnswer, isWithHeaders: boolean): Promise<void> {
+  if (isWithHeaders) printHead(session, answer)
   const text = answer.body.toString('utf8')
   const isJson = /json/.test(answer.headers['content-type'] ?? '')
   if (isJson && text !== '') await printJson(session, JSON.parse(text))

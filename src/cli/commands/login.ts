@@ -10,6 +10,8 @@ import type { Session } from '../session.ts'
 import type { Settings } from '../settings.ts'
 import { harmless } from '../style.ts'
 
+const WITH_TOKEN = 'On stdin: ctl login --with-token < FILE'
+
 export const login = defineCommand({
   description:
     `Shows an address and a code, and waits until you have approved the code in a browser, on any machine. With a token at hand,
@@ -80,7 +82,13 @@ function remark(session: Session, { url, caFile, tokenOrigin }: Settings): void 
   if (tokenOrigin?.startsWith('CTL_') === true) session.warn(`${tokenOrigin} is set, and goes before the context`)
 }
 
+/** A code that nobody approves would be waited for until it expires. */
 async function signIn(session: Session, order: DeviceLogin): Promise<string> {
+  if (session.saysNobodyIsThere)
+    throw usageError(
+      'signing in takes somebody who approves a code, and --no-input says that there is nobody',
+      WITH_TOKEN,
+    )
   const { loginByDevice } = await import('../login/device-login.ts')
   return loginByDevice(session, order)
 }
@@ -89,7 +97,7 @@ async function readToken(session: Session): Promise<string> {
   const path = session.shared['token-file']
   if (path !== undefined) return asToken(await readText(path), path)
   if (!session.io.stdin.isTty) return asToken(await session.io.stdin.text(), 'stdin')
-  if (!session.canAsk) throw usageError('stdin holds no token', 'On stdin: ctl login --with-token < FILE')
+  if (!session.canAsk) throw usageError('stdin holds no token', WITH_TOKEN)
   const typed = await (await session.io.prompter()).secret('Token')
   if (typed === undefined) throw new CliError('nothing was done', { exitCode: EXIT.interrupted, code: 'interrupted' })
   return asToken(typed, 'what was typed')

@@ -1,6 +1,7 @@
 import type { AdminCall } from '../../server/run-admin.ts'
 import type { DatastoreAccount } from '../../server/run-admin-users-add.ts'
 import type { ServeIo, SimulatedFleet } from '../../server/run-serve.ts'
+import type { contract } from '../../shared/contract/index.ts'
 import { createSystemClock } from '../agent-sim/system-clock.ts'
 import { defineCommand } from '../command.ts'
 import type { ExitCode } from '../exit-code.ts'
@@ -74,8 +75,12 @@ const AS_LONG_AS_IT_TAKES_MS = 2 ** 31 - 1
 
 /** A fleet that reports every ten seconds and says nothing: the server is what is to be looked at. */
 async function simulateFleet(session: Session, { url, joinToken, nodes, signal }: SimulatedFleet): Promise<void> {
-  const { simulate } = await import('../agent-sim/simulation.ts')
-  const client = await session.client({ url, token: undefined, timeoutMs: 15_000, load: { connections: 8 } })
+  const [{ simulate }, { createClientOver }, { createNodeStreams }] = await Promise.all([
+    import('../agent-sim/simulation.ts'),
+    import('../../client/client.ts'),
+    import('../agent-sim/node-streams.ts'),
+  ])
+  const caller = await session.caller({ url, token: undefined, timeoutMs: 15_000, load: { connections: 8 } })
   const plan = {
     nodes,
     durationMs: AS_LONG_AS_IT_TAKES_MS,
@@ -85,7 +90,8 @@ async function simulateFleet(session: Session, { url, joinToken, nodes, signal }
     failOn: [],
   }
   await simulate(plan, {
-    client,
+    client: createClientOver<typeof contract>(caller, session.manifest()),
+    streams: createNodeStreams(caller, session.manifest()),
     url,
     clock: createSystemClock(),
     signal,

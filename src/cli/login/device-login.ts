@@ -77,15 +77,32 @@ function readInvitation(value: unknown): Invitation {
 async function invite(session: Session, invitation: Invitation, mayOpenBrowser: boolean): Promise<void> {
   const { io, talkStyle } = session
   const say = (line: string): void => io.stderr.write(`${line}\n`)
-  if (io.stderr.isTty) await drawCode(session, invitation.wholeAddress)
+  const loopbackPort = loopbackPortOf(invitation.address)
+  // No telephone reaches what only this machine does.
+  if (io.stderr.isTty && loopbackPort === undefined) await drawCode(session, invitation.wholeAddress)
   say(`To sign in, open ${talkStyle.bold(invitation.address)}`)
   say(`and enter the code ${talkStyle.bold(invitation.userCode)}, or open ${invitation.wholeAddress}`)
   if (mayOpenBrowser && !isHeadless(io) && /^https?:/.test(invitation.wholeAddress)) {
     const isOpen = (await io.browse?.(invitation.wholeAddress)) ?? false
     if (isOpen) session.note('Your browser has opened it. Compare the code there with the one here.')
   }
+  if (loopbackPort !== undefined) hintAtTunnel(session, loopbackPort)
   const minutes = Math.round(invitation.expiresIn / 60)
   session.note(`Waiting for you to approve it there; the code works for ${minutes} minutes. Ctrl-C gives up.`)
+}
+
+/** Where there is no screen, the browser is elsewhere. */
+function hintAtTunnel(session: Session, port: string): void {
+  if (!isHeadless(session.io)) return
+  const tunnel = `ssh -L ${port}:localhost:${port} HOST`
+  session.note(`Only this machine reaches that address; to open it on another: ${tunnel}, with this machine as HOST.`)
+}
+
+/** The port of an address that is of this machine alone; undefined for any other address. */
+function loopbackPortOf(address: string): string | undefined {
+  if (!URL.canParse(address)) return undefined
+  const { hostname, port } = new URL(address)
+  return /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname) && port !== '' ? port : undefined
 }
 
 async function drawCode({ io }: Session, address: string): Promise<void> {

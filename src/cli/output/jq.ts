@@ -16,7 +16,7 @@ export async function jq(json: string, expression: string): Promise<string> {
   } catch (cause) {
     const said = cause instanceof Error ? cause.message : String(cause)
     const lines = said.split('\n').filter((line) => line.startsWith('jq: error'))
-    throw new CliError(`--jq: ${(lines[0] ?? said).replace(/^jq: error\s*/, '').replace(/^[:(]?\s*/, '')}`, {
+    throw new CliError(`--jq: ${(lines[0] ?? said).replace(/^jq: error\s*(?:\(at [^)]*\))?:?\s*/, '')}`, {
       exitCode: EXIT.usage,
       code: 'usage',
       hints: ['The expression language is that of jq 1.7.'],

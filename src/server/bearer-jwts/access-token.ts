@@ -1,3 +1,4 @@
+import { isStorableText } from '../http/unsafe-text.ts'
 import type { IdpBinding } from '../ports/idp-bindings.ts'
 
 /** A JWT as somebody presented it: nothing of it is believed until its signature was verified. */
@@ -114,7 +115,7 @@ function factsOf({ claims }: PresentedJwt, { claims: names }: IdpBinding): Token
   const domain = names.domain === null ? undefined : claims[names.domain]
   return {
     subject: String(claims[names.subject]),
-    domain: isName(domain) ? domain : undefined,
+    domain: isName(domain) && isStorableText(domain) ? domain : undefined,
     expiresAtMs: Number(exp) * 1000,
     acr: isName(acr) ? acr : undefined,
     authTimeMs: typeof authTime === 'number' && Number.isFinite(authTime) ? authTime * 1000 : undefined,

@@ -1,13 +1,16 @@
 import { createHash } from 'node:crypto'
 import { compactVerify, decodeJwt, decodeProtectedHeader, errors, type CryptoKey } from 'jose'
 import { Problem, problem } from '../../shared/problems.ts'
+import { isStorableText } from '../http/unsafe-text.ts'
+import { NOTED_EVERY_MS, type LastUses } from '../http/last-uses.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Caller, CredentialResolver, Refusal } from '../ports/credential-resolver.ts'
 import { DatastoreError, type Datastore } from '../ports/datastore.ts'
 import type { IdpBinding, IdpBindings } from '../ports/idp-bindings.ts'
 import type { Issuers } from '../ports/issuers.ts'
 import type { Keyring } from '../ports/keyring.ts'
-import type { User, Users } from '../ports/users.ts'
+import type { ServiceIdentities } from '../ports/service-identities.ts'
+import type { Users } from '../ports/users.ts'
 import { algorithmsOf, audiencesOf, judge, type PresentedJwt, type TokenFacts } from './access-token.ts'
 import { createLeaseCache, type Known } from './lease-cache.ts'
 import { findSharedDomain } from './store.ts'
@@ -19,6 +22,9 @@ export interface BearerJwtResolverDeps {
   readonly bindings: Pick<IdpBindings, 'ofIssuer'>
   readonly issuers: Pick<Issuers, 'key'>
   readonly users: Pick<Users, 'find'>
+  readonly workloads: ServiceIdentities
+  /** Hears of the service identities that authenticate. */
+  readonly workloadSignIns: Pick<LastUses, 'note'>
   /** Tokens kept verified. */
   readonly cachedMax?: number
   /** How long, in ms, a token that was confirmed may stand in for itself while it cannot be; never by default. */
@@ -42,9 +48,18 @@ function refuse(sentence: string): never {
   throw new Refused(sentence)
 }
 
+/** Whom a token is of. */
+interface Owner {
+  readonly kind: 'user' | 'service-identity'
+  readonly id: string
+  readonly domainId: string
+  readonly displayName: string
+}
+
 /**
- * Resolves access tokens of the identity providers that Domains are bound to. Whose token it is must be known: nobody is
- * made here. Verified ones are kept until they expire; binding and user are read again every second.
+ * Resolves access tokens of the identity providers that Domains are bound to, as the user or the service identity that
+ * issuer and subject name. Whose token it is must be known: nobody is made here. Verified ones are kept until they
+ * expire; binding and owner are read again every second.
  */
 export function createBearerJwtResolver({
   datastore,
@@ -53,6 +68,8 @@ export function createBearerJwtResolver({
   bindings,
   issuers,
   users,
+  workloads,
+  workloadSignIns,
   cachedMax = 10_000,
   staleMs = 0,
 }: BearerJwtResolverDeps): CredentialResolver {
@@ -64,20 +81,32 @@ export function createBearerJwtResolver({
     const { iss } = jwt.claims
     if (typeof iss !== 'string') return refuse('it has no issuer')
     const audiences = audiencesOf(jwt)
-    const taking = (await bindings.ofIssuer(db(), iss)).filter(
-      ({ issuer, apiAudience }) => issuer === iss && apiAudience !== null && audiences.includes(apiAudience),
-    )
-    const [binding, ...others] = taking
+    if (![iss, ...audiences].every(isStorableText)) return refuse('its issuer or audience is no text')
+    const [binding, ...others] = await bindings.ofIssuer(db(), { issuer: iss, audiences })
     if (binding === undefined) return refuse('no binding takes its issuer and audience')
     return others.length === 0 ? binding : refuse('its audiences belong to several bindings')
   }
 
-  async function userOf({ subject, domain }: TokenFacts, binding: IdpBinding): Promise<User> {
+  async function ownerOf({ subject, domain }: TokenFacts, binding: IdpBinding): Promise<Owner> {
     const domainId = binding.domainId ?? (domain === undefined ? undefined : await findSharedDomain(db(), domain))
     if (domainId === undefined) return refuse('it names no Domain that the shared binding speaks for')
-    const user = await users.find(db(), domainId, { issuer: binding.issuer, subject })
-    if (user === undefined) return refuse('nobody with its subject has signed in to the Domain')
-    return user.isDisabled ? refuse('its user is disabled') : user
+    const external = { issuer: binding.issuer, subject }
+    const user = await users.find(db(), domainId, external)
+    if (user !== undefined) return user.isDisabled ? refuse('its user is disabled') : { ...user, kind: 'user' }
+    const workload = await workloads.find(db(), domainId, external)
+    if (workload === undefined) {
+      return refuse('nobody with its subject has signed in to the Domain, and no service identity has its subject')
+    }
+    return workload.isDisabled ? refuse('its service identity is disabled') : { ...workload, kind: 'service-identity' }
+  }
+
+  /** When the sign-in of a service identity was noted last, this time included. */
+  function noted({ kind, id }: Owner, lastMs: number | undefined): number | undefined {
+    if (kind === 'user') return undefined
+    const nowMs = clock.now()
+    if (lastMs !== undefined && nowMs - lastMs < NOTED_EVERY_MS) return lastMs
+    workloadSignIns.note(id, nowMs)
+    return nowMs
   }
 
   async function keyOf(binding: IdpBinding, { alg, kid }: PresentedJwt['header']): Promise<CryptoKey | Uint8Array> {
@@ -99,9 +128,15 @@ export function createBearerJwtResolver({
     const facts = judge(jwt, binding, nowMs)
     if (typeof facts === 'string') return refuse(facts)
     if (known === undefined) await verifySignature(presented, await keyOf(binding, jwt.header), binding)
-    const user = await userOf(facts, binding)
-    const caller = callerOf(presented, facts, user)
-    return { jwt, caller, expiresAtMs: facts.expiresAtMs, verifiedMs: known?.verifiedMs ?? nowMs, confirmedMs: nowMs }
+    const owner = await ownerOf(facts, binding)
+    return {
+      jwt,
+      caller: callerOf(presented, facts, owner),
+      expiresAtMs: facts.expiresAtMs,
+      verifiedMs: known?.verifiedMs ?? nowMs,
+      confirmedMs: nowMs,
+      notedMs: noted(owner, known?.notedMs),
+    }
   }
 
   async function load(presented: string, key: string, known: Known | undefined): Promise<Caller | Refusal> {
@@ -186,14 +221,14 @@ async function settled(examined: Promise<Known>): Promise<Known | Refusal> {
   }
 }
 
-function callerOf(presented: string, { jti, acr, authTimeMs, expiresAtMs }: TokenFacts, user: User): Caller {
+function callerOf(presented: string, { jti, acr, authTimeMs, expiresAtMs }: TokenFacts, owner: Owner): Caller {
   const id = jti ?? createHash('sha256').update(presented).digest('hex').slice(0, 32)
   return {
-    subject: `user:${user.id}`,
-    kind: 'user',
-    id: user.id,
-    domainId: user.domainId,
-    displayName: user.displayName,
+    subject: `${owner.kind === 'user' ? 'user' : 'serviceaccount'}:${owner.id}`,
+    kind: owner.kind,
+    id: owner.id,
+    domainId: owner.domainId,
+    displayName: owner.displayName,
     credential: { kind: 'oidc-jwt', id, scopes: ['*'], expiresAtMs },
     ...(acr !== undefined && { acr }),
     ...(authTimeMs !== undefined && { authTimeMs }),

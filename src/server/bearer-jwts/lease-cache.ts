@@ -15,6 +15,8 @@ export interface Known {
   readonly verifiedMs: number
   /** When the datastore was asked about it last. */
   readonly confirmedMs: number
+  /** When the use by a service identity was noted last. */
+  readonly notedMs: number | undefined
 }
 
 /** What is remembered of a token: believed for now, to be asked about again, or refused a moment ago. */

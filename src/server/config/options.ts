@@ -2,6 +2,7 @@ import type { Rate } from '../http/token-buckets.ts'
 import {
   address,
   auditDays,
+  byteSize,
   connections,
   credentialEnv,
   databaseUrl,
@@ -9,6 +10,7 @@ import {
   entries,
   logLevel,
   masterKey,
+  natsUrls,
   networks,
   on,
   origin,
@@ -16,6 +18,7 @@ import {
   path,
   rate,
   remoteAddress,
+  replicas,
   type Parsed,
 } from './values.ts'
 
@@ -105,6 +108,37 @@ export const OPTIONS = {
     describe: 'Certificates in PEM that vouch for SpiceDB',
   }),
   spicedbPlaintext: toggle('Reach a SpiceDB on another machine without TLS: its key travels in the clear'),
+  natsUrl: option({
+    parse: natsUrls,
+    placeholder: 'URL,…',
+    fallbackWords: 'a log of events in the datastore',
+    describe:
+      'NATS (2.9 or newer, with JetStream) to keep the stream of events in, nats:// or tls://; several servers of one cluster, separated by commas. Without credentials: they go into --nats-credentials-file',
+  }),
+  natsCredentialsFile: option({
+    parse: path,
+    placeholder: 'FILE',
+    describe: 'File that only this account may read: a .creds file, the seed of an nkey, user:password, or a token',
+  }),
+  natsCa: option({
+    parse: path,
+    placeholder: 'FILE',
+    fallbackWords: 'the well-known authorities',
+    describe: 'Certificates in PEM that vouch for NATS; asks for TLS',
+  }),
+  natsPlaintext: toggle('Reach a NATS on another machine without TLS: credentials and events travel in the clear'),
+  natsReplicas: option({
+    parse: replicas,
+    placeholder: 'N',
+    fallback: '1',
+    describe: 'Servers of the NATS cluster that store each event, from 1 to 5',
+  }),
+  natsMaxBytes: option({
+    parse: byteSize,
+    placeholder: 'SIZE',
+    fallbackWords: 'as much as the account may store',
+    describe: 'Most that the stream of events may take in NATS, such as 10GiB; the oldest events go first',
+  }),
   tlsCert: option({
     parse: path,
     placeholder: 'FILE',

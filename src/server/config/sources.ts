@@ -108,6 +108,11 @@ function refuseSecret(name: OptionName, text: string): void {
   const { notInArgv } = optionOf(name)
   if (notInArgv !== undefined)
     throw new ConfigError(2, `${flagOf(name)} is a secret and not taken from the command line; use ${notInArgv}.`)
+  if (name === 'natsUrl' && text.includes('@'))
+    throw new ConfigError(
+      2,
+      '--nats-url holds credentials, which everybody on this machine could read; use --nats-credentials-file.',
+    )
   if (name === 'databaseUrl' && hasPassword(text))
     throw new ConfigError(
       2,

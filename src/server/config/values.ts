@@ -71,6 +71,53 @@ export function databaseUrl(text: string): Parsed<string> {
   return isOne ? { value: text } : { mustBe: 'a connection URL such as postgres://user@host:5432/ctl' }
 }
 
+/** Servers of one NATS cluster, and whether they are reached by TLS. */
+export interface NatsServers {
+  /** At least one. */
+  readonly servers: readonly Address[]
+  readonly scheme: 'nats' | 'tls'
+}
+
+const NATS_PORT = 4222
+
+/** Comma-separated `nats://host:port` or `tls://host:port`. The text never shows in the refusal, since it may hold a password. */
+export function natsUrls(text: string): Parsed<NatsServers> {
+  const mustBe =
+    'addresses such as nats://127.0.0.1:4222 or tls://nats.example.com, all of one kind, without credentials'
+  const servers: Address[] = []
+  const schemes = new Set<string>()
+  for (const part of text.split(',')) {
+    const url = URL.canParse(part.trim()) ? new URL(part.trim()) : undefined
+    if (url === undefined || !isBareServer(url)) return { mustBe }
+    schemes.add(url.protocol)
+    servers.push({ host: url.hostname.replaceAll(/^\[|\]$/g, ''), port: Number(url.port || NATS_PORT) })
+  }
+  const [protocol] = schemes
+  if (schemes.size !== 1 || (protocol !== 'nats:' && protocol !== 'tls:')) return { mustBe }
+  return { value: { servers, scheme: protocol === 'tls:' ? 'tls' : 'nats' } }
+}
+
+function isBareServer({ hostname, username, password, pathname, search, hash }: URL): boolean {
+  const extra = `${username}${password}${search}${hash}${pathname === '/' ? '' : pathname}`
+  return hostname !== '' && extra === ''
+}
+
+/** Copies that a NATS cluster keeps. */
+export function replicas(text: string): Parsed<number> {
+  return /^[1-5]$/.test(text) ? { value: Number(text) } : { mustBe: 'a whole number from 1 to 5' }
+}
+
+const BYTE_SIZE = /^([1-9]\d{0,8})(MiB|GiB|TiB)$/
+const BYTES: Readonly<Record<string, number>> = { MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 }
+const TEBIBYTES_MAX = 1024
+
+/** `500MiB`, `10GiB`, `2TiB`, in bytes. */
+export function byteSize(text: string): Parsed<number> {
+  const [, digits, unit = ''] = BYTE_SIZE.exec(text) ?? []
+  const value = Number(digits) * (BYTES[unit] ?? 0)
+  return value > 0 && value <= TEBIBYTES_MAX * 2 ** 40 ? { value } : { mustBe: 'a size such as 500MiB, 10GiB or 2TiB' }
+}
+
 /** Whether a connection URL holds a password, in its authority or its query. */
 export function hasPassword(url: string): boolean {
   if (!URL.canParse(url)) return /:[^/@]*@|password=/i.test(url)

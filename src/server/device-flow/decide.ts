@@ -1,6 +1,7 @@
 import { problem } from '../../shared/problems.ts'
 import type { Db } from '../ports/datastore.ts'
-import { isSignInRecent, isUndecided } from './device-sign-in.ts'
+import { isSignInRecent } from '../http/recent-sign-in.ts'
+import { isUndecided } from './device-sign-in.ts'
 import * as store from './store.ts'
 import { normalizeUserCode } from './user-code.ts'
 import type { WrongCodes } from './wrong-codes.ts'

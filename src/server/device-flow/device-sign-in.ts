@@ -8,8 +8,6 @@ export const INTERVAL_SECONDS = 5
 const EARLY_MS = 100
 /** A token of a device sign-in works for 30 days. */
 export const TOKEN_LIFETIME_SECONDS = 30 * 86_400
-/** Approving needs a sign-in that is younger than 15 minutes. */
-export const SIGN_IN_AGE_MAX_MS = 15 * 60_000
 
 /** What a device is told when it asks; `approved` when there is a token for it. */
 export type PollOutcome =
@@ -46,11 +44,6 @@ export function nextInterval(outcome: PollOutcome, seconds: number): number {
 /** Whether somebody may still decide about it. */
 export function isUndecided(signIn: DeviceSignIn, nowMs: number): boolean {
   return signIn.state === 'pending' && signIn.expires_at.getTime() > nowMs
-}
-
-/** Whether the sign-in behind a session is young enough to approve with. */
-export function isSignInRecent(authTimeMs: number, nowMs: number): boolean {
-  return nowMs - authTimeMs < SIGN_IN_AGE_MAX_MS
 }
 
 /** What the device calls itself, for people to read: without characters that hide or turn round what stands beside them. */

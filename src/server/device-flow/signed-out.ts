@@ -5,7 +5,7 @@ import type { PageAnswer, PageVisit } from '../http/pages.ts'
 import type { Caller } from '../ports/credential-resolver.ts'
 import type { Datastore } from '../ports/datastore.ts'
 import type { WhereToSignIn } from '../ports/idp-bindings.ts'
-import { SIGN_IN_AGE_MAX_MS } from './device-sign-in.ts'
+import { SIGN_IN_AGE_MAX_MS } from '../http/recent-sign-in.ts'
 import * as store from './store.ts'
 import { choiceView, DEVICE_PATH, domainForm, noCookieView } from './views.ts'
 

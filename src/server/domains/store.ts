@@ -11,6 +11,9 @@ export interface DomainCounts {
   readonly principals: number
   readonly groups: number
   readonly join_tokens: number
+  readonly idp_bindings: number
+  readonly trust_bundles: number
+  readonly invitations: number
 }
 
 /** A Domain with the numbers that its readers see. */
@@ -76,7 +79,7 @@ export async function updateDomain(db: Db, domain: DomainRecord): Promise<void> 
   await db.updateTable('domains').set(settings(domain)).where('id', '=', domain.id).execute()
 }
 
-/** Counts what the Domain holds. A join token that can no longer be used is a record, not a content. */
+/** Counts what the Domain holds. A join token or an invitation that can no longer be used is a record, not a content. */
 export async function countContents(db: Db, id: string, now: Date): Promise<DomainCounts> {
   const counts = await sql<DomainCounts>`
     select
@@ -85,7 +88,11 @@ export async function countContents(db: Db, id: string, now: Date): Promise<Doma
       (select count(*)::int from principals where domain_id = ${id}) as principals,
       (select count(*)::int from groups where domain_id = ${id}) as groups,
       (select count(*)::int from join_tokens
-        where domain_id = ${id} and revoked_at is null and expires_at > ${now} and uses < max_uses) as join_tokens
+        where domain_id = ${id} and revoked_at is null and expires_at > ${now} and uses < max_uses) as join_tokens,
+      (select count(*)::int from idp_bindings where domain_id = ${id}) as idp_bindings,
+      (select count(*)::int from trust_bundles where domain_id = ${id}) as trust_bundles,
+      (select count(*)::int from invitations
+        where domain_id = ${id} and accepted_at is null and expires_at > ${now}) as invitations
   `.execute(db)
   const [row] = counts.rows
   if (row === undefined) throw new Error('a query without FROM returned no row')
@@ -105,7 +112,10 @@ export async function findUsage(db: Db, id: string, now: Date): Promise<DomainUs
   return usage.rows[0]
 }
 
-/** Deletes the Domain; spent join tokens and resting mesh addresses go with it by their foreign keys. */
+/**
+ * Deletes the Domain. With it go, by their foreign keys, spent join tokens, resting mesh addresses, invitations that are
+ * used or over, and sign-ins of browsers and devices that were begun and not finished.
+ */
 export async function deleteDomain(db: Db, id: string): Promise<void> {
   await db.deleteFrom('domains').where('id', '=', id).execute()
 }

@@ -34,6 +34,11 @@ the command line: <code>npx ctl login</code> signs you in, <code>npx ctl --help<
 <button id="sign-out-everywhere" class="quiet" type="button">Sign out of every browser</button>
 </div>
 </section>
+<section id="factors" class="card" aria-labelledby="factors-title" hidden>
+<h2 id="factors-title">Second factors of your local account</h2>
+<ul id="factor-list"></ul>
+<p>To set up another one, sign in again and choose so there.</p>
+</section>
 <section id="signed-out" class="card" aria-labelledby="sign-in-title" hidden>
 <h2 id="sign-in-title">Sign in</h2>
 <form id="sign-in">

@@ -79,6 +79,40 @@ function showSignedIn(me) {
   say('You are signed in.')
 }
 
+const KINDS = { passkey: 'Passkey', totp: 'Authenticator app' }
+
+function factorText(factor) {
+  const used = factor.last_used_at === null ? 'not used yet' : 'used last ' + instant(factor.last_used_at)
+  return KINDS[factor.kind] + ', set up ' + instant(factor.created_at) + ', ' + used + ' '
+}
+
+async function showFactors() {
+  const { status, document: factors } = await ask('GET', '/v1/auth/factors')
+  const rows = status === 200 ? factors : []
+  byId('factor-list').replaceChildren(...rows.map((factor) => {
+    const item = document.createElement('li')
+    const button = document.createElement('button')
+    button.type = 'button'
+    button.className = 'quiet'
+    button.textContent = factor.required ? 'Needed to sign in' : 'Remove'
+    button.disabled = factor.required
+    button.setAttribute('aria-label', button.textContent + ': ' + factorText(factor))
+    button.addEventListener('click', () => attempt(button, () => removeFactor(factor)))
+    item.append(factorText(factor), button)
+    return item
+  }))
+  byId('factors').hidden = rows.length === 0
+}
+
+async function removeFactor(factor) {
+  if (!confirm('Remove this second factor, and sign out of every other browser?')) return
+  const { status, document: problem } = await ask('DELETE', '/v1/auth/factors/' + encodeURIComponent(factor.id))
+  if (status === 401) await showSignedOut()
+  if (status !== 204) return complain(problem)
+  await showFactors()
+  say('The second factor is removed.')
+}
+
 async function begin(button, where) {
   await attempt(button, async () => {
     const { status, document: answer } = await ask('POST', '/v1/auth/sign-in', { ...where, return_to: '/' })
@@ -132,6 +166,7 @@ async function showSignedOut() {
     byId('domain-slug').focus()
   })
   byId('signed-in').hidden = true
+  byId('factors').hidden = true
   byId('signed-out').hidden = false
   say('You are not signed in.')
 }
@@ -157,7 +192,10 @@ async function start() {
   say('Looking whether you are signed in …')
   try {
     const { status, document: answer } = await ask('GET', '/v1/auth/whoami')
-    if (status === 200) return showSignedIn(answer)
+    if (status === 200) {
+      showSignedIn(answer)
+      return await showFactors()
+    }
     if (status !== 401) complain(answer)
     await showSignedOut()
   } catch (error) {

@@ -77,10 +77,18 @@ export function createCachedResolver(
     return entry.caller
   }
 
+  /** One that has ended is a refusal, and kept as such: a script that goes on with it costs one query a second. */
+  async function read(led: Lead): Promise<Entry | Refusal> {
+    const found = await lookUp(led.read)
+    if ('refused' in found) return found
+    const entry = { ...found, credentialId: found.caller.credential.id, notedMs: found.usedMs }
+    return endOf(entry, clock.now()) ?? entry
+  }
+
   async function load(presented: string, key: string): Promise<Caller | Refusal> {
     const led = lead(presented)
     if ('refused' in led) return led
-    const answer = await cache.load(key, led.credentialId, async () => toEntry(await lookUp(led.read)))
+    const answer = await cache.load(key, led.credentialId, () => read(led))
     return 'refused' in answer ? answer : use(answer, key)
   }
 
@@ -115,9 +123,4 @@ export function createCachedResolver(
     resolveStale: (presented) =>
       staleMs === 0 || refuse(presented) !== undefined ? undefined : useStale(keyring.cacheKey(presented)),
   }
-}
-
-function toEntry(found: FoundCredential | Refusal): Entry | Refusal {
-  if ('refused' in found) return found
-  return { ...found, credentialId: found.caller.credential.id, notedMs: found.usedMs }
 }

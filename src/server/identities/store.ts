@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely'
+import { sql, type Selectable } from 'kysely'
 import type { Db } from '../ports/datastore.ts'
 import type { PrincipalRow } from '../ports/tables.ts'
 
@@ -40,13 +40,37 @@ export function findPrincipal(db: Db, domainId: string, id: string): Promise<Pri
 
 /** The user of the Domain with that pseudonym. */
 export function findUser(db: Db, domainId: string, pseudonym: string): Promise<PrincipalRecord | undefined> {
-  return db
-    .selectFrom('principals')
-    .selectAll()
-    .where('domain_id', '=', domainId)
-    .where('subject_pseudonym', '=', pseudonym)
-    .where('kind', '=', 'user')
-    .executeTakeFirst()
+  return ofPseudonym(db, domainId, pseudonym).where('kind', '=', 'user').executeTakeFirst()
+}
+
+/** The service identity of the Domain with that pseudonym. */
+export function findServiceIdentity(db: Db, domainId: string, pseudonym: string): Promise<PrincipalRecord | undefined> {
+  return ofPseudonym(db, domainId, pseudonym).where('kind', '=', 'service-identity').executeTakeFirst()
+}
+
+const ofPseudonym = (db: Db, domainId: string, pseudonym: string) =>
+  db.selectFrom('principals').selectAll().where('domain_id', '=', domainId).where('subject_pseudonym', '=', pseudonym)
+
+/**
+ * Stores when service identities authenticated, where that is a minute or more after the stored time. Rows are locked in
+ * the order of their ids, against deadlocks between replicas.
+ */
+export async function writeServiceSignIns(
+  db: Db,
+  signIns: readonly { readonly id: string; readonly at: Date }[],
+): Promise<void> {
+  await sql`
+    with seen as (
+      select identity.id, sign_in.at
+      from unnest(${signIns.map(({ id }) => id)}::uuid[], ${signIns.map(({ at }) => at.toISOString())}::timestamptz[])
+        as sign_in (id, at)
+      join principals as identity on identity.id = sign_in.id and identity.kind = 'service-identity'
+      where identity.last_sign_in_at is null or identity.last_sign_in_at <= sign_in.at - interval '1 minute'
+      order by identity.id
+      for no key update of identity
+    )
+    update principals set last_sign_in_at = seen.at from seen where principals.id = seen.id
+  `.execute(db)
 }
 
 /** Writes what a sign-in says of a user. */

@@ -51,6 +51,7 @@ export function newBinding({ id, domainId, at }: Birth, body: CreateBody): Bindi
     auto_provision: null,
     allow_private_network: false,
     is_bundled: false,
+    signs_in: true,
     created_at: at,
     updated_at: at,
   }
@@ -59,7 +60,16 @@ export function newBinding({ id, domainId, at }: Birth, body: CreateBody): Bindi
 
 /** The binding as a request changes it. A member that is absent stays, also one of `claims`. */
 export function patchedBinding(binding: BindingRecord, body: PatchBody, at: Date): BindingRecord {
-  const { primary, active, claims, algorithms, auto_provision: provision, client_secret: _, ...plain } = body
+  const {
+    primary,
+    active,
+    sign_in: signsIn,
+    claims,
+    algorithms,
+    auto_provision: provision,
+    client_secret: _,
+    ...plain
+  } = body
   return {
     ...binding,
     ...given(plain),
@@ -68,6 +78,7 @@ export function patchedBinding(binding: BindingRecord, body: PatchBody, at: Date
     auto_provision: provision === undefined ? binding.auto_provision : provision && lowerCased(provision),
     is_primary: primary ?? binding.is_primary,
     is_active: active ?? binding.is_active,
+    signs_in: signsIn ?? binding.signs_in,
     updated_at: at,
   }
 }
@@ -94,6 +105,7 @@ export function toAnswer(binding: BindingRecord): BindingAnswer {
     is_primary,
     is_active,
     is_bundled: _,
+    signs_in,
     created_at,
     updated_at,
     ...plain
@@ -103,6 +115,7 @@ export function toAnswer(binding: BindingRecord): BindingAnswer {
     client_secret_ref: sealed === null ? null : `sealed:${binding.id}`,
     primary: is_primary,
     active: is_active,
+    sign_in: signs_in,
     created_at: created_at.toISOString(),
     updated_at: updated_at.toISOString(),
   }
@@ -140,5 +153,6 @@ export function toPort(binding: BindingRecord): IdpBinding {
     autoProvision: provision && { emailDomains: provision.email_domains, groups: provision.groups },
     allowPrivateNetwork: binding.allow_private_network,
     isBundled: binding.is_bundled,
+    signsIn: binding.signs_in,
   }
 }

@@ -19,11 +19,11 @@ export function createBindingDirectory({ secrets }: { readonly secrets: SecretSt
 
     async find(db, id) {
       const binding = await store.findBinding(db, id)
-      return binding?.is_active === true ? toPort(binding) : undefined
+      return binding?.is_active === true && binding.signs_in ? toPort(binding) : undefined
     },
 
-    async ofIssuer(db, issuer) {
-      return (await store.bindingsOfIssuer(db, issuer)).map(toPort)
+    async ofIssuer(db, origin) {
+      return (await store.bindingsTaking(db, origin)).map(toPort)
     },
 
     async clientSecret(db, id) {

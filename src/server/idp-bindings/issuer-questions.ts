@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { endpointOf } from './issuer-endpoints.ts'
 import type { Walked } from './sign-in-walk.ts'
 import { StepFailure } from './step-failure.ts'
 
@@ -10,8 +11,8 @@ const WOULD_ASK = new Set(['login_required', 'interaction_required', 'consent_re
  * that it would have to ask somebody; one that does not shows a page of its own instead.
  */
 export async function askAuthorization(walked: Walked): Promise<string> {
-  const { binding, metadata, callbackUrl, issuers } = walked
-  const url = new URL(metadata.authorization_endpoint)
+  const { binding, callbackUrl, issuers } = walked
+  const url = new URL(endpointOf(walked, 'authorization_endpoint'))
   const request = {
     client_id: binding.clientId,
     redirect_uri: callbackUrl,
@@ -46,7 +47,7 @@ function arrivalAt(callbackUrl: string, location: string | null): URLSearchParam
 
 /** Redeems a code that nobody was given: the issuer looks at the client first, and refuses the code if it knows that. */
 export async function askToken(walked: Walked): Promise<string> {
-  const { binding, metadata, callbackUrl, issuers, secret } = walked
+  const { binding, callbackUrl, issuers, secret } = walked
   const form = new URLSearchParams({
     grant_type: 'authorization_code',
     code: randomWord(),
@@ -59,7 +60,11 @@ export async function askToken(walked: Walked): Promise<string> {
     form.set('client_id', binding.clientId)
     form.set('client_secret', secret)
   } else headers['authorization'] = basic(binding.clientId, secret)
-  const answer = await issuers.fetchFor(binding)(metadata.token_endpoint, { method: 'POST', headers, body: form })
+  const answer = await issuers.fetchFor(binding)(endpointOf(walked, 'token_endpoint'), {
+    method: 'POST',
+    headers,
+    body: form,
+  })
   const said = errorIn(await answer.text())
   if (said.get('error') === 'invalid_client' || answer.status === 401) {
     const mend = secret === undefined ? 'give the client its secret' : 'check the client id and give the secret anew'

@@ -28,6 +28,14 @@ const RULES: readonly Rule[] = [
       domainId === null && audience !== null && claims.domain === null,
     reason: 'a platform-shared binding takes an api_audience only where claims.domain names the Domain',
   },
+  {
+    isBroken: ({ signs_in: signsIn, api_audience: audience }) => !signsIn && audience === null,
+    reason: 'a binding that nobody signs in with takes an api_audience: it is for access tokens',
+  },
+  {
+    isBroken: ({ signs_in: signsIn, is_primary: isPrimary }) => !signsIn && isPrimary,
+    reason: 'a binding that nobody signs in with cannot be primary',
+  },
 ]
 
 /** @throws Problem `invalid_idp_binding` with the first rule that the binding breaks (decisions: Provisioning). */
@@ -48,16 +56,32 @@ export function assertMayBecome(from: BindingRecord, to: BindingRecord, body: Pa
     throw invalid('another issuer takes its own client_secret, or null: the one that is kept is not sent elsewhere')
   }
   if (from.is_bundled && FIXED.some((member) => JSON.stringify(from[member]) !== JSON.stringify(to[member]))) {
-    throw invalid('the bundled provider knows its own issuer, client, algorithms and claims')
+    throw invalid('the bundled provider knows its own issuer, client, algorithms and claims, and is for signing in')
   }
   if (from.is_bundled && body.client_secret !== undefined) throw invalid('the bundled provider has its own secret')
 }
 
-const FIXED = ['issuer', 'client_id', 'api_audience', 'algorithms', 'claims', 'allow_private_network'] as const
+const FIXED = [
+  'issuer',
+  'client_id',
+  'api_audience',
+  'algorithms',
+  'claims',
+  'allow_private_network',
+  'signs_in',
+] as const
 
 /** Whether the binding speaks of another issuer now: nobody whom the old one vouched for is vouched for any more. */
 export function isMoved(from: BindingRecord, to: BindingRecord): boolean {
   return from.issuer !== to.issuer
+}
+
+/** Whether people sign in with the binding. */
+const isOpen = ({ is_active, signs_in }: BindingRecord): boolean => is_active && signs_in
+
+/** Whether nobody who signed in with the binding as it was could do so again. */
+export function endsSignIns(from: BindingRecord, to: BindingRecord): boolean {
+  return (isOpen(from) && !isOpen(to)) || isMoved(from, to)
 }
 
 /**

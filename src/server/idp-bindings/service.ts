@@ -20,7 +20,7 @@ import {
   toPort,
   type PatchBody,
 } from './binding.ts'
-import { assertMayBecome, assertSound, isMoved, reachesInside } from './rules.ts'
+import { assertMayBecome, assertSound, endsSignIns, reachesInside } from './rules.ts'
 import { walkSignIn } from './sign-in-walk.ts'
 import * as store from './store.ts'
 
@@ -109,8 +109,7 @@ export function createIdpBindings(deps: IdpBindingsDeps): Handlers<typeof idpBin
         const next = await changed(ctx, before, body)
         if (reachesInside(before, next) && !mayReachInside) throw conflict('moment')
         assertFree(await store.updateBinding(change.db, next))
-        const isOver = (before.is_active && !next.is_active) || isMoved(before, next)
-        const ended = isOver ? await endSessions(ctx, change, id) : 0
+        const ended = endsSignIns(before, next) ? await endSessions(ctx, change, id) : 0
         announce(change, next, { event: 'IdPBindingUpdated', active: next.is_active, sessions_revoked: ended })
         return next
       })

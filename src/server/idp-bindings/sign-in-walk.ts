@@ -5,6 +5,7 @@ import { Problem } from '../../shared/problems.ts'
 import type { IdpBinding } from '../ports/idp-bindings.ts'
 import type { IssuerMetadata, Issuers } from '../ports/issuers.ts'
 import { OutgoingFetchError } from '../ports/outgoing-fetch.ts'
+import { endpointOf } from './issuer-endpoints.ts'
 import { askAuthorization, askToken } from './issuer-questions.ts'
 import { StepFailure } from './step-failure.ts'
 
@@ -36,15 +37,22 @@ const STEPS: readonly (readonly [StepName, Step])[] = [
   ['client', askToken],
 ]
 
+/** What only signing in takes. */
+const OF_SIGN_INS: readonly StepName[] = ['endpoints', 'authorization', 'client']
+
 /**
  * Goes through what a sign-in with a binding needs, up to where a person would be asked. Nothing is signed in: the
- * authorization request forbids its issuer to ask anybody, and the code that is redeemed is none.
+ * authorization request forbids its issuer to ask anybody, and the code that is redeemed is none. Of a binding for access
+ * tokens alone only what those take is looked at.
  */
 export async function walkSignIn(binding: IdpBinding, deps: WalkDeps): Promise<Walk> {
   const steps: Walk['steps'] = []
   let hasFailed = false
 
   async function take(step: StepName, run: () => string | Promise<string>): Promise<void> {
+    if (!binding.signsIn && OF_SIGN_INS.includes(step)) {
+      return void steps.push({ step, outcome: 'skipped', says: 'nobody signs in with this binding' })
+    }
     if (hasFailed) return void steps.push({ step, outcome: 'skipped', says: 'not tried' })
     try {
       steps.push({ step, outcome: 'passed', says: await run() })
@@ -88,6 +96,8 @@ function wordsOf({ metadata }: Walked, member: string): readonly string[] | unde
 }
 
 function lookAtEndpoints(walked: Walked): string {
+  endpointOf(walked, 'authorization_endpoint')
+  endpointOf(walked, 'token_endpoint')
   if (wordsOf(walked, 'response_types_supported')?.includes('code') === false) {
     throw new StepFailure('the issuer does not support the authorization code flow')
   }
@@ -123,7 +133,8 @@ function compareAlgorithms(walked: Walked): string {
   const offered = wordsOf(walked, 'id_token_signing_alg_values_supported')
   if (offered === undefined) return `the issuer does not say how it signs; ${algorithms.join(', ')} are taken`
   const common = algorithms.filter((alg) => offered.includes(alg))
-  if (common.length > 0) return `ID tokens signed with ${common.join(', ')} are taken`
+  if (common.length > 0)
+    return `${walked.binding.signsIn ? 'ID tokens' : 'access tokens'} signed with ${common.join(', ')} are taken`
   throw new StepFailure(`the issuer signs with ${listed(offered)}; the binding takes ${algorithms.join(', ')}`)
 }
 

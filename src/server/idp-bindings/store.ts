@@ -1,5 +1,6 @@
 import { sql, type Insertable, type Selectable } from 'kysely'
 import { DatastoreError, type Db } from '../ports/datastore.ts'
+import type { TokenOrigin } from '../ports/idp-bindings.ts'
 import type { IdpBindingRow } from '../ports/sign-in-tables.ts'
 
 export type BindingRecord = Selectable<IdpBindingRow>
@@ -73,6 +74,7 @@ export function offeredBindings(db: Db, domainId: string): Promise<BindingRecord
     .selectFrom('idp_bindings')
     .selectAll()
     .where('is_active', '=', true)
+    .where('signs_in', '=', true)
     .where((where) =>
       where.or([
         where('domain_id', '=', domainId),
@@ -84,7 +86,8 @@ export function offeredBindings(db: Db, domainId: string): Promise<BindingRecord
                 .selectFrom('idp_bindings as own')
                 .select('own.id')
                 .where('own.domain_id', '=', domainId)
-                .where('own.is_active', '=', true),
+                .where('own.is_active', '=', true)
+                .where('own.signs_in', '=', true),
             ),
           ),
         ]),
@@ -96,15 +99,17 @@ export function offeredBindings(db: Db, domainId: string): Promise<BindingRecord
     .execute()
 }
 
-/** The active bindings that take access tokens of an issuer. */
-export function bindingsOfIssuer(db: Db, issuer: string): Promise<BindingRecord[]> {
+/** The active bindings that take access tokens of an issuer for one of the audiences: two say as much as more. */
+export async function bindingsTaking(db: Db, { issuer, audiences }: TokenOrigin): Promise<BindingRecord[]> {
+  if (audiences.length === 0) return []
   return db
     .selectFrom('idp_bindings')
     .selectAll()
     .where('issuer', '=', issuer)
-    .where('api_audience', 'is not', null)
+    .where('api_audience', 'in', audiences)
     .where('is_active', '=', true)
     .orderBy('id')
+    .limit(2)
     .execute()
 }
 

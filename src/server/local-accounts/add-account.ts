@@ -83,6 +83,7 @@ function recordOf(draft: AccountDraft): store.AccountRecord {
     must_change_password: true,
     totp_sealed: null,
     totp_last_step: null,
+    totp_enrolled_at: null,
     failed_count: 0,
     locked_until: null,
     disabled_at: null,

@@ -31,6 +31,8 @@ export interface PasswordHashing {
   hash(password: string): Promise<string>
   /** Takes as long for `undefined`, which nothing matches, as for a hash. @throws HashingBusy */
   matches(password: string, hash: string | undefined): Promise<boolean>
+  /** Whether the hash was made with less memory or work than one made now. */
+  isOutdated(hash: string): boolean
 }
 
 interface Parsed extends ScryptCost {
@@ -57,8 +59,15 @@ export function createPasswordHashing(cost: ScryptCost = SCRYPT_COST): PasswordH
       const key = await turns(() => derive(password, stored.salt, stored))
       return timingSafeEqual(key, stored.key) && stored !== nobody
     },
+    isOutdated(hash) {
+      const stored = parse(hash)
+      return memoryOf(stored) < memoryOf(cost) || workOf(stored) < workOf(cost)
+    },
   }
 }
+
+const memoryOf = ({ log2N, r }: ScryptCost): number => 2 ** log2N * r
+const workOf = (cost: ScryptCost): number => memoryOf(cost) * cost.p
 
 const FORMAT = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([\w-]+)\$([\w-]+)$/
 

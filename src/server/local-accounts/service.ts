@@ -131,7 +131,7 @@ function valuesOf(account: store.AccountRecord, { body, passwordHash, at }: Patc
       failed_count: 0,
       locked_until: null,
     }),
-    ...(body.reset_second_factors === true && { totp_sealed: null, totp_last_step: null }),
+    ...(body.reset_second_factors === true && { totp_sealed: null, totp_last_step: null, totp_enrolled_at: null }),
   }
 }
 

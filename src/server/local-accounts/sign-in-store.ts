@@ -69,6 +69,20 @@ export async function forgiveGuess(db: Db, id: string): Promise<void> {
     .execute()
 }
 
+/** Stores another hash of the same password, unless that was changed meanwhile. */
+export async function replaceHash(
+  db: Db,
+  id: string,
+  { old, fresh }: { readonly old: string; readonly fresh: string },
+): Promise<void> {
+  await db
+    .updateTable('local_accounts')
+    .set({ password_hash: fresh })
+    .where('id', '=', id)
+    .where('password_hash', '=', old)
+    .execute()
+}
+
 /** Notes that a step was used; false when it or a later one was used before. */
 export async function takeStep(db: Db, id: string, step: number): Promise<boolean> {
   const { numUpdatedRows } = await db

@@ -49,6 +49,13 @@ export function createLocalSignIn(deps: LocalSignInDeps): LocalSignIn {
     return toAccount(account, await guesses.passkeysOf(db(), account.id))
   }
 
+  /** The one moment at which the password is known. Where it cannot be done now, the next sign-in tries again. */
+  async function strengthen({ id, password_hash: old }: guesses.PlacedAccount, password: string): Promise<void> {
+    if (!hashing.isOutdated(old)) return
+    const fresh = await unlessBusy(hashing.hash(password))
+    if (fresh !== undefined) await guesses.replaceHash(db(), id, { old, fresh })
+  }
+
   function refuse(account: guesses.PlacedAccount, reason: string): void {
     const { subject, domain_id: domainId } = { ...account, subject: `user:${account.principal_id}` }
     deps.onRefused({
@@ -98,6 +105,7 @@ export function createLocalSignIn(deps: LocalSignInDeps): LocalSignIn {
         return 'refused'
       }
       await guesses.forgiveGuess(db(), account.id)
+      await strengthen(account, password)
       return (await load(account)) ?? 'refused'
     },
 
@@ -142,7 +150,7 @@ export function createLocalSignIn(deps: LocalSignInDeps): LocalSignIn {
       const step = await stepOf(secret, code, clock.now())
       if (step === undefined) return false
       const sealed = await deps.secrets.seal(totpPlace(accountId), Buffer.from(secret, 'ascii'))
-      const values = { totp_sealed: sealed, totp_last_step: String(step), updated_at: now() }
+      const values = { totp_sealed: sealed, totp_last_step: String(step), totp_enrolled_at: now(), updated_at: now() }
       return change(accountId, 'local_account.second_factor', (tx) => store.updateAccount(tx.db, accountId, values))
     },
 

@@ -1,6 +1,7 @@
 import { sql, type Selectable, type Updateable } from 'kysely'
 import type { Db } from '../ports/datastore.ts'
 import type { LocalAccountRow } from '../ports/sign-in-tables.ts'
+import type { FactorPolicy } from './factors.ts'
 
 export type AccountRecord = Selectable<LocalAccountRow>
 
@@ -43,6 +44,16 @@ export function findAccountByLogin(db: Db, login: string): Promise<AccountRecord
   return db.selectFrom('local_accounts').selectAll().where('login', '=', login).executeTakeFirst()
 }
 
+/** The account that a user signs in with. */
+export function findAccountOf(db: Db, userId: string): Promise<AccountRecord | undefined> {
+  return db.selectFrom('local_accounts').selectAll().where('principal_id', '=', userId).executeTakeFirst()
+}
+
+/** The same, locked until the transaction ends. */
+export function lockAccountOf(db: Db, userId: string): Promise<AccountRecord | undefined> {
+  return db.selectFrom('local_accounts').selectAll().where('principal_id', '=', userId).forUpdate().executeTakeFirst()
+}
+
 /** Locked until the transaction ends. */
 export function lockAccount(db: Db, id: string): Promise<AccountRecord | undefined> {
   return db.selectFrom('local_accounts').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
@@ -60,6 +71,25 @@ export async function deleteAccount(db: Db, id: string): Promise<void> {
 
 export async function deletePasskeys(db: Db, accountId: string): Promise<void> {
   await db.deleteFrom('local_passkeys').where('account_id', '=', accountId).execute()
+}
+
+export async function deletePasskey(db: Db, accountId: string, credentialId: string): Promise<void> {
+  await db
+    .deleteFrom('local_passkeys')
+    .where('account_id', '=', accountId)
+    .where('credential_id', '=', credentialId)
+    .execute()
+}
+
+/** What a sign-in of the Domain with the bundled provider may have to prove. */
+export async function readFactorPolicy(db: Db, domainId: string): Promise<FactorPolicy> {
+  const row = await db
+    .selectFrom('domains')
+    .leftJoin('idp_bindings', (join) => join.on('idp_bindings.is_bundled', '=', true))
+    .select(['strong_acr as strongAcr', 'required_acr as requiredAcr', 'required_amr as requiredAmr'])
+    .where('domains.id', '=', domainId)
+    .executeTakeFirstOrThrow()
+  return { strongAcr: row.strongAcr, requiredAcr: row.requiredAcr ?? [], requiredAmr: row.requiredAmr ?? [] }
 }
 
 /** Lets the user in no more, or again, whatever it comes with; answers which of its API tokens that is about. */

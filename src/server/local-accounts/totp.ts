@@ -1,6 +1,7 @@
 import type { TOTP } from 'otpauth'
 
-const STEP_SECONDS = 30
+/** How long each code is good for (RFC 6238 §5.2). */
+export const TOTP_STEP_SECONDS = 30
 const SECRET_BYTES = 20
 
 /** What authenticator apps take without asking (RFC 6238: SHA-1, six digits, 30 seconds). */
@@ -11,7 +12,7 @@ async function totpOf(secret: string | undefined, login = ''): Promise<TOTP> {
     label: login,
     algorithm: 'SHA1',
     digits: 6,
-    period: STEP_SECONDS,
+    period: TOTP_STEP_SECONDS,
     secret: secret === undefined ? new Secret({ size: SECRET_BYTES }) : Secret.fromBase32(secret),
   })
 }
@@ -28,5 +29,5 @@ export async function stepOf(secret: string, code: string, nowMs: number): Promi
   if (!/^\d{6}$/.test(token)) return undefined
   const totp = await totpOf(secret)
   const delta = totp.validate({ token, timestamp: nowMs, window: 1 })
-  return delta === null ? undefined : Math.floor(nowMs / 1000 / STEP_SECONDS) + delta
+  return delta === null ? undefined : Math.floor(nowMs / 1000 / TOTP_STEP_SECONDS) + delta
 }

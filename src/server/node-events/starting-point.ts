@@ -34,8 +34,7 @@ export function judge({ seq, nodeSeq }: Pick<Progress, 'seq' | 'nodeSeq'>, bound
   if (oldest === undefined || newest === undefined) return { kind: 'untold' }
   if (seq > head) return { kind: 'lost', at: { seq: head, nodeSeq: newest.nodeSeq } }
   if (seq >= newest.seq) return { kind: 'whole', nodeSeq: newest.nodeSeq }
-  const hasHole =
-    nodeSeq === undefined ? seq + 1n < oldest.seq && oldest.nodeSeq > 1n : oldest.nodeSeq > nodeSeq + 1n
+  const hasHole = nodeSeq === undefined ? seq + 1n < oldest.seq && oldest.nodeSeq > 1n : oldest.nodeSeq > nodeSeq + 1n
   if (!hasHole) return { kind: 'whole', nodeSeq }
   return { kind: 'lost', at: { seq: oldest.seq - 1n, nodeSeq: oldest.nodeSeq - 1n } }
 }

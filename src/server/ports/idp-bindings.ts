@@ -26,6 +26,8 @@ export interface IdpBinding {
   readonly allowPrivateNetwork: boolean
   /** Whether the issuer is this server itself. */
   readonly isBundled: boolean
+  /** Whether people sign in with it; else it is for access tokens alone. */
+  readonly signsIn: boolean
 }
 
 /** What a request says of where it wants to sign in; every member is optional. */
@@ -42,6 +44,12 @@ export interface SignInPlace {
   readonly binding: IdpBinding
 }
 
+/** An access token by who issued it and for whom, as it says itself. */
+export interface TokenOrigin {
+  readonly issuer: string
+  readonly audiences: readonly string[]
+}
+
 /** Finds the bindings that are active. */
 export interface IdpBindings {
   /**
@@ -51,9 +59,10 @@ export interface IdpBindings {
    * @throws Problem `idp_binding_not_found`, `alias-not-found`, `multiple-bindings`
    */
   choose(db: Db, where: WhereToSignIn): Promise<SignInPlace>
+  /** The binding, where people sign in with it. */
   find(db: Db, id: string): Promise<IdpBinding | undefined>
-  /** The bindings that take access tokens of the issuer; (issuer, audience) is unique. */
-  ofIssuer(db: Db, issuer: string): Promise<readonly IdpBinding[]>
+  /** The bindings that take access tokens of the issuer for one of the audiences, 2 at most; (issuer, audience) is unique. */
+  ofIssuer(db: Db, origin: TokenOrigin): Promise<readonly IdpBinding[]>
   /** The client secret; undefined for a public client. */
   clientSecret(db: Db, id: string): Promise<string | undefined>
 }

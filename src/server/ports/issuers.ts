@@ -4,8 +4,9 @@ import type { IdpBinding } from './idp-bindings.ts'
 /** What discovery says of an issuer, as far as it is used (OpenID Connect Discovery 1.0 §3). */
 export interface IssuerMetadata {
   readonly issuer: string
-  readonly authorization_endpoint: string
-  readonly token_endpoint: string
+  /** Undefined where the issuer signs nobody in. */
+  readonly authorization_endpoint?: string
+  readonly token_endpoint?: string
   readonly jwks_uri: string
   readonly [member: string]: unknown
 }

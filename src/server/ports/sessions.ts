@@ -48,6 +48,8 @@ export interface Sessions {
   open(change: Change, draft: SessionDraft): Promise<OpenedSession>
   /** Ends the principal's sessions everywhere; answers how many were live. */
   endAllOf(change: Change, principalId: string): Promise<number>
+  /** The same but for one session, that of the browser which asks for it. */
+  endOthersOf(change: Change, principalId: string, keptId: string): Promise<number>
   /** Ends the sessions that began with a binding. */
   endAllOfBinding(change: Change, bindingId: string): Promise<number>
   /** The session of a cookie, for pages outside the contract; undefined when it is none, has ended or idled. */

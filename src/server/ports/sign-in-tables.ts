@@ -38,6 +38,8 @@ export interface IdpBindingRow {
   allow_private_network: boolean
   /** The provider that this server is itself. */
   is_bundled: Generated<boolean>
+  /** Whether people sign in with it; else it is for access tokens alone. */
+  signs_in: Generated<boolean>
   created_at: Date
   updated_at: Date
 }
@@ -142,6 +144,7 @@ export interface LocalAccountRow {
   totp_sealed: Buffer | null
   /** The last time step that was used: none is good twice (RFC 6238 §5.2). */
   totp_last_step: string | null
+  totp_enrolled_at: Generated<Date | null>
   failed_count: Generated<number>
   locked_until: Date | null
   disabled_at: Date | null

@@ -29,6 +29,8 @@ export function createSessions({ ids, clock, keyring }: SessionsDeps): Sessions 
     },
 
     endAllOf: (change, principalId) => endSessions(change, { principalId }, new Date(clock.now())),
+    endOthersOf: (change, principalId, exceptId) =>
+      endSessions(change, { principalId, exceptId }, new Date(clock.now())),
     endAllOfBinding: (change, bindingId) => endSessions(change, { bindingId }, new Date(clock.now())),
 
     async find(db, cookie, nowMs) {

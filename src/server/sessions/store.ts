@@ -72,6 +72,7 @@ export async function deleteBeyond(db: Db, { principalId, now, count }: LiveRang
 /** Which sessions are to end. */
 export type Ending =
   | { readonly principalId: string }
+  | { readonly principalId: string; readonly exceptId: string }
   | { readonly bindingId: string }
   | { readonly fingerprint: Buffer }
   | { readonly id: string; readonly principalId: string }
@@ -81,6 +82,7 @@ export function deleteSessions(db: Db, ending: Ending): Promise<SessionRecord[]>
   let query = db.deleteFrom('sessions')
   if ('id' in ending) query = query.where('id', '=', ending.id)
   if ('principalId' in ending) query = query.where('principal_id', '=', ending.principalId)
+  if ('exceptId' in ending) query = query.where('id', '!=', ending.exceptId)
   if ('bindingId' in ending) query = query.where('binding_id', '=', ending.bindingId)
   if ('fingerprint' in ending) query = query.where('fingerprint', '=', ending.fingerprint)
   return query.returningAll().execute()

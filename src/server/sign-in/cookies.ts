@@ -1,5 +1,4 @@
 import type { Cookie } from '../http/cookies.ts'
-import { CSRF_COOKIE, SESSION_COOKIE } from '../ports/sessions.ts'
 import { SIGN_IN_TTL_MS } from './attempt.ts'
 
 /** Binds a sign-in to the browser that began it. */
@@ -14,13 +13,4 @@ export function bindingCookie(value: string): Cookie {
 
 export function clearedBindingCookie(): Cookie {
   return { ...signInCookie, value: '', maxAgeSeconds: 0 }
-}
-
-/** The session's own cookie, and the anti-forgery token that pages of ours read and echo. They live as long as the browser. */
-export function sessionCookies(session: { readonly cookie: string; readonly csrfToken: string }): readonly Cookie[] {
-  const common = { path: '/v1/', sameSite: 'Strict' } as const
-  return [
-    { ...common, name: SESSION_COOKIE, value: session.cookie, isHttpOnly: true },
-    { ...common, name: CSRF_COOKIE, value: session.csrfToken, isHttpOnly: false },
-  ]
 }

@@ -43,6 +43,7 @@ export function createRelyingParty({ datastore, bindings, issuers, baseUrl }: Re
 
   async function configure(binding: IdpBinding, nowMs: number): Promise<oidc.Configuration> {
     const metadata = await issuers.metadata(binding)
+    if (metadata.authorization_endpoint === undefined || metadata.token_endpoint === undefined) throw signsNobodyIn()
     const secret = await bindings.clientSecret(datastore.pool('interactive'), binding.id)
     // The binding's word on algorithms counts, not the issuer's (RFC 8725 §3.1).
     const server = {
@@ -105,6 +106,12 @@ async function translated<T>(translate: typeof idpProblem, work: () => Promise<T
   } catch (error) {
     throw error instanceof Problem ? error : (translate(error) ?? error)
   }
+}
+
+/** An issuer of tokens for workloads, for instance (OpenID Connect Discovery 1.0 §3 wants both endpoints of a provider). */
+function signsNobodyIn(): Problem {
+  const sentence = 'discovery has no authorization_endpoint and token_endpoint: the issuer signs nobody in'
+  return problem('idp_unavailable', {}, new Error(sentence))
 }
 
 /** Before anybody has answered there is nobody to refuse. */

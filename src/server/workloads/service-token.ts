@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Input } from '../../shared/contract/operation.ts'
 import { JWT_BEARER_ASSERTION, JWT_BEARER_GRANT, type serviceToken } from '../../shared/contract/service-token.ts'
 import { problem, Problem } from '../../shared/problems.ts'
+import type { LastUses } from '../http/last-uses.ts'
 import type { Handlers, RequestContext } from '../http/request-context.ts'
 import type { Datastore } from '../ports/datastore.ts'
 import type { MintGrantedToken } from '../ports/token-minting.ts'
@@ -36,6 +37,8 @@ export interface ServiceTokenDeps {
   readonly datastore: Datastore
   readonly mintGranted: MintGrantedToken
   readonly limits: WorkloadLimits
+  /** Hears of the service identities that authenticate. */
+  readonly signIns: Pick<LastUses, 'note'>
   /** URL under which the server is reached, without a slash at its end. */
   readonly baseUrl: string
 }
@@ -48,6 +51,7 @@ export function createServiceToken({
   datastore,
   mintGranted,
   limits,
+  signIns,
   baseUrl,
 }: ServiceTokenDeps): Pick<Handlers<typeof serviceToken>, 'PostAuthServiceToken'> {
   const audiences = [`${baseUrl}/v1/auth/service/token`, baseUrl]
@@ -128,6 +132,7 @@ export function createServiceToken({
     limits.takeIdentity(id, ctx.nowMs)
     const scopes = scopesOf(body.scope)
     const token = await issue(ctx, grant, { proof, scopes })
+    signIns.note(id, ctx.nowMs)
     return { access_token: token, token_type: 'Bearer' as const, expires_in: TOKEN_SECONDS, scope: scopes.join(' ') }
   }
 

@@ -40,7 +40,13 @@ const Jwks = z
 const ServiceIdentityCreateRequest = z
   .strictObject({
     display_name: DisplayName,
-    subject: z.string().min(1).max(255).describe('Name of the workload, unique in the Domain'),
+    subject: z
+      .string()
+      .min(1)
+      .max(1024)
+      .describe(
+        'Name of the workload, unique in the Domain. `<issuer>#<sub>` lets it call with access tokens of that issuer (see idp)',
+      ),
     jwks: Jwks.optional(),
     spiffe_id: z
       .string()

@@ -74,6 +74,12 @@ const members = {
   claims: Claims.optional(),
   required_acr: z.array(z.string().min(1).max(256)).max(16).optional().describe('A sign-in must have one of these'),
   required_amr: z.array(z.string().min(1).max(64)).max(16).optional().describe('A sign-in must have all of these'),
+  sign_in: z
+    .boolean()
+    .optional()
+    .describe(
+      'Whether people sign in with it, as they do by default; else it is for access tokens with its `api_audience` alone',
+    ),
   primary: z.boolean().optional().describe('Taken where a request names none'),
   auto_provision: AutoProvision.nullable()
     .optional()
@@ -119,6 +125,7 @@ const IdPBinding = z
     }),
     required_acr: z.array(z.string()),
     required_amr: z.array(z.string()),
+    sign_in: z.boolean(),
     primary: z.boolean(),
     active: z.boolean(),
     auto_provision: z.object({ email_domains: z.array(z.string()), groups: z.array(z.string()) }).nullable(),
@@ -198,6 +205,7 @@ export const idpBindings = defineSurface('idp', 'Identity providers that people 
       command: 'idp list',
       refs: { domain_id: 'domains' },
       columns,
+      wide: ['sign_in', 'api_audience'],
       ownDomain: { member: 'domain_id', unless: ['scope'] },
     },
   },

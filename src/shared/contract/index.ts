@@ -13,6 +13,7 @@ import { localAccounts } from './local-accounts.ts'
 import { meta } from './meta.ts'
 import { nodeEvents } from './node-events.ts'
 import { nodes } from './nodes.ts'
+import { ownFactors } from './own-factors.ts'
 import { projects } from './projects.ts'
 import { relationTuples } from './relation-tuples.ts'
 import { resources } from './resources.ts'
@@ -33,6 +34,7 @@ export const contract = {
   idpBindings,
   invitations,
   localAccounts,
+  ownFactors,
   identities,
   domains,
   projects,

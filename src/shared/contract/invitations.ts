@@ -54,7 +54,7 @@ export const invitations = defineSurface('invitations', 'Who may become a user o
       args: ['email'],
       refs: { id: 'domains' },
       columns,
-      done: 'Invited {email} until {expires_at}.',
+      done: 'Invited {email} until {expires_at}. Nothing is sent: tell them to sign in.',
     },
   },
   ListInvitations: {

@@ -4,7 +4,7 @@ type Json = Readonly<Record<string, unknown>>
 
 /** Chapters of the document, in the order in which somebody new would read them. */
 const CHAPTERS: readonly { readonly name: string; readonly surfaces: readonly string[] }[] = [
-  { name: 'Signing in', surfaces: ['auth', 'tokens', 'sessions', 'device', 'service-tokens', 'idp'] },
+  { name: 'Signing in', surfaces: ['auth', 'tokens', 'sessions', 'factors', 'device', 'service-tokens', 'idp'] },
   { name: 'Tenancy', surfaces: ['domains', 'projects', 'resources'] },
   { name: 'Access', surfaces: ['authz', 'relation-tuples', 'grants', 'groups', 'identities', 'admin-tokens'] },
   { name: 'Fleet', surfaces: ['join-tokens', 'nodes', 'events', 'keys', 'mesh', 'signing-keys'] },
@@ -20,6 +20,7 @@ const DISPLAY_NAMES: Readonly<Record<string, string>> = {
   'admin-tokens': 'Tokens of others',
   authz: 'Permission checks',
   events: 'Events of nodes',
+  factors: 'Your second factors',
   idp: 'Identity providers',
   meta: 'Contract and documentation',
   tokens: 'Your tokens',

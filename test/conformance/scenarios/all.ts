@@ -12,6 +12,7 @@ import { invitationScenarios } from './invitations.ts'
 import { joinTokenScenarios, nodeScenarios } from './nodes.ts'
 import { nodeEventScenarios } from './node-events.ts'
 import { localAccountScenarios } from './local-accounts.ts'
+import { ownFactorScenarios } from './own-factors.ts'
 import { projectScenarios } from './projects.ts'
 import { relationTupleScenarios } from './relation-tuples.ts'
 import { resourceScenarios } from './resources.ts'
@@ -35,6 +36,7 @@ const bySurface: BySurface = {
   invitations: invitationScenarios,
   domains: domainScenarios,
   localAccounts: localAccountScenarios,
+  ownFactors: ownFactorScenarios,
   projects: projectScenarios,
   resources: resourceScenarios,
   grants: grantScenarios,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createPasswordHashing } from '../../../src/server/local-accounts/password-hash.ts'
 import type { Answer } from '../../support/control-plane.ts'
 import { PASSWORD, startLocalProvider, type LocalProvider } from '../../support/local-provider.ts'
 import { STORES } from '../../support/stores.ts'
@@ -61,6 +62,25 @@ describe.each(STORES)('Local accounts on the $name store', (store) => {
       const { password_hash: hash } = await stored(String(body['id']))
       expect(hash).toMatch(/^\$scrypt\$ln=10,r=8,p=1\$[\w-]{22}\$[\w-]{43}$/)
       expect(hash).not.toContain(body['one_time_password'])
+    })
+
+    it('makes a hash of lesser cost again when its password is right, and no other', async () => {
+      const { id } = await local.account('weak-hash')
+      const weak = await createPasswordHashing({ log2N: 9, r: 8, p: 1 }).hash(PASSWORD)
+      const put = (hash: string) =>
+        tenancy.db.updateTable('local_accounts').set({ password_hash: hash }).where('id', '=', id).execute()
+      await put(weak)
+      expect(await tryPassword('weak-hash', 'not that one at all')).toBe('refused')
+      expect((await stored(id)).password_hash).toBe(weak)
+      expect(await tryPassword('weak-hash')).toMatchObject({ id })
+      const { password_hash: strong } = await stored(id)
+      expect(strong).toMatch(/^\$scrypt\$ln=10,r=8,p=1\$/)
+      expect(await tryPassword('weak-hash')).toMatchObject({ id })
+      expect((await stored(id)).password_hash).toBe(strong)
+      const dear = await createPasswordHashing({ log2N: 11, r: 8, p: 1 }).hash(PASSWORD)
+      await put(dear)
+      expect(await tryPassword('weak-hash')).toMatchObject({ id })
+      expect((await stored(id)).password_hash).toBe(dear)
     })
 
     it('gives the platform in the same transaction where that is asked for', async () => {

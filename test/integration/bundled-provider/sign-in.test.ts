@@ -143,6 +143,31 @@ describe.each(STORES)('The bundled provider on the $name store', (store) => {
       expect(await second.finish(later.url)).toMatchObject({ acr: 'mfa', amr: ['pwd', 'otp', 'mfa'] })
     })
 
+    it('sets up another factor for whoever has proven one, and for nobody who has not', async () => {
+      const { id } = await local.account('olli')
+      const secret = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXR'
+      expect(await local.signIn.enrolTotp({ accountId: id, secret, code: codeOf(secret) })).toBe(true)
+      const begun = await party.begin()
+      let page = await open(begun.url)
+      page = await browser.send(page, 'password', { login: 'olli', password: PASSWORD, enrol: 'yes' })
+      expect(headingOf(page)).toBe('Second factor')
+      const early = await browser.send(page, 'enrol-totp', { code: '000000' })
+      expect(headingOf(early)).toBe('Second factor')
+      page = await browser.send(early, 'code', { code: codeOf(secret, 30_000) })
+      expect(headingOf(page)).toBe('Set up a second factor')
+      expect(page.text).toContain('It takes the place of the app that you have set up before.')
+      const next = secretIn(page)
+      expect(next).not.toBe(secret)
+      const back = await browser.send(page, 'enrol-totp', { code: codeOf(next) })
+      expect(await begun.finish(back.url)).toMatchObject({ acr: 'mfa', amr: ['pwd', 'otp', 'mfa'] })
+    })
+
+    it('says why it offers no passkeys at an address', async () => {
+      await local.account('addr')
+      const page = await signIn(await open((await party.begin({ acr_values: 'mfa' })).url), 'addr')
+      expect(page.text).toContain('Passkeys are not offered here')
+    })
+
     it('asks for a second factor before a new password, so that a password alone changes none', async () => {
       const { id } = await local.account('olga')
       const secret = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'

@@ -48,6 +48,32 @@ test.each([
 })
 
 test.each([
+  [['--nats-url', 'nats://127.0.0.1'], ['127.0.0.1:4222'], 'plaintext'],
+  [['--nats-url', 'nats://localhost:4333/'], ['localhost:4333'], 'plaintext'],
+  [['--nats-url', 'nats://a:1, nats://[fd00::7]:2', '--nats-plaintext'], ['a:1', '[fd00::7]:2'], 'plaintext'],
+  [['--nats-url', 'tls://a,tls://b:1'], ['a:4222', 'b:1'], 'tls'],
+  [['--nats-url', 'nats://a', '--nats-ca', '/c.pem'], ['a:4222'], 'tls'],
+])('%j reaches NATS at %j over %s', (argv, servers, kind) => {
+  const caPath = argv.includes('--nats-ca') ? '/c.pem' : undefined
+  const { nats } = parse([...argv, '--nats-credentials-file', '/n.creds', '--nats-replicas', '3'])
+  expect(nats).toEqual({
+    servers,
+    credentialsFile: '/n.creds',
+    security: { kind, caPath },
+    replicas: 3,
+    bytesMax: undefined,
+  })
+})
+
+test.each([
+  ['500MiB', 524_288_000],
+  ['10GiB', 10_737_418_240],
+  ['2TiB', 2_199_023_255_552],
+])('%s of events are %d bytes', (size, bytes) => {
+  expect(parse(['--nats-url', 'nats://127.0.0.1', '--nats-max-bytes', size]).nats?.bytesMax).toBe(bytes)
+})
+
+test.each([
   [['--no-bundled-provider'], {}, false],
   [[], { SERVICE_BUNDLED_PROVIDER: 'false' }, false],
   [[], { SERVICE_BUNDLED_PROVIDER: 'true' }, true],
@@ -69,6 +95,7 @@ test('nothing said gives the embedded defaults', () => {
     storage: { kind: 'embedded', directory: '/home/ana/.local/state/ctl' },
     pools: { interactive: { min: 0, max: 20 }, worker: { min: 0, max: 10 }, bulk: { min: 0, max: 5 } },
     spicedb: undefined,
+    nats: undefined,
     tls: undefined,
     trustedProxies: [],
     allowedOrigins: [],
@@ -273,6 +300,35 @@ describe('refusals', () => {
       ['--dev', '--spicedb-endpoint', 'spicedb:1', '--spicedb-token-file', '/t'],
       '1 --dev keeps everything in memory; leave out --spicedb-endpoint or --dev.',
     ],
+    [['--nats-credentials-file', '/c'], '1 What is said of NATS needs --nats-url; it is missing.'],
+    [['--nats-plaintext'], '1 What is said of NATS needs --nats-url; it is missing.'],
+    [['--nats-max-bytes', '1GiB'], '1 What is said of NATS needs --nats-url; it is missing.'],
+    [
+      ['--nats-url', 'nats://ctl:secret@127.0.0.1'],
+      '2 --nats-url holds credentials, which everybody on this machine could read; use --nats-credentials-file.',
+    ],
+    [
+      ['--nats-url', 'http://127.0.0.1'],
+      '2 --nats-url must be addresses such as nats://127.0.0.1:4222 or tls://nats.example.com, all of one kind, without credentials.',
+    ],
+    [
+      ['--nats-url', 'nats://127.0.0.1,tls://127.0.0.2'],
+      '2 --nats-url must be addresses such as nats://127.0.0.1:4222 or tls://nats.example.com, all of one kind, without credentials.',
+    ],
+    [
+      ['--nats-url', 'nats://127.0.0.1,nats://nats.example.com'],
+      '1 NATS on nats.example.com without TLS would carry credentials and events in the clear; give tls://nats.example.com, or --nats-plaintext if that is meant.',
+    ],
+    [
+      ['--nats-url', 'tls://nats.example.com', '--nats-plaintext'],
+      '1 --nats-plaintext is without TLS and tls:// or --nats-ca is with it; keep one of them.',
+    ],
+    [['--nats-url', 'nats://[::1]', '--nats-replicas', '6'], '2 --nats-replicas must be a whole number from 1 to 5.'],
+    [
+      ['--nats-url', 'nats://[::1]', '--nats-max-bytes', '5'],
+      '2 --nats-max-bytes must be a size such as 500MiB, 10GiB or 2TiB.',
+    ],
+    [['--dev', '--nats-url', 'nats://127.0.0.1'], '1 --dev keeps everything in memory; leave out --nats-url or --dev.'],
     [['--spicedb-endpont', 'spicedb:1'], '2 There is no flag --spicedb-endpont. Did you mean --spicedb-endpoint?'],
     [['--dev', '--data-dir', '/d'], '1 --dev keeps everything in memory; leave out --data-dir or --dev.'],
     [['--dev', '--listen', '0.0.0.0:1'], '1 --dev serves this machine only; --listen must name a loopback address.'],

@@ -25,6 +25,7 @@ export function create(manifest: Manifest): Command {
     examples: [
       'ctl service-identities create build --display-name Build --jwks-file build.jwks.json',
       'ctl service-identities create build --display-name Build --spiffe-id spiffe://example.org/build',
+      `ctl service-identities create 'https://token.actions.githubusercontent.com#repo:acme/web:ref:refs/heads/main' --display-name 'Deploys of web'`,
     ],
     run: async (session, given) => derived.run(session, await withKeys(session, given)),
   }

@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { FORM_BYTES_MAX } from './form.ts'
 import type { AnswerRequest, ProviderDeps } from './provider.ts'
+import { createKeptOpen } from './kept-open.ts'
 import { quietNotices } from './quiet-notices.ts'
 import { MOUNT_PATH } from './relying-party.ts'
+import { keysInTurn } from './signing-keys.ts'
 
 export interface BundledProviderDeps extends ProviderDeps {
   /** Takes one from what an address may do; answers 0, or in how many ms it may go on. */
@@ -18,9 +20,10 @@ export interface BundledProvider {
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void
 }
 
-/** Serves the provider beside the API. Nothing of it is loaded before the first request for it. */
+/** Serves the provider beside the API. Nothing of it is loaded before the first request for it; where other keys sign it is opened anew. */
 export function createBundledProvider(deps: BundledProviderDeps): BundledProvider {
-  const answering = { ...deps, open: createLazy(() => openLate(deps)) }
+  const open = createKeptOpen({ ...deps, version: () => keysInTurn(deps), open: () => openLate(deps) })
+  const answering = { ...deps, open }
   return { prefix: MOUNT_PATH, handle: (request, response) => void answer(request, response, answering) }
 }
 
@@ -28,18 +31,6 @@ async function openLate(deps: ProviderDeps): Promise<AnswerRequest> {
   quietNotices(deps.log)
   const { openProvider } = await import('./provider.ts')
   return openProvider(deps)
-}
-
-/** Opens once for all who wait; after a failure the next one tries again. */
-function createLazy<T>(open: () => Promise<T>): () => Promise<T> {
-  let opened: Promise<T> | undefined
-  return () => {
-    opened ??= open().catch((error: unknown) => {
-      opened = undefined
-      throw error
-    })
-    return opened
-  }
 }
 
 interface Answering extends BundledProviderDeps {

@@ -78,7 +78,8 @@ async function judgeNewPassword({ signIn }: InteractionDeps, standing: Standing,
   if (password !== fields.get('again'))
     return { progress, problem: 'The two passwords differ. Type the new one twice.' }
   const weakness = await signIn.changePassword({ accountId: account.id, password })
-  if (weakness === undefined) return { progress: { ...progress, wantsToEnrol: true } }
+  const hasFactors = account.hasTotp || account.passkeys.length > 0
+  if (weakness === undefined) return { progress: { ...progress, wantsToEnrol: progress.wantsToEnrol || !hasFactors } }
   return { progress, problem: weakness === 'busy' ? BUSY : WEAKNESSES[weakness] }
 }
 
@@ -88,7 +89,7 @@ async function judgeTotp({ signIn }: InteractionDeps, standing: Standing, { fiel
   if (account === undefined || totp === undefined) return { progress }
   const draft = { accountId: account.id, secret: totp.secret, code: fields.get('code') ?? '' }
   if (!(await signIn.enrolTotp(draft))) return { progress, problem: 'That code is not the one that the app shows now.' }
-  return { progress: { ...rest, amr: withMethod(progress.amr, ['otp']) } }
+  return { progress: { ...rest, wantsToEnrol: false, amr: withMethod(progress.amr, ['otp']) } }
 }
 
 async function judgeNewPasskey({ passkeys }: InteractionDeps, standing: Standing, answer: Answer): Promise<Outcome> {
@@ -98,5 +99,5 @@ async function judgeNewPasskey({ passkeys }: InteractionDeps, standing: Standing
   const isPossible = account !== undefined && challenge !== undefined
   const amr = isPossible ? await passkeys?.enrol({ credential, challenge }, account) : undefined
   if (amr === undefined) return { progress, problem: 'The passkey could not be set up. Try again.' }
-  return { progress: { ...progress, amr: withMethod(progress.amr, amr) } }
+  return { progress: { ...progress, wantsToEnrol: false, amr: withMethod(progress.amr, amr) } }
 }

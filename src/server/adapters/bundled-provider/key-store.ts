@@ -12,3 +12,7 @@ export function readKeys(db: Db): Promise<KeyRecord[]> {
 export async function insertKeys(db: Db, keys: readonly KeyRecord[]): Promise<void> {
   await db.insertInto('provider_keys').values(keys).execute()
 }
+
+export async function deleteKeys(db: Db, kids: readonly string[]): Promise<void> {
+  await db.deleteFrom('provider_keys').where('kid', 'in', kids).execute()
+}

@@ -11,7 +11,7 @@ export interface Progress {
   readonly amr: readonly string[]
   /** What was typed, to be shown again. */
   readonly login: string
-  /** Whether the person asked to set up a second factor, and has not said "not now". */
+  /** Whether the person asked to set up a second factor, or another one, and has neither done it nor said "not now". */
   readonly wantsToEnrol: boolean
   readonly totp?: TotpDraft
   /** What the next passkey must have signed; good for one answer. */
@@ -31,7 +31,7 @@ export function stepOf(progress: Progress, account: LocalAccount | undefined, wa
   if (hasFactors && !isMulti) return 'second-factor'
   if (account.mustChangePassword) return 'new-password'
   const mustEnrol = wantsMultiFactor(wanted) && !isMulti
-  return mustEnrol || (progress.wantsToEnrol && !hasFactors) ? 'enrol' : 'done'
+  return mustEnrol || progress.wantsToEnrol ? 'enrol' : 'done'
 }
 
 /** Adds a method, and `mfa` once there are two. */

@@ -1,4 +1,4 @@
-import { wantsMultiFactor } from './assurance.ts'
+import { ACR_MULTI_FACTOR, acrOf, wantsMultiFactor } from './assurance.ts'
 import type { Page } from './pages/page.ts'
 import { enrolPage, newPasswordPage, secondFactorPage, signInPage, type StepView } from './pages/steps.ts'
 import type { PasskeyQuestion } from './passkeys.ts'
@@ -58,8 +58,14 @@ async function drawEnrolment(deps: InteractionDeps, standing: Standing, view: Om
   const account = accountOf(standing)
   const totp = standing.progress.totp ?? (await deps.signIn.draftTotp(account))
   const asked = await deps.passkeys?.askForNew(account)
-  const page = enrolPage({ ...view, passkey: asked?.options }, totp, wantsMultiFactor(standing.wanted))
+  const enrolment = { isRequired: isRequired(standing), hasApp: account.hasTotp }
+  const page = enrolPage({ ...view, passkey: asked?.options }, totp, enrolment)
   return { page, progress: { ...asking(standing.progress, asked), totp } }
+}
+
+/** Who has proved several factors already only wants another one. */
+function isRequired({ wanted, progress }: Standing): boolean {
+  return wantsMultiFactor(wanted) && acrOf(progress.amr) !== ACR_MULTI_FACTOR
 }
 
 /** The progress with what a passkey will have to sign. */

@@ -28,17 +28,18 @@ export function documentIn({ status, body }: { readonly status: number; readonly
 /**
  * Reads what discovery answered.
  *
- * @throws Error in a sentence for administrators where it is of another issuer (§4.3) or lacks what a sign-in needs.
+ * @throws Error in a sentence for administrators where it is of another issuer (§4.3), has no keys, or has
+ * an endpoint that is no URL. Issuers of workloads, which sign nobody in, have none.
  */
 export function metadataIn(body: unknown, at: IssuerAddress): IssuerMetadata {
   if (!isObject(body)) throw new Error('discovery is not a JSON object')
-  const { issuer } = body
+  const { issuer, authorization_endpoint: authorization, token_endpoint: token, ...others } = body
   if (issuer !== at.issuer) throw new Error('discovery names another issuer than the binding; they must be equal')
   return {
-    ...body,
+    ...others,
     issuer,
-    authorization_endpoint: endpointIn(body, 'authorization_endpoint', at),
-    token_endpoint: endpointIn(body, 'token_endpoint', at),
+    ...(authorization !== undefined && { authorization_endpoint: endpointIn(body, 'authorization_endpoint', at) }),
+    ...(token !== undefined && { token_endpoint: endpointIn(body, 'token_endpoint', at) }),
     jwks_uri: endpointIn(body, 'jwks_uri', at),
   }
 }

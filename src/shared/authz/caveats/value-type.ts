@@ -21,12 +21,28 @@ export const PLAIN_TYPES: readonly string[] = [
 /** Types that hold values of one type; maps have strings for keys. */
 export const HOLDING_TYPES: readonly string[] = ['list', 'map']
 
-/** Reads the type as the schema spells it: `int`, `list<string>`, `map<list<any>>`. Undefined when there is none such. */
+/**
+ * Reads the type as the schema spells it: `int`, `list<string>`, `map<list<any>>`. Undefined when there is none such. Types
+ * within a plain one, `any<string>`, have to exist and mean nothing, as in SpiceDB.
+ */
 export function valueType(text: string): ValueType | undefined {
-  const names = text.replace(/>+$/, '').split('<')
-  const closing = text.length - text.replace(/>+$/, '').length
-  const last = names.pop()
-  if (last === undefined || !PLAIN_TYPES.includes(last) || closing !== names.length) return undefined
-  if (names.some((name) => !HOLDING_TYPES.includes(name))) return undefined
-  return names.reduceRight<ValueType>((of, name) => ({ name, of }), { name: last, of: undefined })
+  const { name = '', within } = /^(?<name>\w+)(?:<(?<within>.+)>)?$/.exec(text)?.groups ?? {}
+  const inner = within === undefined ? [] : apart(within).map(valueType)
+  const [of] = inner
+  if (inner.includes(undefined)) return undefined
+  if (HOLDING_TYPES.includes(name)) return inner.length === 1 ? { name, of } : undefined
+  return PLAIN_TYPES.includes(name) ? { name, of: undefined } : undefined
+}
+
+/** The texts between those commas that stand in no type within. */
+function apart(text: string): string[] {
+  const texts = ['']
+  let depth = 0
+  for (const character of text) {
+    if (character === '<') depth += 1
+    if (character === '>') depth -= 1
+    if (character === ',' && depth === 0) texts.push('')
+    else texts[texts.length - 1] += character
+  }
+  return texts
 }

@@ -31,9 +31,10 @@ function parseFieldType(tokens: TokenCursor, depth: number): string {
   const { text, at } = tokens.expectName('a type')
   if (tokens.tryTake('<') === undefined) return text
   if (depth === NESTING_MAX) throw new SchemaError(at, `expected types nested at most ${NESTING_MAX} deep`)
-  const inner = parseFieldType(tokens, depth + 1)
+  const inner = [parseFieldType(tokens, depth + 1)]
+  while (tokens.tryTake(',') !== undefined) inner.push(parseFieldType(tokens, depth + 1))
   tokens.expect('>')
-  return `${text}<${inner}>`
+  return `${text}<${inner.join(',')}>`
 }
 
 /** Takes everything up to the `}` that matches the `{` before it. */

@@ -24,6 +24,7 @@ describe('the leases of verified tokens', () => {
     caller: CALLER,
     expiresAtMs: 9_000_000,
     verifiedMs: clock.nowMs,
+    notedMs: undefined,
     confirmedMs: clock.nowMs,
   })
   const stateOf = (key: string) => {

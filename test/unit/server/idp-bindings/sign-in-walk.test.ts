@@ -27,6 +27,7 @@ const bindingTo = (issuer: string, more: Partial<IdpBinding> = {}): IdpBinding =
   autoProvision: null,
   allowPrivateNetwork: true,
   isBundled: false,
+  signsIn: true,
   ...more,
 })
 
@@ -98,6 +99,30 @@ describe('a walk through a sign-in', () => {
         { step: 'client', outcome: 'passed', says: 'the issuer takes the client secret' },
       ],
     })
+  })
+
+  it('looks at discovery, keys and algorithms alone where nobody signs in with the binding', async () => {
+    publish({ authorization_endpoint: undefined, token_endpoint: undefined, response_types_supported: ['id_token'] })
+    expect(await walk(bindingTo(stub.url, { signsIn: false, apiAudience: 'https://ctl.example' }))).toEqual({
+      passed: true,
+      steps: [
+        { step: 'discovery', outcome: 'passed', says: `${stub.url} publishes itself` },
+        { step: 'endpoints', outcome: 'skipped', says: 'nobody signs in with this binding' },
+        { step: 'keys', outcome: 'passed', says: 'the issuer publishes keys for ES256' },
+        { step: 'algorithms', outcome: 'passed', says: 'access tokens signed with RS256, ES256 are taken' },
+        { step: 'authorization', outcome: 'skipped', says: 'nobody signs in with this binding' },
+        { step: 'client', outcome: 'skipped', says: 'nobody signs in with this binding' },
+      ],
+    })
+    expect(stub.asked).toEqual([DISCOVERY, '/keys'])
+  })
+
+  it('fails at the endpoints of an issuer that signs nobody in, and says what the binding could be for', async () => {
+    publish({ authorization_endpoint: undefined })
+    expect(await failing(bindingTo(stub.url))).toEqual([
+      'endpoints',
+      'the issuer has no authorization_endpoint: it signs nobody in; a binding for its access tokens alone says sign_in: false',
+    ])
   })
 
   it('passes with an independent provider', async () => {

@@ -135,8 +135,16 @@ const repeats = fc.nat(50).map((index): Step => ({ bus, readers }) => {
   const hasNewReader = readers.some(({ node: id, frames }) => id === event.nodeId && frames.length === 0)
   if (!hasNewReader) bus.repeat(event)
 })
-const outages = fc.boolean().map((isAway): Step => ({ bus }) => bus.setAway(isAway))
-const prunes = fc.tuple(node, fc.nat(3)).map(([id, kept]): Step => ({ bus }) => bus.prune(id, kept))
+const outages = fc.boolean().map(
+  (isAway): Step =>
+    ({ bus }) =>
+      bus.setAway(isAway),
+)
+const prunes = fc.tuple(node, fc.nat(3)).map(
+  ([id, kept]): Step =>
+    ({ bus }) =>
+      bus.prune(id, kept),
+)
 
 const common = [
   { weight: 6, arbitrary: publishes },
@@ -160,7 +168,7 @@ async function settle(world: World): Promise<void> {
   await expect.poll(isDone, { interval: 1, timeout: 10_000 }).toBe(true)
 }
 
-async function run(steps: readonly Step[], turns: readonly number[]): Promise<World> {
+async function play(steps: readonly Step[], turns: readonly number[]): Promise<World> {
   let turn = 0
   /** Answers come in an order of their own. */
   const world = await startWorld(async () => {
@@ -197,7 +205,7 @@ describe('a stream that is handed over', () => {
     const steps = fc.array(fc.oneof(...common), { minLength: 1, maxLength: 40 })
     await fc.assert(
       fc.asyncProperty(steps, turns, async (taken, order) => {
-        const world = await run(taken, order)
+        const world = await play(taken, order)
         for (const reader of world.readers) {
           expect(reader.frames.some(({ isResync }) => isResync)).toBe(false)
           expectInOrder(reader)
@@ -213,7 +221,7 @@ describe('a stream that is handed over', () => {
     const steps = fc.array(fc.oneof(...common, { weight: 4, arbitrary: prunes }), { minLength: 1, maxLength: 40 })
     await fc.assert(
       fc.asyncProperty(steps, turns, async (taken, order) => {
-        const world = await run(taken, order)
+        const world = await play(taken, order)
         for (const reader of world.readers) {
           expectInOrder(reader)
           expectComplete(world, reader)

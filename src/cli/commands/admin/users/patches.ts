@@ -29,6 +29,16 @@ export function enable(manifest: Manifest): Command {
   })
 }
 
+/** The way back for whoever has lost the device. */
+export function resetFactors(manifest: Manifest): Command {
+  return patching(manifest, {
+    means: { 'reset-second-factors': true },
+    done: 'Forgot the second factors of {login}, whose sessions have ended. The password alone signs in until another one is set up.',
+    confirm: 'yes',
+    examples: ['ctl admin users reset-factors ana'],
+  })
+}
+
 export function resetPassword(manifest: Manifest): Command {
   return patching(manifest, {
     means: { 'reset-password': true },

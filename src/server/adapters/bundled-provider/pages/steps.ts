@@ -76,15 +76,27 @@ export interface TotpDraft {
   readonly address: string
 }
 
-export function enrolPage(view: StepView, totp: TotpDraft, isRequired: boolean): Page {
+/** Why somebody sets up a second factor, and what becomes of the one that is there. */
+export interface Enrolment {
+  readonly isRequired: boolean
+  readonly hasApp: boolean
+}
+
+const NO_PASSKEYS = markup`<p class="soft">
+  Passkeys are not offered here: browsers keep them for a name that is reached over TLS, and not for an IP address.
+</p>`
+const REPLACED = markup`<p class="soft">It takes the place of the app that you have set up before.</p>`
+
+export function enrolPage(view: StepView, totp: TotpDraft, { isRequired, hasApp }: Enrolment): Page {
   const why = isRequired
     ? 'What you are about to do asks for a second factor. Set one up now; from then on each sign-in asks for it.'
     : 'A second factor keeps whoever learns your password out. From then on each sign-in asks for it.'
   const content = markup`<h1>Set up a second factor</h1>
 <p>${why}</p>
 ${problemOf(view)}
-${view.passkey === undefined ? undefined : markup`${passkeyForm(view, 'create', 'Set up a passkey')}`}
+${view.passkey === undefined ? NO_PASSKEYS : passkeyForm(view, 'create', 'Set up a passkey')}
 <h2>Authenticator app</h2>
+${hasApp ? REPLACED : undefined}
 <p>Scan this with the app, or type the key into it: <code>${grouped(totp.secret)}</code></p>
 <div class="qr" role="img" aria-label="QR code with the key for the authenticator app">${trusted(renderSVG(totp.address))}</div>
 ${form(view, 'enrol-totp')}

@@ -90,13 +90,21 @@ describe('discovery', () => {
     ['names another issuer', { issuer: 'https://accounts.example' }, /names another issuer/],
     ['names the issuer with a slash more', { issuer: 'SLASH' }, /names another issuer/],
     ['names none', { issuer: undefined }, /names another issuer/],
-    ['has no authorization endpoint', { authorization_endpoint: undefined }, /no authorization_endpoint that is a URL/],
+    ['has an authorization endpoint that is no text', { authorization_endpoint: [] }, /no authorization_endpoint that/],
+    ['has no keys', { jwks_uri: undefined }, /no jwks_uri that is a URL/],
     ['has a token endpoint that is no URL', { token_endpoint: 'token' }, /no token_endpoint that is a URL/],
     ['points at a file', { jwks_uri: 'file:///etc/passwd' }, /jwks_uri of discovery is not an https: URL/],
     ['runs a script', { authorization_endpoint: 'javascript:alert(1)' }, /authorization_endpoint .* not an https: URL/],
   ])('is refused when it %s', async (_what, more, sentence) => {
     publish('issuer' in more && more.issuer === 'SLASH' ? { issuer: `${stub.url}/` } : more)
     expect(await unavailable(issuersOver().metadata(at(stub.url)))).toMatch(sentence)
+  })
+
+  it('may lack the endpoints of a sign-in, as those of workloads do', async () => {
+    publish({ authorization_endpoint: undefined, token_endpoint: undefined })
+    const metadata = await issuersOver().metadata(at(stub.url))
+    expect(Object.keys(metadata)).not.toContain('authorization_endpoint')
+    expect(metadata).toMatchObject({ issuer: stub.url, jwks_uri: `${stub.url}/keys` })
   })
 
   it.each([

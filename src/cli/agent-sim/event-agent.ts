@@ -1,0 +1,167 @@
+import { followStream, type Cut, type Frame, type StreamListener } from '../../client/event-stream.ts'
+import { ProblemAnswer, TransportFailure } from '../../client/failures.ts'
+import { readStreamHead } from '../../client/stream-head.ts'
+import { createFrameJudge, type FrameFault, type Judgement } from '../../shared/events/frame-judge.ts'
+import { createEventOrder, type EventOrder } from '../../shared/events/order.ts'
+import { isResync } from '../../shared/events/payloads.ts'
+import type { FleetDeps } from './fleet-deps.ts'
+import type { NodeStreams } from './node-streams.ts'
+import type { SimulatedNode } from './simulated-node.ts'
+import type { EventCount } from './statistics.ts'
+
+/** The stream that an agent holds. */
+export interface HeldStream {
+  /** Resolves once it has been open, or has ended without. */
+  readonly opened: Promise<void>
+  /** The last number seen and the position after which it would be resumed. */
+  progress(): StreamProgress
+  /** Finds out whether the stream has brought all that the server has; waits for the rest until the signal. */
+  confirm(until: AbortSignal): Promise<void>
+  stop(): Promise<void>
+}
+
+export interface StreamProgress {
+  readonly last_event_id: string
+  readonly last_node_seq: number
+}
+
+export interface EventAgentDeps extends Pick<FleetDeps, 'clock' | 'statistics'> {
+  readonly streams: NodeStreams
+}
+
+/** Refusals that say that somebody else than the server had a hand in it. */
+const FORGERIES: ReadonlySet<FrameFault> = new Set(['bad_signature', 'unknown_key', 'expired_key'])
+const CONFIRM_TRIES_MAX = 5
+const LOOK_EVERY_MS = 50
+
+/** Holds the event stream of a node, over any number of connections, and counts what comes. Everything is verified. */
+export function holdStream(deps: EventAgentDeps, { identity }: SimulatedNode): HeldStream {
+  const { clock, statistics, streams } = deps
+  const order = createEventOrder({ last: identity.last_node_seq ?? 0 })
+  const judge = createFrameJudge({ verify: streams.verify, nodeId: identity.node_id, order })
+  const ending = new AbortController()
+  const connect = streams.connect(identity)
+  const first = withResolvers()
+  let lastEventId = identity.last_event_id ?? '0'
+  let [connections, isOpen] = [0, false]
+
+  function opened(): void {
+    judge.connected()
+    isOpen = true
+    connections += 1
+    statistics.count('streams')
+    if (connections > 1) statistics.count('stream_reconnects')
+    first.resolve()
+  }
+
+  function over(): void {
+    if (isOpen) statistics.count('streams', -1)
+    isOpen = false
+  }
+
+  const listener: StreamListener = {
+    opened,
+    async frame(frame) {
+      const missing = order.missing()
+      const judgement = await judge.judge(frame)
+      for (const name of countsOf(judgement)) statistics.count(name)
+      statistics.count('missed_events', order.missing() - missing)
+      if (judgement.ok) lastEventId = frame.id ?? lastEventId
+      return judgement.ok
+    },
+    cut(cut) {
+      over()
+      const code = failureOf(cut)
+      if (code !== undefined) statistics.failed('stream', code)
+      if (cut.reason === 'frame_too_large') statistics.count('refused_frames')
+    },
+  }
+  const timed: typeof connect = async (headers, signal) => {
+    const startedMs = performance.now()
+    const answer = await connect(headers, signal)
+    if (answer.status === 200) statistics.succeeded('stream', performance.now() - startedMs)
+    return answer
+  }
+  const ended = followStream({ connect: timed, signal: ending.signal, lastEventId }, listener)
+    .catch((error: unknown) => statistics.failed('stream', codeOf(error)))
+    .finally(() => {
+      over()
+      first.resolve()
+    })
+
+  return {
+    opened: first.promise,
+    progress: () => ({ last_event_id: lastEventId, last_node_seq: order.last() ?? 0 }),
+    async confirm(until) {
+      const head = await headOf(deps, { connect, nodeId: identity.node_id })
+      if (head === undefined) return statistics.count('unconfirmed_streams')
+      while ((order.last() ?? 0) < head && !until.aborted) await clock.pause(LOOK_EVERY_MS, until)
+      return statistics.count('missed_events', missedOf(order, head))
+    },
+    stop() {
+      ending.abort()
+      return ended
+    },
+  }
+}
+
+/** What never came although the server has it. */
+function missedOf(order: EventOrder, head: number): number {
+  return Math.max(0, head - (order.last() ?? 0))
+}
+
+function countsOf(judgement: Judgement): readonly EventCount[] {
+  if (!judgement.ok) {
+    if (judgement.fault === 'duplicate') return ['duplicate_events']
+    return [FORGERIES.has(judgement.fault) ? 'bad_signatures' : 'refused_frames']
+  }
+  const { envelope, place } = judgement
+  return [
+    'events',
+    ...(place.kind === 'reordered' ? (['reordered_events'] as const) : []),
+    ...(isResync(envelope) ? (['resyncs'] as const) : []),
+  ]
+}
+
+/** The code under which a cut is counted; undefined for an end in order. */
+function failureOf({ reason, cause }: Cut): string | undefined {
+  if (reason === 'ended') return undefined
+  return cause instanceof ProblemAnswer ? cause.code : reason
+}
+
+function codeOf(error: unknown): string {
+  if (error instanceof ProblemAnswer) return error.code
+  if (error instanceof TransportFailure) return error.fault
+  throw error
+}
+
+interface HeadQuestion {
+  readonly connect: ReturnType<NodeStreams['connect']>
+  readonly nodeId: string
+}
+
+/** The number of the last event that the server has of the node, by its signed word; undefined where it does not say within ten seconds. */
+async function headOf(
+  { statistics, streams }: EventAgentDeps,
+  { connect, nodeId }: HeadQuestion,
+): Promise<number | undefined> {
+  let frame: Frame | undefined
+  try {
+    frame = await readStreamHead({ connect, signal: new AbortController().signal, triesMax: CONFIRM_TRIES_MAX })
+  } catch (error) {
+    statistics.failed('stream', codeOf(error))
+  }
+  if (frame === undefined) return undefined
+  const verification = await streams.verify(frame.data, { nodeId })
+  if (verification.ok) return verification.envelope.node_seq
+  statistics.count('bad_signatures')
+  return undefined
+}
+
+function withResolvers() {
+  let resolve: () => void = () => undefined
+  const promise = new Promise<void>((settle) => {
+    resolve = settle
+  })
+  return { promise, resolve }
+}

@@ -1,0 +1,132 @@
+import { requestOf } from '../../../client/client.ts'
+import { followStream, type Cut, type FollowOptions } from '../../../client/event-stream.ts'
+import type { Manifest, ManifestOperation } from '../../../shared/contract/manifest-format.ts'
+import { flagsBut, inputOf, operationOf } from '../../audit/chain-command.ts'
+import { usageError } from '../../cli-error.ts'
+import type { Command, Given } from '../../command.ts'
+import { argumentsOf } from '../../derive/derive.ts'
+import { createFrameCheck, type FrameCheck } from '../../events/frame-check.ts'
+import { readKept } from '../../events/read-kept.ts'
+import { createFramePrinter, type FramePrinter } from '../../events/frame-printer.ts'
+import { EXIT, type ExitCode } from '../../exit-code.ts'
+import type { FlagSpecs } from '../../flags.ts'
+import type { Session } from '../../session.ts'
+
+const FLAGS = {
+  follow: { kind: 'switch', describe: 'Go on with what comes, until Ctrl-C' },
+  since: {
+    kind: 'text',
+    value: 'ID',
+    describe: 'Begin after the event with this id; 0 is before the first that is kept',
+  },
+  verify: { kind: 'switch', describe: 'Check every signature and that no event is missing; exit 10 when one is wrong' },
+} as const satisfies FlagSpecs
+
+/** Where nobody listens, a person had better hear of it soon. */
+const TRIES_MAX = 3
+
+/** Shows the signed events of a node: those that are kept, or those that come. */
+export function events(manifest: Manifest): Command {
+  const operation = operationOf(manifest, 'GetNodeEvents')
+  return {
+    description: [
+      'Shows the newest events that are kept, and ends; with --follow those that come from now on, or after --since, until Ctrl-C.',
+      'The end of what is kept is where the server says that it is, or where nothing has come for 2 seconds.',
+      'One JSON line per event with -o json or jsonl, and where the output is no terminal. "ctl events verify" verifies them again.',
+    ].join('\n'),
+    args: argumentsOf(operation).map(({ many: _one, ...argument }) => argument),
+    flags: { ...flagsBut(operation, manifest, []), ...FLAGS },
+    uses: ['connection', 'output', 'list'],
+    examples: [
+      'ctl nodes events web-1',
+      'ctl nodes events web-1 --follow --verify',
+      'ctl nodes events web-1 --since 0 --all -o jsonl > events.jsonl',
+    ],
+    run: (session, given) => run(session, operation, given),
+  }
+}
+
+async function run(session: Session, operation: ManifestOperation, given: Given): Promise<ExitCode> {
+  const since = sinceOf(given)
+  const isFollowing = given.flags['follow'] === true
+  if (isFollowing && (session.shared.limit !== undefined || session.shared.all === true))
+    throw usageError('--limit and --all are for what is kept; --follow shows all that comes')
+  const { id } = await inputOf(session, operation, given)
+  const check = await createFrameCheck(session, { nodeId: String(id), isVerifying: given.flags['verify'] === true })
+  const printer = await createFramePrinter(session, { isVerifying: check.isVerifying })
+  const connect = await connecting(session, operation, String(id))
+  const watching: Watching = { session, connect, since, check, printer }
+  const exit = isFollowing ? await follow(watching) : await kept(watching)
+  return check.faults() > 0 ? EXIT.negative : exit
+}
+
+function sinceOf({ flags }: Given): string | undefined {
+  const since = flags['since']
+  if (since === undefined) return undefined
+  if (typeof since === 'string' && /^\d{1,20}$/.test(since)) return since
+  throw usageError('--since takes the id of an event, a whole number')
+}
+
+interface Watching {
+  readonly session: Session
+  readonly connect: FollowOptions['connect']
+  readonly since: string | undefined
+  readonly check: FrameCheck
+  readonly printer: FramePrinter
+}
+
+async function connecting(
+  session: Session,
+  operation: ManifestOperation,
+  id: string,
+): Promise<FollowOptions['connect']> {
+  const caller = await session.caller()
+  const request = requestOf(operation, { id })
+  return (headers, signal) => caller.open({ ...request, headers }, { operation, signal })
+}
+
+async function follow({ session, connect, since, check, printer }: Watching): Promise<ExitCode> {
+  const { interrupted: signal } = session.io
+  let last = since
+  await followStream(
+    { connect, signal, lastEventId: since, triesMax: TRIES_MAX },
+    {
+      opened: () => check.connected(),
+      async frame(frame) {
+        const verdict = await check.look(frame)
+        await printer.print([{ frame, verdict }])
+        if (verdict.isTaken) last = frame.id ?? last
+        return verdict.isTaken
+      },
+      cut: (cut) => session.warn(cutSentence(cut, last)),
+    },
+  )
+  const resume = last === undefined ? '' : ` Go on after it with --since ${last}.`
+  session.note(`Stopped.${resume}`)
+  return EXIT.interrupted
+}
+
+function cutSentence({ reason, cause, pauseMs }: Cut, last: string | undefined): string {
+  const why = cause === undefined ? reason.replaceAll('_', ' ') : cause.message
+  const where =
+    last === undefined ? 'going on with what comes then' : `going on after ${last}, so that nothing is left out`
+  return `the stream was cut (${why}); ${where}, in ${(pauseMs / 1000).toFixed(1)}s`
+}
+
+async function kept({ session, connect, since = '0', check, printer }: Watching): Promise<ExitCode> {
+  const { shared, io } = session
+  const rowsMax = shared.all === true ? Infinity : (shared.limit ?? 50)
+  if (rowsMax < 1) throw usageError('--limit must be at least 1')
+  const { looked, left } = await readKept({
+    connect,
+    since,
+    check,
+    rowsMax,
+    signal: io.interrupted,
+    triesMax: TRIES_MAX,
+  })
+  await printer.print(looked)
+  if (looked.length === 0) session.note('No events are kept.')
+  if (left > 0) session.note(`${looked.length} shown, ${left} older ones are kept: add --all, or a higher --limit.`)
+  return io.interrupted.aborted ? EXIT.interrupted : EXIT.ok
+}

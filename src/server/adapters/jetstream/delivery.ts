@@ -1,0 +1,133 @@
+import { AckPolicy, DeliverPolicy, type JetStreamManager } from '@nats-io/jetstream'
+import { createInbox, nanos, type Msg, type NatsConnection } from '@nats-io/transport-node'
+import type { StoredMessage } from './messages.ts'
+import { streamOf } from './names.ts'
+import { placeOf } from './place.ts'
+
+export interface DeliveryOptions {
+  readonly connection: NatsConnection
+  readonly manager: JetStreamManager
+  readonly env: string
+  /** The number in the stream after which everything is delivered. */
+  readonly after: number
+  /** Called synchronously, in the order of the stream. */
+  readonly onMessages: (messages: readonly StoredMessage[]) => void
+  /** Hears once when messages may be missing from now on. */
+  readonly onLost: (reason: string) => void
+}
+
+export interface Delivery {
+  stop(): void
+}
+
+const HEARTBEAT_MS = 1_000
+const SILENCE_MAX_MS = 3_500
+const INACTIVE_MS = 30_000
+const STALLED = 'Nats-Consumer-Stalled'
+const LAST_DELIVERED = 'Nats-Last-Consumer'
+
+/** Has the server push the whole stream in order, without acknowledgements, until something is missing. */
+export async function openDelivery(options: DeliveryOptions): Promise<Delivery> {
+  const { connection, manager, env, onLost } = options
+  const inbox = createInbox()
+  let isOver = false
+
+  function end(): void {
+    isOver = true
+    clearInterval(watch)
+    subscription.unsubscribe()
+  }
+
+  function lose(reason: string): void {
+    if (isOver) return
+    reader.flush()
+    end()
+    onLost(reason)
+  }
+
+  const reader = createMessageReader(options, lose)
+  const subscription = connection.subscribe(inbox, {
+    callback(error, message) {
+      if (isOver) return
+      if (error === null) reader.take(message)
+      else lose(error.message)
+    },
+  })
+  const watch = setInterval(() => reader.isSilent() && lose('the server fell silent'), HEARTBEAT_MS).unref()
+  const name = await createConsumer(options, inbox).catch((error: unknown) => {
+    end()
+    throw error
+  })
+  return {
+    stop() {
+      if (!isOver) end()
+      // Where this does not arrive, the server removes it when nobody has listened for a while.
+      if (!connection.isClosed()) manager.consumers.delete(streamOf(env), name).catch(() => undefined)
+    },
+  }
+}
+
+/** Resolves with the name that the server gave it. */
+async function createConsumer({ manager, env, after }: DeliveryOptions, inbox: string): Promise<string> {
+  const { name } = await manager.consumers.add(streamOf(env), {
+    deliver_subject: inbox,
+    deliver_policy: DeliverPolicy.StartSequence,
+    opt_start_seq: after + 1,
+    ack_policy: AckPolicy.None,
+    flow_control: true,
+    idle_heartbeat: nanos(HEARTBEAT_MS),
+    inactive_threshold: nanos(INACTIVE_MS),
+    mem_storage: true,
+    num_replicas: 1,
+  })
+  return name
+}
+
+interface MessageReader {
+  take(message: Msg): void
+  /** Hands over what has arrived. */
+  flush(): void
+  /** Whether not even a heartbeat has come for a while. */
+  isSilent(): boolean
+}
+
+/** Takes the messages of one consumer, each of which has a number, and finds out where one is missing. */
+function createMessageReader(
+  { connection, onMessages }: Pick<DeliveryOptions, 'connection' | 'onMessages'>,
+  lose: (reason: string) => void,
+): MessageReader {
+  let delivered = 0
+  let heardAt = performance.now()
+  let batch: StoredMessage[] = []
+
+  function flush(): void {
+    const messages = batch
+    batch = []
+    if (messages.length > 0) onMessages(messages)
+  }
+
+  /** Heartbeats, and questions whether what was sent has been taken in. */
+  function takeStatus({ headers, reply }: Msg): void {
+    if (headers?.code !== 100) return lose(headers?.description ?? 'the consumer ended')
+    const question = reply || headers.get(STALLED)
+    if (question) connection.publish(question)
+    const last = headers.get(LAST_DELIVERED)
+    if (last !== '' && Number(last) > delivered) lose('a message was not delivered')
+  }
+
+  return {
+    take(message) {
+      heardAt = performance.now()
+      const { subject, headers, data } = message
+      if ((headers?.code ?? 0) !== 0) return takeStatus(message)
+      const { streamSeq, deliveredSeq } = placeOf(message)
+      if (deliveredSeq !== delivered + 1) return lose('a message was not delivered')
+      delivered = deliveredSeq
+      // What arrives in one piece is handed over in one.
+      if (batch.length === 0) queueMicrotask(flush)
+      batch.push({ subject, streamSeq, headers, data })
+    },
+    flush,
+    isSilent: () => performance.now() - heardAt > SILENCE_MAX_MS,
+  }
+}

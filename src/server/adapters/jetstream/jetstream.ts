@@ -1,0 +1,81 @@
+import { JetStreamApiError } from '@nats-io/jetstream'
+import { BootError } from '../../boot-error.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { EventBusUnavailable, type EventBus } from '../../ports/event-bus.ts'
+import { connectNats, type NatsAddress } from './connect.ts'
+import { openLink, type Link, type LinkOptions } from './link.ts'
+import { createPublisher } from './publisher.ts'
+import { createReader } from './reader.ts'
+import { followStream, type StreamFollowing } from './stream-follower.ts'
+import { readStream, type StreamSettings } from './stream.ts'
+
+export interface JetStreamBusOptions {
+  readonly address: NatsAddress
+  readonly settings: StreamSettings
+  readonly clock: Clock
+  /** Hears of outages and of what is tried again. */
+  readonly warn: (message: string, cause?: unknown) => void
+}
+
+/**
+ * The stream on NATS JetStream. Connects, and makes the stream or brings it up to date.
+ * @throws BootError in one sentence.
+ */
+export async function openJetStreamBus({ address, settings, clock, warn }: JetStreamBusOptions): Promise<EventBus> {
+  const connected = await connectNats(address, warn)
+  const link = await linkOrRefuse({ ...connected, settings, clock, warn })
+  const reader = createReader(link)
+  const publish = createPublisher(link, reader, () => performance.now())
+  let following: StreamFollowing | undefined
+  return {
+    kind: 'jetstream',
+    publish,
+    bounds: reader.bounds,
+    read: reader.read,
+    async subscribe(follower) {
+      if (following !== undefined) throw new Error('the stream is followed already')
+      const begun = await followStream(link, follower, warn)
+      following = begun
+      return {
+        from: begun.from,
+        async stop() {
+          begun.stop()
+          if (following === begun) following = undefined
+        },
+      }
+    },
+    ping: (deadlineMs) => ping(link, deadlineMs),
+    awaySinceMs: () => link.awaySinceMs(),
+    async close() {
+      following?.stop()
+      following = undefined
+      await link.close()
+    },
+  }
+}
+
+async function linkOrRefuse(options: LinkOptions): Promise<Link> {
+  try {
+    return await openLink(options)
+  } catch (error) {
+    await options.connection.close()
+    const said = error instanceof JetStreamApiError ? `: ${error.message}` : ', for it does not answer'
+    throw new BootError(
+      error instanceof JetStreamApiError ? 1 : 8,
+      `The event stream could not be made or brought up to date in JetStream${said}; see its limits, its permissions and --nats-replicas.`,
+      error,
+    )
+  }
+}
+
+async function ping(link: Link, deadlineMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new EventBusUnavailable()), deadlineMs)
+  })
+  try {
+    await Promise.race([link.ask(() => readStream(link.manager, link.env)), late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

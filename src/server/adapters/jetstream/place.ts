@@ -1,0 +1,17 @@
+import type { Msg } from '@nats-io/transport-node'
+
+/** Where a delivered message stands: in the stream, and in what its consumer was sent. */
+export interface DeliveredPlace {
+  readonly streamSeq: number
+  readonly deliveredSeq: number
+}
+
+/**
+ * Read from the reply subject, `$JS.ACK.<stream>.<consumer>.<tries>.<stream seq>.<delivered seq>.<time>.<pending>`; with
+ * JetStream domains there are two more names in front (NATS ADR-15).
+ */
+export function placeOf({ reply = '' }: Msg): DeliveredPlace {
+  const tokens = reply.split('.')
+  const at = tokens.length > 9 ? 7 : 5
+  return { streamSeq: Number(tokens[at]), deliveredSeq: Number(tokens[at + 1]) }
+}

@@ -1,0 +1,139 @@
+import type { BusEvent, BusFollower } from '../../ports/event-bus.ts'
+import { openDelivery, type Delivery } from './delivery.ts'
+import type { Link } from './link.ts'
+import { eventOf, type StoredMessage } from './messages.ts'
+import type { Incarnation } from './stream.ts'
+
+export interface StreamFollowing {
+  readonly from: bigint
+  stop(): void
+}
+
+type Warn = (message: string, cause?: unknown) => void
+
+const RETRY_MS = 250
+
+/** Follows the stream from its end on, over outages. @throws EventBusUnavailable where it cannot begin. */
+export async function followStream(link: Link, follower: BusFollower, warn: Warn): Promise<StreamFollowing> {
+  const first = await link.look()
+  const from = positionOf(first, first.lastSeq)
+  const following = createFollowing(link, createHandOver(from, follower), warn)
+  await link.ask(() => following.begin(first))
+  link.onReady(() => following.resume())
+  return { from, stop: () => following.stop() }
+}
+
+interface HandOver {
+  /** The number in the stream after which a delivery is to begin. Tells of a gap where what follows is not kept. */
+  startIn(stream: Incarnation): number
+  take(messages: readonly StoredMessage[], stream: Incarnation): void
+}
+
+/** Knows the last position that the follower was given, and what may be missing after it. */
+function createHandOver(from: bigint, follower: BusFollower): HandOver {
+  let last = from
+
+  function give(events: readonly BusEvent[]): void {
+    if (events.length > 0) follower.onEvents(events)
+  }
+
+  return {
+    startIn(stream) {
+      const end = positionOf(stream, stream.lastSeq)
+      const isWhole = last <= end && last >= positionOf(stream, stream.firstSeq - 1)
+      if (!isWhole) {
+        last = end
+        follower.onGap()
+      }
+      return Number(last - stream.base)
+    },
+    take(messages, { base }) {
+      const events: BusEvent[] = []
+      for (const message of messages) {
+        const position = base + BigInt(message.streamSeq)
+        // Every number of the stream is a message: one that is passed over was deleted before it was delivered.
+        if (position !== last + 1n) {
+          give(events.splice(0))
+          follower.onGap()
+        }
+        last = position
+        const event = eventOf(message, base)
+        if (event !== undefined) events.push(event)
+      }
+      give(events)
+    },
+  }
+}
+
+interface Following {
+  /** Follows with a delivery of its own. Resolves with whether it is the one that counts. */
+  begin(stream: Incarnation): Promise<boolean>
+  /** Begins anew, as soon as that works. */
+  resume(): void
+  stop(): void
+}
+
+function createFollowing(link: Link, handOver: HandOver, warn: Warn): Following {
+  const stopping = new AbortController()
+  const { signal } = stopping
+  let delivery: Delivery | undefined
+  /** Counts deliveries: one that was given up must not hand anything over any more. */
+  let turn = 0
+  let isResuming = false
+
+  async function begin(stream: Incarnation): Promise<boolean> {
+    turn += 1
+    const own = turn
+    const counts = (): boolean => own === turn && !signal.aborted
+    delivery?.stop()
+    delivery = undefined
+    const opened = await openDelivery({
+      ...link,
+      after: handOver.startIn(stream),
+      onMessages: (messages) => counts() && handOver.take(messages, stream),
+      onLost(reason) {
+        if (!counts()) return
+        warn(`the event stream is followed anew: ${reason}`)
+        resume()
+      },
+    })
+    if (counts()) delivery = opened
+    else opened.stop()
+    return counts()
+  }
+
+  function resume(): void {
+    turn += 1
+    if (!isResuming) void tryResuming()
+  }
+
+  async function tryResuming(): Promise<void> {
+    isResuming = true
+    let begun = 0
+    while (begun !== turn && !signal.aborted && !link.connection.isClosed()) {
+      try {
+        const stream = await link.look()
+        begun = (await link.ask(() => begin(stream))) ? turn : 0
+      } catch (error) {
+        warn('the event stream could not be followed; it is tried again', error)
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS).unref())
+      }
+    }
+    isResuming = false
+  }
+
+  return {
+    begin,
+    resume() {
+      if (!signal.aborted) resume()
+    },
+    stop() {
+      stopping.abort()
+      delivery?.stop()
+    },
+  }
+}
+
+function positionOf({ base }: Incarnation, seq: number): bigint {
+  return base + BigInt(seq)
+}

@@ -1,0 +1,13 @@
+import type { Walked } from './sign-in-walk.ts'
+import { StepFailure } from './step-failure.ts'
+
+/** An endpoint that signing in takes. @throws StepFailure where the issuer has none. */
+export function endpointOf(
+  { metadata }: Pick<Walked, 'metadata'>,
+  name: `${'authorization' | 'token'}_endpoint`,
+): string {
+  const endpoint = metadata[name]
+  if (endpoint !== undefined) return endpoint
+  const mend = 'a binding for its access tokens alone says sign_in: false'
+  throw new StepFailure(`the issuer has no ${name}: it signs nobody in; ${mend}`)
+}

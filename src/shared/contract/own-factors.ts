@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import { defineSurface, open, OPERATOR } from './operation.ts'
+import { Instant, Uuid, uuidField } from './fields.ts'
+
+const Factor = z
+  .object({
+    id: Uuid,
+    kind: z.enum(['passkey', 'totp']),
+    label: z.string(),
+    created_at: Instant.nullable().describe('Null where it was set up before that was kept'),
+    last_used_at: Instant.nullable(),
+    required: z.boolean().describe('Whether it cannot be removed before there is another one'),
+  })
+  .meta({ id: 'SecondFactor' })
+
+const common = { credentials: OPERATOR, notProvisioned: 'bundled_provider_not_provisioned' } as const
+
+export const ownFactors = defineSurface('factors', 'Second factors of your own local account', {
+  GetAuthFactors: {
+    ...common,
+    method: 'GET',
+    path: '/v1/auth/factors',
+    summary: 'List the second factors of your local account, oldest first',
+    description:
+      'Passkeys and the authenticator app of the bundled provider; none for who signs in elsewhere. Another one is set up while signing in.',
+    gate: open("decision 0026: the caller's own"),
+    audit: { relation: 'auth.factor.list', when: 'all', object: '{caller.subject}' },
+    responses: { 200: z.array(Factor) },
+    problems: [],
+    cli: {
+      command: 'factors list',
+      columns: ['kind', 'label', 'created_at', 'last_used_at', 'required', 'id'],
+    },
+  },
+  DeleteAuthFactorByID: {
+    ...common,
+    method: 'DELETE',
+    path: '/v1/auth/factors/{id}',
+    summary: 'Remove one of your own second factors, and end your sessions in other browsers',
+    description: 'Takes a browser session whose sign-in is younger than 15 minutes. The start page does it.',
+    params: z.strictObject({ id: uuidField('invalid_factor_id', 'Factor') }),
+    gate: open("decision 0026: the caller's own"),
+    audit: { relation: 'auth.factor.remove', when: 'all', object: '{caller.subject}' },
+    responses: { 204: null },
+    problems: ['session_required', 'reauthentication_required', 'factor_not_found', 'last_second_factor'],
+  },
+})
