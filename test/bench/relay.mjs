@@ -73,7 +73,7 @@ async function unmerged({ store, server, nodes, ask, sizes: { rate, seconds } })
   await ask('requests', { ...load, seconds: WARM_SECONDS })
   await sleep(2_000)
   await read()
-  const { committed, seconds: took } = await ask('requests', { ...load, seconds })
+  const { committed, took, cpu } = await ask('requests', { ...load, seconds })
   await sleep(2_000)
   const { latencies, broken } = await read()
   reader.kill('SIGTERM')
@@ -92,10 +92,24 @@ async function unmerged({ store, server, nodes, ask, sizes: { rate, seconds } })
     max_ms: at(1),
     goal_p99_ms: P99_GOAL_MS,
     out_of_order: broken,
+    cpu_cores: round(cpu),
   }
   printTable(
-    ['store', 'committed', 'received', 'events/s', 'p50 ms', 'p99 ms', 'max ms', 'goal p99', 'out of order'],
-    [[store, committed, sorted.length, record.events_per_second, at(0.5), at(0.99), at(1), P99_GOAL_MS, broken]],
+    ['store', 'committed', 'received', 'events/s', 'p50 ms', 'p99 ms', 'max ms', 'goal p99', 'out of order', 'cores'],
+    [
+      [
+        store,
+        committed,
+        sorted.length,
+        record.events_per_second,
+        at(0.5),
+        at(0.99),
+        at(1),
+        P99_GOAL_MS,
+        broken,
+        record.cpu_cores,
+      ],
+    ],
   )
   printRecord(record)
 }

@@ -6,6 +6,7 @@ import { refused, startStub, type StubServer } from '../support/stub-server.ts'
 import { expectGolden, transcriptOf, words, type Step } from '../support/transcript.ts'
 import { AUTHZ } from './authz-fleet.ts'
 import { deviceFlow, isOpen } from './device-fleet.ts'
+import { EVENT_KEYS, EVENT_STREAMS, SAVED } from './events-fleet.ts'
 import { FLEET, ID, KEY_SET, TOKEN } from './fleet.ts'
 import { IDP } from './idp-fleet.ts'
 
@@ -134,6 +135,31 @@ const SCRIPTS: Readonly<Record<string, readonly Scripted[]>> = {
     { line: 'ctl audit tail -o json', exit: 2 },
     { line: 'ctl audit tail', exit: 130, interrupted: AbortSignal.abort() },
     { line: 'ctl audit export --help', exit: 0 },
+  ],
+  watching: [
+    { line: 'ctl nodes events web-1', exit: 0 },
+    { line: 'ctl nodes events web-1 -o wide', exit: 0 },
+    { line: 'ctl nodes events web-1 --since 20 --limit 2 -o json', exit: 0 },
+    { line: "ctl nodes events web-1 --jq '.[].data.type'", exit: 0 },
+    { line: 'ctl nodes events db-1', exit: 0 },
+    { line: 'ctl nodes events web-1 --since first', exit: 2 },
+    { line: 'ctl nodes events web-1 --follow --all', exit: 2 },
+    { line: 'ctl nodes events web-1 --follow', exit: 130, interrupted: AbortSignal.abort() },
+    { line: 'ctl api /nodes/019c1a10-0000-7000-8000-000000110002/events', exit: 0 },
+    {
+      line: 'ctl events verify events.jsonl --keys keys.json',
+      exit: 0,
+      files: { 'events.jsonl': SAVED, 'keys.json': EVENT_KEYS },
+    },
+    {
+      line: 'ctl events verify altered.jsonl --keys keys.json',
+      exit: 10,
+      files: { 'altered.jsonl': SAVED.replace('registered', 'deregistered').replace(/^.*policy_updated.*\n/m, '') },
+    },
+    { line: 'ctl events verify altered.jsonl --keys keys.json -o json', exit: 10 },
+    { line: 'ctl events verify missing.jsonl --keys keys.json', exit: 2 },
+    { line: 'ctl nodes events --help', exit: 0 },
+    { line: 'ctl events verify --help', exit: 0 },
   ],
   asking: [
     { line: 'ctl authz check service:build deploy project:web', exit: 10 },
@@ -319,7 +345,7 @@ const SCRIPTS: Readonly<Record<string, readonly Scripted[]>> = {
 describe.each(['tty', 'pipe'] as const)('The command line on a %s', (where) => {
   let stub: StubServer
   beforeAll(async () => {
-    stub = await startStub({ ...FLEET, ...AUTHZ, ...IDP, ...deviceFlow() }, ({ path, headers }) =>
+    stub = await startStub({ ...FLEET, ...EVENT_STREAMS, ...AUTHZ, ...IDP, ...deviceFlow() }, ({ path, headers }) =>
       path.startsWith('/v1/') && !isOpen(path) && headers.authorization !== `Bearer ${TOKEN}`
         ? refused(401, 'unauthenticated', 'The request carries no credential that resolves.')
         : undefined,

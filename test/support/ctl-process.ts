@@ -17,6 +17,8 @@ export interface CtlProcess {
   stderr(): string
   /** Sends the signal and resolves with the exit code, or with the signal that ended it. */
   end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals>
+  /** Resolves once it has ended by itself, like `end`. */
+  ended(): Promise<number | NodeJS.Signals | null>
 }
 
 export interface CtlOptions {
@@ -54,6 +56,10 @@ export async function startCtl({
     pid: child.pid ?? 0,
     stdout: () => printed,
     stderr: () => said,
+    async ended() {
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+      return child.exitCode ?? child.signalCode
+    },
     async end(signal) {
       if (child.exitCode === null && child.signalCode === null) {
         const ended = once(child, 'exit')

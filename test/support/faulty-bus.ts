@@ -18,13 +18,15 @@ export interface FaultyBus extends EventBus {
   release(): void
   /** Drops what is held and says so. */
   lose(): void
+  /** Drops what is held and says nothing. */
+  forget(): void
   /** Keeps the newest events of a node and drops the others. */
   prune(nodeId: string, kept: number): void
   /** Makes it unreachable, or reachable again. */
   setAway(isAway: boolean): void
   /** Everything that was ever stored, pruned or not. */
   readonly all: readonly BusEvent[]
-  /** Runs before every question is answered. */
+  /** Runs before every question is answered, and before the answer gets back. */
   delay: () => Promise<void>
 }
 
@@ -79,6 +81,9 @@ export function createFaultyBus(): FaultyBus {
       held = undefined
       follower?.onGap()
     },
+    forget() {
+      held = undefined
+    },
     prune(nodeId, count) {
       const dropped = new Set(of(nodeId).slice(0, Math.max(0, of(nodeId).length - count)))
       kept = kept.filter((event) => !dropped.has(event))
@@ -93,13 +98,17 @@ export function createFaultyBus(): FaultyBus {
     },
     async bounds(nodeId): Promise<StreamBounds> {
       await reach()
-      return { head, oldest: of(nodeId)[0], newest: of(nodeId).at(-1) }
+      const bounds = { head, oldest: of(nodeId)[0], newest: of(nodeId).at(-1) }
+      await bus.delay()
+      return bounds
     },
     async read(nodeId, { after, upTo, max }) {
       await reach()
-      return of(nodeId)
+      const page = of(nodeId)
         .filter(({ seq }) => seq > after && seq <= upTo)
         .slice(0, max)
+      await bus.delay()
+      return page
     },
     async subscribe(following) {
       await reach()

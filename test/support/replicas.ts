@@ -29,8 +29,8 @@ export interface Replicas {
   readonly domainId: string
   /** Rows of one statement, asked of the database directly. */
   rows(statement: string): Promise<readonly Record<string, unknown>[]>
-  /** Starts a server in the place of one that has ended. */
-  replace(ended: CtlProcess): Promise<CtlProcess>
+  /** Starts a server in the place of one that has ended, with further variables. */
+  replace(ended: CtlProcess, env?: Readonly<Record<string, string>>): Promise<CtlProcess>
   /** Registers nodes with the first server. */
   enrol(count: number): Promise<readonly EnrolledNode[]>
   stop(): Promise<void>
@@ -69,16 +69,19 @@ export async function metricOf({ opsUrl }: CtlProcess, name: string): Promise<nu
   return Number(line.slice(name.length))
 }
 
-export async function startReplicas(count: number): Promise<Replicas> {
+/** `settings`: variables of every server. */
+export async function startReplicas(count: number, settings: Readonly<Record<string, string>> = {}): Promise<Replicas> {
   const cluster = await startPostgresCluster()
   const folder = mkdtempSync(join(tmpdir(), 'ctl-replicas-'))
-  const start = (index: number): Promise<CtlProcess> =>
+  const start = (index: number, env: Readonly<Record<string, string>> = {}): Promise<CtlProcess> =>
     startCtl({
       args: ['--data-dir', join(folder, `data-${index}`), '--bootstrap-token-file', join(folder, `token-${index}`)],
       env: {
         SERVICE_DATABASE_URL: cluster.url,
         SERVICE_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
         SERVICE_OPS_LISTEN: '127.0.0.1:0',
+        ...settings,
+        ...env,
       },
     })
   const first = await start(0)
@@ -93,9 +96,9 @@ export async function startReplicas(count: number): Promise<Replicas> {
     token,
     domainId,
     rows: (statement) => ask(cluster.url, statement),
-    async replace(ended) {
+    async replace(ended, env) {
       const index = servers.indexOf(ended)
-      const server = await start(index)
+      const server = await start(index, env)
       servers[index] = server
       return server
     },

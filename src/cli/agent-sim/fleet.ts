@@ -96,7 +96,7 @@ export function createFleet(deps: FleetDeps): Fleet {
       clearTimeout(timer)
     },
     async disconnect() {
-      await Promise.all(nodes.map(({ stream }) => stream?.stop()))
+      await Promise.all(nodes.map(async ({ stream }) => stream?.stop()))
     },
     async run(heartbeatIntervalMs, until) {
       await Promise.all(nodes.map((node) => reportHeartbeats(deps, node, { intervalMs: heartbeatIntervalMs, until })))

@@ -41,10 +41,7 @@ export async function simulate(plan: SimulationPlan, deps: SimulationDeps): Prom
   try {
     await observer.during('registering', () => assemble(fleet, plan, deps))
     await keep(fleet, deps)
-    if (streams) await observer.during('connecting', () => connect(fleet, plan, deps))
-    await observer.during('running', () => runFor(fleet, plan, deps))
-    if (streams) await observer.during('comparing', () => fleet.confirm(deps.signal))
-    await fleet.disconnect()
+    await play(observer, fleet, { plan, deps })
     if (plan.deregister) await observer.during('deregistering', () => fleet.deregister(plan.concurrency))
     await keep(fleet, deps)
   } finally {
@@ -58,6 +55,15 @@ export async function simulate(plan: SimulationPlan, deps: SimulationDeps): Prom
     nodes: fleet.size(),
     interrupted: deps.signal.aborted,
   }
+}
+
+/** What the agents do for the duration, around it the beginning and the end of their streams. */
+async function play(observer: Observer, fleet: Fleet, { plan, deps }: Pick<Watched, 'plan' | 'deps'>): Promise<void> {
+  const hasStreams = deps.streams !== undefined
+  if (hasStreams) await observer.during('connecting', () => connect(fleet, plan, deps))
+  await observer.during('running', () => runFor(fleet, plan, deps))
+  if (hasStreams) await observer.during('comparing', () => fleet.confirm(deps.signal))
+  await fleet.disconnect()
 }
 
 async function assemble(fleet: Fleet, plan: SimulationPlan, deps: SimulationDeps): Promise<void> {
@@ -108,6 +114,8 @@ interface Watched {
   readonly fleet: Fleet
   readonly summary: () => Summary
 }
+
+type Observer = ReturnType<typeof observing>
 
 /** Tells the observer of each phase, once a second while it lasts. */
 function observing({ plan, deps, fleet, summary }: Watched) {

@@ -1,6 +1,7 @@
 import type { Frame } from '../../client/event-stream.ts'
 import { isEvent } from '../../shared/events/payloads.ts'
 import { isMembers, type ReceivedEnvelope } from '../../shared/events/signed-envelope.ts'
+import type { PeerChange } from '../../shared/events/wire-types.ts'
 import type { Row } from '../output/members.ts'
 
 /** What was found out about a frame; absent where nothing was looked at. */
@@ -52,10 +53,7 @@ function about(envelope: ReceivedEnvelope): string {
   if (isEvent(envelope, 'node_state_updated')) {
     const { reason, blocks, peers } = envelope.payload
     if (reason === 'resync') return 'more changed than is told: pull the state'
-    return [
-      blocks.join(', '),
-      ...peers.map(({ node_id, changes }) => `${node_id.slice(-8)} ${changes.join(' ')}`),
-    ].join('; ')
+    return [blocks.join(', '), ...peersText(peers)].join('; ')
   }
   if (isEvent(envelope, 'policy_updated')) {
     const { policy_id, rules } = envelope.payload
@@ -71,4 +69,12 @@ function about(envelope: ReceivedEnvelope): string {
     return `${kind} to ${target}, session ${session_id.slice(-8)}`
   }
   return JSON.stringify(envelope.payload)
+}
+
+/** Peers told one by one in a table at most. */
+const PEERS_TOLD = 2
+
+function peersText(peers: readonly PeerChange[]): readonly string[] {
+  const told = peers.slice(0, PEERS_TOLD).map(({ node_id, changes }) => `${node_id.slice(-8)} ${changes.join(' ')}`)
+  return peers.length > PEERS_TOLD ? [...told, `${peers.length - PEERS_TOLD} more`] : told
 }

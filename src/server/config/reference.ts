@@ -58,7 +58,9 @@ ${rows.join('\n')}
 - Secrets are never taken from the command line, where every user of the machine can read them: the master key comes from a
   variable or a file, and a database URL with a password from \`SERVICE_DATABASE_URL\`, the file or \`.pgpass\`.
 - Plain HTTP is served on loopback only, unless \`--trusted-proxies\` names the proxy that ends TLS or \`--insecure-http\` is given.
-- \`--dev\` excludes everything that lasts: \`--data-dir\`, \`--database-url\`, the master key and \`--bootstrap-token-file\`.
+- \`--nats-url\` takes no credentials; they are read from \`--nats-credentials-file\` at every connection. Without TLS NATS is
+  reached on loopback only, unless \`--nats-plaintext\` is given.
+- \`--dev\` excludes everything that lasts: \`--data-dir\`, \`--database-url\`, \`--nats-url\`, the master key and \`--bootstrap-token-file\`.
 
 ## The way back in
 

@@ -20,6 +20,8 @@ export interface EventRelayDeps {
 /** Name of the relay's cursor, whose row is also the lock of giving numbers to events. */
 export const EVENT_RELAY = 'event-relay'
 
+/** Rows of the outbox that one transaction takes at most. */
+const BATCH_MAX = 500
 /** Events that one transaction puts on their way at most, unless one outbox row makes more. */
 const FAN_OUT_MAX = 5_000
 
@@ -27,6 +29,7 @@ const FAN_OUT_MAX = 5_000
 export function createEventRelay({ ids, onTaken }: EventRelayDeps): OutboxConsumer {
   return {
     name: EVENT_RELAY,
+    batchMax: BATCH_MAX,
     onTaken,
     async handle({ db }, events) {
       const taken = await withinFanOut(db, events.map(heardOf))

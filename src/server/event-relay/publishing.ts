@@ -49,6 +49,7 @@ export function createPublishing(deps: PublishingDeps): LeaderJob {
   return {
     name: PUBLISHING,
     everyMs: EVERY_MS,
+    isUrgent: true,
     async run(leading) {
       const triedBefore = new Date(clock.now() - RETRY_MS)
       // In a transaction of the term: who leads no more gives the stream nothing.

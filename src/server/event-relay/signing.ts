@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { canonicalEnvelope, signedEnvelope } from '../../shared/events/envelope.ts'
 import { problem } from '../../shared/problems.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -24,6 +25,8 @@ export const SIGNING = 'event-signing'
 
 const EVERY_MS = 250
 const EVENTS_MAX = 500
+/** Events signed before requests get their turn: some milliseconds of this process. */
+const AT_ONCE_MAX = 50
 /** How long a lane is held up before the event that holds it up is tried again. */
 export const RETRY_MS = 60_000
 
@@ -42,7 +45,8 @@ export function createSigning(deps: SigningDeps): LeaderJob {
   /** @throws whatever the signer does, with what was done until then in `outcome`: without it nothing is passed by. */
   async function signInto(outcome: Outcome, events: readonly Outgoing[]): Promise<void> {
     const held = new Set<string>()
-    for (const event of events) {
+    for (const [index, event] of events.entries()) {
+      if (index % AT_ONCE_MAX === AT_ONCE_MAX - 1) await setImmediate()
       if (held.has(event.nodeId)) continue
       const payload = orFailure(() => render(event))
       if (payload instanceof Unrenderable) {
@@ -77,6 +81,7 @@ export function createSigning(deps: SigningDeps): LeaderJob {
   return {
     name: SIGNING,
     everyMs: EVERY_MS,
+    isUrgent: true,
     async run(leading) {
       const triedBefore = new Date(clock.now() - RETRY_MS)
       const events = await readUnsigned(worker, { max: EVENTS_MAX, triedBefore })

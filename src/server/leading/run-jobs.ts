@@ -27,6 +27,8 @@ const PAUSE_MAX_MS = 10_000
 const BUSY_SHARE = 0.8
 /** A job that has more to do leaves a busy event loop so many times as long as its pass took. */
 const YIELD_TIMES = 4
+/** One that is waited for takes half of the time at most. */
+const URGENT_YIELD_TIMES = 1
 
 /** Runs the jobs side by side, the passes of each one after another, until the term ends. */
 export function runJobs(jobs: readonly LeaderJob[], leading: Leading, reports: JobReports): RunningJobs {
@@ -51,6 +53,7 @@ type PassOutcome = 'more' | 'done' | 'failed'
 
 function repeat(job: LeaderJob, leading: Leading, deps: LoopDeps): Loop {
   const { signal } = leading
+  const yieldTimes = job.isUrgent === true ? URGENT_YIELD_TIMES : YIELD_TIMES
   let resting: Pause | undefined
   let isAwaited = false
 
@@ -86,7 +89,7 @@ function repeat(job: LeaderJob, leading: Leading, deps: LoopDeps): Loop {
       failures = outcome === 'failed' ? failures + 1 : 0
       if (outcome !== 'more') await rest(failures)
       else if (performance.eventLoopUtilization(began).utilization > BUSY_SHARE)
-        await pause((performance.now() - beganMs) * YIELD_TIMES, signal).ended
+        await pause((performance.now() - beganMs) * yieldTimes, signal).ended
     }
   }
 

@@ -163,7 +163,6 @@ export class NodeStream implements StreamAnswer, Behind, Turning {
     this.#kept = { events: [], characters: 0, hasOverflowed: false }
     if (kept.hasOverflowed) return false
     for (const event of kept.events) {
-      if (event.seq <= this.seq) continue
       if (this.nodeSeq !== undefined && event.nodeSeq > this.nodeSeq + 1n) return false
       if (this.nodeSeq === undefined || event.nodeSeq > this.nodeSeq) this.send(event)
     }

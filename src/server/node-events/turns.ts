@@ -1,5 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
-
 /** Orders what many streams ask at once. */
 export interface Turns {
   /** Lets so many questions run at a time; the others wait in the order of their arrival. */
@@ -26,8 +24,12 @@ export function createTurns({ max, retryMs }: { readonly max: number; readonly r
       }
     },
     nextTry() {
-      pause ??= delay(retryMs, undefined, { ref: false }).then(() => {
-        pause = undefined
+      pause ??= new Promise((resolve) => {
+        const again = (): void => {
+          pause = undefined
+          resolve()
+        }
+        setTimeout(again, retryMs).unref()
       })
       return pause
     },

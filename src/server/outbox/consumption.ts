@@ -17,7 +17,7 @@ export interface ConsumptionDeps {
   readonly tracing?: Tracing | undefined
 }
 
-/** Events handed over at once. */
+/** Events handed over at once, where the consumer says nothing of it. */
 const BATCH_MAX = 100
 
 /** Name of the job that follows for that consumer. */
@@ -28,8 +28,9 @@ export function consumptionOf(consumer: OutboxConsumer): string {
 /** Hands the numbered rows to one consumer. */
 export function createConsumption(deps: ConsumptionDeps): LeaderJob {
   const { consumer } = deps
+  const { batchMax = BATCH_MAX } = consumer
   const worker = deps.datastore.pool('worker')
-  let batch = BATCH_MAX
+  let batch = batchMax
   let knownTo: Leading | undefined
 
   async function register(leading: Leading): Promise<void> {
@@ -71,12 +72,13 @@ export function createConsumption(deps: ConsumptionDeps): LeaderJob {
   return {
     name: consumptionOf(consumer),
     everyMs: POLL_MS,
+    isUrgent: true,
     async run(leading) {
       await register(leading)
       if (!(await hasUnread(worker, consumer.name))) return false
       try {
         const isMore = await take(leading)
-        batch = Math.min(batch * 2, BATCH_MAX)
+        batch = Math.min(batch * 2, batchMax)
         return isMore
       } catch (error) {
         if (batch === 1 || error instanceof LeadershipLost || isDatastoreAway(error)) throw error

@@ -18,6 +18,7 @@ export function createNumbering(deps: {
   return {
     name: NUMBERING,
     everyMs: POLL_MS,
+    isUrgent: true,
     async run(leading) {
       if (!(await hasUnnumbered(deps.datastore.pool('worker')))) return false
       const numbered = await leading.transaction((tx) => numberRows(tx, ROWS_MAX))

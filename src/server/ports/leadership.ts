@@ -16,6 +16,8 @@ export interface LeaderJob {
   readonly name: string
   /** Pause after each pass, ms. */
   readonly everyMs: number
+  /** Whether nodes wait for what it does: while there is more to do, it leaves a busy event loop for a shorter time. */
+  readonly isUrgent?: boolean
   /** One bounded pass. Resolves with whether there is more to do at once. */
   run(leading: Leading): Promise<boolean>
 }

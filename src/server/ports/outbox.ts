@@ -21,6 +21,8 @@ export interface NumberedEvent {
  */
 export interface OutboxConsumer {
   readonly name: string
+  /** Events handed over at once at most. Default: 100. */
+  readonly batchMax?: number
   /**
    * Takes events in order. The change's transaction also moves the cursor, so that what it writes happens once; what it
    * does outside of the datastore may happen again after a crash, and must be idempotent. When it throws, nothing was

@@ -43,6 +43,12 @@ function commit(events) {
   return backend.unitOfWork.run(options, async ({ emit }) => events.forEach(emit))
 }
 
+/** Processor time of this process, in cores. */
+function coresSince(before, seconds) {
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1e6 / seconds
+}
+
 const nowMs = () => performance.timeOrigin + performance.now()
 
 /** An execution for the node, which says when its transaction began. */
@@ -64,6 +70,7 @@ function request({ nodeId, domainId }) {
 /** Commits `rate` executions a second, `perChange` in each transaction, however long each takes. */
 async function requests({ nodes, rate, perChange, seconds }) {
   const pending = new Set()
+  const cpuBefore = process.cpuUsage()
   const begun = performance.now()
   const total = rate * seconds
   let sent = 0
@@ -78,7 +85,8 @@ async function requests({ nodes, rate, perChange, seconds }) {
     await sleep(2)
   }
   await Promise.all(pending)
-  return { committed: sent, seconds: (performance.now() - begun) / 1000 }
+  const took = (performance.now() - begun) / 1000
+  return { committed: sent, took, cpu: coresSince(cpuBefore, took) }
 }
 
 /** Fills a Domain with nodes whose lanes are open, as registrations would have left it. */
@@ -100,7 +108,7 @@ async function fill({ domainId, count }) {
 /** Changes endpoints of that Domain's nodes at that rate, and reads twice a second what the relay has before it. */
 async function endpoints({ domainId, count, perMinute, seconds }) {
   const samples = []
-  const beganAt = process.cpuUsage()
+  const cpuBefore = process.cpuUsage()
   const begun = performance.now()
   const head = async () => {
     const { rows } =
@@ -122,12 +130,11 @@ async function endpoints({ domainId, count, perMinute, seconds }) {
     const { rows, seconds: lag } = await readRelayLag(backend.datastore.pool('bulk'), Date.now())
     samples.push({ at: performance.now() - begun, hints: rows.hints, waiting: rows.signing + rows.publishing, lag })
   }
-  const cpu = process.cpuUsage(beganAt)
   const elapsed = (performance.now() - begun) / 1000
   return {
     changes,
     samples,
-    cpu: (cpu.user + cpu.system) / 1e6 / elapsed,
+    cpu: coresSince(cpuBefore, elapsed),
     published: ((await head()) - before) / elapsed,
     rssMb: Math.round(process.memoryUsage().rss / 1e6),
   }

@@ -17,7 +17,7 @@ describe('--fail-on', () => {
     ['errors=0', '--fail-on: "errors=0" is not a condition such as errors>0 or p99(heartbeat)>50ms'],
     [
       'error>0',
-      '--fail-on: "error>0" names no count of the simulator; it has errors, refusals, heartbeats, registrations, operations',
+      '--fail-on: "error>0" names no count of the simulator; it has errors, refusals, heartbeats, registrations, operations, streams, events, missed_events, bad_signatures, duplicate_events, reordered_events, refused_frames, resyncs, stream_reconnects, unconfirmed_streams',
     ],
     [
       'p99(heartbeet)>1ms',

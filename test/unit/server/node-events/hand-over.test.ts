@@ -128,6 +128,11 @@ const comesBack = fc.nat(5).map((index) =>
 const holds = fc.constant<Step>(({ bus }) => bus.hold())
 const releases = fc.constant<Step>(({ bus }) => bus.release())
 const loses = fc.constant<Step>(({ bus }) => bus.lose())
+/** What no bus should do: whoever has seen an event of the node before finds out by the next one. */
+const forgets = fc.constant<Step>((world) => {
+  world.bus.forget()
+  for (const reader of world.readers) if (reader.frames.length === 0) reader.joinedAt = newestOf(world, reader.node)
+})
 /** A reader that has seen nothing yet cannot know an event for an old one. */
 const repeats = fc.nat(50).map((index): Step => ({ bus, readers }) => {
   const event = bus.all.at(-1 - (index % Math.max(1, bus.all.length)))
@@ -200,35 +205,39 @@ function expectComplete(world: World, { node: id, frames, joinedAt }: Reader): v
 const turns = fc.array(fc.nat(4), { minLength: 1, maxLength: 12 })
 const RUNS = depth({ ci: 150, deep: 3_000 })
 
+/** Plays the steps, and looks at what every reader has at the end. */
+function expectHeld(steps: readonly fc.WeightedArbitrary<Step>[], last: Step, look: (reader: Reader) => void) {
+  const taken = fc.array(fc.oneof(...steps), { minLength: 1, maxLength: 40 })
+  const property = fc.asyncProperty(taken, turns, async (played, order) => {
+    const world = await play([...played, last], order)
+    for (const reader of world.readers) {
+      look(reader)
+      expectInOrder(reader)
+      expectComplete(world, reader)
+    }
+    await world.hub.stop()
+  })
+  return fc.assert(property, { numRuns: RUNS })
+}
+
+const nothing: Step = () => undefined
+const hasNoResync = ({ frames }: Reader): void => expect(frames.some(({ isResync }) => isResync)).toBe(false)
+
 describe('a stream that is handed over', () => {
   it('has each event once and in order, whatever is published, lost or away, and whoever comes back', async () => {
-    const steps = fc.array(fc.oneof(...common), { minLength: 1, maxLength: 40 })
-    await fc.assert(
-      fc.asyncProperty(steps, turns, async (taken, order) => {
-        const world = await play(taken, order)
-        for (const reader of world.readers) {
-          expect(reader.frames.some(({ isResync }) => isResync)).toBe(false)
-          expectInOrder(reader)
-          expectComplete(world, reader)
-        }
-        await world.hub.stop()
-      }),
-      { numRuns: RUNS },
-    )
+    await expectHeld(common, nothing, hasNoResync)
   })
 
   it('says where events are lost that were not kept, and goes on from there', async () => {
-    const steps = fc.array(fc.oneof(...common, { weight: 4, arbitrary: prunes }), { minLength: 1, maxLength: 40 })
-    await fc.assert(
-      fc.asyncProperty(steps, turns, async (taken, order) => {
-        const world = await play(taken, order)
-        for (const reader of world.readers) {
-          expectInOrder(reader)
-          expectComplete(world, reader)
-        }
-        await world.hub.stop()
-      }),
-      { numRuns: RUNS },
-    )
+    await expectHeld([...common, { weight: 4, arbitrary: prunes }], nothing, () => undefined)
+  })
+
+  it('finds out by the next event what a bus has dropped in silence', async () => {
+    const next: Step = ({ bus }) => {
+      bus.setAway(false)
+      bus.release()
+      for (const id of NODES) bus.add(id)
+    }
+    await expectHeld([...common, { weight: 4, arbitrary: forgets }], next, hasNoResync)
   })
 })
