@@ -76,7 +76,8 @@ async function requests({ nodes, rate, perChange, seconds }) {
   let sent = 0
   while (sent < total) {
     const due = Math.min(total, Math.floor(((performance.now() - begun) / 1000) * rate))
-    while (sent + perChange <= due || (due === total && sent < total)) {
+    const end = due === total ? total : due - perChange + 1
+    while (sent < end) {
       const events = Array.from({ length: perChange }, (_, index) => request(nodes[(sent + index) % nodes.length]))
       sent += perChange
       const change = commit(events).finally(() => pending.delete(change))
@@ -150,9 +151,11 @@ const commands = {
   },
 }
 
-process.on('message', async ({ command, parameters }) => {
+async function obey({ command, parameters }) {
   const result = await commands[command](parameters)
   process.send({ result })
   if (command === 'stop') process.disconnect()
-})
+}
+
+process.on('message', (order) => void obey(order))
 process.send({ url: server.url })
