@@ -10,7 +10,7 @@ import {
 export interface FaultyBus extends EventBus {
   /** Stores the node's next event, and hands it to the follower unless deliveries are held. */
   add(nodeId: string, wire?: string): BusEvent
-  /** Stores an event again under a new position, as a former leader might. */
+  /** Stores an event again under a new position, as a former leader might while the first is still there. */
   repeat(event: BusEvent): void
   /** Keeps deliveries back, until they are released or lost. */
   hold(): void
@@ -65,7 +65,9 @@ export function createFaultyBus(): FaultyBus {
       const next = nodeSeq + 1n
       return store(nodeId, next, wire ?? JSON.stringify({ node_id: nodeId, node_seq: Number(next) }))
     },
-    repeat: ({ nodeId, nodeSeq, wire }) => void store(nodeId, nodeSeq, wire),
+    repeat(event) {
+      if (kept.includes(event)) store(event.nodeId, event.nodeSeq, event.wire)
+    },
     get isHeld() {
       return held !== undefined
     },

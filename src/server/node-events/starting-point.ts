@@ -58,7 +58,9 @@ export async function findStartingPoint(deps: StartingPointDeps, progress: Progr
   const second = judge(progress, later)
   if (second.kind !== 'untold') return pointOf(second, later)
   const at = { seq: later.head, nodeSeq: published }
-  return { lostAt: isLost(progress, at) ? at : undefined, nodeSeq: published, upTo: later.head }
+  // Where nothing is lost the place is still the reader's: what was published since may be waiting for it.
+  if (!isLost(progress, at)) return { lostAt: undefined, nodeSeq: progress.nodeSeq, upTo: later.head }
+  return { lostAt: at, nodeSeq: published, upTo: later.head }
 }
 
 /** Nothing of the node is kept: only how many events it was sent tells whether the reader has had them all. */

@@ -132,12 +132,17 @@ const forgets = fc.constant<Step>((world) => {
   world.bus.forget()
   for (const reader of world.readers) if (reader.frames.length === 0) reader.joinedAt = newestOf(world, reader.node)
 })
-/** A reader that has seen nothing yet cannot know an event for an old one. */
+/**
+ * Somebody's late try, and what comes after it. A reader that has seen nothing yet cannot know an event for an old one,
+ * nor can one that comes while the late try is the newest that there is.
+ */
 const repeats = fc.nat(50).map((index): Step => ({ bus, readers }) => {
   const event = bus.all.at(-1 - (index % Math.max(1, bus.all.length)))
   if (event === undefined || bus.isHeld) return
   const hasNewReader = readers.some(({ node: id, frames }) => id === event.nodeId && frames.length === 0)
-  if (!hasNewReader) bus.repeat(event)
+  if (hasNewReader) return
+  bus.repeat(event)
+  bus.add(event.nodeId)
 })
 const outages = fc.boolean().map(
   (isAway): Step =>
@@ -202,7 +207,9 @@ function expectComplete(world: World, { node: id, frames, joinedAt }: Reader): v
 }
 
 const turns = fc.array(fc.nat(4), { minLength: 1, maxLength: 12 })
+/** The seed is fixed unless the tests go deep. */
 const RUNS = depth({ ci: 150, deep: 3_000 })
+const seeded = depth<{ readonly seed?: number }>({ ci: { seed: 20_260_301 }, deep: {} })
 
 /** Plays the steps, and looks at what every reader has at the end. */
 function expectHeld(steps: readonly fc.WeightedArbitrary<Step>[], last: Step, look: (reader: Reader) => void) {
@@ -216,7 +223,7 @@ function expectHeld(steps: readonly fc.WeightedArbitrary<Step>[], last: Step, lo
     }
     await world.hub.stop()
   })
-  return fc.assert(property, { numRuns: RUNS })
+  return fc.assert(property, { numRuns: RUNS, ...seeded })
 }
 
 const nothing: Step = () => undefined

@@ -59,6 +59,11 @@ describe('where nothing of a node is kept', () => {
     expect((await find(progress, published)).lostAt).toEqual(lost)
   })
 
+  it('a stream that has lost nothing is not taken to be further than it is', async () => {
+    const found = await find({ seq: 20n, isClaimed: false }, 7n)
+    expect(found).toEqual({ lostAt: undefined, nodeSeq: undefined, upTo: 100n })
+  })
+
   it('what is published while it is asked is kept, and judged by', async () => {
     const later: StreamBounds = { head: 110n, oldest: at(110n, 8n), newest: at(110n, 8n) }
     expect(await find({ seq: 20n }, 7n, [NOTHING, later])).toEqual({ lostAt: at(109n, 7n), nodeSeq: 7n, upTo: 110n })
