@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { holdStream } from './event-agent.ts'
 import type { FleetDeps } from './fleet-deps.ts'
 import { generateMeshKey } from './mesh-key.ts'
@@ -92,6 +93,7 @@ export function createFleet(deps: FleetDeps): Fleet {
       const late = new AbortController()
       const timer = setTimeout(() => late.abort(), CONFIRM_MS_MAX + nodes.length)
       const either = AbortSignal.any([until, late.signal])
+      setMaxListeners(2 * CONFIRM_LANES, either)
       await inLanes(nodes, { concurrency: CONFIRM_LANES, until }, async ({ stream }) => stream?.confirm(either))
       clearTimeout(timer)
     },
