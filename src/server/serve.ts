@@ -154,7 +154,7 @@ async function startOver(ground: Ground): Promise<RunningServer> {
   await backend.feed.start()
   await backend.engine.prepare()
   backend.signer.follow((error) => log.warn({ err: error }, 'the signing keys could not be read anew'))
-  serving.services.start()
+  await serving.services.start()
   const founding = { ...backend, founders: createFounders(backend, config.env) }
   const outcome = await settle(ground, founding, url)
   const assembly = assemble({ ...ground, ...serving })

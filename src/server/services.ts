@@ -52,8 +52,8 @@ export interface Services {
   readonly pages: readonly Page[]
   /** Paths that other libraries serve by themselves. */
   readonly foreignRoutes: readonly ForeignRoutes[]
-  /** Begins to follow what the services are told of: the event bus. */
-  start(): void
+  /** Begins to follow what the services are told of: the event bus. Rejects never. */
+  start(): Promise<void>
   /** Answers what waits for a batch; later calls of that kind are refused. */
   drain(): Promise<void>
   /** Writes what was gathered. */

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { runCtl, startCtl, type CtlProcess } from '../support/ctl-process.ts'
+import { startNatsServer } from '../support/nats-server.ts'
 import { startPostgresCluster, type PostgresCluster } from '../support/postgres-cluster.ts'
 import { callServer, enrol, type EnrolledNode } from '../support/replicas.ts'
 import { requirement } from '../support/requirements.mjs'
@@ -50,14 +51,18 @@ interface Frame {
   readonly reason: string | undefined
 }
 
-/** The first event that the node's stream brings. */
-async function firstEvent({ id, nsk }: EnrolledNode, lastEventId?: number): Promise<Frame> {
+/** Opens the node's stream; resolves once it is open. */
+async function openStream({ id, nsk }: EnrolledNode, lastEventId?: number): Promise<Response> {
   const headers = {
     authorization: `Bearer ${nsk}`,
     ...(lastEventId !== undefined && { 'last-event-id': String(lastEventId) }),
   }
   const stream = await fetch(`${running().url}/v1/nodes/${id}/events`, { headers, signal: AbortSignal.timeout(60_000) })
   expect(stream.status).toBe(200)
+  return stream
+}
+
+async function firstFrame(stream: Response): Promise<Frame> {
   const said = await textUntil(stream, /^data: .*$/m)
   const wire = JSON.parse(/^data: (.*)$/m.exec(said)?.[1] ?? '{}') as {
     node_seq: number
@@ -68,9 +73,9 @@ async function firstEvent({ id, nsk }: EnrolledNode, lastEventId?: number): Prom
 
 /** An event of the node, caused by another one that joins. */
 async function eventAtJoin(data: string, node: EnrolledNode): Promise<Frame> {
-  const event = firstEvent(node)
+  const stream = await openStream(node)
   await joinOne(data)
-  return event
+  return firstFrame(stream)
 }
 
 interface Restored {
@@ -86,7 +91,7 @@ async function expectRestored({ data, flags }: Restored, node: EnrolledNode, see
   expect(said.stderr).toContain('Events begin anew: 1 nodes will pull their state when they come back.\n')
   server = await startCtl({ args: flags })
   expect(await domains(data)).toEqual(['before', 'default'])
-  const begun = await firstEvent(node, seen.id)
+  const begun = await firstFrame(await openStream(node, seen.id))
   expect(begun.reason).toBe('resync')
   expect(begun.id).toBeGreaterThan(seen.id)
   expect(begun.nodeSeq).toBeGreaterThan(seen.nodeSeq)
@@ -159,3 +164,30 @@ describe.skipIf(requirement('postgresql') === undefined)('a backup of PostgreSQL
     await expectRestored({ data, flags: flagsOf(restored) }, node, seen)
   })
 })
+
+test.skipIf(requirement('nats-server') === undefined)(
+  'a JetStream that lost its store, or had its stream removed, is filled anew above all earlier positions',
+  async () => {
+    const nats = await startNatsServer()
+    try {
+      const data = join(folder, 'jetstream')
+      const flags = ['--data-dir', data, '--nats-url', `nats://${nats.address}`]
+      server = await startCtl({ args: flags })
+      const node = await joinOne(data)
+      const seen = await eventAtJoin(data, node)
+      expect(await running().end('SIGTERM')).toBe(0)
+      await nats.end('SIGTERM')
+      nats.emptyStore()
+      await nats.start()
+
+      server = await startCtl({ args: flags })
+      const begun = await firstFrame(await openStream(node, seen.id))
+      expect(begun).toMatchObject({ reason: 'resync', nodeSeq: seen.nodeSeq })
+      expect(begun.id).toBeGreaterThan(seen.id)
+      expect((await eventAtJoin(data, node)).nodeSeq).toBe(seen.nodeSeq + 1)
+    } finally {
+      await running().end('SIGKILL')
+      await nats.stop()
+    }
+  },
+)

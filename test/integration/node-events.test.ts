@@ -1,14 +1,20 @@
-import { execFile } from 'node:child_process'
+import { execFile, fork } from 'node:child_process'
 import { createPublicKey, verify } from 'node:crypto'
+import { once } from 'node:events'
 import { promisify } from 'node:util'
 import { EventSource } from 'eventsource'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createEventLog } from '../../src/server/adapters/event-log/event-log.ts'
+import { openJetStreamBus } from '../../src/server/adapters/jetstream/jetstream.ts'
+import type { Clock } from '../../src/server/ports/clock.ts'
+import type { Datastore } from '../../src/server/ports/datastore.ts'
 import type { EventBus } from '../../src/server/ports/event-bus.ts'
 import { depth } from '../support/depth.ts'
 import { createFaultyBus, type FaultyBus } from '../support/faulty-bus.ts'
 import type { Enrolled } from '../support/fleet.ts'
 import { openRawStream, type RawStream } from '../support/raw-stream.ts'
+import { startNatsServer, type NatsServer } from '../support/nats-server.ts'
+import { requirement } from '../support/requirements.mjs'
 import { requestBytes } from '../support/raw-socket.ts'
 import { STORES, type TestStore } from '../support/stores.ts'
 import { framesOf, startStreamedFleet, type StreamedFleet } from '../support/streamed-fleet.ts'
@@ -355,17 +361,71 @@ describe('the event streams of a node with short rounds', () => {
 /** Good readers from one address. */
 const MANY = depth({ ci: 500, deep: 10_000 })
 
-describe.each(STORES)('the event streams over the log of the $name store', (store) => {
-  describe.skipIf(store.missing)('', () => {
+/** A real bus, and what it takes. */
+interface RealBus {
+  readonly name: string
+  readonly missing: boolean
+  readonly store: TestStore
+  make(parts: { datastore: Datastore; clock: Clock }): EventBus
+  /** Opens what the bus needs, before it is made. */
+  prepare?(): Promise<void>
+  end?(): Promise<void>
+}
+
+function eventLogOn(store: TestStore): RealBus {
+  return {
+    name: `the log of the ${store.name} store`,
+    missing: store.missing,
+    store,
+    make: ({ datastore, clock }) => createEventLog({ datastore, clock, pollMs: 20, onFailure: () => undefined }),
+  }
+}
+
+let nats: NatsServer | undefined
+
+function jetStream(): RealBus {
+  let made: EventBus | undefined
+  return {
+    name: 'JetStream',
+    missing: requirement('nats-server') === undefined,
+    store: embedded(),
+    async prepare() {
+      nats = await startNatsServer()
+      made = await openJetStreamBus({
+        address: {
+          servers: [nats.address],
+          credentialsFile: undefined,
+          security: { kind: 'plaintext', caPath: undefined },
+        },
+        settings: { env: 'streams', replicas: 1, bytesMax: undefined },
+        clock: { now: () => Date.now() },
+        warn: () => undefined,
+      })
+    },
+    make() {
+      if (made === undefined) throw new Error('the bus is not open')
+      return made
+    },
+    async end() {
+      await made?.close()
+      await nats?.stop()
+      nats = undefined
+    },
+  }
+}
+
+describe.each([...STORES.map(eventLogOn), jetStream()])('the event streams over $name', (real) => {
+  describe.skipIf(real.missing)('', () => {
     let log: EventBus
     beforeAll(async () => {
-      fleet = await startStreamedFleet(store, ({ datastore, clock }) => {
-        log = createEventLog({ datastore, clock, pollMs: 20, onFailure: () => undefined })
-        return log
-      })
+      await real.prepare?.()
+      fleet = await startStreamedFleet(real.store, (parts) => (log = real.make(parts)))
       domainId = await fleet.domain()
     })
-    afterAll(() => fleet.stop())
+    afterAll(async () => {
+      await fleet.stop()
+      await real.end?.()
+    })
 
     const publish = (node: Enrolled, ...nodeSeqs: readonly number[]) =>
       log.publish(
@@ -391,18 +451,89 @@ describe.each(STORES)('the event streams over the log of the $name store', (stor
       const second = await following(node, { lastEventId })
       await publish(node, 6)
       await expect.poll(() => seqsOf(second), WAIT).toEqual([3, 4, 5, 6])
+      const third = await following(node, { lastEventId: '0' })
+      await expect.poll(() => seqsOf(third), WAIT).toEqual([1, 2, 3, 4, 5, 6])
+      const fourth = await following(node, { lastEventId: '9007199254740993' })
+      await publish(node, 7)
+      await expect.poll(() => seqsOf(fourth), WAIT).toEqual([6, 7])
     })
 
-    it(`are there for ${MANY} readers at one address`, { timeout: 600_000 }, async () => {
+    it('stay open while the bus is away, and go on without a gap', { timeout: 120_000 }, async ({ skip }) => {
+      if (nats === undefined) skip('the log is away only where the datastore is')
+      if (nats === undefined) return
+      const node = await fleet.enrol(domainId)
+      const stream = await following(node)
+      await publish(node, 1)
+      await expect.poll(() => seqsOf(stream), WAIT).toEqual([1])
+      await nats.end('SIGKILL')
+      await expect.poll(() => log.awaySinceMs(), WAIT).toBeDefined()
+      expect(await refusal(node)).toBe('503 event_stream_unavailable')
+      await nats.start()
+      await expect
+        .poll(
+          () =>
+            publish(node, 2, 3).then(
+              () => true,
+              () => false,
+            ),
+          WAIT,
+        )
+        .toBe(true)
+      await expect.poll(() => seqsOf(stream), WAIT).toEqual([1, 2, 3])
+      expect(stream.isOpen()).toBe(true)
+    })
+
+    it(`are there for ${MANY} readers at one address`, { timeout: 900_000 }, async () => {
       const nodes: Enrolled[] = []
       for (let count = 0; count < MANY / 4; count++) nodes.push(await fleet.enrol(domainId))
-      const streams = await Promise.all(
-        nodes.flatMap((node) => [0, 1, 2, 3].map(async () => ({ node, stream: await follow(node) }))),
+      // In a process of their own: each end of a connection takes a file of its process.
+      const readers = await openReaders()
+      const requests = nodes.flatMap(({ node_id: id, nsk }) =>
+        Array.from({ length: 4 }, () => ({ path: `/v1/nodes/${id}/events`, authorization: `Bearer ${nsk}` })),
       )
-      await expect.poll(() => fleet.metered.open, { interval: 50, timeout: 120_000 }).toBeGreaterThanOrEqual(MANY)
-      for (const node of nodes) await publish(node, 1)
-      const count = () => streams.filter(({ stream }) => seqsOf(stream).length === 1).length
-      await expect.poll(count, { interval: 100, timeout: 120_000 }).toBe(streams.length)
+      try {
+        expect(await readers.ask('open', { port: fleet.port, requests, addresses: 1 })).toBe(MANY)
+        expect(fleet.metered.open).toBeGreaterThanOrEqual(MANY)
+        await readers.ask('expect')
+        for (const node of nodes) await publish(node, 1)
+        expect(await readers.ask('arrivals')).toHaveLength(MANY)
+      } finally {
+        await readers.ask('close')
+      }
     })
+  })
+})
+
+/** Readers of many streams, in a process of their own. */
+async function openReaders() {
+  const child = fork('test/bench/support/sse-readers.mjs', { serialization: 'advanced' })
+  const answer = async (id: unknown): Promise<unknown> => {
+    for (;;) {
+      // The other side of this talk is in that file.
+      const [[answered, value]] = (await once(child, 'message')) as [[unknown, unknown]]
+      if (answered === id) return value
+    }
+  }
+  await answer('ready')
+  return {
+    ask(question: string, argument?: object): Promise<unknown> {
+      const answered = answer(question)
+      child.send([question, question, argument])
+      return question === 'close' ? once(child, 'exit') : answered
+    },
+  }
+}
+
+describe.runIf(depth({ ci: false, deep: true }))('an event stream for half an hour', () => {
+  beforeAll(() => begin(25_000))
+  afterAll(() => fleet.stop())
+
+  it('is kept alive every 25 seconds and has what comes then', { timeout: 2_000_000 }, async () => {
+    const node = await fleet.enrol(domainId)
+    const stream = await following(node)
+    await new Promise((resolve) => setTimeout(resolve, 1_800_000))
+    bus.add(node.node_id)
+    await expect.poll(() => seqsOf(stream), WAIT).toEqual([1])
+    expect(stream.text().split(':keep-alive\n\n').length - 1).toBeGreaterThanOrEqual(72)
   })
 })

@@ -52,14 +52,13 @@ export async function startEventfulReplicas(kind: 'event-log' | 'jetstream', nod
   await openStreams(replicas, agents, commit)
   return {
     ...replicas,
-    // `servers` changes in place.
     nats,
     agents,
     write() {
-      let isStopped = false
+      const stopping = new AbortController()
       let rounds = 0
       const running = (async () => {
-        while (!isStopped) {
+        while (!stopping.signal.aborted) {
           // The database may be down: what it did not acknowledge is not expected, unless it is there.
           await commit().then(
             () => (rounds += 1),
@@ -72,7 +71,7 @@ export async function startEventfulReplicas(kind: 'event-log' | 'jetstream', nod
       })()
       return {
         async stop() {
-          isStopped = true
+          stopping.abort()
           return running
         },
       }

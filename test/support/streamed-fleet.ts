@@ -63,7 +63,7 @@ export async function startStreamedFleet(
     })
     return [mounted(nodeEvents, service.handlers)]
   })
-  service?.start()
+  await service?.start()
   const port = Number(new URL(fleet.url).port)
   return {
     ...fleet,

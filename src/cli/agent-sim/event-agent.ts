@@ -31,8 +31,9 @@ export interface EventAgentDeps extends Pick<FleetDeps, 'clock' | 'statistics'> 
 
 /** Refusals that say that somebody else than the server had a hand in it. */
 const FORGERIES: ReadonlySet<FrameFault> = new Set(['bad_signature', 'unknown_key', 'expired_key'])
-const CONFIRM_TRIES_MAX = 5
 const LOOK_EVERY_MS = 50
+/** Thousands ask at the same time, and the asker may be what is slow. */
+const HEAD_MS_MAX = 30_000
 
 /** Holds the event stream of a node, over any number of connections, and counts what comes. Everything is verified. */
 export function holdStream(deps: EventAgentDeps, { identity }: SimulatedNode): HeldStream {
@@ -93,7 +94,7 @@ export function holdStream(deps: EventAgentDeps, { identity }: SimulatedNode): H
     opened: first.promise,
     progress: () => ({ last_event_id: lastEventId, last_node_seq: order.last() ?? 0 }),
     async confirm(until) {
-      const head = await headOf(deps, { connect, nodeId: identity.node_id })
+      const head = await headOf(deps, { connect, nodeId: identity.node_id, until })
       if (head === undefined) return statistics.count('unconfirmed_streams')
       while ((order.last() ?? 0) < head && !until.aborted) await clock.pause(LOOK_EVERY_MS, until)
       return statistics.count('missed_events', missedOf(order, head))
@@ -138,16 +139,17 @@ function codeOf(error: unknown): string {
 interface HeadQuestion {
   readonly connect: ReturnType<NodeStreams['connect']>
   readonly nodeId: string
+  readonly until: AbortSignal
 }
 
-/** The number of the last event that the server has of the node, by its signed word; undefined where it does not say within ten seconds. */
+/** The number of the last event that the server has of the node, by its signed word; undefined where it does not say. */
 async function headOf(
   { statistics, streams }: EventAgentDeps,
-  { connect, nodeId }: HeadQuestion,
+  { connect, nodeId, until }: HeadQuestion,
 ): Promise<number | undefined> {
   let frame: Frame | undefined
   try {
-    frame = await readStreamHead({ connect, signal: new AbortController().signal, triesMax: CONFIRM_TRIES_MAX })
+    frame = await readStreamHead({ connect, signal: until, waitMsMax: HEAD_MS_MAX })
   } catch (error) {
     statistics.failed('stream', codeOf(error))
   }

@@ -49,7 +49,7 @@ const ENROL_PER_SECOND = 500
 const DEREGISTER_PER_SECOND = 200
 /** One process on two cores opens no more of them. */
 const CONNECT_PER_SECOND = 1000
-/** Comparisons under way at once, and the time for all of them. */
+/** Comparisons under way at once, and the time for all of them, beside a millisecond for each. */
 const CONFIRM_LANES = 64
 const CONFIRM_MS_MAX = 60_000
 
@@ -90,7 +90,7 @@ export function createFleet(deps: FleetDeps): Fleet {
     },
     async confirm(until) {
       const late = new AbortController()
-      const timer = setTimeout(() => late.abort(), CONFIRM_MS_MAX)
+      const timer = setTimeout(() => late.abort(), CONFIRM_MS_MAX + nodes.length)
       const either = AbortSignal.any([until, late.signal])
       await inLanes(nodes, { concurrency: CONFIRM_LANES, until }, async ({ stream }) => stream?.confirm(either))
       clearTimeout(timer)

@@ -119,7 +119,7 @@ class OpenStream implements StreamSink {
   }
 
   drain(): void {
-    this.write(this.#parts.stream.farewell())
+    if (this.#parts.response.socket !== null) this.write(this.#parts.stream.farewell())
     this.#endAs('drain')
   }
 
@@ -134,13 +134,19 @@ class OpenStream implements StreamSink {
   #endAs(how: StreamEnd): void {
     if (this.#isOver) return
     const { response, socket } = this.#parts
-    response.end()
+    if (response.socket === null) response.end()
+    else {
+      // By hand: once Node's answer is over its connection is idle, and a stop would close it before TLS has sent the end.
+      if (this.#isChunked) socket.write(LAST_CHUNK)
+      socket.end()
+    }
     socket.setTimeout(LAST_BYTES_MS)
     this.over(how)
   }
 }
 
 const CRLF = '\r\n'
+const LAST_CHUNK = `0${CRLF}${CRLF}`
 
 /** RFC 9112 §7.1. */
 function chunkOf(bytes: Uint8Array): Buffer {

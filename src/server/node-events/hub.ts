@@ -8,8 +8,8 @@ import { createWheel } from './wheel.ts'
 
 /** The streams of this replica, and the one subscription that feeds them. */
 export interface Hub {
-  /** Follows the bus, now or as soon as it is in reach. */
-  start(): void
+  /** Follows the bus, now or as soon as it is in reach. Resolves with the first try, however that ends. */
+  start(): Promise<void>
   stop(): Promise<void>
   /** Whether events come in. */
   isFollowing(): boolean
@@ -80,23 +80,30 @@ export function createHub({ bus, meter, log, keepAliveMs, retryMs, ...deps }: Hu
     for (const streams of byNode.values()) for (const stream of streams) stream.missed(position)
   }
 
-  async function follow(): Promise<void> {
+  async function tryToFollow(): Promise<void> {
+    try {
+      const found = await bus.subscribe({ onEvents: (events) => events.forEach(pass), onGap: missed })
+      position = position > found.from ? position : found.from
+      subscription = found
+      if (stopping.signal.aborted) await found.stop()
+    } catch (error) {
+      if (!(error instanceof EventBusUnavailable)) log.error({ err: error }, 'the event stream cannot be followed')
+    }
+  }
+
+  async function keepTrying(): Promise<void> {
     while (!stopping.signal.aborted && subscription === undefined) {
-      try {
-        const found = await bus.subscribe({ onEvents: (events) => events.forEach(pass), onGap: missed })
-        position = position > found.from ? position : found.from
-        subscription = found
-        if (stopping.signal.aborted) await found.stop()
-      } catch (error) {
-        if (!(error instanceof EventBusUnavailable)) log.error({ err: error }, 'the event stream cannot be followed')
-        await turns.nextTry()
-      }
+      await turns.nextTry()
+      await tryToFollow()
     }
   }
 
   return {
     handOver,
-    start: () => void follow(),
+    async start() {
+      await tryToFollow()
+      void keepTrying()
+    },
     async stop() {
       stopping.abort()
       wheel.stop()

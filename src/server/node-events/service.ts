@@ -30,8 +30,8 @@ export interface NodeEventsDeps {
 /** Serves the event streams of nodes. */
 export interface NodeEvents {
   readonly handlers: Handlers<typeof nodeEvents>
-  /** Begins to follow the bus. */
-  start(): void
+  /** Begins to follow the bus. Resolves with the first try; later ones go on by themselves. */
+  start(): Promise<void>
   stop(): Promise<void>
 }
 

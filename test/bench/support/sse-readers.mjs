@@ -12,18 +12,19 @@ let wanted = Number.POSITIVE_INFINITY
 let whole = () => {}
 let sockets = []
 
-async function open({ port, requests }) {
+async function open({ port, requests, addresses = 200 }) {
   sockets = []
   let next = 0
   const one = async () => {
-    while (next < requests.length) sockets.push(await openOne(port, requests[next], next++))
+    while (next < requests.length)
+      sockets.push(await openOne(port, requests[next], `127.0.0.${1 + (next++ % addresses)}`))
   }
   await Promise.all(Array.from({ length: OPENING }, one))
   return sockets.length
 }
 
-async function openOne(port, { path, authorization }, index) {
-  const socket = connect({ port, host: '127.0.0.1', localAddress: `127.0.0.${1 + (index % 200)}` })
+async function openOne(port, { path, authorization }, localAddress) {
+  const socket = connect({ port, host: '127.0.0.1', localAddress })
   await once(socket, 'connect')
   socket.write(`GET ${path} HTTP/1.1\r\nHost: bench\r\nAuthorization: ${authorization}\r\n\r\n`)
   let isOpen = false
@@ -68,5 +69,6 @@ const answer = {
   },
 }
 
-process.on('message', async ([id, asked, argument]) => process.send([id, await answer[asked](argument)]))
+const reply = async ([id, asked, argument]) => void process.send([id, await answer[asked](argument)])
+process.on('message', (message) => void reply(message))
 process.send(['ready', undefined])

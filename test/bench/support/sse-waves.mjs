@@ -50,6 +50,7 @@ export function serveWaves({ port, requests, prepare, deliver, close }) {
       setImmediate(() => process.disconnect())
     },
   }
-  process.on('message', async ([id, asked]) => process.send([id, await answer[asked]()]))
+  const reply = async ([id, asked]) => void process.send([id, await answer[asked]()])
+  process.on('message', (message) => void reply(message))
   process.send(['ready', { port, requests }])
 }

@@ -1,3 +1,8 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connect as connectTls } from 'node:tls'
 import { afterEach, describe, expect, it } from 'vitest'
 import { startEdge, type Edge } from '../../support/edge.ts'
 import { NODE, PROJECT } from '../../support/fixture-callers.ts'
@@ -191,6 +196,25 @@ describe('an answer that goes on', () => {
     expect(server.fixture.ticking[0]).toMatchObject({ sink: undefined, ends: ['drain'] })
   })
 
+  it('is the same over TLS', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'ctl-stream-tls-'))
+    server = await startEdge({ tls: selfSigned(folder) })
+    rmSync(folder, { recursive: true })
+    const socket = connectTls({ port: server.port, host: '127.0.0.1', rejectUnauthorized: false })
+    let text = ''
+    socket.setEncoding('utf8').on('data', (more: string) => (text += more))
+    socket.write(TICKS)
+    await expect.poll(() => text, WAIT).toMatch(/\r\n\r\n7\r\n:tick\n\n\r\n$/)
+    const frame = Buffer.alloc(300_000, '%')
+    server.fixture.ticking[0]?.sink?.write(frame)
+    await expect.poll(() => text.split('%').length - 1, WAIT).toBe(frame.length)
+    await server.app.drain(10_000)
+    await expect
+      .poll(() => text.replace(/%+/, '...'), WAIT)
+      .toMatch(/\r\n493e0\r\n\.\.\.\r\n[^]*retry: 1000\n\n\r\n0\r\n\r\n$/)
+    socket.destroy()
+  })
+
   it('can ask again whether its caller may', async () => {
     let isAllowed = true
     server = await startEdge({
@@ -215,4 +239,13 @@ function connections({ app }: Edge): Promise<number> {
   return new Promise((resolve, reject) => {
     app.server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)))
   })
+}
+
+/** A certificate of its own making for 127.0.0.1, PEM. */
+function selfSigned(folder: string): { readonly key: string; readonly cert: string } {
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
+  const made = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']
+  const subject = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1']
+  execFileSync('openssl', [...made, '-keyout', key, '-out', cert, ...subject], { stdio: 'ignore' })
+  return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') }
 }

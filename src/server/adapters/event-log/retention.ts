@@ -12,7 +12,7 @@ export interface Retention {
 const RETENTION: Retention = { ageMs: 7 * 24 * 60 * 60 * 1000, perNode: 10_000 }
 const EVERY_MS = 60_000
 /** Looked at, and deleted at most, in one transaction: well below 200 ms. */
-const ROWS_MAX = 1_000
+const ROWS_MAX = 250
 
 /** Deletes events that are too old, or too many of one node. */
 export function createEventRetention({ clock }: { readonly clock: Clock }, retention = RETENTION): LeaderJob {

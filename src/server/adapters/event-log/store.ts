@@ -154,9 +154,12 @@ export async function pruneSurplus(tx: Db, { kept, max }: { kept: number; max: n
     ),
     floors as (select node_id, max(node_seq) - ${kept}::bigint as node_seq from fresh group by node_id),
     surplus as (
-      select event_log.seq from floors
-      join event_log on event_log.node_id = floors.node_id and event_log.node_seq <= floors.node_seq
-      order by event_log.seq limit ${max}
+      select older.seq from floors cross join lateral (
+        select seq from event_log
+        where event_log.node_id = floors.node_id and event_log.node_seq <= floors.node_seq
+        order by event_log.node_seq limit ${max}
+      ) as older
+      limit ${max}
     ),
     pruned as (delete from event_log using surplus where event_log.seq = surplus.seq returning event_log.seq),
     found as (

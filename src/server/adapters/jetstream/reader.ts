@@ -8,8 +8,8 @@ import { streamOf, subjectOf } from './names.ts'
 import { placeOf } from './place.ts'
 import { readStream, type Incarnation } from './stream.ts'
 
-/** A range that is not exhausted by so many single messages is read by a consumer of its own. */
-const SINGLES_MAX = 4
+/** So many single messages cost the server what making a consumer does; a longer range is read by one of its own. */
+const SINGLES_MAX = 20
 const INACTIVE_MS = 10_000
 
 type Range = Parameters<EventBus['read']>[1]

@@ -102,7 +102,7 @@ describe('An agent that holds its event stream', () => {
     )
     await held.opened
     await stub.close()
-    await held.confirm(never())
+    await held.confirm(AbortSignal.timeout(200))
     expect(counts()).toMatchObject({ streams: 0, unconfirmed_streams: 1, missed_events: 0 })
     expect(counts()['errors']).toBeGreaterThan(0)
   })

@@ -50,8 +50,7 @@ async function startWorld(delay: () => Promise<void>): Promise<World> {
     keepAliveMs: 60_000,
     retryMs: 1,
   })
-  hub.start()
-  await expect.poll(() => hub.isFollowing(), { interval: 1 }).toBe(true)
+  await hub.start()
   bus.delay = delay
   return { bus, hub, readers: [] }
 }

@@ -42,8 +42,7 @@ async function start(confirm: () => void | Promise<void>, seq?: bigint): Promise
     keepAliveMs: ROUND_MS,
     retryMs: 1_000,
   })
-  hub.start()
-  await vi.advanceTimersByTimeAsync(0)
+  await hub.start()
   const stream = hub.open({
     node: { nodeId: NODE, domainId: 'd' },
     isOwn: true,

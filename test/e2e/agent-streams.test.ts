@@ -1,0 +1,90 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished, test } from 'vitest'
+import { runCtl, startCtl, type CtlProcess, type CtlResult } from '../support/ctl-process.ts'
+
+const CTL = fileURLToPath(new URL('../../bin/ctl.js', import.meta.url))
+
+const FAIL_ON = [
+  'missed_events>0',
+  'bad_signatures>0',
+  'refused_frames>0',
+  'duplicate_events>0',
+  'reordered_events>0',
+  'unconfirmed_streams>0',
+].join()
+
+test('a fleet holds its streams over a server that ends in the middle, misses nothing, and shows it to others', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ctl-streams-'))
+  const data = join(folder, 'data')
+  let server: CtlProcess | undefined
+  onTestFinished(async () => {
+    await server?.end('SIGTERM')
+    rmSync(folder, { recursive: true, force: true })
+  })
+  server = await startCtl({ args: ['--data-dir', data] })
+  const { url } = server
+  const env = { CTL_URL: url, CTL_TOKEN_FILE: join(data, 'bootstrap-token'), CTL_CONFIG_DIR: folder }
+  const ctl = (...args: readonly string[]): Promise<CtlResult> => runCtl(args, env)
+  const state = join(folder, 'fleet')
+
+  const fleet = ['--nodes', '6', '--state-dir', state, '--fail-on', FAIL_ON, '-o', 'json']
+
+  const first = await ctl('agent-sim', '--duration', '2s', ...fleet)
+  expect([first.exitCode, countsOf(first)]).toMatchObject([0, { errors: 0 }])
+  expect(countsOf(first).events).toBeGreaterThanOrEqual(5)
+
+  const running = startSimulation(env, ['--duration', '5s', ...fleet])
+  await expect.poll(running.said, { timeout: 60_000 }).toContain('"phase":"running"')
+  await server.end('SIGKILL')
+  server = await startCtl({ args: ['--data-dir', data], listen: new URL(url).host })
+  const second = await running.ended
+  expect([second.exitCode, countsOf(second)]).toMatchObject([0, { missed_events: 0, unconfirmed_streams: 0 }])
+
+  // What happens while nobody holds a stream is there when the six come back.
+  expect(await ctl('agent-sim', '--nodes', '2', '--duration', '1s', '--no-events')).toMatchObject({ exitCode: 0 })
+  const third = await ctl('agent-sim', '--duration', '3s', ...fleet)
+  expect([third.exitCode, countsOf(third)]).toMatchObject([0, { resyncs: 0, missed_events: 0 }])
+  expect(countsOf(third).events).toBeGreaterThanOrEqual(6)
+
+  const { nodes } = JSON.parse(readFileSync(join(state, 'fleet.json'), 'utf8')) as { nodes: { node_id: string }[] }
+  const kept = await ctl('nodes', 'events', nodes[0]?.node_id ?? '', '--verify', '--all', '-o', 'jsonl')
+  expect([kept.exitCode, kept.stderr]).toEqual([0, ''])
+  const [saved, keys, altered] = [join(folder, 'events'), join(folder, 'keys'), join(folder, 'altered')]
+  writeFileSync(saved, kept.stdout)
+  writeFileSync(keys, (await ctl('signing-keys', 'list', '-o', 'json')).stdout)
+  await server.end('SIGTERM')
+  expect(await ctl('events', 'verify', saved, '--keys', keys)).toMatchObject({ exitCode: 0 })
+  writeFileSync(altered, kept.stdout.replace('registered', 'deregistered'))
+  expect(await ctl('events', 'verify', altered, '--keys', keys)).toMatchObject({
+    exitCode: 10,
+    stderr: expect.stringContaining('line 1 has a signature that does not hold'),
+  })
+}, 180_000)
+
+interface Counts {
+  readonly events: number
+  readonly [count: string]: unknown
+}
+
+function countsOf({ stdout, stderr }: CtlResult): Counts {
+  if (stdout === '') throw new Error(stderr)
+  return JSON.parse(stdout) as Counts
+}
+
+/** A simulation whose progress can be watched. */
+function startSimulation(env: Readonly<Record<string, string>>, args: readonly string[]) {
+  const child = spawn(process.execPath, [CTL, 'agent-sim', ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, CTL_TOKEN_STORE: 'file', ...env },
+  })
+  let [stdout, stderr] = ['', '']
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+  const ended = once(child, 'close').then(([exitCode]) => ({ exitCode: Number(exitCode), stdout, stderr }))
+  return { said: () => stderr, ended }
+}
