@@ -72,11 +72,11 @@ async function requests({ nodes, rate, perChange, seconds }) {
   const pending = new Set()
   const cpuBefore = process.cpuUsage()
   const begun = performance.now()
-  const total = rate * seconds
+  const total = Math.floor((rate * seconds) / perChange) * perChange
   let sent = 0
   while (sent < total) {
     const due = Math.min(total, Math.floor(((performance.now() - begun) / 1000) * rate))
-    while (sent + perChange <= due || (due === total && sent < total)) {
+    while (sent + perChange <= due) {
       const events = Array.from({ length: perChange }, (_, index) => request(nodes[(sent + index) % nodes.length]))
       sent += perChange
       const change = commit(events).finally(() => pending.delete(change))
@@ -150,9 +150,12 @@ const commands = {
   },
 }
 
-process.on('message', async ({ command, parameters }) => {
+async function obey({ command, parameters }) {
   const result = await commands[command](parameters)
   process.send({ result })
   if (command === 'stop') process.disconnect()
-})
+}
+
+// What it fails with ends the process, and so the benchmark.
+process.on('message', (message) => void obey(message))
 process.send({ url: server.url })
