@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { readRelayLag } from '../../src/server/event-relay/lag-store.ts'
 import type { Datastore } from '../../src/server/ports/datastore.ts'
 import type { Leading } from '../../src/server/ports/leadership.ts'
 import { Crash, crashingDatastore } from '../support/crashing-datastore.ts'
@@ -157,6 +158,20 @@ describe.each(DATASTORE_KINDS)('failures of the event relay on the %s store', (k
       world.bus.isAway = false
       await world.settle()
       expect([order(A), await waiting(), world.signer.signatures]).toEqual([[1, 2, 3], [], 3])
+    })
+
+    test('what is on its way is counted by stage, its age from the change on, and lanes that are held up', async () => {
+      const lag = () => readRelayLag(db(), NOW + 5_000)
+      expect(await lag()).toEqual({ rows: { hints: 0, signing: 0, publishing: 0 }, seconds: 0, blockedLanes: 0 })
+      await world.emit(request(A, 1), ['rotate_keys', { node_id: B }])
+      expect(await lag()).toMatchObject({ rows: { hints: 0, signing: 0, publishing: 0 }, seconds: 5 })
+      await world.relay()
+      expect(await lag()).toMatchObject({ rows: { hints: 1, signing: 1, publishing: 0 }, seconds: 5 })
+      await world.jobs.signing.run(leading)
+      expect(await lag()).toMatchObject({ rows: { hints: 1, signing: 0, publishing: 1 }, seconds: 5 })
+      world.bus.refuse = () => 'too large'
+      await world.jobs.publishing.run(leading)
+      expect(await lag()).toMatchObject({ rows: { publishing: 1 }, blockedLanes: 1 })
     })
 
     test('a literal that nothing is known of holds up what comes after it, and what came before is told', async () => {

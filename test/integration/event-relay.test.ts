@@ -222,6 +222,17 @@ describe.each(DATASTORE_KINDS)('the event relay on the %s store', (kind) => {
         expect(new Set(world.poison.map(({ seq }) => seq))).toEqual(new Set([2n]))
       })
 
+      test('for thousands of nodes is taken in a transaction of its own', async () => {
+        const many = Array.from({ length: 2_600 }, (_, index) => ({ id: idOf(0x1000 + index) }))
+        await seedNodes(store.current(), many)
+        await revise(FIRST, {})
+        await revise(SECOND, {}, NOW + 1)
+        await world.emit(created(FIRST), created(SECOND))
+        await world.jobs.numbering.run(leading)
+        expect([await world.jobs.relay.run(leading), await countOf('outgoing_events')]).toEqual([true, 2_603])
+        expect([await world.jobs.relay.run(leading), await countOf('outgoing_events')]).toEqual([false, 5_206])
+      }, 60_000)
+
       test('is one of many, told in the order of the outbox and never merged', async () => {
         await revise(FIRST, { role: 'web' }, NOW)
         await revise(SECOND, { role: 'web' }, NOW + 1)

@@ -72,12 +72,11 @@ async function requests({ nodes, rate, perChange, seconds }) {
   const pending = new Set()
   const cpuBefore = process.cpuUsage()
   const begun = performance.now()
-  const total = rate * seconds
+  const total = Math.floor((rate * seconds) / perChange) * perChange
   let sent = 0
   while (sent < total) {
     const due = Math.min(total, Math.floor(((performance.now() - begun) / 1000) * rate))
-    const end = due === total ? total : due - perChange + 1
-    while (sent < end) {
+    while (sent + perChange <= due) {
       const events = Array.from({ length: perChange }, (_, index) => request(nodes[(sent + index) % nodes.length]))
       sent += perChange
       const change = commit(events).finally(() => pending.delete(change))
@@ -157,5 +156,6 @@ async function obey({ command, parameters }) {
   if (command === 'stop') process.disconnect()
 }
 
-process.on('message', (order) => void obey(order))
+// What it fails with ends the process, and so the benchmark.
+process.on('message', (message) => void obey(message))
 process.send({ url: server.url })
