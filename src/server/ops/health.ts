@@ -55,15 +55,15 @@ export function createHealth(probes: readonly Probe[], clock: Clock): Health {
   async function ask(probe: Probe): Promise<ProbeResult> {
     const { name, meanwhile } = probe
     const askedAt = new Date(clock.now()).toISOString()
-    const detail = await withDeadline(probe)
-    if (detail === undefined) {
+    const fault = await withDeadline(probe)
+    if (fault === undefined) {
       latched.add(name)
       awaySince.delete(name)
       return { name, ok: true }
     }
     const since = awaySince.get(name) ?? askedAt
     awaySince.set(name, since)
-    const failed = { name, ok: false, detail, since, meanwhile }
+    const failed = { name, ok: false, since, meanwhile, ...fault }
     return latched.has(name) ? { ...failed, informational: true } : failed
   }
 
@@ -101,22 +101,29 @@ function statusOf(results: readonly ProbeResult[]): HealthReport['status'] {
   return results.every(({ ok, informational }) => ok || informational) ? 'degraded' : 'unhealthy'
 }
 
-const NO_ANSWER = 'it does not answer'
+/** What is wrong, and what that means where it is not what the dependency's absence means. */
+type Fault = Pick<ProbeResult, 'meanwhile'> & { readonly detail: string }
+
+const NO_ANSWER: Fault = { detail: 'it does not answer' }
+const STOPPED: Fault = { detail: 'it stopped after a failed write or sync: restart the server' }
+const READ_ONLY: Fault = {
+  detail: 'it is read-only: it takes no writes',
+  meanwhile: 'Reads and checks work. Whatever changes something fails, heartbeats and sign-ins too.',
+}
 
 /** The cause is for the log: this is shown to whoever asks. */
-function detailOf(error: unknown): string {
-  if (error instanceof DatastoreStopped) return 'it stopped after a failed write or sync: restart the server'
-  if (error instanceof DatastoreError && error.failure === 'readonly') return 'it is read-only: it takes no writes'
-  return NO_ANSWER
+function faultOf(error: unknown): Fault {
+  if (error instanceof DatastoreStopped) return STOPPED
+  return error instanceof DatastoreError && error.failure === 'readonly' ? READ_ONLY : NO_ANSWER
 }
 
 /** What is wrong, undefined when nothing is. A probe that forgets its deadline is answered for. */
-async function withDeadline(probe: Probe): Promise<string | undefined> {
+async function withDeadline(probe: Probe): Promise<Fault | undefined> {
   let timer: NodeJS.Timeout | undefined
-  const late = new Promise<string>((resolve) => {
+  const late = new Promise<Fault>((resolve) => {
     timer = setTimeout(resolve, DEADLINE_MS + 500, NO_ANSWER)
   })
-  const answer = probe.check(DEADLINE_MS).then(() => undefined, detailOf)
+  const answer = probe.check(DEADLINE_MS).then(() => undefined, faultOf)
   try {
     return await Promise.race([answer, late])
   } finally {
