@@ -46,7 +46,7 @@ describe.skipIf(requirement('postgresql') === undefined)('kill -9 of the server 
       select (select count(*)::int from outbox where seq is null) as unnumbered,
         (select max(seq) - count(*) from outbox)::int as missing,
         (select (select seq from outbox_head) - max(seq) from outbox)::int as ahead,
-        (select (select seq from outbox_head) - seq from outbox_consumers)::int as behind,
+        (select (select seq from outbox_head) - min(seq) from outbox_consumers)::int as behind,
         (select count(*)::int from principals as p where 1 <> (select count(*) from relation_tuples as t
           where t.resource_id = p.id::text and t.relation = 'domain' and t.subject_id = p.domain_id::text)) as orphans`)
     return row
