@@ -1,13 +1,9 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { runCtl, startCtl, type CtlProcess, type CtlResult } from '../support/ctl-process.ts'
-
-const CTL = fileURLToPath(new URL('../../bin/ctl.js', import.meta.url))
+import { startSimulation } from '../support/simulation.ts'
 
 const FAIL_ON = [
   'missed_events>0',
@@ -74,17 +70,4 @@ interface Counts {
 function countsOf({ stdout, stderr }: CtlResult): Counts {
   if (stdout === '') throw new Error(stderr)
   return JSON.parse(stdout) as Counts
-}
-
-/** A simulation whose progress can be watched. */
-function startSimulation(env: Readonly<Record<string, string>>, args: readonly string[]) {
-  const child = spawn(process.execPath, [CTL, 'agent-sim', ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, CTL_TOKEN_STORE: 'file', ...env },
-  })
-  let [stdout, stderr] = ['', '']
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
-  const ended = once(child, 'close').then(([exitCode]) => ({ exitCode: Number(exitCode), stdout, stderr }))
-  return { said: () => stderr, ended }
 }
