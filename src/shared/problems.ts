@@ -178,7 +178,7 @@ export const PROBLEMS = {
     'The sign-in of this session is older than 15 minutes; sign in again to go on.',
   ),
   invalid_session_id: row(400, 'Invalid session id', 'The session id must be a UUID other than zero.'),
-  session_not_found: row(404, 'Session not found', 'No such session of yours is live.'),
+  session_not_found: row(404, 'Session not found', 'No such session is live.'),
   invalid_user_code: row(400, 'Invalid user code', 'The code must be 8 letters as the device shows them.'),
   device_session_not_found: row(404, 'Code not found', 'No device waits with this code; it may have expired.'),
   device_flow_exhausted: row(503, 'Too many sign-ins', 'Too many devices wait for approval; retry shortly.'),
@@ -260,6 +260,67 @@ export const PROBLEMS = {
     'Too many requests',
     'This Domain exceeds its request rate; retry after the time in Retry-After.',
   ),
+
+  // what nodes report
+  endpoint_unparseable: row(
+    400,
+    'Endpoint not usable',
+    'The endpoint must be host:port with a port from 1 to 65535 and no loopback address.',
+  ),
+  endpoint_clock_skew: row(
+    400,
+    'Endpoint too old or ahead',
+    'The observation is more than 60 seconds off the server clock, or older than endpoints may be in the Domain.',
+  ),
+  forbidden: row(403, 'Credential of another node', 'The node credential belongs to another node.'),
+  nsk_node_mismatch: row(403, 'Credential of another node', 'The node credential belongs to another node.'),
+  invalid_batch: row(400, 'Invalid batch', 'The batch must hold 1 to 256 violations of the documented shape.'),
+  invalid_report: row(
+    400,
+    'Invalid report',
+    'The key must follow the documented grammar and the value be at most 4096 bytes of canonical JSON.',
+  ),
+  report_not_found: row(404, 'Report not found', 'The node has no report under this key.'),
+  report_limit_exceeded: row(409, 'Too many reports', 'The node has as many reports as are allowed; delete one first.'),
+  endpoint_not_provisioned: row(501, 'Not provisioned', 'This server does not take endpoints.'),
+  capabilities_not_provisioned: row(501, 'Not provisioned', 'This server does not take capabilities.'),
+  integrity_violations_not_provisioned: row(501, 'Not provisioned', 'This server does not take integrity reports.'),
+  reports_not_provisioned: row(501, 'Not provisioned', 'This server does not take state reports.'),
+
+  // keys of the mesh
+  same_peer: row(400, 'Same node', 'An edge has two ends: the peer must be another node.'),
+  peer_not_found: row(404, 'Peer not found', 'The Domain has no such node.'),
+  rotation_not_found: row(404, 'Rotation not found', 'No key rotation of the node was ever requested.'),
+  no_pending_rotation: row(409, 'No pending rotation', 'No key rotation of the node waits to be completed.'),
+  edge_psk_not_provisioned: row(501, 'Not provisioned', 'This server does not hand out keys of edges.'),
+  node_keys_rotate_not_provisioned: row(501, 'Not provisioned', 'This server does not rotate keys.'),
+  node_keys_rotate_preview_not_provisioned: row(501, 'Not provisioned', 'This server does not preview rotations.'),
+  keys_rotate_not_provisioned: row(501, 'Not provisioned', 'This server does not complete key rotations.'),
+
+  // the mesh
+  invalid_label_filter: row(400, 'Invalid label filter', 'The label filter must be key=value, or several with commas.'),
+  topology_filter_required: row(
+    400,
+    'One node only',
+    'The Domain has more than 300 nodes; name the node whose edges to show.',
+  ),
+  epoch_filter_required: row(400, 'Name the nodes', 'The Domain has more than 1000 nodes; name those to compare.'),
+  mesh_topology_not_provisioned: row(501, 'Not provisioned', 'This server does not show the mesh.'),
+
+  // executions and mediated sessions
+  invalid_execution_id: row(400, 'Invalid execution id', 'The execution id must be a UUID other than zero.'),
+  invalid_execution_status: row(400, 'Invalid status', 'The status filter is not one of the documented states.'),
+  unknown_action: row(400, 'Unknown action', 'The action is neither built in nor a hook that the node declares.'),
+  execution_not_found: row(404, 'Execution not found', 'The node has no such execution.'),
+  illegal_transition: row(409, 'Illegal transition', 'The status cannot follow the one that it has.'),
+  capacity_exceeded: row(
+    429,
+    'Capacity exceeded',
+    'The Domain has as much under way as its target allows; retry after the time in Retry-After.',
+  ),
+  session_already_revoked: row(409, 'Session revoked', 'The session has been revoked.'),
+  executions_not_provisioned: row(501, 'Not provisioned', 'This server does not run actions on nodes.'),
+  sessions_not_provisioned: row(501, 'Not provisioned', 'This server does not mediate sessions.'),
   invalid_join_token: row(
     401,
     'Invalid join token',

@@ -31,6 +31,8 @@ export interface Made {
   readonly subject: string
   readonly domain_id: string
   readonly user_id: string
+  readonly execution_id: string
+  readonly session_id: string
   readonly items: readonly AuditedRow[]
 }
 
@@ -50,6 +52,8 @@ export interface World extends ConformanceWorld {
   name(): string
   /** Calls an operation as root; anything but success throws. Resolves with the JSON answer. */
   make(operationId: string, input: Input): Promise<Made>
+  /** The same with another credential. */
+  makeAs(credential: string, operationId: string, input: Input): Promise<Made>
   /** An identity provider from another hand, which says what a scenario tells it to. */
   readonly issuer: TestIssuer
   /** Signs a new user of the Domain in, who holds no relation; resolves with the cookies of the browser. */
@@ -138,10 +142,12 @@ interface Ground {
 async function makeWorld(url: string, { root, backend, issuer }: Ground): Promise<World> {
   const name = (): string => `x${randomUUID()}`
 
-  async function make(operationId: string, input: Input): Promise<Made> {
+  const make = (operationId: string, input: Input): Promise<Made> => makeAs(root, operationId, input)
+
+  async function makeAs(credential: string, operationId: string, input: Input): Promise<Made> {
     const operation = OPERATIONS.get(operationId)
     if (operation === undefined) throw new Error(`there is no operation ${operationId}`)
-    const answer = await exchange(url, signed(layOut(operation, input), root))
+    const answer = await exchange(url, signed(layOut(operation, input), credential))
     if (answer.status >= 300) throw new Error(`${operationId} answered ${answer.status} ${answer.text}`)
     // What each operation answers is for the loop to check; an arrangement takes it at its word.
     return answer.json as unknown as Made
@@ -171,6 +177,7 @@ async function makeWorld(url: string, { root, backend, issuer }: Ground): Promis
     url,
     root,
     make,
+    makeAs,
     name,
     joinToken,
     nobody: nobody.token,

@@ -1,4 +1,4 @@
-import type { Operation, Operations, Input, Result } from '../../shared/contract/operation.ts'
+import type { Answer, Operation, Operations, Input } from '../../shared/contract/operation.ts'
 import type { Caller } from '../ports/credential-resolver.ts'
 import type { Change } from '../ports/unit-of-work.ts'
 import type { CaveatFacts } from '../ports/authorizer.ts'
@@ -81,7 +81,7 @@ export type Handlers<S extends { readonly operations: Operations }> = {
   readonly [Id in keyof S['operations']]: (
     ctx: RequestContext,
     input: Input<S['operations'][Id]>,
-  ) => Promise<Result<S['operations'][Id]>> | Result<S['operations'][Id]>
+  ) => Promise<Answer<S['operations'][Id]>> | Answer<S['operations'][Id]>
 }
 
 /** A handler once its types have done their work. */

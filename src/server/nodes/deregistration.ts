@@ -2,6 +2,7 @@ import type { nodes } from '../../shared/contract/nodes.ts'
 import { problem } from '../../shared/problems.ts'
 import type { Handlers } from '../http/request-context.ts'
 import type { Change } from '../ports/unit-of-work.ts'
+import { peersChangedWhole } from '../rows/state-revisions.ts'
 import { restAddress } from './address-store.ts'
 import { announceDeregistered } from './announce.ts'
 import { removeNode } from './node-store.ts'
@@ -27,6 +28,7 @@ export async function deregister(change: Change, nodeId: string, nowMs: number):
   const node = await removeNode(change.db, nodeId)
   if (node === undefined) return undefined
   await restAddress(change.db, node.domain_id, { address: node.mesh_address, atMs: nowMs })
+  await peersChangedWhole(change.db, node.domain_id)
   await change.tuples.deleteObject(`node:${nodeId}`)
   change.credentialChanged('nsk', nodeId)
   announceDeregistered(change, { nodeId, domainId: node.domain_id }, node.name)

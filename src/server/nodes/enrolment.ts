@@ -1,9 +1,10 @@
 import { problem } from '../../shared/problems.ts'
 import type { Change } from '../ports/unit-of-work.ts'
+import { peersChanged } from '../rows/state-revisions.ts'
 import { allocateAddress } from './address-store.ts'
 import { announcePskAssigned, announceRegistered } from './announce.ts'
 import { lockNode } from './node-store.ts'
-import { nextPskIssuedAt } from './psk-epoch.ts'
+import { nextPskIssuedAt } from '../rows/psk-epoch.ts'
 import { insertNode, updateEnrolment, type Enrolment, type JoinTerms, type Placement } from './registration-store.ts'
 import { addKey, revokeKeys } from './secret-key-store.ts'
 
@@ -12,7 +13,7 @@ import { addKey, revokeKeys } from './secret-key-store.ts'
  *
  * @throws Problem `node_name_conflict`, `public_key_in_use`, `mesh_addresses_exhausted`.
  */
-export async function enrol(change: Change, terms: JoinTerms, node: Enrolment & { name: string }): Promise<Placement> {
+export async function enrol(change: Change, terms: JoinTerms, node: Enrolment & { name: string }): Promise<Enrolled> {
   const meshAddress = await allocateAddress(change.db, { id: terms.domainId, meshCidr: terms.meshCidr }, node.atMs)
   const placement = { name: node.name, meshAddress }
   await insertNode(change.db, terms, { ...node, ...placement })
@@ -25,8 +26,7 @@ export async function enrol(change: Change, terms: JoinTerms, node: Enrolment & 
       place,
     )
   }
-  announce(change, terms, { ...node, ...placement })
-  return placement
+  return announced(change, terms, { ...node, ...placement })
 }
 
 /**
@@ -35,7 +35,7 @@ export async function enrol(change: Change, terms: JoinTerms, node: Enrolment & 
  *
  * @throws Problem `public_key_in_use`; `invalid_join_token` when the node is gone.
  */
-export async function enrolAgain(change: Change, terms: JoinTerms, node: Enrolment): Promise<Placement> {
+export async function enrolAgain(change: Change, terms: JoinTerms, node: Enrolment): Promise<Enrolled> {
   const stored = await lockNode(change.db, node.nodeId)
   if (stored === undefined) throw problem('invalid_join_token')
   const enrolment = { ...node, pskIssuedAtNs: nextPskIssuedAt(node.atMs, BigInt(stored.psk_issued_at)) }
@@ -43,12 +43,17 @@ export async function enrolAgain(change: Change, terms: JoinTerms, node: Enrolme
   await revokeKeys(change.db, node.nodeId, node.atMs)
   await addKey(change.db, node.key)
   change.credentialChanged('nsk', node.nodeId)
-  announce(change, terms, { ...enrolment, ...placement })
-  return placement
+  return announced(change, terms, { ...enrolment, ...placement })
 }
 
-function announce(change: Change, { domainId }: JoinTerms, node: Enrolment & Placement): void {
+/** A node as it is in its Domain now. */
+export type Enrolled = Enrolment & Placement
+
+/** Tells the node's peers of it. */
+async function announced(change: Change, { domainId }: JoinTerms, node: Enrolled): Promise<Enrolled> {
   const peer = { nodeId: node.nodeId, domainId }
+  await peersChanged(change.db, domainId, [node.nodeId])
   announceRegistered(change, peer, node)
   announcePskAssigned(change, peer, node.pskIssuedAtNs)
+  return node
 }

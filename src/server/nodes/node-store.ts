@@ -1,4 +1,4 @@
-import type { SelectQueryBuilder } from 'kysely'
+import { sql, type Nullable, type SelectQueryBuilder } from 'kysely'
 import { problem } from '../../shared/problems.ts'
 import { type Db, isUniqueViolation } from '../ports/datastore.ts'
 import type { Tables } from '../ports/tables.ts'
@@ -22,6 +22,10 @@ export interface StoredNode {
   readonly accepted_at: Date | null
   readonly healthy_since: Date | null
   readonly binary_version: string | null
+  readonly rotation_pending: boolean
+  /** Null while none is known, or the last one is stale. */
+  readonly endpoint: string | null
+  readonly endpoint_port: number | null
 }
 
 /** Which nodes a list shows. */
@@ -29,6 +33,9 @@ export interface NodeFilter {
   readonly domainId: string | undefined
   readonly name: string | undefined
   readonly reachability: ReachabilityState | undefined
+  readonly kind: string | undefined
+  /** Nodes that have all of them. */
+  readonly labels: Readonly<Record<string, string>> | undefined
 }
 
 /** Which part of the list: up to `limit` nodes after that id. */
@@ -38,7 +45,13 @@ export interface NodeWindow {
   readonly nowMs: number
 }
 
-type Joined = SelectQueryBuilder<Tables & { h: Tables['node_heartbeats']; n: Tables['nodes'] }, 'n' | 'h', object>
+type Joined = SelectQueryBuilder<Aliased, 'n' | 'h' | 'e', object>
+type Aliased = Tables & {
+  n: Tables['nodes']
+  h: Tables['node_heartbeats']
+  /** Absent where the node has no fresh endpoint. */
+  e: Nullable<Tables['node_endpoints']>
+}
 
 /** Reads nodes in id order. */
 export function readNodes(db: Db, filter: NodeFilter, window: NodeWindow): Promise<StoredNode[]> {
@@ -46,6 +59,9 @@ export function readNodes(db: Db, filter: NodeFilter, window: NodeWindow): Promi
   if (window.afterId !== undefined) query = query.where('n.id', '>', window.afterId)
   if (filter.domainId !== undefined) query = query.where('n.domain_id', '=', filter.domainId)
   if (filter.name !== undefined) query = query.where('n.name', '=', filter.name)
+  if (filter.kind !== undefined) query = query.where('n.kind', '=', filter.kind)
+  if (filter.labels !== undefined)
+    query = query.where(sql`n.labels`, '@>', sql`${JSON.stringify(filter.labels)}::jsonb`)
   if (filter.reachability !== undefined) query = inState(query, filter.reachability, window.nowMs)
   return selectNode(query).execute()
 }
@@ -113,12 +129,15 @@ export async function isSilent(tx: Db, id: string, since: Date): Promise<boolean
 }
 
 function joined(db: Db): Joined {
-  return db.selectFrom('nodes as n').innerJoin('node_heartbeats as h', 'h.node_id', 'n.id')
+  return db
+    .selectFrom('nodes as n')
+    .innerJoin('node_heartbeats as h', 'h.node_id', 'n.id')
+    .leftJoin('node_endpoints as e', (on) =>
+      on.onRef('e.node_id', '=', 'n.id').on('e.last_endpoint_stale_at', 'is', null),
+    )
 }
 
-function selectNode(
-  query: Joined,
-): SelectQueryBuilder<Tables & { h: Tables['node_heartbeats']; n: Tables['nodes'] }, 'n' | 'h', StoredNode> {
+function selectNode(query: Joined): SelectQueryBuilder<Aliased, 'n' | 'h' | 'e', StoredNode> {
   return query.select([
     'n.id',
     'n.domain_id',
@@ -135,6 +154,9 @@ function selectNode(
     'h.accepted_at',
     'h.healthy_since',
     'h.binary_version',
+    'h.rotation_pending',
+    'e.last_endpoint as endpoint',
+    'e.last_endpoint_port as endpoint_port',
   ])
 }
 

@@ -1,7 +1,8 @@
 import type { nodes } from '../../shared/contract/nodes.ts'
 import type { Result } from '../../shared/contract/operation.ts'
 import type { StoredNode } from './node-store.ts'
-import { formatPskIssuedAt } from './psk-epoch.ts'
+import { formatEndpoint } from '../rows/endpoint-text.ts'
+import { formatPskIssuedAt } from '../rows/psk-epoch.ts'
 import { reachabilityAt, type ReachabilityAt } from './reachability.ts'
 import type { SecretKey } from './secret-key-store.ts'
 
@@ -33,6 +34,10 @@ export function summaryOf(node: StoredNode, nowMs: number): Summary {
     last_heartbeat_at: node.accepted_at?.toISOString() ?? null,
     binary_version: node.binary_version,
     mesh_address: node.mesh_address,
+    endpoint: formatEndpoint(node.endpoint, node.endpoint_port) || null,
+    labels: node.labels,
+    psk_issued_at: formatPskIssuedAt(BigInt(node.psk_issued_at)),
+    rotation_pending: node.rotation_pending,
   }
 }
 
@@ -42,9 +47,7 @@ export function detailOf(node: StoredNode, keys: readonly SecretKey[], nowMs: nu
     ...summaryOf(node, nowMs),
     project_id: node.project_id,
     public_key: node.public_key.toString('base64'),
-    labels: node.labels,
     ephemeral: node.ephemeral,
-    psk_issued_at: formatPskIssuedAt(BigInt(node.psk_issued_at)),
     nsk: keys.map((key) => ({
       kid: key.kid,
       created_at: key.created_at.toISOString(),

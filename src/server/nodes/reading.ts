@@ -15,9 +15,10 @@ export type ReadingHandlers = Pick<
 /** Serves what people see of nodes, and their names. Lists are in id order (S0 NodeList). */
 export function createReading({ datastore }: { readonly datastore: Datastore }): ReadingHandlers {
   return {
-    async ListNodes(ctx, { domain_id: domainId, name, reachability }) {
+    async ListNodes(ctx, { domain_id: domainId, labels, ...filter }) {
       const window = { afterId: ctx.position?.[0], limit: ctx.pageSize + 1, nowMs: ctx.nowMs }
-      const read = await readNodes(datastore.pool('interactive'), { domainId, name, reachability }, window)
+      const asked = { ...NO_FILTER, ...filter, domainId, labels: labels === undefined ? undefined : labelsOf(labels) }
+      const read = await readNodes(datastore.pool('interactive'), asked, window)
       const { rows, next } = cutPage(read, ctx.pageSize, ({ id }) => [id])
       const visible = await ctx.visible(rows, ({ id }) => ({ id }))
       return ctx.page(
@@ -56,6 +57,18 @@ export function createReading({ datastore }: { readonly datastore: Datastore }):
       }
     },
   }
+}
+
+const NO_FILTER = { name: undefined, reachability: undefined, kind: undefined }
+
+/** `key=value,key=value`, which the contract has checked, as an object. Of a key that is named twice the last one holds. */
+function labelsOf(text: string): Record<string, string> {
+  return Object.fromEntries(
+    text.split(',').map((pair) => {
+      const at = pair.indexOf('=')
+      return [pair.slice(0, at), pair.slice(at + 1)]
+    }),
+  )
 }
 
 async function existing(db: Db, id: string): Promise<StoredNode> {

@@ -9,7 +9,7 @@ import type { Signer } from '../ports/signer.ts'
 import { parseChecksum } from './checksum.ts'
 import { enrol, enrolAgain } from './enrolment.ts'
 import type { MintKey } from './mint-key.ts'
-import { nextPskIssuedAt } from './psk-epoch.ts'
+import { formatPskIssuedAt, nextPskIssuedAt } from '../rows/psk-epoch.ts'
 import { parsePublicKey } from './public-key.ts'
 import { countUse, type Enrolment } from './registration-store.ts'
 
@@ -44,19 +44,20 @@ export function createRegistration(deps: RegistrationDeps): Pick<Handlers<typeof
       const signing_keys = deps.signer.keys().map(publishedKey)
       const application = applicationOf(body, ctx.nowMs)
       const newcomer = await prepare(deps, application, deps.ids.next())
-      const { node, domainId, meshAddress } = await ctx.change(async (change) => {
+      const { nsk, domainId, node } = await ctx.change(async (change) => {
         const terms = await countUse(change.db, ctx.caller.credential.id, ctx.nowMs)
         const member = terms.nodeId === null ? newcomer : await prepare(deps, application, terms.nodeId)
-        const placement = await (member === newcomer ? enrol : enrolAgain)(change, terms, member)
+        const enrolled = await (member === newcomer ? enrol : enrolAgain)(change, terms, member)
         ctx.about(`node:${member.nodeId}`, terms.domainId)
-        return { node: member, domainId: terms.domainId, meshAddress: placement.meshAddress }
+        return { nsk: member.nsk, domainId: terms.domainId, node: enrolled }
       })
       ctx.header('Location', `/v1/nodes/${node.nodeId}`)
       return {
         node_id: node.nodeId,
         domain_id: domainId,
-        mesh_address: meshAddress,
-        nsk: node.nsk,
+        mesh_address: node.meshAddress,
+        psk_issued_at: formatPskIssuedAt(node.pskIssuedAtNs),
+        nsk,
         signing_keys,
         heartbeat_interval_seconds: HEARTBEAT_INTERVAL_SECONDS,
       }

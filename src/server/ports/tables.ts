@@ -1,10 +1,11 @@
 import type { ColumnType, Generated } from 'kysely'
 import type { AuditTables } from './audit-tables.ts'
 import type { EventTables } from './event-tables.ts'
+import type { MeshTables } from './mesh-tables.ts'
 import type { SignInTables } from './sign-in-tables.ts'
 
 /** What a row of each table holds, as both datastores return it: bigint as string, instants as Date, bytes as Buffer. */
-export interface Tables extends AuditTables, EventTables, SignInTables {
+export interface Tables extends AuditTables, EventTables, MeshTables, SignInTables {
   keyring: KeyringRow
   signing_keys: SigningKeyRow
   domains: DomainRow
@@ -186,6 +187,8 @@ export interface NodeRow {
   psk_issued_at: string
   labels: Json<Record<string, string>>
   ephemeral: boolean
+  /** The revision of the Domain's peers with which it changed last, as others see it. */
+  peer_revision: Generated<string>
   created_at: Date
   updated_at: Date
 }
@@ -200,6 +203,14 @@ export interface NodeHeartbeatRow {
   binary_checksum: Buffer | null
   /** The reachability that the last outbox row told of. */
   announced_state: Generated<'never_reported' | 'healthy' | 'stale' | 'unreachable'>
+  /** Rises with each change of the node's own state: policies, bridges, reports, executions, sessions. */
+  node_revision: Generated<string>
+  /** What it was when the node pulled last; null before the first pull. */
+  pulled_node_revision: Generated<string | null>
+  /** What the revision of its Domain's peers was then. */
+  pulled_peer_revision: Generated<string | null>
+  /** Whether a key rotation waits for the node. */
+  rotation_pending: Generated<boolean>
 }
 
 export interface NodeSecretKeyRow {

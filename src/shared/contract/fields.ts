@@ -65,5 +65,8 @@ export const DisplayName = z
 /** `<type>:<id>`, optionally `#<relation>`. */
 export const Reference = z.string().min(1).max(512)
 
+/** Any JSON, `null` too, but not nothing. */
+export const JsonValue = z.unknown().refine((value) => value !== undefined, { error: 'is required' })
+
 /** Bytes in a KiB, for body caps. */
 export const KiB = 1024

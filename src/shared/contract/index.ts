@@ -2,6 +2,7 @@ import { adminTokens } from './admin-tokens.ts'
 import { audit } from './audit.ts'
 import { authz } from './authz.ts'
 import { deviceFlow } from './device-flow.ts'
+import { executions } from './executions.ts'
 import { domains } from './domains.ts'
 import { grants } from './grants.ts'
 import { groups } from './groups.ts'
@@ -12,6 +13,11 @@ import { joinTokens } from './join-tokens.ts'
 import { localAccounts } from './local-accounts.ts'
 import { meta } from './meta.ts'
 import { nodeEvents } from './node-events.ts'
+import { nodeState } from './node-state.ts'
+import { nodeObservations } from './node-observations.ts'
+import { meshKeys } from './mesh-keys.ts'
+import { mesh } from './mesh.ts'
+import { mediatedSessions } from './mediated-sessions.ts'
 import { nodes } from './nodes.ts'
 import { ownFactors } from './own-factors.ts'
 import { projects } from './projects.ts'
@@ -44,6 +50,12 @@ export const contract = {
   joinTokens,
   nodes,
   nodeEvents,
+  nodeState,
+  nodeObservations,
+  executions,
+  mediatedSessions,
+  meshKeys,
+  mesh,
   signingKeys,
   audit,
   meta,

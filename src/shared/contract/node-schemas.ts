@@ -5,14 +5,14 @@ import { SigningKey } from './signing-keys.ts'
 export const ReachabilityState = z.enum(['never_reported', 'healthy', 'stale', 'unreachable'])
 
 /** 64 hex digits or padded base64 of 32 bytes (decisions 2). */
-const Checksum = z
+export const Checksum = z
   .string()
   .regex(/^([0-9a-fA-F]{64}|[A-Za-z0-9+/]{43}=)$/)
   .meta({ problem: 'invalid_checksum', description: 'SHA-256 as 64 hex digits or padded base64' })
 
-const BinaryVersion = z.string().min(1).max(128)
+export const BinaryVersion = z.string().min(1).max(128)
 
-const PublicKey = z
+export const PublicKey = z
   .string()
   .regex(/^[A-Za-z0-9+/]{43}=$/)
   .meta({ problem: 'invalid_public_key', description: 'Curve25519 public key: 32 bytes in padded base64' })
@@ -30,6 +30,13 @@ const summary = {
   last_heartbeat_at: Instant.nullable(),
   binary_version: z.string().nullable(),
   mesh_address: z.string(),
+  endpoint: z
+    .string()
+    .nullable()
+    .describe('`host:port` that the node reported last; null while none is, or it is stale'),
+  labels: z.record(z.string(), z.string()),
+  psk_issued_at: z.string().describe('UTC, nine fractional digits'),
+  rotation_pending: z.boolean().describe('A key rotation waits for the node'),
 }
 
 export const NodeSummary = z.object(summary).meta({ id: 'NodeSummary' })
@@ -39,9 +46,7 @@ export const NodeDetail = z
     ...summary,
     project_id: Uuid.nullable(),
     public_key: z.string(),
-    labels: z.record(z.string(), z.string()),
     ephemeral: z.boolean(),
-    psk_issued_at: z.string().describe('UTC, nine fractional digits'),
     nsk: z
       .array(z.object({ kid: z.string(), created_at: Instant, retires_at: Instant.nullable() }))
       .describe('Key ids that work now'),
@@ -67,6 +72,7 @@ export const NodeRegisterResponse = z
     node_id: Uuid,
     domain_id: Uuid,
     mesh_address: z.string(),
+    psk_issued_at: z.string().describe('Its half of the epoch of each edge: UTC, nine fractional digits'),
     nsk: z.string().meta({ description: 'The node secret key; shown this once', 'x-service-write-once': true }),
     signing_keys: z.array(SigningKey).describe('Keys that verify event envelopes, as GET /v1/signing-keys lists them'),
     heartbeat_interval_seconds: z.int(),

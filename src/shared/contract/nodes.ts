@@ -62,6 +62,16 @@ export const nodes = defineSurface('nodes', 'Machines of the mesh', {
         problem: 'invalid_reachability',
         description: 'One state only',
       }),
+      kind: z.string().min(1).max(63).optional().describe('Nodes of this kind only'),
+      labels: z
+        .string()
+        .max(4_096)
+        .regex(/^[^,=]+=[^,]*(,[^,=]+=[^,]*)*$/)
+        .optional()
+        .meta({
+          problem: 'invalid_label_filter',
+          description: 'Nodes with all of these labels: `key=value,key=value`',
+        }),
       ...pageQuery,
     }),
     gate: {
@@ -71,7 +81,7 @@ export const nodes = defineSurface('nodes', 'Machines of the mesh', {
     audit: { relation: 'node.list', when: 'all', object: 'platform:main', faults: 'node.list.authz_errors' },
     paging: { limit: 'rejected', cursor: 'operation' },
     responses: { 200: pageOf(NodeSummary).meta({ id: 'NodeList' }) },
-    problems: ['invalid_domain_filter', 'invalid_reachability'],
+    problems: ['invalid_domain_filter', 'invalid_reachability', 'invalid_label_filter'],
     notProvisioned: 'nodes_not_provisioned',
     cli: { command: 'nodes list', refs: { domain_id: 'domains' }, columns, wide: ['domain_id', 'created_at'] },
   },

@@ -175,6 +175,8 @@ export interface Operation {
   readonly responses: { readonly [status: number]: AnySchema | MediaResponse | null }
   /** Request headers that the handler reads, with what they say. */
   readonly requestHeaders?: { readonly [name: string]: string }
+  /** The handler hands over the JSON of its 200 as bytes; clients read what the schema says. */
+  readonly rendered?: true
   /** Response headers beyond those that every answer has, with what they say. */
   readonly headers?: { readonly [name: string]: string }
   /** What this operation may answer with beyond the codes that its other members already imply. */
@@ -260,5 +262,13 @@ type AnswerOf<Shape> = Shape extends AnySchema
       : Uint8Array
 type SuccessOf<R> = { [S in keyof R]: AnswerOf<R[S]> }[keyof R]
 
-/** What a handler returns and a client receives. */
+/** JSON that is there as bytes: pieces to be sent one after the other, which others may send at the same time. */
+export interface Rendered {
+  readonly pieces: readonly Uint8Array[]
+}
+
+/** What a handler returns: `void` for an answer without a body. */
+export type Answer<O> = O extends { readonly rendered: true } ? Rendered | Extract<Result<O>, void> : Result<O>
+
+/** What a client receives, and most handlers return. */
 export type Result<O> = O extends { readonly responses: infer R } ? SuccessOf<R> : never

@@ -2,12 +2,25 @@ import type { Surface } from './operation.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
+const FLEET = [
+  'join-tokens',
+  'nodes',
+  'observations',
+  'node-state',
+  'events',
+  'executions',
+  'mediated-sessions',
+  'keys',
+  'mesh',
+  'signing-keys',
+]
+
 /** Chapters of the document, in the order in which somebody new would read them. */
 const CHAPTERS: readonly { readonly name: string; readonly surfaces: readonly string[] }[] = [
   { name: 'Signing in', surfaces: ['auth', 'tokens', 'sessions', 'factors', 'device', 'service-tokens', 'idp'] },
   { name: 'Tenancy', surfaces: ['domains', 'projects', 'resources'] },
   { name: 'Access', surfaces: ['authz', 'relation-tuples', 'grants', 'groups', 'identities', 'admin-tokens'] },
-  { name: 'Fleet', surfaces: ['join-tokens', 'nodes', 'events', 'keys', 'mesh', 'signing-keys'] },
+  { name: 'Fleet', surfaces: FLEET },
   { name: 'Records', surfaces: ['audit'] },
   { name: 'This API', surfaces: ['meta'] },
 ]
@@ -22,7 +35,10 @@ const DISPLAY_NAMES: Readonly<Record<string, string>> = {
   events: 'Events of nodes',
   factors: 'Your second factors',
   idp: 'Identity providers',
+  keys: 'Keys of the mesh',
   meta: 'Contract and documentation',
+  observations: 'Reports of nodes',
+  'node-state': 'State of nodes',
   tokens: 'Your tokens',
 }
 

@@ -10,6 +10,11 @@ import { idpBindingScenarios } from './idp-bindings.ts'
 import { identityScenarios } from './identities.ts'
 import { invitationScenarios } from './invitations.ts'
 import { joinTokenScenarios, nodeScenarios } from './nodes.ts'
+import { executionScenarios } from './executions.ts'
+import { mediatedSessionScenarios } from './mediated-sessions.ts'
+import { meshKeyScenarios, meshScenarios } from './mesh.ts'
+import { nodeObservationScenarios } from './node-observations.ts'
+import { nodeStateScenarios } from './node-state.ts'
 import { nodeEventScenarios } from './node-events.ts'
 import { localAccountScenarios } from './local-accounts.ts'
 import { ownFactorScenarios } from './own-factors.ts'
@@ -44,6 +49,12 @@ const bySurface: BySurface = {
   joinTokens: joinTokenScenarios,
   nodes: nodeScenarios,
   nodeEvents: nodeEventScenarios,
+  nodeState: nodeStateScenarios,
+  nodeObservations: nodeObservationScenarios,
+  executions: executionScenarios,
+  mediatedSessions: mediatedSessionScenarios,
+  meshKeys: meshKeyScenarios,
+  mesh: meshScenarios,
   serviceToken: serviceTokenScenarios,
   signIn: { ...signInScenarios, ...sessionScenarios },
   signingKeys: signingKeyScenarios,

@@ -168,7 +168,7 @@ describe.each(STORES)('Nodes as people see them on the $name store', (store) => 
             }
             const window = { afterId: undefined, limit: 100, nowMs }
             for (const reachability of STATES) {
-              const filter = { domainId: domain, name: undefined, reachability }
+              const filter = { domainId: domain, name: undefined, reachability, kind: undefined, labels: undefined }
               const found = (await readNodes(fleet.db, filter, window)).map(({ id }) => id)
               const expected = nodes.flatMap(({ node_id }, index) => {
                 const times = { createdAtMs: 0, acceptedAtMs: acceptedAtMs[index], healthySinceMs: undefined }

@@ -12,6 +12,7 @@ import { tupleStates } from './migrations/0006-tuple-states.ts'
 import { authzIndexMarks } from './migrations/0007-authz-index-marks.ts'
 import { signingIn } from './migrations/0008-signing-in.ts'
 import { events } from './migrations/0009-events.ts'
+import { mesh } from './migrations/0011-mesh.ts'
 import { signingInAgain } from './migrations/0010-signing-in-again.ts'
 
 /** Every migration, in order. */
@@ -26,6 +27,7 @@ const MIGRATIONS: readonly Migration[] = [
   signingIn,
   events,
   signingInAgain,
+  mesh,
 ]
 
 /** Key of the advisory lock that one migrator holds; any fixed number that nothing else uses. */

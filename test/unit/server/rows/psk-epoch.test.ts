@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formatPskIssuedAt, nextPskIssuedAt } from '../../../../src/server/nodes/psk-epoch.ts'
+import { formatPskIssuedAt, nextPskIssuedAt } from '../../../../src/server/rows/psk-epoch.ts'
 
 test('a first key is of now, in nanoseconds', () => {
   expect(nextPskIssuedAt(1_700_000_000_123, undefined)).toBe(1_700_000_000_123_000_000n)

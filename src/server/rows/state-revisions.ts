@@ -1,0 +1,43 @@
+import { sql } from 'kysely'
+import type { Db } from '../ports/datastore.ts'
+
+// Two numbers say which state a node should know: that of its Domain's peers and that of what is its own. Both rise in the
+// transaction of the change, under a row lock, so that their order is that of the commits and equal numbers mean equal
+// state on every replica. A transaction that raises both raises the Domain's first.
+
+/** Says that other nodes see something new of these nodes, which exist. */
+export async function peersChanged(tx: Db, domainId: string, nodeIds: readonly string[]): Promise<void> {
+  await sql`
+    with risen as (
+      insert into domain_peers (domain_id, revision) values (${domainId}, 1)
+      on conflict (domain_id) do update set revision = domain_peers.revision + 1
+      returning revision
+    )
+    update nodes set peer_revision = risen.revision from risen where nodes.id = any(${nodeIds}::uuid[])`.execute(tx)
+}
+
+/** Says that something changed that no node's own row tells: one is gone, or all of them are reached by another relay. */
+export async function peersChangedWhole(tx: Db, domainId: string): Promise<void> {
+  await sql`
+    insert into domain_peers (domain_id, revision, whole_revision) values (${domainId}, 1, 1)
+    on conflict (domain_id) do update
+    set revision = domain_peers.revision + 1, whole_revision = domain_peers.revision + 1`.execute(tx)
+}
+
+/** Who changed a node's own state. What the node itself reports, it need not pull. */
+export type ChangedBy = 'server' | 'node'
+
+/** Says that the nodes' own policies, bridges, reports, executions or sessions changed. */
+export async function ownStateChanged(tx: Db, nodeIds: readonly string[], by: ChangedBy = 'server'): Promise<void> {
+  if (nodeIds.length === 0) return
+  // Locked in one order: batches of heartbeats lock many of these rows too.
+  await sql`
+    update node_heartbeats set node_revision = node_revision + 1,
+      pulled_node_revision = case
+        when ${by === 'node'} and pulled_node_revision = node_revision then node_revision + 1
+        else pulled_node_revision end
+    from (
+      select node_id from node_heartbeats where node_id = any(${nodeIds}::uuid[]) order by node_id for update
+    ) as changed
+    where node_heartbeats.node_id = changed.node_id`.execute(tx)
+}

@@ -1,0 +1,167 @@
+import { z } from 'zod'
+import { Instant, KiB, pageOf, pageQuery, Uuid, uuidField } from './fields.ts'
+import { check, defineSurface, open, OPERATOR } from './operation.ts'
+
+const ofNode = z.strictObject({ id: uuidField('invalid_node_id', 'Node') })
+const params = z.strictObject({
+  id: uuidField('invalid_node_id', 'Node'),
+  execution_id: uuidField('invalid_execution_id', 'Execution'),
+})
+const columns = ['execution_id', 'action', 'type', 'status', 'requested_at', 'finished_at', 'exit_code']
+const refs = { id: 'nodes' }
+
+/** What agents do without being told how (decisions: Executions). */
+export const BUILTIN_ACTIONS = [
+  'ping',
+  'collect_diagnostics',
+  'reload_config',
+  'restart_agent',
+  'upgrade_agent',
+] as const
+
+export const ExecutionStatus = z.enum(['pending', 'ack', 'started', 'succeeded', 'failed', 'cancelled', 'timeout'])
+
+const Execution = z
+  .object({
+    execution_id: Uuid,
+    node_id: Uuid,
+    action: z.string(),
+    type: z.enum(['builtin', 'hook']),
+    parameters: z.record(z.string(), z.unknown()).optional(),
+    status: ExecutionStatus,
+    requested_by: z.string().describe('Subject, as `user:…` or `serviceaccount:…`'),
+    requested_at: Instant,
+    expires_at: Instant.describe('Not ended by then, it becomes `timeout`'),
+    started_at: Instant.nullable(),
+    finished_at: Instant.nullable(),
+    exit_code: z.int().nullable(),
+    output: z.string().nullable(),
+    error: z.string().nullable(),
+  })
+  .meta({ id: 'Execution' })
+
+const ExecutionCreateRequest = z
+  .strictObject({
+    action: z.string().min(1).max(128).describe('A built-in action, or the name of a hook that the node declares'),
+    type: z.enum(['builtin', 'hook']),
+    parameters: z
+      .record(z.string().min(1).max(128), z.unknown())
+      .optional()
+      .describe('Handed to the action as they are'),
+    expires_in_seconds: z.int().min(10).max(86_400).default(300),
+  })
+  .meta({ id: 'ExecutionCreateRequest' })
+
+/** Bytes of what an execution printed that are kept (decisions: Executions). */
+export const OUTPUT_BYTES_MAX = 8 * KiB
+
+const boundedText = (bytesMax: number) =>
+  z.string().refine((text) => new TextEncoder().encode(text).length <= bytesMax, {
+    error: `must be at most ${bytesMax} bytes in UTF-8`,
+  })
+
+const ExecutionCallbackRequest = z
+  .strictObject({
+    status: z.enum(['ack', 'started', 'succeeded', 'failed', 'cancelled']),
+    exit_code: z.int().min(-2_147_483_648).max(2_147_483_647).optional(),
+    output: boundedText(OUTPUT_BYTES_MAX).optional(),
+    error: boundedText(KiB).optional(),
+  })
+  .meta({ id: 'ExecutionCallbackRequest' })
+
+export const executions = defineSurface('executions', 'Actions that nodes carry out', {
+  CreateExecution: {
+    method: 'POST',
+    path: '/v1/nodes/{id}/executions',
+    summary: 'Ask a node to carry out an action',
+    credentials: OPERATOR,
+    params: ofNode,
+    body: ExecutionCreateRequest,
+    bodyBytesMax: 8 * KiB,
+    gate: check('node-operate', 'node:{path.id}'),
+    audit: { relation: 'execution.create', when: 'all' },
+    responses: { 201: Execution },
+    headers: { Location: 'Path of the new execution' },
+    problems: ['node_not_found', 'unknown_action', 'capacity_exceeded'],
+    notProvisioned: 'executions_not_provisioned',
+    cli: {
+      command: 'executions create',
+      args: ['id', 'action'],
+      refs,
+      columns,
+      done: 'Requested {action} as {execution_id}.',
+    },
+  },
+  ListExecutions: {
+    method: 'GET',
+    path: '/v1/nodes/{id}/executions',
+    summary: 'List the executions of a node, newest first',
+    credentials: OPERATOR,
+    params: ofNode,
+    query: z.strictObject({
+      status: ExecutionStatus.optional().meta({ problem: 'invalid_execution_status', description: 'One status only' }),
+      ...pageQuery,
+    }),
+    gate: check('node-operate', 'node:{path.id}'),
+    audit: { relation: 'execution.list', when: 'all' },
+    paging: { limit: 'rejected', cursor: 'operation' },
+    responses: { 200: pageOf(Execution).meta({ id: 'ExecutionList' }) },
+    problems: ['node_not_found'],
+    notProvisioned: 'executions_not_provisioned',
+    cli: { command: 'executions list', args: ['id'], refs, columns, wide: ['requested_by', 'expires_at', 'error'] },
+  },
+  GetExecution: {
+    method: 'GET',
+    path: '/v1/nodes/{id}/executions/{execution_id}',
+    summary: 'Show an execution with what it printed',
+    credentials: OPERATOR,
+    params,
+    gate: check('node-operate', 'node:{path.id}'),
+    audit: { relation: 'execution.read', when: 'all' },
+    responses: { 200: Execution },
+    problems: ['execution_not_found'],
+    notProvisioned: 'executions_not_provisioned',
+    cli: { command: 'executions show', args: ['id', 'execution_id'], refs, columns: [...columns, 'output', 'error'] },
+  },
+  CancelExecution: {
+    method: 'POST',
+    path: '/v1/nodes/{id}/executions/{execution_id}/cancel',
+    summary: 'Cancel an execution that has not ended',
+    description: 'The node is told; what it has done by then is done.',
+    credentials: OPERATOR,
+    params,
+    gate: check('node-operate', 'node:{path.id}'),
+    audit: { relation: 'execution.cancel', when: 'all' },
+    responses: { 200: Execution },
+    problems: ['execution_not_found', 'illegal_transition'],
+    notProvisioned: 'executions_not_provisioned',
+    cli: {
+      command: 'executions cancel',
+      args: ['id', 'execution_id'],
+      refs,
+      columns,
+      confirm: 'yes',
+      done: 'Cancelled {execution_id}.',
+    },
+  },
+  PostExecutionCallback: {
+    method: 'POST',
+    path: '/v1/nodes/{id}/executions/{execution_id}',
+    summary: 'Report how far an execution is',
+    description: '`pending` to `ack` to `started`, then one end. Repeating the status that it has changes nothing.',
+    credentials: ['nsk'],
+    unauthenticated: 'unauthorized',
+    params,
+    idempotent: true,
+    body: ExecutionCallbackRequest,
+    bodyBytesMax: 64 * KiB,
+    gate: {
+      ...open('S0 Authentication 4: a node speaks for itself'),
+      ownNode: { param: 'id', mismatch: 'nsk_node_mismatch' },
+    },
+    audit: { relation: 'execution.advance', when: 'all', object: 'node:{path.id}' },
+    responses: { 204: null },
+    problems: ['execution_not_found', 'illegal_transition'],
+    notProvisioned: 'executions_not_provisioned',
+  },
+})

@@ -1,0 +1,143 @@
+import { z } from 'zod'
+import { Instant, KiB, pageOf, pageQuery, Uuid, uuidField } from './fields.ts'
+import { check, defineSurface, open, OPERATOR } from './operation.ts'
+
+const ofProject = z.strictObject({ project_id: uuidField('invalid_project_id', 'Project') })
+const columns = ['session_id', 'node_id', 'kind', 'target', 'issued_at', 'expires_at', 'last_active_at']
+const refs = { project_id: 'projects', node_id: 'nodes' }
+
+export const SessionKind = z.enum(['ssh', 'cluster_api', 'tcp'])
+
+const facts = {
+  session_id: Uuid,
+  jti: Uuid.describe('Equals the session id'),
+  project_id: Uuid,
+  node_id: Uuid,
+  kind: SessionKind,
+  target: z.string(),
+  issued_by: z.string().describe('Subject, as `user:…` or `serviceaccount:…`'),
+  issued_at: Instant,
+  expires_at: Instant,
+  idle_timeout_seconds: z.int().optional(),
+  last_active_at: Instant.nullable(),
+  revoked_at: Instant.nullable(),
+}
+
+const MediatedSession = z.object(facts).meta({ id: 'MediatedSession' })
+
+const MediatedSessionIssued = z
+  .object({
+    ...facts,
+    token: z.string().meta({
+      description: 'What the node lets in: a JWT, signed with Ed25519; shown this once',
+      'x-service-write-once': true,
+    }),
+  })
+  .meta({ id: 'MediatedSessionIssued' })
+
+const MediatedSessionCreateRequest = z
+  .strictObject({
+    node_id: uuidField('invalid_node_id', 'The node that mediates'),
+    kind: SessionKind,
+    target: z
+      .string()
+      .min(1)
+      .max(256)
+      .describe('What is reached through the node: a login, a host and port, a cluster'),
+    ttl_seconds: z.int().min(1).max(43_200).default(3_600),
+    idle_timeout_seconds: z.int().min(1).max(43_200).optional(),
+  })
+  .meta({ id: 'MediatedSessionCreateRequest' })
+
+const SessionActivityRequest = z
+  .union([
+    z.strictObject({ ssh: z.strictObject({ event: z.enum(['opened', 'exec', 'closed']) }) }),
+    z.strictObject({
+      cluster_api: z.strictObject({ verb: z.string().min(1).max(32), path: z.string().min(1).max(2_048) }),
+    }),
+    z.strictObject({ tcp: z.strictObject({ bytes_in: z.int().min(0), bytes_out: z.int().min(0) }) }),
+  ])
+  .meta({ id: 'SessionActivityRequest' })
+
+export const mediatedSessions = defineSurface('mediated-sessions', 'Ways through a node to what it can reach', {
+  CreateMediatedSession: {
+    method: 'POST',
+    path: '/v1/projects/{project_id}/sessions',
+    summary: 'Issue a session through a node',
+    credentials: OPERATOR,
+    params: ofProject,
+    body: MediatedSessionCreateRequest,
+    bodyBytesMax: 8 * KiB,
+    gate: check('deploy', 'project:{path.project_id}'),
+    audit: { relation: 'mediated_session.create', when: 'all' },
+    responses: { 201: MediatedSessionIssued },
+    headers: { Location: 'Path of the new session' },
+    problems: ['project_not_found', 'node_not_found', 'signing_unavailable'],
+    notProvisioned: 'sessions_not_provisioned',
+    cli: {
+      command: 'mediated-sessions create',
+      refs,
+      columns: [...columns, 'token'],
+      done: 'The token is shown this once.',
+    },
+  },
+  ListMediatedSessions: {
+    method: 'GET',
+    path: '/v1/projects/{project_id}/sessions',
+    summary: 'List the live sessions of a Project',
+    credentials: OPERATOR,
+    params: ofProject,
+    query: z.strictObject(pageQuery),
+    gate: { ...check('deploy', 'project:{path.project_id}'), rows: { relation: 'read', object: 'node:{row.node_id}' } },
+    audit: { relation: 'mediated_session.list', when: 'all' },
+    paging: { limit: 'rejected', cursor: 'operation' },
+    responses: { 200: pageOf(MediatedSession).meta({ id: 'MediatedSessionList' }) },
+    problems: [],
+    notProvisioned: 'sessions_not_provisioned',
+    cli: { command: 'mediated-sessions list', refs, columns, wide: ['issued_by', 'idle_timeout_seconds'] },
+  },
+  DeleteMediatedSession: {
+    method: 'DELETE',
+    path: '/v1/projects/{project_id}/sessions/{session_id}',
+    summary: 'Revoke a session',
+    credentials: OPERATOR,
+    params: z.strictObject({
+      project_id: uuidField('invalid_project_id', 'Project'),
+      session_id: uuidField('invalid_session_id', 'Session'),
+    }),
+    gate: check('deploy', 'project:{path.project_id}'),
+    audit: { relation: 'mediated_session.revoke', when: 'all' },
+    responses: { 204: null },
+    problems: ['session_not_found'],
+    notProvisioned: 'sessions_not_provisioned',
+    cli: {
+      command: 'mediated-sessions revoke',
+      args: ['session_id'],
+      refs,
+      confirm: 'yes',
+      done: 'Revoked session {session_id}.',
+    },
+  },
+  PostSessionActivity: {
+    method: 'POST',
+    path: '/v1/nodes/{id}/sessions/{session_id}',
+    summary: 'Report that a session is in use',
+    credentials: ['nsk'],
+    unauthenticated: 'unauthorized',
+    params: z.strictObject({
+      id: uuidField('invalid_node_id', 'Node'),
+      session_id: uuidField('invalid_session_id', 'Session'),
+    }),
+    idempotent: true,
+    body: SessionActivityRequest,
+    bodyBytesMax: 8 * KiB,
+    gate: {
+      ...open('S0 Authentication 4: a node speaks for itself'),
+      ownNode: { param: 'id', mismatch: 'nsk_node_mismatch' },
+    },
+    audit: { relation: 'mediated_session.activity', when: 'all', object: 'node:{path.id}' },
+    responses: { 204: null },
+    problems: ['session_not_found', 'session_already_revoked'],
+    notProvisioned: 'sessions_not_provisioned',
+  },
+})

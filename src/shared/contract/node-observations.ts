@@ -1,0 +1,110 @@
+import { z } from 'zod'
+import { KiB, uuidField } from './fields.ts'
+import {
+  CapabilitiesRequest,
+  CapabilitiesResponse,
+  EndpointRequest,
+  EndpointResponse,
+  IntegrityViolationsRequest,
+  IntegrityViolationsResponse,
+  StateReportRequest,
+  StateReportResponse,
+} from './mesh-schemas.ts'
+import { defineSurface, open } from './operation.ts'
+
+const node = { id: uuidField('invalid_node_id', 'Node') }
+const params = z.strictObject(node)
+const reportParams = z.strictObject({
+  ...node,
+  key: z
+    .string()
+    .regex(/^[a-z][a-z0-9._-]{0,127}$/)
+    .meta({
+      problem: 'invalid_report',
+      description: 'Begins with a letter; at most 128 of a-z, 0-9, dot, hyphen, underscore',
+    }),
+})
+const ownNode = open('S0 Authentication 4: a node speaks for itself')
+
+export const nodeObservations = defineSurface('observations', 'What nodes report of themselves', {
+  PutNodeEndpoint: {
+    method: 'PUT',
+    path: '/v1/nodes/{id}/endpoint',
+    summary: 'Report the address under which the node is seen from outside',
+    credentials: ['nsk'],
+    unauthenticated: 'unauthorized',
+    params,
+    body: EndpointRequest,
+    bodyBytesMax: 4 * KiB,
+    gate: { ...ownNode, ownNode: { param: 'id', mismatch: 'node_id_mismatch' } },
+    audit: {
+      relation: 'node_endpoint.record',
+      pathGate: 'node_endpoint.path_gate',
+      when: 'all',
+      object: 'node:{path.id}',
+    },
+    responses: { 200: EndpointResponse },
+    problems: ['endpoint_unparseable', 'endpoint_clock_skew'],
+    notProvisioned: 'endpoint_not_provisioned',
+  },
+  PutNodeCapabilities: {
+    method: 'PUT',
+    path: '/v1/nodes/{id}/capabilities',
+    summary: 'Report what the node runs and can do',
+    credentials: ['nsk'],
+    unauthenticated: 'unauthorized',
+    params,
+    body: CapabilitiesRequest,
+    bodyBytesMax: 32 * KiB,
+    gate: { ...ownNode, ownNode: { param: 'id', mismatch: 'forbidden' } },
+    audit: { relation: 'node_capabilities.record', when: 'all', object: 'node:{path.id}' },
+    responses: { 200: CapabilitiesResponse },
+    problems: ['invalid_checksum'],
+    notProvisioned: 'capabilities_not_provisioned',
+  },
+  PostNodeIntegrityViolations: {
+    method: 'POST',
+    path: '/v1/nodes/{id}/integrity-violations',
+    summary: 'Report files and keys that are not what they should be',
+    description: 'Whoever reads such a report should provision the node anew.',
+    credentials: ['nsk'],
+    unauthenticated: 'unauthorized',
+    params,
+    body: IntegrityViolationsRequest,
+    bodyBytesMax: 32 * KiB,
+    gate: { ...ownNode, ownNode: { param: 'id', mismatch: 'forbidden' } },
+    audit: { relation: 'node_integrity.report', when: 'all', object: 'node:{path.id}' },
+    responses: { 202: IntegrityViolationsResponse },
+    problems: ['invalid_batch', 'invalid_checksum'],
+    notProvisioned: 'integrity_violations_not_provisioned',
+  },
+  PutNodeStateReport: {
+    method: 'PUT',
+    path: '/v1/nodes/{id}/state/reports/{key}',
+    summary: 'Record what a workload of the node reports',
+    description: 'Shows in the next pull of the node’s state. No event tells of it.',
+    credentials: ['nsk'],
+    unauthenticated: 'unauthorized',
+    params: reportParams,
+    body: StateReportRequest,
+    bodyBytesMax: 32 * KiB,
+    gate: { ...ownNode, ownNode: { param: 'id', mismatch: 'node_id_mismatch' } },
+    audit: { relation: 'node_state_report.put', when: 'all', object: 'node:{path.id}' },
+    responses: { 200: StateReportResponse },
+    problems: ['invalid_report', 'report_limit_exceeded'],
+    notProvisioned: 'reports_not_provisioned',
+  },
+  DeleteNodeStateReport: {
+    method: 'DELETE',
+    path: '/v1/nodes/{id}/state/reports/{key}',
+    summary: 'Delete a report of the node',
+    credentials: ['nsk'],
+    unauthenticated: 'unauthorized',
+    params: reportParams,
+    gate: { ...ownNode, ownNode: { param: 'id', mismatch: 'node_id_mismatch' } },
+    audit: { relation: 'node_state_report.delete', when: 'all', object: 'node:{path.id}' },
+    responses: { 204: null },
+    problems: ['report_not_found'],
+    notProvisioned: 'reports_not_provisioned',
+  },
+})

@@ -1,0 +1,30 @@
+import { z } from 'zod'
+import { uuidField } from './fields.ts'
+import { NodeStateSnapshot } from './mesh-schemas.ts'
+import { check, defineSurface, OPERATOR } from './operation.ts'
+
+export const nodeState = defineSurface('node-state', 'What a node is to do', {
+  GetNodeState: {
+    method: 'GET',
+    path: '/v1/nodes/{id}/state',
+    summary: 'Pull the state that a node is to be in',
+    description:
+      'The whole of it: peers, policies, bridges, the node’s own reports, and executions and sessions that wait for it. Events are hints to pull it again.',
+    credentials: [...OPERATOR, 'nsk'],
+    unauthenticated: 'unauthorized',
+    params: z.strictObject({ id: uuidField('invalid_node_id', 'Node') }),
+    gate: { ...check('node-agent', 'node:{path.id}'), ownNode: { param: 'id', mismatch: 'node_id_mismatch' } },
+    audit: { relation: 'node_state.read', when: 'denials', object: 'node:{path.id}' },
+    requestHeaders: { 'If-None-Match': 'The `ETag` of a pull before; answered with 304 where nothing has changed' },
+    responses: { 200: NodeStateSnapshot, 304: null },
+    rendered: true,
+    headers: {
+      ETag: 'Names the state; equal on every replica',
+      'Cache-Control': '`no-cache`',
+      'X-Service-Degraded': 'The datastore is away: the state is as it was then',
+    },
+    problems: ['node_not_found', 'datastore_unavailable'],
+    notProvisioned: 'signed_event_bus_not_provisioned',
+    cli: { command: 'nodes state', args: ['id'], refs: { id: 'nodes' } },
+  },
+})
