@@ -136,8 +136,10 @@ export async function deleteOwn(tx: Db, nodeIds: readonly string[]): Promise<voi
 export async function deleteHeard(tx: Db): Promise<void> {
   await sql`
     delete from peer_hints using (
-      select domain_id, (select min(hinted_seq) from node_lanes where node_lanes.domain_id = news.domain_id) as heard
-      from (select distinct domain_id from peer_hints) as news
+      -- Grouped, so that it is found once per Domain: a subquery would be asked again for each change.
+      select news.domain_id, min(lane.hinted_seq) as heard
+      from (select distinct domain_id from peer_hints) as news left join node_lanes as lane using (domain_id)
+      group by news.domain_id
     ) as domain
     where peer_hints.domain_id = domain.domain_id and (domain.heard is null or peer_hints.seq <= domain.heard)`.execute(
     tx,
