@@ -53,7 +53,7 @@ function isPortable(value: unknown, depth = 0): boolean {
 const ExecutionCreateRequest = z
   .strictObject({
     action: z.string().min(1).max(128).describe('A built-in action, or the name of a hook that the node declares'),
-    type: z.enum(['builtin', 'hook']).default('builtin'),
+    type: z.enum(['builtin', 'hook']).default('builtin').describe('Whether the action is built in or a hook'),
     parameters: z
       .record(z.string().min(1).max(128), z.unknown())
       .refine((parameters) => isPortable(parameters), {
@@ -61,7 +61,7 @@ const ExecutionCreateRequest = z
       })
       .optional()
       .describe('Handed to the action as they are'),
-    expires_in_seconds: z.int().min(10).max(86_400).default(300),
+    expires_in_seconds: z.int().min(10).max(86_400).default(300).describe('Not ended by then, it becomes `timeout`'),
   })
   .meta({ id: 'ExecutionCreateRequest' })
 
@@ -101,7 +101,7 @@ export const executions = defineSurface('executions', 'Actions that nodes carry 
       command: 'executions create',
       args: ['id', 'action'],
       refs,
-      columns,
+      columns: ['execution_id', 'action', 'type', 'status', 'requested_at', 'expires_at'],
       done: 'Requested {action} as {execution_id}.',
     },
   },

@@ -38,14 +38,19 @@ const MediatedSessionIssued = z
 const MediatedSessionCreateRequest = z
   .strictObject({
     node_id: uuidField('invalid_node_id', 'The node that mediates'),
-    kind: SessionKind,
+    kind: SessionKind.describe('What passes through the node'),
     target: z
       .string()
       .min(1)
       .max(256)
       .describe('What is reached through the node: a login, a host and port, a cluster'),
-    ttl_seconds: z.int().min(1).max(43_200).default(3_600),
-    idle_timeout_seconds: z.int().min(1).max(43_200).optional(),
+    ttl_seconds: z.int().min(1).max(43_200).default(3_600).describe('How long it lives, at most 12 hours'),
+    idle_timeout_seconds: z
+      .int()
+      .min(1)
+      .max(43_200)
+      .optional()
+      .describe('Unused for so long, it is revoked; absent: only at its end'),
   })
   .meta({ id: 'MediatedSessionCreateRequest' })
 
