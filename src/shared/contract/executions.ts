@@ -8,7 +8,7 @@ const params = z.strictObject({
   execution_id: uuidField('invalid_execution_id', 'Execution'),
 })
 const columns = ['execution_id', 'action', 'type', 'status', 'requested_at', 'finished_at', 'exit_code']
-const refs = { id: 'nodes' }
+const refs = { id: 'nodes', execution_id: 'executions' }
 
 /** What agents do without being told how (decisions: Executions). */
 export const BUILTIN_ACTIONS = [

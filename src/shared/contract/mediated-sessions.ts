@@ -4,7 +4,7 @@ import { check, defineSurface, open, OPERATOR } from './operation.ts'
 
 const ofProject = z.strictObject({ project_id: uuidField('invalid_project_id', 'Project') })
 const columns = ['session_id', 'node_id', 'kind', 'target', 'issued_at', 'expires_at', 'last_active_at']
-const refs = { project_id: 'projects', node_id: 'nodes' }
+const refs = { project_id: 'projects', node_id: 'nodes', session_id: 'mediated-sessions' }
 
 export const SessionKind = z.enum(['ssh', 'cluster_api', 'tcp'])
 
