@@ -8,7 +8,8 @@ const params = z.strictObject({
   execution_id: uuidField('invalid_execution_id', 'Execution'),
 })
 const columns = ['execution_id', 'action', 'type', 'status', 'requested_at', 'finished_at', 'exit_code']
-const refs = { id: 'nodes', execution_id: 'executions' }
+const ofNodes = { id: 'nodes' }
+const refs = { ...ofNodes, execution_id: 'executions' }
 
 /** What agents do without being told how (decisions: Executions). */
 export const BUILTIN_ACTIONS = [
@@ -100,7 +101,7 @@ export const executions = defineSurface('executions', 'Actions that nodes carry 
     cli: {
       command: 'executions create',
       args: ['id', 'action'],
-      refs,
+      refs: ofNodes,
       columns: ['execution_id', 'action', 'type', 'status', 'requested_at', 'expires_at'],
       done: 'Requested {action} as {execution_id}.',
     },
@@ -121,7 +122,13 @@ export const executions = defineSurface('executions', 'Actions that nodes carry 
     responses: { 200: pageOf(Execution).meta({ id: 'ExecutionList' }) },
     problems: ['node_not_found'],
     notProvisioned: 'executions_not_provisioned',
-    cli: { command: 'executions list', args: ['id'], refs, columns, wide: ['requested_by', 'expires_at', 'error'] },
+    cli: {
+      command: 'executions list',
+      args: ['id'],
+      refs: ofNodes,
+      columns,
+      wide: ['requested_by', 'expires_at', 'error'],
+    },
   },
   GetExecution: {
     method: 'GET',
