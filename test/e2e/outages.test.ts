@@ -99,7 +99,6 @@ describe.skipIf(isMissing)('a server whose dependencies go and come back', () =>
         await start()
       }
       const seconds = await recoveries(world, well)
-      console.info(`${away} is back; seconds until each call works:`, seconds)
       for (const { call, backWithin } of ROWS.filter((row) => row.away === away))
         expect(seconds[call], `${call} works again`).toBeLessThan(backWithin ?? RECOVERED_WITHIN_MS / 1000)
       expect(await answersOf(world)).toEqual(well)
