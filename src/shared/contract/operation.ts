@@ -139,6 +139,8 @@ export interface CliWords {
   readonly rows?: string
   /** An optional member that the caller's own Domain fills in, unless it or one of the others is given. */
   readonly ownDomain?: { readonly member: string; readonly unless: readonly string[] }
+  /** The query member of a list that asks for objects with certain labels, `key=value,…`: `-l` on the command line. */
+  readonly selector?: string
   /** Asks before it runs; `typed` makes the person type the name. */
   readonly confirm?: 'yes' | 'typed'
   /** Ready-made example lines for help. */
