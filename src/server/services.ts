@@ -82,7 +82,6 @@ const UNMETERED: StreamMeter = { opened() {}, frame() {}, ended() {}, rejected()
 export function createServices(backend: Backend, options: ServicesOptions): Services {
   const { config, log } = options
   const { env } = config
-  const staleMs = config.staleChecks.ttlMs
   const deps = { ...backend, env, subjects: storedSubjects, changeFeed: backend.feed }
   const admission = createAdmission({ ...deps, validateTuple: backend.engine.rules.validateTuple })
   const tokenUses = createLastUses({
@@ -143,7 +142,7 @@ export function createServices(backend: Backend, options: ServicesOptions): Serv
     }),
     resolvers: [
       createNskResolver(deps),
-      createApiTokenResolver({ ...deps, lastUses: tokenUses, staleMs }),
+      createApiTokenResolver({ ...deps, lastUses: tokenUses }),
       createJoinTokenResolver(deps),
       ...signingIn.resolvers,
     ],
