@@ -21,6 +21,7 @@ import type { PasswordHashing } from './local-accounts/password-hash.ts'
 import { createMeta } from './meta/service.ts'
 import type { StreamMeter } from './node-events/hub.ts'
 import { createNodeEvents } from './node-events/service.ts'
+import { createNodeObservations } from './node-observations/service.ts'
 import { createNskResolver } from './nodes/nsk-resolver.ts'
 import { createRecoveryAnnouncer } from './nodes/recovery-announcer.ts'
 import { createNodes } from './nodes/service.ts'
@@ -126,7 +127,7 @@ export function createServices(backend: Backend, options: ServicesOptions): Serv
       nodes: nodes.handlers,
       nodeEvents: nodeEvents.handlers,
       nodeState: undefined,
-      nodeObservations: undefined,
+      nodeObservations: createNodeObservations(deps),
       executions: undefined,
       mediatedSessions: undefined,
       meshKeys: undefined,

@@ -71,6 +71,7 @@ export class ActiveRequest implements RequestContext, Asker {
   #context: Record<string, unknown> | undefined
   #about: AuditSubject['about']
   #denial: string | undefined
+  #refusal: string | undefined
   #staleSinceMs: number | undefined
   /** Domains of objects that had to be asked for. */
   #homes: Map<string, string | null> | undefined
@@ -165,6 +166,7 @@ export class ActiveRequest implements RequestContext, Asker {
       about: this.#about,
       context: this.#context ?? NO_MEMBERS,
       denial: this.#denial,
+      refusal: this.#refusal,
       isStale: this.#staleSinceMs !== undefined,
       domainOf: (object) => this.#homes?.get(object) ?? domainAtHand(authorizer, object),
     }
@@ -240,6 +242,10 @@ export class ActiveRequest implements RequestContext, Asker {
 
   denied(reason: string): void {
     this.#denial = reason
+  }
+
+  refusedFor(reason: string): void {
+    this.#refusal = reason
   }
 
   standing(): Standing {

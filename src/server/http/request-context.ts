@@ -55,6 +55,8 @@ export interface RequestContext {
   about(object: string, domainId?: string | null): void
   /** Gives the audit row the outcome `permission_denied` with that reason, where a denial is the answer and no error (S0 RebacCheckResponse). */
   denied(reason: string): void
+  /** Gives the audit row of a refusal that is no denial this reason, where the code of its problem says less (S0 Endpoint intake). */
+  refusedFor(reason: string): void
   /**
    * Says that the answer rests on an earlier decision, and since when, in ms, the engine has been out of reach: a header
    * tells the caller, and the audit row has the reason `stale_cache` (S1 Degradation 2).
