@@ -18,6 +18,7 @@ import { createIdentities } from './identities/service.ts'
 import { createJoinTokenResolver } from './join-tokens/join-token-resolver.ts'
 import { createJoinTokens } from './join-tokens/service.ts'
 import type { PasswordHashing } from './local-accounts/password-hash.ts'
+import { createMeshKeys } from './mesh-keys/service.ts'
 import { createMeta } from './meta/service.ts'
 import type { StreamMeter } from './node-events/hub.ts'
 import { createNodeEvents } from './node-events/service.ts'
@@ -129,7 +130,7 @@ export function createServices(backend: Backend, options: ServicesOptions): Serv
       nodeObservations: undefined,
       executions: undefined,
       mediatedSessions: undefined,
-      meshKeys: undefined,
+      meshKeys: createMeshKeys(deps),
       mesh: undefined,
       signingKeys: createSigningKeys(deps),
       audit: createAudit(deps),
