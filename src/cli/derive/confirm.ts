@@ -6,6 +6,7 @@ import { isRow, nameOf, type Row } from '../output/members.ts'
 import type { Session } from '../session.ts'
 import type { Settings } from '../settings.ts'
 import { singular } from '../tree.ts'
+import { nounOf } from './members.ts'
 import type { Target } from './plan.ts'
 
 /** Refuses at once, before anything is looked up, when a question will be needed and nobody can answer it. */
@@ -67,10 +68,6 @@ async function show(session: Session, operation: ManifestOperation, target: Targ
   const row = (await lookUp(session, shower, target)) ?? target.object?.row
   if (isRow(row)) printCard(session, row, columnsOf(shower) ?? columnsOf(operation))
   return nameOf(row) ?? target.object?.label ?? singular(noun)
-}
-
-function nounOf({ cli }: ManifestOperation): string {
-  return cli?.command.split(' ')[0] ?? ''
 }
 
 function columnsOf(operation: ManifestOperation | undefined): readonly string[] | undefined {

@@ -12,7 +12,7 @@ import { browserFactsOf, type BrowserFacts } from './browser-facts.ts'
 import { setCookie, type Cookie } from './cookies.ts'
 import type { OperationPlan, SuccessPlan } from './operation-plan.ts'
 import type { Parameters } from './parameters.ts'
-import type { PagePosition, RequestContext, Row } from './request-context.ts'
+import type { Dependency, PagePosition, RequestContext, Row } from './request-context.ts'
 import { callerMembers, createStanding, credentialHeaders, type Standing, type StandingServices } from './standing.ts'
 import type { TemplateSources } from './template.ts'
 import { logMarks } from './trace-context.ts'
@@ -73,6 +73,8 @@ export class ActiveRequest implements RequestContext, Asker {
   #denial: string | undefined
   #refusal: string | undefined
   #staleSinceMs: number | undefined
+  /** Without the datastore nothing else would be left to say. */
+  #away: Dependency = 'authorization'
   /** Domains of objects that had to be asked for. */
   #homes: Map<string, string | null> | undefined
   readonly #services: RequestServices
@@ -137,10 +139,11 @@ export class ActiveRequest implements RequestContext, Asker {
     return this.plan.mayBeStale
   }
 
-  degraded(sinceMs: number): void {
+  degraded(sinceMs: number, away: Dependency = 'authorization'): void {
     this.#staleSinceMs = Math.min(sinceMs, this.#staleSinceMs ?? sinceMs)
+    if (away === 'datastore') this.#away = away
     const since = new Date(this.#staleSinceMs).toISOString()
-    void this.#reply.header('X-Service-Degraded', `authorization; since=${since}`)
+    void this.#reply.header('X-Service-Degraded', `${this.#away}; since=${since}`)
   }
 
   /** Members that templates draw on: the caller's are flattened to the names that the contract uses. */

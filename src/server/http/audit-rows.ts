@@ -19,17 +19,17 @@ export interface AuditSubject {
   readonly denial: string | undefined
   /** Why the handler refused, where the code of its problem says less. */
   readonly refusal: string | undefined
-  /** Whether an earlier decision stood in for the engine. */
+  /** Whether something that was known before stood in for the engine or the datastore. */
   readonly isStale: boolean
   /** Domain that an object lies in, where that is known. */
   readonly domainOf: (object: string) => string | null | undefined
 }
 
-/** The row of a decision that went well; undefined where the contract wants none. */
+/** The row of a decision that went well; undefined where the contract wants none, unless an earlier one stood in for it. */
 export function grantedRow(request: AuditSubject): AuditEntry | undefined {
   const { plan, denial } = request
   if (denial !== undefined) return plan.audit && rowOf(request, { outcome: 'permission_denied', reason: denial })
-  return plan.audit?.when === 'all' ? rowOf(request, { outcome: 'granted', reason: 'granted' }) : undefined
+  return plan.audit?.when === 'all' || request.isStale ? rowOf(request, { outcome: 'granted', reason: 'granted' }) : undefined
 }
 
 /** The row of a request that failed; undefined where the contract wants none. */
