@@ -13,6 +13,7 @@ import { createJoinTokenSweeper } from './join-tokens/join-token-sweeper.ts'
 import type { RelayCounters } from './event-relay/counters.ts'
 import { createParentEdgeConsumer } from './identities/parent-edge-consumer.ts'
 import { startLeadership, type Leadership } from './leading/leadership.ts'
+import { createRelayChoice } from './mesh/relay-choice.ts'
 import { createEphemeralSweeper } from './nodes/ephemeral-sweeper.ts'
 import { createKeySweeper } from './nodes/key-sweeper.ts'
 import { createReachabilitySweeper } from './nodes/reachability-sweeper.ts'
@@ -66,6 +67,7 @@ function leaderJobs({ backend, log, wake, relaying, ...options }: JobsDeps): rea
     createAuditSealer({ ...backend, sha256, batchRows: SEAL_ROWS }),
     createAuditRetention({ ...backend, platformDays: auditRetentionDays }),
     createReachabilitySweeper(backend),
+    createRelayChoice(backend),
     createTokenSweeper(backend),
     createAssertionSweeper(backend),
     createBundleRefresher({

@@ -18,6 +18,7 @@ import { createIdentities } from './identities/service.ts'
 import { createJoinTokenResolver } from './join-tokens/join-token-resolver.ts'
 import { createJoinTokens } from './join-tokens/service.ts'
 import type { PasswordHashing } from './local-accounts/password-hash.ts'
+import { createMesh } from './mesh/service.ts'
 import { createMeta } from './meta/service.ts'
 import type { StreamMeter } from './node-events/hub.ts'
 import { createNodeEvents } from './node-events/service.ts'
@@ -130,7 +131,7 @@ export function createServices(backend: Backend, options: ServicesOptions): Serv
       executions: undefined,
       mediatedSessions: undefined,
       meshKeys: undefined,
-      mesh: undefined,
+      mesh: createMesh(deps),
       signingKeys: createSigningKeys(deps),
       audit: createAudit(deps),
       meta: createMeta({ contract, renderer: readRenderer() }),
