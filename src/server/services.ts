@@ -21,6 +21,7 @@ import { createJoinTokens } from './join-tokens/service.ts'
 import type { PasswordHashing } from './local-accounts/password-hash.ts'
 import { createMediatedSessions } from './mediated-sessions/service.ts'
 import { createMeshKeys } from './mesh-keys/service.ts'
+import { createMesh } from './mesh/service.ts'
 import { createMeta } from './meta/service.ts'
 import type { StreamMeter } from './node-events/hub.ts'
 import { createNodeEvents } from './node-events/service.ts'
@@ -134,6 +135,11 @@ export function createServices(backend: Backend, options: ServicesOptions): Serv
       mediatedSessions: createMediatedSessions({ ...deps, baseUrl: options.baseUrl }),
       meshKeys: createMeshKeys(deps),
       mesh: undefined,
+      nodeObservations: undefined,
+      executions: undefined,
+      mediatedSessions: undefined,
+      meshKeys: undefined,
+      mesh: createMesh(deps),
       signingKeys: createSigningKeys(deps),
       audit: createAudit(deps),
       meta: createMeta({ contract, renderer: readRenderer() }),

@@ -2,7 +2,7 @@ import { CompiledQuery, sql } from 'kysely'
 import type { Datastore } from '../ports/datastore.ts'
 import type { WriteHeartbeats } from './heartbeat-commit.ts'
 import type { Heartbeat } from './heartbeat-queue.ts'
-import { STALE_AFTER_MS } from './reachability.ts'
+import { STALE_AFTER_MS } from '../rows/reachability.ts'
 
 /** Hears of nodes whose heartbeat is committed and that were last announced as anything but healthy. */
 export type OnBack = (nodeIds: readonly string[]) => void
