@@ -8,6 +8,7 @@ import type { Backend } from './backend.ts'
 import type { Config } from './config.ts'
 import { readRenderer } from './docs-renderer.ts'
 import { createDomains } from './domains/service.ts'
+import { createExecutions } from './executions/service.ts'
 import { createGrants } from './grants/service.ts'
 import { createGroups } from './groups/service.ts'
 import type { CsrfTokens } from './http/csrf.ts'
@@ -18,10 +19,12 @@ import { createIdentities } from './identities/service.ts'
 import { createJoinTokenResolver } from './join-tokens/join-token-resolver.ts'
 import { createJoinTokens } from './join-tokens/service.ts'
 import type { PasswordHashing } from './local-accounts/password-hash.ts'
+import { createMediatedSessions } from './mediated-sessions/service.ts'
 import { createMeshKeys } from './mesh-keys/service.ts'
 import { createMeta } from './meta/service.ts'
 import type { StreamMeter } from './node-events/hub.ts'
 import { createNodeEvents } from './node-events/service.ts'
+import { createNodeObservations } from './node-observations/service.ts'
 import { createNskResolver } from './nodes/nsk-resolver.ts'
 import { createRecoveryAnnouncer } from './nodes/recovery-announcer.ts'
 import { createNodes } from './nodes/service.ts'
@@ -80,7 +83,6 @@ const UNMETERED: StreamMeter = { opened() {}, frame() {}, ended() {}, rejected()
 export function createServices(backend: Backend, options: ServicesOptions): Services {
   const { config, log } = options
   const { env } = config
-  const staleMs = config.staleChecks.ttlMs
   const deps = { ...backend, env, subjects: storedSubjects, changeFeed: backend.feed }
   const admission = createAdmission({ ...deps, validateTuple: backend.engine.rules.validateTuple })
   const tokenUses = createLastUses({
@@ -127,6 +129,10 @@ export function createServices(backend: Backend, options: ServicesOptions): Serv
       nodes: nodes.handlers,
       nodeEvents: nodeEvents.handlers,
       nodeState: undefined,
+      nodeObservations: createNodeObservations(deps),
+      executions: createExecutions(deps),
+      mediatedSessions: createMediatedSessions({ ...deps, baseUrl: options.baseUrl }),
+      meshKeys: undefined,
       nodeObservations: undefined,
       executions: undefined,
       mediatedSessions: undefined,
@@ -138,7 +144,7 @@ export function createServices(backend: Backend, options: ServicesOptions): Serv
     }),
     resolvers: [
       createNskResolver(deps),
-      createApiTokenResolver({ ...deps, lastUses: tokenUses, staleMs }),
+      createApiTokenResolver({ ...deps, lastUses: tokenUses }),
       createJoinTokenResolver(deps),
       ...signingIn.resolvers,
     ],
