@@ -15,6 +15,7 @@ import { createParentEdgeConsumer } from './identities/parent-edge-consumer.ts'
 import { startLeadership, type Leadership } from './leading/leadership.ts'
 import { createEphemeralSweeper } from './nodes/ephemeral-sweeper.ts'
 import { createKeySweeper } from './nodes/key-sweeper.ts'
+import { createPeerMarker } from './nodes/peer-marker.ts'
 import { createReachabilitySweeper } from './nodes/reachability-sweeper.ts'
 import { consumptionOf, createConsumption } from './outbox/consumption.ts'
 import { createNumbering, NUMBERING } from './outbox/numbering.ts'
@@ -66,6 +67,7 @@ function leaderJobs({ backend, log, wake, relaying, ...options }: JobsDeps): rea
     createAuditSealer({ ...backend, sha256, batchRows: SEAL_ROWS }),
     createAuditRetention({ ...backend, platformDays: auditRetentionDays }),
     createReachabilitySweeper(backend),
+    createPeerMarker(backend),
     createTokenSweeper(backend),
     createAssertionSweeper(backend),
     createBundleRefresher({
