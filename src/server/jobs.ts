@@ -20,6 +20,7 @@ import { createMediatedSessionEnds, createMediatedSessionForgetting } from './me
 import { createRelayChoice } from './mesh/relay-choice.ts'
 import { createEphemeralSweeper } from './nodes/ephemeral-sweeper.ts'
 import { createKeySweeper } from './nodes/key-sweeper.ts'
+import { createPeerMarker } from './nodes/peer-marker.ts'
 import { createReachabilitySweeper } from './nodes/reachability-sweeper.ts'
 import { consumptionOf, createConsumption } from './outbox/consumption.ts'
 import { createNumbering, NUMBERING } from './outbox/numbering.ts'
@@ -74,6 +75,7 @@ function leaderJobs({ backend, log, wake, relaying, ...options }: JobsDeps): rea
     createEndpointSweeper(backend),
     createViolationSweeper(backend),
     createRelayChoice(backend),
+    createPeerMarker(backend),
     createTokenSweeper(backend),
     createAssertionSweeper(backend),
     createBundleRefresher({

@@ -26,6 +26,7 @@ import { createMeta } from './meta/service.ts'
 import type { StreamMeter } from './node-events/hub.ts'
 import { createNodeEvents } from './node-events/service.ts'
 import { createNodeObservations } from './node-observations/service.ts'
+import { createNodeState } from './node-state/service.ts'
 import { createNskResolver } from './nodes/nsk-resolver.ts'
 import { createRecoveryAnnouncer } from './nodes/recovery-announcer.ts'
 import { createNodes } from './nodes/service.ts'
@@ -110,8 +111,17 @@ export function createServices(backend: Backend, options: ServicesOptions): Serv
     ...backend,
     onFailure: (error) => log.warn({ err: error }, 'nodes that are healthy again could not be announced'),
   })
-  const nodes = createNodes({ ...deps, onBack: (nodeIds) => recoveries.add(nodeIds) })
+  const nodes = createNodes({
+    ...deps,
+    onBack: (nodeIds) => recoveries.add(nodeIds),
+    onMarksFailure: (error) => log.warn({ err: error }, 'it could not be read how far the peers of nodes have changed'),
+  })
   const nodeEvents = createNodeEvents({ ...backend, log, meter: options.streamMeter ?? UNMETERED })
+  const nodeState = createNodeState({
+    ...backend,
+    ...config,
+    onFailure: (error) => log.warn({ err: error }, 'what nodes have pulled could not be stored'),
+  })
   const uses = [tokenUses, sessionUses, workloadSignIns]
   return {
     surfaces: mountedAll({
@@ -135,6 +145,7 @@ export function createServices(backend: Backend, options: ServicesOptions): Serv
       mediatedSessions: createMediatedSessions({ ...deps, baseUrl: options.baseUrl }),
       meshKeys: createMeshKeys(deps),
       mesh: undefined,
+      nodeState: nodeState.handlers,
       nodeObservations: undefined,
       executions: undefined,
       mediatedSessions: undefined,
@@ -153,10 +164,15 @@ export function createServices(backend: Backend, options: ServicesOptions): Serv
     csrfTokens: signingIn.csrfTokens,
     pages: signingIn.pages,
     foreignRoutes: signingIn.foreignRoutes,
-    start: () => nodeEvents.start(),
+    start: async () => void (await Promise.all([nodeEvents.start(), nodes.start()])),
     drain: () => nodes.drain(),
     flush: async () =>
-      void (await Promise.all([nodeEvents.stop(), ...uses.map((each) => each.flush()), recoveries.settled()])),
+      void (await Promise.all([
+        nodeEvents.stop(),
+        ...uses.map((each) => each.flush()),
+        recoveries.settled(),
+        nodeState.settled(),
+      ])),
   }
 }
 
