@@ -1,8 +1,9 @@
-import type { EventCount, Summary } from './statistics.ts'
+import type { EventCount } from './counts.ts'
+import type { Summary } from './statistics.ts'
 
 /** Where a run stands, besides what it has counted. */
 export interface Progress {
-  readonly phase: 'registering' | 'connecting' | 'running' | 'comparing' | 'deregistering' | 'done'
+  readonly phase: 'registering' | 'connecting' | 'running' | 'settling' | 'comparing' | 'deregistering' | 'done'
   readonly nodes: number
   readonly nodesWanted: number
   readonly elapsedSeconds: number
