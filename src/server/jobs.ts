@@ -11,8 +11,10 @@ import { createDeviceSweeper } from './device-flow/device-sweeper.ts'
 import { createInvitationSweeper } from './invitations/invitation-sweeper.ts'
 import { createJoinTokenSweeper } from './join-tokens/join-token-sweeper.ts'
 import type { RelayCounters } from './event-relay/counters.ts'
+import { createExecutionForgetting, createExecutionTimeouts } from './executions/execution-sweeper.ts'
 import { createParentEdgeConsumer } from './identities/parent-edge-consumer.ts'
 import { startLeadership, type Leadership } from './leading/leadership.ts'
+import { createMediatedSessionEnds, createMediatedSessionForgetting } from './mediated-sessions/session-sweeper.ts'
 import { createEphemeralSweeper } from './nodes/ephemeral-sweeper.ts'
 import { createKeySweeper } from './nodes/key-sweeper.ts'
 import { createReachabilitySweeper } from './nodes/reachability-sweeper.ts'
@@ -81,6 +83,10 @@ function leaderJobs({ backend, log, wake, relaying, ...options }: JobsDeps): rea
     createSessionSweeper(backend),
     createSignInSweeper(backend),
     createDeviceSweeper(backend),
+    createExecutionTimeouts(backend),
+    createExecutionForgetting(backend),
+    createMediatedSessionEnds(backend),
+    createMediatedSessionForgetting(backend),
     createEphemeralSweeper({
       ...backend,
       onFailure: (error, nodeId) => log.warn({ err: error, node_id: nodeId }, 'an ephemeral node could not be removed'),

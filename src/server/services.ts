@@ -8,6 +8,7 @@ import type { Backend } from './backend.ts'
 import type { Config } from './config.ts'
 import { readRenderer } from './docs-renderer.ts'
 import { createDomains } from './domains/service.ts'
+import { createExecutions } from './executions/service.ts'
 import { createGrants } from './grants/service.ts'
 import { createGroups } from './groups/service.ts'
 import type { CsrfTokens } from './http/csrf.ts'
@@ -18,6 +19,8 @@ import { createIdentities } from './identities/service.ts'
 import { createJoinTokenResolver } from './join-tokens/join-token-resolver.ts'
 import { createJoinTokens } from './join-tokens/service.ts'
 import type { PasswordHashing } from './local-accounts/password-hash.ts'
+import { createMeshKeys } from './mesh-keys/service.ts'
+import { createMediatedSessions } from './mediated-sessions/service.ts'
 import { createMeta } from './meta/service.ts'
 import type { StreamMeter } from './node-events/hub.ts'
 import { createNodeEvents } from './node-events/service.ts'
@@ -127,9 +130,9 @@ export function createServices(backend: Backend, options: ServicesOptions): Serv
       nodeEvents: nodeEvents.handlers,
       nodeState: undefined,
       nodeObservations: undefined,
-      executions: undefined,
-      mediatedSessions: undefined,
-      meshKeys: undefined,
+      executions: createExecutions(deps),
+      mediatedSessions: createMediatedSessions({ ...deps, baseUrl: options.baseUrl }),
+      meshKeys: createMeshKeys(deps),
       mesh: undefined,
       signingKeys: createSigningKeys(deps),
       audit: createAudit(deps),

@@ -40,12 +40,25 @@ const Execution = z
   })
   .meta({ id: 'Execution' })
 
+/** How deep parameters may be nested: whatever reads them walks them by its stack. */
+const PARAMETERS_DEPTH_MAX = 32
+
+/** Whether every program can hold the value. `1e400` is JSON, and a number of none. */
+function isPortable(value: unknown, depth = 0): boolean {
+  if (typeof value === 'number') return Number.isFinite(value)
+  if (typeof value !== 'object' || value === null) return true
+  return depth < PARAMETERS_DEPTH_MAX && Object.values(value).every((member) => isPortable(member, depth + 1))
+}
+
 const ExecutionCreateRequest = z
   .strictObject({
     action: z.string().min(1).max(128).describe('A built-in action, or the name of a hook that the node declares'),
-    type: z.enum(['builtin', 'hook']),
+    type: z.enum(['builtin', 'hook']).default('builtin'),
     parameters: z
       .record(z.string().min(1).max(128), z.unknown())
+      .refine((parameters) => isPortable(parameters), {
+        error: `must be nested at most ${PARAMETERS_DEPTH_MAX} deep, with numbers that fit 64-bit floating point`,
+      })
       .optional()
       .describe('Handed to the action as they are'),
     expires_in_seconds: z.int().min(10).max(86_400).default(300),

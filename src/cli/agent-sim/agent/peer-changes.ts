@@ -46,7 +46,7 @@ function apply(deps: MeshAgentDeps, node: SimulatedNode, { change, view }: Appli
 
 /** Undefined where something is missing. A key that is older than the known one was told late: the pull was sooner. */
 function merged(known: PeerFacts | undefined, change: PeerChange): PeerFacts | undefined {
-  const facts = { endpoint: '', ...known, ...told(change) }
+  const facts = { endpoint: '', ...known, ...factsTold(change) }
   if (!isWhole(facts)) return undefined
   if (known === undefined || known.psk_issued_at <= facts.psk_issued_at) return facts
   return { ...facts, psk_issued_at: known.psk_issued_at, public_key: known.public_key }
@@ -55,7 +55,7 @@ function merged(known: PeerFacts | undefined, change: PeerChange): PeerFacts | u
 const MEMBERS = ['node_id', 'public_key', 'mesh_address', 'endpoint', 'psk_issued_at'] as const
 
 /** What is said, and nothing of what is not. */
-function told(change: PeerChange): Partial<PeerFacts> {
+function factsTold(change: PeerChange): Partial<PeerFacts> {
   const said = MEMBERS.flatMap((name): [string, string][] => {
     const text = change[name]
     return text === undefined ? [] : [[name, name === 'psk_issued_at' ? instantOf(text) : text]]

@@ -58,6 +58,7 @@ function setUp({ decision, homes = {}, readsPlatform = false, isRemote = false }
     denied: (reason) => void denials.push(reason),
     header: unused,
     requestHeader: unused,
+    presentedSecret: unused,
     standing: unused,
     degraded: () => undefined,
     cookie: unused,

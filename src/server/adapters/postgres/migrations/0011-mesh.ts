@@ -113,7 +113,7 @@ create index executions_finished_idx on executions (finished_at) where finished_
 create table mediated_sessions (
   id uuid primary key,
   domain_id uuid not null,
-  project_id uuid not null constraint mediated_sessions_project_id_fkey references projects,
+  project_id uuid not null constraint mediated_sessions_project_id_fkey references projects on delete cascade,
   node_id uuid not null constraint mediated_sessions_node_id_fkey references nodes on delete cascade,
   kind text not null,
   target text not null,
