@@ -53,6 +53,7 @@ export function createActing(options: FleetOptions, nodes: () => readonly Simula
     wheel,
     errands,
     until: ended.signal,
+    absent: new Set(),
     isOutage: () => standing.outages > 0,
     mesh: wire && createMesh({ ...options, wire, nodes }),
   }

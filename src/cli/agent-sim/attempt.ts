@@ -25,6 +25,9 @@ const TRIES_MAX = 8
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 2_000
 
+/** Of any surface that a server has not (501). */
+const NOT_PROVISIONED = 'not_provisioned'
+
 /** Refusals and faults after which the same call may succeed: a server that stops, one that is not there. */
 const PASSING = new Set(['shutting_down', 'broken', 'unreachable'])
 
@@ -37,6 +40,7 @@ export async function attempt<T>(
   node: SimulatedNode,
   { call, ...terms }: CallTerms & { readonly call: (nsk: string) => Promise<T> },
 ): Promise<Outcome<T>> {
+  if (deps.absent.has(terms.operation)) return { ok: false, code: NOT_PROVISIONED, tries: 0 }
   const lateMs = deps.clock.now() + PATIENCE_MS
   for (let tries = 1; ; tries += 1) {
     const { nsk } = node.identity
@@ -88,7 +92,7 @@ async function settled<T>(call: Promise<T>): Promise<Settled<T>> {
   try {
     return { value: await call }
   } catch (error) {
-    if (error instanceof ProblemAnswer) return { code: error.status === 501 ? 'not_provisioned' : error.code }
+    if (error instanceof ProblemAnswer) return { code: error.status === 501 ? NOT_PROVISIONED : error.code }
     if (error instanceof TransportFailure) return { code: error.fault }
     throw error
   }
@@ -104,10 +108,17 @@ const OUTAGE = new Set([
   'authz_unavailable',
 ])
 
-function record({ statistics, isOutage }: AgentDeps, node: SimulatedNode, failed: CallTerms & { code: string }): void {
+function record(
+  { statistics, isOutage, absent }: AgentDeps,
+  node: SimulatedNode,
+  failed: CallTerms & { code: string },
+): void {
   const { operation, code, expects, passable } = failed
   if (passable?.includes(code) === true) return
-  if (code === 'not_provisioned') return statistics.count('not_provisioned')
+  if (code === NOT_PROVISIONED) {
+    absent.add(operation)
+    return statistics.count('not_provisioned')
+  }
   const isExpected = code === expects || (node.isCutOff && code === 'unauthorized')
   if (isExpected) return statistics.expected(operation, code, 'expected_refusals')
   if (isOutage() && OUTAGE.has(code)) return statistics.expected(operation, code, 'outage_errors')

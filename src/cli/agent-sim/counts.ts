@@ -94,6 +94,8 @@ export const TROUBLE_COUNTS = [
 export const EXTRA_COUNTS = [...EVENT_COUNTS, ...MESH_COUNTS, ...TROUBLE_COUNTS] as const
 export type ExtraCount = (typeof EXTRA_COUNTS)[number]
 export type EventCount = (typeof EVENT_COUNTS)[number]
+export type MeshCount = (typeof MESH_COUNTS)[number]
+export type TroubleCount = (typeof TROUBLE_COUNTS)[number]
 
 /** Counts that a condition may name. */
 export const COUNTS = ['errors', 'refusals', 'heartbeats', 'registrations', 'operations', ...EXTRA_COUNTS] as const

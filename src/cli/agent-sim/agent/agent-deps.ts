@@ -1,3 +1,4 @@
+import type { SimulatedOperation } from '../counts.ts'
 import type { EdgeLedger } from '../edge-ledger.ts'
 import type { Errands } from '../errands.ts'
 import type { FleetDeps } from '../fleet-deps.ts'
@@ -27,6 +28,8 @@ export interface AgentDeps extends FleetDeps {
   readonly errands: Errands
   /** Nothing is begun any more once it is aborted. */
   readonly until: AbortSignal
+  /** What this server does not have: it is not asked for again. */
+  readonly absent: Set<SimulatedOperation>
   /** Whether the scenario expects the server to be away now. */
   readonly isOutage: () => boolean
   /** Undefined where agents only report heartbeats and hold their streams. */
