@@ -14,6 +14,8 @@ import type { RelayCounters } from './event-relay/counters.ts'
 import { createExecutionForgetting, createExecutionTimeouts } from './executions/execution-sweeper.ts'
 import { createParentEdgeConsumer } from './identities/parent-edge-consumer.ts'
 import { startLeadership, type Leadership } from './leading/leadership.ts'
+import { createEndpointSweeper } from './node-observations/endpoint-sweeper.ts'
+import { createViolationSweeper } from './node-observations/violation-sweeper.ts'
 import { createMediatedSessionEnds, createMediatedSessionForgetting } from './mediated-sessions/session-sweeper.ts'
 import { createEphemeralSweeper } from './nodes/ephemeral-sweeper.ts'
 import { createKeySweeper } from './nodes/key-sweeper.ts'
@@ -68,6 +70,8 @@ function leaderJobs({ backend, log, wake, relaying, ...options }: JobsDeps): rea
     createAuditSealer({ ...backend, sha256, batchRows: SEAL_ROWS }),
     createAuditRetention({ ...backend, platformDays: auditRetentionDays }),
     createReachabilitySweeper(backend),
+    createEndpointSweeper(backend),
+    createViolationSweeper(backend),
     createTokenSweeper(backend),
     createAssertionSweeper(backend),
     createBundleRefresher({

@@ -19,11 +19,12 @@ import { createIdentities } from './identities/service.ts'
 import { createJoinTokenResolver } from './join-tokens/join-token-resolver.ts'
 import { createJoinTokens } from './join-tokens/service.ts'
 import type { PasswordHashing } from './local-accounts/password-hash.ts'
-import { createMeshKeys } from './mesh-keys/service.ts'
 import { createMediatedSessions } from './mediated-sessions/service.ts'
+import { createMeshKeys } from './mesh-keys/service.ts'
 import { createMeta } from './meta/service.ts'
 import type { StreamMeter } from './node-events/hub.ts'
 import { createNodeEvents } from './node-events/service.ts'
+import { createNodeObservations } from './node-observations/service.ts'
 import { createNskResolver } from './nodes/nsk-resolver.ts'
 import { createRecoveryAnnouncer } from './nodes/recovery-announcer.ts'
 import { createNodes } from './nodes/service.ts'
@@ -82,7 +83,6 @@ const UNMETERED: StreamMeter = { opened() {}, frame() {}, ended() {}, rejected()
 export function createServices(backend: Backend, options: ServicesOptions): Services {
   const { config, log } = options
   const { env } = config
-  const staleMs = config.staleChecks.ttlMs
   const deps = { ...backend, env, subjects: storedSubjects, changeFeed: backend.feed }
   const admission = createAdmission({ ...deps, validateTuple: backend.engine.rules.validateTuple })
   const tokenUses = createLastUses({
@@ -129,7 +129,7 @@ export function createServices(backend: Backend, options: ServicesOptions): Serv
       nodes: nodes.handlers,
       nodeEvents: nodeEvents.handlers,
       nodeState: undefined,
-      nodeObservations: undefined,
+      nodeObservations: createNodeObservations(deps),
       executions: createExecutions(deps),
       mediatedSessions: createMediatedSessions({ ...deps, baseUrl: options.baseUrl }),
       meshKeys: createMeshKeys(deps),
@@ -140,7 +140,7 @@ export function createServices(backend: Backend, options: ServicesOptions): Serv
     }),
     resolvers: [
       createNskResolver(deps),
-      createApiTokenResolver({ ...deps, lastUses: tokenUses, staleMs }),
+      createApiTokenResolver({ ...deps, lastUses: tokenUses }),
       createJoinTokenResolver(deps),
       ...signingIn.resolvers,
     ],

@@ -56,6 +56,7 @@ function setUp({ decision, homes = {}, readsPlatform = false, isRemote = false }
     note: unused,
     about: unused,
     denied: (reason) => void denials.push(reason),
+    refusedFor: () => undefined,
     header: unused,
     requestHeader: unused,
     presentedSecret: unused,
