@@ -19,6 +19,7 @@ import { createViolationSweeper } from './node-observations/violation-sweeper.ts
 import { createMediatedSessionEnds, createMediatedSessionForgetting } from './mediated-sessions/session-sweeper.ts'
 import { createEphemeralSweeper } from './nodes/ephemeral-sweeper.ts'
 import { createKeySweeper } from './nodes/key-sweeper.ts'
+import { createPeerMarker } from './nodes/peer-marker.ts'
 import { createReachabilitySweeper } from './nodes/reachability-sweeper.ts'
 import { consumptionOf, createConsumption } from './outbox/consumption.ts'
 import { createNumbering, NUMBERING } from './outbox/numbering.ts'
@@ -72,6 +73,7 @@ function leaderJobs({ backend, log, wake, relaying, ...options }: JobsDeps): rea
     createReachabilitySweeper(backend),
     createEndpointSweeper(backend),
     createViolationSweeper(backend),
+    createPeerMarker(backend),
     createTokenSweeper(backend),
     createAssertionSweeper(backend),
     createBundleRefresher({

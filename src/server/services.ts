@@ -24,6 +24,7 @@ import { createMeshKeys } from './mesh-keys/service.ts'
 import { createMeta } from './meta/service.ts'
 import type { StreamMeter } from './node-events/hub.ts'
 import { createNodeEvents } from './node-events/service.ts'
+import { createNodeState } from './node-state/service.ts'
 import { createNodeObservations } from './node-observations/service.ts'
 import { createNskResolver } from './nodes/nsk-resolver.ts'
 import { createRecoveryAnnouncer } from './nodes/recovery-announcer.ts'
@@ -109,7 +110,16 @@ export function createServices(backend: Backend, options: ServicesOptions): Serv
     ...backend,
     onFailure: (error) => log.warn({ err: error }, 'nodes that are healthy again could not be announced'),
   })
-  const nodes = createNodes({ ...deps, onBack: (nodeIds) => recoveries.add(nodeIds) })
+  const nodes = createNodes({
+    ...deps,
+    onBack: (nodeIds) => recoveries.add(nodeIds),
+    onMarksFailure: (error) => log.warn({ err: error }, 'it could not be read how far the peers of nodes have changed'),
+  })
+  const nodeState = createNodeState({
+    ...backend,
+    ...config,
+    onFailure: (error) => log.warn({ err: error }, 'what nodes have pulled could not be stored'),
+  })
   const nodeEvents = createNodeEvents({ ...backend, log, meter: options.streamMeter ?? UNMETERED })
   const uses = [tokenUses, sessionUses, workloadSignIns]
   return {
@@ -128,7 +138,7 @@ export function createServices(backend: Backend, options: ServicesOptions): Serv
       joinTokens: createJoinTokens(deps),
       nodes: nodes.handlers,
       nodeEvents: nodeEvents.handlers,
-      nodeState: undefined,
+      nodeState: nodeState.handlers,
       nodeObservations: createNodeObservations(deps),
       executions: createExecutions(deps),
       mediatedSessions: createMediatedSessions({ ...deps, baseUrl: options.baseUrl }),
@@ -147,10 +157,15 @@ export function createServices(backend: Backend, options: ServicesOptions): Serv
     csrfTokens: signingIn.csrfTokens,
     pages: signingIn.pages,
     foreignRoutes: signingIn.foreignRoutes,
-    start: () => nodeEvents.start(),
+    start: async () => void (await Promise.all([nodeEvents.start(), nodes.start()])),
     drain: () => nodes.drain(),
     flush: async () =>
-      void (await Promise.all([nodeEvents.stop(), ...uses.map((each) => each.flush()), recoveries.settled()])),
+      void (await Promise.all([
+        nodeEvents.stop(),
+        ...uses.map((each) => each.flush()),
+        recoveries.settled(),
+        nodeState.settled(),
+      ])),
   }
 }
 
