@@ -17,6 +17,7 @@ import { startLeadership, type Leadership } from './leading/leadership.ts'
 import { createEndpointSweeper } from './node-observations/endpoint-sweeper.ts'
 import { createViolationSweeper } from './node-observations/violation-sweeper.ts'
 import { createMediatedSessionEnds, createMediatedSessionForgetting } from './mediated-sessions/session-sweeper.ts'
+import { createRelayChoice } from './mesh/relay-choice.ts'
 import { createEphemeralSweeper } from './nodes/ephemeral-sweeper.ts'
 import { createKeySweeper } from './nodes/key-sweeper.ts'
 import { createPeerMarker } from './nodes/peer-marker.ts'
@@ -74,6 +75,7 @@ function leaderJobs({ backend, log, wake, relaying, ...options }: JobsDeps): rea
     createEndpointSweeper(backend),
     createViolationSweeper(backend),
     createPeerMarker(backend),
+    createRelayChoice(backend),
     createTokenSweeper(backend),
     createAssertionSweeper(backend),
     createBundleRefresher({

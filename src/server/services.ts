@@ -20,6 +20,7 @@ import { createJoinTokenResolver } from './join-tokens/join-token-resolver.ts'
 import { createJoinTokens } from './join-tokens/service.ts'
 import type { PasswordHashing } from './local-accounts/password-hash.ts'
 import { createMediatedSessions } from './mediated-sessions/service.ts'
+import { createMesh } from './mesh/service.ts'
 import { createMeshKeys } from './mesh-keys/service.ts'
 import { createMeta } from './meta/service.ts'
 import type { StreamMeter } from './node-events/hub.ts'
@@ -143,7 +144,7 @@ export function createServices(backend: Backend, options: ServicesOptions): Serv
       executions: createExecutions(deps),
       mediatedSessions: createMediatedSessions({ ...deps, baseUrl: options.baseUrl }),
       meshKeys: createMeshKeys(deps),
-      mesh: undefined,
+      mesh: createMesh(deps),
       signingKeys: createSigningKeys(deps),
       audit: createAudit(deps),
       meta: createMeta({ contract, renderer: readRenderer() }),
