@@ -76,6 +76,8 @@ function leaderJobs({ backend, log, wake, relaying, ...options }: JobsDeps): rea
     createViolationSweeper(backend),
     createRelayChoice(backend),
     createPeerMarker(backend),
+    createPeerMarker(backend),
+    createRelayChoice(backend),
     createTokenSweeper(backend),
     createAssertionSweeper(backend),
     createBundleRefresher({

@@ -27,6 +27,13 @@ import type { StreamMeter } from './node-events/hub.ts'
 import { createNodeEvents } from './node-events/service.ts'
 import { createNodeObservations } from './node-observations/service.ts'
 import { createNodeState } from './node-state/service.ts'
+import { createMesh } from './mesh/service.ts'
+import { createMeshKeys } from './mesh-keys/service.ts'
+import { createMeta } from './meta/service.ts'
+import type { StreamMeter } from './node-events/hub.ts'
+import { createNodeEvents } from './node-events/service.ts'
+import { createNodeState } from './node-state/service.ts'
+import { createNodeObservations } from './node-observations/service.ts'
 import { createNskResolver } from './nodes/nsk-resolver.ts'
 import { createRecoveryAnnouncer } from './nodes/recovery-announcer.ts'
 import { createNodes } from './nodes/service.ts'
@@ -116,12 +123,12 @@ export function createServices(backend: Backend, options: ServicesOptions): Serv
     onBack: (nodeIds) => recoveries.add(nodeIds),
     onMarksFailure: (error) => log.warn({ err: error }, 'it could not be read how far the peers of nodes have changed'),
   })
-  const nodeEvents = createNodeEvents({ ...backend, log, meter: options.streamMeter ?? UNMETERED })
   const nodeState = createNodeState({
     ...backend,
     ...config,
     onFailure: (error) => log.warn({ err: error }, 'what nodes have pulled could not be stored'),
   })
+  const nodeEvents = createNodeEvents({ ...backend, log, meter: options.streamMeter ?? UNMETERED })
   const uses = [tokenUses, sessionUses, workloadSignIns]
   return {
     surfaces: mountedAll({
@@ -140,6 +147,7 @@ export function createServices(backend: Backend, options: ServicesOptions): Serv
       nodes: nodes.handlers,
       nodeEvents: nodeEvents.handlers,
       nodeState: undefined,
+      nodeState: nodeState.handlers,
       nodeObservations: createNodeObservations(deps),
       executions: createExecutions(deps),
       mediatedSessions: createMediatedSessions({ ...deps, baseUrl: options.baseUrl }),
