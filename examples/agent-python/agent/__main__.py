@@ -4,9 +4,10 @@ import argparse
 import os
 import signal
 import sys
+import threading
 import time
 
-from .agent import Agent, state_of
+from .agent import Agent
 from .api import Gone, Refused, Server, Unavailable
 from .credentials import parse_token
 from .enrol import enrol
@@ -60,7 +61,8 @@ def _run(arguments):
     server = Server(arguments.url, arguments.ca_file)
     agent = Agent(server, _identity(server, arguments), arguments.endpoint, arguments.heartbeat_seconds)
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: agent.stop())
+        # In a thread of its own: what a handler interrupts may hold what stopping needs.
+        signal.signal(number, lambda *_: threading.Thread(target=agent.stop).start())
     agent.run()
     say("stopped")
     return 0
@@ -86,7 +88,7 @@ def _check_token(arguments):
     kept = Kept.read(arguments.state)
     server = Server(arguments.url, arguments.ca_file)
     keys = SigningKeys(server.call("GET", "/v1/signing-keys").json())
-    sessions = state_of(server, kept)["sessions"]
+    sessions = server.call("GET", f"/v1/nodes/{kept['node_id']}/state", kept["nsk"]).json()["sessions"]
     try:
         session = admit(sys.stdin.read().strip(), keys, kept["node_id"], time.time(), sessions)
     except Fault as fault:

@@ -23,10 +23,10 @@ class Heartbeats(threading.Thread):
             try:
                 self._on_answer(self._send(now_text()))
             except Unavailable as error:
-                self._on_failure(error)
+                self._on_failure("heartbeat", error)
                 wait = max(wait, error.retry_after or 0)
             except (Gone, Refused) as error:
-                self._on_failure(error)
+                self._on_failure("heartbeat", error)
             self._wake.wait(wait)
 
     def now(self):

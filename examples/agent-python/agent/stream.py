@@ -61,7 +61,7 @@ class Stream(threading.Thread):
                 self._wait = None
                 self._follow()
             except (Gone, Refused, Unavailable) as error:
-                self._on_end(error)
+                self._on_end("stream", error)
                 self._wait = getattr(error, "retry_after", None)
                 if isinstance(error, Gone):
                     return
