@@ -20,6 +20,7 @@ import { createJoinTokenResolver } from './join-tokens/join-token-resolver.ts'
 import { createJoinTokens } from './join-tokens/service.ts'
 import type { PasswordHashing } from './local-accounts/password-hash.ts'
 import { createMediatedSessions } from './mediated-sessions/service.ts'
+import { createMeshKeys } from './mesh-keys/service.ts'
 import { createMeta } from './meta/service.ts'
 import type { StreamMeter } from './node-events/hub.ts'
 import { createNodeEvents } from './node-events/service.ts'
@@ -131,7 +132,7 @@ export function createServices(backend: Backend, options: ServicesOptions): Serv
       nodeObservations: createNodeObservations(deps),
       executions: createExecutions(deps),
       mediatedSessions: createMediatedSessions({ ...deps, baseUrl: options.baseUrl }),
-      meshKeys: undefined,
+      meshKeys: createMeshKeys(deps),
       mesh: undefined,
       signingKeys: createSigningKeys(deps),
       audit: createAudit(deps),

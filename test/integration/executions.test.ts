@@ -159,19 +159,19 @@ describe.each(STORES)('Executions on the $name store', (store) => {
         expect(await rows()).toHaveLength(status === 201 ? 1 : 0)
       })
 
-      it('says of a node that there is not no more than of a foreign one, and 404 to those who may operate it', async () => {
+      it('says to those who could operate it that the node is gone, and to others no more than of a foreign one', async () => {
         const operator = await fleet.holder(domain, 'operator', `domain:${domain}`)
-        const nowhere = { ...node, node_id: NOWHERE }
         const elsewhere = await fleet.enrol(await fleet.domain())
-        for (const of of [nowhere, elsewhere])
+        const gone = { ...node, node_id: NOWHERE }
+        for (const of of [gone, elsewhere])
           expect(await fleet.ask(of, {}, operator)).toMatchObject({ status: 403, body: { code: 'permission_denied' } })
         expect((await fleet.ask(node, {}, operator)).status).toBe(201)
-        const answer = await fleet.ask(nowhere)
-        expect(answer).toMatchObject({ status: 404, body: { code: 'node_not_found' } })
-        expect(await fleet.call(fleet.root, `GET /v1/nodes/${NOWHERE}/executions`)).toMatchObject({
-          status: 404,
-          body: { code: 'node_not_found' },
-        })
+        const widow = await fleet.holder(domain, 'operator', `node:${NOWHERE}`)
+        for (const answer of [
+          await fleet.ask(gone, {}, widow),
+          await fleet.call(widow, `GET /v1/nodes/${NOWHERE}/executions`),
+        ])
+          expect(answer).toMatchObject({ status: 404, body: { code: 'node_not_found' } })
       })
 
       it('needs node-operate', async () => {

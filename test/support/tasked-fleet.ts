@@ -7,6 +7,7 @@ import {
   createMediatedSessionForgetting,
 } from '../../src/server/mediated-sessions/session-sweeper.ts'
 import type { LeaderJob } from '../../src/server/ports/leadership.ts'
+import type { OutboxLiteral } from '../../src/server/ports/outbox-literals.ts'
 import type { Signer } from '../../src/server/ports/signer.ts'
 import { executions } from '../../src/shared/contract/executions.ts'
 import { mediatedSessions } from '../../src/shared/contract/mediated-sessions.ts'
@@ -31,6 +32,10 @@ export interface TaskedFleet extends Fleet {
   use(node: Enrolled, sessionId: string, body: unknown): Promise<Answer>
   /** How often the node's own state has changed, and how far the node knows it. */
   revisions(node: Enrolled): Promise<{ readonly own: number; readonly pulled: number | null }>
+  /** How often the state of each has changed beyond its base; null where the node is gone. */
+  changes(nodes: readonly Enrolled[], bases: readonly number[]): Promise<(number | null)[]>
+  /** How often nodes of the Domain were told that. */
+  tellings(domainId: string, literal: OutboxLiteral): Promise<number>
   /** Does what the leader's jobs of both slices do, until nothing is left. */
   sweep(): Promise<void>
   /** The signer signs, or cannot be reached. */
@@ -75,6 +80,28 @@ export async function startTaskedFleet(store: TestStore): Promise<TaskedFleet> {
         own: Number(node_revision),
         pulled: pulled_node_revision === null ? null : Number(pulled_node_revision),
       }
+    },
+    async changes(nodes, bases) {
+      const ids = nodes.map(({ node_id }) => node_id)
+      const rows = await db
+        .selectFrom('node_heartbeats')
+        .select(['node_id', 'node_revision'])
+        .where('node_id', 'in', ids)
+        .execute()
+      const own = new Map(rows.map(({ node_id, node_revision }) => [node_id, Number(node_revision)]))
+      return ids.map((id, n) => {
+        const revision = own.get(id)
+        return revision === undefined ? null : revision - (bases[n] ?? 0)
+      })
+    },
+    async tellings(domainId, literal) {
+      const rows = await db
+        .selectFrom('outbox')
+        .select('id')
+        .where('domain_id', '=', domainId)
+        .where('event', '=', literal)
+        .execute()
+      return rows.length
     },
     async sweep() {
       for (const job of jobs) while (await job.run(unfenced(fleet)));

@@ -47,12 +47,14 @@ export async function confirmChange(
   for (const name of names) await typed(session, `${operation.summary}. Type ${name} to go on:`, name)
 }
 
-async function agreed(session: Session, question: string): Promise<void> {
+/** Asks for a yes. Throws when it is anything else. */
+export async function agreed(session: Session, question: string): Promise<void> {
   const answer = await (await session.io.prompter()).confirm(question)
   if (answer !== true) throw refused()
 }
 
-async function typed(session: Session, question: string, expected: string): Promise<void> {
+/** Asks for a text to be typed. Throws when it is another. */
+export async function typed(session: Session, question: string, expected: string): Promise<void> {
   const answer = await (await session.io.prompter()).input(question)
   if (answer?.trim() !== expected) throw refused()
 }

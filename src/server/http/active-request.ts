@@ -5,6 +5,7 @@ import type { Authorizer, CaveatFacts } from '../ports/authorizer.ts'
 import type { Caller } from '../ports/credential-resolver.ts'
 import type { Span, TraceMarks } from '../ports/tracing.ts'
 import type { Change, UnitOfWork } from '../ports/unit-of-work.ts'
+import { bearerOf } from './authenticate.ts'
 import { auditedObject, grantedRow, type AuditSubject } from './audit-rows.ts'
 import type { Asker } from './authorize.ts'
 import { pageSizeOf, type Cursors } from './cursors.ts'
@@ -268,6 +269,13 @@ export class ActiveRequest implements RequestContext, Asker {
     if (requestHeaders?.[name] === undefined) throw new Error(`${this.plan.id} declares no request header ${name}`)
     const value = this.#reply.request.headers[name.toLowerCase()]
     return typeof value === 'string' ? value : value?.join(', ')
+  }
+
+  presentedSecret(): string {
+    const { sealsToSecret } = this.plan.operation
+    const secret = sealsToSecret === true ? bearerOf(this.#reply.request.headers) : undefined
+    if (secret === undefined) throw new Error(`${this.plan.id} has no secret to seal its answer under`)
+    return secret
   }
 
   header(name: string, value: string): void {

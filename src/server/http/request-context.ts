@@ -70,6 +70,11 @@ export interface RequestContext {
   standing(): Standing
   /** A request header that the contract declares; undefined where it is absent. */
   requestHeader(name: string): string | undefined
+  /**
+   * The secret that the caller presents as Bearer, where the contract says that the answer is sealed under it. Read from
+   * the request itself: nobody keeps it, and neither must the handler.
+   */
+  presentedSecret(): string
   /** Sets a response header that the contract declares. */
   header(name: string, value: string): void
   /** Sets a cookie; the contract declares `Set-Cookie`. Several add up. */

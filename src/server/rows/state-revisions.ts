@@ -5,6 +5,14 @@ import type { Db } from '../ports/datastore.ts'
 // transaction of the change, under a row lock, so that their order is that of the commits and equal numbers mean equal
 // state on every replica. A transaction that raises both raises the Domain's first.
 
+/**
+ * Keeps others from changing the Domain's peers until the transaction ends. Whoever locks the row of a node, or of its
+ * heartbeats, before it says what changed calls this first: the Domain's row is locked before theirs.
+ */
+export async function holdPeers(tx: Db, domainId: string): Promise<void> {
+  await tx.selectFrom('domain_peers').select('domain_id').where('domain_id', '=', domainId).forNoKeyUpdate().execute()
+}
+
 /** Says that other nodes see something new of these nodes, which exist. */
 export async function peersChanged(tx: Db, domainId: string, nodeIds: readonly string[]): Promise<void> {
   await sql`

@@ -182,6 +182,8 @@ export interface Operation {
   readonly requestHeaders?: { readonly [name: string]: string }
   /** The handler hands over the JSON of its 200 as bytes; clients read what the schema says. */
   readonly rendered?: true
+  /** The handler seals its answer under the secret that the caller presents as Bearer, and is given it while the request lasts. */
+  readonly sealsToSecret?: true
   /** Response headers beyond those that every answer has, with what they say. */
   readonly headers?: { readonly [name: string]: string }
   /** What this operation may answer with beyond the codes that its other members already imply. */

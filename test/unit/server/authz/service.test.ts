@@ -59,6 +59,7 @@ function setUp({ decision, homes = {}, readsPlatform = false, isRemote = false }
     refusedFor: () => undefined,
     header: unused,
     requestHeader: unused,
+    presentedSecret: unused,
     standing: unused,
     degraded: () => undefined,
     cookie: unused,

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { parsePublicKey } from '../../../../src/server/nodes/public-key.ts'
+import { parsePublicKey } from '../../../../src/server/rows/public-key.ts'
 
 const refused = expect.objectContaining({ code: 'invalid_public_key' })
 const fromHex = (hex: string) => Buffer.from(hex, 'hex').toString('base64')
