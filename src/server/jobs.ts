@@ -11,8 +11,13 @@ import { createDeviceSweeper } from './device-flow/device-sweeper.ts'
 import { createInvitationSweeper } from './invitations/invitation-sweeper.ts'
 import { createJoinTokenSweeper } from './join-tokens/join-token-sweeper.ts'
 import type { RelayCounters } from './event-relay/counters.ts'
+import { createExecutionForgetting, createExecutionTimeouts } from './executions/execution-sweeper.ts'
 import { createParentEdgeConsumer } from './identities/parent-edge-consumer.ts'
 import { startLeadership, type Leadership } from './leading/leadership.ts'
+import { createEndpointSweeper } from './node-observations/endpoint-sweeper.ts'
+import { createViolationSweeper } from './node-observations/violation-sweeper.ts'
+import { createMediatedSessionEnds, createMediatedSessionForgetting } from './mediated-sessions/session-sweeper.ts'
+import { createRelayChoice } from './mesh/relay-choice.ts'
 import { createEphemeralSweeper } from './nodes/ephemeral-sweeper.ts'
 import { createKeySweeper } from './nodes/key-sweeper.ts'
 import { createPeerMarker } from './nodes/peer-marker.ts'
@@ -67,7 +72,12 @@ function leaderJobs({ backend, log, wake, relaying, ...options }: JobsDeps): rea
     createAuditSealer({ ...backend, sha256, batchRows: SEAL_ROWS }),
     createAuditRetention({ ...backend, platformDays: auditRetentionDays }),
     createReachabilitySweeper(backend),
+    createEndpointSweeper(backend),
+    createViolationSweeper(backend),
+    createRelayChoice(backend),
     createPeerMarker(backend),
+    createPeerMarker(backend),
+    createRelayChoice(backend),
     createTokenSweeper(backend),
     createAssertionSweeper(backend),
     createBundleRefresher({
@@ -83,6 +93,10 @@ function leaderJobs({ backend, log, wake, relaying, ...options }: JobsDeps): rea
     createSessionSweeper(backend),
     createSignInSweeper(backend),
     createDeviceSweeper(backend),
+    createExecutionTimeouts(backend),
+    createExecutionForgetting(backend),
+    createMediatedSessionEnds(backend),
+    createMediatedSessionForgetting(backend),
     createEphemeralSweeper({
       ...backend,
       onFailure: (error, nodeId) => log.warn({ err: error, node_id: nodeId }, 'an ephemeral node could not be removed'),

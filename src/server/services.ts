@@ -8,6 +8,7 @@ import type { Backend } from './backend.ts'
 import type { Config } from './config.ts'
 import { readRenderer } from './docs-renderer.ts'
 import { createDomains } from './domains/service.ts'
+import { createExecutions } from './executions/service.ts'
 import { createGrants } from './grants/service.ts'
 import { createGroups } from './groups/service.ts'
 import type { CsrfTokens } from './http/csrf.ts'
@@ -18,10 +19,21 @@ import { createIdentities } from './identities/service.ts'
 import { createJoinTokenResolver } from './join-tokens/join-token-resolver.ts'
 import { createJoinTokens } from './join-tokens/service.ts'
 import type { PasswordHashing } from './local-accounts/password-hash.ts'
+import { createMediatedSessions } from './mediated-sessions/service.ts'
+import { createMeshKeys } from './mesh-keys/service.ts'
+import { createMesh } from './mesh/service.ts'
+import { createMeta } from './meta/service.ts'
+import type { StreamMeter } from './node-events/hub.ts'
+import { createNodeEvents } from './node-events/service.ts'
+import { createNodeObservations } from './node-observations/service.ts'
+import { createNodeState } from './node-state/service.ts'
+import { createMesh } from './mesh/service.ts'
+import { createMeshKeys } from './mesh-keys/service.ts'
 import { createMeta } from './meta/service.ts'
 import type { StreamMeter } from './node-events/hub.ts'
 import { createNodeEvents } from './node-events/service.ts'
 import { createNodeState } from './node-state/service.ts'
+import { createNodeObservations } from './node-observations/service.ts'
 import { createNskResolver } from './nodes/nsk-resolver.ts'
 import { createRecoveryAnnouncer } from './nodes/recovery-announcer.ts'
 import { createNodes } from './nodes/service.ts'
@@ -111,12 +123,12 @@ export function createServices(backend: Backend, options: ServicesOptions): Serv
     onBack: (nodeIds) => recoveries.add(nodeIds),
     onMarksFailure: (error) => log.warn({ err: error }, 'it could not be read how far the peers of nodes have changed'),
   })
-  const nodeEvents = createNodeEvents({ ...backend, log, meter: options.streamMeter ?? UNMETERED })
   const nodeState = createNodeState({
     ...backend,
     ...config,
     onFailure: (error) => log.warn({ err: error }, 'what nodes have pulled could not be stored'),
   })
+  const nodeEvents = createNodeEvents({ ...backend, log, meter: options.streamMeter ?? UNMETERED })
   const uses = [tokenUses, sessionUses, workloadSignIns]
   return {
     surfaces: mountedAll({
@@ -134,12 +146,19 @@ export function createServices(backend: Backend, options: ServicesOptions): Serv
       joinTokens: createJoinTokens(deps),
       nodes: nodes.handlers,
       nodeEvents: nodeEvents.handlers,
+      nodeState: undefined,
+      nodeState: nodeState.handlers,
+      nodeObservations: createNodeObservations(deps),
+      executions: createExecutions(deps),
+      mediatedSessions: createMediatedSessions({ ...deps, baseUrl: options.baseUrl }),
+      meshKeys: createMeshKeys(deps),
+      mesh: undefined,
       nodeState: nodeState.handlers,
       nodeObservations: undefined,
       executions: undefined,
       mediatedSessions: undefined,
       meshKeys: undefined,
-      mesh: undefined,
+      mesh: createMesh(deps),
       signingKeys: createSigningKeys(deps),
       audit: createAudit(deps),
       meta: createMeta({ contract, renderer: readRenderer() }),

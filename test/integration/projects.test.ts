@@ -196,7 +196,7 @@ describe.each(STORES)('Projects on the $name store', (store) => {
         await add(id)
         const answer = await tenancy.call(admin, `DELETE /v1/projects/${id}`)
         expect(answer.status).toBe(409)
-        const counts = { resources: 0, nodes: 0, join_tokens: 0, [kind]: 1 }
+        const counts = { resources: 0, nodes: 0, join_tokens: 0, mediated_sessions: 0, [kind]: 1 }
         expect(answer.body).toMatchObject({ code: 'project_not_empty', counts })
         expect(await projectRow(id)).toBeDefined()
         expect(await tenancy.tuplesOf(`project:${id}`)).not.toEqual([])

@@ -5,6 +5,7 @@ import type { Authorizer, CaveatFacts } from '../ports/authorizer.ts'
 import type { Caller } from '../ports/credential-resolver.ts'
 import type { Span, TraceMarks } from '../ports/tracing.ts'
 import type { Change, UnitOfWork } from '../ports/unit-of-work.ts'
+import { bearerOf } from './authenticate.ts'
 import { auditedObject, grantedRow, type AuditSubject } from './audit-rows.ts'
 import type { Asker } from './authorize.ts'
 import { pageSizeOf, type Cursors } from './cursors.ts'
@@ -71,6 +72,7 @@ export class ActiveRequest implements RequestContext, Asker {
   #context: Record<string, unknown> | undefined
   #about: AuditSubject['about']
   #denial: string | undefined
+  #refusal: string | undefined
   #staleSinceMs: number | undefined
   /** Without the datastore nothing else would be left to say. */
   #away: Dependency = 'authorization'
@@ -168,6 +170,7 @@ export class ActiveRequest implements RequestContext, Asker {
       about: this.#about,
       context: this.#context ?? NO_MEMBERS,
       denial: this.#denial,
+      refusal: this.#refusal,
       isStale: this.#staleSinceMs !== undefined,
       domainOf: (object) => this.#homes?.get(object) ?? domainAtHand(authorizer, object),
     }
@@ -245,6 +248,10 @@ export class ActiveRequest implements RequestContext, Asker {
     this.#denial = reason
   }
 
+  refusedFor(reason: string): void {
+    this.#refusal = reason
+  }
+
   standing(): Standing {
     const { plan, correlationId, facts } = this
     return createStanding(this.#services, {
@@ -262,6 +269,13 @@ export class ActiveRequest implements RequestContext, Asker {
     if (requestHeaders?.[name] === undefined) throw new Error(`${this.plan.id} declares no request header ${name}`)
     const value = this.#reply.request.headers[name.toLowerCase()]
     return typeof value === 'string' ? value : value?.join(', ')
+  }
+
+  presentedSecret(): string {
+    const { sealsToSecret } = this.plan.operation
+    const secret = sealsToSecret === true ? bearerOf(this.#reply.request.headers) : undefined
+    if (secret === undefined) throw new Error(`${this.plan.id} has no secret to seal its answer under`)
+    return secret
   }
 
   header(name: string, value: string): void {

@@ -17,6 +17,8 @@ export interface AuditSubject {
   readonly context: Readonly<Record<string, unknown>>
   /** Why the answer, a success, is a denial (S0 RebacCheckResponse). */
   readonly denial: string | undefined
+  /** Why the handler refused, where the code of its problem says less. */
+  readonly refusal: string | undefined
   /** Whether something that was known before stood in for the engine or the datastore. */
   readonly isStale: boolean
   /** Domain that an object lies in, where that is known. */
@@ -40,7 +42,7 @@ export function failureRow(request: AuditSubject, error: unknown, answer: Proble
   if (answer.status === 401 || answer.status === 403)
     return rowOf(request, { outcome: 'permission_denied', reason: answer.code })
   if (audit.when === 'denials') return undefined
-  return rowOf(request, { outcome: outcomeOf(answer), reason: answer.code })
+  return rowOf(request, { outcome: outcomeOf(answer), reason: request.refusal ?? answer.code })
 }
 
 function refusalRow(request: AuditSubject, { answer, missing, reason }: Refusal): AuditEntry {

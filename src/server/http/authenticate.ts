@@ -29,6 +29,11 @@ const NOTHING_STALE: StaleTimes = { checks: 0, state: 0 }
 
 const BEARER = /^Bearer +([\x21-\x7e]+)$/i
 
+/** What a request presents as Bearer (RFC 6750 §2.1); undefined where it presents nothing so. */
+export function bearerOf({ authorization }: IncomingHttpHeaders): string | undefined {
+  return authorization === undefined ? undefined : BEARER.exec(authorization)?.[1]
+}
+
 /**
  * Tries the resolvers that the operation takes and that recognise the credential, in order; the first success wins (S0
  * Authentication 1). Why one refused is in the log; the caller sees the operation's 401, or the resolver's code where
@@ -112,7 +117,7 @@ interface Try {
 /** What is worth trying, in order. */
 function triesOf({ bearers, cookies }: Taken, headers: IncomingHttpHeaders): readonly Try[] {
   const tries: Try[] = []
-  const bearer = headers.authorization === undefined ? undefined : BEARER.exec(headers.authorization)?.[1]
+  const bearer = bearerOf(headers)
   if (bearer !== undefined) {
     for (const resolver of bearers) if (resolver.recognizes(bearer)) tries.push({ resolver, text: bearer })
   }

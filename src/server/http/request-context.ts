@@ -58,6 +58,8 @@ export interface RequestContext {
   about(object: string, domainId?: string | null): void
   /** Gives the audit row the outcome `permission_denied` with that reason, where a denial is the answer and no error (S0 RebacCheckResponse). */
   denied(reason: string): void
+  /** Gives the audit row of a refusal that is no denial this reason, where the code of its problem says less (S0 Endpoint intake). */
+  refusedFor(reason: string): void
   /**
    * Says that the answer rests on what was known before, and since when, in ms, which dependency has been out of reach:
    * `authorization` unless another is named. A header tells the caller, and the audit row, which every such answer has, has
@@ -68,6 +70,11 @@ export interface RequestContext {
   standing(): Standing
   /** A request header that the contract declares; undefined where it is absent. */
   requestHeader(name: string): string | undefined
+  /**
+   * The secret that the caller presents as Bearer, where the contract says that the answer is sealed under it. Read from
+   * the request itself: nobody keeps it, and neither must the handler.
+   */
+  presentedSecret(): string
   /** Sets a response header that the contract declares. */
   header(name: string, value: string): void
   /** Sets a cookie; the contract declares `Set-Cookie`. Several add up. */

@@ -3,7 +3,7 @@ import type { Datastore } from '../ports/datastore.ts'
 import type { WriteHeartbeats } from './heartbeat-commit.ts'
 import { hintsOf, indexesOf } from './heartbeat-hints.ts'
 import type { Heartbeat } from './heartbeat-queue.ts'
-import { STALE_AFTER_MS } from './reachability.ts'
+import { STALE_AFTER_MS } from '../rows/reachability.ts'
 
 /** Hears of nodes whose heartbeat is committed and that were last announced as anything but healthy. */
 export type OnBack = (nodeIds: readonly string[]) => void

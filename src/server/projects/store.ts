@@ -9,6 +9,7 @@ export interface ProjectCounts {
   readonly resources: number
   readonly nodes: number
   readonly join_tokens: number
+  readonly mediated_sessions: number
 }
 
 /** Inserts the Project; false when its slug is taken in the Domain. */
@@ -61,21 +62,25 @@ export function lockForDelete(db: Db, id: string): Promise<ProjectRecord | undef
   return db.selectFrom('projects').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
 }
 
-/** Counts what the Project holds. A join token that can no longer be used is a record, not a content. */
+/**
+ * Counts what the Project holds. A join token that can no longer be used is a record, not a content; so is a session that
+ * was ended. One that merely expired still stands in its node's state, until that is swept.
+ */
 export async function countContents(db: Db, id: string, now: Date): Promise<ProjectCounts> {
   const counts = await sql<ProjectCounts>`
     select
       (select count(*)::int from resources where project_id = ${id}) as resources,
       (select count(*)::int from nodes where project_id = ${id}) as nodes,
       (select count(*)::int from join_tokens
-        where project_id = ${id} and revoked_at is null and expires_at > ${now} and uses < max_uses) as join_tokens
+        where project_id = ${id} and revoked_at is null and expires_at > ${now} and uses < max_uses) as join_tokens,
+      (select count(*)::int from mediated_sessions where project_id = ${id} and ended_at is null) as mediated_sessions
   `.execute(db)
   const [row] = counts.rows
   if (row === undefined) throw new Error('a query without FROM returned no row')
   return row
 }
 
-/** Deletes the Project; spent join tokens that name it go with it by their foreign key. */
+/** Deletes the Project; spent join tokens and ended sessions that name it go with it by their foreign keys. */
 export async function deleteProject(db: Db, id: string): Promise<void> {
   await db.deleteFrom('projects').where('id', '=', id).execute()
 }

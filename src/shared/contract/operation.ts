@@ -142,6 +142,8 @@ export interface CliWords {
   readonly rows?: string
   /** An optional member that the caller's own Domain fills in, unless it or one of the others is given. */
   readonly ownDomain?: { readonly member: string; readonly unless: readonly string[] }
+  /** The query member of a list that asks for objects with certain labels, `key=value,…`: `-l` on the command line. */
+  readonly selector?: string
   /** Asks before it runs; `typed` makes the person type the name. */
   readonly confirm?: 'yes' | 'typed'
   /** Ready-made example lines for help. */
@@ -180,6 +182,8 @@ export interface Operation {
   readonly requestHeaders?: { readonly [name: string]: string }
   /** The handler hands over the JSON of its 200 as bytes; clients read what the schema says. */
   readonly rendered?: true
+  /** The handler seals its answer under the secret that the caller presents as Bearer, and is given it while the request lasts. */
+  readonly sealsToSecret?: true
   /** Response headers beyond those that every answer has, with what they say. */
   readonly headers?: { readonly [name: string]: string }
   /** What this operation may answer with beyond the codes that its other members already imply. */

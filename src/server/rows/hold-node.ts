@@ -1,0 +1,20 @@
+import type { Db } from '../ports/datastore.ts'
+
+// A deregistration deletes the node's row first, then all that hangs on it. Whoever locks two rows that hang on a node holds
+// the node before, so that they wait for a deregistration here and nowhere else.
+
+/** Keeps the node from being deregistered until the transaction ends. Gives its Domain; undefined when there is no such node. */
+export async function holdNode(tx: Db, nodeId: string): Promise<string | undefined> {
+  const node = await tx
+    .selectFrom('nodes')
+    .select('domain_id')
+    .where('id', '=', nodeId)
+    .forKeyShare()
+    .executeTakeFirst()
+  return node?.domain_id
+}
+
+/** Does so with many nodes; those that are gone are passed over. */
+export async function holdNodes(tx: Db, nodeIds: readonly string[]): Promise<void> {
+  await tx.selectFrom('nodes').select('id').where('id', 'in', nodeIds).orderBy('id').forKeyShare().execute()
+}
