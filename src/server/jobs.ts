@@ -74,6 +74,8 @@ function leaderJobs({ backend, log, wake, relaying, ...options }: JobsDeps): rea
     createReachabilitySweeper(backend),
     createEndpointSweeper(backend),
     createViolationSweeper(backend),
+    createRelayChoice(backend),
+    createPeerMarker(backend),
     createPeerMarker(backend),
     createRelayChoice(backend),
     createTokenSweeper(backend),

@@ -20,6 +20,13 @@ import { createJoinTokenResolver } from './join-tokens/join-token-resolver.ts'
 import { createJoinTokens } from './join-tokens/service.ts'
 import type { PasswordHashing } from './local-accounts/password-hash.ts'
 import { createMediatedSessions } from './mediated-sessions/service.ts'
+import { createMeshKeys } from './mesh-keys/service.ts'
+import { createMesh } from './mesh/service.ts'
+import { createMeta } from './meta/service.ts'
+import type { StreamMeter } from './node-events/hub.ts'
+import { createNodeEvents } from './node-events/service.ts'
+import { createNodeObservations } from './node-observations/service.ts'
+import { createNodeState } from './node-state/service.ts'
 import { createMesh } from './mesh/service.ts'
 import { createMeshKeys } from './mesh-keys/service.ts'
 import { createMeta } from './meta/service.ts'
@@ -139,11 +146,18 @@ export function createServices(backend: Backend, options: ServicesOptions): Serv
       joinTokens: createJoinTokens(deps),
       nodes: nodes.handlers,
       nodeEvents: nodeEvents.handlers,
+      nodeState: undefined,
       nodeState: nodeState.handlers,
       nodeObservations: createNodeObservations(deps),
       executions: createExecutions(deps),
       mediatedSessions: createMediatedSessions({ ...deps, baseUrl: options.baseUrl }),
       meshKeys: createMeshKeys(deps),
+      mesh: undefined,
+      nodeState: nodeState.handlers,
+      nodeObservations: undefined,
+      executions: undefined,
+      mediatedSessions: undefined,
+      meshKeys: undefined,
       mesh: createMesh(deps),
       signingKeys: createSigningKeys(deps),
       audit: createAudit(deps),
