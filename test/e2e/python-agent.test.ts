@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { runCtl, startCtl, type CtlProcess } from '../support/ctl-process.ts'
-import { runPythonAgent, startPythonAgent, type PythonAgent } from '../support/python-agent.ts'
+import { runPythonAgent, startPythonAgent, testPythonAgent, type PythonAgent } from '../support/python-agent.ts'
 import { requirement } from '../support/requirements.mjs'
 
 const VECTORS = fileURLToPath(new URL('../../docs/vectors', import.meta.url))
@@ -18,6 +18,10 @@ describe.skipIf(PYTHON === undefined)(
       const { exitCode, last } = runPythonAgent(python, ['vectors', VECTORS])
       expect([exitCode, last]).toEqual([0, expect.objectContaining({ event: 'vectors', failed: 0 })])
       expect(last?.['passed']).toBeGreaterThanOrEqual(90)
+    })
+
+    test('holds its own tests: lost answers, late hints, old epochs, restarts', () => {
+      expect(testPythonAgent(python)).toMatchObject({ exitCode: 0, stderr: expect.stringMatching(/^Ran \d\d tests/m) })
     })
 
     test.each([
