@@ -4,8 +4,8 @@ import { EDGE_KEY_BYTES, edgeKeyInput, type EdgeEnd } from '../../shared/mesh/ed
 
 /**
  * Derives the key of the edge between the ends and seals it for the one that asks, under its 32 key bytes, with a fresh
- * nonce: 60 bytes. Two random nonces of one secret key meet with a chance of 2^-32 after 2^32 envelopes; it is to be
- * rotated long before (NIST SP 800-38D §8.3).
+ * nonce: 60 bytes. A secret key is to be rotated before it has sealed 2^32 of them: until then the chance that two
+ * random nonces meet is below 2^-32 (NIST SP 800-38D §8.3).
  */
 export function sealEdgeKey(ends: readonly [EdgeEnd, EdgeEnd], key: KeyObject, place: EnvelopePlace): Buffer {
   const edgeKey = deriveEdgeKey(ends)

@@ -276,6 +276,20 @@ describe.each(STORES)('Rotations of node keys on the $name store', (store) => {
         expect(events.flat()).toHaveLength(2)
       })
 
+      it('by all nodes of a Domain at once leave both ends of every edge with the same key', async () => {
+        const nodes = [node, peer, await fleet.enrol(domain), await fleet.enrol(domain), await fleet.enrol(domain)]
+        for (const { node_id } of nodes) await fleet.rotate(node_id)
+        const [, revision = 0] = await revisions()
+        const answers = await Promise.all(nodes.map((one) => fleet.complete(one)))
+        expect(answers.map(outcome)).toEqual([200, 200, 200, 200, 200])
+        expect((await revisions())[1]).toBe(revision + 5)
+        for (const one of nodes.slice(1)) {
+          const [mine, theirs] = [await fleet.edgeKey(node, one.node_id), await fleet.edgeKey(one, node.node_id)]
+          expect(mine.keyHex).toBe(theirs.keyHex)
+          expect(mine.epoch).toBe('2026-03-01T08:00:00.000000001Z|2026-03-01T08:00:00.000000001Z')
+        }
+      })
+
       it('leave secret keys alone', async () => {
         await fleet.rotate(node.node_id)
         await fleet.complete(node)
