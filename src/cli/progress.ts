@@ -3,8 +3,8 @@ import type { Session } from './session.ts'
 
 /** Counts of long work, shown on stderr while it goes on. */
 export interface Progress {
-  /** So much is done now. */
-  at(done: number): void
+  /** So much is done now; `detail` says where in the work that is. */
+  at(done: number, detail?: string): void
   /** Takes the line away. */
   end(): void
 }
@@ -26,12 +26,12 @@ export function createProgress(session: Session, what: string, total?: number): 
   let shownMs = startedMs + PATIENCE_MS - (isTty ? REDRAW_MS : LINE_MS)
   let isDrawn = false
   return {
-    at(done) {
+    at(done, detail) {
       const nowMs = io.nowMs()
       const isDue = nowMs - shownMs >= (isTty ? REDRAW_MS : LINE_MS) && nowMs - startedMs >= PATIENCE_MS
       if (!isDue || shared.quiet === true) return
       shownMs = nowMs
-      const line = progressLine({ what, done, total, seconds: (nowMs - startedMs) / 1000 })
+      const line = progressLine({ what, done, total, detail, seconds: (nowMs - startedMs) / 1000 })
       io.stderr.write(isTty ? `\r\u001b[K${line}` : `${line}\n`)
       isDrawn = isTty
     },
@@ -46,12 +46,13 @@ interface Standing {
   readonly done: number
   readonly total: number | undefined
   readonly seconds: number
+  readonly detail?: string | undefined
 }
 
-/** `nodes: 1200 of 5000, 310/s, 12s left`. */
-export function progressLine({ what, done, total, seconds }: Standing): string {
+/** `nodes: 1200 of 5000, 310/s, 12s left, wave 3`. */
+export function progressLine({ what, done, total, seconds, detail }: Standing): string {
   const rate = seconds > 0 ? done / seconds : 0
   const ofTotal = total === undefined ? '' : ` of ${total}`
   const left = total === undefined || rate === 0 ? '' : `, ${shortDuration((total - done) / rate)} left`
-  return `${what}: ${done}${ofTotal}, ${rate < 10 ? rate.toFixed(1) : Math.round(rate)}/s${left}`
+  return `${what}: ${done}${ofTotal}, ${rate < 10 ? rate.toFixed(1) : Math.round(rate)}/s${left}${detail === undefined ? '' : `, ${detail}`}`
 }

@@ -32,6 +32,10 @@ export interface Resolver {
   resource(text: string, scope: Scope): Promise<string>
   /** All rows of a noun, for choices. */
   list(noun: string, scope: Scope): Promise<readonly unknown[]>
+  /** The Domain or Project that a flag, the environment or the context names; undefined where none does. */
+  chosen(noun: 'domains' | 'projects', scope: Scope): Promise<Resolved | undefined>
+  /** The rows of a noun that its list gives when it is asked for these only. */
+  filtered(noun: string, scope: Scope, filter: CallInput): Promise<readonly unknown[]>
   /** Hands over the rows of a noun until one is answered with false. */
   visit(noun: string, scope: Scope, see: (row: unknown) => boolean): Promise<void>
 }
@@ -68,25 +72,31 @@ export function createResolver(session: Session, otherLists: OtherLists = {}): R
 
   function list(noun: string, scope: Scope): Promise<readonly unknown[]> {
     const key = JSON.stringify([noun, scope])
-    const rows = listed.get(key) ?? readAll(noun, scope)
+    const rows = listed.get(key) ?? filtered(noun, scope, {})
     listed.set(key, rows)
     return rows
   }
 
-  async function readAll(noun: string, scope: Scope): Promise<readonly unknown[]> {
+  async function filtered(noun: string, scope: Scope, filter: CallInput): Promise<readonly unknown[]> {
     const found: unknown[] = []
-    await visit(noun, scope, (row) => {
+    const see = (row: unknown): boolean => {
       if (found.length >= SEARCH_MAX) throw usageError(`there are too many ${noun} to search; give the whole id`)
       return found.push(row) > 0
-    })
+    }
+    await read(noun, { scope, filter }, see)
     return found
   }
 
-  async function visit(noun: string, scope: Scope, see: (row: unknown) => boolean): Promise<void> {
+  interface Where {
+    readonly scope: Scope
+    readonly filter: CallInput
+  }
+
+  async function read(noun: string, { scope, filter }: Where, see: (row: unknown) => boolean): Promise<void> {
     const operation = otherLists[noun]?.operation ?? listOperation(session, noun)
     if (!operation) throw usageError(`a ${singular(noun)} must be given by its whole id here`)
     const caller = await session.caller()
-    const input = otherLists[noun]?.input ?? (await scopeInput(operation, scope))
+    const input = { ...(otherLists[noun]?.input ?? (await scopeInput(operation, scope))), ...filter }
     if (!operation.paging) {
       ;(rowsOf((await caller.call(operation, input)).value) ?? []).every(see)
       return
@@ -109,17 +119,22 @@ export function createResolver(session: Session, otherLists: OtherLists = {}): R
   }
 
   async function fallback(noun: string, scope: Scope): Promise<Resolved | undefined> {
-    const settings = await session.settings()
+    const named = noun === 'domains' || noun === 'projects' ? await chosen(noun, scope) : undefined
+    if (named !== undefined) return named
     if (noun === 'domains') {
-      if (settings.domain.value !== undefined) return object(noun, settings.domain.value, scope)
       const me = await session.whoami()
       return typeof me['domain_id'] === 'string' ? { id: me['domain_id'], label: 'your own Domain' } : undefined
     }
     if (noun !== 'projects') return undefined
-    if (settings.project.value !== undefined) return object(noun, settings.project.value, scope)
     const [only, ...others] = await list(noun, scope)
     const id = memberOf(only, 'id')
     return others.length === 0 && typeof id === 'string' ? { id, label: nameOf(only) ?? id, row: only } : undefined
+  }
+
+  async function chosen(noun: 'domains' | 'projects', scope: Scope): Promise<Resolved | undefined> {
+    const { domain, project } = await session.settings()
+    const { value } = noun === 'domains' ? domain : project
+    return value === undefined ? undefined : object(noun, value, scope)
   }
 
   async function object(noun: string, text: string, scope: Scope): Promise<Resolved> {
@@ -153,8 +168,10 @@ export function createResolver(session: Session, otherLists: OtherLists = {}): R
   return {
     object,
     fallback,
+    chosen,
     list,
-    visit,
+    filtered,
+    visit: (noun, scope, see) => read(noun, { scope, filter: {} }, see),
     resource: async (text, scope) => (text === 'platform' ? 'platform:main' : reference(text, scope)),
     async subject(text, scope) {
       if (text === 'me') return String((await session.whoami())['subject'])

@@ -195,6 +195,26 @@ const OWN_COMMANDS: readonly CommandRow[] = [
     load: async (manifest) => (await import('./commands/nodes/events.ts')).events(manifest),
   },
   {
+    words: 'nodes rotate',
+    summary: 'Rotate the keys of a node, or of a fleet in waves with a proof at the end',
+    load: async () => (await import('./commands/nodes/rotate.ts')).rotate,
+  },
+  {
+    words: 'nodes wait',
+    summary: 'Wait until nodes are in a state',
+    load: async () => (await import('./commands/nodes/wait.ts')).wait,
+  },
+  {
+    words: 'nodes prune',
+    summary: 'Deregister nodes that have been silent for long',
+    load: async () => (await import('./commands/nodes/prune.ts')).prune,
+  },
+  {
+    words: 'nodes topology',
+    summary: 'Show how the nodes of a Domain reach each other: table, tree, or a picture',
+    load: async (manifest) => (await import('./commands/nodes/topology.ts')).topology(manifest),
+  },
+  {
     words: 'events verify',
     summary: 'Verify saved events of nodes: their signatures, and that none is missing',
     load: async (manifest) => (await import('./commands/events/verify.ts')).verify(manifest),

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import { defaultDataDirectory } from '../shared/data-directory.ts'
 import type { MasterKeySource } from './adapters/keyring/master-key.ts'
 import type { StaleChecksOptions } from './adapters/stale-checks/stale-checks.ts'
+import type { StaleStatesOptions } from './node-state/stale-states.ts'
 import { ConfigError } from './config/config-error.ts'
 import { envOf, optionOf, OPTION_NAMES, type OptionName, type OptionValue } from './config/options.ts'
 import { fromArgv, fromEnv, fromFile, type Said, type Sayings } from './config/sources.ts'
@@ -71,6 +72,7 @@ export interface Config {
   readonly masterKey: MasterKeySource
   readonly rates: Rates
   readonly staleChecks: StaleChecksOptions
+  readonly staleStates: StaleStatesOptions
   /** 1 to 3650, for the platform's own chain. */
   readonly auditRetentionDays: number
   readonly logLevel: LogLevel
@@ -124,6 +126,10 @@ export function parseConfig(input: ConfigInput): Config {
     staleChecks: {
       ttlMs: required(values.authzCheckStaleTtl),
       entriesMax: required(values.authzCheckStaleMaxEntries),
+    },
+    staleStates: {
+      ttlMs: required(values.stateStaleTtl),
+      entriesMax: required(values.stateStaleMaxEntries),
     },
     auditRetentionDays: required(values.auditRetentionDays),
     logLevel: required(values.logLevel),

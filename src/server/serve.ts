@@ -245,7 +245,7 @@ function probesOf({ datastore, engine, bus }: Backend): readonly Probe[] {
   const database: Probe = {
     name: 'db-primary',
     meanwhile:
-      'Changes, sign-ins, heartbeats and most reads fail. Checks are answered as they were last, for a short time; event streams stay open and wait.',
+      'Changes, sign-ins, heartbeats and most reads fail. For a short time checks are answered as they were last, and nodes pull the state that they pulled last; event streams stay open and wait.',
     check: (deadlineMs) => datastore.ping(deadlineMs),
   }
   const jetstream: Probe = {
@@ -287,6 +287,7 @@ function assemble(ground: Ground & Pick<Assembly, 'health' | 'services' | 'audit
     tls,
     trustedProxies: config.trustedProxies,
     rates: config.rates,
+    staleTimes: { checks: config.staleChecks.ttlMs, state: config.staleStates.ttlMs },
     allowedOrigins: [url, ...config.allowedOrigins],
     observe: prometheus?.observe,
     tracing: ground.tracing,

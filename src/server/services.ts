@@ -20,9 +20,13 @@ import { createJoinTokenResolver } from './join-tokens/join-token-resolver.ts'
 import { createJoinTokens } from './join-tokens/service.ts'
 import type { PasswordHashing } from './local-accounts/password-hash.ts'
 import { createMediatedSessions } from './mediated-sessions/service.ts'
+import { createMeshKeys } from './mesh-keys/service.ts'
+import { createMesh } from './mesh/service.ts'
 import { createMeta } from './meta/service.ts'
 import type { StreamMeter } from './node-events/hub.ts'
 import { createNodeEvents } from './node-events/service.ts'
+import { createNodeObservations } from './node-observations/service.ts'
+import { createNodeState } from './node-state/service.ts'
 import { createNskResolver } from './nodes/nsk-resolver.ts'
 import { createRecoveryAnnouncer } from './nodes/recovery-announcer.ts'
 import { createNodes } from './nodes/service.ts'
@@ -81,7 +85,6 @@ const UNMETERED: StreamMeter = { opened() {}, frame() {}, ended() {}, rejected()
 export function createServices(backend: Backend, options: ServicesOptions): Services {
   const { config, log } = options
   const { env } = config
-  const staleMs = config.staleChecks.ttlMs
   const deps = { ...backend, env, subjects: storedSubjects, changeFeed: backend.feed }
   const admission = createAdmission({ ...deps, validateTuple: backend.engine.rules.validateTuple })
   const tokenUses = createLastUses({
@@ -108,7 +111,16 @@ export function createServices(backend: Backend, options: ServicesOptions): Serv
     ...backend,
     onFailure: (error) => log.warn({ err: error }, 'nodes that are healthy again could not be announced'),
   })
-  const nodes = createNodes({ ...deps, onBack: (nodeIds) => recoveries.add(nodeIds) })
+  const nodes = createNodes({
+    ...deps,
+    onBack: (nodeIds) => recoveries.add(nodeIds),
+    onMarksFailure: (error) => log.warn({ err: error }, 'it could not be read how far the peers of nodes have changed'),
+  })
+  const nodeState = createNodeState({
+    ...backend,
+    ...config,
+    onFailure: (error) => log.warn({ err: error }, 'what nodes have pulled could not be stored'),
+  })
   const nodeEvents = createNodeEvents({ ...backend, log, meter: options.streamMeter ?? UNMETERED })
   const uses = [tokenUses, sessionUses, workloadSignIns]
   return {
@@ -127,29 +139,34 @@ export function createServices(backend: Backend, options: ServicesOptions): Serv
       joinTokens: createJoinTokens(deps),
       nodes: nodes.handlers,
       nodeEvents: nodeEvents.handlers,
-      nodeState: undefined,
-      nodeObservations: undefined,
+      nodeState: nodeState.handlers,
+      nodeObservations: createNodeObservations(deps),
       executions: createExecutions(deps),
       mediatedSessions: createMediatedSessions({ ...deps, baseUrl: options.baseUrl }),
-      meshKeys: undefined,
-      mesh: undefined,
+      meshKeys: createMeshKeys(deps),
+      mesh: createMesh(deps),
       signingKeys: createSigningKeys(deps),
       audit: createAudit(deps),
       meta: createMeta({ contract, renderer: readRenderer() }),
     }),
     resolvers: [
       createNskResolver(deps),
-      createApiTokenResolver({ ...deps, lastUses: tokenUses, staleMs }),
+      createApiTokenResolver({ ...deps, lastUses: tokenUses }),
       createJoinTokenResolver(deps),
       ...signingIn.resolvers,
     ],
     csrfTokens: signingIn.csrfTokens,
     pages: signingIn.pages,
     foreignRoutes: signingIn.foreignRoutes,
-    start: () => nodeEvents.start(),
+    start: async () => void (await Promise.all([nodeEvents.start(), nodes.start()])),
     drain: () => nodes.drain(),
     flush: async () =>
-      void (await Promise.all([nodeEvents.stop(), ...uses.map((each) => each.flush()), recoveries.settled()])),
+      void (await Promise.all([
+        nodeEvents.stop(),
+        ...uses.map((each) => each.flush()),
+        recoveries.settled(),
+        nodeState.settled(),
+      ])),
   }
 }
 

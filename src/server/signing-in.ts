@@ -113,13 +113,12 @@ function pagesOf({ deps, sessions, wrongCodes, beginning }: Parts): readonly Pag
 }
 
 function resolversOf(
-  { config, sessionUses, workloadSignIns }: SigningInDeps,
+  { sessionUses, workloadSignIns }: SigningInDeps,
   { deps, bindings, issuers, users }: Parts,
 ): readonly CredentialResolver[] {
-  const staleMs = config.staleChecks.ttlMs
   const workloads = createServiceIdentities(deps)
   return [
-    createBearerJwtResolver({ ...deps, bindings, issuers, users, workloads, workloadSignIns, staleMs }),
-    createSessionResolver({ ...deps, lastUses: sessionUses, staleMs }),
+    createBearerJwtResolver({ ...deps, bindings, issuers, users, workloads, workloadSignIns }),
+    createSessionResolver({ ...deps, lastUses: sessionUses }),
   ]
 }

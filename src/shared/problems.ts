@@ -265,7 +265,7 @@ export const PROBLEMS = {
   endpoint_unparseable: row(
     400,
     'Endpoint not usable',
-    'The endpoint must be host:port with a port from 1 to 65535 and no loopback address.',
+    'The endpoint must be an IPv4 or bracketed IPv6 address, no loopback, with a port from 1 to 65535.',
   ),
   endpoint_clock_skew: row(
     400,

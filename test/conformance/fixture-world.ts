@@ -57,6 +57,7 @@ export const fixtureScenarios: Scenarios<FixtureWorld, Fixture['fixture']> & Sce
     PutNodeNote: () => ({ input: { id: NODE, body: { note: 'x' } }, as: 'nsk_own', lesser: 'nsk_other' }),
     GetNodeNote: () => ({ input: { id: NODE }, ...admin, also: [{ as: 'nsk_own', lesser: 'nsk_other' }] }),
     GetTicks: () => ({ input: { id: NODE }, ...admin, also: [{ as: 'nsk_own', lesser: 'nsk_other' }] }),
+    GetRenderedThing: () => ({ input: { id: NODE }, ...admin, also: [{ as: 'nsk_own', lesser: 'nsk_other' }] }),
     PostForm: () => ({
       input: { body: { grant_type: 'x' } },
       as: 'psk_nobody',

@@ -3,7 +3,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { mintApiToken, mintJoinToken, mintNsk } from '../../src/shared/credential-formats.ts'
+import { mintApiToken, mintJoinToken, mintNsk, parseNsk } from '../../src/shared/credential-formats.ts'
+import { openEdgeEnvelope } from '../../src/shared/mesh/edge-envelope.ts'
 import { freshPublicKey } from '../conformance/world.ts'
 import { startCtl, type CtlProcess } from '../support/ctl-process.ts'
 import { openRawSocket } from '../support/raw-socket.ts'
@@ -57,6 +58,18 @@ describe('what the server says with its log at its most talkative', () => {
     return text === '' ? {} : JSON.parse(text)
   }
 
+  /** The key of an edge in hexadecimal, fetched and opened as an agent does. */
+  async function edgeKeyOf(edge: { nodeId: string; peerNodeId: string; nsk: string }): Promise<string> {
+    const response = await fetch(`${server.url}/v1/nodes/${edge.nodeId}/peers/${edge.peerNodeId}/psk`, {
+      headers: { authorization: `Bearer ${edge.nsk}` },
+    })
+    const envelope = new Uint8Array(await response.arrayBuffer())
+    const epoch = response.headers.get('x-service-psk-epoch') ?? ''
+    const opened = openEdgeEnvelope(envelope, parseNsk(edge.nsk)?.key ?? new Uint8Array(32), { ...edge, epoch })
+    if (!opened.ok) throw new Error(`the envelope does not open: ${opened.fault}`)
+    return Buffer.from(opened.edgeKey).toString('hex')
+  }
+
   /** Makes one of everything secret, uses it rightly and wrongly, and puts it where it does not belong. */
   async function useEveryCredential(): Promise<void> {
     keep('the master key', MASTER_KEY)
@@ -66,11 +79,18 @@ describe('what the server says with its log at its most talkative', () => {
     keep('an API token', String(issued['token']))
     const rotated = await call(`POST /v1/auth/tokens/${issued['id']}/rotate`, root, { grace_seconds: 0 })
     keep('its successor', String(rotated['token']))
-    const joining = await call(`POST /v1/domains/${domain_id}/join-tokens`, root, { max_uses: 2 })
+    const joining = await call(`POST /v1/domains/${domain_id}/join-tokens`, root, { max_uses: 3 })
     keep('a join token', String(joining['token']))
     const node = { name: 'one', kind: 'vm', public_key: freshPublicKey() }
     const enrolled = await call('POST /v1/nodes/register', String(joining['token']), node)
     keep('a node secret key', String(enrolled['nsk']))
+    const peer = { ...node, name: 'two', public_key: freshPublicKey() }
+    const { node_id: peerId } = await call('POST /v1/nodes/register', String(joining['token']), peer)
+    const own = { nodeId: String(enrolled['node_id']), peerNodeId: String(peerId), nsk: String(enrolled['nsk']) }
+    keep('the key of an edge', await edgeKeyOf(own))
+    await call(`POST /v1/nodes/${own.nodeId}/keys/rotate`, root)
+    await call('POST /v1/keys/rotate', own.nsk, { public_key: freshPublicKey() })
+    keep('the key of that edge after a rotation', await edgeKeyOf(own))
     await call(`DELETE /v1/nodes/${enrolled['node_id']}`, root)
     keep('an unknown API token', mintApiToken('dev', ID).token)
     keep('an unknown join token', mintJoinToken('dev', ID).token)
@@ -116,7 +136,7 @@ describe('what the server says with its log at its most talkative', () => {
   it('holds no secret, whole or in part', () => {
     const found = [...secrets].filter(([, secret]) => said.includes(secret) || said.includes(randomPartOf(secret)))
     expect(found.map(([name]) => name)).toEqual([])
-    expect(secrets.size).toBe(12)
+    expect(secrets.size).toBe(14)
   })
 
   it('holds none in another spelling', () => {
@@ -125,6 +145,7 @@ describe('what the server says with its log at its most talkative', () => {
       Buffer.from(secret).toString('base64').slice(0, 40),
       Buffer.from(secret).toString('hex'),
       JSON.stringify(secret).slice(1, -1),
+      /^[0-9a-f]{64}$/.test(secret) ? Buffer.from(secret, 'hex').toString('base64') : secret,
     ]
     const found = [...secrets].filter(([, secret]) => spellings(secret).some((spelling) => said.includes(spelling)))
     expect(found.map(([name]) => name)).toEqual([])

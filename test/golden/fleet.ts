@@ -32,12 +32,19 @@ const node = (id: string, name: string, more: Readonly<Record<string, unknown>>)
   last_heartbeat_at: '2026-02-01T11:59:48.000Z',
   binary_version: '1.4.0',
   mesh_address: '100.64.0.1',
+  endpoint: null,
+  labels: {},
+  psk_issued_at: '2026-01-30T12:00:00.123000000Z',
+  rotation_pending: false,
   ...more,
 })
 
 const NODES = [
-  node(ID.web, 'web-1', {}),
+  node(ID.web, 'web-1', { endpoint: '203.0.113.7:51820', labels: { site: 'here', tier: 'edge' } }),
   node(ID.db, 'db-1', {
+    labels: { site: 'here' },
+    endpoint: '[2001:db8::7]:51820',
+    rotation_pending: true,
     mesh_address: '100.64.0.2',
     reachability: 'stale',
     last_heartbeat_at: '2026-02-01T11:57:30.000Z',
@@ -50,17 +57,20 @@ const NODES = [
   }),
 ]
 
-const detail = (of: (typeof NODES)[number] | undefined) => ({
+const detail = (of: (typeof NODES)[number] | undefined, more: Readonly<Record<string, unknown>> = {}) => ({
   ...of,
   project_id: null,
   public_key: 'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=',
-  labels: { tier: 'edge' },
   ephemeral: false,
+  nat_type: null,
+  endpoint_reported_at: null,
+  capabilities: null,
   nsk: [
     { kid: 'k7Qm2xYz', created_at: '2026-01-30T12:00:00.000Z', retires_at: '2026-02-01T13:00:00.000Z' },
     { kid: 'p3Rt9aBc', created_at: '2026-02-01T11:00:00.000Z', retires_at: null },
   ],
   updated_at: '2026-01-31T12:00:00.000Z',
+  ...more,
 })
 
 const trustBundle = (failedSince: string | null) => ({
@@ -165,10 +175,13 @@ const browserSession = (id: string, more: Readonly<Record<string, unknown>>) => 
 
 const page = (items: readonly unknown[]) => ({ body: { items, next_cursor: null } })
 
-const named =
-  (rows: readonly { display_name?: unknown }[]) =>
-  ({ query }: { query: URLSearchParams }) =>
-    page(rows.filter((row) => !query.has('name') || row.display_name === query.get('name')))
+const filtered =
+  (rows: readonly { display_name?: unknown; labels: Readonly<Record<string, string>> }[]) =>
+  ({ query }: { query: URLSearchParams }) => {
+    const labels = (query.get('labels')?.split(',') ?? []).map((pair) => pair.split('='))
+    const named = rows.filter((row) => !query.has('name') || row.display_name === query.get('name'))
+    return page(named.filter((row) => labels.every(([key = '', value]) => row.labels[key] === value)))
+  }
 
 /** A chain of three rows under one signed head. */
 const CHAIN_ROWS = chainOfRows(3)
@@ -334,8 +347,23 @@ export const FLEET: StubRoutes = {
     return { status: 201, body: invitation(email, {}) }
   },
   [`DELETE /v1/domains/${ID.domain}/invitations/${ID.invitation}`]: { status: 204 },
-  'GET /v1/nodes': named(NODES),
-  [`GET /v1/nodes/${ID.web}`]: { body: detail(NODES[0]) },
+  'GET /v1/nodes': filtered(NODES),
+  [`GET /v1/nodes/${ID.web}`]: {
+    body: detail(NODES[0], {
+      nat_type: 'port_restricted',
+      endpoint_reported_at: '2026-02-01T11:58:00.000Z',
+      capabilities: {
+        binary_version: '1.4.0',
+        binary_checksum: 'ab'.repeat(32),
+        ssh_host_key_fingerprint: `SHA256:${'k'.repeat(43)}`,
+        hooks: [
+          { name: 'backup', checksum: 'cd'.repeat(32) },
+          { name: 'restart-db', checksum: 'ef'.repeat(32) },
+        ],
+        updated_at: '2026-02-01T11:00:00.000Z',
+      },
+    }),
+  },
   [`GET /v1/nodes/${ID.db}`]: { body: detail(NODES[1]) },
   [`GET /v1/nodes/${ID.old}`]: { body: detail(NODES[2]) },
   [`DELETE /v1/nodes/${ID.web}`]: { status: 204 },

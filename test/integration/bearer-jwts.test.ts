@@ -46,7 +46,6 @@ describe.each(STORES)('bearer JWTs of identity providers on $name', (store) => {
         datastore,
         keyring,
         clock,
-        staleMs: 30_000,
         bindings: {
           async ofIssuer(_db, { issuer, audiences }) {
             if (idp.isDown) throw new DatastoreError('unavailable', undefined, undefined)

@@ -14,6 +14,7 @@ import { openSigner } from '../../src/server/adapters/sealed-signer/open-signer.
 import { createUuidV7 } from '../../src/server/adapters/system/uuid-v7.ts'
 import { createApp } from '../../src/server/http/app.ts'
 import type { AuditQueue } from '../../src/server/http/audit-queue.ts'
+import type { StaleTimes } from '../../src/server/http/authenticate.ts'
 import type { CsrfTokens } from '../../src/server/http/csrf.ts'
 import type { Page } from '../../src/server/http/pages.ts'
 import type { MountedSurface } from '../../src/server/http/request-context.ts'
@@ -51,6 +52,8 @@ export interface UnderTest {
   readonly resolvers?: readonly CredentialResolver[]
   /** Stands before the engine at the edge. */
   readonly authorizer?: Authorizer
+  /** How old a credential in memory may be during an outage; none is used by default. */
+  readonly staleTimes?: StaleTimes
   /** Hears what the edge logs; nobody by default. */
   readonly log?: Logger
   /** Anti-forgery tokens of the sessions among those credentials. */
@@ -118,7 +121,7 @@ export async function startControlPlane(
   const parts = { datastore, ids, clock, feed, authorizer, unitOfWork, keyring, secrets, signer }
   const made = make(parts)
   const { surfaces, resolvers = [], authorizer: asked = authorizer, log = pino({ level: 'silent' }) } = made
-  const { csrfTokens, pages, port: chosen = 0 } = made
+  const { csrfTokens, pages, staleTimes, port: chosen = 0 } = made
   const callers = knownCallers()
   const audited: AuditEntry[] = []
   const app = createApp({
@@ -133,6 +136,7 @@ export async function startControlPlane(
     log,
     csrfTokens,
     pages,
+    staleTimes,
     trustedProxies: [],
     allowedOrigins: chosen === 0 ? [] : [`http://127.0.0.1:${chosen}`],
   })

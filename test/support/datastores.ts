@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll } from 'vitest'
-import { openPglite } from '../../src/server/adapters/pglite/database.ts'
 import { openPostgres } from '../../src/server/adapters/postgres/database.ts'
 import { migrate } from '../../src/server/adapters/postgres/migrate.ts'
 import type { Datastore, Pool } from '../../src/server/ports/datastore.ts'
+import { openMemoryDatastore } from './memory-datastore.ts'
 import { type PostgresCluster, startPostgresCluster } from './postgres-cluster.ts'
 import { requirement } from './requirements.mjs'
 
@@ -47,7 +47,7 @@ export function useDatastore(kind: DatastoreKind, statementDeadlinesMs: Statemen
     if (kind === 'postgres') cluster = await startPostgresCluster()
     datastore = cluster
       ? await openPostgres({ url: cluster.url, statementDeadlinesMs, warn })
-      : await openPglite({ dataDir: undefined, statementDeadlinesMs, onFailure, warn })
+      : await openMemoryDatastore({ statementDeadlinesMs, onFailure, warn })
     await migrate(datastore)
   })
   afterAll(async () => {

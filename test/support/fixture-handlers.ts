@@ -28,6 +28,8 @@ export interface FixtureThings {
   readonly ticking: Ticking[]
   readonly handlers: Handlers<typeof fixture>
   readonly things: StoredThing[]
+  /** What is rendered between the brackets of an array of texts. */
+  parts: readonly string[]
   /** Runs inside the next handler that gets so far, before it does anything. */
   interrupt: ((ctx: RequestContext) => unknown) | undefined
 }
@@ -36,7 +38,13 @@ export interface FixtureThings {
 export function createFixture({ clock, ids }: { readonly clock: Clock; readonly ids: IdSource }): FixtureThings {
   const things: StoredThing[] = []
   const ticking: Ticking[] = []
-  const self: FixtureThings = { things, ticking, interrupt: undefined, handlers: handlersOver() }
+  const self: FixtureThings = {
+    things,
+    ticking,
+    parts: ['"one",', '"two"'],
+    interrupt: undefined,
+    handlers: handlersOver(),
+  }
 
   const find = (id: string): StoredThing | undefined => things.find((thing) => thing.id === id)
 
@@ -126,6 +134,12 @@ export function createFixture({ clock, ids }: { readonly clock: Clock; readonly 
         await interrupted(ctx)
         if (ctx.requestHeader('Last-Event-ID') === 'none') throw problem('invalid_last_event_id')
         return ticksOf(ctx.standing())
+      },
+      async GetRenderedThing(ctx) {
+        await interrupted(ctx)
+        ctx.header('ETag', '"rendered"')
+        if (ctx.requestHeader('If-None-Match') === '"rendered"') return ctx.status(304)
+        return { pieces: ['{"parts":[', ...self.parts, ']}'].map((text) => Buffer.from(text)) }
       },
       GetOldThing: () => ({ place: { shelf: 1 } }),
       PostSteppedUp: () => undefined,

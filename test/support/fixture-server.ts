@@ -3,7 +3,6 @@ import { createEmbeddedAuthorizer } from '../../src/server/adapters/embedded-aut
 import { masterKeyOf } from '../../src/server/adapters/keyring/master-key.ts'
 import { openRing } from '../../src/server/adapters/keyring/open-keyring.ts'
 import { createKeyring } from '../../src/server/adapters/keyring/ring.ts'
-import { openPglite } from '../../src/server/adapters/pglite/database.ts'
 import { createAuditSink } from '../../src/server/adapters/postgres/audit-sink.ts'
 import { createChangeFeed } from '../../src/server/adapters/postgres/change-feed.ts'
 import { migrate } from '../../src/server/adapters/postgres/migrate.ts'
@@ -17,6 +16,7 @@ import type { AuditSink } from '../../src/server/ports/audit-sink.ts'
 import type { Datastore } from '../../src/server/ports/datastore.ts'
 import type { Tuple } from '../../src/server/ports/unit-of-work.ts'
 import { meta } from '../../src/shared/contract/meta.ts'
+import { openMemoryDatastore } from './memory-datastore.ts'
 import { csrfOf, ELSEWHERE, fixtureResolvers, HOME, OTHER_PROJECT, PROJECT, SUBJECTS } from './fixture-callers.ts'
 import { fixture, unwired } from './fixture-contract.ts'
 import { createFixture, type FixtureThings } from './fixture-handlers.ts'
@@ -62,7 +62,7 @@ export interface FixtureOptions extends Partial<Omit<AppDeps, 'surfaces' | 'audi
 export async function startFixture(options: FixtureOptions = {}): Promise<FixtureServer> {
   const clock = { nowMs: START_MS, now: () => clock.nowMs }
   const ids = createUuidV7(clock)
-  const datastore = await openPglite({ dataDir: undefined })
+  const datastore = await openMemoryDatastore()
   await migrate(datastore)
   const feed = createChangeFeed({ datastore, warn: fail })
   const authorizer = createEmbeddedAuthorizer({ datastore, changeFeed: feed })

@@ -5,6 +5,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
+import { postgresImage } from './images.mjs'
 import { requirement } from './requirements.mjs'
 
 /** PostgreSQL refuses to run as root: there it runs as the account of Debian's package. */
@@ -49,17 +50,13 @@ async function waitUntilReady(server) {
 const AS_A_LANGUAGE = ['--locale=C.UTF-8', '--locale-provider=icu', '--icu-locale=en-US']
 
 /** A data directory of the account that may run the server. */
-function initialize(bin, collation) {
+async function initialize(bin, collation) {
   const directory = mkdtempSync(join(tmpdir(), 'ctl-postgres-'))
   const identity = postgresAccount()
   if (identity !== undefined) chownSync(directory, identity.uid, identity.gid)
   const data = join(directory, 'data')
-  const initdb = ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', ...collation]
-  execFileSync(join(bin, 'initdb'), initdb, {
-    cwd: directory,
-    stdio: 'pipe',
-    ...identity,
-  })
+  const image = await postgresImage(bin, ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', ...collation], identity)
+  execFileSync('cp', ['-a', image, data])
   return { bin, directory, data, identity }
 }
 
@@ -90,7 +87,7 @@ function createServerProcess({ bin, directory, data, identity }, port) {
 export async function startPostgresCluster(collation = AS_A_LANGUAGE) {
   const bin = requirement('postgresql')
   if (bin === undefined) throw new Error('PostgreSQL is not here')
-  const home = initialize(bin, collation)
+  const home = await initialize(bin, collation)
   const port = await freePort()
   const server = createServerProcess(home, port)
   await server.start()

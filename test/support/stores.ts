@@ -1,6 +1,6 @@
-import { openPglite } from '../../src/server/adapters/pglite/database.ts'
 import { openPostgres } from '../../src/server/adapters/postgres/database.ts'
 import type { Datastore } from '../../src/server/ports/datastore.ts'
+import { openMemoryDatastore } from './memory-datastore.ts'
 import { startPostgresCluster } from './postgres-cluster.ts'
 import { requirement } from './requirements.mjs'
 
@@ -15,7 +15,7 @@ export interface TestStore {
 
 /** Both datastores. Whatever a test asserts holds on each of them. */
 export const STORES: readonly TestStore[] = [
-  { name: 'embedded', missing: false, open: () => openPglite({ dataDir: undefined }) },
+  { name: 'embedded', missing: false, open: () => openMemoryDatastore() },
   { name: 'postgres', missing: requirement('postgresql') === undefined, open: openOwnPostgres },
 ]
 

@@ -6,6 +6,7 @@ import { isRow, nameOf, type Row } from '../output/members.ts'
 import type { Session } from '../session.ts'
 import type { Settings } from '../settings.ts'
 import { singular } from '../tree.ts'
+import { nounOf } from './members.ts'
 import type { Target } from './plan.ts'
 
 /** Refuses at once, before anything is looked up, when a question will be needed and nobody can answer it. */
@@ -46,12 +47,14 @@ export async function confirmChange(
   for (const name of names) await typed(session, `${operation.summary}. Type ${name} to go on:`, name)
 }
 
-async function agreed(session: Session, question: string): Promise<void> {
+/** Asks for a yes. Throws when it is anything else. */
+export async function agreed(session: Session, question: string): Promise<void> {
   const answer = await (await session.io.prompter()).confirm(question)
   if (answer !== true) throw refused()
 }
 
-async function typed(session: Session, question: string, expected: string): Promise<void> {
+/** Asks for a text to be typed. Throws when it is another. */
+export async function typed(session: Session, question: string, expected: string): Promise<void> {
   const answer = await (await session.io.prompter()).input(question)
   if (answer?.trim() !== expected) throw refused()
 }
@@ -67,10 +70,6 @@ async function show(session: Session, operation: ManifestOperation, target: Targ
   const row = (await lookUp(session, shower, target)) ?? target.object?.row
   if (isRow(row)) printCard(session, row, columnsOf(shower) ?? columnsOf(operation))
   return nameOf(row) ?? target.object?.label ?? singular(noun)
-}
-
-function nounOf({ cli }: ManifestOperation): string {
-  return cli?.command.split(' ')[0] ?? ''
 }
 
 function columnsOf(operation: ManifestOperation | undefined): readonly string[] | undefined {

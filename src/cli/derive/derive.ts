@@ -2,14 +2,16 @@ import type { ManifestOperation, Manifest } from '../../shared/contract/manifest
 import type { Command } from '../command.ts'
 import type { ArgumentSpec, FlagSpec, SharedGroup } from '../flags.ts'
 import { singular } from '../tree.ts'
-import { argumentOf, flagOf, isPlace, membersOf } from './members.ts'
+import { SELECTOR, selectableList, selectorFlag } from '../selector.ts'
+import { argumentOf, flagOf, isPlace, membersOf, nounOf } from './members.ts'
+import { selectableMember } from './selecting.ts'
 
 /** Makes the command of an operation: flags and arguments from its members, help from its texts. */
 export function derivedCommand(operation: ManifestOperation, manifest: Manifest): Command {
   const { cli, description } = operation
   return {
     ...(description !== undefined && { description }),
-    args: argumentsOf(operation),
+    args: argumentsOf(operation, manifest),
     flags: flagsOf(operation, manifest),
     uses: usesOf(operation),
     asks: cli?.confirm !== undefined,
@@ -18,12 +20,16 @@ export function derivedCommand(operation: ManifestOperation, manifest: Manifest)
   }
 }
 
-/** The arguments of an operation, in order. */
-export function argumentsOf(operation: ManifestOperation): readonly ArgumentSpec[] {
+/** The arguments of an operation, in order. The last one may be left out where a selector stands for it. */
+export function argumentsOf(operation: ManifestOperation, manifest: Manifest): readonly ArgumentSpec[] {
   const positional = membersOf(operation).filter(({ position }) => position !== undefined)
+  const selectable = selectableMember(operation, manifest)
   return positional
     .toSorted((one, other) => (one.position ?? 0) - (other.position ?? 0))
-    .map((member, index) => argumentOf(member, index === positional.length - 1))
+    .map((member, index) => ({
+      ...argumentOf(member, index === positional.length - 1),
+      ...(member.word === selectable?.word && { required: false }),
+    }))
 }
 
 /** The flags of an operation, with those that say where names are looked up. */
@@ -31,9 +37,13 @@ export function flagsOf(operation: ManifestOperation, manifest: Manifest): Reado
   const members = membersOf(operation)
   const own = members
     .filter(({ position }) => position === undefined)
-    .map((member) => [member.word, flagOf(member)] as const)
+    .map((member) => [member.word, member.isSelector ? selectorFlag(nounOf(operation)) : flagOf(member)] as const)
   const named = new Set(members.map(({ word }) => word))
-  const places = [...placesOf(operation, manifest)].map((noun) => [singular(noun), placeFlag(noun)] as const)
+  const selectable = selectableMember(operation, manifest)?.noun
+  const selecting = selectable === undefined ? [] : [[SELECTOR, selectorFlag(selectable)] as const]
+  const places = [...placesOf(operation, manifest), ...selectionPlaces(selectable, manifest)].map(
+    (noun) => [singular(noun), placeFlag(noun)] as const,
+  )
   const file: FlagSpec = {
     kind: 'text',
     short: 'f',
@@ -42,9 +52,16 @@ export function flagsOf(operation: ManifestOperation, manifest: Manifest): Reado
   }
   return Object.fromEntries([
     ...own,
+    ...selecting,
     ...places.filter(([word]) => !named.has(word)),
     ...(operation.body ? [['from-file', file] as const] : []),
   ])
+}
+
+/** Where objects that have certain labels are looked for. */
+function selectionPlaces(noun: string | undefined, manifest: Manifest): readonly string[] {
+  const refs = selectableList(manifest, noun)?.cli?.refs ?? {}
+  return Object.values(refs).filter(isPlace)
 }
 
 /** A flag that says where names are looked up. */

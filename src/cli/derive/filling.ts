@@ -2,6 +2,7 @@ import type { ManifestOperation } from '../../shared/contract/manifest-format.ts
 import type { Given } from '../command.ts'
 import type { FlagValue } from '../flags.ts'
 import type { Resolved, Resolver } from '../references.ts'
+import { selectorText } from '../selector.ts'
 import type { Session } from '../session.ts'
 import type { Member } from './members.ts'
 import type { Target } from './plan.ts'
@@ -34,6 +35,7 @@ export async function valueOf(filling: Filling, member: Member, raw: FlagValue):
   const { resolver, scope, session } = filling
   const { noun } = member
   if (member.field.writeOnly === true) return { plain: await secretFrom(String(raw), member, session) }
+  if (member.isSelector) return { plain: selectorText(Array.isArray(raw) ? raw : [String(raw)]) }
   if (noun === undefined) return { plain: apiValue(member, raw, session.io.nowMs()) }
   if (typeof raw === 'string') {
     if (noun === 'subjects') return { plain: await resolver.subject(raw, scope), label: raw }

@@ -2,13 +2,17 @@ import { usageError } from '../cli-error.ts'
 import type { Given } from '../command.ts'
 import type { FlagValue } from '../flags.ts'
 import { createResolver, type Resolved } from '../references.ts'
+import { SELECTOR, selected } from '../selector.ts'
 import type { Session } from '../session.ts'
 import { singular } from '../tree.ts'
 import { askFor } from './ask.ts'
 import { copied, finished, put, rawOf, valueOf, type Filling } from './filling.ts'
 import { isPlace, membersOf, type Member } from './members.ts'
 import type { Plan, Target } from './plan.ts'
+import { selectableMember } from './selecting.ts'
 import { bodyFromFile } from './values.ts'
+
+const BOTH = [`name objects, or select them with --${SELECTOR}, not both`] as const
 
 /**
  * Turns what was typed into the inputs of an operation: one, or one per reference where the last argument names several.
@@ -27,10 +31,13 @@ export async function targetsOf(session: Session, plan: Plan, given: Given): Pro
     body: await bodyStart(session, given),
     labels: {},
   }
+  const pairs = selectorOf(plan, given)
   const texts = several === undefined ? [] : await severalTexts(session, given.args.slice(lastPosition(plan)))
   await fillScope(filling, members)
   for (const member of placesFirst(members)) if (member !== several) await fill(filling, member)
   assertChange(filling, members)
+  const selectable = pairs === undefined ? undefined : selectableMember(plan.operation, session.manifest())
+  if (selectable !== undefined && pairs !== undefined) return selectedTargets(filling, selectable, pairs)
   return several === undefined ? [finished(filling, undefined)] : targetsFor(filling, several, texts)
 }
 
@@ -45,6 +52,30 @@ function placesFirst(members: readonly Member[]): readonly Member[] {
 async function bodyStart(session: Session, given: Given): Promise<Record<string, unknown>> {
   const path = given.flags['from-file']
   return typeof path === 'string' ? { ...(await bodyFromFile(path, session.io)) } : {}
+}
+
+/** The labels that stand for references; undefined where none were given, or the operation itself takes them. */
+function selectorOf({ operation }: Plan, { flags, args }: Given): readonly string[] | undefined {
+  const pairs = flags[SELECTOR]
+  if (operation.cli?.selector !== undefined || !Array.isArray(pairs)) return undefined
+  if (args.length > Math.max(lastPosition({ operation }), 0)) throw usageError(...BOTH)
+  return pairs
+}
+
+/** One target for each object that has the labels, or one with all of them where the member is a list. */
+async function selectedTargets(filling: Filling, member: Member, pairs: readonly string[]): Promise<readonly Target[]> {
+  const { resolver, session, scope, given } = filling
+  if (member.position === undefined && given.flags[member.word] !== undefined) throw usageError(...BOTH)
+  const objects = await selected(resolver, session.manifest(), { noun: member.noun ?? '', pairs, scope })
+  if (member.position === undefined) {
+    put(filling, member, { plain: objects.map(({ id }) => id) })
+    return [finished(filling, undefined)]
+  }
+  return objects.map((object) => {
+    const own = copied(filling)
+    put(own, member, { object })
+    return finished(own, object)
+  })
 }
 
 /** The references of the last argument; `-` stands for the lines of stdin, up to their first tab. */

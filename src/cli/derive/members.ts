@@ -1,5 +1,6 @@
 import type { ManifestField, ManifestOperation, ManifestValue } from '../../shared/contract/manifest-format.ts'
 import type { ArgumentSpec, FlagKind, FlagSpec } from '../flags.ts'
+import { SELECTOR } from '../selector.ts'
 import { singular } from '../tree.ts'
 
 /** What stands for taking a secret away, in place of a file. */
@@ -15,6 +16,13 @@ export interface Member {
   readonly position: number | undefined
   /** What it refers to. */
   readonly noun: string | undefined
+  /** Labels that a list is asked for. */
+  readonly isSelector: boolean
+}
+
+/** What a command is about: its first word. */
+export function nounOf({ cli }: ManifestOperation): string {
+  return cli?.command.split(' ')[0] ?? ''
 }
 
 /** The members that a person fills in; pages and limits are the command line's own business. */
@@ -27,7 +35,9 @@ export function membersOf(operation: ManifestOperation): readonly Member[] {
     (field: ManifestField): Member => {
       const noun = operation.cli?.refs?.[field.name]
       const position = operation.cli?.args?.indexOf(field.name) ?? -1
-      return { field, place, noun, word: wordOf(field, noun), position: position < 0 ? undefined : position }
+      const isSelector = field.name === operation.cli?.selector
+      const word = isSelector ? SELECTOR : wordOf(field, noun)
+      return { field, place, noun, word, position: position < 0 ? undefined : position, isSelector }
     }
   return [
     ...operation.params.map(member('params')),

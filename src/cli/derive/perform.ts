@@ -5,6 +5,7 @@ import type { Given } from '../command.ts'
 import { EXIT } from '../exit-code.ts'
 import { memberOf, nameOf } from '../output/members.ts'
 import type { View } from '../output/emit.ts'
+import { SELECTOR } from '../selector.ts'
 import type { Session } from '../session.ts'
 import { harmless } from '../style.ts'
 import { singular } from '../tree.ts'
@@ -49,7 +50,13 @@ async function targetsFor(session: Session, plan: Plan, given: Given): Promise<r
 }
 
 function needsInput(operation: ManifestOperation, { args, flags }: Given): boolean {
-  if (args.length > 0 || flags['from-file'] !== undefined || operation.cli?.ownDomain !== undefined) return true
+  if (
+    args.length > 0 ||
+    flags['from-file'] !== undefined ||
+    flags[SELECTOR] !== undefined ||
+    operation.cli?.ownDomain !== undefined
+  )
+    return true
   return membersOf(operation).some(({ field, word }) => field.required || flags[word] !== undefined)
 }
 

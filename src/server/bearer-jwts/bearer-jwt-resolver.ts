@@ -27,8 +27,6 @@ export interface BearerJwtResolverDeps {
   readonly workloadSignIns: Pick<LastUses, 'note'>
   /** Tokens kept verified. */
   readonly cachedMax?: number
-  /** How long, in ms, a token that was confirmed may stand in for itself while it cannot be; never by default. */
-  readonly staleMs?: number
 }
 
 /** Three parts (RFC 7515 §3.1); the last one is empty where nobody signed. */
@@ -71,7 +69,6 @@ export function createBearerJwtResolver({
   workloads,
   workloadSignIns,
   cachedMax = 10_000,
-  staleMs = 0,
 }: BearerJwtResolverDeps): CredentialResolver {
   const cache = createLeaseCache(clock, cachedMax)
   const flights = new Map<string, Promise<Caller | Refusal>>()
@@ -172,12 +169,12 @@ export function createBearerJwtResolver({
     return loadOnce(presented, key, nowMs - known.verifiedMs < VERIFIED_MS ? known : undefined)
   }
 
-  function resolveStale(presented: string): Caller | undefined {
+  function resolveStale(presented: string, withinMs: number): Caller | undefined {
     const found = cache.get(keyring.cacheKey(presented))
     if (found === undefined || 'refused' in found) return undefined
     const { caller, confirmedMs, expiresAtMs } = found.known
     const nowMs = clock.now()
-    return nowMs - confirmedMs > staleMs || expiresAtMs <= nowMs ? undefined : { ...caller, staleSinceMs: confirmedMs }
+    return nowMs - confirmedMs > withinMs || expiresAtMs <= nowMs ? undefined : { ...caller, staleSinceMs: confirmedMs }
   }
 
   return {
@@ -187,7 +184,8 @@ export function createBearerJwtResolver({
       if (presented.length > JWT_LENGTH_MAX) return TOO_LONG
       return resolveKnown(presented, keyring.cacheKey(presented))
     },
-    resolveStale: (presented) => (presented.length > JWT_LENGTH_MAX ? undefined : resolveStale(presented)),
+    resolveStale: (presented, withinMs) =>
+      presented.length > JWT_LENGTH_MAX ? undefined : resolveStale(presented, withinMs),
   }
 }
 

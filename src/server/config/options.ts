@@ -238,6 +238,18 @@ export const OPTIONS = {
     env: 'AUTHZ_CHECK_STALE_MAX_ENTRIES',
     describe: 'Checks remembered for that, the oldest going first. 0: none',
   }),
+  stateStaleTtl: option({
+    parse: duration,
+    placeholder: 'DURATION',
+    fallback: '5m',
+    describe: 'How long a node may be given the state that it pulled last while the datastore is out of reach. 0: never',
+  }),
+  stateStaleMaxEntries: option({
+    parse: entries,
+    placeholder: 'N',
+    fallback: '10000',
+    describe: 'Nodes whose state is remembered for that, the one that was pulled longest ago going first. 0: none',
+  }),
   dev: toggle('Keep everything in memory, on loopback only; stores a context named dev and prints a join token'),
   demo: toggle('Add a simulated fleet of 50 nodes, so that there is something to look at'),
   check: toggle('Say whether the configuration is valid, and start nothing'),

@@ -5,6 +5,7 @@ import type { Authorizer, CaveatFacts } from '../ports/authorizer.ts'
 import type { Caller } from '../ports/credential-resolver.ts'
 import type { Span, TraceMarks } from '../ports/tracing.ts'
 import type { Change, UnitOfWork } from '../ports/unit-of-work.ts'
+import { bearerOf } from './authenticate.ts'
 import { auditedObject, grantedRow, type AuditSubject } from './audit-rows.ts'
 import type { Asker } from './authorize.ts'
 import { pageSizeOf, type Cursors } from './cursors.ts'
@@ -12,7 +13,7 @@ import { browserFactsOf, type BrowserFacts } from './browser-facts.ts'
 import { setCookie, type Cookie } from './cookies.ts'
 import type { OperationPlan, SuccessPlan } from './operation-plan.ts'
 import type { Parameters } from './parameters.ts'
-import type { PagePosition, RequestContext, Row } from './request-context.ts'
+import type { Dependency, PagePosition, RequestContext, Row } from './request-context.ts'
 import { callerMembers, createStanding, credentialHeaders, type Standing, type StandingServices } from './standing.ts'
 import type { TemplateSources } from './template.ts'
 import { logMarks } from './trace-context.ts'
@@ -71,7 +72,10 @@ export class ActiveRequest implements RequestContext, Asker {
   #context: Record<string, unknown> | undefined
   #about: AuditSubject['about']
   #denial: string | undefined
+  #refusal: string | undefined
   #staleSinceMs: number | undefined
+  /** Without the datastore nothing else would be left to say. */
+  #away: Dependency = 'authorization'
   /** Domains of objects that had to be asked for. */
   #homes: Map<string, string | null> | undefined
   readonly #services: RequestServices
@@ -136,10 +140,11 @@ export class ActiveRequest implements RequestContext, Asker {
     return this.plan.mayBeStale
   }
 
-  degraded(sinceMs: number): void {
+  degraded(sinceMs: number, away: Dependency = 'authorization'): void {
     this.#staleSinceMs = Math.min(sinceMs, this.#staleSinceMs ?? sinceMs)
+    if (away === 'datastore') this.#away = away
     const since = new Date(this.#staleSinceMs).toISOString()
-    void this.#reply.header('X-Service-Degraded', `authorization; since=${since}`)
+    void this.#reply.header('X-Service-Degraded', `${this.#away}; since=${since}`)
   }
 
   /** Members that templates draw on: the caller's are flattened to the names that the contract uses. */
@@ -165,6 +170,7 @@ export class ActiveRequest implements RequestContext, Asker {
       about: this.#about,
       context: this.#context ?? NO_MEMBERS,
       denial: this.#denial,
+      refusal: this.#refusal,
       isStale: this.#staleSinceMs !== undefined,
       domainOf: (object) => this.#homes?.get(object) ?? domainAtHand(authorizer, object),
     }
@@ -242,6 +248,10 @@ export class ActiveRequest implements RequestContext, Asker {
     this.#denial = reason
   }
 
+  refusedFor(reason: string): void {
+    this.#refusal = reason
+  }
+
   standing(): Standing {
     const { plan, correlationId, facts } = this
     return createStanding(this.#services, {
@@ -259,6 +269,13 @@ export class ActiveRequest implements RequestContext, Asker {
     if (requestHeaders?.[name] === undefined) throw new Error(`${this.plan.id} declares no request header ${name}`)
     const value = this.#reply.request.headers[name.toLowerCase()]
     return typeof value === 'string' ? value : value?.join(', ')
+  }
+
+  presentedSecret(): string {
+    const { sealsToSecret } = this.plan.operation
+    const secret = sealsToSecret === true ? bearerOf(this.#reply.request.headers) : undefined
+    if (secret === undefined) throw new Error(`${this.plan.id} has no secret to seal its answer under`)
+    return secret
   }
 
   header(name: string, value: string): void {

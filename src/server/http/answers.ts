@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { Logger } from 'pino'
-import type { StreamAnswer } from '../../shared/contract/operation.ts'
+import type { Rendered, StreamAnswer } from '../../shared/contract/operation.ts'
 import { problem, type Problem, type ProblemCode } from '../../shared/problems.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { TraceMarks } from '../ports/tracing.ts'
@@ -13,9 +13,10 @@ import type { AuditTrail } from './audit-trail.ts'
 import { correlationIdOf } from './correlation.ts'
 import { createDepartures } from './departures.ts'
 import type { Drain } from './drain.ts'
-import type { OpenStreams } from './open-streams.ts'
+import type { OpenStreams, StreamHead } from './open-streams.ts'
 import { answerTo, sendProblem } from './problem-responses.ts'
 import { RateLimited } from './rate-limits.ts'
+import { sendRendered } from './send-rendered.ts'
 import { endSpan } from './request-spans.ts'
 import { logMarks, marksOf, traceParentOf } from './trace-context.ts'
 
@@ -117,6 +118,16 @@ export function createAnswers({ trail, drain, streams, clock, log, mint, observe
     }
   }
 
+  /** The framework would join the pieces, or make a stream of them. */
+  function handOver(active: ActiveRequest, reply: FastifyReply, rendered: Rendered): void {
+    const { status, media } = active.success
+    reply.hijack()
+    depart(() => {
+      sendRendered({ ...headOf(reply, media), status }, rendered)
+      conclude(active, status)
+    })
+  }
+
   /** The request is over with the head of its answer: a stop waits for no stream, it ends them. */
   function goOn(active: ActiveRequest, reply: FastifyReply, stream: StreamAnswer): void {
     if (drain.draining()) {
@@ -127,9 +138,7 @@ export function createAnswers({ trail, drain, streams, clock, log, mint, observe
     const { status, media } = active.success
     reply.hijack()
     conclude(active, status)
-    // The framework's own name for the same values lists request headers among them.
-    const headers = { ...(reply.getHeaders() as OutgoingHttpHeaders), 'content-type': media }
-    streams.open({ response: reply.raw, socket: reply.request.raw.socket, status, headers }, stream)
+    streams.open({ ...headOf(reply, media), status }, stream)
   }
 
   return {
@@ -142,6 +151,8 @@ export function createAnswers({ trail, drain, streams, clock, log, mint, observe
       if (active.success.streams) return goOn(active, reply, value as StreamAnswer)
       trail.succeeded(active)
       closeWhereDraining(reply)
+      // As above: the entry says that it is rendered.
+      if (active.success.rendered) return handOver(active, reply, value as Rendered)
       const { status, media, encode } = active.success
       void reply.code(status)
       if (media !== undefined) void reply.header('content-type', media)
@@ -149,6 +160,13 @@ export function createAnswers({ trail, drain, streams, clock, log, mint, observe
       depart(() => send(active, reply, payload))
     },
   }
+}
+
+/** What Node needs to answer without the framework. */
+function headOf(reply: FastifyReply, media: string | undefined): Omit<StreamHead, 'status'> {
+  // The framework's own name for the same values lists request headers among them.
+  const headers = { ...(reply.getHeaders() as OutgoingHttpHeaders), 'content-type': media }
+  return { response: reply.raw, socket: reply.request.raw.socket, headers }
 }
 
 interface Failure {

@@ -13,7 +13,7 @@ import type { UnitOfWork } from '../ports/unit-of-work.ts'
 import { createAnswers } from './answers.ts'
 import type { AuditQueue } from './audit-queue.ts'
 import { createAuditTrail } from './audit-trail.ts'
-import { createAuthenticate } from './authenticate.ts'
+import { createAuthenticate, type StaleTimes } from './authenticate.ts'
 import type { StepUp } from './step-up.ts'
 import { createGatekeeper } from './authorize.ts'
 import { createClientAddress, createIsSecure } from './client-address.ts'
@@ -54,6 +54,8 @@ export interface AppDeps {
   readonly foreignRoutes?: readonly ForeignRoutes[] | undefined
   /** What stronger sign-ins operations may ask for; none by default. */
   readonly stepUp?: StepUp | undefined
+  /** How old a credential in memory may be during an outage; none is used by default. */
+  readonly staleTimes?: StaleTimes | undefined
   /** How often callers may call; no limits when absent. */
   readonly rates?: Rates | undefined
   /** PEM certificate and key; plain HTTP when absent. */
@@ -162,7 +164,7 @@ export function createApp(deps: AppDeps): App {
 function routeAll(fastify: FastifyInstance, deps: AppDeps & Pick<MountDeps, 'drain' | 'mint' | 'answers'>): void {
   const { pages = [], foreignRoutes = [] } = deps
   const plans = planOperations(deps.surfaces)
-  const authenticate = createAuthenticate(deps.resolvers, deps.log)
+  const authenticate = createAuthenticate(deps.resolvers, deps.log, deps.staleTimes)
   const arrivals = {
     ...deps,
     clientAddress: createClientAddress(deps.trustedProxies),

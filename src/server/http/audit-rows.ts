@@ -17,17 +17,21 @@ export interface AuditSubject {
   readonly context: Readonly<Record<string, unknown>>
   /** Why the answer, a success, is a denial (S0 RebacCheckResponse). */
   readonly denial: string | undefined
-  /** Whether an earlier decision stood in for the engine. */
+  /** Why the handler refused, where the code of its problem says less. */
+  readonly refusal: string | undefined
+  /** Whether something that was known before stood in for the engine or the datastore. */
   readonly isStale: boolean
   /** Domain that an object lies in, where that is known. */
   readonly domainOf: (object: string) => string | null | undefined
 }
 
-/** The row of a decision that went well; undefined where the contract wants none. */
+/** The row of a decision that went well; undefined where the contract wants none, unless an earlier one stood in for it. */
 export function grantedRow(request: AuditSubject): AuditEntry | undefined {
   const { plan, denial } = request
   if (denial !== undefined) return plan.audit && rowOf(request, { outcome: 'permission_denied', reason: denial })
-  return plan.audit?.when === 'all' ? rowOf(request, { outcome: 'granted', reason: 'granted' }) : undefined
+  return plan.audit?.when === 'all' || request.isStale
+    ? rowOf(request, { outcome: 'granted', reason: 'granted' })
+    : undefined
 }
 
 /** The row of a request that failed; undefined where the contract wants none. */
@@ -38,7 +42,7 @@ export function failureRow(request: AuditSubject, error: unknown, answer: Proble
   if (answer.status === 401 || answer.status === 403)
     return rowOf(request, { outcome: 'permission_denied', reason: answer.code })
   if (audit.when === 'denials') return undefined
-  return rowOf(request, { outcome: outcomeOf(answer), reason: answer.code })
+  return rowOf(request, { outcome: outcomeOf(answer), reason: request.refusal ?? answer.code })
 }
 
 function refusalRow(request: AuditSubject, { answer, missing, reason }: Refusal): AuditEntry {

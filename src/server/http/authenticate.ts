@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Logger } from 'pino'
-import type { CredentialKind } from '../../shared/contract/operation.ts'
+import type { CredentialKind, StaleCache } from '../../shared/contract/operation.ts'
 import { Problem, problem, type ProblemCode } from '../../shared/problems.ts'
 import type { Caller, CredentialResolver, Refusal } from '../ports/credential-resolver.ts'
 import type { TraceMarks } from '../ports/tracing.ts'
@@ -12,7 +12,7 @@ export type Authenticate = (plan: Wanted, request: Presented) => Caller | undefi
 
 /** What an operation takes, and how it says that it got none of it. */
 export interface Wanted {
-  readonly operation: { readonly credentials: readonly CredentialKind[]; readonly bridgesOutages?: true }
+  readonly operation: { readonly credentials: readonly CredentialKind[]; readonly bridgesOutages?: StaleCache }
   readonly unauthenticated: ProblemCode
 }
 
@@ -22,14 +22,28 @@ export interface Presented {
   readonly trace?: TraceMarks | undefined
 }
 
+/** How old a credential in memory may be for what bridges outages, in ms; 0: none will do. */
+export type StaleTimes = Readonly<Record<StaleCache, number>>
+
+const NOTHING_STALE: StaleTimes = { checks: 0, state: 0 }
+
 const BEARER = /^Bearer +([\x21-\x7e]+)$/i
+
+/** What a request presents as Bearer (RFC 6750 §2.1); undefined where it presents nothing so. */
+export function bearerOf({ authorization }: IncomingHttpHeaders): string | undefined {
+  return authorization === undefined ? undefined : BEARER.exec(authorization)?.[1]
+}
 
 /**
  * Tries the resolvers that the operation takes and that recognise the credential, in order; the first success wins (S0
  * Authentication 1). Why one refused is in the log; the caller sees the operation's 401, or the resolver's code where
  * the operation is one of those that tell (`nsk_revoked`).
  */
-export function createAuthenticate(resolvers: readonly CredentialResolver[], log: Logger): Authenticate {
+export function createAuthenticate(
+  resolvers: readonly CredentialResolver[],
+  log: Logger,
+  staleTimes: StaleTimes = NOTHING_STALE,
+): Authenticate {
   const takenBy = createTaken(resolvers)
 
   function refuse(plan: Wanted, refusals: readonly Refusal[], by: Presented): never {
@@ -41,8 +55,12 @@ export function createAuthenticate(resolvers: readonly CredentialResolver[], log
     return 'refused' in outcome ? refuse(plan, [outcome], by) : outcome
   }
 
+  function staleMsOf({ operation: { bridgesOutages } }: Wanted): number {
+    return bridgesOutages === undefined ? 0 : staleTimes[bridgesOutages]
+  }
+
   function tryOne(plan: Wanted, one: Try, by: Presented): Caller | Promise<Caller> {
-    const outcome = resolved(plan, one)
+    const outcome = resolved(one, staleMsOf(plan))
     if (!(outcome instanceof Promise)) return settle(plan, outcome, by)
     return outcome.then((late) => settle(plan, late, by))
   }
@@ -50,7 +68,7 @@ export function createAuthenticate(resolvers: readonly CredentialResolver[], log
   async function tryAll(plan: Wanted, tries: readonly Try[], by: Presented): Promise<Caller> {
     const refusals: Refusal[] = []
     for (const one of tries) {
-      const outcome = await resolved(plan, one)
+      const outcome = await resolved(one, staleMsOf(plan))
       if (!('refused' in outcome)) return outcome
       refusals.push(outcome)
     }
@@ -99,7 +117,7 @@ interface Try {
 /** What is worth trying, in order. */
 function triesOf({ bearers, cookies }: Taken, headers: IncomingHttpHeaders): readonly Try[] {
   const tries: Try[] = []
-  const bearer = headers.authorization === undefined ? undefined : BEARER.exec(headers.authorization)?.[1]
+  const bearer = bearerOf(headers)
   if (bearer !== undefined) {
     for (const resolver of bearers) if (resolver.recognizes(bearer)) tries.push({ resolver, text: bearer })
   }
@@ -111,16 +129,13 @@ function triesOf({ bearers, cookies }: Taken, headers: IncomingHttpHeaders): rea
   return tries
 }
 
-function resolved(plan: Wanted, { resolver, text }: Try): ReturnType<CredentialResolver['resolve']> {
+function resolved({ resolver, text }: Try, staleMs: number): ReturnType<CredentialResolver['resolve']> {
   const outcome = resolver.resolve(text)
-  if (!(outcome instanceof Promise) || plan.operation.bridgesOutages !== true) return outcome
-  return outcome.catch((failure: unknown) => bridge(resolver, text, failure))
-}
-
-/** @throws the failure, unless the datastore is away and the credential was confirmed lately. */
-function bridge(resolver: CredentialResolver, text: string, failure: unknown): Caller {
-  const isOutage = failure instanceof Problem && failure.code === 'datastore_unavailable'
-  const caller = isOutage ? resolver.resolveStale?.(text) : undefined
-  if (caller === undefined) throw failure
-  return caller
+  if (!(outcome instanceof Promise) || staleMs === 0) return outcome
+  return outcome.catch((failure: unknown) => {
+    const isOutage = failure instanceof Problem && failure.code === 'datastore_unavailable'
+    const known = isOutage ? resolver.resolveStale?.(text, staleMs) : undefined
+    if (known === undefined) throw failure
+    return known
+  })
 }

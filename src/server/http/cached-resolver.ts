@@ -13,8 +13,6 @@ export interface CachedResolverDeps {
   readonly lastUses: LastUses
   /** Credentials kept resolved. */
   readonly cachedMax?: number
-  /** How long, in ms, a credential that was confirmed may stand in for itself while it cannot be; never by default. */
-  readonly staleMs?: number
 }
 
 /** A credential that was found good. */
@@ -57,7 +55,7 @@ interface Entry extends FoundCredential, CachedCredential {
  * is fresh; any other is read from the datastore, once for all who present it at the same time.
  */
 export function createCachedResolver(
-  { keyring, changeFeed, clock, lastUses, cachedMax = 10_000, staleMs = 0 }: CachedResolverDeps,
+  { keyring, changeFeed, clock, lastUses, cachedMax = 10_000 }: CachedResolverDeps,
   { kind, cookie, recognizes, refuse, lead, endOf, revisable }: CachedKind,
 ): CredentialResolver {
   const cache = createCredentialCache<Entry>({ kind, changeFeed, clock, entriesMax: cachedMax })
@@ -93,12 +91,12 @@ export function createCachedResolver(
   }
 
   /** Only while the feed is not fresh: what is fresh needs nothing to stand in for it. */
-  function useStale(key: string): Caller | undefined {
+  function useStale(key: string, withinMs: number): Caller | undefined {
     const known = cache.stale(key)
     const nowMs = clock.now()
     if (known === undefined || changeFeed.isFresh()) return undefined
     const { entry, freshMs } = known
-    return nowMs - freshMs > staleMs || endOf(entry, nowMs) !== undefined
+    return nowMs - freshMs > withinMs || endOf(entry, nowMs) !== undefined
       ? undefined
       : { ...entry.caller, staleSinceMs: freshMs }
   }
@@ -120,7 +118,7 @@ export function createCachedResolver(
       }
       return use(known, key)
     },
-    resolveStale: (presented) =>
-      staleMs === 0 || refuse(presented) !== undefined ? undefined : useStale(keyring.cacheKey(presented)),
+    resolveStale: (presented, withinMs) =>
+      refuse(presented) === undefined ? useStale(keyring.cacheKey(presented), withinMs) : undefined,
   }
 }

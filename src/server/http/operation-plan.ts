@@ -65,6 +65,8 @@ export interface SuccessPlan {
   readonly encode: (value: unknown) => unknown
   /** Its body goes on until one side ends it. */
   readonly streams: boolean
+  /** Its body is there as bytes. */
+  readonly rendered: boolean
 }
 
 export interface AuditPlan {
@@ -93,14 +95,18 @@ export function planOperations(surfaces: readonly MountedSurface[]): readonly Op
   )
 }
 
-function planSuccesses({ responses }: Operation): Pick<OperationPlan, 'success' | 'successes'> {
-  const planned = Object.entries(responses).map(([status, shape]) => ({ status: Number(status), ...payloadOf(shape) }))
+function planSuccesses({ responses, rendered }: Operation): Pick<OperationPlan, 'success' | 'successes'> {
+  const planned = Object.entries(responses).map(([status, shape]) => ({
+    status: Number(status),
+    ...payloadOf(shape),
+    rendered: rendered === true && status === '200',
+  }))
   const [success] = planned
   if (success === undefined) throw new Error('a success answer is missing')
   return { success, successes: new Map(planned.map((each) => [each.status, each])) }
 }
 
-function payloadOf(shape: AnySchema | MediaResponse | null): Omit<SuccessPlan, 'status'> {
+function payloadOf(shape: AnySchema | MediaResponse | null): Omit<SuccessPlan, 'status' | 'rendered'> {
   if (shape === null) return { media: undefined, encode: () => undefined, streams: false }
   if (isMedia(shape)) return { media: shape.media, encode: (value) => value, streams: shape.streams === true }
   return { media: 'application/json; charset=utf-8', encode: JSON.stringify, streams: false }

@@ -9,6 +9,9 @@ import type { Standing } from './standing.ts'
 /** Sort key of the last row of a page, as text; the edge signs it into the cursor. */
 export type PagePosition = readonly string[]
 
+/** What an answer may do without for a while, as `X-Service-Degraded` names it. */
+export type Dependency = 'authorization' | 'datastore'
+
 /** What fills a template's `{row.…}` holes. */
 export type Row = Readonly<Record<string, string>>
 
@@ -55,15 +58,23 @@ export interface RequestContext {
   about(object: string, domainId?: string | null): void
   /** Gives the audit row the outcome `permission_denied` with that reason, where a denial is the answer and no error (S0 RebacCheckResponse). */
   denied(reason: string): void
+  /** Gives the audit row of a refusal that is no denial this reason, where the code of its problem says less (S0 Endpoint intake). */
+  refusedFor(reason: string): void
   /**
-   * Says that the answer rests on an earlier decision, and since when, in ms, the engine has been out of reach: a header
-   * tells the caller, and the audit row has the reason `stale_cache` (S1 Degradation 2).
+   * Says that the answer rests on what was known before, and since when, in ms, which dependency has been out of reach:
+   * `authorization` unless another is named. A header tells the caller, and the audit row, which every such answer has, has
+   * the reason `stale_cache` (S1 Degradation 2 and 3).
    */
-  degraded(sinceMs: number): void
+  degraded(sinceMs: number, away?: Dependency): void
   /** What an answer that goes on asks now and then: whether the caller still may. Only where the gate needs neither body nor row. */
   standing(): Standing
   /** A request header that the contract declares; undefined where it is absent. */
   requestHeader(name: string): string | undefined
+  /**
+   * The secret that the caller presents as Bearer, where the contract says that the answer is sealed under it. Read from
+   * the request itself: nobody keeps it, and neither must the handler.
+   */
+  presentedSecret(): string
   /** Sets a response header that the contract declares. */
   header(name: string, value: string): void
   /** Sets a cookie; the contract declares `Set-Cookie`. Several add up. */

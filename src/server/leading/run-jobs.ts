@@ -1,7 +1,7 @@
 import { LeadershipLost } from '../ports/leadership-lost.ts'
 import type { LeaderJob, Leading } from '../ports/leadership.ts'
 import { pause, type Pause } from './pause.ts'
-import { createSlots } from './slots.ts'
+import { createSlots } from '../../shared/slots.ts'
 
 /** Jobs that run as long as the term lasts. */
 export interface RunningJobs {

@@ -1,4 +1,5 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
+import { createSlots } from '../../shared/slots.ts'
 
 /** Cost of a hash: `N = 2^log2N` rounds over blocks of `128 * r` bytes, `p` times (RFC 7914 §2). */
 export interface ScryptCost {
@@ -46,17 +47,17 @@ function bytesOf(password: string): Buffer {
 }
 
 export function createPasswordHashing(cost: ScryptCost = SCRYPT_COST): PasswordHashing {
-  const turns = createTurns()
+  const slots = createSlots(AT_ONCE_MAX, { max: WAITING_MAX, refusal: () => new HashingBusy() })
   const nobody: Parsed = { ...cost, salt: randomBytes(SALT_BYTES), key: randomBytes(KEY_BYTES) }
   return {
     async hash(password) {
       const salt = randomBytes(SALT_BYTES)
-      const key = await turns(() => derive(password, salt, cost))
+      const key = await slots.run(() => derive(password, salt, cost))
       return `$scrypt$ln=${cost.log2N},r=${cost.r},p=${cost.p}$${salt.toString('base64url')}$${key.toString('base64url')}`
     },
     async matches(password, hash) {
       const stored = hash === undefined ? nobody : parse(hash)
-      const key = await turns(() => derive(password, stored.salt, stored))
+      const key = await slots.run(() => derive(password, stored.salt, stored))
       return timingSafeEqual(key, stored.key) && stored !== nobody
     },
     isOutdated(hash) {
@@ -89,31 +90,4 @@ function derive(password: string, salt: Buffer, { log2N, r, p }: ScryptCost): Pr
   return new Promise((resolve, reject) => {
     scrypt(bytesOf(password), salt, KEY_BYTES, options, (error, key) => (error === null ? resolve(key) : reject(error)))
   })
-}
-
-/** Lets a few run at a time and some wait, in order. */
-function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
-  let running = 0
-  const waiting: (() => void)[] = []
-  const enter = (): Promise<void> | undefined => {
-    if (running < AT_ONCE_MAX) {
-      running += 1
-      return undefined
-    }
-    if (waiting.length >= WAITING_MAX) throw new HashingBusy()
-    return new Promise((resolve) => void waiting.push(resolve))
-  }
-  const leave = (): void => {
-    const next = waiting.shift()
-    if (next === undefined) running -= 1
-    else next()
-  }
-  return async (work) => {
-    await enter()
-    try {
-      return await work()
-    } finally {
-      leave()
-    }
-  }
 }

@@ -1,3 +1,5 @@
+import { createSlots } from '../../shared/slots.ts'
+
 /** Orders what many streams ask at once. */
 export interface Turns {
   /** Lets so many questions run at a time; the others wait in the order of their arrival. */
@@ -7,22 +9,11 @@ export interface Turns {
 }
 
 export function createTurns({ max, retryMs }: { readonly max: number; readonly retryMs: number }): Turns {
-  const waiting: (() => void)[] = []
-  let free = max
+  const slots = createSlots(max)
   let pause: Promise<void> | undefined
 
   return {
-    async inTurn(ask) {
-      if (free > 0) free -= 1
-      else await new Promise<void>((resolve) => waiting.push(resolve))
-      try {
-        return await ask()
-      } finally {
-        const next = waiting.shift()
-        if (next === undefined) free += 1
-        else next()
-      }
-    },
+    inTurn: (ask) => slots.run(ask),
     nextTry() {
       pause ??= new Promise((resolve) => {
         const again = (): void => {

@@ -21,12 +21,6 @@ export function announceRegistered(
   change.emit({ event: 'peer_registered', ...whereOf(peer), payload })
 }
 
-/** Appends that a node's preshared key is new: its instant in ns, never the key. */
-export function announcePskAssigned(change: Change, peer: Peer, pskIssuedAtNs: bigint): void {
-  const payload = { node_id: peer.nodeId, psk_issued_at: pskIssuedAtNs.toString() }
-  change.emit({ event: 'peer_psk_assigned', ...whereOf(peer), payload })
-}
-
 /** Appends that a node is gone. */
 export function announceDeregistered(change: Change, peer: Peer, name: string): void {
   change.emit({ event: 'peer_deregistered', ...whereOf(peer), payload: { node_id: peer.nodeId, name } })

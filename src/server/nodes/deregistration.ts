@@ -2,10 +2,10 @@ import type { nodes } from '../../shared/contract/nodes.ts'
 import { problem } from '../../shared/problems.ts'
 import type { Handlers } from '../http/request-context.ts'
 import type { Change } from '../ports/unit-of-work.ts'
-import { peersChangedWhole } from '../rows/state-revisions.ts'
+import { holdPeers, peersChangedWhole } from '../rows/state-revisions.ts'
 import { restAddress } from './address-store.ts'
 import { announceDeregistered } from './announce.ts'
-import { removeNode } from './node-store.ts'
+import { domainOfNode, removeNode } from './node-store.ts'
 
 /** Serves the end of a node. */
 export function createDeregistration(): Pick<Handlers<typeof nodes>, 'DeleteNode'> {
@@ -22,9 +22,12 @@ export function createDeregistration(): Pick<Handlers<typeof nodes>, 'DeleteNode
 
 /**
  * Takes a node out of its Domain: its keys are dead with the commit, its address rests, its tuples and places as a
- * host are gone, its peers are told. Gives the Domain's id; undefined when another caller was first.
+ * host are gone, its peers are told, and a rotation that it was asked for is gone with it. Gives the Domain's id; undefined when another caller was first.
  */
 export async function deregister(change: Change, nodeId: string, nowMs: number): Promise<string | undefined> {
+  const domainId = await domainOfNode(change.db, nodeId)
+  if (domainId === undefined) return undefined
+  await holdPeers(change.db, domainId)
   const node = await removeNode(change.db, nodeId)
   if (node === undefined) return undefined
   await restAddress(change.db, node.domain_id, { address: node.mesh_address, atMs: nowMs })

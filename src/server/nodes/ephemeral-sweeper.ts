@@ -2,9 +2,10 @@ import type { Clock, IdSource } from '../ports/clock.ts'
 import type { Datastore } from '../ports/datastore.ts'
 import { LeadershipLost } from '../ports/leadership-lost.ts'
 import type { LeaderJob, Leading } from '../ports/leadership.ts'
+import { holdPeers } from '../rows/state-revisions.ts'
 import { deregister } from './deregistration.ts'
 import { isSilent, lockNode, silentEphemerals } from './node-store.ts'
-import { UNREACHABLE_AFTER_MS } from './reachability.ts'
+import { UNREACHABLE_AFTER_MS } from '../rows/reachability.ts'
 
 export interface EphemeralSweeperDeps {
   readonly datastore: Datastore
@@ -75,6 +76,7 @@ async function sweep(
         } as const)
       : undefined
   await unitOfWork.run({ pool: 'worker', correlationId, audit }, async (change) => {
+    await holdPeers(change.db, node.domainId)
     await lockNode(change.db, node.id)
     if (!(await isSilent(change.db, node.id, node.silentSince))) return
     isGone = (await deregister(change, node.id, clock.now())) !== undefined

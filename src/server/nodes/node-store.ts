@@ -2,7 +2,7 @@ import { sql, type Nullable, type SelectQueryBuilder } from 'kysely'
 import { problem } from '../../shared/problems.ts'
 import { type Db, isUniqueViolation } from '../ports/datastore.ts'
 import type { Tables } from '../ports/tables.ts'
-import { acceptedWindow, type ReachabilityState } from './reachability.ts'
+import { acceptedWindow, type ReachabilityState } from '../rows/reachability.ts'
 
 /** A node with what its heartbeats told. */
 export interface StoredNode {
@@ -86,6 +86,12 @@ export async function renameNode(tx: Db, id: string, change: { name: string; atM
   } catch (error) {
     throw isUniqueViolation(error, 'nodes_domain_name_key') ? problem('node_name_conflict', {}, error) : error
   }
+}
+
+/** The Domain of a node, which never changes; undefined when there is no such node. */
+export async function domainOfNode(db: Db, id: string): Promise<string | undefined> {
+  const node = await db.selectFrom('nodes').select('domain_id').where('id', '=', id).executeTakeFirst()
+  return node?.domain_id
 }
 
 /** Removes a node with its keys, heartbeats, re-enrolment tokens and places as a host; undefined when there is none. */

@@ -1,9 +1,10 @@
 import type { nodes } from '../../shared/contract/nodes.ts'
 import type { Result } from '../../shared/contract/operation.ts'
 import type { StoredNode } from './node-store.ts'
+import type { Observed } from './observed-store.ts'
 import { formatEndpoint } from '../rows/endpoint-text.ts'
 import { formatPskIssuedAt } from '../rows/psk-epoch.ts'
-import { reachabilityAt, type ReachabilityAt } from './reachability.ts'
+import { reachabilityAt, type ReachabilityAt } from '../rows/reachability.ts'
 import type { SecretKey } from './secret-key-store.ts'
 
 type Operations = (typeof nodes)['operations']
@@ -41,13 +42,28 @@ export function summaryOf(node: StoredNode, nowMs: number): Summary {
   }
 }
 
-/** A node as its own page shows it, with the keys that work. */
-export function detailOf(node: StoredNode, keys: readonly SecretKey[], nowMs: number): Detail {
+/** What only a node's own page shows. */
+export interface NodePage {
+  /** Those that work. */
+  readonly keys: readonly SecretKey[]
+  readonly observed: Observed
+}
+
+/** A node as its own page shows it. */
+export function detailOf(node: StoredNode, { keys, observed }: NodePage, nowMs: number): Detail {
   return {
     ...summaryOf(node, nowMs),
     project_id: node.project_id,
     public_key: node.public_key.toString('base64'),
     ephemeral: node.ephemeral,
+    nat_type: observed.nat_type,
+    endpoint_reported_at: observed.reported_at?.toISOString() ?? null,
+    capabilities: observed.capabilities && {
+      ...observed.capabilities,
+      binary_checksum: observed.capabilities.binary_checksum.toString('hex'),
+      hooks: observed.capabilities.hooks.map(({ name, checksum }) => ({ name, checksum })),
+      updated_at: observed.capabilities.updated_at.toISOString(),
+    },
     nsk: keys.map((key) => ({
       kid: key.kid,
       created_at: key.created_at.toISOString(),

@@ -4,7 +4,8 @@ import { cutPage } from '../http/cut-page.ts'
 import type { Handlers } from '../http/request-context.ts'
 import type { Datastore, Db } from '../ports/datastore.ts'
 import { findNode, readNodes, renameNode, type StoredNode } from './node-store.ts'
-import { detailOf, reachabilityOf, summaryOf } from './node-view.ts'
+import { detailOf, reachabilityOf, summaryOf, type NodePage } from './node-view.ts'
+import { readObserved } from './observed-store.ts'
 import { liveKeys } from './secret-key-store.ts'
 
 export type ReadingHandlers = Pick<
@@ -31,20 +32,20 @@ export function createReading({ datastore }: { readonly datastore: Datastore }):
       const db = datastore.pool('interactive')
       const node = await existing(db, id)
       ctx.about(`node:${id}`, node.domain_id)
-      return detailOf(node, await liveKeys(db, id, ctx.nowMs), ctx.nowMs)
+      return detailOf(node, await pageOf(db, id, ctx.nowMs), ctx.nowMs)
     },
 
     async PatchNode(ctx, { id, body: { name } }) {
       if (name === undefined) throw problem('empty_patch')
-      const { node, keys } = await ctx.change(async (change) => {
+      const { node, page } = await ctx.change(async (change) => {
         const isRenamed = await renameNode(change.db, id, { name, atMs: ctx.nowMs })
         if (!isRenamed) throw problem('node_not_found')
         const renamed = await existing(change.db, id)
         ctx.about(`node:${id}`, renamed.domain_id)
         change.credentialChanged('nsk', id)
-        return { node: renamed, keys: await liveKeys(change.db, id, ctx.nowMs) }
+        return { node: renamed, page: await pageOf(change.db, id, ctx.nowMs) }
       })
-      return detailOf(node, keys, ctx.nowMs)
+      return detailOf(node, page, ctx.nowMs)
     },
 
     async GetNodeReachability(ctx, { id }) {
@@ -61,14 +62,24 @@ export function createReading({ datastore }: { readonly datastore: Datastore }):
 
 const NO_FILTER = { name: undefined, reachability: undefined, kind: undefined }
 
-/** `key=value,key=value`, which the contract has checked, as an object. Of a key that is named twice the last one holds. */
+/**
+ * `key=value,key=value`, whose form the contract has checked, as an object.
+ *
+ * @throws Problem `invalid_label_filter` where a key is given two values, which no node has.
+ */
 function labelsOf(text: string): Record<string, string> {
-  return Object.fromEntries(
-    text.split(',').map((pair) => {
-      const at = pair.indexOf('=')
-      return [pair.slice(0, at), pair.slice(at + 1)]
-    }),
-  )
+  const labels = new Map<string, string>()
+  for (const pair of text.split(',')) {
+    const at = pair.indexOf('=')
+    const [key, value] = [pair.slice(0, at), pair.slice(at + 1)]
+    if ((labels.get(key) ?? value) !== value) throw problem('invalid_label_filter')
+    labels.set(key, value)
+  }
+  return Object.fromEntries(labels)
+}
+
+async function pageOf(db: Db, id: string, nowMs: number): Promise<NodePage> {
+  return { keys: await liveKeys(db, id, nowMs), observed: await readObserved(db, id) }
 }
 
 async function existing(db: Db, id: string): Promise<StoredNode> {

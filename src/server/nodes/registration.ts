@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import type { nodes } from '../../shared/contract/nodes.ts'
 import type { Input } from '../../shared/contract/operation.ts'
 import { publishedKey } from '../http/published-key.ts'
@@ -9,8 +8,9 @@ import type { Signer } from '../ports/signer.ts'
 import { parseChecksum } from './checksum.ts'
 import { enrol, enrolAgain } from './enrolment.ts'
 import type { MintKey } from './mint-key.ts'
+import { sealFreshPsk } from '../rows/node-psk.ts'
 import { formatPskIssuedAt, nextPskIssuedAt } from '../rows/psk-epoch.ts'
-import { parsePublicKey } from './public-key.ts'
+import { parsePublicKey } from '../rows/public-key.ts'
 import { countUse, type Enrolment } from './registration-store.ts'
 
 type RegisterNode = (typeof nodes)['operations']['RegisterNode']
@@ -79,8 +79,7 @@ function applicationOf(body: Body, atMs: number): Application {
 
 /** Makes a node's secrets: its preshared key, which nobody sees, and its secret key, which it alone sees. */
 async function prepare(deps: RegistrationDeps, application: Application, nodeId: string): Promise<Prepared> {
-  const place = { table: 'nodes', column: 'psk_sealed', rowId: nodeId }
-  const pskSealed = await deps.secrets.seal(place, randomBytes(32))
+  const pskSealed = await sealFreshPsk(deps.secrets, nodeId)
   const pskIssuedAtNs = nextPskIssuedAt(application.atMs, undefined)
   return { ...application, nodeId, pskSealed, pskIssuedAtNs, ...deps.mintKey(nodeId, application.atMs) }
 }

@@ -40,6 +40,9 @@ export interface CredentialResolver {
   recognizes(presented: string): boolean
   /** @throws Problem `datastore_unavailable` when it can be neither resolved nor refused. */
   resolve(presented: string): Caller | Refusal | Promise<Caller | Refusal>
-  /** Whose the credential was when it was confirmed last, if that is not long ago; for operations that bridge outages. */
-  resolveStale?(presented: string): Caller | undefined
+  /**
+   * Whose the credential was when it was confirmed last, or that it was refused then, if that is no longer ago than so many
+   * ms; for operations that bridge outages.
+   */
+  resolveStale?(presented: string, withinMs: number): Caller | Refusal | undefined
 }

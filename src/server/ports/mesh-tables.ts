@@ -42,7 +42,7 @@ interface DomainPeerMarkRow {
 interface NodeEndpointRow {
   node_id: string
   domain_id: string
-  /** An IPv4 or IPv6 address, or a host name; IPv6 without brackets. */
+  /** An IPv4 address, or an IPv6 address as RFC 5952 writes it, without brackets. */
   last_endpoint: string
   last_endpoint_port: number
   nat_type: string
@@ -63,6 +63,7 @@ interface NodeCapabilitiesRow {
   updated_at: Date
 }
 
+/** What a node said is not as it should be. Stays when the node goes: the remedy is another node. */
 interface NodeIntegrityViolationRow {
   id: string
   node_id: string

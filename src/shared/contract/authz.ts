@@ -84,7 +84,7 @@ export const authz = defineSurface('authz', 'Questions to the authorization mode
     method: 'POST',
     path: '/v1/authz/check',
     summary: 'Ask whether a subject holds a relation on an object',
-    bridgesOutages: true,
+    bridgesOutages: 'checks',
     description:
       'A denial is an answer, not an error: the status is 200 for both. While the engine is out of reach a recent answer without caveats may be given again; it says so in a header.',
     body: RebacCheckRequest,

@@ -25,6 +25,7 @@ export const meshKeys = defineSurface('keys', 'Keys of the mesh and their rotati
     },
     audit: { relation: 'fetch_edge_psk', when: 'all', object: 'node:{path.id}' },
     responses: { 200: { media: 'application/octet-stream', describe: 'The envelope, 60 bytes' } },
+    sealsToSecret: true,
     headers: {
       'X-Service-PSK-KID': 'Id of the node secret key that it is sealed under',
       'X-Service-PSK-Epoch': 'Epoch of the edge: `<own key’s instant>|<peer’s>`; an agent refuses one that is older',

@@ -5,9 +5,21 @@ import { BinaryVersion, Checksum, PublicKey, ReachabilityState } from './node-sc
 /** An instant as a client sends it. */
 const SentInstant = z.iso.datetime({ offset: true })
 
+/** Such an instant that is in the years 1 to 9999 in UTC, too: others have no RFC 3339 text there. */
+const KeptInstant = SentInstant.refine(isInYears, { error: 'must be in the years 1 to 9999 of UTC' })
+
+function isInYears(instant: string): boolean {
+  const year = new Date(instant).getUTCFullYear()
+  return year >= 1 && year <= 9_999
+}
+
 export const EndpointRequest = z
   .strictObject({
-    endpoint: z.string().describe('`host:port` as seen from outside: no loopback address, an IPv6 host in brackets'),
+    endpoint: z
+      .string()
+      .describe(
+        '`host:port` as seen from outside: an IPv4 address, or an IPv6 address in brackets; no loopback, no name',
+      ),
     nat_type: z.enum(['cone', 'restricted', 'port_restricted', 'symmetric', 'unknown']),
     reported_at: SentInstant.describe('When the node observed it; within 60 s of the server'),
   })
@@ -37,7 +49,8 @@ export const CapabilitiesRequest = z
       .regex(/^SHA256:[A-Za-z0-9+/]{43}$/, {
         error: 'must be SHA256: and 43 base64 characters, as ssh-keygen prints it',
       })
-      .optional(),
+      .optional()
+      .describe('Absent: the one that is known stays'),
     hooks: z
       .array(Hook)
       .max(HOOKS_MAX)
@@ -63,7 +76,7 @@ const IntegrityViolationReport = z.strictObject({
   artifact: z.string().min(1).max(512).describe('What was looked at: a path, or a hook’s name'),
   expected_checksum: Checksum.optional(),
   observed_checksum: Checksum.optional(),
-  detected_at: SentInstant,
+  detected_at: KeptInstant,
 })
 
 export const IntegrityViolationsRequest = z
@@ -187,7 +200,7 @@ export const MeshTopology = z
 export const EdgeEpochsRequest = z
   .strictObject({
     node_ids: z
-      .array(Uuid)
+      .array(z.uuid())
       .min(1)
       .max(1_000)
       .optional()

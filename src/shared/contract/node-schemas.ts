@@ -41,12 +41,30 @@ const summary = {
 
 export const NodeSummary = z.object(summary).meta({ id: 'NodeSummary' })
 
+/** What a node declared of itself. */
+const DeclaredCapabilities = z
+  .object({
+    binary_version: z.string(),
+    binary_checksum: z.string().describe('SHA-256 as 64 hex digits'),
+    ssh_host_key_fingerprint: z.string().nullable(),
+    hooks: z
+      .array(z.object({ name: z.string(), checksum: z.string().describe('SHA-256 as 64 hex digits') }))
+      .describe('By name'),
+    updated_at: Instant,
+  })
+  .meta({ id: 'NodeCapabilities' })
+
 export const NodeDetail = z
   .object({
     ...summary,
     project_id: Uuid.nullable(),
     public_key: z.string(),
     ephemeral: z.boolean(),
+    nat_type: z.string().nullable().describe('As the node observed it with its endpoint; null before it reported one'),
+    endpoint_reported_at: Instant.nullable().describe(
+      'When the node observed the endpoint, also where that is stale by now',
+    ),
+    capabilities: DeclaredCapabilities.nullable().describe('Null until the node declared them'),
     nsk: z
       .array(z.object({ kid: z.string(), created_at: Instant, retires_at: Instant.nullable() }))
       .describe('Key ids that work now'),

@@ -18,10 +18,11 @@ export const nodeState = defineSurface('node-state', 'What a node is to do', {
     requestHeaders: { 'If-None-Match': 'The `ETag` of a pull before; answered with 304 where nothing has changed' },
     responses: { 200: NodeStateSnapshot, 304: null },
     rendered: true,
+    bridgesOutages: 'state',
     headers: {
       ETag: 'Names the state; equal on every replica',
       'Cache-Control': '`no-cache`',
-      'X-Service-Degraded': 'The datastore is away: the state is as it was then',
+      'X-Service-Degraded': 'That the datastore is away and the state is as it was pulled last: `datastore; since=<instant>`',
     },
     problems: ['node_not_found', 'datastore_unavailable'],
     notProvisioned: 'signed_event_bus_not_provisioned',

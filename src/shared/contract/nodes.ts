@@ -83,7 +83,14 @@ export const nodes = defineSurface('nodes', 'Machines of the mesh', {
     responses: { 200: pageOf(NodeSummary).meta({ id: 'NodeList' }) },
     problems: ['invalid_domain_filter', 'invalid_reachability', 'invalid_label_filter'],
     notProvisioned: 'nodes_not_provisioned',
-    cli: { command: 'nodes list', refs: { domain_id: 'domains' }, columns, wide: ['domain_id', 'created_at'] },
+    cli: {
+      command: 'nodes list',
+      refs: { domain_id: 'domains' },
+      selector: 'labels',
+      columns,
+      wide: ['endpoint', 'labels', 'domain_id', 'created_at'],
+      examples: ['nodes list --kind vm -l site=here'],
+    },
   },
   GetNode: {
     method: 'GET',

@@ -53,6 +53,9 @@ export interface Gate {
   readonly stepUp?: string
 }
 
+/** What answers are given from during an outage: the checks decided last (S1 Degradation 2), or the states pulled last (3). */
+export type StaleCache = 'checks' | 'state'
+
 /** Declares a gate of one relation on one object. */
 export function check(relation: string, object: ObjectTemplate): { readonly anyOf: readonly [GateLeg] } {
   return { anyOf: [{ relation, object }] }
@@ -139,6 +142,8 @@ export interface CliWords {
   readonly rows?: string
   /** An optional member that the caller's own Domain fills in, unless it or one of the others is given. */
   readonly ownDomain?: { readonly member: string; readonly unless: readonly string[] }
+  /** The query member of a list that asks for objects with certain labels, `key=value,…`: `-l` on the command line. */
+  readonly selector?: string
   /** Asks before it runs; `typed` makes the person type the name. */
   readonly confirm?: 'yes' | 'typed'
   /** Ready-made example lines for help. */
@@ -177,6 +182,8 @@ export interface Operation {
   readonly requestHeaders?: { readonly [name: string]: string }
   /** The handler hands over the JSON of its 200 as bytes; clients read what the schema says. */
   readonly rendered?: true
+  /** The handler seals its answer under the secret that the caller presents as Bearer, and is given it while the request lasts. */
+  readonly sealsToSecret?: true
   /** Response headers beyond those that every answer has, with what they say. */
   readonly headers?: { readonly [name: string]: string }
   /** What this operation may answer with beyond the codes that its other members already imply. */
@@ -185,11 +192,8 @@ export interface Operation {
   readonly notProvisioned?: ProblemCode
   /** Whether repeating the call is harmless although the method is not GET, PUT or DELETE. */
   readonly idempotent?: true
-  /**
-   * Answers checks, from memory while the engine is out of reach; a cached credential that old will do then (S1
-   * Degradation 2, decisions: Consistency).
-   */
-  readonly bridgesOutages?: true
+  /** Answers from that memory during an outage; a credential that was confirmed as lately will do then. */
+  readonly bridgesOutages?: StaleCache
   /** Counts against the address that it comes from, whoever calls: what guesses and floods would use (decisions: Rate limits). */
   readonly perAddress?: true
   /** With a session, the token of the `service_csrf` cookie must be echoed in `X-CSRF-Token` (decisions: CSRF). */
@@ -227,7 +231,7 @@ export function accessOf({ access, method }: Pick<Operation, 'access' | 'method'
 /** Whether its gates, rows or answer may rest on a recent decision while the engine is out of reach: never that of a change. */
 export function mayBeStale(operation: Pick<Operation, 'access' | 'method' | 'gate' | 'bridgesOutages'>): boolean {
   const { gate, bridgesOutages } = operation
-  const isAsked = gate.anyOf !== undefined || gate.rows !== undefined || bridgesOutages === true
+  const isAsked = gate.anyOf !== undefined || gate.rows !== undefined || bridgesOutages !== undefined
   return isAsked && accessOf(operation) === 'read'
 }
 

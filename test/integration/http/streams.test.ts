@@ -1,7 +1,3 @@
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
 import { afterEach, describe, expect, it } from 'vitest'
 import { startEdge, type Edge } from '../../support/edge.ts'
@@ -10,6 +6,7 @@ import type { Ticking } from '../../support/fixture-handlers.ts'
 import { gate } from '../../support/gate.ts'
 import { requestBytes } from '../../support/raw-socket.ts'
 import { openRawStream, type RawStream } from '../../support/raw-stream.ts'
+import { selfSigned } from '../../support/self-signed.ts'
 
 let server: Edge
 const streams: RawStream[] = []
@@ -197,9 +194,7 @@ describe('an answer that goes on', () => {
   })
 
   it('is the same over TLS', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'ctl-stream-tls-'))
-    server = await startEdge({ tls: selfSigned(folder) })
-    rmSync(folder, { recursive: true })
+    server = await startEdge({ tls: selfSigned() })
     const socket = connectTls({ port: server.port, host: '127.0.0.1', rejectUnauthorized: false })
     let text = ''
     socket.setEncoding('utf8').on('data', (more: string) => (text += more))
@@ -239,13 +234,4 @@ function connections({ app }: Edge): Promise<number> {
   return new Promise((resolve, reject) => {
     app.server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)))
   })
-}
-
-/** A certificate of its own making for 127.0.0.1, PEM. */
-function selfSigned(folder: string): { readonly key: string; readonly cert: string } {
-  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
-  const made = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']
-  const subject = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1']
-  execFileSync('openssl', [...made, '-keyout', key, '-out', cert, ...subject], { stdio: 'ignore' })
-  return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') }
 }

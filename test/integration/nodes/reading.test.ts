@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readNodes } from '../../../src/server/nodes/node-store.ts'
-import { reachabilityAt } from '../../../src/server/nodes/reachability.ts'
-import { freshPublicKey, startFleet, type Enrolled, type Fleet } from '../../support/fleet.ts'
+import { reachabilityAt } from '../../../src/server/rows/reachability.ts'
+import { CHECKSUM, freshPublicKey, startFleet, type Enrolled, type Fleet } from '../../support/fleet.ts'
 import { STORES } from '../../support/stores.ts'
 
 const NOWHERE = '01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4b'
@@ -57,6 +57,10 @@ describe.each(STORES)('Nodes as people see them on the $name store', (store) => 
             last_heartbeat_at: '2026-03-01T08:00:00.000Z',
             binary_version: '1.2.3',
             mesh_address: '100.64.0.1',
+            endpoint: null,
+            labels: {},
+            psk_issued_at: '2026-03-01T08:00:00.000000000Z',
+            rotation_pending: false,
           },
         ])
       })
@@ -83,6 +87,24 @@ describe.each(STORES)('Nodes as people see them on the $name store', (store) => 
         expect(itemsOf(await list(`name=${name}`))).toHaveLength(2)
         expect(namesOf(await list(`domain_id=${domain}&name=${name}`))).toEqual([name])
         expect(namesOf(await list(`domain_id=${domain}`))).toEqual([name, 'db-1'])
+      })
+
+      it('filters by kind, and by labels of which a node has all', async () => {
+        await fleet.enrol(domain, { name: 'a', kind: 'vm' }, { labels: { site: 'here', tier: 'edge' } })
+        await fleet.enrol(domain, { name: 'b', kind: 'vm' }, { labels: { site: 'there', note: 'x=y %_"' } })
+        await fleet.enrol(domain, { name: 'c', kind: 'bridge' }, { labels: { site: 'here' } })
+        await fleet.enrol(domain, { name: 'd' })
+        const found = async (filter: string) => namesOf(await list(`domain_id=${domain}&${filter}`))
+        const labelled = (labels: string) => found(`labels=${encodeURIComponent(labels)}`)
+        expect(await found('kind=vm')).toEqual(['a', 'b'])
+        expect(await found('kind=v%25')).toEqual([])
+        expect(await labelled('site=here')).toEqual(['a', 'c'])
+        expect(await labelled('site=here,tier=edge')).toEqual(['a'])
+        expect(await labelled('site=here,site=here')).toEqual(['a', 'c'])
+        expect(await labelled('note=x=y %_"')).toEqual(['b'])
+        expect(await labelled('site=')).toEqual([])
+        expect(await labelled('Site=here')).toEqual([])
+        expect(await found('kind=bridge&labels=site%3Dhere&reachability=never_reported')).toEqual(['c'])
       })
 
       it('filters by reachability', async () => {
@@ -137,6 +159,12 @@ describe.each(STORES)('Nodes as people see them on the $name store', (store) => 
         ['invalid_limit', 'limit=201'],
         ['invalid_cursor', 'cursor=x'],
         ['invalid_query', 'name=Web_1'],
+        ['invalid_query', 'kind='],
+        ['invalid_label_filter', 'labels=site'],
+        ['invalid_label_filter', 'labels='],
+        ['invalid_label_filter', 'labels=site%3Dhere,'],
+        ['invalid_label_filter', 'labels=%3Dhere'],
+        ['invalid_label_filter', 'labels=site%3Dhere,site%3Dthere'],
         ['invalid_query', 'state=healthy'],
       ])('answers %s to ?%s', async (code, query) => {
         expect(await list(query)).toMatchObject({ status: 400, body: { code } })
@@ -204,8 +232,13 @@ describe.each(STORES)('Nodes as people see them on the $name store', (store) => 
           mesh_address: '100.64.0.1',
           project_id: project,
           public_key,
+          endpoint: null,
           labels: { zone: 'a' },
+          rotation_pending: false,
           ephemeral: true,
+          nat_type: null,
+          endpoint_reported_at: null,
+          capabilities: null,
           psk_issued_at: '2026-03-01T08:00:00.000000000Z',
           nsk: [{ kid: node.nsk.slice(-52, -44), created_at: '2026-03-01T08:00:00.000Z', retires_at: null }],
           updated_at: '2026-03-01T08:00:00.000Z',
@@ -252,6 +285,52 @@ describe.each(STORES)('Nodes as people see them on the $name store', (store) => 
           body: { code: 'invalid_node_id' },
         })
       })
+    })
+
+    it('GetNode shows what the node observed and declared, and lists show an endpoint while it is fresh', async () => {
+      const node = await fleet.enrol(domain)
+      const at = new Date(startMs)
+      const hooks = [{ name: 'backup', checksum: CHECKSUM }]
+      await fleet.db
+        .insertInto('node_endpoints')
+        .values({
+          node_id: node.node_id,
+          domain_id: domain,
+          last_endpoint: '2001:db8::7',
+          last_endpoint_port: 51_820,
+          nat_type: 'cone',
+          last_endpoint_reported_at: at,
+          last_endpoint_stale_at: null,
+        })
+        .execute()
+      await fleet.db
+        .insertInto('node_capabilities')
+        .values({
+          node_id: node.node_id,
+          binary_version: '1.2.3',
+          binary_checksum: Buffer.from(CHECKSUM, 'hex'),
+          ssh_host_key_fingerprint: null,
+          hooks: JSON.stringify(hooks),
+          updated_at: at,
+        })
+        .execute()
+      const show = async () => (await fleet.call(fleet.root, `GET /v1/nodes/${node.node_id}`)).body
+      expect(await show()).toMatchObject({
+        endpoint: '[2001:db8::7]:51820',
+        nat_type: 'cone',
+        endpoint_reported_at: '2026-03-01T08:00:00.000Z',
+        capabilities: {
+          binary_version: '1.2.3',
+          binary_checksum: CHECKSUM,
+          ssh_host_key_fingerprint: null,
+          hooks,
+          updated_at: '2026-03-01T08:00:00.000Z',
+        },
+      })
+      expect(itemsOf(await list(`domain_id=${domain}`))).toMatchObject([{ endpoint: '[2001:db8::7]:51820' }])
+      await fleet.db.updateTable('node_endpoints').set({ last_endpoint_stale_at: at }).execute()
+      expect(await show()).toMatchObject({ endpoint: null, nat_type: 'cone' })
+      expect(itemsOf(await list(`domain_id=${domain}`))).toMatchObject([{ endpoint: null }])
     })
 
     describe('PatchNode', () => {

@@ -37,7 +37,12 @@ describe.each(STORES)('RegisterNode on the $name store', (store) => {
         const answer = await fleet.register(token, members)
         expect(answer.status).toBe(201)
         const { node_id: id, nsk, signing_keys, ...rest } = answer.body
-        expect(rest).toEqual({ domain_id: domain, mesh_address: '100.64.0.1', heartbeat_interval_seconds: 30 })
+        expect(rest).toEqual({
+          domain_id: domain,
+          mesh_address: '100.64.0.1',
+          psk_issued_at: '2026-03-01T08:00:00.000000000Z',
+          heartbeat_interval_seconds: 30,
+        })
         expect(nsk).toMatch(new RegExp(`^nsk_test_${String(id).replaceAll('-', '')}_[0-9A-Za-z]{8}_[0-9A-Za-z_-]{43}$`))
         const [key] = fleet.signer.keys()
         expect(signing_keys).toEqual([
@@ -66,6 +71,7 @@ describe.each(STORES)('RegisterNode on the $name store', (store) => {
           kind: 'vm',
           public_key: Buffer.from(public_key, 'base64'),
           mesh_address: '100.64.0.1',
+          peer_revision: '1',
           psk_issued_at: '1772352000000000000',
           labels: {},
           ephemeral: false,
@@ -266,7 +272,12 @@ describe.each(STORES)('RegisterNode on the $name store', (store) => {
         fleet.wait(-1_000)
         expect(answer).toMatchObject({
           status: 201,
-          body: { node_id: node.node_id, domain_id: domain, mesh_address: node.mesh_address },
+          body: {
+            node_id: node.node_id,
+            domain_id: domain,
+            mesh_address: node.mesh_address,
+            psk_issued_at: '2026-03-01T08:00:01.000000000Z',
+          },
         })
         const { psk_sealed: _sealed, ...after } = await nodeRow(node.node_id)
         const { psk_sealed: _old, ...kept } = before
@@ -275,6 +286,7 @@ describe.each(STORES)('RegisterNode on the $name store', (store) => {
           kind: 'bridge',
           public_key: Buffer.from(public_key, 'base64'),
           psk_issued_at: '1772352001000000000',
+          peer_revision: '2',
           updated_at: new Date('2026-03-01T08:00:01.000Z'),
         })
         expect(await openPsk(node.node_id)).not.toEqual(pskBefore)

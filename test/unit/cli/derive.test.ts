@@ -22,6 +22,7 @@ describe('An operation with words for the command line', () => {
     const named = [
       ...(cli?.args ?? []),
       ...Object.keys(cli?.refs ?? {}),
+      ...(cli?.selector === undefined ? [] : [cli.selector]),
       ...(cli?.ownDomain ? [cli.ownDomain.member] : []),
     ]
     expect(members).toEqual(expect.arrayContaining(named))
@@ -55,7 +56,8 @@ describe('A flag', () => {
     ['CreateJoinToken', ['domain', 'ttl', 'max-uses', 'project', 'labels', 'ephemeral', 'node', 'from-file']],
     ['GetProject', ['domain']],
     ['GetResource', ['project', 'domain']],
-    ['ListNodes', ['domain', 'name', 'reachability']],
+    ['ListNodes', ['domain', 'name', 'reachability', 'kind', 'selector']],
+    ['DeleteNode', ['selector', 'domain']],
     ['CreateResource', ['project', 'kind', 'display-name', 'host-node', 'domain', 'from-file']],
   ])('of %s is called as people would', (id, flags) => {
     const operation = manifest.operations[id]

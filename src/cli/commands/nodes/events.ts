@@ -10,6 +10,7 @@ import { readKept } from '../../events/read-kept.ts'
 import { createFramePrinter, type FramePrinter } from '../../events/frame-printer.ts'
 import { EXIT, type ExitCode } from '../../exit-code.ts'
 import type { FlagSpecs } from '../../flags.ts'
+import { SELECTOR } from '../../selector.ts'
 import type { Session } from '../../session.ts'
 
 const FLAGS = {
@@ -34,8 +35,8 @@ export function events(manifest: Manifest): Command {
       'The end of what is kept is where the server says that it is, or where nothing has come for 2 seconds.',
       'One JSON line per event with -o json or jsonl, and where the output is no terminal. "ctl events verify" verifies them again.',
     ].join('\n'),
-    args: argumentsOf(operation).map(({ many: _one, ...argument }) => argument),
-    flags: { ...flagsBut(operation, manifest, []), ...FLAGS },
+    args: argumentsOf(operation, manifest).map(({ many: _one, ...argument }) => ({ ...argument, required: true })),
+    flags: { ...flagsBut(operation, manifest, [SELECTOR]), ...FLAGS },
     uses: ['connection', 'output', 'list'],
     examples: [
       'ctl nodes events web-1',

@@ -28,7 +28,7 @@ export interface PgliteOptions {
   /** Hears of maintenance that failed and is tried again, and of a disk that fills. Default: a process warning. */
   readonly warn?: Warn
   /** What tests put in the engine's place. */
-  readonly engine?: Partial<Pick<EngineOptions, 'syncModule' | 'startParams'>>
+  readonly engine?: Partial<Pick<EngineOptions, 'syncModule' | 'startParams' | 'image'>>
 }
 
 /** The embedded store, with what its start found. */
@@ -40,7 +40,7 @@ export interface EmbeddedDatastore extends Datastore {
   readonly isRecovered: boolean
 }
 
-const ENGINE_OPTIONS = { syncModule: 'node:fs', startParams: undefined }
+const ENGINE_OPTIONS = { syncModule: 'node:fs', startParams: undefined, image: undefined }
 
 function assemble(engine: Engine, options: PgliteOptions): Datastore {
   const deadlinesMs = { ...STATEMENT_DEADLINES_MS, ...options.statementDeadlinesMs }

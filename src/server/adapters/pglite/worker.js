@@ -1,6 +1,7 @@
 // @ts-check
 // Plain JavaScript, checked through JSDoc: a worker thread runs it straight from the source tree too, and Node 20 does
 // not strip types.
+import { readFile } from 'node:fs/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import { PGlite } from '@electric-sql/pglite'
 import { DurableNodeFS } from './durable-fs.js'
@@ -11,6 +12,7 @@ import { DurableNodeFS } from './durable-fs.js'
  * @property {string | undefined} directory The engine's directory, already initialised; undefined keeps all in memory.
  * @property {string} syncModule Module that exports `fsyncSync`: `node:fs`, or what a test puts in its place.
  * @property {readonly string[] | undefined} startParams Overrides the engine's start parameters, for tests.
+ * @property {string | undefined} image File with an initialised directory as the engine dumps it, to begin with in memory, for tests.
  */
 
 /**
@@ -42,9 +44,18 @@ const lastComplaint = () => COMPLAINT.exec(log.findLast((line) => COMPLAINT.test
 /** @param {EngineEvent} event */
 const tell = (event) => port.postMessage(event)
 
+/**
+ * @param {string | undefined} image
+ * @returns {Promise<PGlite>}
+ */
+async function openInMemory(image) {
+  const loaded = image === undefined ? {} : { loadDataDir: new Blob([await readFile(image)]) }
+  return PGlite.create('memory://', { onStderr, ...loaded })
+}
+
 /** @returns {Promise<{ engine: PGlite, fs: DurableNodeFS | undefined }>} */
 async function open() {
-  if (options.directory === undefined) return { engine: await PGlite.create('memory://', { onStderr }), fs: undefined }
+  if (options.directory === undefined) return { engine: await openInMemory(options.image), fs: undefined }
   /** @type {{ fsyncSync: (fd: number) => void }} */
   const { fsyncSync } = await import(options.syncModule)
   const fs = new DurableNodeFS(options.directory, fsyncSync)

@@ -29,7 +29,6 @@ function start({ usedMs = 0 } = {}) {
       },
       clock: { now: () => state.nowMs },
       lastUses: { note: () => undefined, flush: async () => undefined },
-      staleMs: 2000,
     },
     {
       kind: 'session',
@@ -113,10 +112,10 @@ it('lets a use put off the idle end', async () => {
 it('stands in for itself while the feed is not fresh, for so long and not past its end', async () => {
   const { state, resolver } = start()
   await resolver.resolve('good')
-  expect(resolver.resolveStale?.('good')).toBeUndefined()
+  expect(resolver.resolveStale?.('good', 2000)).toBeUndefined()
   state.isFresh = false
   state.nowMs = 2000
-  expect(resolver.resolveStale?.('good')).toEqual({ ...caller, staleSinceMs: 0 })
+  expect(resolver.resolveStale?.('good', 2000)).toEqual({ ...caller, staleSinceMs: 0 })
   state.nowMs = 2001
-  expect(resolver.resolveStale?.('good')).toBeUndefined()
+  expect(resolver.resolveStale?.('good', 2000)).toBeUndefined()
 })

@@ -55,8 +55,8 @@ create table node_capabilities (
 
 create table node_integrity_violations (
   id uuid primary key,
-  node_id uuid not null constraint node_integrity_violations_node_id_fkey references nodes on delete cascade,
-  domain_id uuid not null,
+  node_id uuid not null,
+  domain_id uuid not null constraint node_integrity_violations_domain_id_fkey references domains on delete cascade,
   kind text not null,
   artifact text not null,
   expected_checksum bytea,
@@ -65,6 +65,7 @@ create table node_integrity_violations (
   accepted_at timestamptz not null
 );
 create index node_integrity_violations_node_idx on node_integrity_violations (node_id, id);
+create index node_integrity_violations_accepted_idx on node_integrity_violations (accepted_at);
 
 create table node_state_reports (
   node_id uuid not null constraint node_state_reports_node_id_fkey references nodes on delete cascade,

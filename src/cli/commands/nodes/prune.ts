@@ -1,0 +1,118 @@
+import type { CallInput } from '../../../client/client.ts'
+import { memberOf } from '../../output/members.ts'
+import { usageError } from '../../cli-error.ts'
+import { defineCommand, type Given } from '../../command.ts'
+import { shortDuration } from '../../duration.ts'
+import { EXIT, type ExitCode } from '../../exit-code.ts'
+import type { FlagSpecs } from '../../flags.ts'
+import { assertFleetAnswerable, confirmFleetChange } from '../../nodes/fleet-change.ts'
+import { counted, namedNodes, type FleetNode } from '../../nodes/fleet-node.ts'
+import { deregister, type Deregistration } from '../../nodes/deregistering.ts'
+import { listNodes } from '../../nodes/reading.ts'
+import { listOf, SELECTION } from '../../nodes/selection.ts'
+import { silentSince } from '../../nodes/silence.ts'
+import { tableLines } from '../../output/table.ts'
+import type { Session } from '../../session.ts'
+
+/** More nodes than this are confirmed by typing the Domain's name. */
+const YES_MAX = 10
+const COLUMNS = ['display_name', 'display_kind', 'reachability', 'last_heartbeat_at', 'created_at', 'id']
+const DONE_COLUMNS = ['display_name', 'outcome', 'code', 'last_heartbeat_at', 'created_at', 'node_id']
+
+const { selector, domain } = SELECTION
+const FLAGS = {
+  'unreachable-for': {
+    kind: 'duration',
+    describe: 'How long nothing was heard: since the last heartbeat or, where none ever came, the registration',
+    required: true,
+  },
+  selector,
+  domain: { ...domain, describe: 'Domain of the nodes; your own when absent' },
+  'dry-run': { kind: 'switch', describe: 'Show which nodes would go, and change nothing' },
+} as const satisfies FlagSpecs
+
+export const prune = defineCommand({
+  description: [
+    'Shows the nodes first; more than 10 are confirmed by typing the name of the Domain. A node that is heard of meanwhile stays.',
+    'Goes on past nodes that the server refuses to deregister, reports them, and exits 10.',
+  ].join('\n'),
+  flags: FLAGS,
+  uses: ['connection', 'output', 'confirm'],
+  asks: true,
+  examples: [
+    'ctl nodes prune --unreachable-for 7d --dry-run',
+    'ctl nodes prune --unreachable-for 30d -l tier=edge --domain default',
+  ],
+  run: (session, given) => run(session, given),
+})
+
+async function run(session: Session, { flags }: Given<typeof FLAGS>): Promise<ExitCode> {
+  const seconds = flags['unreachable-for']
+  if (seconds === undefined || seconds <= 0)
+    throw usageError('--unreachable-for needs a duration, such as --unreachable-for 7d')
+  const isDry = flags['dry-run'] === true
+  if (!isDry) await assertFleetAnswerable(session, 'DeleteNode', 'nodes prune')
+  const list = await listOf(session, flags.selector)
+  const silent = await silentIn(session, list, seconds)
+  if (silent.length === 0) session.note(`Every node was heard of within ${shortDuration(seconds)}.`)
+  if (isDry || silent.length === 0) return showCandidates(session, silent)
+  show(session, silent)
+  await confirmFleetChange(session, 'DeleteNode', {
+    question: `Deregister ${counted(silent.length, 'node')} silent for ${shortDuration(seconds)}`,
+    typing: silent.length > YES_MAX ? await nameOfDomain(session, list.domain_id) : undefined,
+  })
+  const still = new Set((await silentIn(session, list, seconds)).map(({ id }) => id))
+  return report(session, await deregister(session, silent, (node) => still.has(node.id)))
+}
+
+/** Nodes silent for so long by the server's own clock. */
+async function silentIn(session: Session, list: CallInput, seconds: number): Promise<readonly FleetNode[]> {
+  const { nodes, serverNowMs } = await listNodes(session, list)
+  return silentSince(nodes, serverNowMs - seconds * 1000)
+}
+
+async function nameOfDomain(session: Session, id: string): Promise<string> {
+  const { value } = await (await session.caller()).call(session.operation('GetDomain'), { id })
+  return String(memberOf(value, 'slug'))
+}
+
+async function showCandidates(session: Session, nodes: readonly FleetNode[]): Promise<ExitCode> {
+  await session.emit({ items: nodes, next_cursor: null }, { columns: COLUMNS })
+  if (nodes.length > 0) session.note(`Would deregister ${counted(nodes.length, 'node')}. Nothing was changed.`)
+  return EXIT.ok
+}
+
+/** The candidates on stderr, where the question comes. */
+function show({ io, talkStyle, shared }: Session, nodes: readonly FleetNode[]): void {
+  if (shared.yes === true) return
+  const lines = tableLines(nodes, {
+    columns: COLUMNS,
+    headers: true,
+    nowMs: io.nowMs(),
+    style: talkStyle,
+    terminal: io.stderr.columns,
+    isWide: false,
+  })
+  io.stderr.write(`${lines.join('\n')}\n`)
+}
+
+async function report(session: Session, done: readonly Deregistration[]): Promise<ExitCode> {
+  const nodes = done.map(({ node, outcome, code }) => ({
+    node_id: node.id,
+    display_name: node.display_name,
+    outcome,
+    code: code ?? null,
+    last_heartbeat_at: node.last_heartbeat_at,
+    created_at: node.created_at,
+  }))
+  await session.emit({ nodes }, { columns: DONE_COLUMNS, rows: 'nodes' })
+  const named = (wanted: Deregistration['outcome']): readonly string[] =>
+    done.filter(({ outcome }) => outcome === wanted).map(({ node }) => node.display_name)
+  const [gone, kept, failed, left] = [named('deregistered'), named('kept'), named('failed'), named('not_done')]
+  session.note(`Deregistered ${gone.length} of ${counted(done.length, 'node')}.`)
+  if (kept.length > 0) session.note(`Heard of meanwhile, and kept: ${namedNodes(kept)}.`)
+  if (failed.length > 0) session.warn(`not deregistered: ${namedNodes(failed)}`)
+  if (left.length > 0) session.note(`Interrupted; not done: ${namedNodes(left)}. The same command goes on.`)
+  if (session.io.interrupted.aborted) return EXIT.interrupted
+  return failed.length > 0 ? EXIT.negative : EXIT.ok
+}

@@ -1,0 +1,148 @@
+import { CliError } from '../../cli-error.ts'
+import { defineCommand, type Given } from '../../command.ts'
+import { EXIT, type ExitCode } from '../../exit-code.ts'
+import { specsOf, type SharedGroup } from '../../flags.ts'
+import { assertFleetAnswerable, confirmFleetChange } from '../../nodes/fleet-change.ts'
+import type { FleetNode } from '../../nodes/fleet-node.ts'
+import { listNodes } from '../../nodes/reading.ts'
+import { showDryRun, sizeOf } from '../../nodes/rotation/dry-run.ts'
+import { estimateOf } from '../../nodes/rotation/estimate.ts'
+import { issuedText, parseSince } from '../../nodes/rotation/issued-since.ts'
+import { rotateOne } from '../../nodes/rotation/one-node.ts'
+import { prove, type Proof } from '../../nodes/rotation/proof.ts'
+import { report } from '../../nodes/rotation/report.ts'
+import { resumeLine } from '../../nodes/rotation/resume-line.ts'
+import { rotateInWaves, type RotationEnd } from '../../nodes/rotation/rotation-run.ts'
+import {
+  isOneNode,
+  PROOF_TIMEOUT_SECONDS,
+  ROTATE_FLAGS,
+  rulesOf,
+  waveTimeoutSeconds,
+} from '../../nodes/rotation/wave-flags.ts'
+import { NODES, selectedNodes, type Selection } from '../../nodes/selection.ts'
+import type { Session } from '../../session.ts'
+
+type RotateGiven = Given<typeof ROTATE_FLAGS>
+const USES: readonly SharedGroup[] = ['connection', 'output', 'confirm']
+const WORDS = 'nodes rotate'
+
+export const rotate = defineCommand({
+  description: [
+    'One node: asks it to rotate, waits until it has, and prints the handle.',
+    'Several: in waves. A wave asks its nodes and waits for those that are in reach; the next begins when they are done.',
+    'At the end the epochs that agents report are compared with the keys that the server holds: of all nodes of a Domain up to 1,000, else of those that were rotated.',
+    'Exit 0 only when every node is rotated and all agree; 10 when not, or when a condition paused the run; 130 after Ctrl-C. A run that stopped says which command goes on.',
+  ].join('\n'),
+  args: [NODES],
+  flags: ROTATE_FLAGS,
+  uses: USES,
+  asks: true,
+  examples: [
+    'ctl nodes rotate web-1',
+    'ctl nodes rotate -l tier=edge --batch 5',
+    "ctl nodes rotate --all --batch 10% --max-unavailable 20 --pause-on 'unreachable>0,timeout>0'",
+    'ctl nodes rotate --all --dry-run',
+  ],
+  async run(session, given) {
+    const { args, flags } = given
+    const isOne = isOneNode(args, flags)
+    if (flags['dry-run'] !== true) await assertFleetAnswerable(session, 'PostNodeKeysRotate', WORDS)
+    rulesOf(flags, 1) // A mistake in them is said before anything is looked up.
+    const selection = present(await selectedNodes(session, given))
+    const [node] = selection.nodes
+    if (node === undefined) return session.note('There are no such nodes.')
+    if (!isOne) return rotateMany(session, given, selection)
+    const timeoutSeconds = waveTimeoutSeconds(flags)
+    return rotateOne(session, { node, isWaiting: flags['no-wait'] !== true, timeoutSeconds })
+  },
+})
+
+function present(selection: Selection): Selection {
+  const [absent] = selection.absent
+  if (absent === undefined) return selection
+  throw new CliError(`there is no node ${absent}`, {
+    exitCode: EXIT.notFound,
+    code: 'node_not_found',
+    hints: ['See which there are: ctl nodes list'],
+  })
+}
+
+async function rotateMany(session: Session, given: RotateGiven, selection: Selection): Promise<ExitCode> {
+  const { flags } = given
+  const rules = rulesOf(flags, selection.nodes.length)
+  const said = flags.since === undefined ? undefined : parseSince(flags.since, session.io.nowMs())
+  const left = selection.nodes.filter(
+    (node) => said === undefined || node.rotation_pending || node.psk_issued_at < said,
+  )
+  const estimate = await estimateOf(session, left)
+  const waves = { nodes: left, rules, estimate }
+  if (flags['dry-run'] === true) {
+    await showDryRun(session, waves)
+    return EXIT.ok
+  }
+  if (left.length > 0)
+    await confirmFleetChange(session, 'PostNodeKeysRotate', { question: `Rotate the keys of ${sizeOf(waves)}` })
+  const since = said ?? issuedText(estimate.serverNowMs)
+  session.note(`Keys issued at ${since} or later count as rotated.`)
+  const end = await rotateInWaves(session, selection, { rules, since })
+  return finish(session, given, { end, since })
+}
+
+interface Ran {
+  readonly end: RotationEnd
+  readonly since: string
+}
+
+/** Proves what there is to prove, tells what became of the run, and says how to go on where it is not over. */
+async function finish(session: Session, given: RotateGiven, { end, since }: Ran): Promise<ExitCode> {
+  const rotated = end.nodes.flatMap(({ node, outcome }) => (outcome === 'rotated' ? [node] : []))
+  const isProving = end.reason === 'completed' && given.flags['no-proof'] !== true && rotated.length > 0
+  const timeoutMs = (given.flags['proof-timeout'] ?? PROOF_TIMEOUT_SECONDS) * 1000
+  const { proof, error } = isProving ? await proved(session, rotated, timeoutMs) : NOTHING_PROVED
+  const failure = end.error ?? error
+  const exit = failure === undefined ? exitOf(end, proof) : EXIT.failed
+  const ids = end.nodes.flatMap(({ node, outcome }) => (outcome === 'rotated' ? [] : [node.id]))
+  const specs = specsOf({ uses: USES, flags: ROTATE_FLAGS })
+  const resume = exit === EXIT.ok ? undefined : resumeLine(given, specs, { since, ids })
+  await report(session, { end, proof, since, resume, others: await othersOf(session, end, proof) })
+  if (failure !== undefined) throw failure
+  return exit
+}
+
+interface Proved {
+  readonly proof: Proof | undefined
+  /** Why there is none; the run is told of before it is thrown. */
+  readonly error: unknown
+}
+const NOTHING_PROVED: Proved = { proof: undefined, error: undefined }
+
+async function proved(session: Session, nodes: readonly FleetNode[], timeoutMs: number): Promise<Proved> {
+  try {
+    return { proof: await prove(session, nodes, timeoutMs), error: undefined }
+  } catch (error) {
+    return { proof: undefined, error }
+  }
+}
+
+function exitOf({ reason, nodes }: RotationEnd, proof: Proof | undefined): ExitCode {
+  if (reason === 'interrupted' || proof?.isInterrupted === true) return EXIT.interrupted
+  const isLeft = nodes.some(({ outcome }) => outcome !== 'rotated' && outcome !== 'deregistered')
+  const isDoubted = proof !== undefined && proof.disagreeing.length > 0
+  return reason !== 'completed' || isLeft || isDoubted ? EXIT.negative : EXIT.ok
+}
+
+/** Nodes that disagree without having been part of the run, so that they have names. */
+async function othersOf(
+  session: Session,
+  { nodes }: RotationEnd,
+  proof: Proof | undefined,
+): Promise<ReadonlyMap<string, FleetNode>> {
+  const known = new Set(nodes.map(({ node }) => node.id))
+  const isUnknown = proof?.disagreeing.some(({ node_id }) => !known.has(node_id)) === true
+  if (!isUnknown || session.io.interrupted.aborted) return new Map()
+  const others = new Map<string, FleetNode>()
+  for (const domain_id of new Set(nodes.map(({ node }) => node.domain_id)))
+    for (const node of (await listNodes(session, { domain_id })).nodes) others.set(node.id, node)
+  return others
+}

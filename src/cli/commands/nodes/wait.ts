@@ -1,0 +1,142 @@
+import { CliError, usageError } from '../../cli-error.ts'
+import { isText } from '../../authz/question.ts'
+import { defineCommand } from '../../command.ts'
+import { shortDuration } from '../../duration.ts'
+import { EXIT, type ExitCode } from '../../exit-code.ts'
+import type { FlagSpecs } from '../../flags.ts'
+import { counted, namedNodes } from '../../nodes/fleet-node.ts'
+import { createFleetView, type FleetView } from '../../nodes/fleet-view.ts'
+import { jittered } from '../../nodes/polling.ts'
+import { NODES, selectedNodes, SELECTION, type Selection } from '../../nodes/selection.ts'
+import { parseWaitCondition, WAIT_CONDITIONS, type WaitCondition } from '../../nodes/wait-condition.ts'
+import { createProgress } from '../../progress.ts'
+import type { Session } from '../../session.ts'
+
+const TIMEOUT_SECONDS = 300
+
+const FLAGS = {
+  for: {
+    kind: 'text',
+    value: 'CONDITION',
+    describe: `What to wait for: ${WAIT_CONDITIONS.join(', ')}`,
+    required: true,
+  },
+  ...SELECTION,
+  timeout: { kind: 'duration', describe: 'Give up after this long', fallback: '5m' },
+} as const satisfies FlagSpecs
+
+export const wait = defineCommand({
+  description:
+    'Exit 0 when every node has come to it, 10 when not all have by --timeout. A node that is gone has come to deregistered and to nothing else.',
+  args: [NODES],
+  flags: FLAGS,
+  uses: ['connection', 'output'],
+  examples: [
+    'ctl nodes wait web-1 --for reachability=healthy',
+    'ctl nodes wait -l tier=edge --for rotation=completed --timeout 15m',
+    'ctl nodes wait web-1 db-1 --for deregistered',
+  ],
+  async run(session, given) {
+    const { flags } = given
+    if (flags.for === undefined) throw usageError('--for is missing', `Add --for, e.g. --for ${WAIT_CONDITIONS[0]}`)
+    const condition = parseWaitCondition(flags.for)
+    const selection = await selectedNodes(session, given)
+    assertPresent(selection, condition)
+    if (selection.nodes.length === 0 && selection.absent.length === 0) session.note('There are no such nodes.')
+    const view = createFleetView(session, selection)
+    const timeoutSeconds = flags.timeout ?? TIMEOUT_SECONDS
+    await untilMet(session, { view, condition, untilMs: session.io.nowMs() + timeoutSeconds * 1000 })
+    return told(session, { view, condition, timeoutSeconds, absent: selection.absent })
+  },
+})
+
+function assertPresent({ absent }: Selection, condition: WaitCondition): void {
+  const [id] = absent
+  if (id === undefined || condition.isMet(undefined)) return
+  throw new CliError(`there is no node ${id}`, {
+    exitCode: EXIT.notFound,
+    code: 'node_not_found',
+    hints: ['See which there are: ctl nodes list'],
+  })
+}
+
+interface Waiting {
+  readonly view: FleetView
+  readonly condition: WaitCondition
+  readonly untilMs: number
+}
+
+/** Looks at those that have not come to it, until none is left, the time is over, or Ctrl-C. */
+async function untilMet(session: Session, { view, condition, untilMs }: Waiting): Promise<void> {
+  const { io } = session
+  const progress = createProgress(session, condition.text, view.ids.length)
+  try {
+    for (let left = unmet(view, condition); left.length > 0; left = unmet(view, condition)) {
+      progress.at(view.ids.length - left.length, `waiting for ${namedNodes(left.map((id) => nameIn(view, id)))}`)
+      if (io.interrupted.aborted || io.nowMs() >= untilMs) break
+      await io.sleep(Math.min(jittered(view.pollMs()), Math.max(1, untilMs - io.nowMs())))
+      await view.refresh(left)
+    }
+  } catch (error) {
+    if (!io.interrupted.aborted) throw error
+  } finally {
+    progress.end()
+  }
+}
+
+function unmet(view: FleetView, condition: WaitCondition): readonly string[] {
+  return view.ids.filter((id) => !condition.isMet(view.node(id)))
+}
+
+function nameIn(view: FleetView, id: string): string {
+  return view.last(id)?.display_name ?? id
+}
+
+interface Waited extends Omit<Waiting, 'untilMs'> {
+  readonly timeoutSeconds: number
+  readonly absent: readonly string[]
+}
+
+async function told(session: Session, waited: Waited): Promise<ExitCode> {
+  const { view, condition, timeoutSeconds } = waited
+  const left = unmet(view, condition)
+  const isInterrupted = session.io.interrupted.aborted && left.length > 0
+  if (!(await isText(session))) await session.emit(asData(waited), { columns: [], rows: 'nodes' })
+  const count = view.ids.length + waited.absent.length
+  if (left.length === 0) session.note(`${counted(count, 'node')}: ${condition.text}.`)
+  else {
+    const when = isInterrupted ? 'Interrupted' : `Not within ${shortDuration(timeoutSeconds)}`
+    const missing = left.map((id) => `${nameIn(view, id)} (${insteadOf(view, id, condition)})`)
+    session.note(
+      `${when}: ${count - left.length} of ${counted(count, 'node')} ${condition.text}. Missing: ${namedNodes(missing)}.`,
+    )
+  }
+  if (left.length === 0) return EXIT.ok
+  return isInterrupted ? EXIT.interrupted : EXIT.negative
+}
+
+function insteadOf(view: FleetView, id: string, condition: WaitCondition): string {
+  const node = view.node(id)
+  return node === undefined ? 'deregistered' : condition.instead(node)
+}
+
+function asData({ view, condition, absent }: Waited) {
+  const nodes = view.ids.map((id) => {
+    const node = view.node(id)
+    return {
+      node_id: id,
+      display_name: nameIn(view, id),
+      met: condition.isMet(node),
+      reachability: node?.reachability ?? null,
+      rotation_pending: node?.rotation_pending ?? null,
+    }
+  })
+  const gone = absent.map((id) => ({
+    node_id: id,
+    display_name: null,
+    met: true,
+    reachability: null,
+    rotation_pending: null,
+  }))
+  return { for: condition.text, met: nodes.every(({ met }) => met), nodes: [...nodes, ...gone] }
+}

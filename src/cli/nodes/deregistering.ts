@@ -1,0 +1,47 @@
+import { ProblemAnswer, TransportFailure } from '../../client/failures.ts'
+import { createProgress } from '../progress.ts'
+import type { Session } from '../session.ts'
+import type { FleetNode } from './fleet-node.ts'
+import { inLanes, LANES } from './in-lanes.ts'
+
+/** What became of a node that was to go. `kept`: it was not to go any more; `not_done`: Ctrl-C came first. */
+export interface Deregistration {
+  readonly node: FleetNode
+  readonly outcome: 'deregistered' | 'kept' | 'failed' | 'not_done'
+  /** Why it failed. */
+  readonly code: string | undefined
+}
+
+/** Deregisters nodes, some at once, past those that fail. One that is gone already counts as deregistered. */
+export async function deregister(
+  session: Session,
+  nodes: readonly FleetNode[],
+  isToGo: (node: FleetNode) => boolean,
+): Promise<readonly Deregistration[]> {
+  const signal = session.io.interrupted
+  const done = new Map<FleetNode, Deregistration>()
+  const progress = createProgress(session, 'nodes deregistered', nodes.length)
+  await inLanes(nodes, { lanes: LANES, signal }, async (node) => {
+    done.set(node, isToGo(node) ? await deregisterOne(session, node) : { node, outcome: 'kept', code: undefined })
+    progress.at(done.size)
+  })
+  progress.end()
+  return nodes.map((node) => done.get(node) ?? { node, outcome: 'not_done', code: undefined })
+}
+
+async function deregisterOne(session: Session, node: FleetNode): Promise<Deregistration> {
+  try {
+    await (await session.caller()).call(session.operation('DeleteNode'), { id: node.id })
+  } catch (error) {
+    if (session.io.interrupted.aborted) return { node, outcome: 'not_done', code: undefined }
+    const code = codeOf(error)
+    if (code !== 'node_not_found') return { node, outcome: 'failed', code }
+  }
+  return { node, outcome: 'deregistered', code: undefined }
+}
+
+function codeOf(error: unknown): string {
+  if (error instanceof ProblemAnswer) return error.code
+  if (error instanceof TransportFailure) return error.fault
+  throw error
+}

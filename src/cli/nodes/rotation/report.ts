@@ -1,0 +1,114 @@
+import { asTyped } from '../../as-typed.ts'
+import { isText } from '../../authz/question.ts'
+import type { Session } from '../../session.ts'
+import { counted, namedNodes, type FleetNode } from '../fleet-node.ts'
+import type { RotatedNode } from './ledger.ts'
+import type { Proof } from './proof.ts'
+import type { RotationEnd } from './rotation-run.ts'
+import type { Outcome } from './wave-plan.ts'
+
+/** What is told of a run at its end. */
+export interface Told {
+  readonly end: RotationEnd
+  /** Absent where none was asked for, or nothing to prove was left. */
+  readonly proof: Proof | undefined
+  readonly since: string
+  /** The command line that goes on; absent where all is done. */
+  readonly resume: string | undefined
+  /** Nodes of the proof that the run did not rotate, for their names. */
+  readonly others: ReadonlyMap<string, FleetNode>
+}
+
+const COLUMNS = ['display_name', 'outcome', 'code', 'reachability', 'psk_issued_at', 'node_id']
+
+/** The whole run on stdout for programs; for people the nodes that are not rotated there, and sentences on stderr. */
+export async function report(session: Session, told: Told): Promise<void> {
+  const { end } = told
+  const rows = end.nodes.map(rowOf)
+  const unfinished = rows.filter(({ outcome }) => outcome !== 'rotated')
+  if (!(await isText(session))) await session.emit({ ...wholeOf(told), nodes: rows }, { columns: [], rows: 'nodes' })
+  else if (unfinished.length > 0) await session.emit(unfinished, { columns: COLUMNS })
+  for (const sentence of sentences(told)) session.note(asTyped(sentence, session.io))
+}
+
+function rowOf({ node, outcome, code }: RotatedNode) {
+  return {
+    node_id: node.id,
+    display_name: node.display_name,
+    outcome,
+    code: code ?? null,
+    reachability: node.reachability,
+    psk_issued_at: node.psk_issued_at,
+  }
+}
+
+function wholeOf({ end, proof, since, resume, others }: Told) {
+  const { isInterrupted: _interrupted, ...compared } = proof ?? { isInterrupted: false }
+  const named = { ...compared, disagreeing: disagreeing(proof, nodesOf(end, others)) }
+  return {
+    since,
+    ended: end.reason,
+    paused_on: end.pausedOn ?? null,
+    waves: end.waves,
+    proof: proof === undefined ? null : named,
+    resume: resume ?? null,
+  }
+}
+
+function nodesOf({ nodes }: RotationEnd, others: ReadonlyMap<string, FleetNode>): ReadonlyMap<string, FleetNode> {
+  return new Map([...others, ...nodes.map(({ node }) => [node.id, node] as const)])
+}
+
+function disagreeing(proof: Proof | undefined, known: ReadonlyMap<string, FleetNode>) {
+  return (proof?.disagreeing ?? []).map((one) => ({
+    ...one,
+    display_name: known.get(one.node_id)?.display_name ?? null,
+  }))
+}
+
+/** What became of the nodes, then what was proved, then how to go on. */
+function sentences(told: Told): readonly string[] {
+  const { end, resume } = told
+  return [
+    ...(end.reason === 'paused' ? [`Paused after wave ${end.waves}: ${end.pausedOn ?? ''}.`] : []),
+    ...(end.reason === 'interrupted' ? ['Interrupted.'] : []),
+    outcomeSentence(end),
+    ...proofSentences(told),
+    ...(resume === undefined ? [] : [`Go on with: ${resume}`]),
+  ]
+}
+
+const LEFT: readonly (readonly [Outcome, string])[] = [
+  ['pending', 'Pending'],
+  ['not_begun', 'Not begun'],
+  ['refused', 'Refused'],
+  ['deregistered', 'Deregistered meanwhile'],
+]
+
+/** `Rotated 2 of 4 nodes in 1 wave. Pending: db-1. Not begun: old-1.` */
+function outcomeSentence({ nodes, waves }: RotationEnd): string {
+  const names = (outcome: Outcome): readonly string[] =>
+    nodes.filter((one) => one.outcome === outcome).map(({ node }) => node.display_name)
+  const parts = LEFT.flatMap(([outcome, title]) => {
+    const left = names(outcome)
+    return left.length === 0 ? [] : [`${title}: ${namedNodes(left)}.`]
+  })
+  const rotated = names('rotated').length
+  const share = rotated === nodes.length ? counted(rotated, 'node') : `${rotated} of ${counted(nodes.length, 'node')}`
+  return [`Rotated ${share} in ${counted(waves, 'wave')}.`, ...parts].join(' ')
+}
+
+function proofSentences({ end, proof, others }: Told): readonly string[] {
+  if (proof === undefined) return []
+  const { agreeing, nodes_checked, edges_checked } = proof
+  const head =
+    agreeing === nodes_checked
+      ? `All ${counted(nodes_checked, 'node')} agree with the server on ${counted(edges_checked, 'end')} of edges.`
+      : `${agreeing} of ${counted(nodes_checked, 'node')} agree with the server; the others:`
+  const found = disagreeing(proof, nodesOf(end, others))
+  const lines = [...new Set(found.map(({ reason }) => reason))].map((reason) => {
+    const named = found.filter((one) => one.reason === reason)
+    return `  ${reason}: ${namedNodes(named.map(({ display_name, node_id }) => display_name ?? node_id))}`
+  })
+  return [head, ...lines]
+}

@@ -1,0 +1,29 @@
+import type { Given } from '../../command.ts'
+import { quoted } from '../../curl.ts'
+import type { FlagSpec, FlagSpecs, FlagValue } from '../../flags.ts'
+
+/** Flags of one call, which the next has to be given anew. */
+const ONCE: ReadonlySet<string> = new Set(['since', 'yes', 'dry-run', 'debug', 'trace'])
+
+/**
+ * The command line that goes on where a run has stopped: what was typed, with `--since`. Nodes that were read from stdin are
+ * named by `ids`.
+ */
+export function resumeLine(
+  given: Given,
+  specs: FlagSpecs,
+  { since, ids }: { readonly since: string; readonly ids: readonly string[] },
+): string {
+  const args = given.args.includes('-') ? ids : given.args
+  const flags = Object.entries(given.flags).flatMap(([name, value]) => {
+    const spec = specs[name]
+    return spec === undefined || value === undefined || ONCE.has(name) ? [] : flagWords(name, spec, value)
+  })
+  return ['ctl nodes rotate', ...args.map(quoted), ...flags, '--since', since].join(' ')
+}
+
+function flagWords(name: string, { kind }: FlagSpec, value: FlagValue): readonly string[] {
+  if (typeof value === 'boolean') return [value ? `--${name}` : `--no-${name}`]
+  if (kind === 'duration') return [`--${name}`, `${String(value)}s`]
+  return [`--${name}`, quoted(Array.isArray(value) ? value.join(',') : String(value))]
+}

@@ -1,0 +1,53 @@
+import ipaddr from 'ipaddr.js'
+import { isIPv4, isIPv6 } from 'node:net'
+
+/** Where a node is reached from outside. */
+export interface EndpointAddress {
+  /** IPv4 dotted, or IPv6 as RFC 5952 writes it, without brackets. One text for each address. */
+  readonly host: string
+  readonly port: number
+}
+
+const HOST_AND_PORT = /^(?:\[([0-9A-Fa-f:.]+)\]|([0-9.]+)):([1-9][0-9]{0,4})$/
+
+/** Where nobody can be sent anything, or where everybody would be sent it to somebody else. */
+const UNUSABLE: ReadonlySet<string> = new Set(['loopback', 'unspecified', 'broadcast', 'multicast'])
+
+/**
+ * Reads the `host:port` of S0 EndpointRequest. The host is an address: of a name nobody could say that it leads to no
+ * loopback, nor that it leads all peers to the same place. An IPv4-mapped IPv6 address is the IPv4 address in it.
+ * Undefined for what is no such text, for ports outside of 1..65535, and for loopback, unspecified, broadcast and
+ * multicast addresses.
+ */
+export function parseEndpoint(text: string): EndpointAddress | undefined {
+  const [, bracketed, bare, digits] = HOST_AND_PORT.exec(text) ?? []
+  const port = Number(digits)
+  const address = bracketed === undefined ? ipv4(bare ?? '') : ipv6(bracketed)
+  if (address === undefined || UNUSABLE.has(address.range()) || !(port <= 65_535)) return undefined
+  return { host: address.toString(), port }
+}
+
+/** The library alone would read `010.1`, too. */
+function ipv4(text: string): ipaddr.IPv4 | undefined {
+  return isIPv4(text) ? ipaddr.IPv4.parse(text) : undefined
+}
+
+function ipv6(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
+  if (!isIPv6(text)) return undefined
+  const address = ipaddr.IPv6.parse(text.replace(DOTTED, hexGroups))
+  if (address.isIPv4MappedAddress()) return address.toIPv4Address()
+  return isIpv4Compatible(address) ? undefined : address
+}
+
+const DOTTED = /(\d+)\.(\d+)\.(\d+)\.(\d+)$/
+
+/** The last 32 bits in hexadecimal: of `::192.0.2.1`, which is no mapped address, the library would make one. */
+function hexGroups(_dotted: string, ...bytes: readonly string[]): string {
+  const [a = 0, b = 0, c = 0, d = 0] = bytes.slice(0, 4).map(Number)
+  return `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`
+}
+
+/** RFC 4291 §2.5.5.1: deprecated, and nothing is reached by it. The unspecified and the loopback address lie there, too. */
+function isIpv4Compatible({ parts }: ipaddr.IPv6): boolean {
+  return parts.slice(0, 6).every((part) => part === 0)
+}

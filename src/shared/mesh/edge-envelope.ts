@@ -1,0 +1,50 @@
+import { gcm } from '@noble/ciphers/aes.js'
+import { EDGE_KEY_BYTES } from './edge-key.ts'
+
+export const NONCE_BYTES = 12
+export const TAG_BYTES = 16
+/** `nonce (12) | ciphertext (32) | tag (16)`, as `GET /v1/nodes/{id}/peers/{peer_node_id}/psk` answers it. */
+export const ENVELOPE_BYTES = NONCE_BYTES + EDGE_KEY_BYTES + TAG_BYTES
+
+/** What an envelope is bound to. */
+export interface EnvelopePlace {
+  /** The node that fetched it. */
+  readonly nodeId: string
+  readonly peerNodeId: string
+  /** The value of `X-Service-PSK-Epoch`, verbatim. */
+  readonly epoch: string
+}
+
+/**
+ * `wrong_length`: it is not 60 bytes; `not_authentic`: it was sealed under another key or for another edge or epoch, or it
+ * was altered. Neither tells anything of the key inside.
+ */
+export type EnvelopeFault = 'wrong_length' | 'not_authentic'
+
+export type OpenedEnvelope =
+  | { readonly ok: true; readonly edgeKey: Uint8Array }
+  | { readonly ok: false; readonly fault: EnvelopeFault }
+
+/** The associated data of an envelope (S0 Edge preshared-key envelope). */
+export function envelopeAad({ nodeId, peerNodeId, epoch }: EnvelopePlace): Uint8Array {
+  return new TextEncoder().encode(
+    `service/mesh/edge-psk/v1|${nodeId.toLowerCase()}|${peerNodeId.toLowerCase()}|${epoch}`,
+  )
+}
+
+/**
+ * Opens an envelope with the 32 key bytes of the node secret key that fetched it (`parseNsk`). Whether its epoch may be put
+ * in force is another question: `isEpochAcceptable`.
+ *
+ * @throws RangeError where the key has another length.
+ */
+export function openEdgeEnvelope(envelope: Uint8Array, key: Uint8Array, place: EnvelopePlace): OpenedEnvelope {
+  if (key.length !== 32) throw new RangeError('the key bytes of a node secret key are 32')
+  if (envelope.length !== ENVELOPE_BYTES) return { ok: false, fault: 'wrong_length' }
+  const cipher = gcm(key, envelope.subarray(0, NONCE_BYTES), envelopeAad(place))
+  try {
+    return { ok: true, edgeKey: cipher.decrypt(envelope.subarray(NONCE_BYTES)) }
+  } catch {
+    return { ok: false, fault: 'not_authentic' }
+  }
+}

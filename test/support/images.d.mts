@@ -1,0 +1,6 @@
+export function embeddedImage(): Promise<string>
+export function postgresImage(
+  bin: string,
+  args: readonly string[],
+  identity: { readonly uid: number; readonly gid: number } | undefined,
+): Promise<string>
