@@ -38,7 +38,13 @@ export interface FixtureThings {
 export function createFixture({ clock, ids }: { readonly clock: Clock; readonly ids: IdSource }): FixtureThings {
   const things: StoredThing[] = []
   const ticking: Ticking[] = []
-  const self: FixtureThings = { things, ticking, parts: ['"one",', '"two"'], interrupt: undefined, handlers: handlersOver() }
+  const self: FixtureThings = {
+    things,
+    ticking,
+    parts: ['"one",', '"two"'],
+    interrupt: undefined,
+    handlers: handlersOver(),
+  }
 
   const find = (id: string): StoredThing | undefined => things.find((thing) => thing.id === id)
 
@@ -121,7 +127,7 @@ export function createFixture({ clock, ids }: { readonly clock: Clock; readonly 
         )
       },
       PostTransfer: () => ({ moved: things.length }),
-      PutNodeNote: (ctx) => ({ kid: ctx.caller.credential.kid ?? '' }),
+      PutNodeNote: (ctx) => ({ kid: ctx.caller.credential.kid ?? '', secret_bytes: ctx.presentedSecret().length }),
       GetNodeNote: () => Buffer.from('a note'),
       PostForm: (_ctx, { body }) => body,
       async GetTicks(ctx) {
