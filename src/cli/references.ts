@@ -5,7 +5,7 @@ import type { ManifestField, ManifestOperation } from '../shared/contract/manife
 import { isNonZeroUuid, parseReference } from '../shared/ids.ts'
 import { CliError, usageError } from './cli-error.ts'
 import { EXIT } from './exit-code.ts'
-import { memberOf, nameOf, rowsOf } from './output/members.ts'
+import { idOf, memberOf, nameOf, rowsOf } from './output/members.ts'
 import type { Session } from './session.ts'
 import { singular } from './tree.ts'
 
@@ -195,9 +195,9 @@ export function listOperation(session: Session, noun: string): ManifestOperation
 export function pick(noun: string, text: string, rows: readonly unknown[]): Resolved {
   const found = matching(text, rows)
   const [row, ...others] = found
-  const id = memberOf(row, 'id')
+  const id = idOf(row)
   if (others.length > 0) throw ambiguous(noun, text, found)
-  if (typeof id !== 'string') throw notFound(noun, text, rows)
+  if (id === undefined) throw notFound(noun, text, rows)
   return { id, label: nameOf(row) ?? text, row }
 }
 
@@ -207,7 +207,7 @@ function matching(text: string, rows: readonly unknown[]): readonly unknown[] {
   if (exact.length > 0) return exact
   const lower = text.toLowerCase()
   const alike = rows.filter((row) => namesOf(row).some((name) => name.toLowerCase() === lower))
-  return alike.length > 0 ? alike : rows.filter((row) => isPiece(text, memberOf(row, 'id')))
+  return alike.length > 0 ? alike : rows.filter((row) => isPiece(text, idOf(row)))
 }
 
 function namesOf(row: unknown): readonly string[] {
@@ -224,7 +224,7 @@ function isPiece(text: string, id: unknown): boolean {
 }
 
 function ambiguous(noun: string, text: string, found: readonly unknown[]): CliError {
-  const shown = found.slice(0, 10).map((row) => `  ${String(memberOf(row, 'id'))}  ${nameOf(row) ?? ''}`)
+  const shown = found.slice(0, 10).map((row) => `  ${String(idOf(row))}  ${nameOf(row) ?? ''}`)
   const more = found.length > shown.length ? [`  … and ${found.length - shown.length} more`] : []
   return new CliError(`"${text}" fits ${found.length} ${noun}; give a whole id`, {
     exitCode: EXIT.usage,

@@ -212,7 +212,7 @@ const OWN_COMMANDS: readonly CommandRow[] = [
   {
     words: 'nodes topology',
     summary: 'Show how the nodes of a Domain reach each other: table, tree, or a picture',
-    load: async () => (await import('./commands/nodes/topology.ts')).topology,
+    load: async (manifest) => (await import('./commands/nodes/topology.ts')).topology(manifest),
   },
   {
     words: 'events verify',

@@ -6,7 +6,7 @@ import { commandRows } from './registry.ts'
 /** How the top-level help groups nouns and verbs. A noun that is in none of them comes under the last. */
 export const SECTIONS: readonly { readonly title: string; readonly nouns: readonly string[] }[] = [
   { title: 'Get started', nouns: ['serve', 'login', 'logout', 'whoami', 'status', 'doctor'] },
-  { title: 'Fleet', nouns: ['nodes', 'join-tokens', 'agent-sim'] },
+  { title: 'Fleet', nouns: ['nodes', 'executions', 'mediated-sessions', 'join-tokens', 'agent-sim'] },
   { title: 'Tenancy', nouns: ['domains', 'projects', 'resources'] },
   {
     title: 'Access',

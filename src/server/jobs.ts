@@ -17,8 +17,10 @@ import { startLeadership, type Leadership } from './leading/leadership.ts'
 import { createEndpointSweeper } from './node-observations/endpoint-sweeper.ts'
 import { createViolationSweeper } from './node-observations/violation-sweeper.ts'
 import { createMediatedSessionEnds, createMediatedSessionForgetting } from './mediated-sessions/session-sweeper.ts'
+import { createRelayChoice } from './mesh/relay-choice.ts'
 import { createEphemeralSweeper } from './nodes/ephemeral-sweeper.ts'
 import { createKeySweeper } from './nodes/key-sweeper.ts'
+import { createPeerMarker } from './nodes/peer-marker.ts'
 import { createReachabilitySweeper } from './nodes/reachability-sweeper.ts'
 import { consumptionOf, createConsumption } from './outbox/consumption.ts'
 import { createNumbering, NUMBERING } from './outbox/numbering.ts'
@@ -72,6 +74,8 @@ function leaderJobs({ backend, log, wake, relaying, ...options }: JobsDeps): rea
     createReachabilitySweeper(backend),
     createEndpointSweeper(backend),
     createViolationSweeper(backend),
+    createRelayChoice(backend),
+    createPeerMarker(backend),
     createTokenSweeper(backend),
     createAssertionSweeper(backend),
     createBundleRefresher({

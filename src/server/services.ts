@@ -21,10 +21,12 @@ import { createJoinTokens } from './join-tokens/service.ts'
 import type { PasswordHashing } from './local-accounts/password-hash.ts'
 import { createMediatedSessions } from './mediated-sessions/service.ts'
 import { createMeshKeys } from './mesh-keys/service.ts'
+import { createMesh } from './mesh/service.ts'
 import { createMeta } from './meta/service.ts'
 import type { StreamMeter } from './node-events/hub.ts'
 import { createNodeEvents } from './node-events/service.ts'
 import { createNodeObservations } from './node-observations/service.ts'
+import { createNodeState } from './node-state/service.ts'
 import { createNskResolver } from './nodes/nsk-resolver.ts'
 import { createRecoveryAnnouncer } from './nodes/recovery-announcer.ts'
 import { createNodes } from './nodes/service.ts'
@@ -109,7 +111,16 @@ export function createServices(backend: Backend, options: ServicesOptions): Serv
     ...backend,
     onFailure: (error) => log.warn({ err: error }, 'nodes that are healthy again could not be announced'),
   })
-  const nodes = createNodes({ ...deps, onBack: (nodeIds) => recoveries.add(nodeIds) })
+  const nodes = createNodes({
+    ...deps,
+    onBack: (nodeIds) => recoveries.add(nodeIds),
+    onMarksFailure: (error) => log.warn({ err: error }, 'it could not be read how far the peers of nodes have changed'),
+  })
+  const nodeState = createNodeState({
+    ...backend,
+    ...config,
+    onFailure: (error) => log.warn({ err: error }, 'what nodes have pulled could not be stored'),
+  })
   const nodeEvents = createNodeEvents({ ...backend, log, meter: options.streamMeter ?? UNMETERED })
   const uses = [tokenUses, sessionUses, workloadSignIns]
   return {
@@ -128,12 +139,12 @@ export function createServices(backend: Backend, options: ServicesOptions): Serv
       joinTokens: createJoinTokens(deps),
       nodes: nodes.handlers,
       nodeEvents: nodeEvents.handlers,
-      nodeState: undefined,
+      nodeState: nodeState.handlers,
       nodeObservations: createNodeObservations(deps),
       executions: createExecutions(deps),
       mediatedSessions: createMediatedSessions({ ...deps, baseUrl: options.baseUrl }),
       meshKeys: createMeshKeys(deps),
-      mesh: undefined,
+      mesh: createMesh(deps),
       signingKeys: createSigningKeys(deps),
       audit: createAudit(deps),
       meta: createMeta({ contract, renderer: readRenderer() }),
@@ -147,10 +158,15 @@ export function createServices(backend: Backend, options: ServicesOptions): Serv
     csrfTokens: signingIn.csrfTokens,
     pages: signingIn.pages,
     foreignRoutes: signingIn.foreignRoutes,
-    start: () => nodeEvents.start(),
+    start: async () => void (await Promise.all([nodeEvents.start(), nodes.start()])),
     drain: () => nodes.drain(),
     flush: async () =>
-      void (await Promise.all([nodeEvents.stop(), ...uses.map((each) => each.flush()), recoveries.settled()])),
+      void (await Promise.all([
+        nodeEvents.stop(),
+        ...uses.map((each) => each.flush()),
+        recoveries.settled(),
+        nodeState.settled(),
+      ])),
   }
 }
 

@@ -341,7 +341,13 @@ describe.each(STORES)('Executions on the $name store', (store) => {
         await walk(id, 'ack', 'started', 'failed')
         const before = [await own(), await rows()]
         const answer = await cancel(id)
-        expect(answer).toMatchObject({ status: 409, body: { code: 'illegal_transition' } })
+        expect(answer).toMatchObject({
+          status: 409,
+          body: {
+            code: 'illegal_transition',
+            errors: [{ pointer: '/status', detail: 'is failed, after which nothing comes' }],
+          },
+        })
         expect(await fleet.outbox(answer)).toEqual([])
         expect([await own(), await rows()]).toEqual(before)
       })

@@ -3,7 +3,7 @@ import { createJoinTokenResolver } from '../../src/server/join-tokens/join-token
 import { createJoinTokens } from '../../src/server/join-tokens/service.ts'
 import { mounted, type MountedSurface } from '../../src/server/http/request-context.ts'
 import { createNskResolver } from '../../src/server/nodes/nsk-resolver.ts'
-import { createNodes } from '../../src/server/nodes/service.ts'
+import { createNodes, type NodesService } from '../../src/server/nodes/service.ts'
 import { createSigningKeys } from '../../src/server/signing-keys/service.ts'
 import { joinTokens } from '../../src/shared/contract/join-tokens.ts'
 import { nodes } from '../../src/shared/contract/nodes.ts'
@@ -22,6 +22,8 @@ export interface Enrolled {
 
 /** A control plane with tenancy, join tokens, signing keys and nodes, and words to fill it with nodes. */
 export interface Fleet extends Tenancy {
+  /** Reads how far the peers of Domains have changed, as a server does by itself. */
+  readMarks(): Promise<void>
   /** Creates a join token through the API. */
   token(domainId: string, members?: Readonly<Record<string, unknown>>): Promise<{ id: string; token: string }>
   /** Registers with a join token, under a fresh name and key unless given. */
@@ -49,19 +51,23 @@ export function freshPublicKey(): string {
   return spki.subarray(12).toString('base64')
 }
 
-/** `more` adds the surfaces of another slice. */
+/** `more` adds the surfaces of another slice; `outage` is what the credentials of nodes are resolved through. */
 export async function startFleet(
   store: TestStore,
   more: (parts: ControlPlaneParts) => readonly MountedSurface[] = () => [],
+  outage: (parts: ControlPlaneParts) => ControlPlaneParts = (parts) => parts,
 ): Promise<Fleet> {
+  let service: NodesService | undefined
+  const serviceOf = (parts: ControlPlaneParts) => (service = createNodes({ ...parts, env: 'test' }))
   const tenancy = await startTenancy(store, (parts) => ({
     surfaces: [
-      mounted(nodes, createNodes({ ...parts, env: 'test' }).handlers),
+      mounted(nodes, serviceOf(parts).handlers),
       mounted(signingKeys, createSigningKeys(parts)),
       mounted(joinTokens, createJoinTokens({ ...parts, env: 'test' })),
       ...more(parts),
     ],
-    resolvers: [createNskResolver(parts), createJoinTokenResolver(parts)],
+    resolvers: [createNskResolver(outage(parts)), createJoinTokenResolver(parts)],
+    staleTimes: { checks: 30_000, state: 300_000 },
   }))
   const { root, clock, call } = tenancy
   let names = 0
@@ -80,6 +86,7 @@ export async function startFleet(
 
   return {
     ...tenancy,
+    readMarks: async () => service?.start(),
     token,
     register,
     async enrol(domainId, members, terms) {

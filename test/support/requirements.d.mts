@@ -10,6 +10,7 @@ export type RequirementName =
   | 'nginx'
   | 'promtool'
   | 'systemd-analyze'
+  | 'python3-cryptography'
   | 'spicedb'
 
 export declare const REQUIREMENTS: Readonly<

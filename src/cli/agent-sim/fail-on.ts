@@ -1,4 +1,5 @@
-import { EVENT_COUNTS, type Summary } from './statistics.ts'
+import { COUNTS } from './counts.ts'
+import type { Summary } from './statistics.ts'
 
 /** One condition of `--fail-on`: the run has failed when it holds at the end. */
 export interface Condition {
@@ -14,11 +15,8 @@ type Quantity =
   | { readonly kind: 'count'; readonly name: string }
   | { readonly kind: 'percentile'; readonly percent: number; readonly operation: string }
 
-/** Counts that a condition may name. */
-const COUNTS = ['errors', 'refusals', 'heartbeats', 'registrations', 'operations', ...EVENT_COUNTS] as const
-
 const CONDITION =
-  /^(?<quantity>[a-z_]+|p(?<percent>\d{1,2}(?:\.\d{1,3})?)\((?<operation>[a-z]+)\))\s*(?<operator>[<>]=?)\s*(?<threshold>\d+(?:\.\d+)?)(?<unit>us|ms|s)?$/
+  /^(?<quantity>[a-z_]+|p(?<percent>\d{1,2}(?:\.\d{1,3})?)\((?<operation>[a-z_]+)\))\s*(?<operator>[<>]=?)\s*(?<threshold>\d+(?:\.\d+)?)(?<unit>us|ms|s)?$/
 
 const UNIT_MS = { us: 0.001, ms: 1, s: 1000 } as const
 

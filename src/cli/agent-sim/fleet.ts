@@ -1,12 +1,12 @@
 import { setMaxListeners } from 'node:events'
+import { createActing, type FleetOptions, type RunPlan } from './acting.ts'
 import { holdStream } from './event-agent.ts'
-import type { FleetDeps } from './fleet-deps.ts'
+import { inLanes } from './lanes.ts'
 import { generateMeshKey } from './mesh-key.ts'
-import { reportHeartbeats } from './node-agent.ts'
 import { createPacer } from './pacer.ts'
 import { patiently, type Terms } from './patience.ts'
 import type { NodeIdentity } from './state-directory.ts'
-import { tallyReachability, type SimulatedNode } from './simulated-node.ts'
+import { simulatedNode, tallyReachability, type SimulatedNode } from './simulated-node.ts'
 
 export interface RegistrationPlan {
   readonly joinToken: string
@@ -32,8 +32,10 @@ export interface Fleet {
   confirm(until: AbortSignal): Promise<void>
   /** Ends the event streams. */
   disconnect(): Promise<void>
-  /** Lets every agent report at its interval, spread over it, until the signal; resolves when the last call has ended. */
-  run(heartbeatIntervalMs: number, until: AbortSignal): Promise<void>
+  /** Lets every agent live until the signal: report at its interval, spread over it, and all that belongs to the mesh. */
+  run(plan: RunPlan, until: AbortSignal): Promise<void>
+  /** Lets agents end what they have begun, and compares what they know. Begins nothing more. */
+  settle(interrupted: AbortSignal): Promise<void>
   /** Deregisters every node with the operator's credential. */
   deregister(concurrency: number): Promise<void>
   identities(): readonly NodeIdentity[]
@@ -55,17 +57,19 @@ const CONFIRM_LANES = 64
 const CONFIRM_MS_MAX = 60_000
 
 /** Makes an empty fleet. */
-export function createFleet(deps: FleetDeps): Fleet {
-  const { client, clock, streams } = deps
+export function createFleet(options: FleetOptions): Fleet {
+  const { client, clock, streams } = options
   let nodes: SimulatedNode[] = []
+  const acting = createActing(options, () => nodes)
+  const { deps } = acting
 
   async function enrol(name: string, joinToken: string, terms: Terms): Promise<void> {
     const key = generateMeshKey()
     const body = { name, kind: 'worker', public_key: key.publicKey, binary_version: BINARY_VERSION }
     const enrolled = await patiently(deps, terms, () => client.RegisterNode({ body }, { token: joinToken }))
     if (enrolled === undefined) return
-    const { node_id, nsk } = enrolled.answer
-    nodes.push(simulated({ node_id, name, nsk, private_key: key.privateKey }))
+    const { node_id, nsk, psk_issued_at } = enrolled.answer
+    nodes.push(simulatedNode({ node_id, name, nsk, private_key: key.privateKey, psk_issued_at }, nodes.length))
   }
 
   return {
@@ -75,7 +79,7 @@ export function createFleet(deps: FleetDeps): Fleet {
       return inLanes(names, limits, (name) => enrol(name, joinToken, terms))
     },
     resume(earlier) {
-      nodes.push(...earlier.map(simulated))
+      nodes.push(...earlier.map((identity, index) => simulatedNode(identity, nodes.length + index)))
     },
     async connect(until) {
       if (streams === undefined) return
@@ -84,7 +88,7 @@ export function createFleet(deps: FleetDeps): Fleet {
         nodes.map(async (node) => {
           await pace(until)
           if (until.aborted) return
-          node.stream = holdStream({ clock, streams, statistics: deps.statistics }, node)
+          node.stream = holdStream({ ...deps, streams, hear: acting.hear }, node)
           await node.stream.opened
         }),
       )
@@ -100,9 +104,8 @@ export function createFleet(deps: FleetDeps): Fleet {
     async disconnect() {
       await Promise.all(nodes.map(async ({ stream }) => stream?.stop()))
     },
-    async run(heartbeatIntervalMs, until) {
-      await Promise.all(nodes.map((node) => reportHeartbeats(deps, node, { intervalMs: heartbeatIntervalMs, until })))
-    },
+    run: acting.run,
+    settle: acting.settle,
     async deregister(concurrency) {
       const leaving = nodes
       nodes = []
@@ -114,26 +117,6 @@ export function createFleet(deps: FleetDeps): Fleet {
       })
     },
     identities: () => nodes.map(({ identity, stream }) => ({ ...identity, ...stream?.progress() })),
-    reachability: () => tallyReachability(nodes, deps.clock.now()),
+    reachability: () => tallyReachability(nodes, clock.now()),
   }
-}
-
-function simulated(identity: NodeIdentity): SimulatedNode {
-  return { identity, lastAcceptedMs: undefined, stream: undefined }
-}
-
-/** Works through the items, so many at once; begins none after `until`. */
-async function inLanes<T>(
-  items: readonly T[],
-  { concurrency, until }: { readonly concurrency: number; readonly until?: AbortSignal },
-  work: (item: T) => Promise<void>,
-): Promise<void> {
-  const waiting = items.values()
-  const lane = async (): Promise<void> => {
-    for (const item of waiting) {
-      if (until?.aborted === true) return
-      await work(item)
-    }
-  }
-  await Promise.all(Array.from({ length: Math.min(concurrency, items.length) }, lane))
 }

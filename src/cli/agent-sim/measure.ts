@@ -1,5 +1,6 @@
 import { ProblemAnswer, TransportFailure } from '../../client/failures.ts'
-import type { SimulatedOperation, Statistics } from './statistics.ts'
+import type { SimulatedOperation } from './counts.ts'
+import type { Statistics } from './statistics.ts'
 
 /** Times a call and counts how it ended; undefined when it failed. Anything but a refusal or a broken wire is a bug and is thrown on. */
 export async function measure<T>(

@@ -8,8 +8,8 @@ import type { NodeIdentity } from './state-directory.ts'
 
 /** What agents need to hold the event streams of their nodes. */
 export interface NodeStreams {
-  /** Asks for a node's stream with its own credential. */
-  connect(node: NodeIdentity): FollowOptions['connect']
+  /** Asks for a node's stream with its own credential, as it is at that moment. */
+  connect(identityNow: () => NodeIdentity): FollowOptions['connect']
   /** One list of published keys for all of them. */
   readonly verify: EnvelopeVerifier
 }
@@ -20,9 +20,16 @@ export function createNodeStreams(caller: Caller, manifest: Manifest): NodeStrea
   if (operation === undefined) throw new Error('the contract has no GetNodeEvents')
   const findKey = createPublishedKeys({ caller, manifest })
   return {
-    connect({ node_id, nsk }) {
-      const request = requestOf(operation, { id: node_id })
-      return (headers, signal) => caller.open({ ...request, headers }, { operation, token: nsk, signal })
+    connect(identityNow) {
+      const request = requestOf(operation, { id: identityNow().node_id })
+      return async (headers, signal) => {
+        const { nsk } = identityNow()
+        const answer = await caller.open({ ...request, headers }, { operation, token: nsk, signal })
+        // The key was replaced while the question was on its way.
+        if (answer.status !== 401 || identityNow().nsk === nsk) return answer
+        answer.body.destroy()
+        return caller.open({ ...request, headers }, { operation, token: identityNow().nsk, signal })
+      }
     },
     verify: createEnvelopeVerifier({ findKey, verify: createSignatureVerifier() }),
   }

@@ -2,7 +2,7 @@ import { ProblemAnswer } from '../../client/failures.ts'
 import type { FleetDeps } from './fleet-deps.ts'
 import { measure } from './measure.ts'
 import type { Pacer } from './pacer.ts'
-import type { SimulatedOperation } from './statistics.ts'
+import type { SimulatedOperation } from './counts.ts'
 
 /** Under which terms a call is made. */
 export interface Terms {

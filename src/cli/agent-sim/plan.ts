@@ -1,4 +1,5 @@
 import type { Condition } from './fail-on.ts'
+import type { Scenario } from './scenario/scenario.ts'
 
 /** A run of the simulator, as asked for on the command line. */
 export interface SimulationPlan {
@@ -10,7 +11,39 @@ export interface SimulationPlan {
   /** Calls at once while registering and deregistering. */
   readonly concurrency: number
   readonly failOn: readonly Condition[]
+  readonly habits: Habits
+  /** Undefined: nothing out of the ordinary. */
+  readonly scenario: Scenario | undefined
+}
+
+/** What agents do beside heartbeats and hearing events. Rates are shares of the fleet in a minute, 1 for each node once. */
+export interface Habits {
+  /** Edges of each node of which both ends fetch and compare the key. */
+  readonly edges: number
+  readonly rates: Rates
+  /** Share of executions that fail, from 0 to 1. */
+  readonly executionFailures: number
+}
+
+export interface Rates {
+  /** Nodes that are seen under another address: a router has bound their port anew. */
+  readonly endpoint_changes: number
+  /** State pulls that nothing asks for. */
+  readonly pulls: number
+  /** State reports put and deleted. */
+  readonly reports: number
+  /** Batches of integrity violations. */
+  readonly violations: number
+  /** Nodes that replace their own secret key. */
+  readonly nsk_rotations: number
+}
+
+/** What agents do unless they are told otherwise. */
+export const USUAL_HABITS: Habits = {
+  edges: 4,
+  rates: { endpoint_changes: 0.01, pulls: 0.01, reports: 0.05, violations: 0.001, nsk_rotations: 0 },
+  executionFailures: 0.05,
 }
 
 /** The numbers of a plan may be from 1 to these. */
-export const PLAN_MAX = { nodes: 100_000, concurrency: 512, connections: 20_000 } as const
+export const PLAN_MAX = { nodes: 100_000, concurrency: 512, connections: 20_000, edges: 64 } as const

@@ -3,6 +3,7 @@ import { failed } from './fail-on.ts'
 import { createFleet, type Fleet } from './fleet.ts'
 import type { AgentClock, ApiClient } from './fleet-deps.ts'
 import type { NodeStreams } from './node-streams.ts'
+import type { NodeWire } from './node-wire.ts'
 import type { SimulationPlan } from './plan.ts'
 import type { StateDirectory } from './state-directory.ts'
 import { createStatistics, type Summary } from './statistics.ts'
@@ -11,6 +12,8 @@ export interface SimulationDeps {
   readonly client: ApiClient
   /** Undefined where agents hold no event streams. */
   readonly streams?: NodeStreams | undefined
+  /** Undefined where agents only report heartbeats and hold their streams. */
+  readonly wire?: NodeWire | undefined
   /** The server's URL, which a kept fleet is bound to. */
   readonly url: string
   readonly clock: AgentClock
@@ -35,8 +38,9 @@ const OBSERVE_EVERY_MS = 1000
 /** Runs a plan: enrols or takes over the nodes, lets them report for the duration, and leaves or removes them. */
 export async function simulate(plan: SimulationPlan, deps: SimulationDeps): Promise<SimulationResult> {
   const statistics = createStatistics()
-  const { client, clock, streams } = deps
-  const fleet = createFleet({ client, clock, statistics, streams })
+  const { client, clock, streams, wire } = deps
+  const { habits, nodes: size } = plan
+  const fleet = createFleet({ client, clock, statistics, streams, wire, habits, size })
   const observer = observing({ plan, deps, fleet, summary: () => statistics.summary() })
   try {
     await observer.during('registering', () => assemble(fleet, plan, deps))
@@ -62,6 +66,7 @@ async function play(observer: Observer, fleet: Fleet, { plan, deps }: Pick<Watch
   const hasStreams = deps.streams !== undefined
   if (hasStreams) await observer.during('connecting', () => connect(fleet, plan, deps))
   await observer.during('running', () => runFor(fleet, plan, deps))
+  await observer.during('settling', () => fleet.settle(deps.signal))
   if (hasStreams) await observer.during('comparing', () => fleet.confirm(deps.signal))
   await fleet.disconnect()
 }
@@ -102,7 +107,7 @@ async function connect(fleet: Fleet, { nodes }: SimulationPlan, { clock, signal 
 async function runFor(fleet: Fleet, plan: SimulationPlan, deps: SimulationDeps): Promise<void> {
   const ended = new AbortController()
   const until = AbortSignal.any([deps.signal, ended.signal])
-  const running = fleet.run(plan.heartbeatIntervalMs, until)
+  const running = fleet.run(plan, until)
   await deps.clock.pause(plan.durationMs, deps.signal)
   ended.abort()
   await running

@@ -9,6 +9,8 @@ export interface NodeIdentity {
   readonly nsk: string
   /** Curve25519 private key, PKCS #8 DER in base64. */
   readonly private_key: string
+  /** Its half of the epoch of each edge; absent where an earlier version kept the node. */
+  readonly psk_issued_at?: string
   /** How far its event stream had come; absent before the first event. */
   readonly last_event_id?: string
   readonly last_node_seq?: number

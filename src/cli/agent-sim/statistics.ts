@@ -1,30 +1,5 @@
 import { build, type Histogram } from 'hdr-histogram-js'
-
-/** What an agent does against the server, one histogram each; `stream` is until the head of a stream's answer is here. */
-export const OPERATIONS = ['register', 'heartbeat', 'deregister', 'stream'] as const
-export type SimulatedOperation = (typeof OPERATIONS)[number]
-
-/** What is counted of event streams. */
-export const EVENT_COUNTS = [
-  /** Open now. */
-  'streams',
-  /** Genuine ones, each once. */
-  'events',
-  /** Left out and not come since, or never come although the server has them. */
-  'missed_events',
-  /** Of no published key, or not of the one that is named. */
-  'bad_signatures',
-  'duplicate_events',
-  'reordered_events',
-  /** That are no envelope, of another node, too large, or announced as what they are not. */
-  'refused_frames',
-  /** Events that say that more changed than is told. */
-  'resyncs',
-  'stream_reconnects',
-  /** Whose end could not be compared with the server's. */
-  'unconfirmed_streams',
-] as const
-export type EventCount = (typeof EVENT_COUNTS)[number]
+import { EXTRA_COUNTS, OPERATIONS, type ExtraCount, type SimulatedOperation } from './counts.ts'
 
 /** Codes by which a server defends itself; expected under load, counted apart from errors (S1 Capacity). */
 const DEFENSIVE = new Set([
@@ -40,19 +15,29 @@ export interface Statistics {
   succeeded(operation: SimulatedOperation, durationMs: number): void
   /** `code` is the problem code, or the client's own word for a failure without an answer. */
   failed(operation: SimulatedOperation, code: string): void
-  /** Adds to a count of event streams; one when nothing is said. */
-  count(name: EventCount, by?: number): void
+  /** A failure that was to be expected, and is no error therefore: a fault's refusal, or one while the server is to be away. */
+  expected(operation: SimulatedOperation, code: string, as: 'expected_refusals' | 'outage_errors'): void
+  /** Adds to a count; one when nothing is said. */
+  count(name: ExtraCount, by?: number): void
   summary(): Summary
 }
 
 export interface Summary {
-  /** `errors`, `refusals`, `operations`, `heartbeats`, `registrations`, and those of event streams. */
+  /** `errors`, `refusals`, `operations`, `heartbeats`, `registrations`, and those of streams, mesh and troubles. */
   readonly counts: Readonly<Record<string, number>>
-  /** Failures by operation and code, most frequent first. */
-  readonly failures: readonly { readonly operation: string; readonly code: string; readonly count: number }[]
+  /** Errors and refusals by operation and code, most frequent first. */
+  readonly failures: readonly FailureCount[]
+  /** Failures that were to be expected, likewise. */
+  readonly expected: readonly FailureCount[]
   /** Milliseconds; 0 when the operation never succeeded. */
   percentileMs(operation: string, percent: number): number
   readonly operations: readonly OperationSummary[]
+}
+
+export interface FailureCount {
+  readonly operation: string
+  readonly code: string
+  readonly count: number
 }
 
 export interface OperationSummary {
@@ -67,8 +52,10 @@ export interface OperationSummary {
 /** Keeps microseconds up to one minute with three significant digits. */
 export function createStatistics(): Statistics {
   const histograms = new Map<string, Histogram>(OPERATIONS.map((operation) => [operation, newHistogram()]))
-  const failures = new Map<string, { operation: string; code: string; count: number }>()
-  const eventCounts = new Map<EventCount, number>(EVENT_COUNTS.map((name) => [name, 0]))
+  const failures = createTally()
+  const expected = createTally()
+  const extraCounts = new Map<ExtraCount, number>(EXTRA_COUNTS.map((name) => [name, 0]))
+  const count = (name: ExtraCount, by = 1): void => void extraCounts.set(name, (extraCounts.get(name) ?? 0) + by)
   let errors = 0
   let refusals = 0
 
@@ -79,31 +66,31 @@ export function createStatistics(): Statistics {
     failed(operation, code) {
       if (DEFENSIVE.has(code)) refusals++
       else errors++
-      const key = `${operation} ${code}`
-      const seen = failures.get(key) ?? { operation, code, count: 0 }
-      seen.count++
-      failures.set(key, seen)
+      failures.add(operation, code)
     },
-    count(name, by = 1) {
-      eventCounts.set(name, (eventCounts.get(name) ?? 0) + by)
+    expected(operation, code, as) {
+      count(as)
+      expected.add(operation, code)
     },
+    count,
     summary() {
-      const count = (operation: string) => histograms.get(operation)?.totalCount ?? 0
+      const done = (operation: string) => histograms.get(operation)?.totalCount ?? 0
       const percentileMs = (operation: string, percent: number) => percentile(histograms.get(operation), percent)
       return {
         counts: {
           errors,
           refusals,
-          operations: OPERATIONS.reduce((sum, operation) => sum + count(operation), 0),
-          heartbeats: count('heartbeat'),
-          registrations: count('register'),
-          ...Object.fromEntries(eventCounts),
+          operations: OPERATIONS.reduce((sum, operation) => sum + done(operation), 0),
+          heartbeats: done('heartbeat'),
+          registrations: done('register'),
+          ...Object.fromEntries(extraCounts),
         },
-        failures: [...failures.values()].map((failure) => ({ ...failure })).toSorted((a, b) => b.count - a.count),
+        failures: failures.list(),
+        expected: expected.list(),
         percentileMs,
-        operations: OPERATIONS.filter((operation) => count(operation) > 0).map((operation) => ({
+        operations: OPERATIONS.filter((operation) => done(operation) > 0).map((operation) => ({
           operation,
-          count: count(operation),
+          count: done(operation),
           p50_ms: percentileMs(operation, 50),
           p95_ms: percentileMs(operation, 95),
           p99_ms: percentileMs(operation, 99),
@@ -111,6 +98,21 @@ export function createStatistics(): Statistics {
         })),
       }
     },
+  }
+}
+
+/** Counts by operation and code. */
+function createTally() {
+  const counted = new Map<string, { operation: string; code: string; count: number }>()
+  return {
+    add(operation: string, code: string): void {
+      const key = `${operation} ${code}`
+      const seen = counted.get(key) ?? { operation, code, count: 0 }
+      seen.count++
+      counted.set(key, seen)
+    },
+    list: (): readonly FailureCount[] =>
+      [...counted.values()].map((one) => ({ ...one })).toSorted((a, b) => b.count - a.count),
   }
 }
 

@@ -75,11 +75,14 @@ const AS_LONG_AS_IT_TAKES_MS = 2 ** 31 - 1
 
 /** A fleet that reports every ten seconds and says nothing: the server is what is to be looked at. */
 async function simulateFleet(session: Session, { url, joinToken, nodes, signal }: SimulatedFleet): Promise<void> {
-  const [{ simulate }, { createClientOver }, { createNodeStreams }] = await Promise.all([
-    import('../agent-sim/simulation.ts'),
-    import('../../client/client.ts'),
-    import('../agent-sim/node-streams.ts'),
-  ])
+  const [{ simulate }, { createClientOver }, { createNodeStreams }, { createNodeWire }, { USUAL_HABITS }] =
+    await Promise.all([
+      import('../agent-sim/simulation.ts'),
+      import('../../client/client.ts'),
+      import('../agent-sim/node-streams.ts'),
+      import('../agent-sim/node-wire.ts'),
+      import('../agent-sim/plan.ts'),
+    ])
   const caller = await session.caller({ url, token: undefined, timeoutMs: 15_000, load: { connections: 8 } })
   const plan = {
     nodes,
@@ -88,10 +91,13 @@ async function simulateFleet(session: Session, { url, joinToken, nodes, signal }
     deregister: false,
     concurrency: 4,
     failOn: [],
+    habits: USUAL_HABITS,
+    scenario: undefined,
   }
   await simulate(plan, {
     client: createClientOver<typeof contract>(caller, session.manifest()),
     streams: createNodeStreams(caller, session.manifest()),
+    wire: createNodeWire(caller, session.manifest()),
     url,
     clock: createSystemClock(),
     signal,

@@ -1,4 +1,4 @@
-import { memberOf, nameOf, references } from '../output/members.ts'
+import { idOf, memberOf, nameOf, references } from '../output/members.ts'
 import { createResolver, type Resolver } from '../references.ts'
 import type { Session } from '../session.ts'
 
@@ -76,16 +76,14 @@ function named(rows: readonly unknown[]): readonly Offer[] {
   const byName = references(rows)
   const names = rows.map((row, index) => ({ value: byName[index] ?? '', hint: hintOf(row) }))
   const ids = rows.flatMap((row) => {
-    const id = memberOf(row, 'id')
-    return typeof id === 'string' && !byName.includes(id)
-      ? [{ value: id, hint: nameOf(row) ?? '', isId: true as const }]
-      : []
+    const id = idOf(row)
+    return id !== undefined && !byName.includes(id) ? [{ value: id, hint: nameOf(row) ?? '', isId: true as const }] : []
   })
   return [...names.filter(({ value }) => value !== ''), ...ids]
 }
 
 function hintOf(row: unknown): string {
-  for (const member of ['reachability', 'kind', 'relation', 'display_name', 'created_at']) {
+  for (const member of ['reachability', 'kind', 'relation', 'display_name', 'action', 'created_at']) {
     const value = memberOf(row, member)
     if (typeof value === 'string' && value !== '') return value
   }

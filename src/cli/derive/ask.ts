@@ -1,7 +1,7 @@
 import { CliError, usageError } from '../cli-error.ts'
 import { EXIT } from '../exit-code.ts'
 import type { Choice } from '../io.ts'
-import { memberOf, nameOf } from '../output/members.ts'
+import { idOf, nameOf } from '../output/members.ts'
 import type { Filling } from './filling.ts'
 import { describeOf, type Member } from './members.ts'
 
@@ -23,8 +23,9 @@ async function choicesFor({ resolver, scope }: Filling, { field, noun }: Member)
   if (noun === undefined || noun === 'subjects' || noun === 'objects') return []
   const rows = await resolver.list(noun, scope)
   return rows.flatMap((row) => {
-    const id = memberOf(row, 'id')
-    return typeof id === 'string' ? [{ value: id, name: `${nameOf(row) ?? ''} (${id})` }] : []
+    const [id, name] = [idOf(row), nameOf(row)]
+    if (id === undefined) return []
+    return [{ value: id, name: name === undefined ? id : `${name} (${id})` }]
   })
 }
 

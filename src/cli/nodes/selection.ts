@@ -3,9 +3,10 @@ import { ProblemAnswer } from '../../client/failures.ts'
 import { usageError } from '../cli-error.ts'
 import type { Given } from '../command.ts'
 import { targetsOf } from '../derive/input.ts'
-import type { ArgumentSpec, FlagSpecs } from '../flags.ts'
+import type { ArgumentSpec, FlagSpecs, FlagValue } from '../flags.ts'
 import { memberOf } from '../output/members.ts'
 import { createResolver, type Resolved } from '../references.ts'
+import { SELECTOR, selectorFlag, selectorText } from '../selector.ts'
 import type { Session } from '../session.ts'
 import type { FleetNode } from './fleet-node.ts'
 import { inLanes, LANES } from './in-lanes.ts'
@@ -14,12 +15,7 @@ import { listNodes, readNode } from './reading.ts'
 export const NODES: ArgumentSpec = { name: 'node', describe: 'Node', noun: 'nodes', many: true, required: false }
 
 export const SELECTION = {
-  labels: {
-    kind: 'text',
-    short: 'l',
-    value: 'SELECTOR',
-    describe: 'The nodes of a Domain with all of these labels: key=value,key=value',
-  },
+  selector: selectorFlag('nodes'),
   all: { kind: 'switch', describe: 'All nodes of a Domain' },
   domain: {
     kind: 'text',
@@ -38,8 +34,6 @@ export interface Selection {
   readonly absent: readonly string[]
   /** Filters of the lists that show all of these nodes, and others perhaps. */
   readonly lists: readonly CallInput[]
-  /** Whether they were named one by one. */
-  readonly isNamed: boolean
 }
 
 /**
@@ -47,24 +41,32 @@ export interface Selection {
  * three was given.
  */
 export async function selectedNodes(session: Session, { args, flags }: Given): Promise<Selection> {
-  const ways = [args.length > 0, flags['labels'] !== undefined, flags['all'] === true].filter(Boolean)
+  const ways = [args.length > 0, flags[SELECTOR] !== undefined, flags['all'] === true].filter(Boolean)
   if (ways.length !== 1)
     throw usageError(
       ways.length === 0 ? 'no nodes are named' : 'NODE..., -l and --all exclude one another',
       'Name nodes, or choose those of a Domain with -l key=value or --all',
     )
-  return args.length > 0 ? namedOnes(session, { args, flags }) : filteredOnes(session, flags['labels'])
+  return args.length > 0 ? namedOnes(session, { args, flags }) : filteredOnes(session, flags[SELECTOR])
 }
 
-async function filteredOnes(session: Session, labels: unknown): Promise<Selection> {
-  const domain = await ownDomain(session)
-  const list = { domain_id: domain.id, ...(typeof labels === 'string' && { labels }) }
+async function filteredOnes(session: Session, pairs: FlagValue | undefined): Promise<Selection> {
+  const list = await listOf(session, pairs)
   const { nodes } = await listNodes(session, list)
-  return { nodes: ordered(nodes), absent: [], lists: [list], isNamed: false }
+  return { nodes: ordered(nodes), absent: [], lists: [list] }
+}
+
+/** The filter of the list of a Domain's nodes, of those with some labels where a selector was given. */
+export async function listOf(
+  session: Session,
+  pairs: FlagValue | undefined,
+): Promise<CallInput & { domain_id: string }> {
+  const domain = await ownDomain(session)
+  return { domain_id: domain.id, ...(Array.isArray(pairs) && { labels: selectorText(pairs) }) }
 }
 
 /** The Domain of `--domain` or the settings, else the caller's own. Throws a usage error where there is none. */
-export async function ownDomain(session: Session): Promise<Resolved> {
+async function ownDomain(session: Session): Promise<Resolved> {
   const domain = await createResolver(session).fallback('domains', {})
   if (domain === undefined) throw usageError('--domain is missing', 'Add --domain, or set CTL_DOMAIN')
   return domain
@@ -87,7 +89,6 @@ async function namedOnes(session: Session, given: Given): Promise<Selection> {
     nodes: ordered(nodes),
     absent: [...found].flatMap(([id, node]) => (node === undefined ? [id] : [])),
     lists: domains.map((domain_id) => ({ domain_id })),
-    isNamed: true,
   }
 }
 

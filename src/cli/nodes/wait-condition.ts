@@ -12,7 +12,11 @@ export interface WaitCondition {
 }
 
 const REACHABILITY = ['healthy', 'stale', 'unreachable', 'never_reported'] as const
-const KNOWN: readonly string[] = [...REACHABILITY.map((state) => `reachability=${state}`), 'rotation=completed', 'deregistered']
+const KNOWN: readonly string[] = [
+  ...REACHABILITY.map((state) => `reachability=${state}`),
+  'rotation=completed',
+  'deregistered',
+]
 
 /** All that `--for` takes, as help lists it. */
 export const WAIT_CONDITIONS: readonly string[] = KNOWN

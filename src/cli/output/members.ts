@@ -46,6 +46,15 @@ function sortText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
+/** Members that hold a row's own id: where it is named after its kind, it has no plain one. */
+const OWN_IDS = ['id', 'execution_id', 'session_id']
+
+/** The id of a row; undefined when it has none. */
+export function idOf(row: unknown): string | undefined {
+  const ids = OWN_IDS.map((member) => memberOf(row, member))
+  return ids.find((id) => typeof id === 'string')
+}
+
 /** What a person calls a row: its slug, name or address, else its id. */
 export function nameOf(row: unknown): string | undefined {
   for (const member of ['slug', 'alias', 'login', 'display_name', 'name', 'email', 'id', 'subject']) {
@@ -62,8 +71,8 @@ export function references(rows: readonly unknown[]): readonly string[] {
   for (const name of names) if (name !== undefined) counts.set(name, (counts.get(name) ?? 0) + 1)
   return rows.flatMap((row, index) => {
     const name = names[index]
-    const id = memberOf(row, 'id')
+    const id = idOf(row)
     if (name !== undefined && counts.get(name) === 1) return [name]
-    return typeof id === 'string' ? [id] : []
+    return id === undefined ? [] : [id]
   })
 }

@@ -7,12 +7,12 @@ import type { Datastore } from '../ports/datastore.ts'
 import type { Change } from '../ports/unit-of-work.ts'
 import { holdNode } from '../rows/hold-node.ts'
 import { ownStateChanged } from '../rows/state-revisions.ts'
-import { isKnownAction } from './actions.ts'
+import { isKnownAction, knownActions } from './actions.ts'
 import { announceCancelled, announceRequested } from './announce.ts'
 import { DIMENSION, isFull } from './capacity-store.ts'
 import { newExecution, toAnswer } from './execution.ts'
 import * as store from './store.ts'
-import { afterReport, isEnd } from './transitions.ts'
+import { afterReport, isEnd, nextOf, type Status } from './transitions.ts'
 
 export interface ExecutionsDeps {
   readonly datastore: Datastore
@@ -32,7 +32,7 @@ export function createExecutions({ datastore, ids }: ExecutionsDeps): Handlers<t
         if (domainId === undefined) throw problem('node_not_found')
         ctx.about(`node:${nodeId}`, domainId)
         const hooks = body.type === 'hook' ? await store.declaredHooks(db, nodeId) : []
-        if (!isKnownAction(body, hooks)) throw problem('unknown_action')
+        if (!isKnownAction(body, hooks)) throw unknown(knownActions(body.type, hooks))
         if (await isFull(db, domainId)) throw full()
         if ((await holdNode(db, nodeId)) === undefined) throw problem('node_not_found')
         const at = new Date(ctx.nowMs)
@@ -69,7 +69,7 @@ export function createExecutions({ datastore, ids }: ExecutionsDeps): Handlers<t
       const cancelled = await ctx.change(async (change) => {
         const execution = await lockOf(change, { id, nodeId })
         ctx.about(`node:${nodeId}`, execution.domain_id)
-        if (isEnd(execution.status)) throw problem('illegal_transition')
+        if (isEnd(execution.status)) throw illegal(execution.status)
         const end = { status: 'cancelled', finished_at: new Date(ctx.nowMs) } as const
         const ended = await store.updateProgress(change.db, id, end)
         await ownStateChanged(change.db, [nodeId])
@@ -83,7 +83,7 @@ export function createExecutions({ datastore, ids }: ExecutionsDeps): Handlers<t
       await ctx.change(async (change) => {
         const execution = await lockOf(change, { id, nodeId })
         const progress = afterReport(execution, body, new Date(ctx.nowMs))
-        if (progress === 'illegal') throw problem('illegal_transition')
+        if (progress === 'illegal') throw illegal(execution.status)
         if (progress === 'repeated') return
         await store.updateProgress(change.db, id, progress)
         await ownStateChanged(change.db, [nodeId], 'node')
@@ -98,6 +98,14 @@ async function lockOf({ db }: Change, execution: store.ExecutionRef): Promise<st
   const locked = isThere ? await store.lockExecution(db, execution) : undefined
   if (locked === undefined) throw problem('execution_not_found')
   return locked
+}
+
+function unknown(detail: string) {
+  return problem('unknown_action', { errors: [{ pointer: '/action', detail }] })
+}
+
+function illegal(status: Status) {
+  return problem('illegal_transition', { errors: [{ pointer: '/status', detail: nextOf(status) }] })
 }
 
 function full() {

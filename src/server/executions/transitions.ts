@@ -26,6 +26,13 @@ export function isEnd(status: Status): boolean {
   return NEXT[status].length === 0
 }
 
+/** What a status is followed by, for whoever wanted something else. */
+export function nextOf(status: Status): string {
+  return isEnd(status)
+    ? `is ${status}, after which nothing comes`
+    : `is ${status}, after which comes ${NEXT[status].join(' or ')}`
+}
+
 /**
  * What a node's report makes of an execution. `repeated`: it says what is known, and changes nothing, not even what an end
  * came with. `illegal`: the status cannot follow. What was printed is kept with an end alone.

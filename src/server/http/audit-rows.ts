@@ -29,7 +29,9 @@ export interface AuditSubject {
 export function grantedRow(request: AuditSubject): AuditEntry | undefined {
   const { plan, denial } = request
   if (denial !== undefined) return plan.audit && rowOf(request, { outcome: 'permission_denied', reason: denial })
-  return plan.audit?.when === 'all' || request.isStale ? rowOf(request, { outcome: 'granted', reason: 'granted' }) : undefined
+  return plan.audit?.when === 'all' || request.isStale
+    ? rowOf(request, { outcome: 'granted', reason: 'granted' })
+    : undefined
 }
 
 /** The row of a request that failed; undefined where the contract wants none. */

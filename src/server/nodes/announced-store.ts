@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../ports/datastore.ts'
-import { STALE_AFTER_MS, UNREACHABLE_AFTER_MS, type ReachabilityState, type ReportTimes } from './reachability.ts'
+import { STALE_AFTER_MS, UNREACHABLE_AFTER_MS, type ReachabilityState, type ReportTimes } from '../rows/reachability.ts'
 
 /** A change of reachability that nobody had been told of. */
 export interface Transition extends ReportTimes {

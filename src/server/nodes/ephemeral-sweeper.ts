@@ -5,7 +5,7 @@ import type { LeaderJob, Leading } from '../ports/leadership.ts'
 import { holdPeers } from '../rows/state-revisions.ts'
 import { deregister } from './deregistration.ts'
 import { isSilent, lockNode, silentEphemerals } from './node-store.ts'
-import { UNREACHABLE_AFTER_MS } from './reachability.ts'
+import { UNREACHABLE_AFTER_MS } from '../rows/reachability.ts'
 
 export interface EphemeralSweeperDeps {
   readonly datastore: Datastore

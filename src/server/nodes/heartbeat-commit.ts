@@ -1,6 +1,7 @@
 import { problem } from '../../shared/problems.ts'
 import { atTurnEnd, type TurnEnd } from '../http/turn-end.ts'
 import { DatastoreError } from '../ports/datastore.ts'
+import type { HeartbeatHints } from './heartbeat-hints.ts'
 import {
   createHeartbeatQueue,
   type Caller,
@@ -11,9 +12,9 @@ import {
 
 /**
  * Stores a batch in one transaction: at most one heartbeat a node, in ascending node id order.
- * Resolves, after the commit, to the ids of those nodes that exist.
+ * Resolves, after the commit, to what each node is told, in the order of the batch; undefined where there is none such.
  */
-export type WriteHeartbeats = (batch: readonly Heartbeat[]) => Promise<ReadonlySet<string>>
+export type WriteHeartbeats = (batch: readonly Heartbeat[]) => Promise<readonly (HeartbeatHints | undefined)[]>
 
 export interface HeartbeatCommitOptions {
   readonly write: WriteHeartbeats
@@ -32,12 +33,12 @@ export interface HeartbeatCommitOptions {
 /** Group commit of heartbeats: many callers share one durable write. */
 export interface HeartbeatCommit {
   /**
-   * Resolves once the heartbeat, or a later one of the same node, is durable: true, or false when there is no such
-   * node any more. Rejects with `datastore_unavailable` when too many callers wait already (nothing was written) or the
+   * Resolves once the heartbeat, or a later one of the same node, is durable, to what the node is told: undefined when
+   * there is no such node any more. Rejects with `datastore_unavailable` when too many callers wait already (nothing was written) or the
    * deadline has passed (it may still be written), with `shutting_down` once draining, and with the datastore's own
    * error when the write failed.
    */
-  record(heartbeat: Heartbeat): Promise<boolean>
+  record(heartbeat: Heartbeat): Promise<HeartbeatHints | undefined>
   /** Refuses new heartbeats and resolves when every caller has an answer. */
   drain(): Promise<void>
 }
@@ -55,7 +56,7 @@ export function createHeartbeatCommit(options: HeartbeatCommitOptions): Heartbea
   let drained: (() => void) | undefined
   const departure = createDeparture(options, queue, depart)
 
-  function record(heartbeat: Heartbeat): Promise<boolean> {
+  function record(heartbeat: Heartbeat): Promise<HeartbeatHints | undefined> {
     if (drained !== undefined) return Promise.reject(problem('shutting_down'))
     if (callers >= options.callersMax) return Promise.reject(problem('datastore_unavailable'))
     callers += 1
@@ -81,11 +82,8 @@ export function createHeartbeatCommit(options: HeartbeatCommitOptions): Heartbea
   /** A row that the datastore refuses must not cost its neighbours their answer: the batch is halved until it is alone. */
   async function fly(batch: readonly Gathered[]): Promise<void> {
     try {
-      const existing = await options.write(batch.map(({ heartbeat }) => heartbeat))
-      for (const waiting of batch) {
-        const exists = existing.has(waiting.heartbeat.nodeId)
-        answer(waiting, (caller) => caller.resolve(exists))
-      }
+      const told = await options.write(batch.map(({ heartbeat }) => heartbeat))
+      for (const [at, waiting] of batch.entries()) answer(waiting, (caller) => caller.resolve(told[at]))
     } catch (error) {
       if (batch.length === 1 || isDown(error)) return refuse(batch, error)
       const half = batch.length >> 1

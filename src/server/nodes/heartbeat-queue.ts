@@ -1,3 +1,5 @@
+import type { HeartbeatHints } from './heartbeat-hints.ts'
+
 /** One accepted heartbeat, as it is stored. */
 export interface Heartbeat {
   readonly nodeId: string
@@ -6,11 +8,13 @@ export interface Heartbeat {
   readonly binaryVersion: string
   /** 64 lower-case hex digits. */
   readonly checksumHex: string
+  /** The revision of its Domain's peers that the node should have pulled by now; not stored. */
+  readonly duePeerRevision: number
 }
 
 /** Somebody who waits for a heartbeat to be durable. */
 export interface Caller {
-  readonly resolve: (exists: boolean) => void
+  readonly resolve: (told: HeartbeatHints | undefined) => void
   readonly reject: (error: unknown) => void
 }
 

@@ -1,8 +1,9 @@
 import { CompiledQuery, sql } from 'kysely'
 import type { Datastore } from '../ports/datastore.ts'
 import type { WriteHeartbeats } from './heartbeat-commit.ts'
+import { hintsOf, indexesOf } from './heartbeat-hints.ts'
 import type { Heartbeat } from './heartbeat-queue.ts'
-import { STALE_AFTER_MS } from './reachability.ts'
+import { STALE_AFTER_MS } from '../rows/reachability.ts'
 
 /** Hears of nodes whose heartbeat is committed and that were last announced as anything but healthy. */
 export type OnBack = (nodeIds: readonly string[]) => void
@@ -11,30 +12,40 @@ export type OnBack = (nodeIds: readonly string[]) => void
 export function createHeartbeatWriter(datastore: Datastore, onBack: OnBack = () => undefined): WriteHeartbeats {
   return async (batch) => {
     const ids = batch.map(({ nodeId }) => nodeId)
-    const { taken, back } = await update(datastore, ids, batch)
-    if (back !== null) onBack(back)
-    return new Set(taken === batch.length ? ids : await existing(datastore, ids))
+    const { taken, back, ...marked } = await update(datastore, ids, batch)
+    if (back !== null) onBack(indexesOf(back).flatMap((at) => ids[at] ?? []))
+    const hints = hintsOf(batch.length, marked)
+    if (taken === batch.length) return hints
+    const there = new Set(await existing(datastore, ids))
+    return hints.map((each, at) => (there.has(ids[at] ?? '') ? each : undefined))
   }
 }
 
-/** How many heartbeats were taken, and which of their nodes were announced as anything but healthy. */
+/** How many heartbeats were taken, and the places in the batch of those nodes of which there is something to say. */
 interface Updated {
   readonly taken: number
-  readonly back: readonly string[] | null
+  /** Announced as anything but healthy. */
+  readonly back: string | null
+  /** Never pulled its state, or is behind. */
+  readonly reconcile: string | null
+  /** A key rotation waits for it. */
+  readonly rotate: string | null
 }
 
 /**
  * Takes a heartbeat only where it is newer than the stored one, which another replica may have written. One row comes
  * back, and the parameters that hold nothing to escape go as finished array texts: the driver's work on each element
- * would cost this process as much as the rest of a heartbeat's way.
+ * would cost this process as much as the rest of a heartbeat's way. What comes back are places in the batch, for the same
+ * reason. A heartbeat that was not taken is told nothing: a newer one is.
  */
 async function update(datastore: Datastore, ids: readonly string[], batch: readonly Heartbeat[]): Promise<Updated> {
   const instants = batch.map(({ acceptedAtMs }) => acceptedAtMs)
   const versions = batch.map(({ binaryVersion }) => binaryVersion)
   const checksums = batch.map(({ checksumHex }) => checksumHex)
-  const values = [arrayText(ids), arrayText(instants), versions, arrayText(checksums)]
+  const due = batch.map(({ duePeerRevision }) => duePeerRevision)
+  const values = [arrayText(ids), arrayText(instants), versions, arrayText(checksums), arrayText(due)]
   const { rows } = await datastore.pool('heartbeats').executeQuery<Updated>(CompiledQuery.raw(UPDATE, values))
-  return rows[0] ?? { taken: 0, back: null }
+  return rows[0] ?? { taken: 0, back: null, reconcile: null, rotate: null }
 }
 
 /** Finished text: compiling it anew for each batch would cost as much as the driver's part. */
@@ -48,13 +59,18 @@ const UPDATE = `
       binary_version = beat.version,
       binary_checksum = decode(beat.checksum, 'hex')
     from (
-      select node_id, to_timestamp(ms / 1000.0) as at, version, checksum
-      from unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[]) as sent (node_id, ms, version, checksum)
+      select node_id, to_timestamp(ms / 1000.0) as at, version, checksum, due, place
+      from unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::bigint[]) with ordinality
+        as sent (node_id, ms, version, checksum, due, place)
     ) as beat
     where h.node_id = beat.node_id and (h.accepted_at is null or h.accepted_at < beat.at)
-    returning h.node_id, h.announced_state <> 'healthy' as is_back
+    returning beat.place::text, h.announced_state <> 'healthy' as is_back, h.rotation_pending as is_rotating,
+      h.pulled_node_revision is null or h.pulled_node_revision < h.node_revision
+        or h.pulled_peer_revision < beat.due as is_behind
   )
-  select count(*)::integer as taken, array_agg(node_id::text) filter (where is_back) as back
+  select count(*)::integer as taken, string_agg(place, ',') filter (where is_back) as back,
+    string_agg(place, ',') filter (where is_behind) as reconcile,
+    string_agg(place, ',') filter (where is_rotating) as rotate
   from updated`
 
 /** An array in PostgreSQL's text form, of elements that need no quotes. */

@@ -2,7 +2,7 @@ import { sql, type Nullable, type SelectQueryBuilder } from 'kysely'
 import { problem } from '../../shared/problems.ts'
 import { type Db, isUniqueViolation } from '../ports/datastore.ts'
 import type { Tables } from '../ports/tables.ts'
-import { acceptedWindow, type ReachabilityState } from './reachability.ts'
+import { acceptedWindow, type ReachabilityState } from '../rows/reachability.ts'
 
 /** A node with what its heartbeats told. */
 export interface StoredNode {

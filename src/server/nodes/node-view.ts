@@ -4,7 +4,7 @@ import type { StoredNode } from './node-store.ts'
 import type { Observed } from './observed-store.ts'
 import { formatEndpoint } from '../rows/endpoint-text.ts'
 import { formatPskIssuedAt } from '../rows/psk-epoch.ts'
-import { reachabilityAt, type ReachabilityAt } from './reachability.ts'
+import { reachabilityAt, type ReachabilityAt } from '../rows/reachability.ts'
 import type { SecretKey } from './secret-key-store.ts'
 
 type Operations = (typeof nodes)['operations']

@@ -2,7 +2,7 @@ import type { Clock, IdSource } from '../ports/clock.ts'
 import type { LeaderJob } from '../ports/leadership.ts'
 import type { Change, UnitOfWork } from '../ports/unit-of-work.ts'
 import { takeTransitions, type Transition, type TransitionScope } from './announced-store.ts'
-import { reachabilityAt } from './reachability.ts'
+import { reachabilityAt } from '../rows/reachability.ts'
 
 const SWEEP_EVERY_MS = 15_000
 /** Nodes in one transaction: a heartbeat of one of them waits for its end. */

@@ -9,6 +9,8 @@ import { createHeartbeatCommit } from './heartbeat-commit.ts'
 import { createHeartbeats } from './heartbeats.ts'
 import { createHeartbeatWriter, type OnBack } from './heartbeat-store.ts'
 import { createKeyMint } from './mint-key.ts'
+import { createPeerMarks } from './peer-marks.ts'
+import { readMarks } from './peer-marks-store.ts'
 import { createReading } from './reading.ts'
 import { createRegistration } from './registration.ts'
 import { createSecretKeys } from './secret-keys.ts'
@@ -23,10 +25,14 @@ export interface NodesDeps {
   readonly env: string
   /** Hears of nodes that are healthy again and were not announced so. Default: the leader's sweeper finds them. */
   readonly onBack?: OnBack
+  /** Hears that it could not be read how far the peers of Domains had changed. Default: nobody; it is read again soon. */
+  readonly onMarksFailure?: (error: unknown) => void
 }
 
 export interface NodesService {
   readonly handlers: Handlers<typeof nodes>
+  /** Begins to follow how far the peers of Domains have changed. Rejects never. */
+  start(): Promise<void>
   /** Answers every heartbeat that is on its way; later ones are refused with `shutting_down`. */
   drain(): Promise<void>
 }
@@ -45,12 +51,23 @@ export function createNodes(deps: NodesDeps): NodesService {
     callersMax: 16_384,
     deadlineMs: 5_000,
   })
+  const marks = createPeerMarks({
+    read: () => readMarks(deps.datastore.pool('worker')),
+    onFailure: deps.onMarksFailure ?? (() => undefined),
+  })
   const handlers = {
     ...createRegistration({ ...deps, mintKey }),
     ...createReading(deps),
     ...createDeregistration(),
     ...createSecretKeys({ mintKey }),
-    ...createHeartbeats({ commit }),
+    ...createHeartbeats({ commit, marks }),
   }
-  return { handlers, drain: () => commit.drain() }
+  return {
+    handlers,
+    start: () => marks.start(),
+    drain() {
+      marks.stop()
+      return commit.drain()
+    },
+  }
 }

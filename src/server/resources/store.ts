@@ -1,6 +1,7 @@
 import { sql, type Selectable } from 'kysely'
 import type { Db } from '../ports/datastore.ts'
 import type { ResourceRow } from '../ports/tables.ts'
+import { ownStateChanged } from '../rows/state-revisions.ts'
 
 type ResourceFields = Selectable<ResourceRow>
 
@@ -106,13 +107,28 @@ export async function holdNodes(db: Db, domainId: string, nodeIds: readonly stri
 
 /** Makes these nodes the hosts of the resource, all others gone. */
 export async function replaceHosts(db: Db, resourceId: string, nodeIds: readonly string[]): Promise<void> {
+  const former = await configuredHosts(db, resourceId)
   await db.deleteFrom('resource_hosts').where('resource_id', '=', resourceId).execute()
-  if (nodeIds.length === 0) return
   const rows = nodeIds.map((node_id) => ({ resource_id: resourceId, node_id }))
-  await db.insertInto('resource_hosts').values(rows).execute()
+  if (rows.length > 0) await db.insertInto('resource_hosts').values(rows).execute()
+  const present = await configuredHosts(db, resourceId)
+  const moved = [...former.filter((id) => !present.includes(id)), ...present.filter((id) => !former.includes(id))]
+  await ownStateChanged(db, moved)
+}
+
+/** The nodes whose state shows what the resource has them run. */
+async function configuredHosts(db: Db, resourceId: string): Promise<readonly string[]> {
+  const rows = await db
+    .selectFrom('resource_hosts as host')
+    .innerJoin('bridge_configs as config', 'config.resource_id', 'host.resource_id')
+    .select('host.node_id')
+    .where('host.resource_id', '=', resourceId)
+    .execute()
+  return rows.map(({ node_id }) => node_id)
 }
 
 /** Deletes the resource; the entries of its hosts go with it by their foreign key. */
 export async function deleteResource(db: Db, id: string): Promise<void> {
+  await ownStateChanged(db, await configuredHosts(db, id))
   await db.deleteFrom('resources').where('id', '=', id).execute()
 }

@@ -1,7 +1,7 @@
 import type { Db } from '../ports/datastore.ts'
 
-// A deregistration deletes the node's row first, then all that hangs on it. Whoever locks what hangs on a node holds the
-// node before, so that the two wait for each other here and nowhere else.
+// A deregistration deletes the node's row first, then all that hangs on it. Whoever locks two rows that hang on a node holds
+// the node before, so that they wait for a deregistration here and nowhere else.
 
 /** Keeps the node from being deregistered until the transaction ends. Gives its Domain; undefined when there is no such node. */
 export async function holdNode(tx: Db, nodeId: string): Promise<string | undefined> {

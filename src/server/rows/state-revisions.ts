@@ -13,12 +13,19 @@ export async function holdPeers(tx: Db, domainId: string): Promise<void> {
   await tx.selectFrom('domain_peers').select('domain_id').where('domain_id', '=', domainId).forNoKeyUpdate().execute()
 }
 
-/** Says that other nodes see something new of these nodes, which exist. */
+/**
+ * Says that other nodes see something new of these nodes, which exist. What a relay is reached by shows on the rows of all
+ * others, so that a change of one is a change of the whole.
+ */
 export async function peersChanged(tx: Db, domainId: string, nodeIds: readonly string[]): Promise<void> {
   await sql`
     with risen as (
       insert into domain_peers (domain_id, revision) values (${domainId}, 1)
-      on conflict (domain_id) do update set revision = domain_peers.revision + 1
+      on conflict (domain_id) do update set revision = domain_peers.revision + 1,
+        whole_revision = case
+          when domain_peers.relay_node_id = any(${nodeIds}::uuid[])
+            or domain_peers.second_relay_node_id = any(${nodeIds}::uuid[]) then domain_peers.revision + 1
+          else domain_peers.whole_revision end
       returning revision
     )
     update nodes set peer_revision = risen.revision from risen where nodes.id = any(${nodeIds}::uuid[])`.execute(tx)

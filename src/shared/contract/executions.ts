@@ -8,7 +8,8 @@ const params = z.strictObject({
   execution_id: uuidField('invalid_execution_id', 'Execution'),
 })
 const columns = ['execution_id', 'action', 'type', 'status', 'requested_at', 'finished_at', 'exit_code']
-const refs = { id: 'nodes' }
+const ofNodes = { id: 'nodes' }
+const refs = { ...ofNodes, execution_id: 'executions' }
 
 /** What agents do without being told how (decisions: Executions). */
 export const BUILTIN_ACTIONS = [
@@ -53,7 +54,7 @@ function isPortable(value: unknown, depth = 0): boolean {
 const ExecutionCreateRequest = z
   .strictObject({
     action: z.string().min(1).max(128).describe('A built-in action, or the name of a hook that the node declares'),
-    type: z.enum(['builtin', 'hook']).default('builtin'),
+    type: z.enum(['builtin', 'hook']).default('builtin').describe('Whether the action is built in or a hook'),
     parameters: z
       .record(z.string().min(1).max(128), z.unknown())
       .refine((parameters) => isPortable(parameters), {
@@ -61,7 +62,7 @@ const ExecutionCreateRequest = z
       })
       .optional()
       .describe('Handed to the action as they are'),
-    expires_in_seconds: z.int().min(10).max(86_400).default(300),
+    expires_in_seconds: z.int().min(10).max(86_400).default(300).describe('Not ended by then, it becomes `timeout`'),
   })
   .meta({ id: 'ExecutionCreateRequest' })
 
@@ -100,8 +101,8 @@ export const executions = defineSurface('executions', 'Actions that nodes carry 
     cli: {
       command: 'executions create',
       args: ['id', 'action'],
-      refs,
-      columns,
+      refs: ofNodes,
+      columns: ['execution_id', 'action', 'type', 'status', 'requested_at', 'expires_at'],
       done: 'Requested {action} as {execution_id}.',
     },
   },
@@ -121,7 +122,13 @@ export const executions = defineSurface('executions', 'Actions that nodes carry 
     responses: { 200: pageOf(Execution).meta({ id: 'ExecutionList' }) },
     problems: ['node_not_found'],
     notProvisioned: 'executions_not_provisioned',
-    cli: { command: 'executions list', args: ['id'], refs, columns, wide: ['requested_by', 'expires_at', 'error'] },
+    cli: {
+      command: 'executions list',
+      args: ['id'],
+      refs: ofNodes,
+      columns,
+      wide: ['requested_by', 'expires_at', 'error'],
+    },
   },
   GetExecution: {
     method: 'GET',

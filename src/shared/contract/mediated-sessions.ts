@@ -4,7 +4,7 @@ import { check, defineSurface, open, OPERATOR } from './operation.ts'
 
 const ofProject = z.strictObject({ project_id: uuidField('invalid_project_id', 'Project') })
 const columns = ['session_id', 'node_id', 'kind', 'target', 'issued_at', 'expires_at', 'last_active_at']
-const refs = { project_id: 'projects', node_id: 'nodes' }
+const ofProjects = { project_id: 'projects' }
 
 export const SessionKind = z.enum(['ssh', 'cluster_api', 'tcp'])
 
@@ -38,14 +38,19 @@ const MediatedSessionIssued = z
 const MediatedSessionCreateRequest = z
   .strictObject({
     node_id: uuidField('invalid_node_id', 'The node that mediates'),
-    kind: SessionKind,
+    kind: SessionKind.describe('What passes through the node'),
     target: z
       .string()
       .min(1)
       .max(256)
       .describe('What is reached through the node: a login, a host and port, a cluster'),
-    ttl_seconds: z.int().min(1).max(43_200).default(3_600),
-    idle_timeout_seconds: z.int().min(1).max(43_200).optional(),
+    ttl_seconds: z.int().min(1).max(43_200).default(3_600).describe('How long it lives, at most 12 hours'),
+    idle_timeout_seconds: z
+      .int()
+      .min(1)
+      .max(43_200)
+      .optional()
+      .describe('Unused for so long, it is revoked; absent: only at its end'),
   })
   .meta({ id: 'MediatedSessionCreateRequest' })
 
@@ -76,7 +81,7 @@ export const mediatedSessions = defineSurface('mediated-sessions', 'Ways through
     notProvisioned: 'sessions_not_provisioned',
     cli: {
       command: 'mediated-sessions create',
-      refs,
+      refs: { ...ofProjects, node_id: 'nodes' },
       columns: [...columns, 'token'],
       done: 'The token is shown this once.',
     },
@@ -94,7 +99,7 @@ export const mediatedSessions = defineSurface('mediated-sessions', 'Ways through
     responses: { 200: pageOf(MediatedSession).meta({ id: 'MediatedSessionList' }) },
     problems: [],
     notProvisioned: 'sessions_not_provisioned',
-    cli: { command: 'mediated-sessions list', refs, columns, wide: ['issued_by', 'idle_timeout_seconds'] },
+    cli: { command: 'mediated-sessions list', refs: ofProjects, columns, wide: ['issued_by', 'idle_timeout_seconds'] },
   },
   DeleteMediatedSession: {
     method: 'DELETE',
@@ -113,7 +118,7 @@ export const mediatedSessions = defineSurface('mediated-sessions', 'Ways through
     cli: {
       command: 'mediated-sessions revoke',
       args: ['session_id'],
-      refs,
+      refs: { ...ofProjects, session_id: 'mediated-sessions' },
       confirm: 'yes',
       done: 'Revoked session {session_id}.',
     },

@@ -200,7 +200,7 @@ export const MeshTopology = z
 export const EdgeEpochsRequest = z
   .strictObject({
     node_ids: z
-      .array(Uuid)
+      .array(z.uuid())
       .min(1)
       .max(1_000)
       .optional()

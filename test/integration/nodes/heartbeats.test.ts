@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { NO_HINTS, RECONCILE } from '../../../src/server/nodes/heartbeat-hints.ts'
 import { createHeartbeatWriter } from '../../../src/server/nodes/heartbeat-store.ts'
 import { CHECKSUM, startFleet, type Enrolled, type Fleet } from '../../support/fleet.ts'
 import { STORES } from '../../support/stores.ts'
@@ -31,7 +32,7 @@ describe.each(STORES)('Heartbeats on the $name store', (store) => {
       const answer = await fleet.beat(node, { binary_version: '1.2.3' })
       expect(answer).toMatchObject({
         status: 200,
-        body: { accepted_at: '2026-03-01T08:00:00.000Z', reconcile: false, rotate_keys: false },
+        body: { accepted_at: '2026-03-01T08:00:00.000Z', reconcile: true, rotate_keys: false },
       })
       const at = new Date('2026-03-01T08:00:00.000Z')
       expect(await stored()).toEqual({
@@ -42,6 +43,10 @@ describe.each(STORES)('Heartbeats on the $name store', (store) => {
         binary_version: '1.2.3',
         binary_checksum: Buffer.from(CHECKSUM, 'hex'),
         announced_state: 'never_reported',
+        node_revision: '1',
+        pulled_node_revision: null,
+        pulled_peer_revision: null,
+        rotation_pending: false,
       })
     })
 
@@ -134,12 +139,13 @@ describe.each(STORES)('Heartbeats on the $name store', (store) => {
         acceptedAtMs,
         binaryVersion,
         checksumHex: '01'.repeat(32),
+        duePeerRevision: 0,
       })
 
       it('do not go back in time, and the older one is answered as stored', async () => {
         const write = createHeartbeatWriter(fleet.datastore)
         await write([beatAt(node.node_id, startMs + 10, 'newer')])
-        expect(await write([beatAt(node.node_id, startMs + 9, 'older')])).toEqual(new Set([node.node_id]))
+        expect(await write([beatAt(node.node_id, startMs + 9, 'older')])).toEqual([NO_HINTS])
         expect(await stored()).toMatchObject({ binary_version: 'newer', accepted_at: new Date(startMs + 10) })
       })
 
@@ -148,7 +154,11 @@ describe.each(STORES)('Heartbeats on the $name store', (store) => {
         const write = createHeartbeatWriter(fleet.datastore)
         await write([beatAt(other.node_id, startMs + 10)])
         const batch = [node.node_id, other.node_id, NOWHERE].toSorted().map((id) => beatAt(id, startMs + 5))
-        expect(await write(batch)).toEqual(new Set([node.node_id, other.node_id]))
+        const told = new Map([
+          [node.node_id, RECONCILE],
+          [other.node_id, NO_HINTS],
+        ])
+        expect(await write(batch)).toEqual(batch.map(({ nodeId }) => told.get(nodeId)))
       })
 
       it('take versions as text of any kind', async () => {

@@ -105,6 +105,7 @@ describe.each(STORES)('Changes of reachability on the $name store', (store) => {
             acceptedAtMs: fleet.clock.nowMs,
             binaryVersion: '1',
             checksumHex: '00'.repeat(32),
+            duePeerRevision: 0,
           },
         ])
       await beat()

@@ -41,4 +41,13 @@ describe('A reference', () => {
       expect.objectContaining({ exitCode: 3, code: 'reference_not_found' }),
     )
   })
+
+  it('finds what has an id named after its kind', () => {
+    const rows = [
+      { execution_id: '01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4b' },
+      { session_id: '01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4c' },
+    ]
+    expect(pick('executions', '1d2e4b', rows).id).toBe(rows[0]?.execution_id)
+    expect(pick('mediated-sessions', '3c1d2e4c', rows).id).toBe(rows[1]?.session_id)
+  })
 })

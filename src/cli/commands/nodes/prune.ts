@@ -9,7 +9,7 @@ import { assertFleetAnswerable, confirmFleetChange } from '../../nodes/fleet-cha
 import { counted, namedNodes, type FleetNode } from '../../nodes/fleet-node.ts'
 import { deregister, type Deregistration } from '../../nodes/deregistering.ts'
 import { listNodes } from '../../nodes/reading.ts'
-import { ownDomain, SELECTION } from '../../nodes/selection.ts'
+import { listOf, SELECTION } from '../../nodes/selection.ts'
 import { silentSince } from '../../nodes/silence.ts'
 import { tableLines } from '../../output/table.ts'
 import type { Session } from '../../session.ts'
@@ -19,14 +19,14 @@ const YES_MAX = 10
 const COLUMNS = ['display_name', 'display_kind', 'reachability', 'last_heartbeat_at', 'created_at', 'id']
 const DONE_COLUMNS = ['display_name', 'outcome', 'code', 'last_heartbeat_at', 'created_at', 'node_id']
 
-const { labels, domain } = SELECTION
+const { selector, domain } = SELECTION
 const FLAGS = {
   'unreachable-for': {
     kind: 'duration',
     describe: 'How long nothing was heard: since the last heartbeat or, where none ever came, the registration',
     required: true,
   },
-  labels: { ...labels, describe: 'Only nodes with all of these labels: key=value,key=value' },
+  selector,
   domain: { ...domain, describe: 'Domain of the nodes; your own when absent' },
   'dry-run': { kind: 'switch', describe: 'Show which nodes would go, and change nothing' },
 } as const satisfies FlagSpecs
@@ -52,15 +52,14 @@ async function run(session: Session, { flags }: Given<typeof FLAGS>): Promise<Ex
     throw usageError('--unreachable-for needs a duration, such as --unreachable-for 7d')
   const isDry = flags['dry-run'] === true
   if (!isDry) await assertFleetAnswerable(session, 'DeleteNode', 'nodes prune')
-  const place = await ownDomain(session)
-  const list = { domain_id: place.id, ...(flags.labels !== undefined && { labels: flags.labels }) }
+  const list = await listOf(session, flags.selector)
   const silent = await silentIn(session, list, seconds)
   if (silent.length === 0) session.note(`Every node was heard of within ${shortDuration(seconds)}.`)
   if (isDry || silent.length === 0) return showCandidates(session, silent)
   show(session, silent)
   await confirmFleetChange(session, 'DeleteNode', {
     question: `Deregister ${counted(silent.length, 'node')} silent for ${shortDuration(seconds)}`,
-    typing: silent.length > YES_MAX ? await nameOfDomain(session, place.id) : undefined,
+    typing: silent.length > YES_MAX ? await nameOfDomain(session, list.domain_id) : undefined,
   })
   const still = new Set((await silentIn(session, list, seconds)).map(({ id }) => id))
   return report(session, await deregister(session, silent, (node) => still.has(node.id)))

@@ -72,7 +72,9 @@ async function rotateMany(session: Session, given: RotateGiven, selection: Selec
   const { flags } = given
   const rules = rulesOf(flags, selection.nodes.length)
   const said = flags.since === undefined ? undefined : parseSince(flags.since, session.io.nowMs())
-  const left = selection.nodes.filter((node) => said === undefined || node.rotation_pending || node.psk_issued_at < said)
+  const left = selection.nodes.filter(
+    (node) => said === undefined || node.rotation_pending || node.psk_issued_at < said,
+  )
   const estimate = await estimateOf(session, left)
   const waves = { nodes: left, rules, estimate }
   if (flags['dry-run'] === true) {

@@ -107,7 +107,9 @@ async function told(session: Session, waited: Waited): Promise<ExitCode> {
   else {
     const when = isInterrupted ? 'Interrupted' : `Not within ${shortDuration(timeoutSeconds)}`
     const missing = left.map((id) => `${nameIn(view, id)} (${insteadOf(view, id, condition)})`)
-    session.note(`${when}: ${count - left.length} of ${counted(count, 'node')} ${condition.text}. Missing: ${namedNodes(missing)}.`)
+    session.note(
+      `${when}: ${count - left.length} of ${counted(count, 'node')} ${condition.text}. Missing: ${namedNodes(missing)}.`,
+    )
   }
   if (left.length === 0) return EXIT.ok
   return isInterrupted ? EXIT.interrupted : EXIT.negative

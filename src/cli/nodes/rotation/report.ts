@@ -60,7 +60,10 @@ function nodesOf({ nodes }: RotationEnd, others: ReadonlyMap<string, FleetNode>)
 }
 
 function disagreeing(proof: Proof | undefined, known: ReadonlyMap<string, FleetNode>) {
-  return (proof?.disagreeing ?? []).map((one) => ({ ...one, display_name: known.get(one.node_id)?.display_name ?? null }))
+  return (proof?.disagreeing ?? []).map((one) => ({
+    ...one,
+    display_name: known.get(one.node_id)?.display_name ?? null,
+  }))
 }
 
 /** What became of the nodes, then what was proved, then how to go on. */

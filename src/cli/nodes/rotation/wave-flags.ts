@@ -40,7 +40,7 @@ export const ROTATE_FLAGS = {
 type Flags = FlagValues<typeof ROTATE_FLAGS>
 
 /** Flags that make waves even of one node. */
-const OF_WAVES = ['labels', 'all', 'batch', 'max-unavailable', 'pause-on', 'pause', 'since', 'dry-run'] as const
+const OF_WAVES = ['selector', 'all', 'batch', 'max-unavailable', 'pause-on', 'pause', 'since', 'dry-run'] as const
 
 /** Whether one node was named, without a word about waves. */
 export function isOneNode(args: readonly string[], flags: Flags): boolean {

@@ -105,7 +105,12 @@ function nextWave({ chosen, rules, run, nowMs, left }: Planning): Step {
     if (nowMs < untilMs) return { kind: 'wait', why: 'unavailable', untilMs }
     return { kind: 'ask', reason: `${counts.unavailable} nodes are unavailable, of ${unavailableMax} allowed`, counts }
   }
-  return { kind: 'begin', ids: inWaveOrder(left).slice(0, rules.batch).map(({ id }) => id) }
+  return {
+    kind: 'begin',
+    ids: inWaveOrder(left)
+      .slice(0, rules.batch)
+      .map(({ id }) => id),
+  }
 }
 
 /** Counts what conditions compare. */

@@ -3,6 +3,7 @@ import { createCaller } from '../../../../src/client/client.ts'
 import { createTransport } from '../../../../src/client/transport.ts'
 import { holdStream, type HeldStream } from '../../../../src/cli/agent-sim/event-agent.ts'
 import { createNodeStreams } from '../../../../src/cli/agent-sim/node-streams.ts'
+import { simulatedNode } from '../../../../src/cli/agent-sim/simulated-node.ts'
 import { createStatistics, type Statistics } from '../../../../src/cli/agent-sim/statistics.ts'
 import { createSystemClock } from '../../../../src/cli/agent-sim/system-clock.ts'
 import { manifest } from '../../../support/cli-run.ts'
@@ -49,7 +50,7 @@ describe('An agent that holds its event stream', () => {
     const identity = { node_id: NODE_ID, name: 'n', nsk: 'nsk_n', private_key: '', ...last }
     const held = holdStream(
       { clock: createSystemClock(), statistics, streams: createNodeStreams(caller, manifest) },
-      { identity, lastAcceptedMs: undefined, stream: undefined },
+      simulatedNode(identity, 0),
     )
     closing.push(
       () => stub.close(),

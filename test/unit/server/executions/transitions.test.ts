@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { afterReport, isEnd, type Report, type Status } from '../../../../src/server/executions/transitions.ts'
+import { afterReport, isEnd, nextOf, type Report, type Status } from '../../../../src/server/executions/transitions.ts'
 
 const AT = new Date('2026-03-01T08:00:02.000Z')
 const STARTED = new Date('2026-03-01T08:00:01.000Z')
@@ -37,5 +37,15 @@ describe('afterReport', () => {
 describe('isEnd', () => {
   it('is true of what nothing follows', () => {
     expect(STATUSES.filter(isEnd)).toEqual(['succeeded', 'failed', 'cancelled', 'timeout'])
+  })
+})
+
+describe('nextOf', () => {
+  it.each([
+    ['pending', 'is pending, after which comes ack'],
+    ['started', 'is started, after which comes succeeded or failed or cancelled'],
+    ['timeout', 'is timeout, after which nothing comes'],
+  ] as const)('says what follows %s', (status, sentence) => {
+    expect(nextOf(status)).toBe(sentence)
   })
 })

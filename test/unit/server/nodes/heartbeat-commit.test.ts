@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import * as fc from 'fast-check'
 import { createHeartbeatCommit, type HeartbeatCommit } from '../../../../src/server/nodes/heartbeat-commit.ts'
+import { NO_HINTS, type HeartbeatHints } from '../../../../src/server/nodes/heartbeat-hints.ts'
 import type { Heartbeat } from '../../../../src/server/nodes/heartbeat-queue.ts'
 import { DatastoreError } from '../../../../src/server/ports/datastore.ts'
 
@@ -9,6 +10,7 @@ const beat = (nodeId: string, acceptedAtMs = 1): Heartbeat => ({
   acceptedAtMs,
   binaryVersion: '1.0.0',
   checksumHex: '00'.repeat(32),
+  duePeerRevision: 0,
 })
 
 /** A store whose writes end when the test says so. */
@@ -19,9 +21,9 @@ function heldStore() {
     fail: (error: unknown) => void
   }[] = []
   const write = (batch: readonly Heartbeat[]) =>
-    new Promise<ReadonlySet<string>>((resolve, reject) => {
+    new Promise<readonly (HeartbeatHints | undefined)[]>((resolve, reject) => {
       const commit = (missing: string[] = []) =>
-        resolve(new Set(batch.map(({ nodeId }) => nodeId).filter((id) => !missing.includes(id))))
+        resolve(batch.map(({ nodeId }) => (missing.includes(nodeId) ? undefined : NO_HINTS)))
       writes.push({ batch, commit, fail: reject })
     })
   return { writes, write, batches: () => writes.map(({ batch }) => batch.map(({ nodeId }) => nodeId)) }
@@ -80,13 +82,13 @@ describe('gathering', () => {
     await settled()
     expect(batches()).toEqual([['m'], ['a', 'k', 'z']])
     writes[1]?.commit()
-    expect(await Promise.all(others)).toEqual([true, true, true])
+    expect(await Promise.all(others)).toEqual([NO_HINTS, NO_HINTS, NO_HINTS])
   })
 
   test('no more batches are on their way at once than allowed', async () => {
     const { write, writes, batches } = heldStore()
     const commit = createHeartbeatCommit({ ...OPTIONS, flightsMax: 2, write })
-    const answers: Promise<boolean>[] = []
+    const answers: Promise<HeartbeatHints | undefined>[] = []
     for (const id of ['a', 'b', 'c', 'd']) {
       answers.push(commit.record(beat(id)))
       await settled()
@@ -96,7 +98,7 @@ describe('gathering', () => {
     await settled()
     expect(batches()).toEqual([['a'], ['b'], ['c', 'd']])
     for (const { commit: end } of writes) end()
-    expect(await Promise.all(answers)).toEqual([true, true, true, true])
+    expect(await Promise.all(answers)).toEqual([NO_HINTS, NO_HINTS, NO_HINTS, NO_HINTS])
   })
 
   test('a batch holds no more nodes than allowed; the rest follow in the order of their arrival', async () => {
@@ -108,7 +110,7 @@ describe('gathering', () => {
       writes[flight]?.commit()
     }
     expect(batches()).toEqual([['a', 'e'], ['c', 'd'], ['b']])
-    expect(await Promise.all(answers)).toEqual([true, true, true, true, true])
+    expect(await Promise.all(answers)).toEqual([NO_HINTS, NO_HINTS, NO_HINTS, NO_HINTS, NO_HINTS])
   })
 
   test('of several heartbeats of a node the newest is written, whatever their order, and all callers are answered', async () => {
@@ -121,7 +123,7 @@ describe('gathering', () => {
     await settled()
     expect(writes[1]?.batch).toEqual([beat('n', 9)])
     writes[1]?.commit()
-    expect(await Promise.all(answers)).toEqual([true, true, true])
+    expect(await Promise.all(answers)).toEqual([NO_HINTS, NO_HINTS, NO_HINTS])
   })
 })
 
@@ -134,7 +136,7 @@ describe('answers', () => {
     await settled()
     expect(answered).not.toHaveBeenCalled()
     writes[0]?.commit()
-    expect(await answer).toBe(true)
+    expect(await answer).toBe(NO_HINTS)
   })
 
   test('a node that is gone is told to its own callers alone', async () => {
@@ -146,27 +148,27 @@ describe('answers', () => {
     writes[0]?.commit()
     await settled()
     writes[1]?.commit(['gone'])
-    expect(await Promise.all(answers)).toEqual([true, false, true, false])
+    expect(await Promise.all(answers)).toEqual([NO_HINTS, undefined, NO_HINTS, undefined])
   })
 
   test('a row that the datastore refuses fails its own callers alone', async () => {
     const bad = new Error('invalid byte sequence')
     const write = vi.fn(async (batch: readonly Heartbeat[]) => {
       if (batch.some(({ nodeId }) => nodeId === 'bad')) throw bad
-      return new Set(batch.map(({ nodeId }) => nodeId))
+      return batch.map(() => NO_HINTS)
     })
     const commit = createHeartbeatCommit({ ...OPTIONS, write })
     const ids = ['first', 'a', 'b', 'bad', 'c', 'd', 'e', 'f']
     const answers = await Promise.allSettled(ids.map((id) => commit.record(beat(id))))
     expect(answers.map((answer) => (answer.status === 'fulfilled' ? answer.value : answer.reason))).toEqual([
-      true,
-      true,
-      true,
+      NO_HINTS,
+      NO_HINTS,
+      NO_HINTS,
       bad,
-      true,
-      true,
-      true,
-      true,
+      NO_HINTS,
+      NO_HINTS,
+      NO_HINTS,
+      NO_HINTS,
     ])
   })
 
@@ -192,7 +194,7 @@ describe('answers', () => {
     const answer = commit.record(beat('a'))
     await settled()
     writes[1]?.commit()
-    expect(await answer).toBe(true)
+    expect(await answer).toBe(NO_HINTS)
   })
 })
 
@@ -204,11 +206,11 @@ describe('bounds', () => {
     await expect(commit.record(beat('b'))).rejects.toEqual(problemOf('datastore_unavailable'))
     await settled()
     writes[0]?.commit()
-    expect(await Promise.all(answers)).toEqual([true, true])
+    expect(await Promise.all(answers)).toEqual([NO_HINTS, NO_HINTS])
     const next = commit.record(beat('b'))
     await settled()
     writes[1]?.commit()
-    expect(await next).toBe(true)
+    expect(await next).toBe(NO_HINTS)
   })
 
   describe('with a clock that the test moves', () => {
@@ -235,10 +237,10 @@ describe('bounds', () => {
       const second = commit.record(beat('b'))
       vi.advanceTimersByTime(4_900)
       writes[0]?.commit()
-      expect(await first).toBe(true)
+      expect(await first).toBe(NO_HINTS)
       await settled()
       writes[1]?.commit()
-      expect(await second).toBe(true)
+      expect(await second).toBe(NO_HINTS)
     })
 
     test('a late write of callers given up is ignored, and the next batch leaves', async () => {
@@ -254,7 +256,7 @@ describe('bounds', () => {
       await settled()
       expect(batches()).toEqual([['a'], ['b']])
       writes[1]?.commit()
-      expect(await answer).toBe(true)
+      expect(await answer).toBe(NO_HINTS)
     })
 
     test('an idle server keeps no timer', async () => {
@@ -285,7 +287,7 @@ describe('draining', () => {
     expect(isDrained).not.toHaveBeenCalled()
     writes[1]?.commit()
     await drained
-    expect(await Promise.all(answers)).toEqual([true, true])
+    expect(await Promise.all(answers)).toEqual([NO_HINTS, NO_HINTS])
     expect(batches()).toEqual([['a'], ['b']])
   })
 
@@ -297,7 +299,7 @@ describe('draining', () => {
     await settled()
     writes[0]?.commit()
     await drained
-    expect(await answer).toBe(true)
+    expect(await answer).toBe(NO_HINTS)
   })
 
   test('an idle server is drained at once', async () => {
@@ -320,7 +322,9 @@ test('whatever fails, every caller is answered once, rightly, and the newest hea
   await fc.assert(
     fc.asyncProperty(scenario, async ({ calls, gone, bad, flightsMax, batchMax }) => {
       const stored = new Map<string, number>()
-      const write = async (batch: readonly Heartbeat[]): Promise<ReadonlySet<string>> => {
+      const toldTo = (id: string) =>
+        gone.includes(id) ? undefined : { reconcile: id > 'c', rotate_keys: 'ace'.includes(id) }
+      const write = async (batch: readonly Heartbeat[]): Promise<readonly (HeartbeatHints | undefined)[]> => {
         const ids = batch.map(({ nodeId }) => nodeId)
         expect(ids).toEqual([...new Set(ids)].toSorted())
         await settled()
@@ -328,14 +332,14 @@ test('whatever fails, every caller is answered once, rightly, and the newest hea
         for (const { nodeId, acceptedAtMs } of batch) {
           if (!gone.includes(nodeId)) stored.set(nodeId, Math.max(acceptedAtMs, stored.get(nodeId) ?? 0))
         }
-        return new Set(ids.filter((id) => !gone.includes(id)))
+        return ids.map(toldTo)
       }
       const commit: HeartbeatCommit = createHeartbeatCommit({ ...OPTIONS, flightsMax, batchMax, write })
       const answers = await Promise.allSettled(calls.map(([id, at]) => commit.record(beat(id, at))))
       calls.forEach(([id], index) => {
         const answer = answers[index]
         if (bad.includes(id)) expect(answer?.status).toBe('rejected')
-        else expect(answer).toEqual({ status: 'fulfilled', value: !gone.includes(id) })
+        else expect(answer).toEqual({ status: 'fulfilled', value: toldTo(id) })
       })
       for (const id of nodes.filter((node) => !bad.includes(node) && !gone.includes(node))) {
         const sent = calls.filter(([node]) => node === id).map(([, at]) => at)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import * as fc from 'fast-check'
-import { acceptedWindow, reachabilityAt } from '../../../../src/server/nodes/reachability.ts'
+import { acceptedWindow, reachabilityAt } from '../../../../src/server/rows/reachability.ts'
 
 const NOW = 1_700_000_000_000
 

@@ -1,0 +1,24 @@
+import { createHash } from 'node:crypto'
+import { attempt } from '../attempt.ts'
+import type { SimulatedNode } from '../simulated-node.ts'
+import type { AgentDeps } from './agent-deps.ts'
+
+const checksum = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+/** Reports a program that is not what it should be. Not repeated: the server would take it for another one. */
+export async function reportViolation(deps: AgentDeps, node: SimulatedNode): Promise<void> {
+  const { client, clock } = deps
+  const violation = {
+    kind: 'binary' as const,
+    artifact: '/usr/local/bin/agent-sim',
+    expected_checksum: checksum('agent-sim'),
+    observed_checksum: checksum(`altered ${node.place}`),
+    detected_at: new Date(clock.now()).toISOString(),
+  }
+  await attempt(deps, node, {
+    operation: 'violations',
+    isRepeatable: false,
+    call: (token) =>
+      client.PostNodeIntegrityViolations({ id: node.identity.node_id, body: { violations: [violation] } }, { token }),
+  })
+}

@@ -1,0 +1,27 @@
+import type { Rates } from '../plan.ts'
+import type { SimulatedNode } from '../simulated-node.ts'
+import type { MeshAgentDeps } from './agent-deps.ts'
+import { reportCapabilities } from './capabilities.ts'
+import { fetchEdgeKeysSoon } from './edge-key.ts'
+import { changeEndpoint, keepEndpoint } from './endpoint.ts'
+import { reportViolation } from './integrity.ts'
+import { rotateSecretKey } from './secret-key-rotation.ts'
+import { pullSoon } from './state-pull.ts'
+import { reportWorkload } from './state-report.ts'
+
+/** What an agent does when it starts, beside its heartbeats and its stream. */
+export async function start(deps: MeshAgentDeps, node: SimulatedNode, until: AbortSignal): Promise<void> {
+  await reportCapabilities(deps, node)
+  await keepEndpoint(deps, node, until)
+  if (deps.mesh.pullsAtStart) pullSoon(deps, node, 0)
+  fetchEdgeKeysSoon(deps, node)
+}
+
+/** What some agent of a fleet does every now and then. */
+export const CHORES: Readonly<Record<keyof Rates, (deps: MeshAgentDeps, node: SimulatedNode) => Promise<void>>> = {
+  endpoint_changes: changeEndpoint,
+  pulls: async (deps, node) => pullSoon(deps, node, 0),
+  reports: reportWorkload,
+  violations: reportViolation,
+  nsk_rotations: rotateSecretKey,
+}

@@ -1,0 +1,57 @@
+import { attempt } from '../attempt.ts'
+import type { PulledState } from '../node-wire.ts'
+import type { SimulatedNode } from '../simulated-node.ts'
+import { readSnapshot } from '../snapshot.ts'
+import type { MeshAgentDeps } from './agent-deps.ts'
+import { carryOut } from './execution.ts'
+import { openSession } from './session.ts'
+import { takePeers } from './pulled-peers.ts'
+
+/** Another pull after one during which something was heard. */
+const AGAIN_WITHIN_MS = 1_000
+/** Larger answers are proved canonical one time in so many: ten thousand peers are two megabytes. */
+const CANONICAL_BYTES = 256 * 1024
+const CANONICAL_ONE_IN = 16
+
+/** Sets out to pull the node's state at a random moment within so many ms, and when it is the node's turn. */
+export function pullSoon(deps: MeshAgentDeps, node: SimulatedNode, withinMs: number): void {
+  const { pulling } = node
+  if (pulling.state === 'running') pulling.state = 'again'
+  if (pulling.state !== 'idle') return
+  pulling.state = 'due'
+  deps.errands.soon(deps.clock.random() * withinMs, async () => {
+    await deps.mesh.paces.pulls(deps.until)
+    if (!deps.until.aborted) await pull(deps, node)
+  })
+}
+
+/** Pulls the node's state and takes what it says. Without a tag the whole of it comes, whether or not it has changed. */
+async function pull(deps: MeshAgentDeps, node: SimulatedNode): Promise<void> {
+  const { pulling } = node
+  pulling.state = 'running'
+  pulling.told.clear()
+  const { node_id: nodeId } = node.identity
+  const outcome = await attempt(deps, node, {
+    operation: 'state_pull',
+    isRepeatable: true,
+    call: (nsk) => deps.mesh.wire.pull({ nodeId, nsk, etag: node.etag }),
+  })
+  const isAgain = pulling.state.valueOf() === 'again'
+  pulling.state = 'idle'
+  if (outcome.ok) take(deps, node, outcome.value)
+  if (isAgain) pullSoon(deps, node, AGAIN_WITHIN_MS)
+}
+
+function take(deps: MeshAgentDeps, node: SimulatedNode, pulled: PulledState | undefined): void {
+  const { statistics, clock } = deps
+  if (pulled === undefined) return statistics.count('not_modified')
+  if (pulled.isDegraded) return statistics.count('degraded_pulls')
+  const isCanonicalAsked = pulled.bytes.length <= CANONICAL_BYTES || clock.random() < 1 / CANONICAL_ONE_IN
+  const read = readSnapshot(pulled.bytes, { nodeId: node.identity.node_id, isCanonicalAsked })
+  if (!read.ok) return statistics.count('bad_snapshots')
+  const { peers, executions, sessions } = read.snapshot
+  node.etag = pulled.etag
+  takePeers(deps, node, peers)
+  for (const execution of executions) carryOut(deps, node, execution)
+  for (const session of sessions) openSession(deps, node, session)
+}

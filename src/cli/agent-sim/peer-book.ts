@@ -1,0 +1,75 @@
+/** What agents know of a peer, as pulls show it and events tell it. */
+export interface PeerFacts {
+  readonly node_id: string
+  readonly public_key: string
+  readonly mesh_address: string
+  /** Empty while none is known or the last one is stale. */
+  readonly endpoint: string
+  /** UTC, nine fractional digits. */
+  readonly psk_issued_at: string
+}
+
+/**
+ * Facts as all agents of the process know them, each kept once: an agent holds the numbers of those that it believes. Ten
+ * thousand agents who know of each other would take ten thousand copies of the same otherwise.
+ */
+export interface PeerBook {
+  /** The number of these facts, from 1. */
+  enter(facts: PeerFacts): number
+  /** The facts of a number. */
+  read(number: number): PeerFacts
+  /** The place of a peer in a view, from 0. */
+  placeOf(nodeId: string): number
+  /** Places by node id. */
+  sorted(): readonly number[]
+  /** Peers that were ever entered. */
+  size(): number
+}
+
+/** Makes an empty book. */
+export function createPeerBook(): PeerBook {
+  const places = new Map<string, number>()
+  const facts: PeerFacts[] = []
+  /** By place: the numbers of what was ever said of the peer. */
+  const numbers: number[][] = []
+  let sorted: readonly number[] | undefined
+
+  function placeOf(nodeId: string): number {
+    const known = places.get(nodeId)
+    if (known !== undefined) return known
+    places.set(nodeId, places.size)
+    numbers.push([])
+    sorted = undefined
+    return places.size - 1
+  }
+
+  return {
+    placeOf,
+    enter(said) {
+      const ofPeer = numbers[placeOf(said.node_id)] ?? []
+      // What was said last is what is said again.
+      const known = ofPeer.findLast((number) => isSame(facts[number - 1], said))
+      if (known !== undefined) return known
+      facts.push(said)
+      ofPeer.push(facts.length)
+      return facts.length
+    },
+    read(number) {
+      const found = facts[number - 1]
+      if (found === undefined) throw new RangeError(`the book has no number ${number}`)
+      return found
+    },
+    sorted: () => (sorted ??= [...places.keys()].toSorted().map(placeOf)),
+    size: () => places.size,
+  }
+}
+
+/** Whether two agents would write down the same. */
+export function isSame(one: PeerFacts | undefined, other: PeerFacts): boolean {
+  return (
+    one?.endpoint === other.endpoint &&
+    one.psk_issued_at === other.psk_issued_at &&
+    one.public_key === other.public_key &&
+    one.mesh_address === other.mesh_address
+  )
+}

@@ -1,0 +1,134 @@
+import { readFile } from 'node:fs/promises'
+import { usageError } from '../cli-error.ts'
+import type { FlagSpecs, FlagValues } from '../flags.ts'
+import { OPERATIONS } from './counts.ts'
+import { parseFailOn } from './fail-on.ts'
+import { PLAN_MAX, USUAL_HABITS, type Habits, type Rates, type SimulationPlan } from './plan.ts'
+import { readScenario } from './scenario/read-scenario.ts'
+import { durationMsOf, type Scenario } from './scenario/scenario.ts'
+import { YamlFault } from './scenario/yaml-place.ts'
+import { parseRate } from './shares.ts'
+
+export const SIMULATION_FLAGS = {
+  nodes: { kind: 'integer', short: 'n', value: 'N', describe: 'Nodes to play', fallback: '10' },
+  duration: {
+    kind: 'duration',
+    describe: 'How long they live, once all are registered; with a scenario, as long as its phases',
+    fallback: '60s',
+  },
+  'heartbeat-interval': { kind: 'duration', describe: 'Time between two heartbeats of a node', fallback: '30s' },
+  domain: { kind: 'text', value: 'DOMAIN', noun: 'domains', describe: 'Domain that the nodes join; yours by default' },
+  'join-token-file': {
+    kind: 'text',
+    value: 'FILE',
+    describe: 'Join with the token in this file instead of minting one',
+  },
+  'state-dir': { kind: 'text', value: 'DIR', describe: 'Keep the nodes here, and go on with those of the run before' },
+  scenario: { kind: 'text', value: 'FILE', describe: 'Play the phases and faults in this YAML file' },
+  edges: {
+    kind: 'integer',
+    value: 'N',
+    describe: 'Edges of each node whose key both ends fetch and compare',
+    fallback: '4',
+  },
+  'endpoint-changes': {
+    kind: 'text',
+    value: 'RATE',
+    describe: 'Share of the nodes that get another address',
+    fallback: '1%/min',
+  },
+  pulls: {
+    kind: 'text',
+    value: 'RATE',
+    describe: 'Share of the nodes that pull their state unasked',
+    fallback: '1%/min',
+  },
+  reports: {
+    kind: 'text',
+    value: 'RATE',
+    describe: 'Share of the nodes that put or delete a state report',
+    fallback: '5%/min',
+  },
+  'no-events': { kind: 'switch', describe: 'Hold no event streams' },
+  'no-mesh': { kind: 'switch', describe: 'Only heartbeats and event streams: no endpoints, pulls, keys, executions' },
+  deregister: { kind: 'switch', describe: 'Deregister the nodes at the end' },
+  'fail-on': {
+    kind: 'text',
+    value: 'CONDITIONS',
+    describe:
+      "Exit 10 when one holds at the end, e.g. 'p99(heartbeat)>50ms,errors>0,missed_events>0,edge_mismatches>0'",
+  },
+  connections: { kind: 'integer', value: 'N', describe: 'Connections that the nodes share', fallback: '64' },
+  concurrency: { kind: 'integer', value: 'N', describe: 'Registrations at once', fallback: '16' },
+} as const satisfies FlagSpecs
+
+export type SimulationFlags = FlagValues<typeof SIMULATION_FLAGS>
+
+/** Makes the plan of a run. A flag has precedence over the scenario. @throws CliError where something is not as it must be. */
+export async function planOf(flags: SimulationFlags): Promise<SimulationPlan> {
+  const scenario = flags.scenario === undefined ? undefined : await scenarioIn(flags.scenario)
+  const usualSeconds = scenario === undefined ? 60 : durationMsOf(scenario) / 1000
+  return {
+    nodes: bounded('--nodes', flags.nodes ?? 10, { min: 1, max: PLAN_MAX.nodes }),
+    durationMs: (flags.duration ?? usualSeconds) * 1000,
+    heartbeatIntervalMs: (flags['heartbeat-interval'] ?? 30) * 1000,
+    deregister: flags.deregister ?? false,
+    concurrency: bounded('--concurrency', flags.concurrency ?? 16, { min: 1, max: PLAN_MAX.concurrency }),
+    failOn: asUsage(() => parseFailOn(flags['fail-on'] ?? '', OPERATIONS)),
+    habits: habitsOf(flags, scenario),
+    scenario,
+  }
+}
+
+/** How many connections the nodes share. @throws CliError */
+export function connectionsOf({ connections = 64 }: SimulationFlags): number {
+  return bounded('--connections', connections, { min: 1, max: PLAN_MAX.connections })
+}
+
+const RATE_FLAGS = ['endpoint-changes', 'pulls', 'reports'] as const
+
+function habitsOf(flags: SimulationFlags, scenario: Scenario | undefined): Habits {
+  const typed = RATE_FLAGS.flatMap((flag): [string, number][] => {
+    const text = flags[flag]
+    return text === undefined ? [] : [[flag.replace('-', '_'), rateOf(flag, text)]]
+  })
+  // The names are those of rates.
+  const rates = Object.fromEntries(typed) as Partial<Rates>
+  const edges = flags.edges ?? scenario?.edges ?? USUAL_HABITS.edges
+  return {
+    edges: bounded('--edges', edges, { min: 0, max: PLAN_MAX.edges }),
+    rates: { ...USUAL_HABITS.rates, ...scenario?.rates, ...rates },
+    executionFailures: scenario?.executionFailures ?? USUAL_HABITS.executionFailures,
+  }
+}
+
+function rateOf(flag: string, text: string): number {
+  const rate = parseRate(text)
+  if (rate === undefined) throw usageError(`--${flag} takes a rate such as 1%/min or 5%/s`)
+  return rate
+}
+
+async function scenarioIn(file: string): Promise<Scenario> {
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw usageError(`--scenario: ${file} cannot be read (${error instanceof Error ? error.message : String(error)})`)
+  })
+  try {
+    return readScenario(text)
+  } catch (error) {
+    if (error instanceof YamlFault) throw usageError(`${file}:${error.line}: ${error.message}`)
+    throw error
+  }
+}
+
+function bounded(flag: string, value: number, { min, max }: { readonly min: number; readonly max: number }): number {
+  if (value < min || value > max) throw usageError(`${flag} takes a whole number from ${min} to ${max}`)
+  return value
+}
+
+function asUsage<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    throw usageError(error instanceof Error ? error.message : String(error))
+  }
+}

@@ -1,0 +1,22 @@
+import { createHash } from 'node:crypto'
+
+/** Version of the document's form: another one would give other bytes for the same revisions. */
+const FORM = 'v1'
+
+/** What a state is made of: equal revisions of a node are equal bytes on every replica. */
+export interface StateOf {
+  readonly nodeId: string
+  readonly peers: number
+  readonly node: number
+}
+
+/** The entity tag of a state (RFC 9110 §8.8.3), of its revisions alone. */
+export function etagOf({ nodeId, peers, node }: StateOf): string {
+  return `"${createHash('sha256').update(`${FORM}|${peers}|${node}|${nodeId}`).digest('base64url')}"`
+}
+
+/** Whether `If-None-Match` names the tag, compared weakly (RFC 9110 §13.1.2). */
+export function isNamed(etag: string, ifNoneMatch: string): boolean {
+  const tags = ifNoneMatch.split(',').map((tag) => tag.trim().replace(/^W\//, ''))
+  return tags.includes(etag) || tags.includes('*')
+}

@@ -1,0 +1,62 @@
+/** The revisions that a node was answered with. */
+export interface Pull {
+  readonly nodeId: string
+  readonly peers: number
+  readonly node: number
+}
+
+export interface PullsDeps {
+  /** Stores a batch in one transaction: at most one pull a node, in ascending node id order; never a lower revision. */
+  readonly write: (pulls: readonly Pull[]) => Promise<void>
+  /** Hears of a batch that could not be stored: its nodes are told to pull once more. */
+  readonly onFailure: (error: unknown) => void
+}
+
+/** Remembers what nodes have pulled, behind their answers. */
+export interface Pulls {
+  /** Returns at once. */
+  note(pull: Pull): void
+  /** Resolves when what was noted is stored. */
+  settled(): Promise<void>
+}
+
+/** Nodes in one transaction: a heartbeat of one of them waits for its end. */
+const BATCH_MAX = 512
+/** Nodes that wait at most; those beyond are told to pull once more. */
+const WAITING_MAX = 20_000
+
+/** One batch at a time: while one is on its way the next one gathers. */
+export function createPulls({ write, onFailure }: PullsDeps): Pulls {
+  const waiting = new Map<string, Pull>()
+  let running: Promise<void> | undefined
+
+  function take(): readonly Pull[] {
+    const batch = [...waiting.values()].slice(0, BATCH_MAX)
+    for (const { nodeId } of batch) waiting.delete(nodeId)
+    return batch.toSorted((a, b) => (a.nodeId < b.nodeId ? -1 : 1))
+  }
+
+  async function run(): Promise<void> {
+    // The answers of this turn leave first.
+    await new Promise(setImmediate)
+    while (waiting.size > 0) await write(take()).catch(onFailure)
+    running = undefined
+  }
+
+  return {
+    note(pull) {
+      const { nodeId, peers, node } = pull
+      const known = waiting.get(nodeId)
+      if (known === undefined && waiting.size >= WAITING_MAX) return
+      waiting.set(nodeId, {
+        nodeId,
+        peers: Math.max(peers, known?.peers ?? peers),
+        node: Math.max(node, known?.node ?? node),
+      })
+      running ??= run()
+    },
+    async settled() {
+      await running
+    },
+  }
+}

@@ -1,0 +1,401 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { fetchEdgeKeySoon } from '../../../../src/cli/agent-sim/agent/edge-key.ts'
+import { hear } from '../../../../src/cli/agent-sim/agent/hearing.ts'
+import { rotateSecretKey } from '../../../../src/cli/agent-sim/agent/secret-key-rotation.ts'
+import { pullSoon } from '../../../../src/cli/agent-sim/agent/state-pull.ts'
+import { attempt } from '../../../../src/cli/agent-sim/attempt.ts'
+import type { PulledState } from '../../../../src/cli/agent-sim/node-wire.ts'
+import type { SimulatedNode } from '../../../../src/cli/agent-sim/simulated-node.ts'
+import type { Place } from '../../../../src/shared/events/order.ts'
+import type { ReceivedEnvelope } from '../../../../src/shared/events/signed-envelope.ts'
+import { digestEpochs } from '../../../../src/shared/mesh/epoch-digest.ts'
+import { agentWorld, id, issued, peer, pulled, refusal, sealed, type AgentWorld } from '../../../support/mesh-agents.ts'
+
+const worlds: AgentWorld[] = []
+afterEach(() => worlds.splice(0).forEach((world) => world.end()))
+
+type Options = Parameters<typeof agentWorld>[0]
+
+function worldOf(options: Options): AgentWorld & { readonly node: SimulatedNode } {
+  const world = agentWorld(options)
+  worlds.push(world)
+  const [node] = world.nodes
+  if (node === undefined) throw new Error('no node')
+  return { ...world, node }
+}
+
+const NEXT: Place = { kind: 'next' }
+
+function event(type: string, payload: object): ReceivedEnvelope {
+  return {
+    api_version: 'v1',
+    domain_id: id(900),
+    event_id: id(901),
+    kid: 'k',
+    node_id: id(1),
+    node_seq: 1,
+    occurred_at: '2026-01-01T00:00:00.000Z',
+    payload: { ...payload },
+    type,
+  }
+}
+
+const hint = (payload: object): ReceivedEnvelope =>
+  event('node_state_updated', { reason: 'changed', blocks: ['peers'], peers: [], ...payload })
+
+/** A world whose server answers the pulls with these, the last one ever after; undefined is 304. */
+function pulling(states: readonly (PulledState | undefined)[], more: Partial<Options> = {}) {
+  const tags: unknown[] = []
+  const world = worldOf({
+    ...more,
+    answers: { PutNodeStateReport: () => ({ accepted_at: '' }), ...more.answers },
+    wire: {
+      pull: async ({ etag }) => {
+        tags.push(etag)
+        return states[Math.min(tags.length - 1, states.length - 1)]
+      },
+      ...more.wire,
+    },
+  })
+  return { ...world, tags, pull: () => pullSoon(world.deps, world.node, 0) }
+}
+
+const known = ({ node }: { readonly node: SimulatedNode }) => [...(node.view?.all() ?? [])]
+
+describe('An agent that pulls its state', () => {
+  test('takes the peers, says what it has the next time, and counts that nothing has changed', async () => {
+    const world = pulling([pulled({ peers: [peer(2), peer(3)] }, '"one"'), undefined])
+    world.pull()
+    await world.clock.advance(20)
+    world.pull()
+    await world.clock.advance(20)
+    expect(known(world)).toEqual([peer(2), peer(3)])
+    expect(world.tags).toEqual([undefined, '"one"'])
+    expect([world.count('not_modified'), world.count('errors')]).toEqual([1, 0])
+  })
+
+  test('asks once where it is asked several times', async () => {
+    const world = pulling([pulled({})])
+    world.pull()
+    world.pull()
+    await world.clock.advance(20)
+    expect(world.tags).toHaveLength(1)
+  })
+
+  test.each([
+    ['is not canonical', { ...pulled({}), bytes: Buffer.from(`${pulled({}).bytes.toString()} `) }],
+    ['is no JSON', { ...pulled({}), bytes: Buffer.from('{') }],
+    ['lacks a block', { ...pulled({}), bytes: Buffer.from('{"peers":[]}') }],
+    ['has the node among its peers', pulled({ peers: [peer(1)] })],
+    ['has peers out of order', pulled({ peers: [peer(3), peer(2)] })],
+    ['has a peer twice', pulled({ peers: [peer(2), peer(2)] })],
+    ['has a peer without a key', pulled({ peers: [peer(2, { public_key: '' })] })],
+  ])('refuses a state that %s', async (_, state) => {
+    const world = pulling([state])
+    world.pull()
+    await world.clock.advance(20)
+    expect([world.count('bad_snapshots'), known(world)]).toEqual([1, []])
+  })
+
+  test('refuses an epoch that is older than the known one, and keeps that', async () => {
+    const newer = peer(2, { psk_issued_at: issued(5), public_key: 'new' })
+    const world = pulling([pulled({ peers: [newer] }), pulled({ peers: [peer(2, { endpoint: '198.18.0.1:1' })] })])
+    world.pull()
+    await world.clock.advance(20)
+    world.pull()
+    await world.clock.advance(20)
+    expect(world.count('epoch_regressions')).toBe(1)
+    expect(known(world)).toEqual([{ ...newer, endpoint: '198.18.0.1:1' }])
+  })
+
+  test('holds nothing against an answer that an event has overtaken, and asks again', async () => {
+    let answer: (state: PulledState) => void = () => undefined
+    const slow = new Promise<PulledState>((resolve) => (answer = resolve))
+    let pulls = 0
+    const world = worldOf({
+      answers: { PutNodeStateReport: () => ({}) },
+      wire: { pull: async () => ((pulls += 1) === 2 ? slow : pulled({ peers: [peer(2)] })) },
+    })
+    pullSoon(world.deps, world.node, 0)
+    await world.clock.advance(20)
+    pullSoon(world.deps, world.node, 0)
+    await world.clock.advance(20)
+    const changed = {
+      node_id: id(2),
+      changes: ['key_rotated'],
+      public_key: 'new',
+      psk_issued_at: '1767225600000000009',
+    }
+    hear(world.deps, world.node, { envelope: hint({ peers: [changed] }), place: NEXT })
+    answer(pulled({ peers: [peer(2)] }))
+    await world.clock.advance(20)
+    expect([world.count('epoch_regressions'), known(world)[0]?.psk_issued_at]).toEqual([0, issued(9)])
+  })
+
+  test('leaves a state alone that a server without its datastore gives from memory', async () => {
+    const world = pulling([{ ...pulled({ peers: [peer(2)] }), isDegraded: true }])
+    world.pull()
+    await world.clock.advance(20)
+    expect([world.count('degraded_pulls'), world.node.etag]).toEqual([1, undefined])
+  })
+})
+
+describe('An agent that hears', () => {
+  async function informed(more: Partial<Options> = {}) {
+    const world = pulling([pulled({ peers: [peer(2), peer(3)] })], more)
+    world.pull()
+    await world.clock.advance(5_000)
+    return {
+      ...world,
+      tell: (payload: object, place = NEXT) => hear(world.deps, world.node, { envelope: hint(payload), place }),
+    }
+  }
+
+  test('of peers inline applies it and asks for nothing', async () => {
+    const world = await informed()
+    world.tell({
+      peers: [
+        { node_id: id(2), changes: ['endpoint_changed'], endpoint: '198.18.0.2:9' },
+        { node_id: id(3), changes: ['deregistered'] },
+        { ...peer(4), changes: ['registered', 'psk_assigned'], psk_issued_at: '1767225600000000007' },
+      ],
+    })
+    await world.clock.advance(5_000)
+    expect(known(world)).toEqual([peer(2, { endpoint: '198.18.0.2:9' }), peer(4, { psk_issued_at: issued(7) })])
+    expect(world.tags).toHaveLength(1)
+  })
+
+  test('of a key older than the known one keeps the newer one', async () => {
+    const world = await informed()
+    world.tell({
+      peers: [{ node_id: id(2), changes: ['key_rotated'], public_key: 'old', psk_issued_at: '1767225600000000000' }],
+    })
+    expect(known(world)[0]).toEqual(peer(2))
+  })
+
+  test.each([
+    ['that more changed than is told', { reason: 'resync' }, NEXT],
+    ['after a gap', {}, { kind: 'gap', from: 1, to: 2 }],
+    ['late', {}, { kind: 'reordered' }],
+    ['of its own sessions', { blocks: ['sessions'] }, NEXT],
+    [
+      'too little of an unknown peer',
+      { peers: [{ node_id: id(9), changes: ['endpoint_changed'], endpoint: 'x:1' }] },
+      NEXT,
+    ],
+  ] as const)('%s pulls its state', async (_, payload, place) => {
+    const world = await informed()
+    world.tell(payload, place)
+    await world.clock.advance(1_000)
+    expect(world.tags).toHaveLength(2)
+  })
+
+  test('an event of a type that it does not know pulls its state', async () => {
+    const world = await informed()
+    hear(world.deps, world.node, { envelope: event('of_tomorrow', {}), place: NEXT })
+    await world.clock.advance(1_000)
+    expect(world.tags).toHaveLength(2)
+  })
+
+  test('reports the digest of its epochs once changes have settled, and once for each state', async () => {
+    const world = await informed()
+    const digests = () =>
+      world.calls.filter(({ operation }) => operation === 'PutNodeStateReport').map(({ input }) => input)
+    const epochs = (three: number) =>
+      digestEpochs(
+        new Map([
+          [id(2), `${issued(1)}|${issued(1)}`],
+          [id(3), `${issued(1)}|${issued(three)}`],
+        ]),
+      )
+    expect(digests()).toEqual([{ id: id(1), key: 'mesh.edge-epochs', body: { value: epochs(1) } }])
+    world.tell({
+      peers: [{ node_id: id(3), changes: ['key_rotated'], public_key: 'k', psk_issued_at: '1767225600000000002' }],
+    })
+    world.tell({
+      peers: [{ node_id: id(3), changes: ['key_rotated'], public_key: 'l', psk_issued_at: '1767225600000000003' }],
+    })
+    await world.clock.advance(5_000)
+    expect(digests().slice(1)).toEqual([{ id: id(1), key: 'mesh.edge-epochs', body: { value: epochs(3) } }])
+  })
+})
+
+describe('An agent whose keys are to be rotated', () => {
+  const KEYS = hint({ blocks: ['keys'] })
+
+  test('sends one fresh key within seconds, and has a new half of each epoch', async () => {
+    const world = worldOf({ answers: { PostKeysRotate: () => ({ psk_issued_at: issued(8) }) } })
+    hear(world.deps, world.node, { envelope: KEYS, place: NEXT })
+    hear(world.deps, world.node, { envelope: KEYS, place: NEXT })
+    await world.clock.advance(3_000)
+    const sent = world.calls.filter(({ operation }) => operation === 'PostKeysRotate')
+    expect(sent).toMatchObject([
+      { token: world.node.identity.nsk, input: { body: { public_key: expect.stringMatching(/^.{43}=$/) } } },
+    ])
+    expect([world.count('key_rotations'), world.node.identity.psk_issued_at]).toEqual([1, issued(8)])
+  })
+
+  test('takes it for done where nothing is pending any more', async () => {
+    const world = worldOf({
+      answers: {
+        PostKeysRotate: () => {
+          throw refusal(409, 'no_pending_rotation')
+        },
+      },
+    })
+    hear(world.deps, world.node, { envelope: KEYS, place: NEXT })
+    await world.clock.advance(3_000)
+    expect([world.count('needless_rotations'), world.count('errors')]).toEqual([1, 0])
+  })
+})
+
+describe('An agent that fetches the key of an edge', () => {
+  const KEY = new Uint8Array(32).fill(7)
+  const epoch = (own: number, far: number) => `${issued(own)}|${issued(far)}`
+
+  /** Fetches the same edge as often as there are epochs. */
+  async function fetching(
+    epochs: readonly string[],
+    alter: (one: ReturnType<typeof sealed>) => ReturnType<typeof sealed> = (one) => one,
+  ) {
+    const left = [...epochs]
+    const world = worldOf({
+      size: 2,
+      wire: { fetchEdgeKey: async (call) => alter(sealed(call, left.shift() ?? '', KEY)) },
+    })
+    for (const _ of epochs) {
+      fetchEdgeKeySoon(world.deps, world.node, id(2))
+      await world.clock.advance(1_000)
+    }
+    return world
+  }
+
+  test('opens it and puts its epoch in force', async () => {
+    const world = await fetching([epoch(1, 1), epoch(1, 2), epoch(1, 2)])
+    expect(world.node.edges?.get(id(2))).toEqual({ own: issued(1), peer: issued(2) })
+    expect([world.count('epoch_regressions'), world.count('bad_envelopes')]).toEqual([0, 0])
+  })
+
+  test.each([
+    ['older', epoch(1, 2)],
+    ['older in one half', epoch(2, 1)],
+  ])('refuses one that is %s than the one in force', async (_, late) => {
+    const world = await fetching([epoch(1, 3), late])
+    expect([world.count('epoch_regressions'), world.node.edges?.get(id(2))?.peer]).toEqual([1, issued(3)])
+  })
+
+  test.each([
+    ['names another node secret key', (one: ReturnType<typeof sealed>) => ({ ...one, kid: 'another0' })],
+    ['is of another epoch than it says', (one: ReturnType<typeof sealed>) => ({ ...one, epoch: epoch(1, 9) })],
+    [
+      'was altered',
+      (one: ReturnType<typeof sealed>) => ({ ...one, envelope: one.envelope.with(20, (one.envelope[20] ?? 0) ^ 1) }),
+    ],
+    ['says no epoch', (one: ReturnType<typeof sealed>) => ({ ...one, epoch: 'soon' })],
+  ])('refuses one that %s', async (_, alter) => {
+    const world = await fetching([epoch(1, 1)], alter)
+    expect([world.count('bad_envelopes'), world.node.edges?.size ?? 0]).toEqual([1, 0])
+  })
+
+  test.each([
+    ['agrees', (_nodeId: string) => KEY, 0],
+    ['does not agree', (nodeId: string) => new Uint8Array(32).fill(nodeId === id(1) ? 1 : 2), 1],
+  ])('%s with the other end', async (_, keyOf, mismatches) => {
+    const world = worldOf({
+      size: 2,
+      wire: { fetchEdgeKey: async (call) => sealed(call, epoch(1, 1), keyOf(call.nodeId)) },
+    })
+    for (const node of world.nodes) fetchEdgeKeySoon(world.deps, node, id(3 - node.place - 1))
+    await world.clock.advance(1_000)
+    expect([world.count('edges_compared'), world.count('edge_mismatches')]).toEqual([1, mismatches])
+  })
+})
+
+describe('An agent that is asked to do something', () => {
+  const EXECUTION = {
+    execution_id: id(77),
+    action: 'ping',
+    type: 'builtin',
+    status: 'pending',
+    requested_at: '2026-01-01T00:00:00.000Z',
+    expires_at: '2026-01-01T00:05:00.000Z',
+  }
+  const statuses = ({ calls }: AgentWorld) =>
+    calls
+      .filter(({ operation }) => operation === 'PostExecutionCallback')
+      .map(({ input }) => (input['body'] as { status: string }).status)
+  const asked = (world: ReturnType<typeof worldOf>) =>
+    hear(world.deps, world.node, { envelope: event('action_request', EXECUTION), place: NEXT })
+
+  test.each([
+    [0, ['ack', 'started', 'succeeded'], 'executions_succeeded'],
+    [1, ['ack', 'started', 'failed'], 'executions_failed'],
+  ])('says how far it is, once, where a share of %s fails', async (executionFailures, said, counted) => {
+    const world = worldOf({ habits: { executionFailures }, answers: { PostExecutionCallback: () => undefined } })
+    asked(world)
+    asked(world)
+    await world.clock.advance(1_000)
+    expect([statuses(world), world.count(counted)]).toEqual([said, 1])
+  })
+
+  test('goes on from where a pull says that it is', async () => {
+    const world = pulling([pulled({ executions: [{ ...EXECUTION, status: 'ack' }] })], {
+      habits: { executionFailures: 0 },
+      answers: { PostExecutionCallback: () => undefined },
+    })
+    world.pull()
+    await world.clock.advance(1_000)
+    expect(statuses(world)).toEqual(['started', 'succeeded'])
+  })
+
+  test('leaves it where it was cancelled meanwhile', async () => {
+    const world = worldOf({
+      answers: {
+        PostExecutionCallback: ({ input }) => {
+          if ((input['body'] as { status: string }).status === 'started') throw refusal(409, 'illegal_transition')
+        },
+      },
+    })
+    asked(world)
+    await world.clock.advance(1_000)
+    expect([statuses(world), world.count('overtaken'), world.count('errors')]).toEqual([['ack', 'started'], 1, 0])
+  })
+
+  test('lets somebody use a session, until it is revoked', async () => {
+    let activities = 0
+    const world = worldOf({
+      answers: {
+        PostSessionActivity: () => {
+          if ((activities += 1) === 2) throw refusal(409, 'session_already_revoked')
+        },
+      },
+    })
+    const session = {
+      session_id: id(5),
+      jti: id(5),
+      kind: 'ssh',
+      target: 'root',
+      expires_at: '2026-01-01T01:00:00.000Z',
+    }
+    hear(world.deps, world.node, { envelope: event('session_setup', session), place: NEXT })
+    await world.clock.advance(5_000)
+    expect([activities, world.count('sessions'), world.count('overtaken'), world.count('errors')]).toEqual([2, 1, 1, 0])
+  })
+})
+
+test('A call that was under way while the node replaced its secret key is made again with the new one', async () => {
+  const world = worldOf({ answers: { PostNodeSecretKeyRotate: () => ({ nsk: 'new' }) } })
+  const presented: string[] = []
+  const outcome = attempt(world.deps, world.node, {
+    operation: 'heartbeat',
+    isRepeatable: false,
+    call: async (nsk) => {
+      presented.push(nsk)
+      await world.clock.pause(100, world.deps.until)
+      if (nsk !== 'new') throw refusal(401, 'unauthorized')
+    },
+  })
+  await rotateSecretKey(world.deps, world.node)
+  await world.clock.advance(1_000)
+  expect([(await outcome).ok, presented.length, world.count('errors')]).toEqual([true, 2, 0])
+})

@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto'
+import type { z } from 'zod'
+import { describe, expect, it } from 'vitest'
+import { canonicalize } from '../../../../src/shared/canonical-json.ts'
+import { NodeStateSnapshot } from '../../../../src/shared/contract/mesh-schemas.ts'
+import { formatEdgeEpoch } from '../../../../src/shared/mesh/edge-epoch.ts'
+import { digestEpochs } from '../../../../src/shared/mesh/epoch-digest.ts'
+import { readVectors } from '../../../support/vectors.ts'
+
+interface Pulled {
+  /** The body as it came. */
+  readonly body: string
+  /** The agent's own. */
+  readonly psk_issued_at: string
+}
+
+const { vectors } = readVectors<Pulled, object>('state-snapshot')
+
+function fingerprint(rules: readonly unknown[]): string {
+  return createHash('sha256').update(canonicalize(rules)).digest('base64')
+}
+
+/** What an agent makes of a state. */
+function read(state: z.infer<typeof NodeStateSnapshot>, own: string): object {
+  const epochs = new Map(
+    state.peers.map(({ node_id, psk_issued_at }) => [node_id, formatEdgeEpoch({ own, peer: psk_issued_at })]),
+  )
+  return {
+    peers: state.peers.map(({ node_id }) => node_id),
+    epochs: Object.fromEntries(epochs),
+    report: digestEpochs(epochs),
+    fingerprints: Object.fromEntries(
+      state.policy.policies.map(({ policy_id, rules }) => [policy_id, fingerprint(rules)]),
+    ),
+    bridges: state.bridge.resources.map(({ bridge_resource_id }) => bridge_resource_id),
+    executions: state.executions.map(({ execution_id }) => execution_id),
+    sessions: state.sessions.map(({ session_id }) => session_id),
+  }
+}
+
+describe('The vectors of states', () => {
+  it.each(vectors)('$name', ({ input: { body, psk_issued_at }, expected }) => {
+    const state: unknown = JSON.parse(body)
+    expect(canonicalize(state)).toBe(body)
+    expect(read(NodeStateSnapshot.parse(state), psk_issued_at)).toEqual(expected)
+  })
+
+  it('say the fingerprint that each policy has', () => {
+    const states = vectors.map(({ input }) => NodeStateSnapshot.parse(JSON.parse(input.body)))
+    const policies = states.flatMap(({ policy }) => policy.policies)
+    expect(policies.map(({ rules }) => fingerprint(rules))).toEqual(policies.map((policy) => policy.fingerprint))
+    expect(policies.length).toBeGreaterThan(0)
+  })
+})
