@@ -111,8 +111,7 @@ export async function registerNodes(server, count, atOnce) {
   const { domain_id: domainId } = await callApi(server, 'GET', '/v1/auth/whoami')
   const nodes = []
   let next = 0
-  const join = async () => {
-    // A token has so many uses at most.
+  const enrolSome = async () => {
     while (next < count) {
       const first = next
       next = Math.min(count, next + USES_MAX)
@@ -125,7 +124,7 @@ export async function registerNodes(server, count, atOnce) {
       }
     }
   }
-  await Promise.all(Array.from({ length: atOnce }, join))
+  await Promise.all(Array.from({ length: atOnce }, enrolSome))
   return nodes
 }
 
