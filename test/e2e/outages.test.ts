@@ -117,6 +117,8 @@ const CALLS: Readonly<Record<string, Call>> = {
   'a list': (world) => answerOf(world, { token: world.token, path: '/v1/domains' }),
   'a change': (world) => answerOf(world, world.change()),
   'a heartbeat': (world) => answerOf(world, heartbeatOf(world.node)),
+  "a pull of a node's state": (world) =>
+    answerOf(world, { token: world.node.nsk, path: `/v1/nodes/${world.node.id}/state` }),
   'a new event stream': async (world) => {
     const response = await world.openStream()
     if (response.status !== 200) return `${response.status} \`${((await response.json()) as { code: string }).code}\``

@@ -211,7 +211,7 @@ export const fixture = defineSurface('fixture', 'What the vocabulary of the cont
     responses: { 200: z.object({ parts: z.array(z.string()) }), 304: null },
     rendered: true,
     bridgesOutages: 'state',
-    headers: { ETag: 'Names the answer', 'X-Service-Degraded': 'That it is of before' },
+    headers: { ETag: 'Names the answer' },
     problems: ['resource_not_found'],
   },
   GetOldThing: {

@@ -22,7 +22,6 @@ export const nodeState = defineSurface('node-state', 'What a node is to do', {
     headers: {
       ETag: 'Names the state; equal on every replica',
       'Cache-Control': '`no-cache`',
-      'X-Service-Degraded': 'That the datastore is away and the state is as it was pulled last: `datastore; since=<instant>`',
     },
     problems: ['node_not_found', 'datastore_unavailable'],
     notProvisioned: 'signed_event_bus_not_provisioned',

@@ -231,7 +231,7 @@ function successOf(shape: AnySchema | MediaResponse | null, operation: Operation
 const DEGRADED = {
   'X-Service-Degraded': {
     description:
-      'That the answer rests on an earlier decision, since the authorization engine is out of reach: `authorization; since=<instant>`',
+      'That the answer rests on what was known before, and since when what is out of reach: `authorization; since=<instant>` an earlier decision, `datastore; since=<instant>` the state as it was pulled last',
     required: false,
     schema: { type: 'string' },
   },

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -10,6 +11,7 @@ import { HIGH_RATE_LIMITS } from '../../support/high-rate-limits.mjs'
 
 const CTL = fileURLToPath(new URL('../../../bin/ctl.js', import.meta.url))
 const BASELINE = fileURLToPath(new URL('./bare-fastify.mjs', import.meta.url))
+const BYTES = fileURLToPath(new URL('./bare-bytes.mjs', import.meta.url))
 
 /** Starts `ctl serve` on a free port with an empty store; `databaseUrl` undefined takes the embedded one. */
 export async function startCtl({ databaseUrl, env = {} } = {}) {
@@ -57,11 +59,18 @@ export async function startCtl({ databaseUrl, env = {} } = {}) {
   }
 }
 
+/** Starts the baseline of large answers: bare Fastify that sends the bytes of a file. */
+export function startBytes(file) {
+  return startBare(BYTES, [file])
+}
+
 /** Starts the baseline: bare Fastify answering the same JSON to a POST of the same body. */
-export async function startBaseline({ path, answer }) {
-  const child = spawn(process.execPath, [BASELINE, path, JSON.stringify(answer)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+export function startBaseline({ path, answer }) {
+  return startBare(BASELINE, [path, JSON.stringify(answer)])
+}
+
+async function startBare(script, args) {
+  const child = spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
   const ready = await firstLine(child)
   return {
     url: ready.url,
@@ -96,6 +105,30 @@ export async function callApi(server, method, path, { body, token = server.token
   if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`)
   return text === '' ? undefined : JSON.parse(text)
 }
+
+/** Enrols so many nodes into the caller's Domain, some of them at a time. */
+export async function registerNodes(server, count, atOnce) {
+  const { domain_id: domainId } = await callApi(server, 'GET', '/v1/auth/whoami')
+  const nodes = []
+  let next = 0
+  const enrolSome = async () => {
+    while (next < count) {
+      const first = next
+      next = Math.min(count, next + USES_MAX)
+      const body = { max_uses: next - first }
+      const { token } = await callApi(server, 'POST', `/v1/domains/${domainId}/join-tokens`, { body })
+      for (let index = first; index < Math.min(count, first + USES_MAX); index++) {
+        const publicKey = generateKeyPairSync('x25519').publicKey.export({ type: 'spki', format: 'der' }).subarray(12)
+        const node = { name: `bench-${index}`, kind: 'worker', public_key: publicKey.toString('base64') }
+        nodes.push(await callApi(server, 'POST', '/v1/nodes/register', { token, body: node }))
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: atOnce }, enrolSome))
+  return nodes
+}
+
+const USES_MAX = 100
 
 /** Reads counters and gauges from `/metrics`, by name with labels. */
 export async function readMetrics(server) {

@@ -54,8 +54,11 @@ describe.each(STORES)('Pulls of a Domain that changes, on the $name store', (sto
       const domain = await fleet.domain()
       const { token } = await fleet.token(domain, { max_uses: 10_000, labels: { tier: 'web' } })
       const nodes: Enrolled[] = []
-      const join = async () => {
-        const { body } = await fleet.register(token)
+      const join = async (): Promise<void> => {
+        const { status, body } = await fleet.register(token)
+        // Where the machine is busy, a statement may wait for too long.
+        if (status >= 500) return join()
+        if (status !== 201) throw new Error(`not registered: ${JSON.stringify(body)}`)
         const node = { node_id: String(body['node_id']), nsk: String(body['nsk']), domain_id: domain, mesh_address: '' }
         nodes.push(node)
       }
@@ -229,10 +232,13 @@ describe.each(STORES)('Pulls of a Domain that changes, on the $name store', (sto
       await join()
       const [node] = nodes
       if (node === undefined) throw new Error('nobody joined')
-      let hasJoined = false
-      const joining = Promise.all(Array.from({ length: 50 }, join)).then(() => (hasJoined = true))
+      const joined = { all: false }
+      const joinTen = async () => {
+        for (let count = 0; count < 10; count++) await join()
+      }
+      const joining = Promise.all(Array.from({ length: 5 }, joinTen)).finally(() => (joined.all = true))
       const pulls: PulledState[] = []
-      for (let round = 0; round < 20 || !hasJoined; round++) {
+      for (let round = 0; round < 20 || !joined.all; round++) {
         const both = [fleet, replica].flatMap(({ pull }) =>
           Array.from({ length: 5 }, () => pull(node.nsk, node.node_id)),
         )
@@ -253,7 +259,8 @@ describe.each(STORES)('Pulls of a Domain that changes, on the $name store', (sto
       expect(pulls.length).toBeGreaterThanOrEqual(200)
       expect(new Set([...texts.values()].map((text) => text.length)).size).toBeGreaterThan(1)
       const [last, there] = await Promise.all([fleet, replica].map(({ pull }) => pull(node.nsk, node.node_id)))
-      expect([last?.body['peers'], last?.text]).toEqual([expect.objectContaining({ length: 50 }), there?.text])
+      expect([last?.body['peers'], last?.text]).toEqual([expect.any(Array), there?.text])
+      expect(last?.body['peers']).toHaveLength(50)
       expect(most).toBeLessThanOrEqual(50)
     })
   })

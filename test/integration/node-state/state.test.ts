@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beginEventsAnew } from '../../../src/server/adapters/postgres/after-restore.ts'
 import type { ControlPlane } from '../../support/control-plane.ts'
 import type { Enrolled } from '../../support/fleet.ts'
 import {
@@ -247,8 +248,9 @@ describe.each(STORES)('The state of a node on the $name store', (store) => {
       const joined = await fleet.enrol(domain)
       const grown = await own(first, before.etag)
       expect(grown.body['peers']).toHaveLength(3)
-      await fleet.call(fleet.root, `DELETE /v1/nodes/${second.node_id}`)
+      expect((await fleet.call(fleet.root, `DELETE /v1/nodes/${second.node_id}`)).status).toBe(204)
       const shrunk = await own(first, grown.etag)
+      expect(shrunk.status).toBe(200)
       expect((shrunk.body['peers'] as SeenPeer[]).map(({ node_id }) => node_id)).toEqual(
         [nodes[2].node_id, joined.node_id].toSorted(),
       )
@@ -289,6 +291,14 @@ describe.each(STORES)('The state of a node on the $name store', (store) => {
         body: { code: 'node_id_mismatch' },
       })
       expect(await fleet.pull('nobody', node.node_id)).toMatchObject({ status: 401, body: { code: 'unauthorized' } })
+    })
+
+    it('has another tag after a restore, although nothing else has changed', async () => {
+      const [node] = nodes
+      const before = await own(node)
+      await beginEventsAnew(fleet.datastore)
+      const after = await own(node, before.etag)
+      expect([after.status, after.text, after.etag === before.etag]).toEqual([200, before.text, false])
     })
 
     it('remembers what the node pulled, and not what an operator looked at', async () => {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Datastore } from '../../ports/datastore.ts'
+import type { Datastore, Db } from '../../ports/datastore.ts'
 
 /** What was there to be begun anew. */
 export interface Restarted {
@@ -13,7 +13,7 @@ const LEAP = 1_000_000_000
 /**
  * Makes the events of a restored datastore begin anew, above every position and number that was given after the backup was
  * taken: whatever an agent asks to go on from lies below what is kept, so that it is told to pull its whole state. What
- * was on its way is dropped, since the state says it. One transaction.
+ * was on its way is dropped, since the state says it. Its tag is another one than any that was given. One transaction.
  */
 export function beginEventsAnew(datastore: Datastore): Promise<Restarted> {
   return datastore.transaction('worker', async (tx) => {
@@ -29,7 +29,21 @@ export function beginEventsAnew(datastore: Datastore): Promise<Restarted> {
       select nodes.id, nodes.domain_id, consumer.seq, to_timestamp(0)
       from nodes, outbox_consumers as consumer where consumer.name = 'event-relay'
       on conflict (node_id) do nothing`.execute(tx)
+    await restartStates(tx)
     const moved = await sql`update node_lanes set last_seq = last_seq + ${LEAP}::bigint`.execute(tx)
     return { lanes: Number(moved.numAffectedRows ?? 0n) }
   })
+}
+
+/** What was pulled after the backup was another state: its numbers do not come again, and every node is told to pull. */
+async function restartStates(tx: Db): Promise<void> {
+  await sql`
+    update domain_peers set revision = revision + ${LEAP}::bigint, whole_revision = revision + ${LEAP}::bigint`.execute(
+    tx,
+  )
+  await sql`
+    update node_heartbeats
+    set node_revision = node_revision + ${LEAP}::bigint, pulled_node_revision = null, pulled_peer_revision = null`.execute(
+    tx,
+  )
 }

@@ -40,7 +40,7 @@ test('all who ask for a revision wait for one read, and later ones for none', as
   const asked = [domains.at('d', 3), domains.at('d', 3), domains.at('d', 2)]
   expect(reads.map(({ domainId, since }) => [domainId, since])).toEqual([['d', -1]])
   reads[0]?.answer(changes(3, [peer('a'), peer('b')]))
-  const lists = await Promise.all(asked)
+  const lists = await Promise.all(asked.map(async (list) => list))
   expect(new Set(lists).size).toBe(1)
   expect(domains.at('d', 3)).toBe(lists[0])
   expect(domains.last('d')).toBe(lists[0])
