@@ -185,13 +185,13 @@ function topologyOf(nodes: readonly RotatingNode[], from: string | null) {
   }
 }
 
-/** A clock that only waiting moves. */
+/** A clock that only waiting moves, by whole seconds, so that a pause drawn at random shows nowhere. */
 export function waitingClock(): Pick<CliOptions, 'nowMs' | 'sleep'> {
   let nowMs = NOW
   return {
     nowMs: () => nowMs,
     sleep: async (ms) => {
-      nowMs += ms
+      nowMs += Math.ceil(ms / 1000) * 1000
     },
   }
 }

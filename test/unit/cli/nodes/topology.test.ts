@@ -64,7 +64,7 @@ describe('A picture of the mesh', () => {
     const lines = dot(pictureOf(meshOf(2, () => HOSTILE))).split('\n')
     const statement = /^ {2}"[^"\\]+"(?: -> "[^"\\]+")?(?: \[(?:\w+=(?:"(?:[^"\\]|\\.)*"|\w+)(?:, )?)+\])?;$/
     for (const line of lines.filter((one) => one.startsWith('  "'))) expect(line).toMatch(statement)
-    expect(lines.filter((line) => line.includes('->'))).toHaveLength(1)
+    expect(lines.filter((line) => line.includes('" -> "'))).toHaveLength(1)
   })
 
   it('of Mermaid escapes names as entities', () => {
