@@ -76,8 +76,6 @@ function leaderJobs({ backend, log, wake, relaying, ...options }: JobsDeps): rea
     createViolationSweeper(backend),
     createRelayChoice(backend),
     createPeerMarker(backend),
-    createPeerMarker(backend),
-    createRelayChoice(backend),
     createTokenSweeper(backend),
     createAssertionSweeper(backend),
     createBundleRefresher({

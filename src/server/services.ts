@@ -27,13 +27,6 @@ import type { StreamMeter } from './node-events/hub.ts'
 import { createNodeEvents } from './node-events/service.ts'
 import { createNodeObservations } from './node-observations/service.ts'
 import { createNodeState } from './node-state/service.ts'
-import { createMesh } from './mesh/service.ts'
-import { createMeshKeys } from './mesh-keys/service.ts'
-import { createMeta } from './meta/service.ts'
-import type { StreamMeter } from './node-events/hub.ts'
-import { createNodeEvents } from './node-events/service.ts'
-import { createNodeState } from './node-state/service.ts'
-import { createNodeObservations } from './node-observations/service.ts'
 import { createNskResolver } from './nodes/nsk-resolver.ts'
 import { createRecoveryAnnouncer } from './nodes/recovery-announcer.ts'
 import { createNodes } from './nodes/service.ts'
@@ -146,18 +139,11 @@ export function createServices(backend: Backend, options: ServicesOptions): Serv
       joinTokens: createJoinTokens(deps),
       nodes: nodes.handlers,
       nodeEvents: nodeEvents.handlers,
-      nodeState: undefined,
       nodeState: nodeState.handlers,
       nodeObservations: createNodeObservations(deps),
       executions: createExecutions(deps),
       mediatedSessions: createMediatedSessions({ ...deps, baseUrl: options.baseUrl }),
       meshKeys: createMeshKeys(deps),
-      mesh: undefined,
-      nodeState: nodeState.handlers,
-      nodeObservations: undefined,
-      executions: undefined,
-      mediatedSessions: undefined,
-      meshKeys: undefined,
       mesh: createMesh(deps),
       signingKeys: createSigningKeys(deps),
       audit: createAudit(deps),
