@@ -124,7 +124,15 @@ function advanced(node: RotatingNode): RotatingNode {
 }
 
 function viewOf({ isStuck: _s, isRefused: _r, isWrong: _w, isGone: _g, ...node }: RotatingNode) {
-  return { ...node, name: '', kind: '', domain_id: DOMAIN_ID, display_kind: 'vm', binary_version: '1.4.0' }
+  return {
+    ...node,
+    name: '',
+    kind: '',
+    domain_id: DOMAIN_ID,
+    display_kind: 'vm',
+    binary_version: '1.4.0',
+    ephemeral: false,
+  }
 }
 
 function hasAll(labels: Readonly<Record<string, string>>, wanted: string | null): boolean {
