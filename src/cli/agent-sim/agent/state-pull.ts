@@ -36,9 +36,11 @@ async function pull(deps: MeshAgentDeps, node: SimulatedNode): Promise<void> {
     isRepeatable: true,
     call: (nsk) => deps.mesh.wire.pull({ nodeId, nsk, etag: node.etag }),
   })
-  const isAgain = pulling.state.valueOf() === 'again'
+  const isAgain = pulling.state.valueOf() === 'again' || pulling.told.size > 0
   pulling.state = 'idle'
   if (outcome.ok) take(deps, node, outcome.value)
+  // Whether the answer or the event was newer is not known: the whole of it, once more, tells.
+  if (pulling.told.size > 0) node.etag = undefined
   if (isAgain) pullSoon(deps, node, AGAIN_WITHIN_MS)
 }
 
