@@ -19,10 +19,9 @@ export function pullSoon(deps: MeshAgentDeps, node: SimulatedNode, withinMs: num
   if (pulling.state === 'running') pulling.state = 'again'
   if (pulling.state !== 'idle') return
   pulling.state = 'due'
-  deps.errands.soon(deps.clock.random() * withinMs, async () => {
-    await deps.mesh.paces.pulls(deps.until)
-    if (!deps.until.aborted) await pull(deps, node)
-  })
+  deps.errands.soon(deps.clock.random() * withinMs, () =>
+    deps.mesh.turnstiles.pulls(deps.until, () => pull(deps, node)),
+  )
 }
 
 /** Pulls the node's state and takes what it says. Without a tag the whole of it comes, whether or not it has changed. */
