@@ -152,7 +152,7 @@ export function agentWorld({ answers = {}, wire = {}, habits, size = 1 }: WorldO
   ) as ApiClient
   const over = <I extends object, T>(operation: string, act: ((call: I) => Promise<T>) | undefined) => {
     return async (call: I): Promise<T> => {
-      calls.push({ operation, input: { ...call }, token: undefined })
+      calls.push({ operation, input: Object.fromEntries(Object.entries(call)), token: undefined })
       if (act === undefined) throw refusal(501, 'not_here')
       return act(call)
     }
