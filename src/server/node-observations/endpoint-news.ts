@@ -1,5 +1,5 @@
 import type { Change } from '../ports/unit-of-work.ts'
-import { peersChanged, peersChangedWhole } from '../rows/state-revisions.ts'
+import { peersChanged } from '../rows/state-revisions.ts'
 import { readRelays, type Relay } from './relay-store.ts'
 
 /** What a node's peers are to know of it. */
@@ -10,14 +10,13 @@ export interface EndpointNews {
 }
 
 /**
- * Tells the Domain of endpoints that are new or have become stale, in the transaction that says so, which has locked
- * the nodes' rows. The endpoint of a relay is the fallback of all edges that it would carry.
+ * Tells the Domain of endpoints that are new or have become stale, in the transaction that says so, which holds
+ * the Domain's peers.
  */
 export async function tellEndpoints(change: Change, domainId: string, news: readonly EndpointNews[]): Promise<void> {
   const nodeIds = news.map(({ nodeId }) => nodeId)
   await peersChanged(change.db, domainId, nodeIds)
   const relays = await readRelays(change.db, domainId)
-  if (relays.some(({ nodeId }) => nodeIds.includes(nodeId))) await peersChangedWhole(change.db, domainId)
   for (const { nodeId, endpoint } of news) {
     const payload = { node_id: nodeId, endpoint, ...fallback(relays, nodeId) }
     change.emit({ event: 'peer_endpoint_changed', domainId, aggregate: `node:${nodeId}`, payload })

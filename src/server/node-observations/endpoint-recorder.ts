@@ -2,6 +2,7 @@ import type { IdSource } from '../ports/clock.ts'
 import type { Datastore } from '../ports/datastore.ts'
 import type { Change, UnitOfWork } from '../ports/unit-of-work.ts'
 import { formatEndpoint } from '../rows/endpoint-text.ts'
+import { holdPeers } from '../rows/state-revisions.ts'
 import { tellEndpoints } from './endpoint-news.ts'
 import * as store from './endpoint-store.ts'
 
@@ -13,6 +14,8 @@ export interface EndpointRecorderDeps {
 
 /** A report with the request that it came by. */
 export interface ReceivedReport extends store.EndpointReport {
+  /** Of the node. */
+  readonly domainId: string
   readonly correlationId: string
 }
 
@@ -53,16 +56,17 @@ function newestOf(received: readonly ReceivedReport[]): ReceivedReport[] {
   return [...newest.values()].toSorted((one, other) => (one.nodeId < other.nodeId ? -1 : 1))
 }
 
-async function record(change: Change, reports: readonly store.EndpointReport[]): Promise<Map<string, number>> {
+async function record(change: Change, reports: readonly ReceivedReport[]): Promise<Map<string, number>> {
+  const domainIds = new Set(reports.map(({ domainId }) => domainId))
+  for (const domainId of [...domainIds].toSorted()) await holdPeers(change.db, domainId)
   const nodeIds = reports.map(({ nodeId }) => nodeId)
   const homes = await store.lockNodes(change.db, nodeIds)
   const known = await store.lockEndpoints(change.db, nodeIds)
   const taken = reports.filter((report) => homes.has(report.nodeId) && isNewer(known.get(report.nodeId), report))
   if (taken.length > 0) await store.storeEndpoints(change.db, taken)
   const news = taken.filter((report) => isNews(known.get(report.nodeId), report))
-  // Domains in the order of their ids: each of them is locked.
-  for (const domainId of [...new Set(homes.values())].toSorted()) {
-    const told = news.filter(({ nodeId }) => homes.get(nodeId) === domainId).map(newsOf)
+  for (const domainId of domainIds) {
+    const told = news.filter((report) => report.domainId === domainId).map(newsOf)
     if (told.length > 0) await tellEndpoints(change, domainId, told)
   }
   const held = new Map<string, number>()

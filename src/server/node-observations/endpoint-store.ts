@@ -50,13 +50,13 @@ export async function refreshEndpoints(db: Db, reports: readonly EndpointReport[
 
 /**
  * Locks the rows of the nodes that are still there, in the order of their ids, so that their reports take turns and they
- * stay until the transaction ends. Taken before any row that hangs on a node, as a deregistration does. Gives each one's
- * Domain.
+ * stay until the transaction ends. Taken before any row that hangs on a node, as a deregistration does. Gives their
+ * ids.
  */
-export async function lockNodes(tx: Db, nodeIds: readonly string[]): Promise<Map<string, string>> {
-  const { rows } = await sql<{ id: string; domain_id: string }>`
-    select id, domain_id from nodes where id = any(${nodeIds}::uuid[]) order by id for no key update`.execute(tx)
-  return new Map(rows.map(({ id, domain_id }) => [id, domain_id]))
+export async function lockNodes(tx: Db, nodeIds: readonly string[]): Promise<ReadonlySet<string>> {
+  const { rows } = await sql<{ id: string }>`
+    select id from nodes where id = any(${nodeIds}::uuid[]) order by id for no key update`.execute(tx)
+  return new Set(rows.map(({ id }) => id))
 }
 
 /** Reads and locks what is known of nodes' endpoints, in the order of their ids. */

@@ -1,6 +1,7 @@
 import type { Clock, IdSource } from '../ports/clock.ts'
 import type { Datastore } from '../ports/datastore.ts'
 import type { LeaderJob, Leading } from '../ports/leadership.ts'
+import { holdPeers } from '../rows/state-revisions.ts'
 import { tellEndpoints } from './endpoint-news.ts'
 import { lockNodes } from './endpoint-store.ts'
 import { listOverdue, stampStale, type OverdueEndpoint } from './stale-endpoint-store.ts'
@@ -38,6 +39,7 @@ export async function sweepEndpoints(
     const found = overdue.filter((endpoint) => endpoint.domainId === domainId)
     const options = { pool: 'worker', correlationId: ids.next(), audit: () => undefined } as const
     await unitOfWork.run(options, async (change) => {
+      await holdPeers(change.db, domainId)
       await lockNodes(
         change.db,
         found.map(({ nodeId }) => nodeId),

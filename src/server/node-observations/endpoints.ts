@@ -34,7 +34,7 @@ export function createEndpoints(
   })
   return {
     async PutNodeEndpoint(ctx, { id, body }) {
-      const { nowMs, correlationId } = ctx
+      const { nowMs, correlationId, caller } = ctx
       const ttlMs = await findTtl(id)
       if (ttlMs === undefined) throw problem('unauthorized')
       const reportedAtMs = Date.parse(body.reported_at)
@@ -45,7 +45,8 @@ export function createEndpoints(
       }
       const address = parseEndpoint(body.endpoint)
       if (address === undefined) throw problem('endpoint_unparseable')
-      const report = { nodeId: id, ...address, natType: body.nat_type, reportedAtMs, correlationId }
+      const from = { nodeId: id, domainId: caller.domainId, correlationId }
+      const report = { ...from, ...address, natType: body.nat_type, reportedAtMs }
       const heldFromMs = await record(report)
       if (heldFromMs === undefined) throw problem('unauthorized')
       return { accepted_at: new Date(nowMs).toISOString(), stale_after: new Date(heldFromMs + ttlMs).toISOString() }

@@ -100,7 +100,7 @@ function pathMembers({ operation }: Subject): readonly PathMember[] {
   const { shape } = operation.params as unknown as z.ZodObject
   return Object.entries(shape).map(([name, schema]) => {
     const meta = z.globalRegistry.get(schema)
-    const isTaken = (text: string): boolean => meta?.format !== 'uuid' && z.safeParse(schema, text).success
+    const isTaken = (text: string): boolean => meta?.['format'] !== 'uuid' && z.safeParse(schema, text).success
     return { name, code: meta?.problem, isTaken }
   })
 }
