@@ -11,7 +11,7 @@ from agent.executions import Executions
 from agent.judging import Judge
 from agent.keep import Kept
 from agent.peers import Peers
-from agent.rotation import rotate
+from agent.rotation import rotate, settle
 from agent.stream import frames
 
 A, B, C = (f"0197a000-0000-7000-8000-00000000{digit}001" for digit in "abc")
@@ -66,9 +66,21 @@ class Rotation(Kepts):
         kept, sent, ends = self.rotated(Unavailable("lost"), {"psk_issued_at": NEW})
         self.assertEqual((sent[0], kept["public_key"], ends), (sent[1], sent[0], ["again", True]))
 
-    def test_takes_it_that_a_lost_answer_was_a_success_where_nothing_waits_any_more(self):
-        kept, sent, ends = self.rotated(Unavailable("lost"), Refused(409, "no_pending_rotation", None))
-        self.assertEqual((kept["public_key"], ends), (sent[0], ["again", True]))
+    def test_finds_out_by_an_epoch_what_became_of_a_lost_answer(self):
+        for own_half, is_taken in [(NEW, True), (OLD, False)]:
+            with self.subTest(own_half):
+                kept, sent, ends = self.rotated(Unavailable("lost"), Refused(409, "no_pending_rotation", None))
+                self.assertEqual((kept["public_key"], ends), ("own", ["again", True]))
+                settle(kept, own_half)
+                self.assertEqual(kept["public_key"], sent[0] if is_taken else "own")
+                self.assertNotIn("next", kept)
+
+    def test_an_epoch_may_tell_before_the_call_is_repeated(self):
+        for own_half, is_taken in [(NEW, True), (OLD, False)]:
+            with self.subTest(own_half):
+                kept, sent, _ = self.rotated(Unavailable("lost"))
+                settle(kept, own_half)
+                self.assertEqual((kept["public_key"] == sent[0], "next" in kept), (is_taken, not is_taken))
 
     def test_keeps_its_keys_where_nothing_waits(self):
         kept, _, ends = self.rotated(Refused(409, "no_pending_rotation", None))

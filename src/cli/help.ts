@@ -29,7 +29,7 @@ export function commandHelp(branch: Branch, command: Command, layout: Layout): s
   return joined([
     [branch.row?.summary ?? ''],
     command.description === undefined ? [] : wrapped(command.description, layout.columns),
-    [`${style.bold('Usage')}  ${usageLine(branch.words, command)}`],
+    usageLines(branch, command).map((line, index) => `${index === 0 ? style.bold('Usage') : '     '}  ${line}`),
     section('Arguments', argumentEntries, layout),
     section('Flags', ownFlags(command).map(flagEntry), layout),
     section('Output', sharedFlags(command, ['output']).map(flagEntry), layout),
@@ -38,11 +38,17 @@ export function commandHelp(branch: Branch, command: Command, layout: Layout): s
       ? [style.bold('Examples'), ...command.examples.map((example) => `  ${example}`)]
       : [],
     section(
-      'See also',
+      'Commands',
       leaves(branch).map(({ words, summary }): Entry => [`ctl ${words}`, summary]),
       layout,
     ),
   ])
+}
+
+/** How a command is called, and those below it where there are any. */
+function usageLines(branch: Branch, command: Command): readonly string[] {
+  const own = usageLine(branch.words, command)
+  return leaves(branch).length === 0 ? [own] : [own, `ctl ${branch.words} <command> [flags]`]
 }
 
 type Flag = readonly [name: string, spec: FlagSpec]

@@ -3,7 +3,10 @@ import { mistypedError } from './cli-error.ts'
 import type { CommandRow } from './command.ts'
 import { ALL_SHARED } from './flags.ts'
 
-/** A word of the command line with what may follow it. */
+/**
+ * A word of the command line with what may follow it. It may be a command and have commands below it: then the next word is one
+ * of those if it can be, else an argument; after `--` it always is.
+ */
 export interface Branch {
   /** From the beginning, e.g. `nodes nsk`; empty at the root. */
   readonly words: string

@@ -140,9 +140,8 @@ describe.skipIf(PYTHON === undefined)(
 
       test('the token of a session is let in by its node alone, and not once it is revoked', async () => {
         const place = ['--project', 'default']
-        const issued = await asked(
-          ...['mediated-sessions', 'create', ...place, '--node', 'web-1', '--kind', 'ssh', '--target', 'deploy'],
-        )
+        const session = ['--node', 'web-1', '--kind', 'ssh', '--target', 'deploy']
+        const issued = await asked('mediated-sessions', 'create', ...place, ...session)
         const check = (name: string) =>
           runPythonAgent(python, ['check-token', '--url', server.url, '--state', stateOf(name)], issued.token)
         expect(check('web-1')).toMatchObject({ exitCode: 0, last: { admitted: true, target: 'deploy' } })

@@ -36,6 +36,7 @@ const node = (id: string, name: string, more: Readonly<Record<string, unknown>>)
   labels: {},
   psk_issued_at: '2026-01-30T12:00:00.123000000Z',
   rotation_pending: false,
+  ephemeral: false,
   ...more,
 })
 
@@ -61,7 +62,6 @@ const detail = (of: (typeof NODES)[number] | undefined, more: Readonly<Record<st
   ...of,
   project_id: null,
   public_key: 'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=',
-  ephemeral: false,
   nat_type: null,
   endpoint_reported_at: null,
   capabilities: null,

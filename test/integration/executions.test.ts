@@ -336,6 +336,21 @@ describe.each(STORES)('Executions on the $name store', (store) => {
         expect(await own()).toBe(before + 1)
       })
 
+      it('and the node’s own end exclude each other, whoever is first', async () => {
+        const id = await asked()
+        await walk(id, 'ack', 'started')
+        const before = await own()
+        const ends = [() => cancel(id), () => fleet.report(node, id, { status: 'succeeded' })]
+        const answers = await Promise.all(Array.from({ length: 8 }, (_, n) => (ends[n % 2] ?? cancel)(id)))
+        const status = await statusOf(id)
+        const passed = answers.map((answer) => answer.status).toSorted()
+        // A repetition of the end that came first is taken for said.
+        const expected =
+          status === 'cancelled' ? [200, ...Array(7).fill(409)] : [...Array(4).fill(204), ...Array(4).fill(409)]
+        expect(passed).toEqual(expected)
+        expect(await own()).toBe(before + 1)
+      })
+
       it('refuses an end', async () => {
         const id = await asked()
         await walk(id, 'ack', 'started', 'failed')

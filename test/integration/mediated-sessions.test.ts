@@ -270,6 +270,16 @@ describe.each(STORES)('Mediated sessions on the $name store', (store) => {
         expect(await own()).toBe(before + 1)
       })
 
+      it('lets one of eight at once pass, and tells the node once', async () => {
+        const id = await issued()
+        const before = await own()
+        const answers = await Promise.all(Array.from({ length: 8 }, () => revoke(id)))
+        expect(answers.map(({ status }) => status).toSorted()).toEqual([204, ...Array<number>(7).fill(404)])
+        const told = await Promise.all(answers.map((answer) => fleet.outbox(answer)))
+        expect(told.flat()).toHaveLength(1)
+        expect(await own()).toBe(before + 1)
+      })
+
       it('finds neither expired ones nor those of another Project', async () => {
         const [elsewhere, expired] = [
           String((await fleet.issue(await fleet.project(domain), { node_id: node.node_id })).body['session_id']),

@@ -20,6 +20,8 @@ type Step =
   | { readonly does: 'deregister'; readonly node: number }
   | { readonly does: 'wait'; readonly seconds: number }
 
+type OnOne = Extract<Step, { at: number }>
+
 type Reported = 'ack' | 'started' | 'succeeded' | 'failed' | 'cancelled'
 
 interface ModelExecution {
@@ -48,21 +50,21 @@ const NEXT: Readonly<Record<string, readonly string[]>> = {
 const at = fc.nat(5)
 const node = fc.nat(NODES - 1)
 const key = fc.constant(0)
+const status = fc.constantFrom<Reported>('ack', 'ack', 'started', 'started', 'succeeded', 'failed', 'cancelled')
+const foreign = fc.nat(9).map((n) => n === 0)
+const report: fc.Arbitrary<OnOne> = fc.record({ does: fc.constant('report' as const), at, status, foreign })
+const cancel: fc.Arbitrary<OnOne> = fc.record({ does: fc.constant('cancel' as const), at })
 const atOnce: fc.Arbitrary<Step> = fc.oneof(
   { weight: 5, arbitrary: fc.record({ does: fc.constant('ask' as const), key, node }) },
-  {
-    weight: 12,
-    arbitrary: fc.record({
-      does: fc.constant('report' as const),
-      at,
-      status: fc.constantFrom<Reported>('ack', 'ack', 'started', 'started', 'succeeded', 'failed', 'cancelled'),
-      foreign: fc.nat(9).map((n) => n === 0),
-    }),
-  },
-  { weight: 3, arbitrary: fc.record({ does: fc.constant('cancel' as const), at }) },
+  { weight: 12, arbitrary: report },
+  { weight: 3, arbitrary: cancel },
   { weight: 2, arbitrary: fc.constant({ does: 'sweep' } as const) },
   { weight: 1, arbitrary: fc.record({ does: fc.constant('deregister' as const), node }) },
 )
+/** Two who meet at one execution. */
+const onTheSame: fc.Arbitrary<Turn<Step>> = fc
+  .tuple(fc.oneof(report, cancel), fc.oneof(report, cancel))
+  .map(([one, other]) => [one, { ...other, at: one.at }])
 const alone: fc.Arbitrary<Step> = fc.record({
   does: fc.constant('wait' as const),
   seconds: fc.constantFrom(1, 30, LIFETIME_S - 1, LIFETIME_S),
@@ -70,7 +72,8 @@ const alone: fc.Arbitrary<Step> = fc.record({
 const turns: fc.Arbitrary<Turn<Step>[]> = fc.array(
   fc.oneof(
     { weight: 6, arbitrary: fc.tuple(atOnce) },
-    { weight: 4, arbitrary: fc.tuple(atOnce, atOnce) },
+    { weight: 3, arbitrary: fc.tuple(atOnce, atOnce) },
+    { weight: 3, arbitrary: onTheSame },
     { weight: 1, arbitrary: fc.tuple(alone) },
   ),
   { minLength: 6, maxLength: 24 },

@@ -20,6 +20,8 @@ type Step =
   | { readonly does: 'deregister'; readonly node: number }
   | { readonly does: 'wait'; readonly seconds: number }
 
+type OnOne = Extract<Step, { at: number }>
+
 interface ModelSession {
   readonly node: number
   readonly issuedMs: number
@@ -41,23 +43,24 @@ interface Model {
 
 const at = fc.nat(5)
 const node = fc.nat(NODES - 1)
+const by = fc.constantFrom('its node', 'its node', 'its node', 'its node', 'another node', 'another kind')
+const use = fc.record({ does: fc.constant('use' as const), at, by }) as fc.Arbitrary<OnOne>
+const revoke: fc.Arbitrary<OnOne> = fc.record({ does: fc.constant('revoke' as const), at })
+const sweep: fc.Arbitrary<Step> = fc.constant({ does: 'sweep' })
 const atOnce: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 5,
     arbitrary: fc.record({ does: fc.constant('issue' as const), key: fc.constant(0), node, isIdling: fc.boolean() }),
   },
-  {
-    weight: 8,
-    arbitrary: fc.record({
-      does: fc.constant('use' as const),
-      at,
-      by: fc.constantFrom('its node', 'its node', 'its node', 'its node', 'another node', 'another kind'),
-    }) as fc.Arbitrary<Step>,
-  },
-  { weight: 4, arbitrary: fc.record({ does: fc.constant('revoke' as const), at }) },
-  { weight: 4, arbitrary: fc.constant({ does: 'sweep' } as const) },
+  { weight: 8, arbitrary: use },
+  { weight: 4, arbitrary: revoke },
+  { weight: 4, arbitrary: sweep },
   { weight: 1, arbitrary: fc.record({ does: fc.constant('deregister' as const), node }) },
 )
+/** Two who meet at one session. */
+const onTheSame: fc.Arbitrary<Turn<Step>> = fc
+  .tuple(fc.oneof(use, revoke), fc.oneof(use, revoke))
+  .map(([one, other]) => [one, { ...other, at: one.at }])
 const alone: fc.Arbitrary<Step> = fc.record({
   does: fc.constant('wait' as const),
   seconds: fc.constantFrom(1, IDLE_S - 1, IDLE_S, TTL_S - IDLE_S, TTL_S),
@@ -65,7 +68,8 @@ const alone: fc.Arbitrary<Step> = fc.record({
 const turns: fc.Arbitrary<Turn<Step>[]> = fc.array(
   fc.oneof(
     { weight: 5, arbitrary: fc.tuple(atOnce) },
-    { weight: 4, arbitrary: fc.tuple(atOnce, atOnce) },
+    { weight: 2, arbitrary: fc.tuple(atOnce, atOnce) },
+    { weight: 3, arbitrary: onTheSame },
     { weight: 2, arbitrary: fc.tuple(alone) },
   ),
   { minLength: 6, maxLength: 24 },

@@ -22,6 +22,8 @@ export interface CliOptions {
   readonly interrupted?: AbortSignal
   /** NOW when absent; a run against a real server needs the real one. */
   readonly nowMs?: () => number
+  /** Passes no time when absent. */
+  readonly sleep?: (ms: number) => Promise<void>
   /** The keyring of the machine; none when absent. */
   readonly vault?: () => Promise<TokenVault | undefined>
   /** Takes the addresses that a browser would be opened at; there is none when absent. */
@@ -90,7 +92,7 @@ function fakeIo({ home, written, questions, options, env }: Faking): Io {
     cwd: home,
     home,
     nowMs: options.nowMs ?? (() => NOW),
-    sleep: async () => undefined,
+    sleep: options.sleep ?? (async () => undefined),
     interrupted,
     ...(options.vault && { vault: options.vault }),
     ...(options.browse && { browse: options.browse }),

@@ -156,7 +156,8 @@ export const fixture = defineSurface('fixture', 'What the vocabulary of the cont
     bodyBytesMax: KiB,
     gate: { ...open('a fixture: a node speaks for itself'), ownNode: { param: 'id', mismatch: 'node_id_mismatch' } },
     audit: { relation: 'fixture.note', when: 'denials', object: 'node:{path.id}', pathGate: 'fixture.note.path_gate' },
-    responses: { 200: z.object({ kid: z.string() }) },
+    sealsToSecret: true,
+    responses: { 200: z.object({ kid: z.string(), secret_bytes: z.int() }) },
     problems: [],
   },
   GetNodeNote: {

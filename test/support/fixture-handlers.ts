@@ -127,7 +127,7 @@ export function createFixture({ clock, ids }: { readonly clock: Clock; readonly 
         )
       },
       PostTransfer: () => ({ moved: things.length }),
-      PutNodeNote: (ctx) => ({ kid: ctx.caller.credential.kid ?? '' }),
+      PutNodeNote: (ctx) => ({ kid: ctx.caller.credential.kid ?? '', secret_bytes: ctx.presentedSecret().length }),
       GetNodeNote: () => Buffer.from('a note'),
       PostForm: (_ctx, { body }) => body,
       async GetTicks(ctx) {

@@ -10,6 +10,7 @@ import { createPeerBook, type PeerFacts } from '../../src/cli/agent-sim/peer-boo
 import { USUAL_HABITS, type Habits } from '../../src/cli/agent-sim/plan.ts'
 import { simulatedNode, type SimulatedNode } from '../../src/cli/agent-sim/simulated-node.ts'
 import { createStatistics, type Statistics } from '../../src/cli/agent-sim/statistics.ts'
+import type { Turnstile } from '../../src/cli/agent-sim/turnstile.ts'
 import { createWheel } from '../../src/cli/agent-sim/wheel.ts'
 import { canonicalize } from '../../src/shared/canonical-json.ts'
 import { mintNsk, parseNsk } from '../../src/shared/credential-formats.ts'
@@ -164,7 +165,7 @@ export function agentWorld({ answers = {}, wire = {}, habits, size = 1 }: WorldO
   })
   const wheel = createWheel(clock)
   void wheel.turn(ended.signal)
-  const atOnce = (): Promise<void> => Promise.resolve()
+  const atOnce: Turnstile = (_, work) => work()
   const deps: MeshAgentDeps = {
     client,
     statistics,
@@ -180,7 +181,7 @@ export function agentWorld({ answers = {}, wire = {}, habits, size = 1 }: WorldO
       book: createPeerBook(),
       ledger: createEdgeLedger(),
       habits: { ...USUAL_HABITS, ...habits },
-      paces: { pulls: atOnce, edgeKeys: atOnce, digests: atOnce },
+      turnstiles: { pulls: atOnce, edgeKeys: atOnce, digests: atOnce },
       pullsAtStart: true,
       neighbours: (place) => nodes.filter((node) => node.place !== place).map(({ identity }) => identity.node_id),
     },

@@ -230,7 +230,8 @@ class Agent:
 
     def _do_rotate(self):
         if rotate(self._kept, lambda body: self._call("POST", "/v1/keys/rotate", body).json()):
-            say("rotated", psk_issued_at=self._kept["psk_issued_at"], public_key=self._kept["public_key"])
+            is_open = "next" in self._kept
+            say("rotated", psk_issued_at=self._kept["psk_issued_at"], is_confirmed=not is_open)
             self._edge_keys.outdate()
             self._settle_edges()
 

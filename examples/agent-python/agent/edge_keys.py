@@ -6,6 +6,7 @@ import time
 from .clock import back_off
 from .edges import EnvelopeFault, digest, epoch_order, is_acceptable, open_envelope
 from .output import say
+from .rotation import settle
 
 
 class EdgeKeys:
@@ -74,7 +75,9 @@ class EdgeKeys:
         self._outdated.discard(peer_id)
         self._kept["epochs"][peer_id] = epoch
         # A rotation whose answer was lost shows in the own half.
-        self._kept["psk_issued_at"] = max(self._kept["psk_issued_at"], epoch.split("|")[0])
+        own = epoch.split("|")[0]
+        settle(self._kept, own)
+        self._kept["psk_issued_at"] = max(self._kept["psk_issued_at"], own)
         self._kept.save()
         say("edge", peer=peer_id, epoch=epoch, key_sha256=hashlib.sha256(key).hexdigest())
         return True

@@ -39,7 +39,7 @@ export interface Acting {
 }
 
 /** Agents that start at once. */
-const START_LANES = 16
+const START_LANES = 8
 
 /** Lets a fleet act. Its time stands still until the first event is heard or it runs. */
 export function createActing(options: FleetOptions, nodes: () => readonly SimulatedNode[]): Acting {

@@ -7,6 +7,7 @@ import { createPeerBook } from './peer-book.ts'
 import type { Habits } from './plan.ts'
 import { neighboursOf } from './ring.ts'
 import type { SimulatedNode } from './simulated-node.ts'
+import { createTurnstile } from './turnstile.ts'
 
 /** What the simulator does of each at most, on two cores beside a server. */
 const PULLS_PER_SECOND = 500
@@ -15,6 +16,8 @@ const PEER_BYTES = 280
 const EDGE_KEYS_PER_SECOND = 500
 const DIGESTED_EDGES_PER_SECOND = 1_000_000
 const DIGESTS_PER_SECOND = 200
+/** And at once, so that connections are left for heartbeats and for what somebody waits for. */
+const LANES = { pulls: 8, edgeKeys: 12, digests: 4 } as const
 /** Agents of larger fleets do not pull when they start: the server asks them to. */
 const PULLS_AT_START_NODES = 2_000
 
@@ -30,16 +33,17 @@ interface MeshOptions {
 /** Makes what the agents of a fleet share of the mesh. */
 export function createMesh({ clock, wire, habits, size, nodes }: MeshOptions): MeshDeps {
   const asked = (size * habits.rates.pulls) / 60
+  const digestible = Math.min(DIGESTS_PER_SECOND, DIGESTED_EDGES_PER_SECOND / size)
   const bearable = Math.min(PULLS_PER_SECOND, PULLED_BYTES_PER_SECOND / (PEER_BYTES * size))
   return {
     wire,
     habits,
     book: createPeerBook(),
     ledger: createEdgeLedger(),
-    paces: {
-      pulls: createPacer(clock, Math.max(bearable, 2 * asked)),
-      edgeKeys: createPacer(clock, EDGE_KEYS_PER_SECOND),
-      digests: createPacer(clock, Math.max(1, Math.min(DIGESTS_PER_SECOND, DIGESTED_EDGES_PER_SECOND / size))),
+    turnstiles: {
+      pulls: createTurnstile(createPacer(clock, Math.max(bearable, 2 * asked)), LANES.pulls),
+      edgeKeys: createTurnstile(createPacer(clock, EDGE_KEYS_PER_SECOND), LANES.edgeKeys),
+      digests: createTurnstile(createPacer(clock, Math.max(1, digestible)), LANES.digests),
     },
     pullsAtStart: size <= PULLS_AT_START_NODES,
     neighbours: (place) => neighboursOf(nodes(), place, habits.edges),

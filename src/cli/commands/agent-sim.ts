@@ -33,7 +33,7 @@ export const agentSim = defineCommand({
     'ctl agent-sim --nodes 50 --duration 5m',
     "ctl agent-sim --nodes 1000 --duration 30s --heartbeat-interval 1s --fail-on 'errors>0,refusals>0'",
     'ctl agent-sim --nodes 200 --state-dir ./fleet',
-    'ctl agent-sim --nodes 50 --scenario examples/scenarios/faults.yaml',
+    'ctl agent-sim --nodes 50 --scenario faults.yaml',
   ],
   async run(session, given) {
     const plan = await planOf(given.flags)

@@ -1,4 +1,5 @@
 import { ProblemAnswer, TransportFailure } from '../../client/failures.ts'
+import { EXIT, exitCodeOf, type ExitCode } from '../exit-code.ts'
 import { createProgress } from '../progress.ts'
 import type { Session } from '../session.ts'
 import type { FleetNode } from './fleet-node.ts'
@@ -10,6 +11,7 @@ export interface Deregistration {
   readonly outcome: 'deregistered' | 'kept' | 'failed' | 'not_done'
   /** Why it failed. */
   readonly code: string | undefined
+  readonly exitCode: ExitCode
 }
 
 /** Deregisters nodes, some at once, past those that fail. One that is gone already counts as deregistered. */
@@ -22,26 +24,30 @@ export async function deregister(
   const done = new Map<FleetNode, Deregistration>()
   const progress = createProgress(session, 'nodes deregistered', nodes.length)
   await inLanes(nodes, { lanes: LANES, signal }, async (node) => {
-    done.set(node, isToGo(node) ? await deregisterOne(session, node) : { node, outcome: 'kept', code: undefined })
+    done.set(node, isToGo(node) ? await deregisterOne(session, node) : plain(node, 'kept'))
     progress.at(done.size)
   })
   progress.end()
-  return nodes.map((node) => done.get(node) ?? { node, outcome: 'not_done', code: undefined })
+  return nodes.map((node) => done.get(node) ?? plain(node, 'not_done'))
 }
 
 async function deregisterOne(session: Session, node: FleetNode): Promise<Deregistration> {
   try {
     await (await session.caller()).call(session.operation('DeleteNode'), { id: node.id })
   } catch (error) {
-    if (session.io.interrupted.aborted) return { node, outcome: 'not_done', code: undefined }
-    const code = codeOf(error)
-    if (code !== 'node_not_found') return { node, outcome: 'failed', code }
+    if (session.io.interrupted.aborted) return plain(node, 'not_done')
+    const failure = failureOf(error)
+    if (failure.code !== 'node_not_found') return { node, outcome: 'failed', ...failure }
   }
-  return { node, outcome: 'deregistered', code: undefined }
+  return plain(node, 'deregistered')
 }
 
-function codeOf(error: unknown): string {
-  if (error instanceof ProblemAnswer) return error.code
-  if (error instanceof TransportFailure) return error.fault
+function plain(node: FleetNode, outcome: Exclude<Deregistration['outcome'], 'failed'>): Deregistration {
+  return { node, outcome, code: undefined, exitCode: EXIT.ok }
+}
+
+function failureOf(error: unknown): Pick<Deregistration, 'code' | 'exitCode'> {
+  if (error instanceof ProblemAnswer) return { code: error.code, exitCode: exitCodeOf(error.status) }
+  if (error instanceof TransportFailure) return { code: error.fault, exitCode: EXIT.unavailable }
   throw error
 }

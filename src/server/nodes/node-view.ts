@@ -39,6 +39,7 @@ export function summaryOf(node: StoredNode, nowMs: number): Summary {
     labels: node.labels,
     psk_issued_at: formatPskIssuedAt(BigInt(node.psk_issued_at)),
     rotation_pending: node.rotation_pending,
+    ephemeral: node.ephemeral,
   }
 }
 
@@ -55,7 +56,6 @@ export function detailOf(node: StoredNode, { keys, observed }: NodePage, nowMs: 
     ...summaryOf(node, nowMs),
     project_id: node.project_id,
     public_key: node.public_key.toString('base64'),
-    ephemeral: node.ephemeral,
     nat_type: observed.nat_type,
     endpoint_reported_at: observed.reported_at?.toISOString() ?? null,
     capabilities: observed.capabilities && {

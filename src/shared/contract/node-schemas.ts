@@ -37,6 +37,7 @@ const summary = {
   labels: z.record(z.string(), z.string()),
   psk_issued_at: z.string().describe('UTC, nine fractional digits'),
   rotation_pending: z.boolean().describe('A key rotation waits for the node'),
+  ephemeral: z.boolean().describe('Deregistered by itself after ten minutes out of reach'),
 }
 
 export const NodeSummary = z.object(summary).meta({ id: 'NodeSummary' })
@@ -59,7 +60,6 @@ export const NodeDetail = z
     ...summary,
     project_id: Uuid.nullable(),
     public_key: z.string(),
-    ephemeral: z.boolean(),
     nat_type: z.string().nullable().describe('As the node observed it with its endpoint; null before it reported one'),
     endpoint_reported_at: Instant.nullable().describe(
       'When the node observed the endpoint, also where that is stale by now',

@@ -88,7 +88,7 @@ export const nodes = defineSurface('nodes', 'Machines of the mesh', {
       refs: { domain_id: 'domains' },
       selector: 'labels',
       columns,
-      wide: ['endpoint', 'labels', 'domain_id', 'created_at'],
+      wide: ['endpoint', 'labels', 'ephemeral', 'rotation_pending', 'domain_id', 'created_at'],
       examples: ['nodes list --kind vm -l site=here'],
     },
   },

@@ -10,10 +10,10 @@ export const parameterRules: readonly Rule[] = [
     applies: ({ params }) => params !== undefined,
     async check(subject) {
       const call = await subject.refused()
-      for (const [name, code] of pathMembers(subject)) {
+      for (const { name, code, isTaken } of pathMembers(subject)) {
         const codes = code === undefined ? badRequests(subject) : [code]
-        const malformed = code === undefined ? UNSTORABLE : [...UNSTORABLE, ...NO_IDS]
-        for (const wrong of malformed) {
+        const noIds = code === undefined ? [] : NO_IDS.filter((text) => !isTaken(text))
+        for (const wrong of [...UNSTORABLE, ...noIds]) {
           const wire = wireOf(subject, { ...call, input: { ...call.input, [name]: wrong } })
           expectProblem(subject, await send(subject, wire, call.as), [...codes, 'invalid_path'])
         }
@@ -87,9 +87,20 @@ function toleratesUnknown({ operation: { query } }: Subject): boolean {
 const UNSTORABLE = ['\u0000', 'x'.repeat(600)]
 const NO_IDS = ['not-an-id', '00000000-0000-0000-0000-000000000000']
 
-/** Path members with the code that each declares. */
-function pathMembers({ operation }: Subject): readonly (readonly [string, ProblemCode | undefined])[] {
+interface PathMember {
+  readonly name: string
+  /** The code that it declares. */
+  readonly code: ProblemCode | undefined
+  /** Whether it takes that text: a key may look like anything, an id may not. */
+  readonly isTaken: (text: string) => boolean
+}
+
+function pathMembers({ operation }: Subject): readonly PathMember[] {
   // The contract's schemas are zod's; a path is always an object of them.
   const { shape } = operation.params as unknown as z.ZodObject
-  return Object.entries(shape).map(([name, schema]) => [name, z.globalRegistry.get(schema)?.problem] as const)
+  return Object.entries(shape).map(([name, schema]) => {
+    const meta = z.globalRegistry.get(schema)
+    const isTaken = (text: string): boolean => meta?.format !== 'uuid' && z.safeParse(schema, text).success
+    return { name, code: meta?.problem, isTaken }
+  })
 }

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { RequestContext } from '../../../src/server/http/request-context.ts'
+import { createMeshKeys } from '../../../src/server/mesh-keys/service.ts'
+import { parseNsk } from '../../../src/shared/credential-formats.ts'
 import type { Answer } from '../../support/control-plane.ts'
 import { freshPublicKey, type Enrolled } from '../../support/fleet.ts'
 import { startKeyedFleet, type KeyedFleet } from '../../support/keyed-fleet.ts'
@@ -354,6 +357,32 @@ describe.each(STORES)('Rotations of node keys on the $name store', (store) => {
     })
 
     describe('overtaken', () => {
+      /** A completion that was admitted with the key that the node had at first, and comes to its change only now. */
+      const admittedBefore = async (): Promise<unknown> => {
+        const credential = { id: parseNsk(node.nsk)?.kid }
+        const ctx = {
+          caller: { id: node.node_id, domainId: domain, credential },
+          nowMs: fleet.clock.nowMs,
+          change: fleet.change,
+          // What else a request offers is not asked for.
+        } as unknown as RequestContext
+        const { PostKeysRotate } = createMeshKeys(fleet)
+        return PostKeysRotate(ctx, { body: { public_key: freshPublicKey() } })
+      }
+      const refusal = (code: string) => expect.objectContaining({ code })
+
+      it('by the end of the secret key that they were called with change nothing', async () => {
+        await fleet.rotate(node.node_id)
+        const { body } = await fleet.call(fleet.root, `POST /v1/nodes/${node.node_id}/nsk/rotate`)
+        expect(outcome(await fleet.beat({ ...node, nsk: String(body['nsk']) }))).toBe(200)
+        const before = [await shown(), await revisions()]
+        await expect(admittedBefore()).rejects.toEqual(refusal('unauthorized'))
+        await fleet.call(fleet.root, `POST /v1/nodes/${node.node_id}/nsk/revoke`)
+        await expect(admittedBefore()).rejects.toEqual(refusal('nsk_revoked'))
+        expect([{ ...(await shown()), nsk: 0 }, await revisions()]).toEqual([{ ...before[0], nsk: 0 }, before[1]])
+        expect((await latest()).body).toMatchObject({ state: 'pending' })
+      })
+
       it('by re-enrolment are done: both keys are new', async () => {
         const asked = await fleet.rotate(node.node_id)
         const again = await fleet.token(domain, { node_id: node.node_id })

@@ -3,9 +3,9 @@ import type { EdgeLedger } from '../edge-ledger.ts'
 import type { Errands } from '../errands.ts'
 import type { FleetDeps } from '../fleet-deps.ts'
 import type { NodeWire } from '../node-wire.ts'
-import type { Pacer } from '../pacer.ts'
 import type { PeerBook } from '../peer-book.ts'
 import type { Habits } from '../plan.ts'
+import type { Turnstile } from '../turnstile.ts'
 import type { Wheel } from '../wheel.ts'
 
 /** What agents that do more than report their heartbeats work with. */
@@ -15,7 +15,7 @@ export interface MeshDeps {
   readonly ledger: EdgeLedger
   readonly habits: Habits
   /** Across the fleet, so that ten thousand agents do not do the same at the same time. */
-  readonly paces: { readonly pulls: Pacer; readonly edgeKeys: Pacer; readonly digests: Pacer }
+  readonly turnstiles: { readonly pulls: Turnstile; readonly edgeKeys: Turnstile; readonly digests: Turnstile }
   /** Agents pull their state when they start. Of a huge fleet they wait until the server asks them to. */
   readonly pullsAtStart: boolean
   /** The sampled peers of a node, by its place in the fleet. */

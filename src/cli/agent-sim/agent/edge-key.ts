@@ -14,15 +14,16 @@ const WITHIN_MS = 1_000
 export function fetchEdgeKeySoon(deps: MeshAgentDeps, node: SimulatedNode, peerId: string): void {
   if (node.fetching.has(peerId)) return void node.fetching.set(peerId, 'again')
   node.fetching.set(peerId, 'once')
-  deps.errands.soon(deps.clock.random() * WITHIN_MS, async () => {
-    await deps.mesh.paces.edgeKeys(deps.until)
-    // What was asked for until now is answered by the call that begins now.
-    node.fetching.set(peerId, 'once')
-    if (!deps.until.aborted) await fetchEdgeKey(deps, node, peerId)
-    const isAgain = node.fetching.get(peerId) === 'again'
-    node.fetching.delete(peerId)
-    if (isAgain) fetchEdgeKeySoon(deps, node, peerId)
-  })
+  deps.errands.soon(deps.clock.random() * WITHIN_MS, () =>
+    deps.mesh.turnstiles.edgeKeys(deps.until, async () => {
+      // What was asked for until now is answered by the call that begins now.
+      node.fetching.set(peerId, 'once')
+      await fetchEdgeKey(deps, node, peerId)
+      const isAgain = node.fetching.get(peerId) === 'again'
+      node.fetching.delete(peerId)
+      if (isAgain) fetchEdgeKeySoon(deps, node, peerId)
+    }),
+  )
 }
 
 /** Fetches the keys of all sampled edges anew. */

@@ -13,11 +13,12 @@ const JITTER_MS = 1_000
 export function digestSoon(deps: MeshAgentDeps, node: SimulatedNode): void {
   if (node.isDigestDue) return
   node.isDigestDue = true
-  deps.errands.soon(SETTLED_MS + deps.clock.random() * JITTER_MS, async () => {
-    await deps.mesh.paces.digests(deps.until)
-    node.isDigestDue = false
-    if (!deps.until.aborted) await reportDigest(deps, node)
-  })
+  deps.errands.soon(SETTLED_MS + deps.clock.random() * JITTER_MS, () =>
+    deps.mesh.turnstiles.digests(deps.until, () => {
+      node.isDigestDue = false
+      return reportDigest(deps, node)
+    }),
+  )
 }
 
 async function reportDigest(deps: MeshAgentDeps, node: SimulatedNode): Promise<void> {

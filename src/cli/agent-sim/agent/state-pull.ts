@@ -19,10 +19,9 @@ export function pullSoon(deps: MeshAgentDeps, node: SimulatedNode, withinMs: num
   if (pulling.state === 'running') pulling.state = 'again'
   if (pulling.state !== 'idle') return
   pulling.state = 'due'
-  deps.errands.soon(deps.clock.random() * withinMs, async () => {
-    await deps.mesh.paces.pulls(deps.until)
-    if (!deps.until.aborted) await pull(deps, node)
-  })
+  deps.errands.soon(deps.clock.random() * withinMs, () =>
+    deps.mesh.turnstiles.pulls(deps.until, () => pull(deps, node)),
+  )
 }
 
 /** Pulls the node's state and takes what it says. Without a tag the whole of it comes, whether or not it has changed. */
@@ -36,9 +35,11 @@ async function pull(deps: MeshAgentDeps, node: SimulatedNode): Promise<void> {
     isRepeatable: true,
     call: (nsk) => deps.mesh.wire.pull({ nodeId, nsk, etag: node.etag }),
   })
-  const isAgain = pulling.state.valueOf() === 'again'
+  const isAgain = pulling.state.valueOf() === 'again' || pulling.told.size > 0
   pulling.state = 'idle'
   if (outcome.ok) take(deps, node, outcome.value)
+  // Whether the answer or the event was newer is not known: the whole of it, once more, tells.
+  if (pulling.told.size > 0) node.etag = undefined
   if (isAgain) pullSoon(deps, node, AGAIN_WITHIN_MS)
 }
 

@@ -34,7 +34,7 @@ const FLAGS = {
 export const prune = defineCommand({
   description: [
     'Shows the nodes first; more than 10 are confirmed by typing the name of the Domain. A node that is heard of meanwhile stays.',
-    'Goes on past nodes that the server refuses to deregister, reports them, and exits 10.',
+    'Goes on past nodes that the server refuses to deregister, reports them, and exits by the first reason.',
   ].join('\n'),
   flags: FLAGS,
   uses: ['connection', 'output', 'confirm'],
@@ -114,5 +114,5 @@ async function report(session: Session, done: readonly Deregistration[]): Promis
   if (failed.length > 0) session.warn(`not deregistered: ${namedNodes(failed)}`)
   if (left.length > 0) session.note(`Interrupted; not done: ${namedNodes(left)}. The same command goes on.`)
   if (session.io.interrupted.aborted) return EXIT.interrupted
-  return failed.length > 0 ? EXIT.negative : EXIT.ok
+  return done.find(({ outcome }) => outcome === 'failed')?.exitCode ?? EXIT.ok
 }

@@ -51,12 +51,20 @@ export const rotate = defineCommand({
     rulesOf(flags, 1) // A mistake in them is said before anything is looked up.
     const selection = present(await selectedNodes(session, given))
     const [node] = selection.nodes
-    if (node === undefined) return session.note('There are no such nodes.')
+    if (node === undefined) throw nothingSelected()
     if (!isOne) return rotateMany(session, given, selection)
     const timeoutSeconds = waveTimeoutSeconds(flags)
     return rotateOne(session, { node, isWaiting: flags['no-wait'] !== true, timeoutSeconds })
   },
 })
+
+function nothingSelected(): CliError {
+  return new CliError('no node that you may see is selected', {
+    exitCode: EXIT.notFound,
+    code: 'selection_empty',
+    hints: ['See which there are: ctl nodes list'],
+  })
+}
 
 function present(selection: Selection): Selection {
   const [absent] = selection.absent

@@ -69,10 +69,11 @@ interface Waiting {
 /** Looks at those that have not come to it, until none is left, the time is over, or Ctrl-C. */
 async function untilMet(session: Session, { view, condition, untilMs }: Waiting): Promise<void> {
   const { io } = session
-  const progress = createProgress(session, condition.text, view.ids.length)
+  const atFirst = unmet(view, condition).length
+  const progress = createProgress(session, condition.text, atFirst)
   try {
     for (let left = unmet(view, condition); left.length > 0; left = unmet(view, condition)) {
-      progress.at(view.ids.length - left.length, `waiting for ${namedNodes(left.map((id) => nameIn(view, id)))}`)
+      progress.at(atFirst - left.length, `waiting for ${namedNodes(left.map((id) => nameIn(view, id)))}`)
       if (io.interrupted.aborted || io.nowMs() >= untilMs) break
       await io.sleep(Math.min(jittered(view.pollMs()), Math.max(1, untilMs - io.nowMs())))
       await view.refresh(left)

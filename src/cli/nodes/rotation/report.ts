@@ -3,6 +3,7 @@ import { isText } from '../../authz/question.ts'
 import type { Session } from '../../session.ts'
 import { counted, namedNodes, type FleetNode } from '../fleet-node.ts'
 import type { RotatedNode } from './ledger.ts'
+import { pausedWhere } from './paused-where.ts'
 import type { Proof } from './proof.ts'
 import type { RotationEnd } from './rotation-run.ts'
 import type { Outcome } from './wave-plan.ts'
@@ -70,7 +71,7 @@ function disagreeing(proof: Proof | undefined, known: ReadonlyMap<string, FleetN
 function sentences(told: Told): readonly string[] {
   const { end, resume } = told
   return [
-    ...(end.reason === 'paused' ? [`Paused after wave ${end.waves}: ${end.pausedOn ?? ''}.`] : []),
+    ...(end.reason === 'paused' ? [`${pausedWhere(end.waves)}: ${end.pausedOn ?? ''}.`] : []),
     ...(end.reason === 'interrupted' ? ['Interrupted.'] : []),
     outcomeSentence(end),
     ...proofSentences(told),
@@ -95,7 +96,8 @@ function outcomeSentence({ nodes, waves }: RotationEnd): string {
   })
   const rotated = names('rotated').length
   const share = rotated === nodes.length ? counted(rotated, 'node') : `${rotated} of ${counted(nodes.length, 'node')}`
-  return [`Rotated ${share} in ${counted(waves, 'wave')}.`, ...parts].join(' ')
+  const inWaves = waves === 0 ? '' : ` in ${counted(waves, 'wave')}`
+  return [`Rotated ${share}${inWaves}.`, ...parts].join(' ')
 }
 
 function proofSentences({ end, proof, others }: Told): readonly string[] {

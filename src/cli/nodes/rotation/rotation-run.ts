@@ -5,6 +5,7 @@ import { createFleetView, type FleetView } from '../fleet-view.ts'
 import { jittered } from '../polling.ts'
 import type { Selection } from '../selection.ts'
 import { createLedger, type Ledger, type RotatedNode } from './ledger.ts'
+import { pausedWhere } from './paused-where.ts'
 import { triggerRotations } from './trigger.ts'
 import { nextStep, type Step, type WaveRules } from './wave-plan.ts'
 
@@ -116,7 +117,7 @@ async function asked(
   progress.end()
   if (!session.canAsk) return paused
   const prompter = await session.io.prompter()
-  const answer = await prompter.confirm(`Paused after wave ${ledger.waves()}: ${reason}. Go on?`)
+  const answer = await prompter.confirm(`${pausedWhere(ledger.waves())}: ${reason}. Go on?`)
   if (answer === undefined) return INTERRUPTED
   ledger.agree(counts)
   return answer ? undefined : paused

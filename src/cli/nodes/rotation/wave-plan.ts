@@ -97,11 +97,11 @@ function nextWave({ chosen, rules, run, nowMs, left }: Planning): Step {
   const counts = countsOf(chosen, rules, { run, nowMs })
   const condition = pausing(rules.pauseOn, counts, run.agreedTo)
   if (condition) return { kind: 'ask', reason: `${condition.text} (${counts[condition.quantity]} now)`, counts }
-  const freeMs = run.settledMs === undefined ? nowMs : run.settledMs + rules.pauseMs
+  const freeMs = run.settledMs === undefined ? run.startedMs : run.settledMs + rules.pauseMs
   if (nowMs < freeMs) return { kind: 'wait', why: 'pause', untilMs: freeMs }
   const unavailableMax = Math.max(rules.unavailableMax ?? Infinity, run.agreedTo.unavailable)
   if (counts.unavailable > unavailableMax) {
-    const untilMs = Math.max(run.settledMs ?? run.startedMs, freeMs) + rules.waveTimeoutMs
+    const untilMs = freeMs + rules.waveTimeoutMs
     if (nowMs < untilMs) return { kind: 'wait', why: 'unavailable', untilMs }
     return { kind: 'ask', reason: `${counts.unavailable} nodes are unavailable, of ${unavailableMax} allowed`, counts }
   }

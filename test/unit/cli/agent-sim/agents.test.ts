@@ -111,10 +111,12 @@ describe('An agent that pulls its state', () => {
   test('holds nothing against an answer that an event has overtaken, and asks again', async () => {
     let answer: (state: PulledState) => void = () => undefined
     const slow = new Promise<PulledState>((resolve) => (answer = resolve))
-    let pulls = 0
+    const rotated = peer(2, { public_key: 'new', psk_issued_at: issued(9), endpoint: '198.18.0.2:2' })
+    const states = [pulled({ peers: [peer(2)] }), slow, pulled({ peers: [rotated] })]
+    const tags: unknown[] = []
     const world = worldOf({
       answers: { PutNodeStateReport: () => ({}) },
-      wire: { pull: async () => ((pulls += 1) === 2 ? slow : pulled({ peers: [peer(2)] })) },
+      wire: { pull: async ({ etag }) => states[tags.push(etag) - 1] },
     })
     pullSoon(world.deps, world.node, 0)
     await world.clock.advance(20)
@@ -128,8 +130,14 @@ describe('An agent that pulls its state', () => {
     }
     hear(world.deps, world.node, { envelope: hint({ peers: [changed] }), place: NEXT })
     answer(pulled({ peers: [peer(2)] }))
-    await world.clock.advance(20)
+    await world.clock.advance(0)
     expect([world.count('epoch_regressions'), known(world)[0]?.psk_issued_at]).toEqual([0, issued(9)])
+    await world.clock.advance(20)
+    expect([world.count('epoch_regressions'), known(world), tags]).toEqual([
+      0,
+      [rotated],
+      [undefined, '"1"', undefined],
+    ])
   })
 
   test('leaves a state alone that a server without its datastore gives from memory', async () => {

@@ -1,4 +1,4 @@
-import { createLocalJWKSet, decodeJwt, jwtVerify, type JSONWebKeySet } from 'jose'
+import { createLocalJWKSet, decodeJwt, jwtVerify, type JWK } from 'jose'
 import { describe, expect, it } from 'vitest'
 import { readVectors } from '../../../support/vectors.ts'
 
@@ -17,7 +17,8 @@ interface Shown {
 }
 
 const { vectors, keys } = readVectors<Shown, { session_id: string } | { fault: string }>('session-token')
-const jwks = keys as JSONWebKeySet & { keys: { kid: string; exp?: number }[] }
+/** With the `exp` that the server adds (`SigningKey`). */
+const jwks = keys as { readonly keys: (JWK & { readonly exp?: number })[] }
 
 /** What jose finds wrong, in the words of the vectors. */
 const FAULTS: Readonly<Record<string, string>> = {

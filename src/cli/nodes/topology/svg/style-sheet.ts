@@ -38,8 +38,8 @@ const DARK: Palette = {
 function colours(palette: Palette): string {
   const { paper, ink, faint, direct, relayed, healthy, stale, unreachable, never } = palette
   return [
-    `.paper,.hollow{fill:${paper}}text{fill:${ink}}.faint{fill:${faint}}`,
-    `.direct{stroke:${direct}}.relayed{stroke:${relayed}}.relay{stroke:${ink}}`,
+    `.paper{fill:${paper}}text{fill:${ink}}.faint{fill:${faint}}`,
+    `.edge.direct{stroke:${direct}}.edge.relayed{stroke:${relayed}}.relay{stroke:${ink}}`,
     `.cell.direct{fill:${direct}}.cell.relayed{fill:${relayed}}.cell.self{fill:${faint}}.gap{stroke:${paper}}`,
     `.healthy{fill:${healthy};stroke:${healthy}}.stale{fill:${stale};stroke:${stale}}`,
     `.unreachable{fill:${paper};stroke:${unreachable}}.never_reported{fill:${paper};stroke:${never}}`,
@@ -49,12 +49,11 @@ function colours(palette: Palette): string {
 const SHAPES = [
   'text{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"Liberation Sans",sans-serif}',
   '.title{font-size:18px;font-weight:600}.head,.relaying{font-weight:600}',
-  '.lines path,.direct,.relayed{fill:none;stroke-width:1.6}',
-  '.relayed{stroke-dasharray:5 3}.lines.few .direct{opacity:.75}',
-  '.lines.many path{stroke-width:.8}.lines.many .direct{opacity:.35}.lines.many .relayed{opacity:.6}',
-  '.lines path:hover{opacity:1;stroke-width:2.4}',
+  '.edge{fill:none;stroke-width:1.6}.edge.relayed{stroke-dasharray:5 3}.edge.direct{opacity:.75}',
+  '.many .edge{stroke-width:.8}.many .edge.direct{opacity:.35}.many .edge.relayed{opacity:.65}',
+  '.edge.edge:hover{opacity:1;stroke-width:2.4}',
   '.node{stroke-width:2.5}.never_reported{stroke-dasharray:3 2}.relay{fill:none;stroke-width:1.5}',
-  '.cell{stroke:none;opacity:.85}.gap{stroke-width:1}',
+  '.cell{opacity:.85}.gap{stroke-width:1}',
 ].join('')
 
 /** The style of every picture, for light surroundings and for dark ones. */

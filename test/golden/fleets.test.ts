@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest'
+import { createCliHome, type CliOptions } from '../support/cli-run.ts'
+import { rotatingFleet, waitingClock, type RotatingFleet } from '../support/rotating-fleet.ts'
+import { startStub } from '../support/stub-server.ts'
+import { expectGolden, transcriptOf, words, type Step } from '../support/transcript.ts'
+
+interface Scripted extends Pick<CliOptions, 'answers'> {
+  readonly line: string
+  readonly exit: number
+  /** Only on a terminal, or only off it; both when absent. */
+  readonly only?: 'tty' | 'pipe'
+}
+
+interface Script {
+  readonly fleet: () => RotatingFleet
+  readonly lines: readonly Scripted[]
+}
+
+/** Six nodes: one that relays, one that nobody hears of, one that never reported. */
+const sixNodes = (): RotatingFleet =>
+  rotatingFleet(['relay-1', 'web-1', 'web-2', 'db-1', 'lost-1', 'new-1'], (fleet) => {
+    Object.assign(fleet.node('lost-1'), {
+      reachability: 'unreachable',
+      endpoint: null,
+      last_heartbeat_at: '2026-01-20T12:00:00.000Z',
+    })
+    Object.assign(fleet.node('new-1'), {
+      reachability: 'never_reported',
+      endpoint: null,
+      last_heartbeat_at: null,
+      created_at: '2026-02-01T11:00:00.000Z',
+    })
+    Object.assign(fleet.node('web-1'), { labels: { tier: 'edge' } })
+    Object.assign(fleet.node('web-2'), { labels: { tier: 'edge' }, endpoint: null })
+  })
+
+const SCRIPTS: Readonly<Record<string, Script>> = {
+  rotating: {
+    fleet: sixNodes,
+    lines: [
+      { line: 'ctl nodes rotate web-1', exit: 2, only: 'pipe' },
+      { line: 'ctl nodes rotate web-1', exit: 0, only: 'tty', answers: [true] },
+      { line: 'ctl nodes rotate web-1 --yes', exit: 0 },
+      { line: 'ctl nodes rotate db-1 --yes --no-wait -o json', exit: 0 },
+      { line: 'ctl nodes rotate status db-1', exit: 0 },
+      { line: 'ctl nodes rotate -l tier=edge --batch 1 --dry-run', exit: 0 },
+      { line: 'ctl nodes rotate -l tier=edge --batch 1 --pause 0s --yes', exit: 0 },
+      { line: 'ctl nodes rotate --all --batch 50%', exit: 130, only: 'tty', answers: [false] },
+      { line: "ctl nodes rotate --all --pause-on 'unreachable>0' --yes --no-input", exit: 10 },
+      { line: "ctl nodes rotate --all --pause-on 'unreachable>0' --yes", exit: 10, only: 'tty', answers: [true] },
+      { line: 'ctl nodes rotate --all --since 2026-02-01T12:00:00Z --yes -o json', exit: 10, only: 'pipe' },
+      { line: 'ctl nodes rotate --all --pause-on unreachabel', exit: 2 },
+      { line: 'ctl nodes rotate --help', exit: 0 },
+    ],
+  },
+  waiting: {
+    fleet: sixNodes,
+    lines: [
+      { line: 'ctl nodes wait web-1 db-1 --for reachability=healthy', exit: 0 },
+      { line: 'ctl nodes wait --all --for reachability=healthy --timeout 1s', exit: 10 },
+      { line: 'ctl nodes wait web-1 --for rotation=completed -o json', exit: 0 },
+      { line: 'ctl nodes wait web-1 --for deregisterd', exit: 2 },
+      { line: 'ctl nodes wait --help', exit: 0 },
+    ],
+  },
+  pruning: {
+    fleet: sixNodes,
+    lines: [
+      { line: 'ctl nodes prune --unreachable-for 7d', exit: 2, only: 'pipe' },
+      { line: 'ctl nodes prune --unreachable-for 7d --dry-run', exit: 0 },
+      { line: 'ctl nodes prune --unreachable-for 7d', exit: 130, only: 'tty', answers: [false] },
+      { line: 'ctl nodes prune --unreachable-for 7d --yes', exit: 0 },
+      { line: 'ctl nodes prune --unreachable-for 7d --yes', exit: 0 },
+      { line: 'ctl nodes prune --help', exit: 0 },
+    ],
+  },
+  drawing: {
+    fleet: sixNodes,
+    lines: [
+      { line: 'ctl nodes topology', exit: 0 },
+      { line: 'ctl nodes topology --node web-1', exit: 0 },
+      { line: 'ctl nodes topology --format tree', exit: 0 },
+      { line: 'ctl nodes topology --format dot', exit: 0, only: 'pipe' },
+      { line: 'ctl nodes topology --format mermaid', exit: 0, only: 'pipe' },
+      { line: 'ctl nodes topology --node web-1 --format svg', exit: 0, only: 'pipe' },
+      { line: 'ctl nodes topology --jq .edges[0].mode', exit: 0 },
+      { line: 'ctl nodes topology --format png', exit: 2 },
+      { line: 'ctl nodes topology --format svg -o json', exit: 2 },
+      { line: 'ctl nodes topology --help', exit: 0 },
+    ],
+  },
+}
+
+describe.each(['tty', 'pipe'] as const)('The command line on a %s', (where) => {
+  it.each(Object.entries(SCRIPTS))('handles fleets as written down: %s', async (name, { fleet, lines }) => {
+    const stub = await startStub(fleet().routes)
+    const home = createCliHome({ CTL_URL: stub.url, CTL_TOKEN: 'psk_local_x' })
+    const steps: Step[] = []
+    for (const { line, exit, only, ...options } of lines) {
+      if (only !== undefined && only !== where) continue
+      const result = await home.run(words(line), { ...waitingClock(), ...options, isTty: where === 'tty' })
+      expect([line, result.exitCode]).toEqual([line, exit])
+      steps.push({ line, result })
+    }
+    await stub.close()
+    home.remove()
+    expectGolden(`${name}.${where}`, transcriptOf(steps, { [stub.url]: 'http://127.0.0.1:7443' }))
+  })
+})

@@ -1,0 +1,96 @@
+import { expect, test } from 'vitest'
+import { createErrands } from '../../../../src/cli/agent-sim/errands.ts'
+import { createTurnstile } from '../../../../src/cli/agent-sim/turnstile.ts'
+import { createWheel } from '../../../../src/cli/agent-sim/wheel.ts'
+import { steppedClock } from '../../../support/mesh-agents.ts'
+
+function turning() {
+  const clock = steppedClock()
+  const wheel = createWheel(clock)
+  const ended = new AbortController()
+  const turned = wheel.turn(ended.signal)
+  return { clock, wheel, errands: createErrands(wheel), end: () => ended.abort(), turned }
+}
+
+test('The wheel calls each when it is due, never sooner, and nothing once it has stopped', async () => {
+  const { clock, wheel, end, turned } = turning()
+  const startedMs = clock.now()
+  const called: [string, number][] = []
+  for (const [name, ms] of [
+    ['late', 1_000],
+    ['soon', 5],
+    ['at once', -10],
+    ['never', 3_000],
+  ] as const)
+    wheel.after(ms, () => called.push([name, clock.now() - startedMs]))
+  await clock.advance(2_000)
+  end()
+  await turned
+  await clock.advance(5_000)
+  expect(called).toEqual([
+    ['soon', 10],
+    ['at once', 10],
+    ['late', 1_000],
+  ])
+})
+
+test('Errands are done when what was begun and what was set out for has ended', async () => {
+  const { clock, errands } = turning()
+  let [isDone, isEnded] = [false, false]
+  errands.soon(500, async () => {
+    await clock.pause(500, new AbortController().signal)
+    isEnded = true
+  })
+  void errands.done().then(() => (isDone = true))
+  await clock.advance(900)
+  expect([errands.isIdle(), isDone, isEnded]).toEqual([false, false, false])
+  await clock.advance(200)
+  expect([errands.isIdle(), isDone, isEnded]).toEqual([true, true, true])
+})
+
+test('What has not begun is dropped, what has is waited for', async () => {
+  const { clock, errands } = turning()
+  const ended: string[] = []
+  errands.begin(clock.pause(1_000, new AbortController().signal).then(() => void ended.push('begun')))
+  errands.soon(500, async () => void ended.push('dropped'))
+  errands.drop()
+  errands.soon(1, async () => void ended.push('too late'))
+  const done = errands.done()
+  await clock.advance(2_000)
+  await done
+  expect(ended).toEqual(['begun'])
+})
+
+test('A failure of any errand is a bug, and whoever waits hears of it', async () => {
+  const { clock, errands } = turning()
+  const bug = new Error('a bug')
+  errands.begin(clock.pause(10_000, new AbortController().signal))
+  errands.soon(10, () => Promise.reject(bug))
+  const done = expect(errands.done()).rejects.toBe(bug)
+  await clock.advance(100)
+  await done
+  await expect(errands.failed).rejects.toBe(bug)
+})
+
+test('A turnstile lets so many work at once, in order, and begins nothing more once it is over', async () => {
+  const turnstile = createTurnstile(() => Promise.resolve(), 2)
+  const ended = new AbortController()
+  const begun: number[] = []
+  const ends: (() => void)[] = []
+  const all = [1, 2, 3, 4].map((number) =>
+    turnstile(ended.signal, () => {
+      begun.push(number)
+      return new Promise((resolve) => ends.push(resolve))
+    }),
+  )
+  const turns = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+  await turns()
+  expect(begun).toEqual([1, 2])
+  ends[0]?.()
+  await turns()
+  expect(begun).toEqual([1, 2, 3])
+  ended.abort()
+  ends.forEach((end) => end())
+  await Promise.all(all)
+  expect(begun).toEqual([1, 2, 3])
+})

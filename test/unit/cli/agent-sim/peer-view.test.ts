@@ -1,0 +1,49 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { expect, test } from 'vitest'
+import { createPeerBook } from '../../../../src/cli/agent-sim/peer-book.ts'
+import { createPeerView, type PeerView } from '../../../../src/cli/agent-sim/peer-view.ts'
+import { simulatedNode } from '../../../../src/cli/agent-sim/simulated-node.ts'
+import { id, peer } from '../../../support/mesh-agents.ts'
+
+test('Agents see each its own peers, by node id, although what is said of them is kept once', () => {
+  const book = createPeerBook()
+  const [one, other] = [createPeerView(book), createPeerView(book)]
+  for (const number of [3, 1, 2]) one.set(id(number), peer(number))
+  other.set(id(2), peer(2, { endpoint: '198.18.0.1:1' }))
+  one.set(id(3), undefined)
+  expect([...one.all()]).toEqual([peer(1), peer(2)])
+  expect([...other.all()]).toEqual([peer(2, { endpoint: '198.18.0.1:1' })])
+  expect([one.find(id(3)), one.find(id(9)), other.find(id(1))]).toEqual([undefined, undefined, undefined])
+})
+
+test('The same facts have one number, and others another', () => {
+  const book = createPeerBook()
+  const numbers = [peer(1), peer(1, { endpoint: 'x:1' }), peer(1), peer(2)].map((facts) => book.enter(facts))
+  expect(numbers).toEqual([1, 2, 1, 3])
+})
+
+test('Ten thousand peers cost an agent less than 60 KB', () => {
+  const book = createPeerBook()
+  const all = Array.from({ length: 10_000 }, (_, index) => peer(index + 1))
+  for (const facts of all) book.enter(facts)
+  const collect = collector()
+  const used = (): number => {
+    collect()
+    return process.memoryUsage().heapUsed + process.memoryUsage().arrayBuffers
+  }
+  const agents: { readonly view: PeerView; readonly node: object }[] = []
+  const before = used()
+  for (let place = 0; place < 200; place += 1) {
+    const view = createPeerView(book)
+    for (const facts of all) view.set(facts.node_id, facts)
+    agents.push({ view, node: simulatedNode({ node_id: id(place + 1), name: 'n', nsk: '', private_key: '' }, place) })
+  }
+  expect((used() - before) / agents.length).toBeLessThan(60_000)
+})
+
+/** The garbage collector, which only a new context is given. */
+function collector(): () => void {
+  setFlagsFromString('--expose-gc')
+  return runInNewContext('gc') as () => void
+}
