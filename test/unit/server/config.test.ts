@@ -115,6 +115,7 @@ test('nothing said gives the embedded defaults', () => {
       reads: { count: 5000, seconds: 1 },
     },
     staleChecks: { ttlMs: 30_000, entriesMax: 10_000 },
+    staleStates: { ttlMs: 300_000, entriesMax: 10_000 },
     auditRetentionDays: 400,
     logLevel: 'info',
     isDev: false,
@@ -416,7 +417,10 @@ test.each([
   ['500ms', 500],
   ['1m30s', 90_000],
   ['1h', 3_600_000],
-])('the stale checks have the environment names of the specification: %s', (ttl, ttlMs) => {
+])('the stale checks and states have the environment names of the specification: %s', (ttl, ttlMs) => {
   const env = { AUTHZ_CHECK_STALE_TTL: ttl, AUTHZ_CHECK_STALE_MAX_ENTRIES: '7' }
   expect(parseConfig({ argv: [], env: { HOME: '/home/ana', ...env } }).staleChecks).toEqual({ ttlMs, entriesMax: 7 })
+  const states = { SERVICE_STATE_STALE_TTL: ttl, SERVICE_STATE_STALE_MAX_ENTRIES: '7' }
+  const parsed = parseConfig({ argv: [], env: { HOME: '/home/ana', ...states } })
+  expect(parsed.staleStates).toEqual({ ttlMs, entriesMax: 7 })
 })
