@@ -26,12 +26,18 @@ export const SELECTION = {
   },
 } as const satisfies FlagSpecs
 
+/** An id without a node: the permission to read a node goes with it, so that 403 may mean the same as 404. */
+export interface Absent {
+  readonly id: string
+  readonly refusal: ProblemAnswer
+}
+
 /** The nodes that a command is about. */
 export interface Selection {
   /** By name, then id. Those that were given by id and are not there are left out. */
   readonly nodes: readonly FleetNode[]
-  /** Ids that were given and that no node has; empty for selectors. */
-  readonly absent: readonly string[]
+  /** Ids that were given and that no node has, or none that may be read, with what the server said; empty for selectors. */
+  readonly absent: readonly Absent[]
   /** Filters of the lists that show all of these nodes, and others perhaps. */
   readonly lists: readonly CallInput[]
 }
@@ -79,26 +85,32 @@ async function namedOnes(session: Session, given: Given): Promise<Selection> {
     // Rows that names are looked up in are those of `GET /v1/nodes`.
     found.set(String(memberOf(input, 'id')), object?.row as FleetNode | undefined)
   }
+  const absent: Absent[] = []
   const unread = [...found].flatMap(([id, node]) => (node === undefined ? [id] : []))
   await inLanes(unread, { lanes: LANES }, async (id) => {
-    found.set(id, await unlessAbsent(readNode(session, id)))
+    const read = await readOrRefused(session, id)
+    if ('refusal' in read) absent.push(read)
+    else found.set(id, read)
   })
   const nodes = [...found.values()].filter((node) => node !== undefined)
   const domains = [...new Set(nodes.map(({ domain_id }) => domain_id))]
-  return {
-    nodes: ordered(nodes),
-    absent: [...found].flatMap(([id, node]) => (node === undefined ? [id] : [])),
-    lists: domains.map((domain_id) => ({ domain_id })),
+  return { nodes: ordered(nodes), absent, lists: domains.map((domain_id) => ({ domain_id })) }
+}
+
+async function readOrRefused(session: Session, id: string): Promise<FleetNode | Absent> {
+  try {
+    return await readNode(session, id)
+  } catch (error) {
+    if (error instanceof ProblemAnswer && (error.status === 403 || error.status === 404)) return { id, refusal: error }
+    throw error
   }
 }
 
-async function unlessAbsent(reading: Promise<FleetNode>): Promise<FleetNode | undefined> {
-  try {
-    return await reading
-  } catch (error) {
-    if (error instanceof ProblemAnswer && error.code === 'node_not_found') return undefined
-    throw error
-  }
+/** The selection where all that was given is there. Throws what the server said of the first that is not. */
+export function present(selection: Selection): Selection {
+  const [first] = selection.absent
+  if (first) throw first.refusal
+  return selection
 }
 
 function ordered(nodes: readonly FleetNode[]): readonly FleetNode[] {

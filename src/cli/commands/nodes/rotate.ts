@@ -20,7 +20,7 @@ import {
   rulesOf,
   waveTimeoutSeconds,
 } from '../../nodes/rotation/wave-flags.ts'
-import { NODES, selectedNodes, type Selection } from '../../nodes/selection.ts'
+import { NODES, present, selectedNodes, type Selection } from '../../nodes/selection.ts'
 import type { Session } from '../../session.ts'
 
 type RotateGiven = Given<typeof ROTATE_FLAGS>
@@ -62,16 +62,6 @@ function nothingSelected(): CliError {
   return new CliError('no node that you may see is selected', {
     exitCode: EXIT.notFound,
     code: 'selection_empty',
-    hints: ['See which there are: ctl nodes list'],
-  })
-}
-
-function present(selection: Selection): Selection {
-  const [absent] = selection.absent
-  if (absent === undefined) return selection
-  throw new CliError(`there is no node ${absent}`, {
-    exitCode: EXIT.notFound,
-    code: 'node_not_found',
     hints: ['See which there are: ctl nodes list'],
   })
 }

@@ -1,4 +1,4 @@
-import { CliError, usageError } from '../../cli-error.ts'
+import { usageError } from '../../cli-error.ts'
 import { isText } from '../../authz/question.ts'
 import { defineCommand } from '../../command.ts'
 import { shortDuration } from '../../duration.ts'
@@ -7,7 +7,7 @@ import type { FlagSpecs } from '../../flags.ts'
 import { counted, namedNodes } from '../../nodes/fleet-node.ts'
 import { createFleetView, type FleetView } from '../../nodes/fleet-view.ts'
 import { jittered } from '../../nodes/polling.ts'
-import { NODES, selectedNodes, SELECTION, type Selection } from '../../nodes/selection.ts'
+import { NODES, present, selectedNodes, SELECTION, type Absent } from '../../nodes/selection.ts'
 import { parseWaitCondition, WAIT_CONDITIONS, type WaitCondition } from '../../nodes/wait-condition.ts'
 import { createProgress } from '../../progress.ts'
 import type { Session } from '../../session.ts'
@@ -27,7 +27,7 @@ const FLAGS = {
 
 export const wait = defineCommand({
   description:
-    'Exit 0 when every node has come to it, 10 when not all have by --timeout. A node that is gone has come to deregistered and to nothing else.',
+    'Exit 0 when every node has come to it, 10 when not all have by --timeout. A node that is gone has come to deregistered and to nothing else; so has an id that may not be read, since the permission to read a node goes with it.',
   args: [NODES],
   flags: FLAGS,
   uses: ['connection', 'output'],
@@ -40,8 +40,8 @@ export const wait = defineCommand({
     const { flags } = given
     if (flags.for === undefined) throw usageError('--for is missing', `Add --for, e.g. --for ${WAIT_CONDITIONS[0]}`)
     const condition = parseWaitCondition(flags.for)
-    const selection = await selectedNodes(session, given)
-    assertPresent(selection, condition)
+    const found = await selectedNodes(session, given)
+    const selection = condition.isMet(undefined) ? found : present(found)
     if (selection.nodes.length === 0 && selection.absent.length === 0) session.note('There are no such nodes.')
     const view = createFleetView(session, selection)
     const timeoutSeconds = flags.timeout ?? TIMEOUT_SECONDS
@@ -49,16 +49,6 @@ export const wait = defineCommand({
     return told(session, { view, condition, timeoutSeconds, absent: selection.absent })
   },
 })
-
-function assertPresent({ absent }: Selection, condition: WaitCondition): void {
-  const [id] = absent
-  if (id === undefined || condition.isMet(undefined)) return
-  throw new CliError(`there is no node ${id}`, {
-    exitCode: EXIT.notFound,
-    code: 'node_not_found',
-    hints: ['See which there are: ctl nodes list'],
-  })
-}
 
 interface Waiting {
   readonly view: FleetView
@@ -95,7 +85,7 @@ function nameIn(view: FleetView, id: string): string {
 
 interface Waited extends Omit<Waiting, 'untilMs'> {
   readonly timeoutSeconds: number
-  readonly absent: readonly string[]
+  readonly absent: readonly Absent[]
 }
 
 async function told(session: Session, waited: Waited): Promise<ExitCode> {
@@ -132,7 +122,7 @@ function asData({ view, condition, absent }: Waited) {
       rotation_pending: node?.rotation_pending ?? null,
     }
   })
-  const gone = absent.map((id) => ({
+  const gone = absent.map(({ id }) => ({
     node_id: id,
     display_name: null,
     met: true,

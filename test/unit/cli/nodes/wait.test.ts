@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createCliHome, type CliHome, type CliOptions, type CliResult } from '../../../support/cli-run.ts'
 import { rotatingFleet, waitingClock, type RotatingFleet } from '../../../support/rotating-fleet.ts'
-import { startStub, type StubServer } from '../../../support/stub-server.ts'
+import { refused, startStub, type StubServer } from '../../../support/stub-server.ts'
 import { words } from '../../../support/transcript.ts'
 
 describe('ctl nodes wait', () => {
@@ -86,6 +86,10 @@ describe('ctl nodes wait', () => {
     fleet.node('a-2').isGone = true
     expect((await ctl(`nodes wait ${id} --for deregistered`, fleet)).exitCode).toBe(0)
     expect((await ctl(`nodes wait ${id} --for reachability=healthy`, fleet)).exitCode).toBe(3)
+    const unreadable = refused(403, 'permission_denied', 'The caller lacks the relation.')
+    const routes = { ...fleet.routes, [`GET /v1/nodes/${id}`]: unreadable }
+    expect((await ctl(`nodes wait ${id} --for deregistered`, { ...fleet, routes })).exitCode).toBe(0)
+    expect((await ctl(`nodes wait ${id} --for rotation=completed`, { ...fleet, routes })).exitCode).toBe(5)
   })
 
   it('takes a node that is gone for one that has not come to it', async () => {

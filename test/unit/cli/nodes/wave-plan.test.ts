@@ -75,13 +75,11 @@ function play({ fleet, rules: given, isGoingOn }: Playing): {
   const worked = new Map<string, number>()
   const begunMs = new Map<string, number>()
   const refused = new Map<string, string>()
-  let [nowMs, turn, settledMs, agreedTo, isOpen] = [
-    1_000_000,
-    0,
-    undefined as number | undefined,
-    ZERO as Counts,
-    false,
-  ]
+  let nowMs = 1_000_000
+  let turn = 0
+  let settledMs: number | undefined
+  let agreedTo: Counts = ZERO
+  let isOpen = false
   const startedMs = nowMs
   const issuedBefore = new Map([...nodes].map(([id, node]) => [id, node?.psk_issued_at ?? '']))
   const soFar = (): RunSoFar => ({ startedMs, since: SINCE, issuedBefore, begunMs, refused, settledMs, agreedTo })
