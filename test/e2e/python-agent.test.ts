@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { runCtl, startCtl, type CtlProcess } from '../support/ctl-process.ts'
-import { runPythonAgent, startPythonAgent, type PythonAgent } from '../support/python-agent.ts'
+import { runPythonAgent, startPythonAgent, testPythonAgent, type PythonAgent } from '../support/python-agent.ts'
 import { requirement } from '../support/requirements.mjs'
 
 const VECTORS = fileURLToPath(new URL('../../docs/vectors', import.meta.url))
@@ -18,6 +18,10 @@ describe.skipIf(PYTHON === undefined)(
       const { exitCode, last } = runPythonAgent(python, ['vectors', VECTORS])
       expect([exitCode, last]).toEqual([0, expect.objectContaining({ event: 'vectors', failed: 0 })])
       expect(last?.['passed']).toBeGreaterThanOrEqual(90)
+    })
+
+    test('holds its own tests: lost answers, late hints, old epochs, restarts', () => {
+      expect(testPythonAgent(python)).toMatchObject({ exitCode: 0, stderr: expect.stringMatching(/^Ran \d\d tests/m) })
     })
 
     test.each([
@@ -40,12 +44,13 @@ describe.skipIf(PYTHON === undefined)(
       let db: PythonAgent
 
       const stateOf = (name: string): string => join(folder, `${name}.json`)
-      const ctl = async (...args: readonly string[]) => {
+      const ctl = async (...args: readonly string[]): Promise<string> => {
         const files = { CTL_TOKEN_FILE: join(folder, 'data', 'bootstrap-token'), CTL_CONFIG_DIR: folder }
-        const result = await runCtl([...args, '-o', 'json'], { CTL_URL: server.url, ...files })
+        const result = await runCtl(args, { CTL_URL: server.url, ...files })
         expect(result).toMatchObject({ exitCode: 0 })
-        return result.stdout === '' ? undefined : JSON.parse(result.stdout)
+        return result.stdout
       }
+      const asked = async (...args: readonly string[]) => JSON.parse(await ctl(...args, '-o', 'json'))
 
       function start(name: string, ...more: readonly string[]): PythonAgent {
         const args = ['--url', server.url, '--state', stateOf(name), '--heartbeat-seconds', '1', ...more]
@@ -77,14 +82,14 @@ describe.skipIf(PYTHON === undefined)(
       beforeAll(async () => {
         folder = mkdtempSync(join(tmpdir(), 'ctl-python-'))
         server = await startCtl({ args: ['--data-dir', join(folder, 'data')] })
-        const { token } = await ctl('join-tokens', 'create', '--max-uses', '2')
+        const { token } = await asked('join-tokens', 'create', '--max-uses', '2')
         writeFileSync(join(folder, 'join-token'), token, { mode: 0o600 })
         web = enrolled('web-1', '203.0.113.7')
         db = enrolled('db-1', '203.0.113.8')
         for (const agent of [web, db]) {
           await vi.waitFor(() => expect(agent.said('edge').length).toBeGreaterThanOrEqual(1), { timeout: 30_000 })
         }
-      }, 120_000)
+      }, 240_000)
 
       afterAll(async () => {
         await Promise.all([web, db].map((agent) => agent?.interrupt()))
@@ -93,7 +98,7 @@ describe.skipIf(PYTHON === undefined)(
       }, 60_000)
 
       test('two of them enrol, are healthy, pull their state and open the same key of their edge', async () => {
-        const { items } = await ctl('nodes', 'list')
+        const { items } = await asked('nodes', 'list')
         expect(items.map((node: Record<string, unknown>) => [node['display_name'], node['reachability']])).toEqual(
           expect.arrayContaining([
             ['web-1', 'healthy'],
@@ -118,14 +123,14 @@ describe.skipIf(PYTHON === undefined)(
         expect([after.halves[0] === before.halves[0], after.halves[1]]).toEqual([false, before.halves[1]])
         await Promise.all([reported(web, (reports[0] ?? 0) + 1), reported(db, (reports[1] ?? 0) + 1)])
         await expect
-          .poll(() => ctl('nodes', 'verify-epochs'), { timeout: 30_000 })
+          .poll(() => asked('nodes', 'verify-epochs'), { timeout: 30_000 })
           .toMatchObject({ nodes_checked: 2, agreeing: 2, edges_checked: 2, disagreeing: [] })
       })
 
       test('an execution is carried out once, and one that is not known fails with its reason', async () => {
         for (const action of ['ping', 'reload_config']) await ctl('executions', 'create', 'web-1', action)
         await expect
-          .poll(async () => (await ctl('executions', 'list', 'web-1')).items, { timeout: 20_000 })
+          .poll(async () => (await asked('executions', 'list', 'web-1')).items, { timeout: 20_000 })
           .toMatchObject([
             { action: 'reload_config', status: 'failed', error: expect.stringContaining('does not know') },
             { action: 'ping', status: 'succeeded', exit_code: 0, output: 'pong' },
@@ -135,7 +140,7 @@ describe.skipIf(PYTHON === undefined)(
 
       test('the token of a session is let in by its node alone, and not once it is revoked', async () => {
         const place = ['--project', 'default']
-        const issued = await ctl(
+        const issued = await asked(
           ...['mediated-sessions', 'create', ...place, '--node', 'web-1', '--kind', 'ssh', '--target', 'deploy'],
         )
         const check = (name: string) =>

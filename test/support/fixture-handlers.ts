@@ -38,7 +38,13 @@ export interface FixtureThings {
 export function createFixture({ clock, ids }: { readonly clock: Clock; readonly ids: IdSource }): FixtureThings {
   const things: StoredThing[] = []
   const ticking: Ticking[] = []
-  const self: FixtureThings = { things, ticking, parts: ['"one",', '"two"'], interrupt: undefined, handlers: handlersOver() }
+  const self: FixtureThings = {
+    things,
+    ticking,
+    parts: ['"one",', '"two"'],
+    interrupt: undefined,
+    handlers: handlersOver(),
+  }
 
   const find = (id: string): StoredThing | undefined => things.find((thing) => thing.id === id)
 

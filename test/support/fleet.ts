@@ -51,10 +51,11 @@ export function freshPublicKey(): string {
   return spki.subarray(12).toString('base64')
 }
 
-/** `more` adds the surfaces of another slice. */
+/** `more` adds the surfaces of another slice; `outage` is what the credentials of nodes are resolved through. */
 export async function startFleet(
   store: TestStore,
   more: (parts: ControlPlaneParts) => readonly MountedSurface[] = () => [],
+  outage: (parts: ControlPlaneParts) => ControlPlaneParts = (parts) => parts,
 ): Promise<Fleet> {
   let service: NodesService | undefined
   const serviceOf = (parts: ControlPlaneParts) => (service = createNodes({ ...parts, env: 'test' }))
@@ -65,7 +66,8 @@ export async function startFleet(
       mounted(joinTokens, createJoinTokens({ ...parts, env: 'test' })),
       ...more(parts),
     ],
-    resolvers: [createNskResolver(parts), createJoinTokenResolver(parts)],
+    resolvers: [createNskResolver(outage(parts)), createJoinTokenResolver(parts)],
+    staleTimes: { checks: 30_000, state: 300_000 },
   }))
   const { root, clock, call } = tenancy
   let names = 0

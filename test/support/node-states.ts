@@ -2,11 +2,12 @@ import { sql } from 'kysely'
 import { mounted } from '../../src/server/http/request-context.ts'
 import { createNodeState, type NodeState } from '../../src/server/node-state/service.ts'
 import { createNskResolver } from '../../src/server/nodes/nsk-resolver.ts'
-import type { Datastore, Db } from '../../src/server/ports/datastore.ts'
+import type { Db } from '../../src/server/ports/datastore.ts'
 import { ownStateChanged, peersChanged, peersChangedWhole } from '../../src/server/rows/state-revisions.ts'
 import { canonicalize } from '../../src/shared/canonical-json.ts'
 import { nodeState } from '../../src/shared/contract/node-state.ts'
 import { startControlPlane, type ControlPlane, type ControlPlaneParts } from './control-plane.ts'
+import { failingDatastore } from './failing-datastore.ts'
 import { startFleet, type Fleet } from './fleet.ts'
 import type { TestStore } from './stores.ts'
 
@@ -30,13 +31,15 @@ export interface StatefulFleet extends Fleet, Pulling {}
 
 const STALE = { ttlMs: 300_000, entriesMax: 10_000 }
 
-/** `over` stands before the datastore that pulls are answered from. */
-export async function startStatefulFleet(
-  store: TestStore,
-  over: (datastore: Datastore) => Datastore = (datastore) => datastore,
-): Promise<StatefulFleet> {
+/** The states, and the credentials that nodes pull them with, come from a datastore that goes away when it is told to. */
+export async function startStatefulFleet(store: TestStore, outage = failingDatastore()): Promise<StatefulFleet> {
   const made: NodeState[] = []
-  const fleet = await startFleet(store, (parts) => [surfaceOf({ ...parts, datastore: over(parts.datastore) }, made)])
+  const failing = (parts: ControlPlaneParts): ControlPlaneParts => ({
+    ...parts,
+    datastore: outage.over(parts.datastore),
+    feed: { ...parts.feed, isFresh: () => !outage.isAway && parts.feed.isFresh() },
+  })
+  const fleet = await startFleet(store, (parts) => [surfaceOf(failing(parts), made)], failing)
   return { ...fleet, ...pullingOf(fleet, made) }
 }
 

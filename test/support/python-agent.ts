@@ -61,3 +61,9 @@ export function runPythonAgent(
   const [line] = stdout.trimEnd().split('\n').slice(-1)
   return { exitCode: status, last: line ? (JSON.parse(line) as Said) : undefined }
 }
+
+/** Runs the tests that are beside the agent; what they say. */
+export function testPythonAgent(python: string): { readonly exitCode: number | null; readonly stderr: string } {
+  const { status, stderr } = spawnSync(python, ['-m', 'unittest'], { cwd: FOLDER, env: ENV, encoding: 'utf8' })
+  return { exitCode: status, stderr }
+}

@@ -7,9 +7,7 @@ export interface PlacedNode {
   readonly name: string
   readonly kind: string
   readonly mesh_address: string
-  readonly created_at: Date
   readonly accepted_at: Date | null
-  readonly healthy_since: Date | null
   /** Null while none is known, or the last one is stale. */
   readonly endpoint: string | null
   readonly endpoint_port: number | null
@@ -51,9 +49,7 @@ export function readPlaced(db: Db, domainId: string): Promise<PlacedNode[]> {
       'n.name',
       'n.kind',
       'n.mesh_address',
-      'n.created_at',
       'h.accepted_at',
-      'h.healthy_since',
       'e.last_endpoint as endpoint',
       'e.last_endpoint_port as endpoint_port',
     ])

@@ -5,7 +5,7 @@ import type { Handlers } from '../http/request-context.ts'
 import type { Datastore, Db } from '../ports/datastore.ts'
 import { edgeWay, type Relays } from '../rows/edge-mode.ts'
 import { formatEndpoint } from '../rows/endpoint-text.ts'
-import { reachabilityAt } from '../rows/reachability.ts'
+import { stateAt } from '../rows/reachability.ts'
 import { readRelays } from './relay-choice-store.ts'
 import { domainExists, hasMoreNodes, isNodeOf, readPlaced, type PlacedNode } from './topology-store.ts'
 
@@ -70,17 +70,12 @@ export function edgesFrom(
 }
 
 function viewOf(node: PlacedNode, nowMs: number): Topology['nodes'][number] {
-  const times = {
-    createdAtMs: node.created_at.getTime(),
-    acceptedAtMs: node.accepted_at?.getTime(),
-    healthySinceMs: node.healthy_since?.getTime(),
-  }
   return {
     node_id: node.id,
     display_name: node.name,
     display_kind: node.kind,
     mesh_address: node.mesh_address,
-    reachability: reachabilityAt(times, nowMs).state,
+    reachability: stateAt(node.accepted_at?.getTime(), nowMs),
     endpoint: formatEndpoint(node.endpoint, node.endpoint_port),
   }
 }

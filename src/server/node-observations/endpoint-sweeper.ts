@@ -2,6 +2,7 @@ import type { Clock, IdSource } from '../ports/clock.ts'
 import type { Datastore } from '../ports/datastore.ts'
 import type { LeaderJob, Leading } from '../ports/leadership.ts'
 import { tellEndpoints } from './endpoint-news.ts'
+import { lockNodes } from './endpoint-store.ts'
 import { listOverdue, stampStale, type OverdueEndpoint } from './stale-endpoint-store.ts'
 
 export interface EndpointSweeperDeps {
@@ -37,6 +38,10 @@ export async function sweepEndpoints(
     const found = overdue.filter((endpoint) => endpoint.domainId === domainId)
     const options = { pool: 'worker', correlationId: ids.next(), audit: () => undefined } as const
     await unitOfWork.run(options, async (change) => {
+      await lockNodes(
+        change.db,
+        found.map(({ nodeId }) => nodeId),
+      )
       const nodeIds = await stampStale(change.db, found, new Date(clock.now()))
       const news = nodeIds.map((nodeId) => ({ nodeId, endpoint: '' }))
       if (news.length > 0) await tellEndpoints(change, domainId, news)

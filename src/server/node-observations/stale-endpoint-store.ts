@@ -24,18 +24,22 @@ export async function listOverdue(db: Db, nowMs: number, max: number): Promise<O
 
 /**
  * Stamps those of one Domain's endpoints as stale whose report is still the one that was found: a node that has reported
- * since then wins. Locks the nodes' rows first, in the order of their ids, as their own reports do. Gives the ids of
- * those that are stale now, ascending.
+ * since then wins. Its nodes' rows are locked, and theirs are in the order of their ids, as reports lock them. Gives the
+ * ids of those that are stale now, ascending.
  */
 export async function stampStale(tx: Db, found: readonly OverdueEndpoint[], at: Date): Promise<string[]> {
   const nodeIds = found.map(({ nodeId }) => nodeId)
   const reportTimes = found.map(({ reportedAt }) => reportedAt.toISOString())
-  await sql`select id from nodes where id = any(${nodeIds}::uuid[]) order by id for no key update`.execute(tx)
   const { rows } = await sql<{ node_id: string }>`
+    with found as (
+      select e.node_id
+      from unnest(${nodeIds}::uuid[], ${reportTimes}::timestamptz[]) as listed (node_id, reported_at)
+      join node_endpoints as e on e.node_id = listed.node_id
+      where e.last_endpoint_reported_at = listed.reported_at and e.last_endpoint_stale_at is null
+      order by e.node_id for update of e
+    )
     update node_endpoints as e set last_endpoint_stale_at = ${at}
-    from unnest(${nodeIds}::uuid[], ${reportTimes}::timestamptz[]) as found (node_id, reported_at)
-    where e.node_id = found.node_id
-      and e.last_endpoint_reported_at = found.reported_at and e.last_endpoint_stale_at is null
+    from found where e.node_id = found.node_id
     returning e.node_id`.execute(tx)
   return rows.map(({ node_id }) => node_id).toSorted()
 }

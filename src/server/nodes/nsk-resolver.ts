@@ -41,6 +41,8 @@ export function createNskResolver(deps: NskResolverDeps): CredentialResolver {
   const cache = createNskCache(CACHED_NODES)
   /** Rises with every change of any node's keys: what was read before it is not kept. */
   let changes = 0
+  /** Every key is as good as the feed: what was known of one that changed by then is dropped. */
+  let freshMs = Number.NEGATIVE_INFINITY
 
   feed.subscribe(
     (change) => {
@@ -58,6 +60,13 @@ export function createNskResolver(deps: NskResolverDeps): CredentialResolver {
     return key.retiresAtMs !== undefined && key.retiresAtMs <= clock.now() ? RETIRED : key.answer
   }
 
+  function find(presented: string): KnownKey | undefined {
+    const kidAt = presented.length - KEY_FIELD - KID_FIELD + 1
+    const nodeHex = presented.slice(kidAt - 1 - NODE_HEX, kidAt - 1)
+    const known = cache.find(nodeHex, presented.slice(kidAt, kidAt + KID_FIELD - 1))
+    return known?.cacheKey === keyring.cacheKey(presented) ? known : undefined
+  }
+
   async function look(presented: string): Promise<Caller | Refusal> {
     const fields = parseNsk(presented)
     if (fields === undefined) return UNKNOWN
@@ -68,6 +77,7 @@ export function createNskResolver(deps: NskResolverDeps): CredentialResolver {
     const answered = answer(key)
     if (!('refused' in answered) && stored.first_used_at === null && stored.has_elder) await retireElders(deps, fields)
     if (seen === changes) cache.keep(hexOf(fields.nodeId), key)
+    if (feed.isFresh()) freshMs = clock.now()
     return answered
   }
 
@@ -76,11 +86,18 @@ export function createNskResolver(deps: NskResolverDeps): CredentialResolver {
     recognizes: (presented) => presented.startsWith('nsk_'),
     resolve(presented) {
       if (!feed.isFresh()) return lookUp(() => look(presented))
-      const kidAt = presented.length - KEY_FIELD - KID_FIELD + 1
-      const nodeHex = presented.slice(kidAt - 1 - NODE_HEX, kidAt - 1)
-      const known = cache.find(nodeHex, presented.slice(kidAt, kidAt + KID_FIELD - 1))
-      if (known?.cacheKey !== keyring.cacheKey(presented)) return lookUp(() => look(presented))
+      const known = find(presented)
+      if (known === undefined) return lookUp(() => look(presented))
+      freshMs = clock.now()
       return answer(known)
+    },
+    resolveStale(presented, withinMs) {
+      // What is fresh needs nothing to stand in for it.
+      if (feed.isFresh() || clock.now() - freshMs > withinMs) return undefined
+      const known = find(presented)
+      if (known === undefined) return undefined
+      const answered = answer(known)
+      return 'refused' in answered ? answered : { ...answered, staleSinceMs: freshMs }
     },
   }
 }

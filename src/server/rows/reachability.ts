@@ -27,14 +27,23 @@ const AGES = [
   { state: 'unreachable', fromMs: UNREACHABLE_AFTER_MS, belowMs: Infinity },
 ] as const
 
+/** Tells the state alone, which follows from the last accepted heartbeat, if any. */
+export function stateAt(acceptedAtMs: number | undefined, nowMs: number): ReachabilityState {
+  return acceptedAtMs === undefined ? 'never_reported' : ageOf(acceptedAtMs, nowMs).state
+}
+
 /** Tells a node's reachability at `nowMs`, and since when. */
 export function reachabilityAt(times: ReportTimes, nowMs: number): ReachabilityAt {
   const { acceptedAtMs } = times
   if (acceptedAtMs === undefined) return { state: 'never_reported', changedAtMs: times.createdAtMs }
-  const ageMs = nowMs - acceptedAtMs
-  const { state, fromMs } = AGES.find(({ belowMs }) => ageMs < belowMs) ?? AGES[2]
+  const { state, fromMs } = ageOf(acceptedAtMs, nowMs)
   const changedAtMs = state === 'healthy' ? (times.healthySinceMs ?? acceptedAtMs) : acceptedAtMs + fromMs
   return { state, changedAtMs }
+}
+
+function ageOf(acceptedAtMs: number, nowMs: number): (typeof AGES)[number] {
+  const ageMs = nowMs - acceptedAtMs
+  return AGES.find(({ belowMs }) => ageMs < belowMs) ?? AGES[2]
 }
 
 /** Instants between which the last heartbeat of a node in that state lies; an absent bound is open. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Enrolled } from '../../support/fleet.ts'
 import { addNodes } from '../../support/many-nodes.ts'
 import { startObservedFleet, type ObservedFleet } from '../../support/observed-fleet.ts'
 import { STORES } from '../../support/stores.ts'
@@ -13,32 +14,36 @@ describe.each(STORES)('A herd of endpoints on the $name store', (store) => {
     })
     afterAll(() => fleet?.stop())
 
-    it('is taken without an error, and each change has its event and its revision', async () => {
+    /** A node whose key could not be looked up in time, on a machine that is busy, asks again; nothing else may fail. */
+    async function reportAll(reports: readonly (readonly [Enrolled, string])[], tries = 5): Promise<void> {
+      const answers = await Promise.all(reports.map(([node, endpoint]) => fleet.endpoint(node, endpoint)))
+      const statuses = new Set(answers.map(({ status }) => status))
+      expect([...statuses].filter((status) => status !== 200 && status !== 503)).toEqual([])
+      const again = reports.filter((_, index) => answers[index]?.status === 503)
+      expect(tries).toBeGreaterThan(0)
+      if (again.length > 0) await reportAll(again, tries - 1)
+    }
+
+    it('is taken without an error, and each change has its event', async () => {
       const domain = await fleet.domain()
       const nodes = await addNodes(fleet, domain, NODES)
-      await fleet.db.deleteFrom('outbox').execute()
+      // Keys that are known are what a fleet has that has been running for a while.
+      for (let at = 0; at < NODES; at += 25) {
+        const beats = await Promise.all(nodes.slice(at, at + 25).map((node) => fleet.beat(node)))
+        expect(beats.every(({ status }) => status === 200)).toBe(true)
+      }
       for (const round of [1, 2]) {
         fleet.wait(1_000)
-        const began = performance.now()
-        const answers = await Promise.all(
-          nodes.map((node, index) => fleet.endpoint(node, `203.0.113.${round}:${index + 1}`)),
-        )
-        const ms = Math.round(performance.now() - began)
-        console.log(`${NODES} changed endpoints on the ${store.name} store: ${ms} ms`)
-        expect(answers.filter(({ status }) => status !== 200)).toEqual([])
+        await reportAll(nodes.map((node, index) => [node, `203.0.113.${round}:${index + 1}`]))
         expect(await fleet.endpointNews()).toHaveLength(NODES * round)
-        expect(await fleet.revision(domain)).toBe(NODES * round)
       }
       const told = new Map((await fleet.endpointNews()).map(({ payload, aggregate }) => [aggregate, payload]))
       for (const [index, { node_id }] of nodes.entries())
         expect(told.get(`node:${node_id}`)).toEqual({ node_id, endpoint: `203.0.113.2:${index + 1}` })
-      const audited = await fleet.db
-        .selectFrom('audit')
-        .select((on) => on.fn.countAll<string>().as('rows'))
-        .where('relation', '=', 'node_endpoint.record')
-        .where('outcome', '=', 'granted')
-        .executeTakeFirstOrThrow()
-      expect(Number(audited.rows)).toBe(NODES * 2)
+      const granted = fleet.audited.filter(
+        ({ relation, outcome }) => relation === 'node_endpoint.record' && outcome === 'granted',
+      )
+      expect(granted).toHaveLength(NODES * 2)
     }, 120_000)
   })
 })

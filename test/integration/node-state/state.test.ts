@@ -262,8 +262,16 @@ describe.each(STORES)('The state of a node on the $name store', (store) => {
     })
 
     it('is not there for a node that does not exist', async () => {
-      expect(await fleet.pull(fleet.root, NOWHERE)).toMatchObject({ status: 404, body: { code: 'node_not_found' } })
-      expect(await fleet.pull(fleet.root, NOWHERE, '"x"')).toMatchObject({ status: 404 })
+      const [node] = nodes
+      await own(node)
+      await fleet.db.deleteFrom('nodes').where('id', '=', node.node_id).execute()
+      for (const as of [node.nsk, fleet.root])
+        for (const known of [undefined, '"x"'])
+          expect(await fleet.pull(as, node.node_id, known)).toMatchObject({
+            status: 404,
+            body: { code: 'node_not_found' },
+          })
+      expect(await fleet.pull(fleet.root, NOWHERE)).toMatchObject({ status: 403 })
       expect(await fleet.pull(fleet.root, 'x')).toMatchObject({ status: 400, body: { code: 'invalid_node_id' } })
     })
 

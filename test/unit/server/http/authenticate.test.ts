@@ -15,7 +15,10 @@ const CALLER: Caller = {
 const STALE: Caller = { ...CALLER, staleSinceMs: 7 }
 
 /** Resolves a credential whose look-up fails, for an operation that bridges outages or not. */
-async function resolved(code: ProblemCode, { bridges, stale }: { bridges: boolean; stale: ReturnType<NonNullable<CredentialResolver['resolveStale']>> }) {
+async function resolved(
+  code: ProblemCode,
+  { bridges, stale }: { bridges: boolean; stale: ReturnType<NonNullable<CredentialResolver['resolveStale']>> },
+) {
   const resolver: CredentialResolver = {
     kind: 'api-token',
     recognizes: () => true,
@@ -31,6 +34,12 @@ async function resolved(code: ProblemCode, { bridges, stale }: { bridges: boolea
 describe('a credential that cannot be looked up', () => {
   it('is taken from memory by an operation that bridges outages', async () => {
     expect(await resolved('datastore_unavailable', { bridges: true, stale: STALE })).toBe(STALE)
+  })
+
+  it('is refused from memory where that is what is remembered', async () => {
+    const stale = { refused: true, log: 'revoked' } as const
+    const refused = resolved('datastore_unavailable', { bridges: true, stale })
+    await expect(refused).rejects.toMatchObject({ code: 'unauthenticated' })
   })
 
   it.each([

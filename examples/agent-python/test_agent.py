@@ -1,0 +1,180 @@
+"""What the vectors do not say: python3 -m unittest, in this folder."""
+
+import io
+import os
+import tempfile
+import unittest
+
+from agent.api import Refused, Unavailable
+from agent.edge_keys import EdgeKeys
+from agent.executions import Executions
+from agent.judging import Judge
+from agent.keep import Kept
+from agent.peers import Peers
+from agent.rotation import rotate
+from agent.stream import frames
+
+A, B, C = (f"0197a000-0000-7000-8000-00000000{digit}001" for digit in "abc")
+OLD, NEW = "2026-03-01T08:00:00.000000000Z", "2026-03-01T08:00:00.000000001Z"
+
+
+def peer(node_id, psk_issued_at=OLD):
+    return {"node_id": node_id, "public_key": "k", "mesh_address": "m", "endpoint": "e", "psk_issued_at": psk_issued_at}
+
+
+class Kepts(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = os.path.join(folder.name, "state.json")
+
+    def kept(self, **members):
+        kept = Kept(self.path, members)
+        kept.save()
+        return kept
+
+
+class StateFile(Kepts):
+    def test_is_for_its_user_alone_and_survives(self):
+        self.kept(nsk="secret")
+        self.assertEqual(os.stat(self.path).st_mode & 0o777, 0o600)
+        self.assertEqual(Kept.read(self.path)["nsk"], "secret")
+
+
+class Rotation(Kepts):
+    def rotated(self, *answers):
+        """Answers in turn; the keys that were sent, and what became of each try."""
+        kept, sent, ends = self.kept(public_key="own", private_key="own", psk_issued_at=OLD), [], []
+        for answer in answers:
+            def call(body, answer=answer):
+                sent.append(body["public_key"])
+                if isinstance(answer, Exception):
+                    raise answer
+                return answer
+            try:
+                ends.append(rotate(Kept.read(self.path), call))
+            except Unavailable:
+                ends.append("again")
+        return Kept.read(self.path), sent, ends
+
+    def test_takes_the_new_pair_with_its_instant(self):
+        kept, sent, ends = self.rotated({"psk_issued_at": NEW})
+        self.assertEqual((kept["public_key"], kept["psk_issued_at"], ends), (sent[0], NEW, [True]))
+        self.assertNotIn("next", kept)
+
+    def test_sends_the_same_key_after_a_lost_answer_and_a_restart(self):
+        kept, sent, ends = self.rotated(Unavailable("lost"), {"psk_issued_at": NEW})
+        self.assertEqual((sent[0], kept["public_key"], ends), (sent[1], sent[0], ["again", True]))
+
+    def test_takes_it_that_a_lost_answer_was_a_success_where_nothing_waits_any_more(self):
+        kept, sent, ends = self.rotated(Unavailable("lost"), Refused(409, "no_pending_rotation", None))
+        self.assertEqual((kept["public_key"], ends), (sent[0], ["again", True]))
+
+    def test_keeps_its_keys_where_nothing_waits(self):
+        kept, _, ends = self.rotated(Refused(409, "no_pending_rotation", None))
+        self.assertEqual((kept["public_key"], ends), ("own", [False]))
+
+    def test_makes_another_key_where_the_lost_one_is_its_own_already(self):
+        lost, used, taken = Unavailable("lost"), Refused(409, "public_key_in_use", None), {"psk_issued_at": NEW}
+        kept, sent, ends = self.rotated(lost, used, taken)
+        self.assertEqual((len(set(sent)), kept["public_key"], ends), (2, sent[2], ["again", "again", True]))
+
+
+class PeerChanges(unittest.TestCase):
+    def setUp(self):
+        self.peers = Peers()
+        self.peers.replace([peer(A, NEW)])
+
+    def test_a_peer_that_is_gone_is_removed(self):
+        self.assertTrue(self.peers.apply({"node_id": A, "changes": ["key_rotated", "deregistered"], "public_key": "x"}))
+        self.assertEqual(list(self.peers), [])
+
+    def test_a_new_one_needs_its_facts(self):
+        self.assertFalse(self.peers.apply({"node_id": B, "changes": ["endpoint_changed"], "endpoint": "e"}))
+        told = {**peer(B), "psk_issued_at": "1772352000000000001", "changes": ["registered", "psk_assigned"]}
+        self.assertTrue(self.peers.apply(told))
+        self.assertEqual(self.peers[B]["psk_issued_at"], NEW)
+
+    def test_an_older_key_was_told_late(self):
+        late = {"node_id": A, "changes": ["key_rotated"], "public_key": "old", "psk_issued_at": "1772352000000000000"}
+        self.assertTrue(self.peers.apply({**late, "endpoint": ""}))
+        self.assertEqual(self.peers[A], {**peer(A, NEW), "endpoint": ""})
+
+    def test_an_endpoint_comes_with_its_fallback(self):
+        self.peers.apply({"node_id": A, "changes": ["endpoint_changed"], "endpoint": "", "fallback_endpoint": "relay"})
+        self.peers.apply({"node_id": A, "changes": ["endpoint_changed"], "endpoint": "new"})
+        self.assertEqual(self.peers[A], {**peer(A, NEW), "endpoint": "new"})
+
+
+class Order(Kepts):
+    def test_of_events(self):
+        kept = self.kept(signing_keys={"keys": []}, node_seq=7, newest_event_at="2026-03-01T08:00:00.000Z")
+        judge = Judge(kept, lambda: None)
+        resync, hint = {"reason": "resync"}, {"reason": "changed"}
+        for number, payload, occurred_at, is_first, place in [
+            (8, hint, "08:00:01", False, "next"),
+            (7, hint, "08:00:01", False, "seen"),
+            (10, hint, "08:00:01", False, "gap"),
+            (3, resync, "08:00:01", True, "anew"),
+            (3, resync, "08:00:01", False, "seen"),
+            (3, resync, "07:59:59", True, "seen"),
+        ]:
+            event = {"node_seq": number, "payload": payload, "occurred_at": f"2026-03-01T{occurred_at}.000Z"}
+            self.assertEqual(judge.place(event, is_first), place, (number, payload, is_first))
+
+
+class Frames(unittest.TestCase):
+    def test_are_cut_at_empty_lines(self):
+        text = b":keep-alive\n\nretry: 1500\n\nid: 12\nevent: a\ndata: {}\nlater: x\n\n: more\nid: 13\nevent: b\ndata:[]\n\n"
+        waits = []
+        found = [(one.id, one.event, one.data, one.is_first) for one in frames(io.BytesIO(text), waits.append)]
+        self.assertEqual(found, [("12", "a", "{}", True), ("13", "b", "[]", False)])
+        self.assertEqual(waits, [1.5])
+
+
+class RefusedEdges(Kepts):
+    def test_stay_as_they_are_and_hold_up_no_other(self):
+        class Answer:
+            headers, body = {"X-Service-PSK-Epoch": f"{OLD}|{OLD}"}, b""
+
+        kept = self.kept(node_id=C, psk_issued_at=NEW, epochs={A: f"{NEW}|{NEW}"})
+        peers, asked = Peers(), []
+        peers.replace([peer(A, NEW), peer(B)])
+        keys = EdgeKeys(kept, None, peers, lambda peer_id: asked.append(peer_id) or Answer)
+        keys.fetch_one()
+        self.assertEqual((asked, kept["epochs"]), ([A], {A: f"{NEW}|{NEW}"}))
+        with self.assertRaises(AttributeError):
+            keys.fetch_one()  # The other one's epoch is accepted, and its envelope would be opened.
+        self.assertEqual(asked, [A, B])
+
+
+class OncePerExecution(unittest.TestCase):
+    def test_a_result_that_could_not_be_reported_is_reported_later(self):
+        reported, fails = [], [False, False, True, False]
+
+        def report(_id, body):
+            if fails.pop(0):
+                raise Unavailable("lost")
+            reported.append(body["status"])
+
+        results = {}
+        executions = Executions(results, lambda: None, report, lambda *_, **__: None)
+        ping = {"execution_id": "1", "action": "ping", "type": "builtin", "status": "pending"}
+        executions.add({**ping, "expires_at": "2100-01-01T00:00:00.000Z"})
+        with self.assertRaises(Unavailable):
+            executions.carry_out("1")
+        executions.add({**ping, "expires_at": "2100-01-01T00:00:00.000Z"})
+        executions.carry_out("1")
+        self.assertEqual((reported, executions.ids()), (["ack", "started", "succeeded"], []))
+
+    def test_one_that_was_begun_before_a_restart_has_failed(self):
+        reported = []
+        executions = Executions({}, lambda: None, lambda _id, body: reported.append(body), lambda *_, **__: None)
+        begun = {"execution_id": "1", "action": "ping", "type": "builtin", "status": "started"}
+        executions.replace([{**begun, "expires_at": "2100-01-01T00:00:00.000Z"}])
+        executions.carry_out("1")
+        self.assertEqual([body["status"] for body in reported], ["failed"])
+
+
+if __name__ == "__main__":
+    unittest.main()
