@@ -71,7 +71,7 @@ describe.skipIf(isMissing)('two replicas behind a proxy', () => {
       const { body: me } = await callServer({ url }, { token, path: '/v1/auth/whoami' })
       const domainId = String(me['domain_id'])
       const env = { CTL_URL: url, CTL_TOKEN: token, CTL_CONFIG_DIR: join(folder, 'config') }
-      const args = ['--nodes', String(AGENTS), '--duration', '45s', '--heartbeat-interval', '5s']
+      const args = ['--nodes', String(AGENTS), '--duration', '45s', '--heartbeat-interval', '5s', '--no-mesh']
       const fleet = startSimulation(env, [...args, '--fail-on', FAIL_ON, '-o', 'json'])
       await expect.poll(fleet.said, { timeout: 240_000 }).toContain('"phase":"running"')
       const calling = new AbortController()
