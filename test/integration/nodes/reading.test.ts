@@ -61,6 +61,7 @@ describe.each(STORES)('Nodes as people see them on the $name store', (store) => 
             labels: {},
             psk_issued_at: '2026-03-01T08:00:00.000000000Z',
             rotation_pending: false,
+            ephemeral: false,
           },
         ])
       })
