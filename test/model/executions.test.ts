@@ -50,9 +50,9 @@ const NEXT: Readonly<Record<string, readonly string[]>> = {
 const at = fc.nat(5)
 const node = fc.nat(NODES - 1)
 const key = fc.constant(0)
-const status = fc.constantFrom<Reported>('ack', 'ack', 'started', 'started', 'succeeded', 'failed', 'cancelled')
+const reported = fc.constantFrom<Reported>('ack', 'ack', 'started', 'started', 'succeeded', 'failed', 'cancelled')
 const foreign = fc.nat(9).map((n) => n === 0)
-const report: fc.Arbitrary<OnOne> = fc.record({ does: fc.constant('report' as const), at, status, foreign })
+const report: fc.Arbitrary<OnOne> = fc.record({ does: fc.constant('report' as const), at, status: reported, foreign })
 const cancel: fc.Arbitrary<OnOne> = fc.record({ does: fc.constant('cancel' as const), at })
 const atOnce: fc.Arbitrary<Step> = fc.oneof(
   { weight: 5, arbitrary: fc.record({ does: fc.constant('ask' as const), key, node }) },

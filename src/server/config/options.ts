@@ -242,7 +242,8 @@ export const OPTIONS = {
     parse: duration,
     placeholder: 'DURATION',
     fallback: '5m',
-    describe: 'How long a node may be given the state that it pulled last while the datastore is out of reach. 0: never',
+    describe:
+      'How long a node may be given the state that it pulled last while the datastore is out of reach. 0: never',
   }),
   stateStaleMaxEntries: option({
     parse: entries,

@@ -60,21 +60,22 @@ async function record(change: Change, reports: readonly ReceivedReport[]): Promi
   const domainIds = new Set(reports.map(({ domainId }) => domainId))
   for (const domainId of [...domainIds].toSorted()) await holdPeers(change.db, domainId)
   const nodeIds = reports.map(({ nodeId }) => nodeId)
-  const homes = await store.lockNodes(change.db, nodeIds)
+  const there = await store.lockNodes(change.db, nodeIds)
   const known = await store.lockEndpoints(change.db, nodeIds)
-  const taken = reports.filter((report) => homes.has(report.nodeId) && isNewer(known.get(report.nodeId), report))
+  const living = reports.filter(({ nodeId }) => there.has(nodeId))
+  const taken = living.filter((report) => isNewer(known.get(report.nodeId), report))
   if (taken.length > 0) await store.storeEndpoints(change.db, taken)
   const news = taken.filter((report) => isNews(known.get(report.nodeId), report))
   for (const domainId of domainIds) {
     const told = news.filter((report) => report.domainId === domainId).map(newsOf)
     if (told.length > 0) await tellEndpoints(change, domainId, told)
   }
-  const held = new Map<string, number>()
-  for (const { nodeId, reportedAtMs } of reports) {
-    const before = known.get(nodeId)?.reportedAtMs ?? reportedAtMs
-    if (homes.has(nodeId)) held.set(nodeId, Math.max(before, reportedAtMs))
-  }
-  return held
+  return new Map(living.map(({ nodeId, reportedAtMs }) => [nodeId, latest(known.get(nodeId), reportedAtMs)]))
+}
+
+/** The later one of what is known and what is reported, ms. */
+function latest(known: store.StoredEndpoint | undefined, reportedAtMs: number): number {
+  return Math.max(known?.reportedAtMs ?? reportedAtMs, reportedAtMs)
 }
 
 function isNewer(known: store.StoredEndpoint | undefined, { reportedAtMs }: store.EndpointReport): boolean {

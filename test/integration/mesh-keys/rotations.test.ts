@@ -375,11 +375,12 @@ describe.each(STORES)('Rotations of node keys on the $name store', (store) => {
         await fleet.rotate(node.node_id)
         const { body } = await fleet.call(fleet.root, `POST /v1/nodes/${node.node_id}/nsk/rotate`)
         expect(outcome(await fleet.beat({ ...node, nsk: String(body['nsk']) }))).toBe(200)
-        const before = [await shown(), await revisions()]
+        const before = { node: await shown(), revisions: await revisions() }
         await expect(admittedBefore()).rejects.toEqual(refusal('unauthorized'))
         await fleet.call(fleet.root, `POST /v1/nodes/${node.node_id}/nsk/revoke`)
         await expect(admittedBefore()).rejects.toEqual(refusal('nsk_revoked'))
-        expect([{ ...(await shown()), nsk: 0 }, await revisions()]).toEqual([{ ...before[0], nsk: 0 }, before[1]])
+        expect({ ...(await shown()), nsk: 0 }).toEqual({ ...before.node, nsk: 0 })
+        expect(await revisions()).toEqual(before.revisions)
         expect((await latest()).body).toMatchObject({ state: 'pending' })
       })
 

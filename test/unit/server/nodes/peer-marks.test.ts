@@ -12,7 +12,10 @@ const [FIRST, MIDDLE, LAST] = ['00', '08', 'ff'].map((end) => `01935b5e-8f3a-7c6
 const DUE_MS = 300_000
 
 async function marked(...marks: readonly PeerMark[]) {
-  const peerMarks = createPeerMarks({ read: async () => marks, onFailure: (error) => expect.unreachable(String(error)) })
+  const peerMarks = createPeerMarks({
+    read: async () => marks,
+    onFailure: (error) => expect.unreachable(String(error)),
+  })
   await peerMarks.start()
   peerMarks.stop()
   return (nodeId: string, nowMs: number, domainId = 'd') => peerMarks.dueOf({ domainId, nodeId }, nowMs)
