@@ -1,6 +1,7 @@
 import { ProblemAnswer, TransportFailure } from '../../client/failures.ts'
 import type { AgentDeps } from './agent/agent-deps.ts'
 import type { SimulatedOperation } from './counts.ts'
+import { isRefusedKey } from './refused-key.ts'
 import type { SimulatedNode } from './simulated-node.ts'
 
 /** How a call is made. */
@@ -83,7 +84,7 @@ interface Failed {
 }
 
 function mayRepeat({ code, terms, isOldKey }: Failed): boolean {
-  return (terms.isRepeatable && PASSING.has(code)) || (isOldKey && code === 'unauthorized')
+  return (terms.isRepeatable && PASSING.has(code)) || (isOldKey && isRefusedKey(code))
 }
 
 type Settled<T> = { readonly value: T } | { readonly code: string }
@@ -119,7 +120,7 @@ function record(
     absent.add(operation)
     return statistics.count('not_provisioned')
   }
-  const isExpected = code === expects || (node.isCutOff && code === 'unauthorized')
+  const isExpected = code === expects || (node.isCutOff && isRefusedKey(code))
   if (isExpected) return statistics.expected(operation, code, 'expected_refusals')
   if (isOutage() && OUTAGE.has(code)) return statistics.expected(operation, code, 'outage_errors')
   return statistics.failed(operation, code)

@@ -1,6 +1,7 @@
 import type { FollowOptions } from '../../client/event-stream.ts'
 import type { OpenAnswer } from '../../client/transport.ts'
 import type { FleetDeps } from './fleet-deps.ts'
+import { isRefusedKey } from './refused-key.ts'
 import type { SimulatedNode } from './simulated-node.ts'
 
 export interface ConnectionDeps extends Pick<FleetDeps, 'statistics'> {
@@ -61,7 +62,7 @@ export function createConnections(deps: ConnectionDeps, node: SimulatedNode): St
 
 /** Counts an end that was not in order under what it is. */
 function countEnd({ statistics, isOutage }: ConnectionDeps, { isCutOff }: SimulatedNode, code: string): void {
-  if (isCutOff && code === 'unauthorized') statistics.expected('stream', code, 'expected_refusals')
+  if (isCutOff && isRefusedKey(code)) statistics.expected('stream', code, 'expected_refusals')
   else if (isOutage?.() === true) statistics.expected('stream', code, 'outage_errors')
   else if (PASSING.has(code)) statistics.count('retries')
   else statistics.failed('stream', code)

@@ -126,7 +126,7 @@ describe('A fault', () => {
       { kind: 'revoked_nsk', nodes: 1 },
       {
         PostNodeHeartbeat({ input }) {
-          if (input['id'] === id(1) && revokedMs < Infinity) throw refusal(401, 'unauthorized')
+          if (input['id'] === id(1) && revokedMs < Infinity) throw refusal(401, 'nsk_revoked')
           return accepted
         },
         PostNodeSecretKeyRevoke: ({ token }) => {
