@@ -34,7 +34,10 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
   [/^(PUBLIC KEY +)\S{43}=$/gm, '$1<key>'],
   [/[\d.]+ ms\b/g, '<n> ms'],
   [/[▁▂▃▄▅▆▇█]{4}$/gm, '<strip>'],
-  [/^(heartbeat +)\d+/gm, '$1<n>'],
+  [/^((?:heartbeat|state_pull|edge_key) +)\d+/gm, '$1<n>'],
+  [/\bSHA256:[\w+/]{43}/g, 'SHA256:<fingerprint>'],
+  [/^(ENDPOINT +)[\d.]+:\d+$/gm, '$1<endpoint>'],
+  [/^(NAT TYPE +)\w+$/gm, '$1<nat>'],
   [/\bhttp:\/\/127\.0\.0\.1:\d+/g, '<url>'],
   [/\bctl \d+\.\d+\.\d+(?= serves)/g, 'ctl <version>'],
 ]
