@@ -91,6 +91,10 @@ describe.each(STORES)('RegisterNode on the $name store', (store) => {
             binary_version: '1.2.3',
             binary_checksum: Buffer.from(CHECKSUM, 'hex'),
             announced_state: 'never_reported',
+            node_revision: '1',
+            pulled_node_revision: null,
+            pulled_peer_revision: null,
+            rotation_pending: false,
           },
         ])
         expect(await keyRows(id)).toEqual([
