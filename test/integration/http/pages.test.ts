@@ -137,7 +137,7 @@ describe('pages beside the operations', () => {
     const page = await ask('/v1/fixture/failing-page', { headers: HTML })
     expect(page.status).toBe(404)
     expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
-    expect(await page.text()).toContain('No such session of yours is live.')
+    expect(await page.text()).toContain('No such session is live.')
     const document = await ask('/v1/fixture/failing-page')
     expect(document.headers.get('content-type')).toBe('application/problem+json')
     expect(await document.json()).toMatchObject({ code: 'session_not_found', status: 404 })
