@@ -39,10 +39,12 @@ export const GUARDS: readonly Guard[] = [
   { title: 'its problem codes', missing: problemMissing },
   {
     title: 'a success answer',
-    missing({ responses }) {
+    missing({ responses, requestHeaders = {} }) {
       const statuses = Object.keys(responses).map(Number)
-      // A browser may be sent on with 303 (S0 Authentication surface).
-      return statuses.length > 0 && statuses.every((status) => (status >= 200 && status < 300) || status === 303)
+      // A browser may be sent on with 303 (S0 Authentication surface); whoever asks for what is new may be told that nothing is.
+      const others = 'If-None-Match' in requestHeaders ? [303, 304] : [303]
+      return statuses.length > 0 &&
+        statuses.every((status) => (status >= 200 && status < 300) || others.includes(status))
         ? undefined
         : `the statuses are ${statuses.join(', ') || 'none'}`
     },

@@ -267,7 +267,7 @@ export const FLEET: StubRoutes = {
     ],
   },
   [`DELETE /v1/auth/sessions/${ID.firefox}`]: { status: 204 },
-  [`DELETE /v1/auth/sessions/${ID.phone}`]: refused(404, 'session_not_found', 'No such session of yours is live.'),
+  [`DELETE /v1/auth/sessions/${ID.phone}`]: refused(404, 'session_not_found', 'No such session is live.'),
   'GET /v1/auth/factors': {
     body: [
       {
