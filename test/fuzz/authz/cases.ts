@@ -19,6 +19,8 @@ export interface Case {
   readonly refusal?: string
   /** The exclusion that it is the witness of: the engines still differ. */
   readonly exclusion?: string
+  /** An exclusion that it falls under at times, by which part of SpiceDB's walk ends first. */
+  readonly perhaps?: string
 }
 
 const folder = fileURLToPath(new URL('cases/', import.meta.url))
