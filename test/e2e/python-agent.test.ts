@@ -69,9 +69,11 @@ describe.skipIf(PYTHON === undefined)(
       }
 
       async function agree(): Promise<{ readonly key: unknown; readonly halves: readonly string[] }> {
-        await expect
-          .poll(() => ({ ...edgeOf(web), halves: edgeOf(web).halves.toReversed() }), { timeout: 20_000 })
-          .toEqual(edgeOf(db))
+        // Both are asked each time: either may be the one that moves on.
+        await vi.waitFor(
+          () => expect({ ...edgeOf(web), halves: edgeOf(web).halves.toReversed() }).toEqual(edgeOf(db)),
+          { timeout: 30_000, interval: 100 },
+        )
         return edgeOf(web)
       }
 
