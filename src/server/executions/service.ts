@@ -6,6 +6,7 @@ import type { IdSource } from '../ports/clock.ts'
 import type { Datastore } from '../ports/datastore.ts'
 import type { Change } from '../ports/unit-of-work.ts'
 import { holdNode } from '../rows/hold-node.ts'
+import { domainOfNode } from '../rows/node-domain.ts'
 import { ownStateChanged } from '../rows/state-revisions.ts'
 import { isKnownAction, knownActions } from './actions.ts'
 import { announceCancelled, announceRequested } from './announce.ts'
@@ -28,7 +29,7 @@ export function createExecutions({ datastore, ids }: ExecutionsDeps): Handlers<t
     async CreateExecution(ctx, { id: nodeId, body }) {
       const execution = await ctx.change(async (change) => {
         const { db } = change
-        const domainId = await store.domainOfNode(db, nodeId)
+        const domainId = await domainOfNode(db, nodeId)
         if (domainId === undefined) throw problem('node_not_found')
         ctx.about(`node:${nodeId}`, domainId)
         const hooks = body.type === 'hook' ? await store.declaredHooks(db, nodeId) : []
@@ -49,7 +50,7 @@ export function createExecutions({ datastore, ids }: ExecutionsDeps): Handlers<t
 
     async ListExecutions(ctx, { id: nodeId, status }) {
       const db = datastore.pool('interactive')
-      const domainId = await store.domainOfNode(db, nodeId)
+      const domainId = await domainOfNode(db, nodeId)
       if (domainId === undefined) throw problem('node_not_found')
       ctx.about(`node:${nodeId}`, domainId)
       const window = { nodeId, status, beforeId: ctx.position?.[0], limit: ctx.pageSize + 1 }

@@ -19,12 +19,6 @@ export interface ExecutionWindow {
   readonly limit: number
 }
 
-/** The Domain of a node; undefined when there is no such node. */
-export async function domainOfNode(db: Db, nodeId: string): Promise<string | undefined> {
-  const node = await db.selectFrom('nodes').select('domain_id').where('id', '=', nodeId).executeTakeFirst()
-  return node?.domain_id
-}
-
 /** The hooks that a node declares; none where it has declared nothing. */
 export async function declaredHooks(db: Db, nodeId: string): Promise<readonly { readonly name: string }[]> {
   const capabilities = await db

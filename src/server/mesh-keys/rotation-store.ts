@@ -23,12 +23,6 @@ export function lockNodeKeys(tx: Db, nodeId: string): Promise<NodeKeys | undefin
     .executeTakeFirst()
 }
 
-/** The Domain of a node; undefined when there is none. */
-export async function nodeDomain(db: Db, nodeId: string): Promise<string | undefined> {
-  const node = await db.selectFrom('nodes').select('domain_id').where('id', '=', nodeId).executeTakeFirst()
-  return node?.domain_id
-}
-
 /** A node has one at most. */
 export function findPendingRotation(db: Db, nodeId: string): Promise<StoredRotation | undefined> {
   return db

@@ -3,15 +3,10 @@ import { problem } from '../../shared/problems.ts'
 import type { Handlers } from '../http/request-context.ts'
 import type { IdSource } from '../ports/clock.ts'
 import type { Datastore } from '../ports/datastore.ts'
+import { domainOfNode } from '../rows/node-domain.ts'
 import { announceRotateKeys } from './announce.ts'
 import { toRotation } from './rotation-view.ts'
-import {
-  findLatestRotation,
-  findPendingRotation,
-  insertPendingRotation,
-  lockNodeKeys,
-  nodeDomain,
-} from './rotation-store.ts'
+import { findLatestRotation, findPendingRotation, insertPendingRotation, lockNodeKeys } from './rotation-store.ts'
 
 export interface RotationsDeps {
   readonly datastore: Datastore
@@ -50,7 +45,7 @@ export function createRotations({
 
     async GetNodeKeysRotation(ctx, { id }) {
       const db = datastore.pool('interactive')
-      const domainId = await nodeDomain(db, id)
+      const domainId = await domainOfNode(db, id)
       if (domainId === undefined) throw problem('node_not_found')
       ctx.about(`node:${id}`, domainId)
       const rotation = await findLatestRotation(db, id)

@@ -11,7 +11,8 @@ import { begin, isOutage } from './hand-over.ts'
 import { createHub, type StreamMeter } from './hub.ts'
 import { parseLastEventId } from './last-event-id.ts'
 import type { NodeStream } from './stream.ts'
-import { domainOfNode, publishedUpTo } from './store.ts'
+import { domainOfNode } from '../rows/node-domain.ts'
+import { publishedUpTo } from './store.ts'
 
 export interface NodeEventsDeps {
   readonly bus: EventBus

@@ -1,11 +1,5 @@
 import type { Db } from '../ports/datastore.ts'
 
-/** The Domain of a node; undefined where there is no such node. */
-export async function domainOfNode(db: Db, nodeId: string): Promise<string | undefined> {
-  const found = await db.selectFrom('nodes').select('domain_id').where('id', '=', nodeId).executeTakeFirst()
-  return found?.domain_id
-}
-
 /** The `node_seq` up to which everything of the node was given to the bus; 0 where nothing was. */
 export async function publishedUpTo(db: Db, nodeId: string): Promise<bigint> {
   const lane = await db

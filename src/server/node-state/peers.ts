@@ -1,5 +1,5 @@
 import { formatEndpoint } from '../rows/endpoint-text.ts'
-import { formatPskIssuedAt } from '../rows/psk-epoch.ts'
+import { formatPskIssuedAt } from '../../shared/mesh/psk-instant.ts'
 import type { Segment } from './peer-list.ts'
 
 /** A node as its peers see it. */

@@ -5,7 +5,8 @@ import type { Change } from '../ports/unit-of-work.ts'
 import { holdPeers, peersChangedWhole } from '../rows/state-revisions.ts'
 import { restAddress } from './address-store.ts'
 import { announceDeregistered } from './announce.ts'
-import { domainOfNode, removeNode } from './node-store.ts'
+import { domainOfNode } from '../rows/node-domain.ts'
+import { removeNode } from './node-store.ts'
 
 /** Serves the end of a node. */
 export function createDeregistration(): Pick<Handlers<typeof nodes>, 'DeleteNode'> {

@@ -88,12 +88,6 @@ export async function renameNode(tx: Db, id: string, change: { name: string; atM
   }
 }
 
-/** The Domain of a node, which never changes; undefined when there is no such node. */
-export async function domainOfNode(db: Db, id: string): Promise<string | undefined> {
-  const node = await db.selectFrom('nodes').select('domain_id').where('id', '=', id).executeTakeFirst()
-  return node?.domain_id
-}
-
 /** Removes a node with its keys, heartbeats, re-enrolment tokens and places as a host; undefined when there is none. */
 export function removeNode(
   tx: Db,

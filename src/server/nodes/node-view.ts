@@ -3,7 +3,7 @@ import type { Result } from '../../shared/contract/operation.ts'
 import type { StoredNode } from './node-store.ts'
 import type { Observed } from './observed-store.ts'
 import { formatEndpoint } from '../rows/endpoint-text.ts'
-import { formatPskIssuedAt } from '../rows/psk-epoch.ts'
+import { formatPskIssuedAt } from '../../shared/mesh/psk-instant.ts'
 import { reachabilityAt, type ReachabilityAt } from '../rows/reachability.ts'
 import type { SecretKey } from './secret-key-store.ts'
 

@@ -1,5 +1,3 @@
-export { formatPskIssuedAt } from '../../shared/mesh/psk-instant.ts'
-
 const NS_PER_MS = 1_000_000n
 
 /** The instant of a new preshared key in ns since the epoch: later than the key it replaces, whatever the clock did (decisions: Keys). */

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { digestEpochs, EDGE_EPOCHS_KEY } from '../../../src/shared/mesh/epoch-digest.ts'
-import { formatPskIssuedAt } from '../../../src/server/rows/psk-epoch.ts'
+import { formatPskIssuedAt } from '../../../src/shared/mesh/psk-instant.ts'
 import { startMeshFleet, type MeshFleet } from '../../support/mesh-fleet.ts'
 import { STORES } from '../../support/stores.ts'
 

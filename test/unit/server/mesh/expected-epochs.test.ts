@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createExpectation } from '../../../../src/server/mesh/expected-epochs.ts'
-import { formatPskIssuedAt } from '../../../../src/server/rows/psk-epoch.ts'
+import { formatPskIssuedAt } from '../../../../src/shared/mesh/psk-instant.ts'
 import { digestEpochs } from '../../../../src/shared/mesh/epoch-digest.ts'
 
 const issued = fc.bigInt({ min: 0n, max: 4_102_444_800_000_000_000n }).map(formatPskIssuedAt)

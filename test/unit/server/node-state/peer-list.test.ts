@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { NO_PEERS, peersBut, withSegments, type PeerList } from '../../../../src/server/node-state/peer-list.ts'
 import { renderPeer, type Peer } from '../../../../src/server/node-state/peers.ts'
 import { formatEndpoint } from '../../../../src/server/rows/endpoint-text.ts'
-import { formatPskIssuedAt } from '../../../../src/server/rows/psk-epoch.ts'
+import { formatPskIssuedAt } from '../../../../src/shared/mesh/psk-instant.ts'
 import { canonicalize } from '../../../../src/shared/canonical-json.ts'
 
 /** Few, so that changes meet. */
