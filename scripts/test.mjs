@@ -1,5 +1,6 @@
-// Runs every test that this machine can run, then says what was skipped and what would enable it.
+// Runs every test that this machine can run, then says what failed, what was skipped and what would enable it.
 // Arguments go to vitest. The last line is for scripts: `N passed, N failed, N skipped`.
+// On CI a few files that failed are run once more, alone: what passes then is named as unsteady, not hidden.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,12 +10,15 @@ import { root } from './lib/root.mjs'
 
 const scratch = mkdtempSync(join(tmpdir(), 'ctl-test-'))
 
+/** More failures than a busy machine explains are not tried again. */
+const AT_MOST_AGAIN = 4
+
 /** Runs vitest; its report is undefined when it ended before it could write one. */
-function runTests() {
+function runTests(args) {
   const report = join(scratch, 'report.json')
   const vitest = join(root, 'node_modules/vitest/vitest.mjs')
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
-  const { status } = spawnSync(process.execPath, [vitest, 'run', ...reporters, ...process.argv.slice(2)], {
+  const { status } = spawnSync(process.execPath, [vitest, 'run', ...reporters, ...args], {
     cwd: root,
     stdio: 'inherit',
   })
@@ -44,6 +48,32 @@ function hasFailure(file) {
   return file.assertionResults.some((test) => test.status === 'failed')
 }
 
+const failedFiles = (report) => (report?.testResults ?? []).filter((file) => file.status === 'failed')
+
+/** A line per test that failed, or per file that failed before its first test. */
+function failures(report) {
+  return failedFiles(report).flatMap((file) => {
+    const name = relative(root, file.name)
+    const firstLine = (text) => (text ?? '').split('\n', 1)[0].slice(0, 300)
+    const failed = file.assertionResults.filter((test) => test.status === 'failed')
+    if (failed.length === 0) return [`${name}: ${firstLine(file.message)}`]
+    return failed.map((test) => `${name} > ${test.fullName}: ${firstLine(test.failureMessages[0])}`)
+  })
+}
+
+/** The run with its failed files tried again, one at a time, and what failed before. */
+function tryAgain(run) {
+  const again = failedFiles(run.report).map((file) => file.name)
+  if (process.env.CI === undefined || again.length === 0 || again.length > AT_MOST_AGAIN) return { run, before: [] }
+  process.stdout.write(`\nOnce more, alone: ${again.map((name) => relative(root, name)).join(', ')}\n`)
+  const second = runTests(['--maxWorkers=1', ...again])
+  // Without a report nothing is known to have passed.
+  if (second.report === undefined) return { run, before: [] }
+  const others = run.report.testResults.filter((file) => !again.includes(file.name))
+  const report = { testResults: [...others, ...second.report.testResults] }
+  return { run: { status: second.status, report }, before: failures(run.report) }
+}
+
 function describeSkips(report) {
   const lines = (report?.testResults ?? []).flatMap((file) => {
     const skipped = file.assertionResults.filter((test) => test.status !== 'passed' && test.status !== 'failed').length
@@ -57,9 +87,11 @@ function describeSkips(report) {
 }
 
 try {
-  const run = runTests()
+  const { run, before } = tryAgain(runTests(process.argv.slice(2)))
   const { passed, failed, skipped } = count(run)
   for (const line of describeSkips(run.report)) process.stdout.write(`${line}\n`)
+  for (const line of before) process.stdout.write(`UNSTEADY  ${line}\n`)
+  for (const line of failures(run.report)) process.stdout.write(`FAILED  ${line}\n`)
   process.stdout.write(`${passed} passed, ${failed} failed, ${skipped} skipped\n`)
   process.exitCode = failed === 0 ? 0 : 1
 } finally {
