@@ -94,7 +94,10 @@ export function createSession(options: SessionOptions): Session {
       return saysNobodyIsThere(io, shared)
     },
     manifest,
-    settings: () => (settings ??= readSettings({ io, shared, store: contexts, place: placeOf(options.flags) })),
+    settings() {
+      const place = placeOf(options.flags)
+      return (settings ??= readSettings({ io, shared, store: contexts, place, warn: talk.warn }))
+    },
     operation(id) {
       const operation = manifest().operations[id]
       if (!operation) throw new Error(`the contract has no operation ${id}`)

@@ -6,6 +6,7 @@ import { sameServer, type ContextFile, type ContextStore, type StoredContext } f
 import { parseDuration } from './duration.ts'
 import { FORMATS, type Format, type SharedValues } from './flags.ts'
 import type { Io } from './io.ts'
+import { readTokenFile } from './token-file.ts'
 
 /** A value and where it came from, for `config view --show-origin`. */
 export interface Setting<T> {
@@ -40,6 +41,8 @@ interface Layers {
   readonly store: ContextStore
   /** The command's own `--domain` and `--project`, where it has them. */
   readonly place: { readonly domain?: string | undefined; readonly project?: string | undefined }
+  /** A line on stderr. */
+  readonly warn: (line: string) => void
 }
 
 /** One layer: what it says of a setting, if anything. */
@@ -124,11 +127,19 @@ interface TokenSource {
   token(): Promise<string | undefined>
 }
 
-function tokenSource({ io, shared, store }: Layers, use: { context: string | undefined; url: string }): TokenSource {
-  const fromFile = (path: string, origin: string): TokenSource => ({
-    tokenOrigin: origin,
-    token: () => readTokenFile(path, origin),
-  })
+function tokenSource(
+  { io, shared, store, warn }: Layers,
+  use: { context: string | undefined; url: string },
+): TokenSource {
+  const fromFile = (path: string, origin: string): TokenSource => {
+    let isWarned = false
+    // Every call of a command asks for the token anew.
+    const warnOnce = (line: string): void => {
+      if (!isWarned) warn(line)
+      isWarned = true
+    }
+    return { tokenOrigin: origin, token: async () => readTokenFile(path, origin, warnOnce) }
+  }
   if (shared['token-file'] !== undefined) return fromFile(shared['token-file'], '--token-file')
   const { CTL_TOKEN, CTL_TOKEN_FILE } = io.env
   if (CTL_TOKEN) return { tokenOrigin: 'CTL_TOKEN', token: async () => CTL_TOKEN.trim() }
@@ -136,13 +147,6 @@ function tokenSource({ io, shared, store }: Layers, use: { context: string | und
   const { context, url } = use
   if (context === undefined) return { tokenOrigin: undefined, token: async () => undefined }
   return { tokenOrigin: `context ${context}`, token: () => store.token(context, url) }
-}
-
-async function readTokenFile(path: string, origin: string): Promise<string> {
-  const text = readOptional(path)
-  const token = text?.trim()
-  if (token) return token
-  throw usageError(`${origin} names ${path}, which ${text === undefined ? 'cannot be read' : 'is empty'}`)
 }
 
 function readFormat(setting: Setting<string> | undefined): Setting<Format> {

@@ -1,14 +1,15 @@
-import { readFile } from 'node:fs/promises'
 import { ProblemAnswer } from '../../client/failures.ts'
 import { CliError, usageError } from '../cli-error.ts'
 import { defineCommand } from '../command.ts'
 import { sameServer, type StoredContext, type TokenStore } from '../contexts.ts'
 import { EXIT } from '../exit-code.ts'
 import type { DeviceLogin } from '../login/device-login.ts'
+import { endReplaced, ownToken } from '../login/own-token.ts'
 import type { Row } from '../output/members.ts'
 import type { Session } from '../session.ts'
 import type { Settings } from '../settings.ts'
 import { harmless } from '../style.ts'
+import { readTokenFile } from '../token-file.ts'
 
 const WITH_TOKEN = 'On stdin: ctl login --with-token < FILE'
 
@@ -16,10 +17,8 @@ export const login = defineCommand({
   description:
     `Shows an address and a code, and waits until you have approved the code in a browser, on any machine. With a token at hand,
 --with-token or --token-file keeps that instead, after the server has taken it. The token goes into the keyring of the operating system
-where that works, else, or with CTL_TOKEN_STORE=file, into a file that only you can read; the context remembers which, and the server, and is used from then on.`.replaceAll(
-      '\n',
-      ' ',
-    ),
+where that works, else, or with CTL_TOKEN_STORE=file, into a file that only you can read; the context remembers which, and the server, and is used from then on.
+A token that signing in made for the context before is revoked.`.replaceAll('\n', ' '),
   flags: {
     'with-token': { kind: 'switch', describe: 'Read a token from stdin instead of signing in with a browser' },
     'no-browser': { kind: 'switch', describe: 'Only show the address, open nothing' },
@@ -60,10 +59,11 @@ where that works, else, or with CTL_TOKEN_STORE=file, into a file that only you 
         })
     const me = await verified(session, { url, token })
     const name = flags.name ?? (await contextName(session, url))
-    await keep(session, { name, url, token, where, isOwn: !isGiven })
-    const who = me === undefined ? '' : ` as ${harmless(String(me['display_name']))}`
+    const before = await ownToken(session, name, url)
+    await keep(session, { name, url, token, where, isOwn: !isGiven || token === before })
     const place = where === 'keyring' ? 'the keyring' : session.contexts.credentialsPath
-    session.note(`Signed in to ${url}${who} (context ${name}, token in ${place}).`)
+    session.note(`Signed in to ${url}${asWhom(me)} (context ${name}, token in ${place}).`)
+    await endReplaced(session, { name, url, token: before, by: token })
     remark(session, settings)
     if (me === undefined) return
     await session.emit(me, { columns: ['subject', 'display_name', 'kind', 'domain_id', 'credential.expires_at'] })
@@ -73,6 +73,10 @@ where that works, else, or with CTL_TOKEN_STORE=file, into a file that only you 
 /** The Domain that was named for this call; that of a context is what commands mean, not where somebody belongs. */
 function domainSaid({ domain }: Settings): string | undefined {
   return domain.origin.startsWith('context ') ? undefined : domain.value
+}
+
+function asWhom(me: Row | undefined): string {
+  return me === undefined ? '' : ` as ${harmless(String(me['display_name']))}`
 }
 
 /** What else somebody should know who has just signed in. */
@@ -95,20 +99,16 @@ async function signIn(session: Session, order: DeviceLogin): Promise<string> {
 
 async function readToken(session: Session): Promise<string> {
   const path = session.shared['token-file']
-  if (path !== undefined) return asToken(await readText(path), path)
+  if (path !== undefined)
+    return asToken(
+      readTokenFile(path, '--token-file', (line) => session.warn(line)),
+      path,
+    )
   if (!session.io.stdin.isTty) return asToken(await session.io.stdin.text(), 'stdin')
   if (!session.canAsk) throw usageError('stdin holds no token', WITH_TOKEN)
   const typed = await (await session.io.prompter()).secret('Token')
   if (typed === undefined) throw new CliError('nothing was done', { exitCode: EXIT.interrupted, code: 'interrupted' })
   return asToken(typed, 'what was typed')
-}
-
-async function readText(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8')
-  } catch {
-    throw usageError(`--token-file names ${path}, which cannot be read`)
-  }
 }
 
 function asToken(text: string, from: string): string {
@@ -164,7 +164,7 @@ interface Kept {
   readonly url: string
   readonly token: string
   readonly where: TokenStore
-  /** Whether signing in has just made the token. */
+  /** Whether signing in made the token, just now or before. */
   readonly isOwn: boolean
 }
 

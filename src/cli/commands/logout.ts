@@ -3,6 +3,7 @@ import { ProblemAnswer } from '../../client/failures.ts'
 import { CliError } from '../cli-error.ts'
 import { defineCommand } from '../command.ts'
 import { EXIT } from '../exit-code.ts'
+import { revokeOwn } from '../login/own-token.ts'
 import type { Session } from '../session.ts'
 
 export const logout = defineCommand({
@@ -21,7 +22,7 @@ export const logout = defineCommand({
     if (known === undefined) return session.note(`Context ${context.value} had no token.`)
     const caller = await session.caller(known)
     if (flags.global === true) await endBrowserSessions(session, caller)
-    const isRevoked = known.isOwn && (await revoke(session, caller, known.token))
+    const isRevoked = known.isOwn && (await revokeOwn(session, caller, known.token))
     await session.contexts.keepToken(context.value, undefined)
     session.note(
       isRevoked
@@ -60,24 +61,4 @@ async function ended(call: Promise<unknown>): Promise<void> {
   } catch (error) {
     if (!(error instanceof ProblemAnswer) || error.status !== 404) throw error
   }
-}
-
-/** Whether the token is worth nothing now. Signing out goes on where the server does not revoke it, and says so. */
-async function revoke(session: Session, caller: Caller, token: string): Promise<boolean> {
-  const id = idOf(token)
-  if (id === undefined) return false
-  try {
-    await caller.call(session.operation('DeleteAuthTokenByID'), { id })
-    return true
-  } catch (error) {
-    if (error instanceof ProblemAnswer && error.status === 401) return true
-    session.warn(`the server did not revoke the token: ${error instanceof Error ? error.message : String(error)}`)
-    return false
-  }
-}
-
-/** A token begins with its id. */
-function idOf(token: string): string | undefined {
-  const [, hex] = /^psk_[a-z0-9]{1,16}_([0-9a-f]{32})_/.exec(token) ?? []
-  return hex?.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }

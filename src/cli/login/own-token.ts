@@ -1,0 +1,59 @@
+import { ProblemAnswer } from '../../client/failures.ts'
+import type { Caller } from '../../client/client.ts'
+import type { Session } from '../session.ts'
+
+/**
+ * Ends a token that signing in has made, presented by the caller itself. Resolves with whether it is worth nothing now;
+ * where the server does not revoke it, that is said, and whatever else was to be done goes on.
+ */
+export async function revokeOwn(session: Session, caller: Caller, token: string): Promise<boolean> {
+  const id = tokenId(token)
+  if (id === undefined) return false
+  try {
+    await caller.call(session.operation('DeleteAuthTokenByID'), { id })
+    return true
+  } catch (error) {
+    if (error instanceof ProblemAnswer && error.status === 401) return true
+    session.warn(`the server did not revoke the token: ${error instanceof Error ? error.message : String(error)}`)
+    return false
+  }
+}
+
+/** The id that a token begins with; undefined for the text of another kind of credential. */
+function tokenId(token: string): string | undefined {
+  const [, hex] = /^psk_[a-z0-9]{1,16}_([0-9a-f]{32})_/.exec(token) ?? []
+  return hex?.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+}
+
+/** The token that signing in to this server made for the context; undefined where it has none or cannot be read any more. */
+export async function ownToken(session: Session, name: string, url: string): Promise<string | undefined> {
+  const { [name]: stored } = (await session.contexts.read()).contexts
+  if (stored?.own_token !== true) return undefined
+  try {
+    return await session.contexts.token(name, url)
+  } catch (error) {
+    // A keyring that is locked is no reason to lose the sign-in that has just been approved.
+    session.warn(`${error instanceof Error ? error.message : String(error)}; that token stays valid until it expires`)
+    return undefined
+  }
+}
+
+interface Replaced {
+  readonly name: string
+  readonly url: string
+  /** The token that signing in made for the context before, if there was one. */
+  readonly token: string | undefined
+  /** The one that the context has now. */
+  readonly by: string
+}
+
+/** Ends what another token has taken the place of: nobody has it any more, and it would be valid until it expires. */
+export async function endReplaced(session: Session, { name, url, token, by }: Replaced): Promise<void> {
+  if (token === undefined || token === by) return
+  const isRevoked = await revokeOwn(session, await session.caller({ url, token }), token)
+  session.note(
+    isRevoked
+      ? `The token that context ${name} had before is revoked.`
+      : `The token that context ${name} had before stays valid until it expires: ctl tokens revoke ${tokenId(token) ?? ''}`,
+  )
+}
