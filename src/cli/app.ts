@@ -2,13 +2,13 @@ import { isFlag, parseArguments } from './argv.ts'
 import { CliError, usageError } from './cli-error.ts'
 import type { Command, CommandRow } from './command.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
-import { EVERYWHERE, specsOf, type SharedValues } from './flags.ts'
+import { ALL_SHARED, specsOf, type SharedValues } from './flags.ts'
 import type { Layout } from './help-layout.ts'
 import type { Io } from './io.ts'
 import { commandRows } from './registry.ts'
 import { secretArgument } from './secrets.ts'
 import type { Session } from './session.ts'
-import { follow, growTree, swapped, unknownWord, type Branch } from './tree.ts'
+import { follow, growTree, nested, swapped, unknownWord, wordsLeft, type Branch } from './tree.ts'
 import type { Manifest } from '../shared/contract/manifest-format.ts'
 
 export interface App {
@@ -89,9 +89,9 @@ async function showCommand({ branch, io }: Called, command: Command): Promise<Ex
 
 /** Help for a noun or for everything; anything but help after it is a command that does not exist. */
 async function showBranch({ branch, rest, io, manifest }: Called): Promise<ExitCode> {
-  const word = rest.find((one) => !isFlag(one))
-  if (word !== undefined) throw swapped(branch, rest) ?? unknownWord(branch, word)
-  parseArguments(rest, EVERYWHERE)
+  const [word] = wordsLeft(rest)
+  if (word !== undefined) throw swapped(branch, rest) ?? nested(branch, word) ?? unknownWord(branch, word)
+  parseArguments(rest, ALL_SHARED)
   const layout = await layoutOf(io)
   if (branch.words === '') {
     const { rootHelp } = await import('./root-help.ts')

@@ -77,8 +77,12 @@ function sharedWidth(argv: readonly string[], index: number): number {
 function childCalled(branch: Branch, word: string): Branch | undefined {
   const exact = branch.children.get(word)
   if (exact || branch.words !== '') return exact
-  for (const [noun, child] of branch.children) if (singular(noun) === word) return child
+  for (const [noun, child] of branch.children) if (isCalled(noun, word)) return child
   return undefined
+}
+
+function isCalled(noun: string, word: string): boolean {
+  return noun === word || singular(noun) === word
 }
 
 /** `identities` -> `identity`, `nodes` -> `node`. */
@@ -88,13 +92,38 @@ export function singular(noun: string): string {
 
 /** The error for a verb in front of its noun, as other tools have it: `ctl list nodes`. */
 export function swapped(root: Branch, rest: readonly string[]): Error | undefined {
-  const [verb, noun] = rest.filter((word) => !isFlag(word))
+  const [verb, noun] = wordsLeft(rest)
   const branch = root.words === '' && noun !== undefined ? childCalled(root, noun) : undefined
   if (verb === undefined || !branch?.children.has(verb)) return undefined
   return mistypedError(`unknown command "${verb}"`, {
     word: verb,
     known: [verb],
     suggest: () => `The noun comes first: ctl ${branch.words} ${verb}`,
+    otherwise: '',
+  })
+}
+
+/** The words of what was left over, without shared flags and their values. */
+export function wordsLeft(rest: readonly string[]): readonly string[] {
+  const words: string[] = []
+  for (let index = 0; index < rest.length;) {
+    const word = rest[index] ?? ''
+    if (!isFlag(word)) words.push(word)
+    index += isFlag(word) ? Math.max(1, sharedWidth(rest, index)) : 1
+  }
+  return words
+}
+
+/** The error for a noun that has its place below another one, such as `users` of `admin`. */
+export function nested(root: Branch, word: string): Error | undefined {
+  if (root.words !== '') return undefined
+  const found = [...root.children.values()].flatMap(({ children }) => [...children.values()])
+  const meant = found.find(({ words, children }) => children.size > 0 && isCalled(words.split(' ').at(-1) ?? '', word))
+  if (meant === undefined) return undefined
+  return mistypedError(`unknown command "${word}"`, {
+    word,
+    known: [word],
+    suggest: () => `It belongs to another noun: ctl ${meant.words} --help`,
     otherwise: '',
   })
 }

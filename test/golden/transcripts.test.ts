@@ -317,6 +317,8 @@ const SCRIPTS: Readonly<Record<string, readonly Scripted[]>> = {
     { line: 'ctl help exit-code', exit: 2 },
     { line: 'ctl nodes lst', exit: 2 },
     { line: 'ctl list nodes', exit: 2 },
+    { line: 'ctl users list', exit: 2 },
+    { line: 'ctl sesions --url http://127.0.0.1:1', exit: 2 },
     { line: 'ctl nodes list --limt 3', exit: 2 },
     { line: 'ctl nodes list --reachability helthy', exit: 2 },
     { line: 'ctl nodes list --limit many', exit: 2 },
