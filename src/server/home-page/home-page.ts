@@ -36,7 +36,7 @@ the command line: <code>npx ctl login</code> signs you in, <code>npx ctl --help<
 </section>
 <section id="factors" class="card" aria-labelledby="factors-title" hidden>
 <h2 id="factors-title">Second factors of your local account</h2>
-<ul id="factor-list"></ul>
+<ul id="factor-list" class="list"></ul>
 <p>To set up another one, sign in again and choose so there.</p>
 </section>
 <section id="signed-out" class="card" aria-labelledby="sign-in-title" hidden>

@@ -31,6 +31,8 @@ pre { background: var(--page); border: 1px solid var(--line); border-radius: .37
 .facts dt { color: var(--muted) }
 .facts dd { margin: 0; overflow-wrap: anywhere }
 .row { display: flex; flex-wrap: wrap; gap: .75rem; margin: 1rem 0 }
+.list { list-style: none; margin: 1rem 0; padding: 0 }
+.list > li { display: flex; align-items: center; justify-content: space-between; gap: .75rem; margin: .5rem 0 }
 label { display: block; margin: .75rem 0 .25rem }
 input[type=text], input[type=password], input[type=email], select {
   font: inherit; color: inherit; background: var(--card); width: 100%; min-height: 2.75rem; padding: .5rem .75rem;
