@@ -73,6 +73,34 @@ describe('a weakness of other servers', () => {
     expect(outcome(await callback({ cookie: own }))).toEqual([400, 'invalid_sign_in'])
   })
 
+  /** Signs somebody in at the issuer; resolves with what the callback answered. */
+  async function arrive(claims: Readonly<Record<string, unknown>>): Promise<WireAnswer> {
+    world.issuer.forgery = { claims }
+    const begun = await post('/v1/auth/sign-in', { domain_id: domainId })
+    const asked = await fetch(String(begun.json?.['authorization_url']), { redirect: 'manual' })
+    const { search } = new URL(asked.headers.get('location') ?? '')
+    const [cookie = ''] = begun.headers['set-cookie']?.[0]?.split(';') ?? []
+    return ask({ method: 'GET', path: `/v1/auth/callback${search}`, headers: { cookie } })
+  }
+  const subjectOf = ({ json }: WireAnswer): unknown => json?.['subject']
+
+  it('takes whoever has the address of a person, or its first part, for that person', async () => {
+    const address = { email: 'bob@acme.example', email_verified: true, preferred_username: 'bob' }
+    const bob = subjectOf(await arrive({ sub: 'bob', ...address }))
+    const namesake = subjectOf(await arrive({ sub: 'another bob', ...address }))
+    expect([bob, namesake]).toEqual([expect.stringMatching(/^user:/), expect.stringMatching(/^user:/)])
+    expect(namesake).not.toBe(bob)
+    const moved = await arrive({ sub: 'bob', email: 'robert@acme.example', email_verified: true })
+    expect(subjectOf(moved)).toBe(bob)
+  })
+
+  it('believes an address that the provider has not verified', async () => {
+    for (const verified of [{ email_verified: false }, { email_verified: 'false' }, {}]) {
+      const answer = await arrive({ sub: `mallory ${world.name()}`, email: 'mallory@acme.example', ...verified })
+      expect(outcome(answer)).toEqual([403, 'not_invited'])
+    }
+  })
+
   it('takes an access token that was made for another API, another client, or as an ID token', async () => {
     const forged = [
       { aud: 'https://other.example' },
