@@ -73,6 +73,15 @@ describe.each(STORES)('the device flow on the $name datastore', (store) => {
         ])
       })
 
+      it('names its provider by id or by alias, not by both', async () => {
+        const both = { idp_binding_id: '019c1a10-0000-7000-8000-000000000001', idp_binding_alias: 'corp' }
+        const refused = await plane.post('/v1/auth/device-code', both)
+        expect(codeOf(refused)).toEqual([400, 'invalid_body', 'invalid_request'])
+        expect(refused.body['errors']).toEqual([
+          { pointer: '', detail: 'idp_binding_id and idp_binding_alias exclude each other' },
+        ])
+      })
+
       it('is told to come back later when 200 of its address wait', async () => {
         const { db, ids, clock } = plane
         const [row] = await db.selectFrom('device_sign_ins').selectAll().limit(1).execute()

@@ -153,6 +153,8 @@ describe.each(STORES)('Signing in on the $name store', (store) => {
       it('not with a binding that there is none of, nor while the issuer is away', async () => {
         const unknown = await browser.begin({ domain_id: domainId, idp_binding_id: domainId })
         expect(codeOf(unknown)).toEqual([404, 'idp_binding_not_found'])
+        // S0 names the type otherwise than the code.
+        expect(unknown.body['type']).toBe('/problems/binding_not_found')
         world.issuer.isDown = true
         expect(codeOf(await browser.begin(where()))).toEqual([503, 'idp_unavailable'])
         expect(await world.counts()).toEqual(before)
