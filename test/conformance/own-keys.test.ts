@@ -4,6 +4,7 @@ import { asZod } from '../../src/shared/contract/json-schema.ts'
 import type { AnySchema, Operation } from '../../src/shared/contract/operation.ts'
 import { DATASTORE_KINDS, isDatastoreMissing } from '../support/datastores.ts'
 import { arrangeOwn, OWN_KEY_OPERATIONS, type OwnCall } from './own-keys.ts'
+import { ORDERS } from './own-key-orders.ts'
 import { rowDigests } from './row-digests.ts'
 import { exchange, signed, type WireRequest } from './wire.ts'
 import { startWorld, type RunningWorld, type World } from './world.ts'
@@ -50,6 +51,10 @@ describe('every instant that a node sends', () => {
       [...(clock === undefined ? [] : [clock]), ...(FREE_INSTANTS[id] ?? [])].toSorted(),
     )
   })
+})
+
+it('of every operation it is said whether its calls have an order, and of no other', () => {
+  expect(Object.keys(ORDERS).toSorted()).toEqual(OWN_KEY_OPERATIONS.map(({ id }) => id).toSorted())
 })
 
 describe.each(DATASTORE_KINDS)('a node’s call on the %s datastore', (kind) => {
@@ -131,6 +136,22 @@ describe.each(DATASTORE_KINDS)('a node’s call on the %s datastore', (kind) => 
         )
       },
     )
+
+    const inOrder = named.filter(([id]) => typeof ORDERS[id] === 'object')
+    it.each(inOrder)('once more or out of order, or is taken for known: %s', async (id, placed) => {
+      const call = await arrangeOwn(placed, world())
+      const order = ORDERS[id]
+      if (typeof order !== 'object') throw new Error(`${id} has no order`)
+      for (const { what, before, members, answer, keeps } of order) {
+        await before?.(world(), call)
+        const rows = await rowDigests(running.datastore)
+        const sent = Object(call.input['body'])
+        const wire = members === undefined ? call.wire() : call.wire({ ...sent, ...members(sent) })
+        expect(await answerOf(wire, call.nsk), what).toBe(answer)
+        if (keeps) expect(await rowDigests(running.datastore), what).toEqual(rows)
+        else expect(await rowDigests(running.datastore), what).not.toEqual(rows)
+      }
+    })
   })
 })
 
