@@ -39,17 +39,28 @@ const step: fc.Arbitrary<Step> = fc.record({
   variant: fc.nat(3),
 })
 /** Up to three things at once, then some time. */
-const turn = fc.record({
+const turn: fc.Arbitrary<Turn> = fc.record({
   steps: fc.array(step, { minLength: 1, maxLength: 3 }),
   waitMs: fc.constantFrom(0, 1, 1_000, 31_000, 91_000, 301_000),
+  readers: fc.constantFrom([0, 1], [0, 1], [0], [1], []),
 })
 /** A fleet, and what happens to it. */
 interface Life {
   readonly nodes: number
   /** Which of the first nodes host a relay. */
   readonly relays: readonly number[]
-  readonly turns: readonly { readonly steps: readonly Step[]; readonly waitMs: number }[]
+  readonly turns: readonly Turn[]
 }
+
+/** What is done at once, and by which replicas states are pulled meanwhile. */
+interface Turn {
+  readonly steps: readonly Step[]
+  readonly waitMs: number
+  readonly readers: readonly number[]
+}
+
+/** In the end everything rests, and both are asked. */
+const LAST: Turn = { steps: [], waitMs: 0, readers: [0, 1] }
 
 const life: fc.Arbitrary<Life> = fc.record({
   nodes: fc.integer({ min: 1, max: 4 }),
@@ -170,11 +181,12 @@ describe.each(STORES)('The states of random fleets on the $name store', (store) 
             texts.set(pulled.etag, pulled.text)
             expect(canonicalize(JSON.parse(pulled.text))).toBe(pulled.text)
           }
-          const pulls = () => world.members.slice(0, 3).flatMap((member) => [pull(0, member), pull(1, member)])
-          for (const { steps, waitMs } of lived.turns) {
+          for (const { steps, waitMs, readers } of [...lived.turns, LAST]) {
             replicas.fleet.clock.nowMs += waitMs
-            await Promise.all([...steps.map((each) => take(world, each)), ...pulls()])
-            for (const member of world.members) {
+            const pulls = world.members.slice(0, 3).flatMap((member) => readers.map((via) => pull(via, member)))
+            await Promise.all([...steps.map((each) => take(world, each)), ...pulls])
+            // What one of them has not followed it has to read whole, and the other one in parts.
+            for (const member of readers.length === 2 ? world.members : []) {
               const [one, other] = await Promise.all([replicas.pull(0, member), replicas.pull(1, member)])
               expect(one.status, one.text).toBe(200)
               expect(other).toEqual(one)
