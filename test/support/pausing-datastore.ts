@@ -1,5 +1,5 @@
 import type { KyselyPlugin } from 'kysely'
-import type { Datastore } from '../../src/server/ports/datastore.ts'
+import type { Datastore, Pool } from '../../src/server/ports/datastore.ts'
 import { gate } from './gate.ts'
 
 /** Something that stands still in the middle of what it does. */
@@ -21,10 +21,10 @@ export interface PausingDatastore {
   readonly repeated: number
 }
 
-/** Background work is neither counted nor paused. */
-const FOREGROUND: ReadonlySet<string> = new Set(['interactive', 'heartbeats', 'node-keys'])
+const FOREGROUND: readonly Pool[] = ['interactive', 'heartbeats', 'node-keys']
 
-export function pausingDatastore(): PausingDatastore {
+/** What uses other pools is neither counted nor paused: background work, unless they are given. */
+export function pausingDatastore(pools: readonly Pool[] = FOREGROUND): PausingDatastore {
   let behind = Infinity
   let done = 0
   let repeated = 0
@@ -48,13 +48,13 @@ export function pausingDatastore(): PausingDatastore {
     },
     over: (datastore) => ({
       ...datastore,
-      pool: (name) => (FOREGROUND.has(name) ? datastore.pool(name).withPlugin(plugin) : datastore.pool(name)),
+      pool: (name) => (pools.includes(name) ? datastore.pool(name).withPlugin(plugin) : datastore.pool(name)),
       transaction(pool, work) {
         let attempts = 0
         return datastore.transaction(pool, (tx) => {
           attempts += 1
           if (attempts > 1) repeated += 1
-          return work(FOREGROUND.has(pool) ? tx.withPlugin(plugin) : tx)
+          return work(pools.includes(pool) ? tx.withPlugin(plugin) : tx)
         })
       },
     }),

@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { problemCodesOf } from '../../../src/shared/contract/problem-codes.ts'
 import { contract } from '../../../src/shared/contract/index.ts'
@@ -12,8 +10,10 @@ import { placedIn, type Placed } from '../../conformance/subject.ts'
 import { exchange, layOut, signed, type WireRequest } from '../../conformance/wire.ts'
 import { freshPublicKey, startFleet, type Enrolled, type Fleet } from '../../support/fleet.ts'
 import { depth } from '../../support/depth.ts'
+import { leftOfNode } from '../../support/left-of-node.ts'
+import { meet, places, statementsOf } from '../../support/meeting.ts'
 import { ownSurfaces, worldOf } from '../../support/own-calls.ts'
-import { pausingDatastore, type Pause } from '../../support/pausing-datastore.ts'
+import { pausingDatastore } from '../../support/pausing-datastore.ts'
 import { STORES, type TestStore } from '../../support/stores.ts'
 
 /** A stream ends by itself within a keep-alive; the contract is about no node. */
@@ -35,10 +35,6 @@ function isOperators({ path, method, credentials }: Operation): boolean {
 
 /** What stays of a node on purpose where its call was taken: reports of tampering. */
 const KEPT: ReadonlySet<string> = new Set(['node_integrity_violations'])
-/** Long enough for what waits for a row to be seen to wait. */
-const BLOCKED_MS = 60
-const DEADLINE_MS = 10_000
-
 /** A call by a node, or about one. */
 interface Called {
   readonly placed: Placed
@@ -83,11 +79,11 @@ describe.each(STORES)(
         return { placed, nodeId: call.nodeId, send: () => answerTo(call.wire(), call.nsk) }
       }
 
-      function arrangeOperators(placed: Placed, call: ValidCall | undefined): Called {
+      function arrangeOperators(placed: Placed, call: ValidCall<object> | undefined): Called {
         if (call === undefined) throw new Error(`${placed.id} has no scenario`)
         const { id, body } = call.input as { readonly id?: string; readonly body?: { readonly node_id?: string } }
         const nodeId = id ?? body?.node_id ?? ''
-        return { placed, nodeId, send: () => answerTo(layOut(placed.operation, call.input), fleet.root) }
+        return { placed, nodeId, send: () => answerTo(layOut(placed.operation, { ...call.input }), fleet.root) }
       }
 
       /** A node that joins once more. */
@@ -103,23 +99,6 @@ describe.each(STORES)(
         return status === 204 ? 'done' : String(body['code'])
       }
 
-      /** Lets one path stand still behind that statement while the other one goes as far as it can. */
-      async function meet(first: () => Promise<string>, second: () => Promise<string>, behind: number) {
-        const pause = pausing.pauseBehind(behind)
-        const one = within(first())
-        await Promise.race([pause.reached, one])
-        const other = within(second())
-        await Promise.race([other, sleep(BLOCKED_MS)])
-        pause.open()
-        return [await one, await other] as const
-      }
-
-      async function statementsOf(work: () => Promise<string>): Promise<number> {
-        const pause: Pause = pausing.pauseBehind(Infinity)
-        expect(await work()).toBe('done')
-        return pause.statements()
-      }
-
       /** The call is refused as the contract says, or is done; of the node nothing is left, and of a refused call neither. */
       async function expectGone({ placed, nodeId }: Called, came: string): Promise<void> {
         if (came !== 'done') {
@@ -132,46 +111,33 @@ describe.each(STORES)(
             .execute()
           expect(told).toEqual([])
         }
-        expect(await leftOf(nodeId, came === 'done' ? KEPT : new Set())).toEqual([])
+        expect(await leftOfNode(fleet.db, nodeId, came === 'done' ? KEPT : undefined)).toEqual([])
         expect(await fleet.tuplesOf(`node:${nodeId}`)).toEqual([])
         const { body } = await fleet.call(bystander.nsk, `GET /v1/nodes/${bystander.node_id}/state`)
         expect(JSON.stringify(body['peers'])).not.toContain(nodeId)
         expect(pausing.repeated, 'victims of a deadlock').toBe(0)
       }
 
-      /** Tables in which a row names the node. */
-      async function leftOf(nodeId: string, kept: ReadonlySet<string>): Promise<string[]> {
-        const { rows } = await sql<{ name: string }>`
-        select c.table_name as name from information_schema.columns c join pg_tables t on t.tablename = c.table_name
-        where t.schemaname = 'public' and c.table_schema = 'public' and c.column_name = 'node_id' and c.data_type = 'uuid'
-        order by 1`.execute(fleet.db)
-        const left: string[] = []
-        for (const { name } of rows.filter(({ name: table }) => !kept.has(table))) {
-          const found = await sql`select 1 from ${sql.table(name)} where node_id = ${nodeId} limit 1`.execute(fleet.db)
-          if (found.rows.length > 0) left.push(name)
-        }
-        const node = await fleet.db.selectFrom('nodes').select('id').where('id', '=', nodeId).execute()
-        return node.length === 0 ? left : ['nodes', ...left]
-      }
-
       it.each(tried.map((placed) => [placed.id, placed] as const))(
         '%s, whoever of the two stands still, and wherever',
         async (_, placed) => {
           const sample = await arrange(placed)
-          const ofCall = await statementsOf(sample.send)
-          const ofEnd = await statementsOf(() => deregister(sample.nodeId))
+          const ofCall = await statementsOf(pausing, async () => expect(await sample.send()).toBe('done'))
+          const ofEnd = await statementsOf(pausing, () => deregister(sample.nodeId))
           expect(ofCall).toBeGreaterThan(0)
           const came = new Set<string>()
           for (const behind of places(ofCall)) {
             const called = await arrange(placed)
-            const [answer, end] = await meet(called.send, () => deregister(called.nodeId), behind)
+            const paths = { first: called.send, second: () => deregister(called.nodeId) }
+            const [answer, end] = await meet(pausing, behind, paths)
             expect(end).toBe('done')
             await expectGone(called, answer)
             came.add(answer)
           }
           for (const behind of places(ofEnd)) {
             const called = await arrange(placed)
-            const [end, answer] = await meet(() => deregister(called.nodeId), called.send, behind)
+            const paths = { first: () => deregister(called.nodeId), second: called.send }
+            const [end, answer] = await meet(pausing, behind, paths)
             expect(end).toBe('done')
             await expectGone(called, answer)
             came.add(answer)
@@ -186,17 +152,3 @@ describe.each(STORES)(
     })
   },
 )
-
-/** Behind which statements: the first two, one in the middle and the last ones, which the commit follows; or all. */
-function places(statements: number): readonly number[] {
-  const all = Array.from({ length: statements }, (_, index) => index + 1)
-  const few = new Set([1, 2, Math.ceil(statements / 2), statements - 1, statements])
-  return depth({ ci: all.filter((place) => few.has(place)), deep: all })
-}
-
-async function within<T>(work: Promise<T>): Promise<T> {
-  const late = sleep(DEADLINE_MS, undefined, { ref: false }).then(() => {
-    throw new Error('no answer: the two wait for each other')
-  })
-  return Promise.race([work, late])
-}
