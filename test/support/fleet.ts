@@ -3,6 +3,7 @@ import { createJoinTokenResolver } from '../../src/server/join-tokens/join-token
 import { createJoinTokens } from '../../src/server/join-tokens/service.ts'
 import { mounted, type MountedSurface } from '../../src/server/http/request-context.ts'
 import { createNskResolver } from '../../src/server/nodes/nsk-resolver.ts'
+import type { OnBack } from '../../src/server/nodes/heartbeat-store.ts'
 import { createNodes, type NodesService } from '../../src/server/nodes/service.ts'
 import { createSigningKeys } from '../../src/server/signing-keys/service.ts'
 import { joinTokens } from '../../src/shared/contract/join-tokens.ts'
@@ -24,6 +25,8 @@ export interface Enrolled {
 export interface Fleet extends Tenancy {
   /** Reads how far the peers of Domains have changed, as a server does by itself. */
   readMarks(): Promise<void>
+  /** Who hears of nodes that are back; the sweeper finds them while that is nobody. */
+  readonly back: { hear: OnBack }
   /** Creates a join token through the API. */
   token(domainId: string, members?: Readonly<Record<string, unknown>>): Promise<{ id: string; token: string }>
   /** Registers with a join token, under a fresh name and key unless given. */
@@ -58,7 +61,9 @@ export async function startFleet(
   outage: (parts: ControlPlaneParts) => ControlPlaneParts = (parts) => parts,
 ): Promise<Fleet> {
   let service: NodesService | undefined
-  const serviceOf = (parts: ControlPlaneParts) => (service = createNodes({ ...parts, env: 'test' }))
+  const back: Fleet['back'] = { hear: () => undefined }
+  const onBack: OnBack = (nodeIds) => back.hear(nodeIds)
+  const serviceOf = (parts: ControlPlaneParts) => (service = createNodes({ ...parts, env: 'test', onBack }))
   const tenancy = await startTenancy(store, (parts) => ({
     surfaces: [
       mounted(nodes, serviceOf(parts).handlers),
@@ -86,6 +91,7 @@ export async function startFleet(
 
   return {
     ...tenancy,
+    back,
     readMarks: async () => service?.start(),
     token,
     register,

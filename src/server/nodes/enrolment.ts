@@ -2,7 +2,7 @@ import { problem } from '../../shared/problems.ts'
 import type { Change } from '../ports/unit-of-work.ts'
 import { completeRotation } from '../rows/key-rotations.ts'
 import { announcePskAssigned } from '../rows/node-psk.ts'
-import { holdPeers, peersChanged } from '../rows/state-revisions.ts'
+import { peersChanged } from '../rows/state-revisions.ts'
 import { allocateAddress } from './address-store.ts'
 import { announceRegistered } from './announce.ts'
 import { lockNode } from './node-store.ts'
@@ -33,12 +33,12 @@ export async function enrol(change: Change, terms: JoinTerms, node: Enrolment & 
 
 /**
  * Gives a node new keys under its id, name, address, Project and labels, and tells its peers. Its old secret keys are
- * dead with the commit. Both of its keys are new then, so that a rotation that was asked of it is done.
+ * dead with the commit. Both of its keys are new then, so that a rotation that was asked of it is done. The caller holds
+ * the Domain's peers.
  *
  * @throws Problem `public_key_in_use`; `invalid_join_token` when the node is gone.
  */
 export async function enrolAgain(change: Change, terms: JoinTerms, node: Enrolment): Promise<Enrolled> {
-  await holdPeers(change.db, terms.domainId)
   const stored = await lockNode(change.db, node.nodeId)
   if (stored === undefined) throw problem('invalid_join_token')
   const enrolment = { ...node, pskIssuedAtNs: nextPskIssuedAt(node.atMs, BigInt(stored.psk_issued_at)) }

@@ -40,12 +40,23 @@ const CONFLICTS: readonly { readonly constraint: string; readonly code: ProblemC
 
 /**
  * Counts one use, under the token's row lock, and gives the token's terms: of any number of callers, `max_uses` get past.
+ * Where a node is enrolled again, the Domain's peers are held before: its deregistration holds them when it comes to its
+ * tokens.
  *
  * @throws Problem `join_token_exhausted`; `invalid_join_token` when it has expired, was revoked or is gone.
  */
 export async function countUse(tx: Db, tokenId: string, nowMs: number): Promise<JoinTerms> {
   const now = new Date(nowMs)
   const used = await tx
+    .with('held', (on) =>
+      on
+        .selectFrom('domain_peers as p')
+        .innerJoin('join_tokens as j', 'j.domain_id', 'p.domain_id')
+        .select('p.domain_id')
+        .where('j.id', '=', tokenId)
+        .where('j.node_id', 'is not', null)
+        .forNoKeyUpdate('p'),
+    )
     .updateTable('join_tokens as t')
     .from('domains as d')
     .set((on) => ({ uses: on('t.uses', '+', 1) }))
@@ -54,6 +65,8 @@ export async function countUse(tx: Db, tokenId: string, nowMs: number): Promise<
     .whereRef('t.uses', '<', 't.max_uses')
     .where('t.revoked_at', 'is', null)
     .where('t.expires_at', '>', now)
+    // Asked of no row, and so before the first one is locked.
+    .where((on) => on(on.selectFrom('held').select(on.fn.countAll<number>().as('count')), '>=', 0))
     .returning(['t.domain_id', 't.project_id', 't.node_id', 't.labels', 't.ephemeral', 'd.mesh_cidr'])
     .executeTakeFirst()
   if (used === undefined)
