@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { createChangeFeed, type FollowedFeed } from '../../src/server/adapters/postgres/change-feed.ts'
 import { createUnitOfWork } from '../../src/server/adapters/postgres/unit-of-work.ts'
@@ -181,6 +182,42 @@ export function unitOfWorkContract(kind: DatastoreKind): void {
       expect(await db().selectFrom('audit_gaps').select(['domain_id', 'row_count']).execute()).toEqual([
         { domain_id: HOME, row_count: 1 },
       ])
+    })
+
+    test.each([
+      ['a value that cannot be stored', { object: 'group:\u0000' }, [{ code: '22P05' }]],
+      ['a Domain that its chain cannot have either', { domainId: 'none' }, [{ code: '22P02' }, { code: '22P02' }]],
+    ])('keeps the change whose audit row has %s', async (_, wrong, codes) => {
+      await run(
+        async (change) => change.emit(EVENT),
+        () => ({ ...AUDITED, ...wrong }),
+      )
+      expect(await rowsOf('outbox')).toHaveLength(1)
+      expect(await rowsOf('audit')).toEqual([])
+      const refusals = auditFailures.flatMap(({ error }) => (error instanceof AggregateError ? error.errors : [error]))
+      expect(refusals).toMatchObject(codes)
+    })
+
+    // The embedded engine cannot be interrupted.
+    test.skipIf(kind === 'embedded')('keeps the change whose audit row takes too long', async () => {
+      await sql`
+        create function wait_long() returns trigger language plpgsql as $$ begin perform pg_sleep(60); return new; end $$`.execute(
+        db(),
+      )
+      await sql`create trigger wait_long before insert on audit for each row execute function wait_long()`.execute(db())
+      await run(
+        async (change) => {
+          await sql`set local statement_timeout = 100`.execute(change.db)
+          change.emit(EVENT)
+        },
+        () => AUDITED,
+      )
+      await sql`drop function wait_long cascade`.execute(db())
+      expect(await rowsOf('outbox')).toHaveLength(1)
+      expect(await db().selectFrom('audit_gaps').select(['domain_id', 'row_count']).execute()).toEqual([
+        { domain_id: HOME, row_count: 1 },
+      ])
+      expect(auditFailures).toMatchObject([{ error: { failure: 'unavailable', cause: { code: '57014' } } }])
     })
 
     test('asks for the audit row after the work, so that it can name what the work found', async () => {

@@ -7,6 +7,7 @@ import { createDomainPeers } from './domain-peers.ts'
 import { etagOf, isNamed } from './etag.ts'
 import { renderOwn, type OwnState } from './own-state.ts'
 import { peersBut, type PeerList } from './peer-list.ts'
+import { createGatheredReads } from './gathered-reads.ts'
 import { createPulls } from './pulls.ts'
 import { writePulls } from './pulls-store.ts'
 import { createStaleStates, type StaleStatesOptions } from './stale-states.ts'
@@ -26,11 +27,16 @@ export interface NodeState {
   settled(): Promise<void>
 }
 
+/** Few enough nodes that one with much of its own does not keep many waiting. */
+const GATHERED = { flightsMax: 2, batchMax: 32 } as const
+
 type Revisions = Pick<StateRevisions, 'peers' | 'node'>
 
 export function createNodeState({ datastore, staleStates, onFailure }: NodeStateDeps): NodeState {
   const db = () => datastore.pool('interactive')
   const domains = createDomainPeers({ read: (domainId, since) => readPeers(db(), domainId, since) })
+  const revisionsOf = createGatheredReads({ ...GATHERED, readMany: (ids) => readRevisions(db(), ids) })
+  const ownOf = createGatheredReads({ ...GATHERED, readMany: (ids) => readOwn(db(), ids) })
   const pulls = createPulls({ write: (batch) => writePulls(datastore.pool('worker'), batch), onFailure })
   const stale = createStaleStates(staleStates)
   let awaySinceMs: number | undefined
@@ -38,7 +44,7 @@ export function createNodeState({ datastore, staleStates, onFailure }: NodeState
   /** The revisions alone tell whether the caller has it already. */
   async function unchanged(ctx: RequestContext, nodeId: string): Promise<boolean> {
     if (ctx.requestHeader('If-None-Match') === undefined) return false
-    const revisions = await readRevisions(db(), nodeId)
+    const revisions = await revisionsOf(nodeId)
     if (revisions === undefined) return gone(nodeId)
     if (!tagged(ctx, { nodeId, ...revisions })) return false
     stale.confirm(nodeId, revisions.node, ctx.nowMs)
@@ -48,7 +54,7 @@ export function createNodeState({ datastore, staleStates, onFailure }: NodeState
 
   async function current(ctx: RequestContext, nodeId: string): Promise<Rendered | void> {
     if (await unchanged(ctx, nodeId)) return ctx.status(304)
-    const read = await readOwn(db(), nodeId)
+    const read = await ownOf(nodeId)
     if (read === undefined) return gone(nodeId)
     const { domainId, node: nodeRevision, peers: atLeast } = read.revisions
     const own = { domainId, nodeRevision, ...renderOwn(read.own) }

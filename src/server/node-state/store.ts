@@ -14,10 +14,10 @@ export interface StateRevisions {
   readonly pulled: { readonly peers: number; readonly node: number } | null
 }
 
-/** Reads them, and nothing else; undefined where there is no such node. */
-export async function readRevisions(db: Db, nodeId: string): Promise<StateRevisions | undefined> {
-  const { rows } = await db.executeQuery<RevisionsRow>(CompiledQuery.raw(REVISIONS, [nodeId]))
-  return rows[0] && toRevisions(rows[0])
+/** Reads those of many nodes, and nothing else, by their ids; nodes that are not there are left out. */
+export async function readRevisions(db: Db, nodeIds: readonly string[]): Promise<ReadonlyMap<string, StateRevisions>> {
+  const { rows } = await db.executeQuery<RevisionsRow>(CompiledQuery.raw(REVISIONS, [arrayText(nodeIds)]))
+  return new Map(rows.map((row) => [row.id, toRevisions(row)]))
 }
 
 /** What is the node's own, with the revisions at which it is so. */
@@ -26,10 +26,15 @@ export interface ReadState {
   readonly own: OwnBlocks
 }
 
-/** Reads it in one statement, and so as of one moment; undefined where there is no such node. */
-export async function readOwn(db: Db, nodeId: string): Promise<ReadState | undefined> {
-  const { rows } = await db.executeQuery<OwnRow>(CompiledQuery.raw(OWN, [nodeId]))
-  return rows[0] && { revisions: toRevisions(rows[0]), own: toBlocks(rows[0]) }
+/** Reads that of many nodes in one statement, and so as of one moment, by their ids; nodes that are not there are left out. */
+export async function readOwn(db: Db, nodeIds: readonly string[]): Promise<ReadonlyMap<string, ReadState>> {
+  const { rows } = await db.executeQuery<OwnRow>(CompiledQuery.raw(OWN, [arrayText(nodeIds)]))
+  return new Map(rows.map((row) => [row.id, { revisions: toRevisions(row), own: toBlocks(row) }]))
+}
+
+/** An array of ids in PostgreSQL's text form: they need no quotes, and the driver would look for some in each. */
+function arrayText(ids: readonly string[]): string {
+  return `{${ids.join(',')}}`
 }
 
 /** What changed of a Domain's peers since a revision. */
@@ -53,10 +58,10 @@ const FROM_NODE = `
   from nodes n
   join node_heartbeats h on h.node_id = n.id
   left join domain_peers p on p.domain_id = n.domain_id
-  where n.id = $1::uuid`
+  where n.id = any($1::uuid[])`
 
 const REVISION_COLUMNS = `
-  n.domain_id, coalesce(p.revision, 0) as peers, h.node_revision as node, h.pulled_peer_revision as pulled_peers,
+  n.id, n.domain_id, coalesce(p.revision, 0) as peers, h.node_revision as node, h.pulled_peer_revision as pulled_peers,
   h.pulled_node_revision as pulled_node`
 
 const REVISIONS = `select ${REVISION_COLUMNS} ${FROM_NODE}`
@@ -115,6 +120,7 @@ const PEERS = `
   order by n.id`
 
 interface RevisionsRow {
+  readonly id: string
   readonly domain_id: string
   readonly peers: string
   readonly node: string

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import { problem } from '../../shared/problems.ts'
 import type { Db } from '../ports/datastore.ts'
 import { ADDRESS_REST_MS, meshAddress, meshBlock } from './mesh-address.ts'
@@ -9,8 +9,31 @@ export interface MeshDomain {
   readonly meshCidr: string
 }
 
+/** What a Domain's pool gave: a number of its own, and whether a lower one may be free. */
+export interface TakenNumber {
+  readonly number: number
+  readonly has_rested: boolean
+}
+
 /**
- * Takes the lowest mesh address that no node of the Domain has and that is not resting.
+ * The part of a statement that locks the pool of the Domain whose id `domain` gives, if it gives one, and takes its next
+ * number, as if no address had rested: that is nearly always so. Whether one has is seen as of before the lock was waited
+ * for, which may say yes in vain: its last holder took it.
+ */
+export function takeNumber(domain: RawBuilder<unknown>, nowMs: number): RawBuilder<TakenNumber> {
+  return sql`
+    insert into mesh_pools (domain_id, next_number) select domain_id, 2 from ${domain}
+    on conflict (domain_id) do update set next_number = mesh_pools.next_number + 1
+    returning next_number - 1 as number,
+      exists (select from mesh_addresses_rested as rested where rested.domain_id = mesh_pools.domain_id)
+        or exists (
+          select from mesh_addresses_resting as resting
+          where resting.domain_id = mesh_pools.domain_id and resting.freed_at <= ${restedBefore(nowMs)}
+        ) as has_rested`
+}
+
+/**
+ * Gives the lowest mesh address that no node of the Domain has and that is not resting, to whom has taken a number.
  *
  * A Domain's addresses lie in one of four places: a node has it; it rests; it has rested; or no node ever had it, which
  * are all those from the pool's `next_number` on. The lowest free one is therefore the lowest rested one, else
@@ -19,17 +42,19 @@ export interface MeshDomain {
  *
  * @throws Problem `mesh_addresses_exhausted`.
  */
-export async function allocateAddress(tx: Db, domain: MeshDomain, nowMs: number): Promise<string> {
-  const restedBefore = new Date(nowMs - ADDRESS_REST_MS)
-  const { number, hasRested } = await lockPool(tx, domain.id, restedBefore)
-  const rested = hasRested ? await takeRested(tx, domain.id, restedBefore) : undefined
+export async function addressFor(
+  tx: Db,
+  { domain, taken }: { readonly domain: MeshDomain; readonly taken: TakenNumber },
+  nowMs: number,
+): Promise<string> {
+  const rested = taken.has_rested ? await takeRested(tx, domain.id, restedBefore(nowMs)) : undefined
   if (rested !== undefined) {
-    await tx.updateTable('mesh_pools').set({ next_number: number }).where('domain_id', '=', domain.id).execute()
+    await tx.updateTable('mesh_pools').set({ next_number: taken.number }).where('domain_id', '=', domain.id).execute()
     return rested
   }
   const block = meshBlock(domain.meshCidr)
-  if (number > block.last) throw problem('mesh_addresses_exhausted')
-  return meshAddress(block, number)
+  if (taken.number > block.last) throw problem('mesh_addresses_exhausted')
+  return meshAddress(block, taken.number)
 }
 
 /** Puts an address to rest that its node no longer has. */
@@ -40,49 +65,24 @@ export async function restAddress(tx: Db, domainId: string, freed: { address: st
     .execute()
 }
 
-/**
- * Locks the Domain's pool and takes its next number, as if no address had rested: that is nearly always so. Whether one
- * has is seen as of before the lock was waited for, which may say yes in vain: its last holder took it.
- */
-async function lockPool(tx: Db, domainId: string, restedBefore: Date): Promise<{ number: number; hasRested: boolean }> {
-  const { next_number, has_rested } = await tx
-    .insertInto('mesh_pools')
-    .values({ domain_id: domainId, next_number: 2 })
-    .onConflict((conflict) =>
-      conflict.column('domain_id').doUpdateSet({ next_number: sql<number>`mesh_pools.next_number + 1` }),
-    )
-    .returning((on) => [
-      'next_number',
-      on
-        .or([
-          on.exists(on.selectFrom('mesh_addresses_rested').where('domain_id', '=', domainId)),
-          on.exists(
-            on
-              .selectFrom('mesh_addresses_resting')
-              .where('domain_id', '=', domainId)
-              .where('freed_at', '<=', restedBefore),
-          ),
-        ])
-        .as('has_rested'),
-    ])
-    .executeTakeFirstOrThrow()
-  return { number: next_number - 1, hasRested: Boolean(has_rested) }
+function restedBefore(nowMs: number): Date {
+  return new Date(nowMs - ADDRESS_REST_MS)
 }
 
 /** Statements of their own after the lock, so that they see what its last holder committed. */
-async function takeRested(tx: Db, domainId: string, restedBefore: Date): Promise<string | undefined> {
-  await wake(tx, domainId, restedBefore)
+async function takeRested(tx: Db, domainId: string, before: Date): Promise<string | undefined> {
+  await wake(tx, domainId, before)
   return takeLowestRested(tx, domainId)
 }
 
 /** Moves what has rested long enough: each address once for each time that it was freed. */
-async function wake(tx: Db, domainId: string, restedBefore: Date): Promise<void> {
+async function wake(tx: Db, domainId: string, before: Date): Promise<void> {
   await tx
     .with('due', (on) =>
       on
         .deleteFrom('mesh_addresses_resting')
         .where('domain_id', '=', domainId)
-        .where('freed_at', '<=', restedBefore)
+        .where('freed_at', '<=', before)
         .returning(['domain_id', 'mesh_address']),
     )
     .insertInto('mesh_addresses_rested')

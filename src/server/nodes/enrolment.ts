@@ -3,7 +3,7 @@ import type { Change } from '../ports/unit-of-work.ts'
 import { completeRotation } from '../rows/key-rotations.ts'
 import { announcePskAssigned } from '../rows/node-psk.ts'
 import { peersChanged } from '../rows/state-revisions.ts'
-import { allocateAddress } from './address-store.ts'
+import { addressFor, type TakenNumber } from './address-store.ts'
 import { announceRegistered } from './announce.ts'
 import { lockNode } from './node-store.ts'
 import { nextPskIssuedAt } from '../rows/psk-epoch.ts'
@@ -15,8 +15,13 @@ import { addKey, revokeKeys } from './secret-key-store.ts'
  *
  * @throws Problem `node_name_conflict`, `public_key_in_use`, `mesh_addresses_exhausted`.
  */
-export async function enrol(change: Change, terms: JoinTerms, node: Enrolment & { name: string }): Promise<Enrolled> {
-  const meshAddress = await allocateAddress(change.db, { id: terms.domainId, meshCidr: terms.meshCidr }, node.atMs)
+export async function enrol(
+  change: Change,
+  { terms, taken }: { readonly terms: JoinTerms; readonly taken: TakenNumber },
+  node: Enrolment & { name: string },
+): Promise<Enrolled> {
+  const domain = { id: terms.domainId, meshCidr: terms.meshCidr }
+  const meshAddress = await addressFor(change.db, { domain, taken }, node.atMs)
   const placement = { name: node.name, meshAddress }
   await insertNode(change.db, terms, { ...node, ...placement })
   const place = { domainId: terms.domainId, projectId: terms.projectId }
@@ -47,6 +52,7 @@ export async function enrolAgain(change: Change, terms: JoinTerms, node: Enrolme
   await revokeKeys(change.db, node.nodeId, node.atMs)
   await addKey(change.db, node.key)
   change.credentialChanged('nsk', node.nodeId)
+  await peersChanged(change.db, terms.domainId, [node.nodeId])
   return announced(change, terms, { ...enrolment, ...placement })
 }
 
@@ -54,9 +60,8 @@ export async function enrolAgain(change: Change, terms: JoinTerms, node: Enrolme
 export type Enrolled = Enrolment & Placement
 
 /** Tells the node's peers of it. */
-async function announced(change: Change, { domainId }: JoinTerms, node: Enrolled): Promise<Enrolled> {
+function announced(change: Change, { domainId }: JoinTerms, node: Enrolled): Enrolled {
   const peer = { nodeId: node.nodeId, domainId }
-  await peersChanged(change.db, domainId, [node.nodeId])
   announceRegistered(change, peer, node)
   announcePskAssigned(change, peer, node.pskIssuedAtNs)
   return node

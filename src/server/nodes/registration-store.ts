@@ -1,6 +1,10 @@
+import { sql, type Selectable } from 'kysely'
 import { problem, type ProblemCode } from '../../shared/problems.ts'
 import { type Db, isUniqueViolation } from '../ports/datastore.ts'
-import { keyRow, type NewSecretKey } from './secret-key-store.ts'
+import type { JoinTokenRow } from '../ports/tables.ts'
+import { risenBy } from '../rows/state-revisions.ts'
+import { takeNumber, type TakenNumber } from './address-store.ts'
+import type { NewSecretKey } from './secret-key-store.ts'
 
 /** What a join token lends to the nodes that join with it; fixed when it was created. */
 export interface JoinTerms {
@@ -38,42 +42,53 @@ const CONFLICTS: readonly { readonly constraint: string; readonly code: ProblemC
   { constraint: 'nodes_domain_public_key_key', code: 'public_key_in_use' },
 ]
 
+/** A use of a join token: its terms, and for a new node a number of its Domain's addresses. */
+export interface JoinUse {
+  readonly terms: JoinTerms
+  readonly taken: TakenNumber | undefined
+}
+
 /**
  * Counts one use, under the token's row lock, and gives the token's terms: of any number of callers, `max_uses` get past.
+ * A token for new nodes locks its Domain's pool of addresses after that, in the same statement.
  * Where a node is enrolled again, the Domain's peers are held before: its deregistration holds them when it comes to its
  * tokens.
  *
  * @throws Problem `join_token_exhausted`; `invalid_join_token` when it has expired, was revoked or is gone.
  */
-export async function countUse(tx: Db, tokenId: string, nowMs: number): Promise<JoinTerms> {
+export async function countUse(tx: Db, tokenId: string, nowMs: number): Promise<JoinUse> {
   const now = new Date(nowMs)
-  const used = await tx
-    .with('held', (on) =>
-      on
-        .selectFrom('domain_peers as p')
-        .innerJoin('join_tokens as j', 'j.domain_id', 'p.domain_id')
-        .select('p.domain_id')
-        .where('j.id', '=', tokenId)
-        .where('j.node_id', 'is not', null)
-        .forNoKeyUpdate('p'),
-    )
-    .updateTable('join_tokens as t')
-    .from('domains as d')
-    .set((on) => ({ uses: on('t.uses', '+', 1) }))
-    .where('t.id', '=', tokenId)
-    .whereRef('d.id', '=', 't.domain_id')
-    .whereRef('t.uses', '<', 't.max_uses')
-    .where('t.revoked_at', 'is', null)
-    .where('t.expires_at', '>', now)
-    // Asked of no row, and so before the first one is locked.
-    .where((on) => on(on.selectFrom('held').select(on.fn.countAll<number>().as('count')), '>=', 0))
-    .returning(['t.domain_id', 't.project_id', 't.node_id', 't.labels', 't.ephemeral', 'd.mesh_cidr'])
-    .executeTakeFirst()
+  const { rows } = await sql<UsedRow>`
+    with held as (
+      select from domain_peers as p join join_tokens as j on j.domain_id = p.domain_id
+      where j.id = ${tokenId} and j.node_id is not null
+      for no key update of p
+    ),
+    used as (
+      update join_tokens as t set uses = t.uses + 1
+      from domains as d
+      where t.id = ${tokenId} and d.id = t.domain_id
+        and t.uses < t.max_uses and t.revoked_at is null and t.expires_at > ${now}
+        -- Asked of no row, and so before the first one is locked.
+        and (select count(*) from held) >= 0
+      returning t.domain_id, t.project_id, t.node_id, t.labels, t.ephemeral, d.mesh_cidr
+    ),
+    pool as (${takeNumber(sql`used where node_id is null`, nowMs)})
+    select used.*, pool.number, pool.has_rested from used left join pool on true`.execute(tx)
+  const [used] = rows
   if (used === undefined)
     throw problem((await isUsable(tx, tokenId, now)) ? 'join_token_exhausted' : 'invalid_join_token')
-  const { domain_id, project_id, node_id, labels, ephemeral, mesh_cidr } = used
-  return { domainId: domain_id, meshCidr: mesh_cidr, projectId: project_id, nodeId: node_id, labels, ephemeral }
+  const { domain_id, project_id, node_id, labels, ephemeral, mesh_cidr, number, has_rested } = used
+  return {
+    terms: { domainId: domain_id, meshCidr: mesh_cidr, projectId: project_id, nodeId: node_id, labels, ephemeral },
+    taken: number === null ? undefined : { number, has_rested },
+  }
 }
+
+/** Without a number where the token is for a node that is there. */
+type UsedRow = Pick<Selectable<JoinTokenRow>, 'domain_id' | 'project_id' | 'node_id' | 'labels' | 'ephemeral'> & {
+  readonly mesh_cidr: string
+} & (TakenNumber | { readonly number: null; readonly has_rested: null })
 
 /** Whether the token would do but for the number of its uses. */
 async function isUsable(tx: Db, tokenId: string, now: Date): Promise<boolean> {
@@ -88,40 +103,36 @@ async function isUsable(tx: Db, tokenId: string, now: Date): Promise<boolean> {
 }
 
 /**
- * Inserts a node with its place for heartbeats and its first key.
+ * Inserts a node with its place for heartbeats and its first key, as something new to its Domain's other nodes. The row
+ * of the Domain's peers is locked before the node is there.
  *
  * @throws Problem `node_name_conflict`, `public_key_in_use`.
  */
 export async function insertNode(tx: Db, terms: JoinTerms, node: Enrolment & Placement): Promise<void> {
   const at = new Date(node.atMs)
-  const { binaryVersion: binary_version, binaryChecksum: binary_checksum } = node
+  const { key } = node
   await translated(
-    tx
-      .with('node', (on) =>
-        on
-          .insertInto('nodes')
-          .values({
-            id: node.nodeId,
-            domain_id: terms.domainId,
-            project_id: terms.projectId,
-            name: node.name,
-            mesh_address: node.meshAddress,
-            labels: JSON.stringify(terms.labels),
-            ephemeral: terms.ephemeral,
-            created_at: at,
-            ...factsOf(node),
-          })
-          .returning('id'),
+    sql`
+      with risen as (${risenBy(terms)}),
+      node as (
+        insert into nodes (
+          id, domain_id, project_id, name, kind, public_key, mesh_address, psk_sealed, psk_issued_at, labels, ephemeral,
+          created_at, updated_at, peer_revision
+        )
+        select ${node.nodeId}::uuid, ${terms.domainId}::uuid, ${terms.projectId}::uuid, ${node.name}, ${node.kind},
+          ${node.publicKey}::bytea, ${node.meshAddress}::inet, ${node.pskSealed}::bytea,
+          ${node.pskIssuedAtNs.toString()}::bigint, ${JSON.stringify(terms.labels)}::jsonb, ${terms.ephemeral}::boolean,
+          ${at}::timestamptz, ${at}::timestamptz, risen.revision
+        from risen
+      ),
+      heartbeat as (
+        insert into node_heartbeats (node_id, created_at, binary_version, binary_checksum)
+        values (${node.nodeId}, ${at}, ${node.binaryVersion}, ${node.binaryChecksum})
       )
-      .with('heartbeat', (on) =>
-        on
-          .insertInto('node_heartbeats')
-          .values({ node_id: node.nodeId, created_at: at, binary_version, binary_checksum })
-          .returning('node_id'),
-      )
-      .insertInto('node_secret_keys')
-      .values(keyRow(node.key))
-      .execute(),
+      insert into node_secret_keys (node_id, kid, fingerprint, fingerprint_key_id, created_at)
+      values (${key.nodeId}, ${key.kid}, ${key.fingerprint}, ${key.fingerprintKeyId}, ${new Date(key.createdAtMs)})`.execute(
+      tx,
+    ),
   )
 }
 

@@ -46,9 +46,11 @@ export function createRegistration(deps: RegistrationDeps): Pick<Handlers<typeof
       const application = applicationOf(body, ctx.nowMs)
       const newcomer = await prepare(deps, application, deps.ids.next())
       const { nsk, domainId, node } = await ctx.change(async (change) => {
-        const terms = await countUse(change.db, ctx.caller.credential.id, ctx.nowMs)
+        const { terms, taken } = await countUse(change.db, ctx.caller.credential.id, ctx.nowMs)
         const member = terms.nodeId === null ? newcomer : await prepare(deps, application, terms.nodeId)
-        const enrolled = await (member === newcomer ? enrol : enrolAgain)(change, terms, member)
+        const enrolled = await (taken === undefined
+          ? enrolAgain(change, terms, member)
+          : enrol(change, { terms, taken }, member))
         ctx.about(`node:${member.nodeId}`, terms.domainId)
         return { nsk: member.nsk, domainId: terms.domainId, node: enrolled }
       })

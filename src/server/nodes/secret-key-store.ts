@@ -89,7 +89,16 @@ export async function addKey(tx: Db, key: NewSecretKey): Promise<void> {
     .where('node_id', '=', key.nodeId)
     .where((on) => on.or([on('revoked_at', '<', deadBefore), on('retires_at', '<', deadBefore)]))
     .execute()
-  await tx.insertInto('node_secret_keys').values(keyRow(key)).execute()
+  await tx
+    .insertInto('node_secret_keys')
+    .values({
+      node_id: key.nodeId,
+      kid: key.kid,
+      fingerprint: key.fingerprint,
+      fingerprint_key_id: key.fingerprintKeyId,
+      created_at: new Date(key.createdAtMs),
+    })
+    .execute()
 }
 
 /** Deletes up to `max` keys of any nodes that are long dead and are not their node's newest. Resolves with how many. */
@@ -106,23 +115,6 @@ export async function forgetDeadKeys(tx: Db, { nowMs, max }: { nowMs: number; ma
       order by node_id, kid limit ${max} for update skip locked
     )`.execute(tx)
   return Number(numAffectedRows)
-}
-
-/** The row of a new key. */
-export function keyRow(key: NewSecretKey): {
-  node_id: string
-  kid: string
-  fingerprint: Buffer
-  fingerprint_key_id: string
-  created_at: Date
-} {
-  return {
-    node_id: key.nodeId,
-    kid: key.kid,
-    fingerprint: key.fingerprint,
-    fingerprint_key_id: key.fingerprintKeyId,
-    created_at: new Date(key.createdAtMs),
-  }
 }
 
 /** Gives every working key that moment as its end, unless it has an earlier one. */

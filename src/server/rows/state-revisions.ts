@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../ports/datastore.ts'
 
 // Two numbers say which state a node should know: that of its Domain's peers and that of what is its own. Both rise in the
@@ -29,6 +29,17 @@ export async function peersChanged(tx: Db, domainId: string, nodeIds: readonly s
       returning revision
     )
     update nodes set peer_revision = risen.revision from risen where nodes.id = any(${nodeIds}::uuid[])`.execute(tx)
+}
+
+/**
+ * The part of a statement that says so of a node which the same statement adds: it gives the `revision` that is to be the
+ * node's `peer_revision`. A node that was not there is nobody's relay.
+ */
+export function risenBy(newNode: { readonly domainId: string }): RawBuilder<{ revision: string }> {
+  return sql`
+    insert into domain_peers (domain_id, revision) values (${newNode.domainId}, 1)
+    on conflict (domain_id) do update set revision = domain_peers.revision + 1
+    returning revision`
 }
 
 /** Says that something changed that no node's own row tells: one is gone, or all of them are reached by another relay. */

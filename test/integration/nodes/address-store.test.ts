@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import * as fc from 'fast-check'
-import { allocateAddress, restAddress, type MeshDomain } from '../../../src/server/nodes/address-store.ts'
-import type { Datastore } from '../../../src/server/ports/datastore.ts'
+import { addressFor, restAddress, takeNumber, type MeshDomain } from '../../../src/server/nodes/address-store.ts'
+import type { Datastore, Db } from '../../../src/server/ports/datastore.ts'
 import { DATASTORE_KINDS, emptyTables, isDatastoreMissing, useDatastore } from '../../support/datastores.ts'
 
 const START_MS = Date.parse('2026-03-01T08:00:00.000Z')
@@ -28,6 +29,14 @@ async function addDomain(datastore: Datastore, meshCidr: string): Promise<MeshDo
     })
     .execute()
   return { id, meshCidr }
+}
+
+async function allocateAddress(tx: Db, domain: MeshDomain, nowMs: number): Promise<string> {
+  const asked = sql`(values (${domain.id}::uuid)) as asked (domain_id)`
+  const { rows } = await takeNumber(asked, nowMs).execute(tx)
+  const [taken] = rows
+  if (taken === undefined) throw new Error('a pool gave no number')
+  return addressFor(tx, { domain, taken }, nowMs)
 }
 
 const allocate = (datastore: Datastore, domain: MeshDomain, nowMs = START_MS) =>

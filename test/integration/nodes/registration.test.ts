@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { countingDatastore } from '../../support/counting-datastore.ts'
 import { CHECKSUM, freshPublicKey, startFleet, type Fleet } from '../../support/fleet.ts'
 import { STORES } from '../../support/stores.ts'
 
@@ -6,8 +7,14 @@ describe.each(STORES)('RegisterNode on the $name store', (store) => {
   describe.skipIf(store.missing)('served over HTTP', () => {
     let fleet: Fleet
     let domain: string
+    let statements: () => number
     beforeAll(async () => {
-      fleet = await startFleet(store)
+      const open = async () => {
+        const counting = countingDatastore(await store.open())
+        statements = counting.statements
+        return counting
+      }
+      fleet = await startFleet({ ...store, open })
     })
     beforeEach(async () => {
       domain = await fleet.domain()
@@ -124,7 +131,11 @@ describe.each(STORES)('RegisterNode on the $name store', (store) => {
             ...where,
             payload: { node_id: id, name: 'web-1', mesh_address: '100.64.0.1', public_key },
           },
-          { event: 'peer_psk_assigned', ...where, payload: { node_id: id, psk_issued_at: '2026-03-01T08:00:00.000000000Z' } },
+          {
+            event: 'peer_psk_assigned',
+            ...where,
+            payload: { node_id: id, psk_issued_at: '2026-03-01T08:00:00.000000000Z' },
+          },
         ])
         expect(await fleet.audit(answer)).toEqual({
           relation: 'node.register',
@@ -153,6 +164,17 @@ describe.each(STORES)('RegisterNode on the $name store', (store) => {
           `domain:${domain} domain node:${node.node_id}`,
           `project:${project} project node:${node.node_id}`,
         ])
+      })
+
+      it.each([
+        [{}, 4],
+        [{ project_id: true }, 5],
+      ])('takes with a token of %o %i statements between begin and commit', async (terms, count) => {
+        const project_id = 'project_id' in terms ? await fleet.project(domain) : undefined
+        const { token } = await fleet.token(domain, project_id === undefined ? {} : { project_id })
+        const before = statements()
+        expect(await fleet.register(token)).toMatchObject({ status: 201 })
+        expect(statements() - before).toBe(count)
       })
 
       it('gives every node a preshared key of its own', async () => {

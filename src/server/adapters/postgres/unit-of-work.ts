@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import type { FeedChange } from '../../ports/change-feed.ts'
 import type { Clock, IdSource } from '../../ports/clock.ts'
 import type { Datastore, Db } from '../../ports/datastore.ts'
@@ -6,7 +5,7 @@ import type { TraceMarks } from '../../ports/tracing.ts'
 import type { Binding, TupleMirror } from '../../ports/tuple-mirror.ts'
 import type { AuditEntry, Change, ChangeOptions, OutboxEvent, UnitOfWork } from '../../ports/unit-of-work.ts'
 import type { FollowedFeed } from './change-feed.ts'
-import { takeRevision, type PendingChange } from './revisions.ts'
+import { close, type Closing, type PendingChange } from './closing.ts'
 import type { MirroredWrites } from './tuple-registry.ts'
 import { createTupleWrites, type ValidateTuple } from './tuple-writes.ts'
 
@@ -29,6 +28,9 @@ interface UnitOfWorkDeps {
 /** How long to wait after a commit for this replica's own change feed: twice the lease. */
 const OWN_REVISION_DEADLINE_MS = 2_000
 
+/** What a change says besides its audit row. */
+type Said = Pick<Closing, 'events' | 'at' | 'pending'>
+
 interface Outcome<T> {
   readonly result: T
   readonly changes: readonly FeedChange[]
@@ -43,20 +45,6 @@ interface Unsettled {
   readonly met: Binding[]
 }
 
-async function writeOutbox(db: Db, events: readonly OutboxEvent[], meta: { correlationId: string; at: Date }) {
-  if (events.length === 0) return
-  const rows = events.map(({ event, domainId, aggregate, payload }) => ({
-    event,
-    domain_id: domainId,
-    aggregate,
-    payload: JSON.stringify(payload),
-    correlation_id: meta.correlationId,
-    occurred_at: meta.at,
-    seq: null,
-  }))
-  await db.insertInto('outbox').values(rows).execute()
-}
-
 function mirroredBy(mirror: TupleMirror, { written, met }: Unsettled): MirroredWrites {
   return {
     begin: () => mirror.assertReachable(),
@@ -69,48 +57,16 @@ function mirroredBy(mirror: TupleMirror, { written, met }: Unsettled): MirroredW
 export function createUnitOfWork(deps: UnitOfWorkDeps): UnitOfWork {
   const { datastore, feed, clock, ids, mirror } = deps
 
-  async function writeAudit(db: Db, entry: AuditEntry): Promise<void> {
-    await db
-      .insertInto('audit')
-      .values({
-        id: ids.next(),
-        at: new Date(clock.now()),
-        domain_id: entry.domainId,
-        subject: entry.subject,
-        relation: entry.relation,
-        object: entry.object,
-        outcome: entry.outcome,
-        reason: entry.reason,
-        correlation_id: entry.correlationId,
-        context: JSON.stringify(entry.context),
-      })
-      .execute()
-  }
-
-  /**
-   * The savepoint keeps a refused audit row from aborting the change (S0 convention 7). That the row is missing is committed
-   * with the change itself, for its chain to say.
-   */
-  async function auditUnderSavepoint(db: Db, { audit, trace }: ChangeOptions): Promise<void> {
+  /** Says what goes with the change; a change that says nothing needs no statement for it. */
+  async function sayAll(tx: Db, said: Said, { audit, correlationId, trace }: ChangeOptions) {
     const entry = audit()
-    if (entry === undefined) return
-    await sql`savepoint audit`.execute(db)
-    const refused = await orRolledBack(db, () => writeAudit(db, entry))
-    if (refused === undefined) return
-    const gap = { domain_id: entry.domainId, row_count: 1 }
-    const unsaid = await orRolledBack(db, () => db.insertInto('audit_gaps').values(gap).execute())
-    const errors = unsaid === undefined ? undefined : [refused.error, unsaid.error]
-    deps.onAuditFailure(errors === undefined ? refused.error : new AggregateError(errors), entry, trace)
-  }
-
-  async function orRolledBack(db: Db, write: () => Promise<unknown>): Promise<{ readonly error: unknown } | undefined> {
-    try {
-      await write()
-      return undefined
-    } catch (error) {
-      await sql`rollback to savepoint audit`.execute(db)
-      return { error }
-    }
+    if (entry === undefined && said.events.length === 0 && said.pending.length === 0) return []
+    const row = entry && { entry, id: ids.next(), atMs: clock.now() }
+    const { changes, refusals } = await close(tx, { ...said, correlationId, audit: row })
+    const [refusal] = refusals
+    if (entry !== undefined && refusal !== undefined)
+      deps.onAuditFailure(refusals.length === 1 ? refusal : new AggregateError(refusals), entry, trace)
+    return changes
   }
 
   /** Whoever changes tuples takes a revision, and waits here for the row that gives it. */
@@ -142,9 +98,8 @@ export function createUnitOfWork(deps: UnitOfWorkDeps): UnitOfWork {
         domainChanged: (domainId) => void pending.push({ kind: 'domain_changed', payload: { domainId } }),
       }
       const result = await work(change)
-      await writeOutbox(tx, events, { correlationId: options.correlationId, at })
-      await auditUnderSavepoint(tx, options)
-      return { result, changes: await takeRevision(tx, pending), hasEmitted: events.length > 0 }
+      const changes = await sayAll(tx, { events, at, pending }, options)
+      return { result, changes, hasEmitted: events.length > 0 }
     }
     const { result, changes, hasEmitted } = await datastore.transaction(options.pool, attempt).catch(async (error) => {
       await mirror?.settle(unsettled.met)

@@ -2,7 +2,8 @@ import type { Migration } from '../migration.ts'
 
 /**
  * What nodes report and what they are to do. Revisions of a node's own state are on its heartbeat's row, so that a
- * heartbeat learns from the row that it writes anyway whether the node is behind; none of them is indexed.
+ * heartbeat learns from the row that it writes anyway whether the node is behind; none of them is indexed. And how the
+ * audit row of a change is written with all else that it says.
  */
 export const mesh: Migration = {
   name: '0011-mesh',
@@ -144,5 +145,37 @@ create table capacity_targets (
   target bigint not null,
   constraint capacity_targets_pkey primary key (domain_id, dimension)
 );
+
+-- Writes the audit row of a change within a statement that says more. A block with an exception clause is a savepoint: a
+-- refused row is undone alone, and a note is kept that its chain misses one. Gives why the row, and then why the note, was
+-- refused; null where nothing was. Texts become values within the block, so that none can fail outside of it; that of the
+-- chain's Domain comes apart, since nothing can be taken out of json with a value that cannot be stored.
+create function write_audit(audited json, chain text) returns json language plpgsql as $$
+declare
+  refusals json[];
+  violated text;
+begin
+  if audited is null then
+    return null;
+  end if;
+  insert into audit (id, at, domain_id, subject, relation, object, outcome, reason, correlation_id, context)
+  select id, to_timestamp(at_ms / 1000.0), chain::uuid, subject, relation, object, outcome, reason, correlation_id, context
+  from json_to_record(audited) as entry (
+    id uuid, at_ms bigint, subject text, relation text, object text, outcome text, reason text, correlation_id text,
+    context jsonb
+  );
+  return null;
+exception when others or query_canceled then
+  get stacked diagnostics violated = constraint_name;
+  refusals := array[json_build_object('code', sqlstate, 'message', sqlerrm, 'constraint', nullif(violated, ''))];
+  begin
+    insert into audit_gaps (domain_id, row_count) values (chain::uuid, 1);
+  exception when others or query_canceled then
+    get stacked diagnostics violated = constraint_name;
+    refusals := refusals || json_build_object('code', sqlstate, 'message', sqlerrm, 'constraint', nullif(violated, ''));
+  end;
+  return to_json(refusals);
+end
+$$;
 `,
 }

@@ -1,0 +1,59 @@
+import { atTurnEnd } from '../http/turn-end.ts'
+import { DatastoreError } from '../ports/datastore.ts'
+
+export interface GatheredReadsOptions<T> {
+  /** Reads many nodes in one statement; those that are not there are left out. */
+  readonly readMany: (nodeIds: readonly string[]) => Promise<ReadonlyMap<string, T>>
+  /** Statements on their way at once. */
+  readonly flightsMax: number
+  /** Nodes in one statement. */
+  readonly batchMax: number
+}
+
+interface Asked<T> {
+  readonly nodeId: string
+  readonly resolve: (found: T | undefined) => void
+  readonly reject: (error: unknown) => void
+}
+
+/**
+ * Reads nodes one by one for many callers at once: those that ask in one turn of the event loop, or while statements are on
+ * their way, share the next one. It begins after they asked, so that each hears what was committed by then; a lone caller
+ * waits for nobody. Where the datastore is away, all who wait hear it with the first.
+ */
+export function createGatheredReads<T>(options: GatheredReadsOptions<T>): (nodeId: string) => Promise<T | undefined> {
+  let waiting: Asked<T>[] = []
+  let flights = 0
+  const departure = atTurnEnd(depart)
+
+  function depart(): void {
+    while (waiting.length > 0 && flights < options.flightsMax) {
+      const batch = waiting.slice(0, options.batchMax)
+      waiting = waiting.slice(batch.length)
+      flights += 1
+      void fly(batch)
+    }
+  }
+
+  async function fly(batch: readonly Asked<T>[]): Promise<void> {
+    try {
+      const found = await options.readMany([...new Set(batch.map(({ nodeId }) => nodeId))])
+      for (const { nodeId, resolve } of batch) resolve(found.get(nodeId))
+    } catch (error) {
+      for (const { reject } of isOutage(error) ? [...batch, ...waiting.splice(0)] : batch) reject(error)
+    } finally {
+      flights -= 1
+      if (waiting.length > 0) departure.ask()
+    }
+  }
+
+  return (nodeId) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ nodeId, resolve, reject })
+      if (flights < options.flightsMax) departure.ask()
+    })
+}
+
+function isOutage(error: unknown): boolean {
+  return error instanceof DatastoreError && error.failure === 'unavailable'
+}
