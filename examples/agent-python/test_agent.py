@@ -103,12 +103,12 @@ class PeerChanges(unittest.TestCase):
 
     def test_a_new_one_needs_its_facts(self):
         self.assertFalse(self.peers.apply({"node_id": B, "changes": ["endpoint_changed"], "endpoint": "e"}))
-        told = {**peer(B), "psk_issued_at": "1772352000000000001", "changes": ["registered", "psk_assigned"]}
+        told = {**peer(B), "psk_issued_at": NEW, "changes": ["registered", "psk_assigned"]}
         self.assertTrue(self.peers.apply(told))
         self.assertEqual(self.peers[B]["psk_issued_at"], NEW)
 
     def test_an_older_key_was_told_late(self):
-        late = {"node_id": A, "changes": ["key_rotated"], "public_key": "old", "psk_issued_at": "1772352000000000000"}
+        late = {"node_id": A, "changes": ["key_rotated"], "public_key": "old", "psk_issued_at": OLD}
         self.assertTrue(self.peers.apply({**late, "endpoint": ""}))
         self.assertEqual(self.peers[A], {**peer(A, NEW), "endpoint": ""})
 

@@ -4,7 +4,7 @@ import { ID } from './fleet.ts'
 
 const KEY = vectorKey('key-1', 7)
 const occurred_at = '2026-02-01T11:58:00.000Z'
-const psk_issued_at = '1770000000000000000'
+const psk_issued_at = '2026-02-02T02:40:00.000000000Z'
 
 const peer = (node_id: string, ...changes: readonly string[]) => ({ node_id, changes, psk_issued_at })
 

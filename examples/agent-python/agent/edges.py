@@ -53,13 +53,6 @@ def digest(epochs):
     return {"count": len(epochs), "sha256": hashlib.sha256(lines.encode()).hexdigest()}
 
 
-def instant_of_nanoseconds(text):
-    """Events give the instant of a key in nanoseconds, states and epochs as text."""
-    seconds, nanoseconds = divmod(int(text), 1_000_000_000)
-    moment = datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc)
-    return f"{moment:%Y-%m-%dT%H:%M:%S}.{nanoseconds:09}Z"
-
-
 def _halves(epoch):
     halves = epoch.split("|")
     return halves if len(halves) == 2 and all(map(_is_instant, halves)) else None

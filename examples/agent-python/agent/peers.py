@@ -1,7 +1,5 @@
 """What a node knows of its peers: from pulls, and from hints in between (docs: Applying it, Types)."""
 
-from .edges import instant_of_nanoseconds
-
 _FACTS = ("public_key", "mesh_address", "psk_issued_at")
 
 
@@ -30,8 +28,6 @@ class Peers:
             self._peers.pop(peer_id, None)
             return True
         facts = {name: value for name, value in change.items() if name != "changes"}
-        if "psk_issued_at" in facts:
-            facts["psk_issued_at"] = instant_of_nanoseconds(facts["psk_issued_at"])
         known = self._peers.get(peer_id)
         if known is None:
             if not all(name in facts for name in _FACTS):

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { formatPskIssuedAt } from '../../shared/mesh/psk-instant.ts'
 import type { SealedPlace, SecretStore } from '../ports/keyring.ts'
 import type { Change } from '../ports/unit-of-work.ts'
 
@@ -17,12 +18,12 @@ export async function sealFreshPsk(secrets: SecretStore, nodeId: string): Promis
   }
 }
 
-/** Appends that a node's preshared key is new: its instant in ns, never the key. */
+/** Appends that a node's preshared key is new: its instant as pulls show it, never the key. */
 export function announcePskAssigned(
   change: Change,
   { nodeId, domainId }: { readonly nodeId: string; readonly domainId: string },
   pskIssuedAtNs: bigint,
 ): void {
-  const payload = { node_id: nodeId, psk_issued_at: pskIssuedAtNs.toString() }
+  const payload = { node_id: nodeId, psk_issued_at: formatPskIssuedAt(pskIssuedAtNs) }
   change.emit({ event: 'peer_psk_assigned', domainId, aggregate: `node:${nodeId}`, payload })
 }

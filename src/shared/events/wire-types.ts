@@ -23,7 +23,7 @@ export interface PeerChange {
   /** 32 bytes in padded base64. */
   readonly public_key?: string
   readonly mesh_address?: string
-  /** Integer nanoseconds since the epoch, as text. */
+  /** UTC with nine fractional digits, as in pulls: texts compare as instants do. */
   readonly psk_issued_at?: string
 }
 

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { HIGH_RATE_LIMITS } from '../../support/high-rate-limits.mjs'
 
-const CTL = fileURLToPath(new URL('../../../bin/ctl.js', import.meta.url))
+export const CTL = fileURLToPath(new URL('../../../bin/ctl.js', import.meta.url))
 const BASELINE = fileURLToPath(new URL('./bare-fastify.mjs', import.meta.url))
 const BYTES = fileURLToPath(new URL('./bare-bytes.mjs', import.meta.url))
 

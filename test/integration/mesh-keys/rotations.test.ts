@@ -219,7 +219,7 @@ describe.each(STORES)('Rotations of node keys on the $name store', (store) => {
           {
             event: 'peer_psk_assigned',
             ...where(),
-            payload: { node_id: node.node_id, psk_issued_at: '1772352005000000000' },
+            payload: { node_id: node.node_id, psk_issued_at: issued },
           },
         ])
         expect(await fleet.audit(answer)).toEqual({

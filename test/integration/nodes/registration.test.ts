@@ -124,7 +124,7 @@ describe.each(STORES)('RegisterNode on the $name store', (store) => {
             ...where,
             payload: { node_id: id, name: 'web-1', mesh_address: '100.64.0.1', public_key },
           },
-          { event: 'peer_psk_assigned', ...where, payload: { node_id: id, psk_issued_at: '1772352000000000000' } },
+          { event: 'peer_psk_assigned', ...where, payload: { node_id: id, psk_issued_at: '2026-03-01T08:00:00.000000000Z' } },
         ])
         expect(await fleet.audit(answer)).toEqual({
           relation: 'node.register',
@@ -307,7 +307,7 @@ describe.each(STORES)('RegisterNode on the $name store', (store) => {
           {
             event: 'peer_psk_assigned',
             ...where,
-            payload: { node_id: node.node_id, psk_issued_at: '1772352001000000000' },
+            payload: { node_id: node.node_id, psk_issued_at: '2026-03-01T08:00:01.000000000Z' },
           },
         ])
         expect(await fleet.audit(answer)).toMatchObject({ relation: 'node.register', object: `node:${node.node_id}` })

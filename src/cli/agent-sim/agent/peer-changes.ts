@@ -1,5 +1,4 @@
 import type { PeerChange } from '../../../shared/events/wire-types.ts'
-import { formatPskIssuedAt } from '../../../shared/mesh/psk-instant.ts'
 import type { PeerFacts } from '../peer-book.ts'
 import type { PeerView } from '../peer-view.ts'
 import type { SimulatedNode } from '../simulated-node.ts'
@@ -58,16 +57,11 @@ const MEMBERS = ['node_id', 'public_key', 'mesh_address', 'endpoint', 'psk_issue
 function factsTold(change: PeerChange): Partial<PeerFacts> {
   const said = MEMBERS.flatMap((name): [string, string][] => {
     const text = change[name]
-    return text === undefined ? [] : [[name, name === 'psk_issued_at' ? instantOf(text) : text]]
+    return text === undefined ? [] : [[name, text]]
   })
   return Object.fromEntries(said)
 }
 
 function isWhole(facts: Partial<PeerFacts>): facts is PeerFacts {
   return MEMBERS.every((name) => facts[name] !== undefined)
-}
-
-/** Events say nanoseconds since the epoch, pulls and epochs the instant. */
-function instantOf(told: string): string {
-  return /^\d+$/.test(told) ? formatPskIssuedAt(BigInt(told)) : told
 }

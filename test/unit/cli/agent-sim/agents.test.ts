@@ -126,7 +126,7 @@ describe('An agent that pulls its state', () => {
       node_id: id(2),
       changes: ['key_rotated'],
       public_key: 'new',
-      psk_issued_at: '1767225600000000009',
+      psk_issued_at: issued(9),
     }
     hear(world.deps, world.node, { envelope: hint({ peers: [changed] }), place: NEXT })
     answer(pulled({ peers: [peer(2)] }))
@@ -165,7 +165,7 @@ describe('An agent that hears', () => {
       peers: [
         { node_id: id(2), changes: ['endpoint_changed'], endpoint: '198.18.0.2:9' },
         { node_id: id(3), changes: ['deregistered'] },
-        { ...peer(4), changes: ['registered', 'psk_assigned'], psk_issued_at: '1767225600000000007' },
+        { ...peer(4), changes: ['registered', 'psk_assigned'], psk_issued_at: issued(7) },
       ],
     })
     await world.clock.advance(5_000)
@@ -176,7 +176,7 @@ describe('An agent that hears', () => {
   test('of a key older than the known one keeps the newer one', async () => {
     const world = await informed()
     world.tell({
-      peers: [{ node_id: id(2), changes: ['key_rotated'], public_key: 'old', psk_issued_at: '1767225600000000000' }],
+      peers: [{ node_id: id(2), changes: ['key_rotated'], public_key: 'old', psk_issued_at: issued(0) }],
     })
     expect(known(world)[0]).toEqual(peer(2))
   })
@@ -218,10 +218,10 @@ describe('An agent that hears', () => {
       )
     expect(digests()).toEqual([{ id: id(1), key: 'mesh.edge-epochs', body: { value: epochs(1) } }])
     world.tell({
-      peers: [{ node_id: id(3), changes: ['key_rotated'], public_key: 'k', psk_issued_at: '1767225600000000002' }],
+      peers: [{ node_id: id(3), changes: ['key_rotated'], public_key: 'k', psk_issued_at: issued(2) }],
     })
     world.tell({
-      peers: [{ node_id: id(3), changes: ['key_rotated'], public_key: 'l', psk_issued_at: '1767225600000000003' }],
+      peers: [{ node_id: id(3), changes: ['key_rotated'], public_key: 'l', psk_issued_at: issued(3) }],
     })
     await world.clock.advance(5_000)
     expect(digests().slice(1)).toEqual([{ id: id(1), key: 'mesh.edge-epochs', body: { value: epochs(3) } }])

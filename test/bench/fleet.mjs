@@ -1,0 +1,141 @@
+// A Domain of so many nodes lives for five minutes: every agent holds its stream and reports every 30 s, and in each
+// minute one node of a hundred is seen under another address and one pulls its state. What it costs at 1,000, 2,500,
+// 5,000 and 10,000 nodes is set beside each other: the first size is the baseline of the others.
+// `--nodes=N[,N…]`, `--minutes=M`, `--postgres` or `--embedded` take less of it.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { loadavg, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { startPostgresCluster } from '../support/postgres-cluster.mjs'
+import { cpuSecondsOf, familyOf } from './support/processes.mjs'
+import { printRecord, printTable, round } from './support/report.mjs'
+import { CTL, memoryOf, startCtl } from './support/servers.mjs'
+
+const SIZES = [1_000, 2_500, 5_000, 10_000]
+const MINUTES = 5
+const HEARTBEAT_INTERVAL_S = 30
+/** What no run may have more than none of. */
+const FLAWS = ['errors', 'refusals', 'missed_events', 'bad_signatures', 'edge_mismatches', 'stale_edges', 'stale_peers']
+const GOAL_HEARTBEAT_P99_MS = 100
+const HEADER = [
+  ...['store', 'nodes', 'server cores', 'datastore cores', 'CPU ms/node/min', 'server MB', 'peak MB', 'KB/node'],
+  ...['heartbeat p50 ms', 'p99 ms', 'pull p99 ms', 'events', 'flaws', 'agents cores', 'agents MB'],
+]
+
+export async function run(args) {
+  const value = (name) => args.find((arg) => arg.startsWith(`--${name}=`))?.slice(name.length + 3)
+  const sizes = value('nodes')?.split(',').map(Number) ?? SIZES
+  const minutes = Number(value('minutes') ?? MINUTES)
+  const stores = ['embedded', 'postgres'].filter((store) => args.includes(`--${store}`))
+  for (const store of stores.length === 0 ? ['embedded', 'postgres'] : stores) {
+    const records = []
+    for (const nodes of sizes) records.push(await liveOn(store, nodes, minutes))
+    const [first] = records
+    for (const record of records) {
+      record.cpu_per_node_of_first = round(record.cpu_ms_per_node_minute / first.cpu_ms_per_node_minute)
+    }
+    printTable(HEADER, records.map(rowOf))
+    for (const record of records) printRecord(record)
+  }
+}
+
+async function liveOn(store, nodes, minutes) {
+  const directory = await mkdtemp(join(tmpdir(), 'ctl-bench-'))
+  const postgres = store === 'postgres' ? await startPostgresCluster(['--locale=C']) : undefined
+  const server = await startCtl({ databaseUrl: postgres?.url })
+  const tokenFile = join(directory, 'token')
+  await writeFile(tokenFile, `${server.token}\n`, { mode: 0o600 })
+  const fleet = [
+    ...['agent-sim', '--url', server.url, '--token-file', tokenFile, '--nodes', String(nodes), '--output', 'json'],
+    ...['--state-dir', join(directory, 'fleet'), '--heartbeat-interval', `${HEARTBEAT_INTERVAL_S}s`],
+  ]
+  const processes = async () => ({
+    at: performance.now(),
+    server: await cpuSecondsOf([server.pid]),
+    datastore: postgres === undefined ? 0 : await cpuSecondsOf(await familyOf(postgres.pid)),
+  })
+  try {
+    // Nodes enrol and say where they are before anything is measured.
+    const enrolling = await play([...fleet, '--duration', `${HEARTBEAT_INTERVAL_S}s`, '--no-events'])
+    const registration = enrolling.summary.latency.register
+    const standing = []
+    const living = await play([...fleet, '--duration', `${minutes}m`], async ({ phase }, pid) => {
+      if (phase !== 'running') return
+      const [agents, memory] = [await cpuSecondsOf([pid]), await memoryOf(server.pid)]
+      standing.push({ ...(await processes()), agents, memory })
+    })
+    return describe({ store, nodes, minutes, registration, standing, living })
+  } finally {
+    await server.stop()
+    await postgres?.stop()
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+/** Runs the simulation, and tells of each line of its progress. */
+async function play(args, observe = () => undefined) {
+  const child = spawn(process.execPath, [CTL, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const said = []
+  const observed = []
+  child.stdout.on('data', (chunk) => said.push(chunk))
+  createInterface({ input: child.stderr }).on('line', (line) => {
+    if (line.startsWith('{')) observed.push(observe(JSON.parse(line), child.pid))
+    else console.error(line)
+  })
+  let peakMb = 0
+  const watch = setInterval(() => {
+    memoryOf(child.pid).then(
+      (memory) => (peakMb = memory.peakMb),
+      // It has ended.
+      () => clearInterval(watch),
+    )
+  }, 1000)
+  const [code] = await once(child, 'close')
+  clearInterval(watch)
+  await Promise.all(observed)
+  if (code !== 0) throw new Error(`the simulation ended with ${code}`)
+  return { summary: JSON.parse(Buffer.concat(said).toString()), peakMb }
+}
+
+function describe({ store, nodes, minutes, registration, standing, living }) {
+  const [first, last] = [standing[0], standing.at(-1)]
+  const seconds = (last.at - first.at) / 1000
+  const cores = (member) => (last[member] - first[member]) / seconds
+  const { summary } = living
+  const { latency } = summary
+  const serverMb = standing.reduce((sum, { memory }) => sum + memory.nowMb, 0) / standing.length
+  return {
+    bench: 'fleet',
+    store,
+    nodes,
+    minutes,
+    server_cores: round(cores('server')),
+    datastore_cores: round(cores('datastore')),
+    cpu_ms_per_node_minute: round(((cores('server') + cores('datastore')) * 60_000) / nodes),
+    server_mb: Math.round(serverMb),
+    server_peak_mb: last.memory.peakMb,
+    kb_per_node: round((serverMb * 1024) / nodes),
+    heartbeats: latency.heartbeat.count,
+    heartbeat_p50_ms: latency.heartbeat.p50_ms,
+    heartbeat_p99_ms: latency.heartbeat.p99_ms,
+    heartbeat_p99_goal_ms: GOAL_HEARTBEAT_P99_MS,
+    pull_p99_ms: latency.state_pull?.p99_ms,
+    events: summary.events,
+    flaws: Object.fromEntries(FLAWS.filter((name) => summary[name] > 0).map((name) => [name, summary[name]])),
+    register_p50_ms: registration?.p50_ms,
+    agents_cores: round(cores('agents')),
+    agents_mb: living.peakMb,
+    load_average: round(loadavg()[0]),
+  }
+}
+
+function rowOf(record) {
+  const flaws = Object.entries(record.flaws).map(([name, count]) => `${count} ${name}`)
+  return [
+    ...[record.store, record.nodes, record.server_cores, record.datastore_cores, record.cpu_ms_per_node_minute],
+    ...[record.server_mb, record.server_peak_mb, record.kb_per_node, record.heartbeat_p50_ms, record.heartbeat_p99_ms],
+    ...[record.pull_p99_ms ?? '-', record.events, flaws.join(', ') || 'none', record.agents_cores, record.agents_mb],
+  ]
+}
