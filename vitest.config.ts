@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config'
 import { depth } from './test/support/depth.ts'
+import { LongestFirst } from './test/support/longest-first.ts'
 
 export default defineConfig({
   test: {
@@ -9,5 +10,6 @@ export default defineConfig({
     hookTimeout: 60_000,
     pool: 'forks',
     maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
   },
 })

@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { blankDatabase } from './lib/blank-database.mjs'
 import { stampBuild } from './lib/build-state.mjs'
 import { bundleCommandLine } from './lib/command-line.mjs'
 import { docsRenderer } from './lib/docs-renderer/docs-renderer.mjs'
@@ -48,6 +49,14 @@ function writeRenderer() {
   writeFileSync(join(next, 'docs-renderer.LICENSE.txt'), licences)
 }
 
+/** Puts what a new embedded datastore begins as beside the modules. */
+async function writeBlankDatabase() {
+  const load = (path) => import(pathToFileURL(join(next, 'server/adapters', path)).href)
+  const { openPglite } = await load('pglite/database.js')
+  const { migrate } = await load('postgres/migrate.js')
+  cpSync(await blankDatabase({ openPglite, migrate }), join(next, 'blank-database.tar.gz'))
+}
+
 function moveIntoPlace() {
   if (existsSync(dist)) renameSync(dist, last)
   renameSync(next, dist)
@@ -60,6 +69,7 @@ try {
   await writeManifest()
   await bundleCommandLine(next)
   writeRenderer()
+  await writeBlankDatabase()
   stampBuild(next, startedAt)
   moveIntoPlace()
 } catch (error) {

@@ -31,6 +31,7 @@ describe.skipIf(executablePath === undefined).each(['embedded', 'postgres'] as c
       let folder: string
       let cluster: PostgresCluster | undefined
       let server: CtlProcess
+      let database: string
       let port: number
       let browser: Browser
       let context: BrowserContext
@@ -38,11 +39,15 @@ describe.skipIf(executablePath === undefined).each(['embedded', 'postgres'] as c
         // Chromium refuses to run as root inside its own sandbox.
         const args = process.getuid?.() === 0 ? ['--no-sandbox'] : []
         browser = await chromium.launch({ executablePath: executablePath ?? '', args })
+        if (kind === 'postgres') cluster = await startPostgresCluster()
       })
-      afterAll(() => browser?.close())
+      afterAll(async () => {
+        await browser?.close()
+        await cluster?.stop()
+      })
       beforeEach(async () => {
         folder = mkdtempSync(join(tmpdir(), 'ctl-headless-'))
-        if (kind === 'postgres') cluster = await startPostgresCluster()
+        if (cluster !== undefined) database = await cluster.createDatabase()
         port = await freePort()
         server = await start()
         context = await browser.newContext()
@@ -50,12 +55,11 @@ describe.skipIf(executablePath === undefined).each(['embedded', 'postgres'] as c
       afterEach(async () => {
         await context?.close()
         await server?.end('SIGTERM')
-        await cluster?.stop()
         rmSync(folder, { recursive: true, force: true })
       })
 
       const start = () => {
-        const store = cluster === undefined ? [] : ['--database-url', cluster.url]
+        const store = cluster === undefined ? [] : ['--database-url', database]
         return startCtl({ listen: `127.0.0.1:${port}`, args: ['--data-dir', join(folder, 'data'), ...store] })
       }
       const env = () => ({ CTL_CONFIG_DIR: join(folder, 'config'), CI: '1' })

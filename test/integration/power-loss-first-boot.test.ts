@@ -61,10 +61,11 @@ describe('losing power during the first boot', () => {
     return join(target, 'data')
   }
 
-  /** Points between each two milestones: initdb, the walk over what it wrote, the marker, the schema and the founding. */
+  /** Points between each two milestones: the unpacking, the walk over what it wrote, the marker and the founding. */
   function pointsOf({ journal, acknowledged }: Boot): readonly number[] {
     const milestones = [
       0,
+      journalOffset(journal, 'create', '/database/pgdata/postgresql.conf'),
       journalOffset(journal, 'sync', '/database/pgdata/PG_VERSION'),
       journalOffset(journal, 'create', '/database/ready'),
       journalOffset(journal, 'sync', '/database/ready'),

@@ -1,4 +1,3 @@
-export function embeddedImage(): Promise<string>
 export function postgresImage(
   bin: string,
   args: readonly string[],

@@ -1,10 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { PGlite } from '@electric-sql/pglite'
 
 // Initialising a datastore costs more than most of the tests that run on it. It is done once for each version, and kept.
 
@@ -24,22 +22,6 @@ async function kept(name, make) {
     rmSync(made, { recursive: true, force: true })
   }
   return path
-}
-
-/** Path of the embedded engine's initialised directory as it dumps it. */
-export function embeddedImage() {
-  const { version } = JSON.parse(readFileSync(manifestOf('@electric-sql/pglite'), 'utf8'))
-  return kept(`pglite-${version}.tar`, async (path) => {
-    const engine = await PGlite.create('memory://')
-    const dump = await engine.dumpDataDir('none')
-    await engine.close()
-    writeFileSync(path, Buffer.from(await dump.arrayBuffer()))
-  })
-}
-
-function manifestOf(name) {
-  const entry = createRequire(import.meta.url).resolve(name)
-  return join(entry.slice(0, entry.lastIndexOf(name) + name.length), 'package.json')
 }
 
 /**

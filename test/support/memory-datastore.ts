@@ -1,9 +1,11 @@
+import { blankDatabase } from '../../scripts/lib/blank-database.mjs'
 import { type EmbeddedDatastore, openPglite, type PgliteOptions } from '../../src/server/adapters/pglite/database.ts'
-import { embeddedImage } from './images.mjs'
+import { migrate } from '../../src/server/adapters/postgres/migrate.ts'
 
-/** Opens the embedded datastore in memory, empty, without initialising it each time. */
+/** Opens the embedded datastore in memory, blank, with the schema of the sources, whether or not they were built. */
 export async function openMemoryDatastore(
   options: Omit<PgliteOptions, 'dataDir' | 'engine'> = {},
 ): Promise<EmbeddedDatastore> {
-  return openPglite({ ...options, dataDir: undefined, engine: { image: await embeddedImage() } })
+  const image = await blankDatabase({ openPglite, migrate })
+  return openPglite({ ...options, dataDir: undefined, engine: { image } })
 }

@@ -10,17 +10,28 @@ interface MetaDeps {
   readonly renderer: Uint8Array
 }
 
-/** Serves what the API says of itself. Document and page are rendered here, once, and kept as bytes. */
-export function createMeta({ contract, renderer }: MetaDeps): Handlers<typeof meta> {
+/** What is derived from the whole contract, as bytes. */
+function render(contract: MetaDeps['contract']) {
   const openapi = openApiOf(contract)
-  const document = Buffer.from(JSON.stringify(openapi))
-  const page = Buffer.from(docsPage(openapi, `/v1/docs/assets/${DOCS_ASSET}`))
   return {
-    GetOpenapi: () => document,
+    document: Buffer.from(JSON.stringify(openapi)),
+    page: Buffer.from(docsPage(openapi, `/v1/docs/assets/${DOCS_ASSET}`)),
+  }
+}
+
+/**
+ * Serves what the API says of itself. Document and page are rendered for the first who asks, and kept: they take longer
+ * than everything else that a start does in this process, and most servers are never asked.
+ */
+export function createMeta({ contract, renderer }: MetaDeps): Handlers<typeof meta> {
+  let kept: ReturnType<typeof render> | undefined
+  const rendered = () => (kept ??= render(contract))
+  return {
+    GetOpenapi: () => rendered().document,
     GetDocs(ctx) {
       ctx.header('X-Content-Type-Options', 'nosniff')
       ctx.header('Content-Security-Policy', PAGE_POLICY)
-      return page
+      return rendered().page
     },
     GetDocsAsset(ctx) {
       ctx.header('X-Content-Type-Options', 'nosniff')

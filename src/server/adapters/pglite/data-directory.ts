@@ -1,8 +1,7 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { BootError } from '../../boot-error.ts'
+import { blankDatabaseFile, unpackBlankDatabase } from './blank-database.ts'
 import { EngineRefusal } from './engine.ts'
 import { syncEntry, syncTree } from './sync-tree.ts'
 
@@ -42,24 +41,10 @@ function syncAbove(path: string): void {
   }
 }
 
-/** Runs initdb in a process of its own, whose peak of memory the server then never has. */
-async function initialize(engineDirectory: string): Promise<void> {
-  const child = fork(new URL('./initialize.js', import.meta.url), [engineDirectory], {
-    execArgv: [],
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-  })
-  let said = ''
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    said = (said + text).slice(-4_096)
-  })
-  const [code] = await once(child, 'close')
-  if (code !== 0) throw new EngineRefusal(`the embedded datastore could not be initialised: ${said.trim()}`)
-}
-
-/** Initialises the directory; the marker comes once everything before it is on stable storage. */
-async function build(dataDir: string, database: string): Promise<void> {
+/** Unpacks a blank database; the marker comes once everything before it is on stable storage. */
+function build(dataDir: string, database: string, image: string): void {
   mkdirSync(database, { mode: 0o700 })
-  await initialize(join(database, 'pgdata'))
+  unpackBlankDatabase(image, join(database, 'pgdata'))
   syncTree(database)
   syncEntry(dataDir)
   const marker = join(database, 'ready')
@@ -86,9 +71,10 @@ function assertFormat(dataDir: string, engineDirectory: string): void {
 /**
  * Makes sure that `<dataDir>/database` holds an engine directory that was written whole and synced. The marker `ready` is
  * written last: a directory without it is the rest of a first start that was cut short, holds nothing, and is built again.
+ * @param image what a new one begins as; that of this installation by default.
  * @throws BootError when it was made by another major version of the engine.
  */
-export async function prepareDirectory(dataDir: string): Promise<PreparedDirectory> {
+export function prepareDirectory(dataDir: string, image?: string): PreparedDirectory {
   const database = join(dataDir, 'database')
   const engineDirectory = join(database, 'pgdata')
   const marker = join(database, 'ready')
@@ -98,7 +84,7 @@ export async function prepareDirectory(dataDir: string): Promise<PreparedDirecto
   }
   rmSync(database, { recursive: true, force: true })
   try {
-    await build(dataDir, database)
+    build(dataDir, database, image ?? blankDatabaseFile())
   } catch (error) {
     rmSync(database, { recursive: true, force: true })
     throw error

@@ -7,6 +7,7 @@ import { STATEMENT_DEADLINES_MS } from '../postgres/deadlines.ts'
 import { ping } from '../postgres/ping.ts'
 import { createTransactionScope } from '../postgres/transaction-scope.ts'
 import { createTransactions } from '../postgres/transactions.ts'
+import { blankDatabaseFile } from './blank-database.ts'
 import { directoryErrorOf, makeDataDirectory, prepareDirectory } from './data-directory.ts'
 import { lockDirectory } from './directory-lock.ts'
 import { createOnlyPlace } from './leader-seat.ts'
@@ -28,7 +29,10 @@ export interface PgliteOptions {
   /** Hears of maintenance that failed and is tried again, and of a disk that fills. Default: a process warning. */
   readonly warn?: Warn
   /** What tests put in the engine's place. */
-  readonly engine?: Partial<Pick<EngineOptions, 'syncModule' | 'startParams' | 'image'>>
+  readonly engine?: Partial<Omit<EngineOptions, 'place'>> & {
+    /** What a new database begins as. */
+    readonly image?: string
+  }
 }
 
 /** The embedded store, with what its start found. */
@@ -40,7 +44,7 @@ export interface EmbeddedDatastore extends Datastore {
   readonly isRecovered: boolean
 }
 
-const ENGINE_OPTIONS = { syncModule: 'node:fs', startParams: undefined, image: undefined }
+const ENGINE_OPTIONS = { syncModule: 'node:fs', startParams: undefined }
 
 function assemble(engine: Engine, options: PgliteOptions): Datastore {
   const deadlinesMs = { ...STATEMENT_DEADLINES_MS, ...options.statementDeadlinesMs }
@@ -79,7 +83,9 @@ function watchSpace(directory: string, datastore: Datastore, warn: Warn): SpaceG
 /** Starts the engine, its queue and its chores. */
 async function start(directory: string | undefined, options: PgliteOptions) {
   const { onFailure = throwIt, warn = (message) => process.emitWarning(message) } = options
-  const engine = await startEngine({ ...ENGINE_OPTIONS, ...options.engine, directory }, onFailure)
+  const { image, ...engineOptions } = options.engine ?? {}
+  const place = directory === undefined ? { image: image ?? blankDatabaseFile() } : { directory }
+  const engine = await startEngine({ ...ENGINE_OPTIONS, ...engineOptions, place }, onFailure)
   const datastore = assemble(engine, options)
   const space = directory === undefined ? undefined : watchSpace(directory, datastore, warn)
   const maintenance = startMaintenance(datastore, { warn, isReadOnly: () => space?.isReadOnly() === true })
@@ -99,7 +105,7 @@ async function openOnDisk(dataDir: string, options: PgliteOptions): Promise<Embe
   let fail: ((reason: string) => void) | undefined
   const lock = await lockDirectory(dataDir, () => fail?.('its lock file was removed'))
   try {
-    const { engineDirectory, isNew } = await prepareDirectory(dataDir)
+    const { engineDirectory, isNew } = prepareDirectory(dataDir, options.engine?.image)
     const started = await start(engineDirectory, options)
     fail = started.fail
     const close = () => started.datastore.close().finally(() => lock.release())

@@ -3,16 +3,17 @@
 // not strip types.
 import { readFile } from 'node:fs/promises'
 import { parentPort, workerData } from 'node:worker_threads'
+import { gunzipSync } from 'node:zlib'
 import { PGlite } from '@electric-sql/pglite'
 import { DurableNodeFS } from './durable-fs.js'
 
 /**
  * What the thread is started with.
  * @typedef {object} EngineOptions
- * @property {string | undefined} directory The engine's directory, already initialised; undefined keeps all in memory.
+ * @property {{ directory: string } | { image: string }} place The engine's directory, already initialised; or the archive
+ *   that it begins as in memory.
  * @property {string} syncModule Module that exports `fsyncSync`: `node:fs`, or what a test puts in its place.
  * @property {readonly string[] | undefined} startParams Overrides the engine's start parameters, for tests.
- * @property {string | undefined} image File with an initialised directory as the engine dumps it, to begin with in memory, for tests.
  */
 
 /**
@@ -45,20 +46,20 @@ const lastComplaint = () => COMPLAINT.exec(log.findLast((line) => COMPLAINT.test
 const tell = (event) => port.postMessage(event)
 
 /**
- * @param {string | undefined} image
+ * @param {string} image
  * @returns {Promise<PGlite>}
  */
 async function openInMemory(image) {
-  const loaded = image === undefined ? {} : { loadDataDir: new Blob([await readFile(image)]) }
-  return PGlite.create('memory://', { onStderr, ...loaded })
+  const archive = gunzipSync(await readFile(image))
+  return PGlite.create('memory://', { onStderr, loadDataDir: new Blob([archive]) })
 }
 
 /** @returns {Promise<{ engine: PGlite, fs: DurableNodeFS | undefined }>} */
 async function open() {
-  if (options.directory === undefined) return { engine: await openInMemory(options.image), fs: undefined }
+  if ('image' in options.place) return { engine: await openInMemory(options.place.image), fs: undefined }
   /** @type {{ fsyncSync: (fd: number) => void }} */
   const { fsyncSync } = await import(options.syncModule)
-  const fs = new DurableNodeFS(options.directory, fsyncSync)
+  const fs = new DurableNodeFS(options.place.directory, fsyncSync)
   const engine = await PGlite.create({ fs, onStderr, startParams: [...(options.startParams ?? DURABLE_START_PARAMS)] })
   return { engine, fs }
 }

@@ -1,0 +1,32 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { gunzipSync } from 'node:zlib'
+import { BootError } from '../../boot-error.ts'
+import { readArchive } from './archive.ts'
+
+/** Where the build puts it, seen from the build itself and from the sources. */
+const PLACES = ['../../../blank-database.tar.gz', '../../../../dist/blank-database.tar.gz'] as const
+
+/**
+ * Path of the archive that a new datastore begins as: an initialised engine directory with this version's schema, shut
+ * down in order.
+ *
+ * @throws BootError when the build has none.
+ */
+export function blankDatabaseFile(): string {
+  const places = PLACES.map((place) => fileURLToPath(new URL(place, import.meta.url)))
+  const found = places.find((place) => existsSync(place))
+  if (found === undefined)
+    throw new BootError(1, 'The blank database is missing from the installation: install the package again.')
+  return found
+}
+
+/** Writes a blank database into a directory that is not there yet. Nothing of it is synced. */
+export function unpackBlankDatabase(file: string, directory: string): void {
+  mkdirSync(directory, { mode: 0o700 })
+  for (const { path, bytes } of readArchive(gunzipSync(readFileSync(file)))) {
+    if (bytes === undefined) mkdirSync(join(directory, path), { mode: 0o700 })
+    else writeFileSync(join(directory, path), bytes, { mode: 0o600 })
+  }
+}
