@@ -20,8 +20,8 @@ function render(contract: MetaDeps['contract']) {
 }
 
 /**
- * Serves what the API says of itself. Document and page are rendered for the first who asks, and kept: they take longer
- * than everything else that a start does in this process, and most servers are never asked.
+ * Serves what the API says of itself. Document and page are rendered for the first who asks, and kept: it would be
+ * a third of what a start does in this thread, and most servers are never asked.
  */
 export function createMeta({ contract, renderer }: MetaDeps): Handlers<typeof meta> {
   let kept: ReturnType<typeof render> | undefined

@@ -9,7 +9,13 @@ import { openRing, proveMasterKey } from '../../../../../src/server/adapters/key
 import { createKeyring, createSecretStore } from '../../../../../src/server/adapters/keyring/ring.ts'
 import { openPglite } from '../../../../../src/server/adapters/pglite/database.ts'
 import { BootError } from '../../../../../src/server/boot-error.ts'
-import { DATASTORE_KINDS, emptyTables, isDatastoreMissing, useDatastore } from '../../../../support/datastores.ts'
+import {
+  DATASTORE_KINDS,
+  dropEverything,
+  emptyTables,
+  isDatastoreMissing,
+  useDatastore,
+} from '../../../../support/datastores.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'ctl-ring-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -112,6 +118,7 @@ describe.each(DATASTORE_KINDS)('on %s', (kind) => {
 test('a datastore without tables asks for no proof', async () => {
   const empty = await openPglite({ dataDir: undefined })
   try {
+    await dropEverything(empty)
     expect((await proveMasterKey(empty.pool('interactive'), GIVEN)).id).toBe(masterKeyOf(BYTES).id)
     const { rows } = await sql`select 1 from pg_tables where schemaname = 'public'`.execute(empty.pool('interactive'))
     expect(rows).toEqual([])
