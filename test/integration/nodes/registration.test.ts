@@ -131,7 +131,11 @@ describe.each(STORES)('RegisterNode on the $name store', (store) => {
             ...where,
             payload: { node_id: id, name: 'web-1', mesh_address: '100.64.0.1', public_key },
           },
-          { event: 'peer_psk_assigned', ...where, payload: { node_id: id, psk_issued_at: '2026-03-01T08:00:00.000000000Z' } },
+          {
+            event: 'peer_psk_assigned',
+            ...where,
+            payload: { node_id: id, psk_issued_at: '2026-03-01T08:00:00.000000000Z' },
+          },
         ])
         expect(await fleet.audit(answer)).toEqual({
           relation: 'node.register',
