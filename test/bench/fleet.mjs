@@ -19,10 +19,8 @@ const HEARTBEAT_INTERVAL_S = 30
 /** What no run may have more than none of. */
 const FLAWS = ['errors', 'refusals', 'missed_events', 'bad_signatures', 'edge_mismatches', 'stale_edges', 'stale_peers']
 const GOAL_HEARTBEAT_P99_MS = 100
-const HEADER = [
-  ...['store', 'nodes', 'server cores', 'datastore cores', 'CPU ms/node/min', 'server MB', 'peak MB', 'KB/node'],
-  ...['heartbeat p50 ms', 'p99 ms', 'pull p99 ms', 'events', 'flaws', 'agents cores', 'agents MB'],
-]
+const HEADER =
+  'store|nodes|server cores|datastore cores|CPU ms/node/min|server MB|peak MB|KB/node|heartbeat p50 ms|p99 ms|pull p99 ms|events|flaws|agents cores|agents MB'
 
 export async function run(args) {
   const value = (name) => args.find((arg) => arg.startsWith(`--${name}=`))?.slice(name.length + 3)
@@ -36,7 +34,7 @@ export async function run(args) {
     for (const record of records) {
       record.cpu_per_node_of_first = round(record.cpu_ms_per_node_minute / first.cpu_ms_per_node_minute)
     }
-    printTable(HEADER, records.map(rowOf))
+    printTable(HEADER.split('|'), records.map(rowOf))
     for (const record of records) printRecord(record)
   }
 }
@@ -47,10 +45,8 @@ async function liveOn(store, nodes, minutes) {
   const server = await startCtl({ databaseUrl: postgres?.url })
   const tokenFile = join(directory, 'token')
   await writeFile(tokenFile, `${server.token}\n`, { mode: 0o600 })
-  const fleet = [
-    ...['agent-sim', '--url', server.url, '--token-file', tokenFile, '--nodes', String(nodes), '--output', 'json'],
-    ...['--state-dir', join(directory, 'fleet'), '--heartbeat-interval', `${HEARTBEAT_INTERVAL_S}s`],
-  ]
+  const fleet = `agent-sim --url ${server.url} --token-file ${tokenFile} --state-dir ${join(directory, 'fleet')}
+    --nodes ${nodes} --heartbeat-interval ${HEARTBEAT_INTERVAL_S}s --output json`.split(/\s+/)
   const processes = async () => ({
     at: performance.now(),
     server: await cpuSecondsOf([server.pid]),
@@ -133,9 +129,9 @@ function describe({ store, nodes, minutes, registration, standing, living }) {
 
 function rowOf(record) {
   const flaws = Object.entries(record.flaws).map(([name, count]) => `${count} ${name}`)
-  return [
-    ...[record.store, record.nodes, record.server_cores, record.datastore_cores, record.cpu_ms_per_node_minute],
-    ...[record.server_mb, record.server_peak_mb, record.kb_per_node, record.heartbeat_p50_ms, record.heartbeat_p99_ms],
-    ...[record.pull_p99_ms ?? '-', record.events, flaws.join(', ') || 'none', record.agents_cores, record.agents_mb],
-  ]
+  const { store, nodes, server_cores, datastore_cores, cpu_ms_per_node_minute, server_mb, server_peak_mb } = record
+  const { kb_per_node, heartbeat_p50_ms, heartbeat_p99_ms, pull_p99_ms = '-', events, agents_cores, agents_mb } = record
+  const cost = [server_cores, datastore_cores, cpu_ms_per_node_minute, server_mb, server_peak_mb, kb_per_node]
+  const seen = [heartbeat_p50_ms, heartbeat_p99_ms, pull_p99_ms, events, flaws.join(', ') || 'none']
+  return [store, nodes].concat(cost, seen, agents_cores, agents_mb)
 }
