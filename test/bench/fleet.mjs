@@ -16,6 +16,8 @@ import { CTL, memoryOf, startCtl } from './support/servers.mjs'
 const SIZES = [1_000, 2_500, 5_000, 10_000]
 const MINUTES = 5
 const HEARTBEAT_INTERVAL_S = 30
+/** In which all agents begin at once, fetch their keys, and hear what they have missed. */
+const WARM_UP_S = 120
 /** What no run may have more than none of. */
 const FLAWS = ['errors', 'refusals', 'missed_events', 'bad_signatures', 'edge_mismatches', 'stale_edges', 'stale_peers']
 const GOAL_HEARTBEAT_P99_MS = 100
@@ -57,8 +59,9 @@ async function liveOn(store, nodes, minutes) {
     const enrolling = await play([...fleet, '--duration', `${HEARTBEAT_INTERVAL_S}s`, '--no-events'])
     const registration = enrolling.summary.latency.register
     const standing = []
-    const living = await play([...fleet, '--duration', `${minutes}m`], async ({ phase }, pid) => {
-      if (phase !== 'running') return
+    const begins = ['--duration', `${minutes * 60 + WARM_UP_S}s`, '--warm-up', `${WARM_UP_S}s`]
+    const living = await play([...fleet, ...begins], async ({ phase, elapsed_seconds: elapsed }, pid) => {
+      if (phase !== 'running' || elapsed < WARM_UP_S) return
       const [agents, memory] = [await cpuSecondsOf([pid]), await memoryOf(server.pid)]
       standing.push({ ...(await processes()), agents, memory })
     })

@@ -16,6 +16,11 @@ export const SIMULATION_FLAGS = {
     describe: 'How long they live, once all are registered; with a scenario, as long as its phases',
     fallback: '60s',
   },
+  'warm-up': {
+    kind: 'duration',
+    describe: 'First part of that, whose latencies do not count: all agents begin at once in it',
+    fallback: '0s',
+  },
   'heartbeat-interval': { kind: 'duration', describe: 'Time between two heartbeats of a node', fallback: '30s' },
   domain: { kind: 'text', value: 'DOMAIN', noun: 'domains', describe: 'Domain that the nodes join; yours by default' },
   'join-token-file': {
@@ -68,9 +73,13 @@ export type SimulationFlags = FlagValues<typeof SIMULATION_FLAGS>
 export async function planOf(flags: SimulationFlags): Promise<SimulationPlan> {
   const scenario = flags.scenario === undefined ? undefined : await scenarioIn(flags.scenario)
   const usualSeconds = scenario === undefined ? 60 : durationMsOf(scenario) / 1000
+  const durationMs = (flags.duration ?? usualSeconds) * 1000
+  const warmUpMs = (flags['warm-up'] ?? 0) * 1000
+  if (warmUpMs >= durationMs && warmUpMs > 0) throw usageError('--warm-up takes less than --duration')
   return {
     nodes: bounded('--nodes', flags.nodes ?? 10, { min: 1, max: PLAN_MAX.nodes }),
-    durationMs: (flags.duration ?? usualSeconds) * 1000,
+    durationMs,
+    warmUpMs,
     heartbeatIntervalMs: (flags['heartbeat-interval'] ?? 30) * 1000,
     deregister: flags.deregister ?? false,
     concurrency: bounded('--concurrency', flags.concurrency ?? 16, { min: 1, max: PLAN_MAX.concurrency }),

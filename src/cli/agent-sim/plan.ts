@@ -5,6 +5,8 @@ import type { Scenario } from './scenario/scenario.ts'
 export interface SimulationPlan {
   readonly nodes: number
   readonly durationMs: number
+  /** Part of the duration, its first, whose latencies are not kept. */
+  readonly warmUpMs: number
   readonly heartbeatIntervalMs: number
   /** Takes the nodes away again at the end. */
   readonly deregister: boolean

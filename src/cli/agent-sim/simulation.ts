@@ -6,7 +6,7 @@ import type { NodeStreams } from './node-streams.ts'
 import type { NodeWire } from './node-wire.ts'
 import type { SimulationPlan } from './plan.ts'
 import type { StateDirectory } from './state-directory.ts'
-import { createStatistics, type Summary } from './statistics.ts'
+import { createStatistics, type Statistics, type Summary } from './statistics.ts'
 
 export interface SimulationDeps {
   readonly client: ApiClient
@@ -45,7 +45,7 @@ export async function simulate(plan: SimulationPlan, deps: SimulationDeps): Prom
   try {
     await observer.during('registering', () => assemble(fleet, plan, deps))
     await keep(fleet, deps)
-    await play(observer, fleet, { plan, deps })
+    await play(observer, fleet, { plan, deps, statistics })
     if (plan.deregister) await observer.during('deregistering', () => fleet.deregister(plan.concurrency))
     await keep(fleet, deps)
   } finally {
@@ -62,10 +62,10 @@ export async function simulate(plan: SimulationPlan, deps: SimulationDeps): Prom
 }
 
 /** What the agents do for the duration, around it the beginning and the end of their streams. */
-async function play(observer: Observer, fleet: Fleet, { plan, deps }: Pick<Watched, 'plan' | 'deps'>): Promise<void> {
+async function play(observer: Observer, fleet: Fleet, { plan, deps, statistics }: Played): Promise<void> {
   const hasStreams = deps.streams !== undefined
   if (hasStreams) await observer.during('connecting', () => connect(fleet, plan, deps))
-  await observer.during('running', () => runFor(fleet, plan, deps))
+  await observer.during('running', () => runFor(fleet, { plan, deps, statistics }))
   await observer.during('settling', () => fleet.settle(deps.signal))
   if (hasStreams) await observer.during('comparing', () => fleet.confirm(deps.signal))
   await fleet.disconnect()
@@ -104,11 +104,21 @@ async function connect(fleet: Fleet, { nodes }: SimulationPlan, { clock, signal 
   done.abort()
 }
 
-async function runFor(fleet: Fleet, plan: SimulationPlan, deps: SimulationDeps): Promise<void> {
+interface Played {
+  readonly plan: SimulationPlan
+  readonly deps: SimulationDeps
+  readonly statistics: Statistics
+}
+
+async function runFor(fleet: Fleet, { plan, deps, statistics }: Played): Promise<void> {
   const ended = new AbortController()
   const until = AbortSignal.any([deps.signal, ended.signal])
   const running = fleet.run(plan, until)
-  await deps.clock.pause(plan.durationMs, deps.signal)
+  if (plan.warmUpMs > 0) {
+    await deps.clock.pause(plan.warmUpMs, deps.signal)
+    statistics.forgetLatencies()
+  }
+  await deps.clock.pause(plan.durationMs - plan.warmUpMs, deps.signal)
   ended.abort()
   await running
 }

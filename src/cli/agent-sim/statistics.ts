@@ -19,6 +19,8 @@ export interface Statistics {
   expected(operation: SimulatedOperation, code: string, as: 'expected_refusals' | 'outage_errors'): void
   /** Adds to a count; one when nothing is said. */
   count(name: ExtraCount, by?: number): void
+  /** Latencies begin anew; whatever was counted stays. */
+  forgetLatencies(): void
   summary(): Summary
 }
 
@@ -52,6 +54,8 @@ export interface OperationSummary {
 /** Keeps microseconds up to one minute with three significant digits. */
 export function createStatistics(): Statistics {
   const histograms = new Map<string, Histogram>(OPERATIONS.map((operation) => [operation, newHistogram()]))
+  /** Successes whose latencies are forgotten. */
+  const forgotten = new Map<string, number>()
   const failures = createTally()
   const expected = createTally()
   const extraCounts = new Map<ExtraCount, number>(EXTRA_COUNTS.map((name) => [name, 0]))
@@ -73,8 +77,15 @@ export function createStatistics(): Statistics {
       expected.add(operation, code)
     },
     count,
+    forgetLatencies() {
+      for (const [operation, histogram] of histograms) {
+        forgotten.set(operation, (forgotten.get(operation) ?? 0) + histogram.totalCount)
+        histogram.reset()
+      }
+    },
     summary() {
-      const done = (operation: string) => histograms.get(operation)?.totalCount ?? 0
+      const kept = (operation: string) => histograms.get(operation)?.totalCount ?? 0
+      const done = (operation: string) => kept(operation) + (forgotten.get(operation) ?? 0)
       const percentileMs = (operation: string, percent: number) => percentile(histograms.get(operation), percent)
       return {
         counts: {
@@ -88,9 +99,9 @@ export function createStatistics(): Statistics {
         failures: failures.list(),
         expected: expected.list(),
         percentileMs,
-        operations: OPERATIONS.filter((operation) => done(operation) > 0).map((operation) => ({
+        operations: OPERATIONS.filter((operation) => kept(operation) > 0).map((operation) => ({
           operation,
-          count: done(operation),
+          count: kept(operation),
           p50_ms: percentileMs(operation, 50),
           p95_ms: percentileMs(operation, 95),
           p99_ms: percentileMs(operation, 99),

@@ -87,6 +87,7 @@ async function simulateFleet(session: Session, { url, joinToken, nodes, signal }
   const plan = {
     nodes,
     durationMs: AS_LONG_AS_IT_TAKES_MS,
+    warmUpMs: 0,
     heartbeatIntervalMs: 10_000,
     deregister: false,
     concurrency: 4,

@@ -47,6 +47,7 @@ function planOf(given: Partial<SimulationPlan>): SimulationPlan {
   return {
     nodes: 1,
     durationMs: 10_000,
+    warmUpMs: 0,
     heartbeatIntervalMs: 1000,
     deregister: false,
     concurrency: 4,
@@ -134,6 +135,14 @@ describe('a simulation', () => {
     expect(calls.registered).toHaveLength(3)
     expect(result.summary.counts).toMatchObject({ registrations: 3, heartbeats: 30, errors: 0 })
     expect(result).toMatchObject({ nodes: 3, interrupted: false, failedConditions: [] })
+  })
+
+  test('keeps no latency of its warm-up, and counts what was done in it', async () => {
+    const clock = jumpingClock()
+    const { client } = stubClient(clock)
+    const { summary } = await simulate(planOf({ warmUpMs: 6_000 }), depsOf(client, clock))
+    expect(summary.counts).toMatchObject({ heartbeats: 10, registrations: 1 })
+    expect(summary.operations.map(({ operation, count }) => [operation, count])).toEqual([['heartbeat', 4]])
   })
 
   test('counts failures by code and goes on', async () => {

@@ -18,3 +18,16 @@ test('every other failure is an error', () => {
   statistics.failed('heartbeat', 'internal')
   expect(statistics.summary().counts).toMatchObject({ refusals: 0, errors: 1 })
 })
+
+test('latencies that are forgotten count no more, what was done does', () => {
+  const statistics = createStatistics()
+  statistics.succeeded('heartbeat', 900)
+  statistics.succeeded('endpoint', 900)
+  statistics.failed('heartbeat', 'internal')
+  statistics.forgetLatencies()
+  statistics.succeeded('heartbeat', 3)
+  const { counts, operations, percentileMs } = statistics.summary()
+  expect(counts).toMatchObject({ heartbeats: 2, operations: 3, errors: 1 })
+  expect(operations).toEqual([expect.objectContaining({ operation: 'heartbeat', count: 1 })])
+  expect(percentileMs('heartbeat', 100)).toBeCloseTo(3, 1)
+})
