@@ -16,8 +16,10 @@ import { CTL, memoryOf, startCtl } from './support/servers.mjs'
 const SIZES = [1_000, 2_500, 5_000, 10_000]
 const MINUTES = 5
 const HEARTBEAT_INTERVAL_S = 30
-/** In which all agents begin at once, fetch their keys, and hear what they have missed. */
-const WARM_UP_S = 120
+/** In which all agents begin at once and fetch the keys of their edges. */
+const WARM_UP_S = 90
+/** Bytes that a pull brings for each peer, and how many of them a simulation pulls in a second. */
+const [PEER_BYTES, PULLED_PER_SECOND] = [250, 50e6]
 /** What no run may have more than none of. */
 const FLAWS = ['errors', 'refusals', 'missed_events', 'bad_signatures', 'edge_mismatches', 'stale_edges', 'stale_peers']
 const GOAL_HEARTBEAT_P99_MS = 100
@@ -55,8 +57,9 @@ async function liveOn(store, nodes, minutes) {
     datastore: postgres === undefined ? 0 : await cpuSecondsOf(await familyOf(postgres.pid)),
   })
   try {
-    // Nodes enrol and say where they are before anything is measured.
-    const enrolling = await play([...fleet, '--duration', `${HEARTBEAT_INTERVAL_S}s`, '--no-events'])
+    // Nodes enrol, say where they are and pull all of their peers before anything is measured.
+    const pullingSeconds = Math.ceil((nodes * nodes * PEER_BYTES) / PULLED_PER_SECOND)
+    const enrolling = await play([...fleet, '--duration', `${2 * HEARTBEAT_INTERVAL_S + pullingSeconds}s`])
     const registration = enrolling.summary.latency.register
     const standing = []
     const begins = ['--duration', `${minutes * 60 + WARM_UP_S}s`, '--warm-up', `${WARM_UP_S}s`]

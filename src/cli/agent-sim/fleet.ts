@@ -26,7 +26,7 @@ export interface Fleet {
   register(plan: RegistrationPlan): Promise<void>
   /** Takes over nodes of an earlier run. */
   resume(nodes: readonly NodeIdentity[]): void
-  /** Lets every agent open its event stream, a thousand a second; resolves when each has been open or has ended. */
+  /** Lets every agent open its event stream, 500 a second; resolves when each has been open or has ended. */
   connect(until: AbortSignal): Promise<void>
   /** Compares what came with what the server has, and waits for the rest for a minute at most. */
   confirm(until: AbortSignal): Promise<void>
@@ -51,7 +51,7 @@ const ENROL_PER_SECOND = 500
 /** The same for the changes of one operator. */
 const DEREGISTER_PER_SECOND = 200
 /** One process on two cores opens no more of them. */
-const CONNECT_PER_SECOND = 1000
+const CONNECT_PER_SECOND = 500
 /** Comparisons under way at once, and the time for all of them, beside a millisecond for each. */
 const CONFIRM_LANES = 64
 const CONFIRM_MS_MAX = 60_000

@@ -13,6 +13,8 @@ const QUIET_MS = 1_500
 const COMPARED_NODES = 32
 const COMPARED_TIMES = 5
 const BETWEEN_MS = 1_000
+/** Of a large Domain each node hears less often: all of them together a thousand times a second (docs: Scaling). */
+const BETWEEN_MS_PER_NODE = 0.5
 const LANES = 8
 /** Up to so many nodes every agent's word on every other one is compared, beyond that the sampled edges only. */
 const COMPARED_WITH_ALL = 1_000
@@ -26,7 +28,9 @@ export async function settle(
   await quiet(deps, interrupted)
   if (interrupted.aborted) return
   const whole = nodes.filter((node) => node.view !== undefined && !node.isCutOff)
-  await inLanes(sample(whole), { concurrency: LANES, until: interrupted }, (node) => comparePeers(deps, node))
+  await inLanes(sample(whole), { concurrency: LANES, until: interrupted }, (node) =>
+    comparePeers(deps, node, BETWEEN_MS + BETWEEN_MS_PER_NODE * nodes.length),
+  )
   await quiet(deps, interrupted)
   compareEdges(deps, whole)
 }
@@ -49,7 +53,7 @@ function sample(nodes: readonly SimulatedNode[]): readonly SimulatedNode[] {
 }
 
 /** Compares what an agent knows by events with what a pull shows. What differs may still be on its way: it is waited for. */
-async function comparePeers(deps: MeshAgentDeps, node: SimulatedNode): Promise<void> {
+async function comparePeers(deps: MeshAgentDeps, node: SimulatedNode, betweenMs: number): Promise<void> {
   const { clock, statistics, until } = deps
   for (let times = 1; ; times += 1) {
     if (node.pulling.state !== 'idle') return statistics.count('unsettled')
@@ -58,7 +62,7 @@ async function comparePeers(deps: MeshAgentDeps, node: SimulatedNode): Promise<v
     const differing = differences(node, pulled)
     if (differing === 0) return undefined
     if (times === COMPARED_TIMES) return statistics.count('stale_peers', differing)
-    await clock.pause(BETWEEN_MS, until)
+    await clock.pause(betweenMs, until)
     if (until.aborted) return statistics.count('unsettled')
   }
 }
