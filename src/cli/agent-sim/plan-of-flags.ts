@@ -72,21 +72,29 @@ export type SimulationFlags = FlagValues<typeof SIMULATION_FLAGS>
 /** Makes the plan of a run. A flag has precedence over the scenario. @throws CliError where something is not as it must be. */
 export async function planOf(flags: SimulationFlags): Promise<SimulationPlan> {
   const scenario = flags.scenario === undefined ? undefined : await scenarioIn(flags.scenario)
-  const usualSeconds = scenario === undefined ? 60 : durationMsOf(scenario) / 1000
-  const durationMs = (flags.duration ?? usualSeconds) * 1000
-  const warmUpMs = (flags['warm-up'] ?? 0) * 1000
-  if (warmUpMs >= durationMs && warmUpMs > 0) throw usageError('--warm-up takes less than --duration')
   return {
     nodes: bounded('--nodes', flags.nodes ?? 10, { min: 1, max: PLAN_MAX.nodes }),
-    durationMs,
-    warmUpMs,
-    heartbeatIntervalMs: (flags['heartbeat-interval'] ?? 30) * 1000,
+    ...timesOf(flags, scenario),
     deregister: flags.deregister ?? false,
     concurrency: bounded('--concurrency', flags.concurrency ?? 16, { min: 1, max: PLAN_MAX.concurrency }),
     failOn: asUsage(() => parseFailOn(flags['fail-on'] ?? '', OPERATIONS)),
     habits: habitsOf(flags, scenario),
     scenario,
   }
+}
+
+function timesOf(
+  { duration, 'warm-up': warmUp = 0, 'heartbeat-interval': interval = 30 }: SimulationFlags,
+  scenario: Scenario | undefined,
+): Pick<SimulationPlan, 'durationMs' | 'warmUpMs' | 'heartbeatIntervalMs'> {
+  const durationMs = duration === undefined ? usualMs(scenario) : duration * 1000
+  const warmUpMs = warmUp * 1000
+  if (warmUpMs > 0 && warmUpMs >= durationMs) throw usageError('--warm-up takes less than --duration')
+  return { durationMs, warmUpMs, heartbeatIntervalMs: interval * 1000 }
+}
+
+function usualMs(scenario: Scenario | undefined): number {
+  return scenario === undefined ? 60_000 : durationMsOf(scenario)
 }
 
 /** How many connections the nodes share. @throws CliError */

@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest'
+import { planOf } from '../../../../src/cli/agent-sim/plan-of-flags.ts'
+
+test('a run lasts a minute, with a heartbeat every half of it and no warm-up, unless something else is said', async () => {
+  expect(await planOf({})).toMatchObject({ durationMs: 60_000, warmUpMs: 0, heartbeatIntervalMs: 30_000, nodes: 10 })
+  expect(await planOf({ duration: 300, 'warm-up': 90 })).toMatchObject({ durationMs: 300_000, warmUpMs: 90_000 })
+})
+
+test.each([60, 61])('a warm-up of %d s leaves nothing of a minute to be measured', async (warmUp) => {
+  await expect(planOf({ 'warm-up': warmUp })).rejects.toThrow('--warm-up takes less than --duration')
+})
+
+test.each([
+  [{ nodes: 0 }, '--nodes'],
+  [{ edges: -1 }, '--edges'],
+  [{ concurrency: 0 }, '--concurrency'],
+  [{ pulls: 'often' }, '--pulls takes a rate'],
+])('%o is refused by name', async (flags, said) => {
+  await expect(planOf(flags)).rejects.toThrow(said)
+})
