@@ -236,13 +236,16 @@ describe.each(STORES)('The reachability of nodes on the $name store', (store) =>
           expect(granted).toEqual([])
         })
         await fc.assert(walk, { numRuns: depth({ ci: 25, deep: 500 }), ...depth({ ci: { seed: 7 }, deep: {} }) })
-        // Who comes first of two at once may make more of them; none is there that the model does not allow.
-        expect([...seen]).toEqual(expect.arrayContaining(EVERYTHING))
+        const usual = [...seen].filter((word) => !AT_TIMES.has(word))
+        expect(usual.toSorted()).toEqual(EVERYTHING)
       },
       depth({ ci: 300_000, deep: 3_600_000 }),
     )
   })
 })
+
+/** Which of two steps at once comes first decides whether a walk comes to it: a first heartbeat is announced late. */
+const AT_TIMES: ReadonlySet<string> = new Set(['never_reported stale'])
 
 /** Answers and changes that every set of walks comes to. */
 const EVERYTHING = [
