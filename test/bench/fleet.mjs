@@ -19,7 +19,7 @@ const HEARTBEAT_INTERVAL_S = 30
 /** In which all agents begin at once and fetch the keys of their edges. */
 const WARM_UP_S = 90
 /** Bytes that a pull brings for each peer, and how many of them a simulation pulls in a second. */
-const [PEER_BYTES, PULLED_PER_SECOND] = [250, 50e6]
+const [PEER_BYTES, PULLED_PER_SECOND] = [250, 120e6]
 /** What no run may have more than none of. */
 const FLAWS = ['errors', 'refusals', 'missed_events', 'bad_signatures', 'edge_mismatches', 'stale_edges', 'stale_peers']
 const GOAL_HEARTBEAT_P99_MS = 100

@@ -9,6 +9,7 @@ import type { NodeWire, PulledState } from '../../src/cli/agent-sim/node-wire.ts
 import { createPeerBook, type PeerFacts } from '../../src/cli/agent-sim/peer-book.ts'
 import { USUAL_HABITS, type Habits } from '../../src/cli/agent-sim/plan.ts'
 import { simulatedNode, type SimulatedNode } from '../../src/cli/agent-sim/simulated-node.ts'
+import { createSnapshotReader } from '../../src/cli/agent-sim/snapshot.ts'
 import { createStatistics, type Statistics } from '../../src/cli/agent-sim/statistics.ts'
 import type { Turnstile } from '../../src/cli/agent-sim/turnstile.ts'
 import { createWheel } from '../../src/cli/agent-sim/wheel.ts'
@@ -166,6 +167,7 @@ export function agentWorld({ answers = {}, wire = {}, habits, size = 1 }: WorldO
   const wheel = createWheel(clock)
   void wheel.turn(ended.signal)
   const atOnce: Turnstile = (_, work) => work()
+  const book = createPeerBook()
   const deps: MeshAgentDeps = {
     client,
     statistics,
@@ -178,7 +180,8 @@ export function agentWorld({ answers = {}, wire = {}, habits, size = 1 }: WorldO
     isOutage: () => false,
     mesh: {
       wire: { pull: over('pull', wire.pull), fetchEdgeKey: over('fetchEdgeKey', wire.fetchEdgeKey) },
-      book: createPeerBook(),
+      book,
+      readSnapshot: createSnapshotReader(book),
       ledger: createEdgeLedger(),
       habits: { ...USUAL_HABITS, ...habits },
       turnstiles: { pulls: atOnce, edgeKeys: atOnce, digests: atOnce },

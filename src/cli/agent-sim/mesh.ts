@@ -7,11 +7,12 @@ import { createPeerBook } from './peer-book.ts'
 import type { Habits } from './plan.ts'
 import { neighboursOf } from './ring.ts'
 import type { SimulatedNode } from './simulated-node.ts'
+import { createSnapshotReader } from './snapshot.ts'
 import { createTurnstile } from './turnstile.ts'
 
 /** What the simulator does of each at most, on two cores beside a server. */
 const PULLS_PER_SECOND = 500
-const PULLED_BYTES_PER_SECOND = 50 * 1024 * 1024
+const PULLED_BYTES_PER_SECOND = 150 * 1024 * 1024
 const PEER_BYTES = 280
 const EDGE_KEYS_PER_SECOND = 500
 const DIGESTED_EDGES_PER_SECOND = 1_000_000
@@ -35,10 +36,12 @@ export function createMesh({ clock, wire, habits, size, nodes }: MeshOptions): M
   const asked = (size * habits.rates.pulls) / 60
   const digestible = Math.min(DIGESTS_PER_SECOND, DIGESTED_EDGES_PER_SECOND / size)
   const bearable = Math.min(PULLS_PER_SECOND, PULLED_BYTES_PER_SECOND / (PEER_BYTES * size))
+  const book = createPeerBook()
   return {
     wire,
     habits,
-    book: createPeerBook(),
+    book,
+    readSnapshot: createSnapshotReader(book),
     ledger: createEdgeLedger(),
     turnstiles: {
       pulls: createTurnstile(createPacer(clock, Math.max(bearable, 2 * asked)), LANES.pulls),

@@ -20,6 +20,8 @@ export interface PeerBook {
   read(number: number): PeerFacts
   /** The place of a peer in a view, from 0. */
   placeOf(nodeId: string): number
+  /** That of the peer of which the facts with that number are. */
+  placeOfFacts(number: number): number
   /** Places by node id. */
   sorted(): readonly number[]
   /** Peers that were ever entered. */
@@ -30,6 +32,8 @@ export interface PeerBook {
 export function createPeerBook(): PeerBook {
   const places = new Map<string, number>()
   const facts: PeerFacts[] = []
+  /** By number, less one: the place of the peer. */
+  const placesOfFacts: number[] = []
   /** By place: the numbers of what was ever said of the peer. */
   const numbers: number[][] = []
   let sorted: readonly number[] | undefined
@@ -45,23 +49,28 @@ export function createPeerBook(): PeerBook {
 
   return {
     placeOf,
+    placeOfFacts: (number) => placesOfFacts[number - 1] ?? unknown(number),
     enter(said) {
-      const ofPeer = numbers[placeOf(said.node_id)] ?? []
+      const place = placeOf(said.node_id)
+      const ofPeer = numbers[place] ?? []
       // What was said last is what is said again.
       const known = ofPeer.findLast((number) => isSame(facts[number - 1], said))
       if (known !== undefined) return known
       facts.push(said)
+      placesOfFacts.push(place)
       ofPeer.push(facts.length)
       return facts.length
     },
     read(number) {
-      const found = facts[number - 1]
-      if (found === undefined) throw new RangeError(`the book has no number ${number}`)
-      return found
+      return facts[number - 1] ?? unknown(number)
     },
     sorted: () => (sorted ??= [...places.keys()].toSorted().map(placeOf)),
     size: () => places.size,
   }
+}
+
+function unknown(number: number): never {
+  throw new RangeError(`the book has no number ${number}`)
 }
 
 /** Whether two agents would write down the same. */

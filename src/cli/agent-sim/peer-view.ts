@@ -7,12 +7,21 @@ export interface PeerView {
   set(nodeId: string, facts: PeerFacts | undefined): void
   /** Every peer, by node id. */
   all(): Iterable<PeerFacts>
+  /** The peers of which it says something else than another view over the same book, in no order. */
+  differing(other: PeerView): readonly PeerDifference[]
+  /** By place: the number of the facts, 0 or nothing for a peer that is not known. */
+  numbers(): Uint32Array
 }
 
-/** Makes a view without peers. */
-export function createPeerView(book: PeerBook): PeerView {
-  /** By place: the number of the facts, 0 for a peer that is not known. */
+export interface PeerDifference {
+  readonly own: PeerFacts | undefined
+  readonly other: PeerFacts | undefined
+}
+
+/** Makes a view of the facts with these numbers; without, of no peers. */
+export function createPeerView(book: PeerBook, known: Iterable<number> = []): PeerView {
   let numbers = new Uint32Array(book.size())
+  for (const number of known) numbers[book.placeOfFacts(number)] = number
 
   function reach(place: number): void {
     if (place < numbers.length) return
@@ -21,13 +30,10 @@ export function createPeerView(book: PeerBook): PeerView {
     numbers = longer
   }
 
-  const at = (place: number): PeerFacts | undefined => {
-    const number = numbers[place] ?? 0
-    return number === 0 ? undefined : book.read(number)
-  }
+  const factsOf = (number = 0): PeerFacts | undefined => (number === 0 ? undefined : book.read(number))
 
   return {
-    find: (nodeId) => at(book.placeOf(nodeId)),
+    find: (nodeId) => factsOf(numbers[book.placeOf(nodeId)]),
     set(nodeId, facts) {
       const place = book.placeOf(nodeId)
       reach(place)
@@ -35,9 +41,19 @@ export function createPeerView(book: PeerBook): PeerView {
     },
     *all() {
       for (const place of book.sorted()) {
-        const facts = at(place)
+        const facts = factsOf(numbers[place])
         if (facts !== undefined) yield facts
       }
     },
+    differing(view) {
+      const others = view.numbers()
+      const found: PeerDifference[] = []
+      for (let place = Math.max(numbers.length, others.length) - 1; place >= 0; place -= 1) {
+        const [own = 0, other = 0] = [numbers[place], others[place]]
+        if (own !== other) found.push({ own: factsOf(own), other: factsOf(other) })
+      }
+      return found
+    },
+    numbers: () => numbers,
   }
 }

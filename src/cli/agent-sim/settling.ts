@@ -1,9 +1,8 @@
 import { attempt } from './attempt.ts'
 import type { MeshAgentDeps } from './agent/agent-deps.ts'
 import { inLanes } from './lanes.ts'
-import { isSame } from './peer-book.ts'
 import type { SimulatedNode } from './simulated-node.ts'
-import { readSnapshot, type Snapshot } from './snapshot.ts'
+import type { Snapshot } from './snapshot.ts'
 
 /** How long a run waits at its end for what agents have set out to do: a stream may outlive a revoked key for half a minute. */
 const SETTLE_MS_MAX = 35_000
@@ -75,7 +74,7 @@ async function pulledWhole(deps: MeshAgentDeps, node: SimulatedNode): Promise<Sn
     call: (nsk) => deps.mesh.wire.pull({ nodeId, nsk, etag: undefined }),
   })
   if (!outcome.ok || outcome.value === undefined) return undefined
-  const read = readSnapshot(outcome.value.bytes, { nodeId, isCanonicalAsked: true })
+  const read = deps.mesh.readSnapshot(outcome.value.bytes, nodeId)
   if (read.ok) return read.snapshot
   deps.statistics.count('bad_snapshots')
   return undefined
@@ -83,9 +82,7 @@ async function pulledWhole(deps: MeshAgentDeps, node: SimulatedNode): Promise<Sn
 
 /** Peers that are known otherwise, or on one side only. */
 function differences({ view }: SimulatedNode, { peers }: Snapshot): number {
-  const known = [...(view?.all() ?? [])].length
-  const agreeing = peers.filter((pulled) => isSame(view?.find(pulled.node_id), pulled)).length
-  return Math.max(peers.length, known) - agreeing
+  return view === undefined ? 0 : peers.differing(view).length
 }
 
 /** Looks whether the ends of each edge have the same epoch. */

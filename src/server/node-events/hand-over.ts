@@ -3,14 +3,11 @@ import { DatastoreError } from '../ports/datastore.ts'
 import { EventBusUnavailable, type BusEvent, type EventBus } from '../ports/event-bus.ts'
 import { makeResync, type Position, type ResyncDeps } from './resync.ts'
 import { findStartingPoint, type Progress, type StartingPoint, type StartingPointDeps } from './starting-point.ts'
+import type { Turns } from './turns.ts'
 
-export interface HandOverDeps extends StartingPointDeps {
+export interface HandOverDeps extends StartingPointDeps, Turns {
   readonly bus: Pick<EventBus, 'bounds' | 'read'>
   readonly resync: ResyncDeps
-  /** Lets a few questions at a time reach the bus. */
-  readonly inTurn: <T>(ask: () => Promise<T>) => Promise<T>
-  /** Resolves when it is time to try again what could not be done. */
-  readonly nextTry: () => Promise<void>
 }
 
 /** A stream that has fallen behind, or begins behind. What is published meanwhile it keeps by itself. */
@@ -26,8 +23,8 @@ export interface Behind extends Progress {
   catchUp(): boolean
 }
 
-/** Events read at once. */
-const PAGE = 64
+/** Events read at once; one has up to a megabyte. */
+const PAGE = 16
 
 /** What a stream begins with: found out before its head is sent, so that a refusal can still be an answer. */
 export interface Beginning {
@@ -78,7 +75,7 @@ async function replay(deps: HandOverDeps, stream: Behind, { point, resync }: Beg
   let after = stream.nodeSeq === undefined && stream.seq > 0n ? stream.seq - 1n : stream.seq
   while (after < point.upTo && !stream.isOver) {
     const range = { after, upTo: point.upTo, max: PAGE }
-    const page = await deps.inTurn(() => deps.bus.read(stream.node.nodeId, range))
+    const page = await deps.readInTurn(() => deps.bus.read(stream.node.nodeId, range))
     for (const event of page) await replayOne(deps, stream, event)
     const last = page.at(-1)
     if (last === undefined) return

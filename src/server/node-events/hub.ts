@@ -42,13 +42,10 @@ export interface HubDeps {
   readonly retryMs: number
 }
 
-/** Questions of streams that are with the bus at once. */
-const ASKING_MAX = 32
-
 export function createHub({ bus, meter, log, keepAliveMs, retryMs, ...deps }: HubDeps): Hub {
   const byNode = new Map<string, NodeStream[]>()
   const wheel = createWheel<NodeStream>(keepAliveMs)
-  const turns = createTurns({ max: ASKING_MAX, retryMs })
+  const turns = createTurns({ retryMs })
   let subscription: BusSubscription | undefined
   let position = 0n
   const stopping = new AbortController()

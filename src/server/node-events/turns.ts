@@ -1,19 +1,26 @@
 import { createSlots } from '../../shared/slots.ts'
 
-/** Orders what many streams ask at once. */
+/** Orders what many streams ask at once, so that thousands that begin together leave the store to others, too. */
 export interface Turns {
-  /** Lets so many questions run at a time; the others wait in the order of their arrival. */
+  /** Lets a few questions run at a time; the others wait in the order of their arrival. */
   inTurn<T>(ask: () => Promise<T>): Promise<T>
+  /** The same for pages of events. They are large: who only asks where to begin waits behind none of them. */
+  readInTurn<T>(read: () => Promise<T>): Promise<T>
   /** Resolves when it is time to try again; one timer for all that wait. */
   nextTry(): Promise<void>
 }
 
-export function createTurns({ max, retryMs }: { readonly max: number; readonly retryMs: number }): Turns {
-  const slots = createSlots(max)
+/** With the bus at once: together less than half of the connections that it may share with everybody (S1 Limits). */
+const ASKING_MAX = 6
+const READING_MAX = 3
+
+export function createTurns({ retryMs }: { readonly retryMs: number }): Turns {
+  const [asking, reading] = [createSlots(ASKING_MAX), createSlots(READING_MAX)]
   let pause: Promise<void> | undefined
 
   return {
-    inTurn: (ask) => slots.run(ask),
+    inTurn: (ask) => asking.run(ask),
+    readInTurn: (read) => reading.run(read),
     nextTry() {
       pause ??= new Promise((resolve) => {
         const again = (): void => {

@@ -5,6 +5,7 @@ import type { FleetDeps } from '../fleet-deps.ts'
 import type { NodeWire } from '../node-wire.ts'
 import type { PeerBook } from '../peer-book.ts'
 import type { Habits } from '../plan.ts'
+import type { SnapshotReader } from '../snapshot.ts'
 import type { Turnstile } from '../turnstile.ts'
 import type { Wheel } from '../wheel.ts'
 
@@ -12,6 +13,7 @@ import type { Wheel } from '../wheel.ts'
 export interface MeshDeps {
   readonly wire: NodeWire
   readonly book: PeerBook
+  readonly readSnapshot: SnapshotReader
   readonly ledger: EdgeLedger
   readonly habits: Habits
   /** Across the fleet, so that ten thousand agents do not do the same at the same time. */

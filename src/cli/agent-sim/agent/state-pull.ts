@@ -1,7 +1,6 @@
 import { attempt } from '../attempt.ts'
 import type { PulledState } from '../node-wire.ts'
 import type { SimulatedNode } from '../simulated-node.ts'
-import { readSnapshot } from '../snapshot.ts'
 import type { MeshAgentDeps } from './agent-deps.ts'
 import { carryOut } from './execution.ts'
 import { openSession } from './session.ts'
@@ -9,9 +8,6 @@ import { takePeers } from './pulled-peers.ts'
 
 /** Another pull after one during which something was heard. */
 const AGAIN_WITHIN_MS = 1_000
-/** Larger answers are proved canonical one time in so many: ten thousand peers are two megabytes. */
-const CANONICAL_BYTES = 256 * 1024
-const CANONICAL_ONE_IN = 16
 
 /** Sets out to pull the node's state at a random moment within so many ms, and when it is the node's turn. */
 export function pullSoon(deps: MeshAgentDeps, node: SimulatedNode, withinMs: number): void {
@@ -44,11 +40,10 @@ async function pull(deps: MeshAgentDeps, node: SimulatedNode): Promise<void> {
 }
 
 function take(deps: MeshAgentDeps, node: SimulatedNode, pulled: PulledState | undefined): void {
-  const { statistics, clock } = deps
+  const { statistics, mesh } = deps
   if (pulled === undefined) return statistics.count('not_modified')
   if (pulled.isDegraded) return statistics.count('degraded_pulls')
-  const isCanonicalAsked = pulled.bytes.length <= CANONICAL_BYTES || clock.random() < 1 / CANONICAL_ONE_IN
-  const read = readSnapshot(pulled.bytes, { nodeId: node.identity.node_id, isCanonicalAsked })
+  const read = mesh.readSnapshot(pulled.bytes, node.identity.node_id)
   if (!read.ok) return statistics.count('bad_snapshots')
   const { peers, executions, sessions } = read.snapshot
   node.etag = pulled.etag

@@ -1,0 +1,46 @@
+const [QUOTE, BACKSLASH, OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [0x22, 0x5c, 0x7b, 0x7d, 0x5b, 0x5d]
+
+/**
+ * The place behind the object or list that opens at `from`, by its brackets alone: whether what is between is JSON at all
+ * remains to be seen. Undefined where nothing opens there or it does not end.
+ */
+export function endOf(bytes: Buffer, from: number): number | undefined {
+  let depth = 0
+  for (let at = from; at < bytes.length; at += 1) {
+    const byte = bytes[at]
+    if (byte === QUOTE) at = closingQuote(bytes, at)
+    else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth += 1
+    else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth -= 1
+    if (depth === 0) return byte === CLOSE_BRACE || byte === CLOSE_BRACKET ? at + 1 : undefined
+  }
+  return undefined
+}
+
+/**
+ * The place behind the bracket that opens the list of that member of the outermost object; undefined where there is no such
+ * list. Strings within which the name stands, and members of that name further inside, are passed over.
+ */
+export function listOf(bytes: Buffer, name: string): number | undefined {
+  const opening = Buffer.from(`${JSON.stringify(name)}:[`)
+  let depth = 0
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at]
+    if (byte === QUOTE) {
+      const end = at + opening.length
+      if (depth === 1 && bytes.compare(opening, 0, opening.length, at, Math.min(end, bytes.length)) === 0) return end
+      at = closingQuote(bytes, at)
+    } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth += 1
+    else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth -= 1
+  }
+  return undefined
+}
+
+/** The place of the quote that ends the string which begins at that one; the end of everything where none does. */
+function closingQuote(bytes: Buffer, opening: number): number {
+  for (let at = opening + 1; at < bytes.length; at += 1) {
+    const byte = bytes[at]
+    if (byte === BACKSLASH) at += 1
+    else if (byte === QUOTE) return at
+  }
+  return bytes.length
+}

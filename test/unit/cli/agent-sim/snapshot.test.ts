@@ -1,0 +1,84 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { createPeerBook, type PeerFacts } from '../../../../src/cli/agent-sim/peer-book.ts'
+import { createSnapshotReader, type ReadSnapshot } from '../../../../src/cli/agent-sim/snapshot.ts'
+import { canonicalize } from '../../../../src/shared/canonical-json.ts'
+import { id, peer, pulled } from '../../../support/mesh-agents.ts'
+
+const OWN = id(999)
+
+/** Domains as they change: which nodes there are, and where each was seen. */
+const domain = fc.dictionary(
+  fc.integer({ min: 1, max: 300 }).map(String),
+  fc.constantFrom('', '198.18.0.1:51820', '[2001:db8::1]:51820', 'a}],"peers":[{":1', '\u{1f600}\\"'),
+  { maxKeys: 250 },
+)
+
+function peersOf(endpoints: Readonly<Record<string, string>>): readonly PeerFacts[] {
+  return Object.entries(endpoints)
+    .map(([number, endpoint]) => peer(Number(number), { endpoint }))
+    .toSorted((one, other) => (one.node_id < other.node_id ? -1 : 1))
+}
+
+const shown = (read: ReadSnapshot): unknown => (read.ok ? [...read.snapshot.peers.all()] : read.fault)
+
+test('What is read beside the last pull is what is read of the pull alone', () => {
+  fc.assert(
+    fc.property(fc.array(domain, { minLength: 1, maxLength: 8 }), fc.integer({ min: 1, max: 300 }), (domains, seed) => {
+      const read = createSnapshotReader(createPeerBook())
+      domains.forEach((endpoints, index) => {
+        // Every node pulls all of them but itself.
+        const own = id(((seed + index * 7) % 300) + 1)
+        const peers = peersOf(endpoints).filter(({ node_id }) => node_id !== own)
+        const bridge = { resources: [{ effective_config: { peers: [{ node_id: '"peers":[' }] } }] }
+        expect(shown(read(pulled({ peers, bridge }).bytes, own))).toEqual(peers)
+      })
+    }),
+  )
+})
+
+test('Whatever breaks a byte of a pull is found, or is what the pull then says', () => {
+  const peers = peersOf(Object.fromEntries(Array.from({ length: 150 }, (_, index) => [index + 1, '198.18.0.1:1'])))
+  const { bytes } = pulled({ peers })
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: bytes.length - 1 }), fc.integer({ min: 0, max: 255 }), (at, byte) => {
+      const read = createSnapshotReader(createPeerBook())
+      expect(read(bytes, OWN).ok).toBe(true)
+      const broken = Buffer.from(bytes)
+      broken[at] = byte
+      expect(shown(read(broken, OWN))).toEqual(shown(createSnapshotReader(createPeerBook())(broken, OWN)))
+      if (read(broken, OWN).ok) expect(canonicalize(JSON.parse(broken.toString()))).toBe(broken.toString())
+      for (const cut of [0, at, bytes.length - 1]) expect(read(bytes.subarray(0, cut), OWN).ok).toBe(false)
+      expect(shown(read(bytes, OWN))).toEqual(peers)
+    }),
+  )
+})
+
+describe('Each broken promise is named', () => {
+  const whole = pulled({ peers: [peer(1), peer(2)] }).bytes.toString()
+  test.each([
+    ['not_json', whole.slice(0, -1)],
+    ['not_json', whole.replace(':"key-1"', ':key-1')],
+    ['not_json', ''],
+    ['not_canonical', whole.replace('},{', '} ,{')],
+    ['not_canonical', whole.replace('},{', '}, {')],
+    ['not_canonical', whole.replace('"key-1"', '"\\u006bey-1"')],
+    ['not_canonical', whole.replace('"executions":[]', '"executions": []')],
+    ['not_canonical', whole.replace('"key-1"', '"\\ud800"')],
+    ['block_missing', whole.replace('"sessions"', '"session"')],
+    ['block_missing', whole.replace('"sessions":[]', '"sessions":{}')],
+    ['block_missing', whole.replace('"peers"', '"peer"')],
+    ['block_missing', '[]'],
+    ['bad_peer', whole.replace('"key-1"', '""')],
+    ['bad_peer', whole.replace('"key-1"', '7')],
+    ['bad_peer', whole.replace('"peers":[', '"peers":["x",')],
+    ['peers_unsorted', pulled({ peers: [peer(2), peer(1)] }).bytes.toString()],
+    ['peers_unsorted', pulled({ peers: [peer(1), peer(1)] }).bytes.toString()],
+    ['own_peer', pulled({ peers: [peer(1), peer(999)] }).bytes.toString()],
+  ])('%s, case %#', (fault, text) => {
+    const read = createSnapshotReader(createPeerBook())
+    expect(read(Buffer.from(text), OWN)).toEqual({ ok: false, fault })
+    expect(read(Buffer.from(whole), OWN).ok).toBe(true)
+    expect(read(Buffer.from(text), OWN)).toEqual({ ok: false, fault })
+  })
+})
