@@ -172,7 +172,7 @@ export async function readToEnd({ status, headers, body }: OpenAnswer, timeoutMs
   const late = new TransportFailure('timeout', `no whole answer within ${Math.round(timeoutMs)} ms`)
   const timer = setTimeout(() => body.destroy(late), timeoutMs)
   try {
-    return { status, headers, body: await wholeBody(body) }
+    return { status, headers, body: await wholeBody(body, 0) }
   } catch (error) {
     throw asFailure(error)
   } finally {
@@ -202,21 +202,27 @@ function withLength({ headers, body }: HttpRequest): Record<string, string | num
 }
 
 async function read(message: IncomingMessage): Promise<HttpAnswer> {
-  const body = await wholeBody(message)
+  const body = await wholeBody(message, Number(message.headers['content-length'] ?? 0))
   return { status: message.statusCode ?? 0, headers: joined(message), body }
 }
 
-function wholeBody(body: Readable): Promise<Buffer> {
+/** Reads to the end into one buffer of the announced length: pieces of a large body would all be kept until then, and copied once more. */
+function wholeBody(body: Readable, announced: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
+    let buffer = Buffer.allocUnsafe(Math.min(announced, ANSWER_BYTES_MAX))
     let bytes = 0
     body.on('data', (chunk: Buffer) => {
-      bytes += chunk.length
-      if (bytes > ANSWER_BYTES_MAX) body.destroy(new TransportFailure('unreadable', 'the answer is over 64 MiB'))
-      else chunks.push(chunk)
+      const end = bytes + chunk.length
+      if (end > ANSWER_BYTES_MAX) {
+        body.destroy(new TransportFailure('unreadable', 'the answer is over 64 MiB'))
+        return
+      }
+      if (end > buffer.length) buffer = Buffer.concat([buffer.subarray(0, bytes)], Math.max(2 * buffer.length, end))
+      chunk.copy(buffer, bytes)
+      bytes = end
     })
     body.on('error', reject)
-    body.on('end', () => resolve(Buffer.concat(chunks)))
+    body.on('end', () => resolve(buffer.subarray(0, bytes)))
   })
 }
 

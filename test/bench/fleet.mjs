@@ -16,8 +16,8 @@ import { CTL, memoryOf, startCtl } from './support/servers.mjs'
 const SIZES = [1_000, 2_500, 5_000, 10_000]
 const MINUTES = 5
 const HEARTBEAT_INTERVAL_S = 30
-/** In which all agents begin at once and fetch the keys of their edges. */
-const WARM_UP_S = 90
+/** Before anything is measured all agents enrol, open their streams, pull all of their peers and fetch the keys of their edges. */
+const WARM_UP_S = 40
 /** Bytes that a pull brings for each peer, and how many of them a simulation pulls in a second. */
 const [PEER_BYTES, PULLED_PER_SECOND] = [250, 120e6]
 /** What no run may have more than none of. */
@@ -49,7 +49,7 @@ async function liveOn(store, nodes, minutes) {
   const server = await startCtl({ databaseUrl: postgres?.url })
   const tokenFile = join(directory, 'token')
   await writeFile(tokenFile, `${server.token}\n`, { mode: 0o600 })
-  const fleet = `agent-sim --url ${server.url} --token-file ${tokenFile} --state-dir ${join(directory, 'fleet')}
+  const fleet = `agent-sim --url ${server.url} --token-file ${tokenFile}
     --nodes ${nodes} --heartbeat-interval ${HEARTBEAT_INTERVAL_S}s --output json`.split(/\s+/)
   const processes = async () => ({
     at: performance.now(),
@@ -57,18 +57,15 @@ async function liveOn(store, nodes, minutes) {
     datastore: postgres === undefined ? 0 : await cpuSecondsOf(await familyOf(postgres.pid)),
   })
   try {
-    // Nodes enrol, say where they are and pull all of their peers before anything is measured.
-    const pullingSeconds = Math.ceil((nodes * nodes * PEER_BYTES) / PULLED_PER_SECOND)
-    const enrolling = await play([...fleet, '--duration', `${2 * HEARTBEAT_INTERVAL_S + pullingSeconds}s`])
-    const registration = enrolling.summary.latency.register
+    const warmUp = WARM_UP_S + Math.ceil((nodes * nodes * PEER_BYTES) / PULLED_PER_SECOND)
     const standing = []
-    const begins = ['--duration', `${minutes * 60 + WARM_UP_S}s`, '--warm-up', `${WARM_UP_S}s`]
-    const living = await play([...fleet, ...begins], async ({ phase, elapsed_seconds: elapsed }, pid) => {
-      if (phase !== 'running' || elapsed < WARM_UP_S) return
+    const times = ['--duration', `${minutes * 60 + warmUp}s`, '--warm-up', `${warmUp}s`]
+    const living = await play([...fleet, ...times], async ({ phase, elapsed_seconds: elapsed }, pid) => {
+      if (phase !== 'running' || elapsed < warmUp) return
       const [agents, memory] = [await cpuSecondsOf([pid]), await memoryOf(server.pid)]
       standing.push({ ...(await processes()), agents, memory })
     })
-    return describe({ store, nodes, minutes, registration, standing, living })
+    return describe({ store, nodes, minutes, standing, living })
   } finally {
     await server.stop()
     await postgres?.stop()
@@ -77,7 +74,7 @@ async function liveOn(store, nodes, minutes) {
 }
 
 /** Runs the simulation, and tells of each line of its progress. */
-async function play(args, observe = () => undefined) {
+async function play(args, observe) {
   const child = spawn(process.execPath, [CTL, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
   const said = []
   const observed = []
@@ -101,7 +98,7 @@ async function play(args, observe = () => undefined) {
   return { summary: JSON.parse(Buffer.concat(said).toString()), peakMb }
 }
 
-function describe({ store, nodes, minutes, registration, standing, living }) {
+function describe({ store, nodes, minutes, standing, living }) {
   const [first, last] = [standing[0], standing.at(-1)]
   const seconds = (last.at - first.at) / 1000
   const cores = (member) => (last[member] - first[member]) / seconds
@@ -126,7 +123,6 @@ function describe({ store, nodes, minutes, registration, standing, living }) {
     pull_p99_ms: latency.state_pull?.p99_ms,
     events: summary.events,
     flaws: Object.fromEntries(FLAWS.filter((name) => summary[name] > 0).map((name) => [name, summary[name]])),
-    register_p50_ms: registration?.p50_ms,
     agents_cores: round(cores('agents')),
     agents_mb: living.peakMb,
     load_average: round(loadavg()[0]),

@@ -7,6 +7,7 @@ import { createPacer } from './pacer.ts'
 import { patiently, type Terms } from './patience.ts'
 import type { NodeIdentity } from './state-directory.ts'
 import { simulatedNode, tallyReachability, type SimulatedNode } from './simulated-node.ts'
+import { createTurnstile } from './turnstile.ts'
 
 export interface RegistrationPlan {
   readonly joinToken: string
@@ -52,6 +53,8 @@ const ENROL_PER_SECOND = 500
 const DEREGISTER_PER_SECOND = 200
 /** One process on two cores opens no more of them. */
 const CONNECT_PER_SECOND = 500
+/** At once: what they replay is verified by the one thread that has to read the next ones' answers in time. */
+const CONNECT_LANES = 64
 /** Comparisons under way at once, and the time for all of them, beside a millisecond for each. */
 const CONFIRM_LANES = 64
 const CONFIRM_MS_MAX = 60_000
@@ -83,15 +86,12 @@ export function createFleet(options: FleetOptions): Fleet {
     },
     async connect(until) {
       if (streams === undefined) return
-      const pace = createPacer(clock, CONNECT_PER_SECOND)
-      await Promise.all(
-        nodes.map(async (node) => {
-          await pace(until)
-          if (until.aborted) return
-          node.stream = holdStream({ ...deps, streams, hear: acting.hear }, node)
-          await node.stream.opened
-        }),
-      )
+      const turnstile = createTurnstile(createPacer(clock, CONNECT_PER_SECOND), CONNECT_LANES)
+      const open = async (node: SimulatedNode): Promise<void> => {
+        node.stream = holdStream({ ...deps, streams, hear: acting.hear }, node)
+        await node.stream.opened
+      }
+      await Promise.all(nodes.map((node) => turnstile(until, () => open(node))))
     },
     async confirm(until) {
       const late = new AbortController()

@@ -1,5 +1,7 @@
 import { mkdir, open, readFile, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { CliError } from '../cli-error.ts'
+import { EXIT } from '../exit-code.ts'
 
 /** What a simulated node must keep to go on after a restart. */
 export interface NodeIdentity {
@@ -35,7 +37,7 @@ interface FleetFile {
 /**
  * Opens the directory, making it when it is not there.
  *
- * `load` throws an Error with one sentence when the file belongs to another server or is not a fleet file.
+ * `load` throws a CliError with one sentence when the file belongs to another server or is not a fleet file.
  */
 export async function openStateDirectory(path: string): Promise<StateDirectory> {
   await mkdir(path, { recursive: true, mode: 0o700 })
@@ -45,7 +47,7 @@ export async function openStateDirectory(path: string): Promise<StateDirectory> 
       if (!(await exists(file))) return []
       const fleet = parse(await readFile(file, 'utf8'), file)
       if (fleet.url !== url)
-        throw new Error(`${file} holds a fleet of ${fleet.url}; give another --state-dir for ${url}`)
+        throw unusable(`${file} holds a fleet of ${fleet.url}; give another --state-dir for ${url}`)
       return fleet.nodes
     },
     async save(url, nodes) {
@@ -73,9 +75,13 @@ async function exists(file: string): Promise<boolean> {
   }
 }
 
+function unusable(message: string, cause?: unknown): CliError {
+  return new CliError(message, { exitCode: EXIT.usage, code: 'state_dir_unusable', cause })
+}
+
 function parse(text: string, file: string): FleetFile {
   const refuse = (cause?: unknown) =>
-    new Error(`${file} is not a fleet file of agent-sim; give another --state-dir`, { cause })
+    unusable(`${file} is not a fleet file of agent-sim; give another --state-dir`, cause)
   let value: unknown
   try {
     value = JSON.parse(text)

@@ -5,7 +5,7 @@ import { isStorableText } from '../http/unsafe-text.ts'
 import { NOTED_EVERY_MS, type LastUses } from '../http/last-uses.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Caller, CredentialResolver, Refusal } from '../ports/credential-resolver.ts'
-import { DatastoreError, type Datastore } from '../ports/datastore.ts'
+import { isUnavailable, type Datastore } from '../ports/datastore.ts'
 import type { IdpBinding, IdpBindings } from '../ports/idp-bindings.ts'
 import type { Issuers } from '../ports/issuers.ts'
 import type { Keyring } from '../ports/keyring.ts'
@@ -212,9 +212,7 @@ async function settled(examined: Promise<Known>): Promise<Known | Refusal> {
     return await examined
   } catch (error) {
     if (error instanceof Refused) return refusal(error.message)
-    if (error instanceof DatastoreError && error.failure === 'unavailable') {
-      throw problem('datastore_unavailable', {}, error)
-    }
+    if (isUnavailable(error)) throw problem('datastore_unavailable', {}, error)
     throw error
   }
 }

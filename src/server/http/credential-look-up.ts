@@ -1,5 +1,5 @@
 import { problem } from '../../shared/problems.ts'
-import { DatastoreError } from '../ports/datastore.ts'
+import { isUnavailable } from '../ports/datastore.ts'
 
 /**
  * Reads what a credential needs of the datastore.
@@ -10,9 +10,7 @@ export async function lookUp<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read()
   } catch (error) {
-    if (error instanceof DatastoreError && error.failure === 'unavailable') {
-      throw problem('datastore_unavailable', {}, error)
-    }
+    if (isUnavailable(error)) throw problem('datastore_unavailable', {}, error)
     throw error
   }
 }

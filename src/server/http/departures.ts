@@ -1,4 +1,4 @@
-import { atTurnEnd } from './turn-end.ts'
+import { atTurnEnd } from '../../shared/turn-end.ts'
 
 /** Sends an answer; never throws. */
 export type Send = () => void

@@ -10,8 +10,8 @@ export interface Turns {
   nextTry(): Promise<void>
 }
 
-/** With the bus at once: together less than half of the connections that it may share with everybody (S1 Limits). */
-const ASKING_MAX = 6
+/** With the bus at once. Pages share connections with everybody (S1 Limits); the event log answers many questions together. */
+const ASKING_MAX = 64
 const READING_MAX = 3
 
 export function createTurns({ retryMs }: { readonly retryMs: number }): Turns {

@@ -2,12 +2,12 @@ import type { nodeState } from '../../shared/contract/node-state.ts'
 import type { Rendered } from '../../shared/contract/operation.ts'
 import { problem } from '../../shared/problems.ts'
 import type { Handlers, RequestContext } from '../http/request-context.ts'
-import { DatastoreError, type Datastore } from '../ports/datastore.ts'
+import { isUnavailable, type Datastore } from '../ports/datastore.ts'
+import { createGatheredReads } from '../../shared/gathered-reads.ts'
 import { createDomainPeers } from './domain-peers.ts'
 import { etagOf, isNamed } from './etag.ts'
 import { renderOwn, type OwnState } from './own-state.ts'
 import { peersBut, type PeerList } from './peer-list.ts'
-import { createGatheredReads } from './gathered-reads.ts'
 import { createPulls } from './pulls.ts'
 import { writePulls } from './pulls-store.ts'
 import { createStaleStates, type StaleStatesOptions } from './stale-states.ts'
@@ -28,7 +28,7 @@ export interface NodeState {
 }
 
 /** Few enough nodes that one with much of its own does not keep many waiting. */
-const GATHERED = { flightsMax: 2, batchMax: 32 } as const
+const GATHERED = { flightsMax: 2, batchMax: 32, isOutage: isUnavailable } as const
 
 type Revisions = Pick<StateRevisions, 'peers' | 'node'>
 
@@ -104,7 +104,7 @@ export function createNodeState({ datastore, staleStates, onFailure }: NodeState
           awaySinceMs = undefined
           return state
         } catch (error) {
-          if (isOutage(error)) return asPulledLast(ctx, id, error)
+          if (isUnavailable(error)) return asPulledLast(ctx, id, error)
           throw error
         }
       },
@@ -125,8 +125,4 @@ function tagged(ctx: RequestContext, state: { readonly nodeId: string } & Revisi
   ctx.header('Cache-Control', 'no-cache')
   const known = ctx.requestHeader('If-None-Match')
   return known !== undefined && isNamed(etag, known)
-}
-
-function isOutage(error: unknown): boolean {
-  return error instanceof DatastoreError && error.failure === 'unavailable'
 }

@@ -1,5 +1,5 @@
 import { problem } from '../../shared/problems.ts'
-import { atTurnEnd, type TurnEnd } from '../http/turn-end.ts'
+import { atTurnEnd, type TurnEnd } from '../../shared/turn-end.ts'
 import { DatastoreError } from '../ports/datastore.ts'
 import type { HeartbeatHints } from './heartbeat-hints.ts'
 import {

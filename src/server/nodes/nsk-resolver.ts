@@ -4,12 +4,13 @@ import { isFingerprintOf } from '../http/stored-fingerprint.ts'
 import type { ChangeFeed } from '../ports/change-feed.ts'
 import type { Clock, IdSource } from '../ports/clock.ts'
 import type { Caller, CredentialResolver, Refusal } from '../ports/credential-resolver.ts'
-import type { Datastore } from '../ports/datastore.ts'
+import { isUnavailable, type Datastore } from '../ports/datastore.ts'
 import type { Keyring } from '../ports/keyring.ts'
 import type { UnitOfWork } from '../ports/unit-of-work.ts'
+import { createGatheredReads } from '../../shared/gathered-reads.ts'
 import { lockNode } from './node-store.ts'
 import { createNskCache, type KnownKey } from './nsk-cache.ts'
-import { findKey, markFirstUse, type PresentedKey } from './secret-key-store.ts'
+import { findKeys, keyName, markFirstUse, type PresentedKey } from './secret-key-store.ts'
 
 export interface NskResolverDeps {
   readonly datastore: Datastore
@@ -22,6 +23,8 @@ export interface NskResolverDeps {
 
 /** Nodes whose keys are kept in memory: at least this many, about 20 MB. */
 const CACHED_NODES = 32_768
+/** A whole fleet may come back at once and ask with keys that are not in memory. */
+const GATHERED = { flightsMax: 2, batchMax: 128, isOutage: isUnavailable } as const
 /** The fixed fields at the end of a key's text, each with the underscore before it. */
 const KEY_FIELD = 44
 const KID_FIELD = 9
@@ -39,6 +42,8 @@ const REVOKED: Refusal = { refused: true, code: 'nsk_revoked', log: 'node secret
 export function createNskResolver(deps: NskResolverDeps): CredentialResolver {
   const { clock, feed, keyring } = deps
   const cache = createNskCache(CACHED_NODES)
+  const readMany = (names: readonly string[]) => findKeys(deps.datastore.pool('node-keys'), names, clock.now())
+  const read = createGatheredReads({ ...GATHERED, readMany })
   /** Rises with every change of any node's keys: what was read before it is not kept. */
   let changes = 0
   /** Every key is as good as the feed: what was known of one that changed by then is dropped. */
@@ -71,7 +76,7 @@ export function createNskResolver(deps: NskResolverDeps): CredentialResolver {
     const fields = parseNsk(presented)
     if (fields === undefined) return UNKNOWN
     const seen = changes
-    const stored = await findKey(deps.datastore.pool('node-keys'), fields, clock.now())
+    const stored = await read(keyName(fields))
     if (stored === undefined || !isFingerprintOf(keyring, presented, stored)) return UNKNOWN
     const key = knownKey(fields, { stored, cacheKey: keyring.cacheKey(presented) })
     const answered = answer(key)

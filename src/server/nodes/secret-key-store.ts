@@ -32,39 +32,33 @@ export interface NewSecretKey {
 /** How long a dead key stays known as revoked, in ms. */
 const DEAD_KEY_KEPT_MS = 30 * 24 * 60 * 60 * 1000
 
+/** A key among those of all nodes, in one text. */
+export function keyName({ nodeId, kid }: { readonly nodeId: string; readonly kid: string }): string {
+  return `${nodeId} ${kid}`
+}
+
 /**
- * Finds a key of a node by its id, with what else decides whether it works at `nowMs`. Of the keys of one node the one
+ * Finds keys of nodes by their names, with what else decides whether they work at `nowMs`. Of the keys of one node the one
  * that ends first is the eldest; the newest has no end.
  */
-export function findKey(
+export async function findKeys(
   db: Db,
-  key: { nodeId: string; kid: string },
+  names: readonly string[],
   nowMs: number,
-): Promise<PresentedKey | undefined> {
-  return db
-    .selectFrom('node_secret_keys as k')
-    .innerJoin('nodes as n', 'n.id', 'k.node_id')
-    .where('k.node_id', '=', key.nodeId)
-    .where('k.kid', '=', key.kid)
-    .select(['k.fingerprint', 'k.fingerprint_key_id', 'k.first_used_at', 'k.retires_at', 'k.revoked_at'])
-    .select(['n.domain_id', 'n.name'])
-    .select((on) =>
-      on
-        .exists(
-          on
-            .selectFrom('node_secret_keys as elder')
-            .whereRef('elder.node_id', '=', 'k.node_id')
-            .whereRef('elder.kid', '<>', 'k.kid')
-            .where('elder.revoked_at', 'is', null)
-            .where('elder.retires_at', '>', new Date(nowMs))
-            .where((its) =>
-              its.or([its('k.retires_at', 'is', null), its('elder.retires_at', '<', its.ref('k.retires_at'))]),
-            ),
-        )
-        .$castTo<boolean>()
-        .as('has_elder'),
-    )
-    .executeTakeFirst()
+): Promise<ReadonlyMap<string, PresentedKey>> {
+  const [nodeIds, kids] = [0, 1].map((part) => names.map((name) => name.split(' ')[part]))
+  const { rows } = await sql<PresentedKey & { readonly node_id: string; readonly kid: string }>`
+    select k.node_id, k.kid, k.fingerprint, k.fingerprint_key_id, k.first_used_at, k.retires_at, k.revoked_at,
+      n.domain_id, n.name,
+      exists (
+        select from node_secret_keys as elder
+        where elder.node_id = k.node_id and elder.kid <> k.kid and elder.revoked_at is null
+          and elder.retires_at > ${new Date(nowMs)} and (k.retires_at is null or elder.retires_at < k.retires_at)
+      ) as has_elder
+    from unnest(${nodeIds}::uuid[], ${kids}::text[]) as asked (node_id, kid)
+    join node_secret_keys as k on k.node_id = asked.node_id and k.kid = asked.kid
+    join nodes as n on n.id = k.node_id`.execute(db)
+  return new Map(rows.map((row) => [keyName({ nodeId: row.node_id, kid: row.kid }), row]))
 }
 
 /** The keys that work at `nowMs`: those that end first, first; the newest last. */

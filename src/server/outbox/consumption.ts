@@ -1,5 +1,5 @@
 import type { IdSource } from '../ports/clock.ts'
-import { type Datastore, DatastoreError } from '../ports/datastore.ts'
+import { isUnavailable, type Datastore } from '../ports/datastore.ts'
 import { LeadershipLost } from '../ports/leadership-lost.ts'
 import type { LeaderJob, Leading } from '../ports/leadership.ts'
 import type { NumberedEvent, OutboxConsumer } from '../ports/outbox.ts'
@@ -63,7 +63,7 @@ export function createConsumption(deps: ConsumptionDeps): LeaderJob {
       return (await consumer.handle(change, events)) ?? events.length
     } catch (error) {
       const [first] = events
-      if (first !== undefined && events.length === 1 && !isDatastoreAway(error))
+      if (first !== undefined && events.length === 1 && !isUnavailable(error))
         deps.onPoison(consumer.name, first, error)
       throw error
     }
@@ -81,7 +81,7 @@ export function createConsumption(deps: ConsumptionDeps): LeaderJob {
         batch = Math.min(batch * 2, batchMax)
         return isMore
       } catch (error) {
-        if (batch === 1 || error instanceof LeadershipLost || isDatastoreAway(error)) throw error
+        if (batch === 1 || error instanceof LeadershipLost || isUnavailable(error)) throw error
         // One event of many cannot be taken: those before it can, one by one.
         batch = 1
         return true
@@ -117,8 +117,4 @@ function assertContiguous(cursor: bigint, events: readonly NumberedEvent[]): voi
   const missing = events.findIndex(({ seq }, index) => seq !== cursor + BigInt(index) + 1n)
   if (missing !== -1)
     throw new Error(`outbox row ${cursor + BigInt(missing) + 1n} is missing: nothing after it is consumed`)
-}
-
-function isDatastoreAway(error: unknown): boolean {
-  return error instanceof DatastoreError && error.failure === 'unavailable'
 }

@@ -52,6 +52,11 @@ export class DatastoreError extends Error {
   }
 }
 
+/** Whether a failure says that the datastore cannot be reached now. */
+export function isUnavailable(error: unknown): boolean {
+  return error instanceof DatastoreError && error.failure === 'unavailable'
+}
+
 /**
  * The datastore stopped for good: a write or a sync of its log failed, and whatever it said after that could be untrue.
  * Only a new process, which recovers from what is on the disk, can be trusted again.

@@ -1,6 +1,7 @@
 import type { Clock } from '../../ports/clock.ts'
-import type { Datastore } from '../../ports/datastore.ts'
+import { isUnavailable, type Datastore } from '../../ports/datastore.ts'
 import { EVENT_BYTES_MAX, type EventBus, type OutgoingEvent, type PublishOutcome } from '../../ports/event-bus.ts'
+import { createGatheredReads } from '../../../shared/gathered-reads.ts'
 import { followLog, type LogFollowing } from './log-follower.ts'
 import { createReach } from './reach.ts'
 import { append, readBounds, readHead, readNode, readTail } from './store.ts'
@@ -17,6 +18,8 @@ export interface EventLogOptions {
 
 const POLL_MS = 200
 const FOLLOWED_ROWS = 500
+/** All streams of a replica may begin at once. */
+const GATHERED = { flightsMax: 2, batchMax: 64, isOutage: isUnavailable } as const
 /** One statement's worth. */
 const APPENDED_ROWS = 500
 const APPENDED_BYTES = 4 * 1024 * 1024
@@ -25,6 +28,8 @@ const APPENDED_BYTES = 4 * 1024 * 1024
 export function createEventLog(options: EventLogOptions): EventBus {
   const { datastore, clock, onFailure, pollMs = POLL_MS } = options
   const reach = createReach(clock, options.deadlineMs)
+  const readMany = (nodeIds: readonly string[]) => readBounds(datastore.pool('interactive'), nodeIds)
+  const boundsOf = createGatheredReads({ ...GATHERED, readMany })
   let following: LogFollowing | undefined
 
   /** What was given up by its deadline is followed as well once it is stored. */
@@ -44,7 +49,12 @@ export function createEventLog(options: EventLogOptions): EventBus {
       for (const chunk of chunksOf(storable)) await reach.attempt(() => appendAndTell(chunk))
       return outcomes
     },
-    bounds: (nodeId) => reach.attempt(() => readBounds(datastore.pool('interactive'), nodeId)),
+    bounds: (nodeId) =>
+      reach.attempt(async () => {
+        const bounds = await boundsOf(nodeId)
+        if (bounds === undefined) throw new Error('event_log_head has no row')
+        return bounds
+      }),
     read: (nodeId, range) => reach.attempt(() => readNode(datastore.pool('interactive'), nodeId, range)),
     async subscribe(follower) {
       if (following !== undefined) throw new Error('the event log is followed already')

@@ -74,6 +74,7 @@ export async function readHead(db: Db): Promise<bigint> {
 }
 
 interface BoundsRow {
+  node_id: string
   head: string
   oldest: string | null
   oldest_node_seq: string
@@ -81,26 +82,28 @@ interface BoundsRow {
   newest_node_seq: string
 }
 
-/** Head and both ends of a node's events, in one snapshot. */
-export async function readBounds(db: Db, nodeId: string): Promise<StreamBounds> {
+/** Head and both ends of the events of each node, in one snapshot. */
+export async function readBounds(db: Db, nodeIds: readonly string[]): Promise<ReadonlyMap<string, StreamBounds>> {
   const { rows } = await sql<BoundsRow>`
-    select head.seq as head, oldest.seq as oldest, oldest.node_seq as oldest_node_seq,
+    select asked.node_id, head.seq as head, oldest.seq as oldest, oldest.node_seq as oldest_node_seq,
       newest.seq as newest, newest.node_seq as newest_node_seq
     from event_log_head as head
+    cross join unnest(${nodeIds}::uuid[]) as asked (node_id)
     left join lateral (
-      select seq, node_seq from event_log where node_id = ${nodeId}::uuid order by seq limit 1
+      select seq, node_seq from event_log where node_id = asked.node_id order by seq limit 1
     ) as oldest on true
     left join lateral (
-      select seq, node_seq from event_log where node_id = ${nodeId}::uuid order by seq desc limit 1
+      select seq, node_seq from event_log where node_id = asked.node_id order by seq desc limit 1
     ) as newest on true
     where head.id = 1`.execute(db)
-  const [row] = rows
-  if (row === undefined) throw new Error('event_log_head has no row')
-  const { head, oldest, newest } = row
+  return new Map(rows.map((row) => [row.node_id, boundsOf(row)]))
+}
+
+function boundsOf({ head, oldest, oldest_node_seq, newest, newest_node_seq }: BoundsRow): StreamBounds {
   return {
     head: BigInt(head),
-    oldest: oldest === null ? undefined : { seq: BigInt(oldest), nodeSeq: BigInt(row.oldest_node_seq) },
-    newest: newest === null ? undefined : { seq: BigInt(newest), nodeSeq: BigInt(row.newest_node_seq) },
+    oldest: oldest === null ? undefined : { seq: BigInt(oldest), nodeSeq: BigInt(oldest_node_seq) },
+    newest: newest === null ? undefined : { seq: BigInt(newest), nodeSeq: BigInt(newest_node_seq) },
   }
 }
 

@@ -1,27 +1,28 @@
-import { atTurnEnd } from '../http/turn-end.ts'
-import { DatastoreError } from '../ports/datastore.ts'
+import { atTurnEnd } from './turn-end.ts'
 
 export interface GatheredReadsOptions<T> {
-  /** Reads many nodes in one statement; those that are not there are left out. */
-  readonly readMany: (nodeIds: readonly string[]) => Promise<ReadonlyMap<string, T>>
+  /** Reads many in one statement; those that are not there are left out. */
+  readonly readMany: (keys: readonly string[]) => Promise<ReadonlyMap<string, T>>
+  /** Whether a failure concerns whoever asks, and not these keys. */
+  readonly isOutage: (error: unknown) => boolean
   /** Statements on their way at once. */
   readonly flightsMax: number
-  /** Nodes in one statement. */
+  /** In one statement. */
   readonly batchMax: number
 }
 
 interface Asked<T> {
-  readonly nodeId: string
+  readonly key: string
   readonly resolve: (found: T | undefined) => void
   readonly reject: (error: unknown) => void
 }
 
 /**
- * Reads nodes one by one for many callers at once: those that ask in one turn of the event loop, or while statements are on
+ * Reads one by one, by their keys, for many callers at once: those that ask in one turn of the event loop, or while statements are on
  * their way, share the next one. It begins after they asked, so that each hears what was committed by then; a lone caller
  * waits for nobody. Where the datastore is away, all who wait hear it with the first.
  */
-export function createGatheredReads<T>(options: GatheredReadsOptions<T>): (nodeId: string) => Promise<T | undefined> {
+export function createGatheredReads<T>(options: GatheredReadsOptions<T>): (key: string) => Promise<T | undefined> {
   let waiting: Asked<T>[] = []
   let flights = 0
   const departure = atTurnEnd(depart)
@@ -37,23 +38,19 @@ export function createGatheredReads<T>(options: GatheredReadsOptions<T>): (nodeI
 
   async function fly(batch: readonly Asked<T>[]): Promise<void> {
     try {
-      const found = await options.readMany([...new Set(batch.map(({ nodeId }) => nodeId))])
-      for (const { nodeId, resolve } of batch) resolve(found.get(nodeId))
+      const found = await options.readMany([...new Set(batch.map(({ key }) => key))])
+      for (const { key, resolve } of batch) resolve(found.get(key))
     } catch (error) {
-      for (const { reject } of isOutage(error) ? [...batch, ...waiting.splice(0)] : batch) reject(error)
+      for (const { reject } of options.isOutage(error) ? [...batch, ...waiting.splice(0)] : batch) reject(error)
     } finally {
       flights -= 1
       if (waiting.length > 0) departure.ask()
     }
   }
 
-  return (nodeId) =>
+  return (key) =>
     new Promise((resolve, reject) => {
-      waiting.push({ nodeId, resolve, reject })
+      waiting.push({ key, resolve, reject })
       if (flights < options.flightsMax) departure.ask()
     })
-}
-
-function isOutage(error: unknown): boolean {
-  return error instanceof DatastoreError && error.failure === 'unavailable'
 }

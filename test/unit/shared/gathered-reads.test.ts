@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createGatheredReads } from '../../../../src/server/node-state/gathered-reads.ts'
-import { DatastoreError } from '../../../../src/server/ports/datastore.ts'
+import { createGatheredReads } from '../../../src/shared/gathered-reads.ts'
+import { DatastoreError, isUnavailable } from '../../../src/server/ports/datastore.ts'
 
 type Found = ReadonlyMap<string, string>
 
@@ -25,7 +25,7 @@ const turn = () => new Promise((resolve) => setImmediate(resolve))
 describe('gathered reads', () => {
   test('of one turn are one statement, and each caller gets its own node', async () => {
     const statements = heldStatements()
-    const read = createGatheredReads({ ...statements, flightsMax: 1, batchMax: 10 })
+    const read = createGatheredReads({ isOutage: isUnavailable, ...statements, flightsMax: 1, batchMax: 10 })
     const answers = ['a', 'b', 'a'].map(read)
     await turn()
     expect(statements.asked).toEqual([['a', 'b']])
@@ -34,13 +34,13 @@ describe('gathered reads', () => {
   })
 
   test('give nothing for a node that is not there', async () => {
-    const read = createGatheredReads({ readMany: async () => new Map<string, string>(), flightsMax: 1, batchMax: 10 })
+    const read = createGatheredReads({ isOutage: isUnavailable, readMany: async () => new Map<string, string>(), flightsMax: 1, batchMax: 10 })
     expect(await read('a')).toBeUndefined()
   })
 
   test('that come while statements are on their way share the next one, which begins after they asked', async () => {
     const statements = heldStatements()
-    const read = createGatheredReads({ ...statements, flightsMax: 2, batchMax: 10 })
+    const read = createGatheredReads({ isOutage: isUnavailable, ...statements, flightsMax: 2, batchMax: 10 })
     const answers = []
     for (const ids of [['a'], ['b'], ['a', 'c'], ['d']]) {
       answers.push(...ids.map(read))
@@ -58,7 +58,7 @@ describe('gathered reads', () => {
 
   test('go in statements of so many nodes at most', async () => {
     const statements = heldStatements()
-    const read = createGatheredReads({ ...statements, flightsMax: 3, batchMax: 2 })
+    const read = createGatheredReads({ isOutage: isUnavailable, ...statements, flightsMax: 3, batchMax: 2 })
     void ['a', 'b', 'c', 'd', 'e'].map(read)
     await turn()
     expect(statements.asked).toEqual([['a', 'b'], ['c', 'd'], ['e']])
@@ -66,7 +66,7 @@ describe('gathered reads', () => {
 
   test('fail together where the datastore is away, those that wait too, and go on afterwards', async () => {
     const statements = heldStatements()
-    const read = createGatheredReads({ ...statements, flightsMax: 1, batchMax: 1 })
+    const read = createGatheredReads({ isOutage: isUnavailable, ...statements, flightsMax: 1, batchMax: 1 })
     const answers = Promise.allSettled(['a', 'b'].map(read))
     await turn()
     const away = new DatastoreError('unavailable', undefined, new Error('ECONNREFUSED'))
@@ -80,7 +80,7 @@ describe('gathered reads', () => {
 
   test('that another error ends leave the others alone', async () => {
     const statements = heldStatements()
-    const read = createGatheredReads({ ...statements, flightsMax: 1, batchMax: 1 })
+    const read = createGatheredReads({ isOutage: isUnavailable, ...statements, flightsMax: 1, batchMax: 1 })
     const answers = Promise.allSettled(['a', 'b'].map(read))
     await turn()
     statements.fail(0, new Error('a bug'))
