@@ -49,38 +49,62 @@ interface Reading {
   readonly from: number
 }
 
-type Relative =
-  { readonly ok: true; readonly list: KnownList } | { readonly ok: false; readonly fault: PeerListFault }
+type Relative = { readonly ok: true; readonly list: KnownList } | { readonly ok: false; readonly fault: PeerListFault }
 
-function readRelative({ book, last, bytes, from }: Reading): Relative {
+function readRelative(reading: Reading): Relative {
+  const { book, last, bytes, from } = reading
   const list = new GrowingList(last.numbers.length + STRIDE)
-  const idOf = (number: number | undefined): string => (number === undefined ? '' : book.read(number).node_id)
   let [at, peer, before] = [from, 0, '']
   for (;;) {
-    const same = sameFrom(last, peer, { bytes, at })
-    let first: string
-    if (same > 0) {
-      first = idOf(last.numbers[peer])
-      at = list.takeOver(last, { from: peer, to: peer + same, at })
-      peer += same
-    } else {
-      const read = readPeer(bytes, at)
-      if (!read.ok) return read
-      first = read.facts.node_id
-      list.add(book.enter(read.facts), at)
-      at = read.end
-      while (peer < last.numbers.length && idOf(last.numbers[peer]) <= first) peer += 1
-    }
-    if (first <= before) return { ok: false, fault: 'peers_unsorted' }
-    before = idOf(list.latest())
-    at += 1
-    if (bytes[at - 1] === CLOSE_BRACKET) return { ok: true, list: { bytes, ...list.finished(at) } }
-    if (bytes[at - 1] !== COMMA) return { ok: false, fault: 'not_canonical' }
+    const taken = takeNext(reading, list, { at, peer })
+    if (!taken.ok) return taken
+    if (taken.first <= before) return { ok: false, fault: 'peers_unsorted' }
+    before = idOf(book, list.latest())
+    peer = taken.peer
+    at = taken.at + 1
+    const separator = bytes[taken.at]
+    if (separator === CLOSE_BRACKET) return { ok: true, list: { bytes, ...list.finished(at) } }
+    if (separator !== COMMA) return { ok: false, fault: 'not_canonical' }
   }
 }
 
+/** A place in the bytes, and the first peer of the known list that may stand there. */
+interface Cursor {
+  readonly at: number
+  readonly peer: number
+}
+
+/** `first`: the node of the first peer that was taken. */
+type Taken =
+  | ({ readonly ok: true; readonly first: string } & Cursor)
+  | { readonly ok: false; readonly fault: PeerListFault }
+
+/** Takes over as many peers as stand here as they were, or else reads one. */
+function takeNext({ book, last, bytes }: Reading, list: GrowingList, { at, peer }: Cursor): Taken {
+  const same = sameFrom(last, peer, { bytes, at })
+  if (same > 0) {
+    const behind = list.takeOver(last, { from: peer, to: peer + same, at })
+    return { ok: true, first: idOf(book, last.numbers[peer]), at: behind, peer: peer + same }
+  }
+  const read = readPeer(bytes, at)
+  if (!read.ok) return read
+  const { node_id: first } = read.facts
+  list.add(book.enter(read.facts), at)
+  let later = peer
+  while (later < last.numbers.length && idOf(book, last.numbers[later]) <= first) later += 1
+  return { ok: true, first, at: read.end, peer: later }
+}
+
+function idOf(book: PeerBook, number: number | undefined): string {
+  return number === undefined ? '' : book.read(number).node_id
+}
+
 /** How many peers of the known list, from that one, stand in the same bytes at that place. */
-function sameFrom(last: KnownList, peer: number, { bytes, at }: { readonly bytes: Buffer; readonly at: number }): number {
+function sameFrom(
+  last: KnownList,
+  peer: number,
+  { bytes, at }: { readonly bytes: Buffer; readonly at: number },
+): number {
   const { starts, numbers } = last
   const moved = at - (starts[peer] ?? 0)
   const isSame = (from: number, to: number): boolean => {
@@ -143,7 +167,8 @@ class GrowingList {
     const moved = at - (known.starts[from] ?? 0)
     this.#reach(this.#size + to - from)
     this.#numbers.set(known.numbers.subarray(from, to), this.#size)
-    for (let peer = from; peer < to; peer += 1) this.#starts[this.#size + peer - from] = (known.starts[peer] ?? 0) + moved
+    for (let peer = from; peer < to; peer += 1)
+      this.#starts[this.#size + peer - from] = (known.starts[peer] ?? 0) + moved
     this.#size += to - from
     return (known.starts[to] ?? 0) - 1 + moved
   }

@@ -34,7 +34,12 @@ describe('gathered reads', () => {
   })
 
   test('give nothing for a node that is not there', async () => {
-    const read = createGatheredReads({ isOutage: isUnavailable, readMany: async () => new Map<string, string>(), flightsMax: 1, batchMax: 10 })
+    const read = createGatheredReads({
+      isOutage: isUnavailable,
+      readMany: async () => new Map<string, string>(),
+      flightsMax: 1,
+      batchMax: 10,
+    })
     expect(await read('a')).toBeUndefined()
   })
 
