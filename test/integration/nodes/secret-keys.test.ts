@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createChangeFeed } from '../../../src/server/adapters/postgres/change-feed.ts'
 import { createNskResolver } from '../../../src/server/nodes/nsk-resolver.ts'
+import { mintNsk } from '../../../src/shared/credential-formats.ts'
 import { startFleet, type Enrolled, type Fleet } from '../../support/fleet.ts'
 import { STORES } from '../../support/stores.ts'
 
@@ -213,6 +214,23 @@ describe.each(STORES)('Node secret keys on the $name store', (store) => {
         expect(resolver.resolve(node.nsk)).toEqual(caller)
         feed.stop()
         expect(resolver.resolve(node.nsk)).toBeInstanceOf(Promise)
+      })
+
+      it('of a whole fleet that comes back at once are looked up in few statements, each for its own node', async () => {
+        const nodes = await Promise.all(Array.from({ length: 40 }, () => fleet.enrol(domain)))
+        let queries = 0
+        const pool: typeof fleet.datastore.pool = (name) => {
+          queries += 1
+          return fleet.datastore.pool(name)
+        }
+        const feed = createChangeFeed({ datastore: fleet.datastore, warn: () => undefined })
+        const resolver = createNskResolver({ ...fleet, feed, datastore: { ...fleet.datastore, pool } })
+        const keys = nodes.map(({ nsk }) => nsk)
+        const stranger = mintNsk('test', node.node_id).nsk
+        const callers = await Promise.all([...keys, stranger, ...keys].map((key) => resolver.resolve(key)))
+        const ids = nodes.map(({ node_id }) => expect.objectContaining({ id: node_id, domainId: domain }))
+        expect(callers).toEqual([...ids, { refused: true, log: 'node secret key unknown' }, ...ids])
+        expect(queries).toBe(1)
       })
     })
 

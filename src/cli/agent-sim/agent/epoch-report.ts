@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createEpochDigest, EDGE_EPOCHS_KEY } from '../../../shared/mesh/epoch-digest.ts'
+import { createEpochDigest, EDGE_EPOCHS_KEY, type RunningSha256 } from '../../../shared/mesh/epoch-digest.ts'
 import { formatEdgeEpoch } from '../../../shared/mesh/edge-epoch.ts'
 import { attempt } from '../attempt.ts'
 import type { SimulatedNode } from '../simulated-node.ts'
@@ -37,8 +37,20 @@ async function reportDigest(deps: MeshAgentDeps, node: SimulatedNode): Promise<v
   if (outcome.ok) node.lastDigest = sha256
 }
 
+/** Characters that are handed to OpenSSL together: a call for each line takes longer than the digest. */
+const GATHERED = 64 * 1024
+
 /** SHA-256 of this process's OpenSSL, ten times as fast as in JavaScript. */
-function openSsl() {
+function openSsl(): RunningSha256 {
   const hash = createHash('sha256')
-  return { update: (text: string) => void hash.update(text), hex: () => hash.digest('hex') }
+  let lines = ''
+  return {
+    update(text) {
+      lines += text
+      if (lines.length < GATHERED) return
+      hash.update(lines)
+      lines = ''
+    },
+    hex: () => hash.update(lines).digest('hex'),
+  }
 }
