@@ -9,7 +9,7 @@ import { rolldown } from 'rolldown'
 export async function bundleCommandLine(dist) {
   const server = join(dist, 'server') + sep
   const bundle = await rolldown({
-    input: { main: join(dist, 'cli/main.js') },
+    input: { main: join(dist, 'cli/main.js'), 'pull-thread': join(dist, 'cli/agent-sim/pull-thread.js') },
     platform: 'node',
     external: (id, importer) => {
       const isFile = id.startsWith('.') || id.startsWith(dist)

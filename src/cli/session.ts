@@ -34,6 +34,10 @@ export interface Session {
   /** Calls operations by manifest entry; `connect` may aim it elsewhere than the settings say. */
   caller(connect?: Connect): Promise<Caller>
   client(connect?: Connect): Promise<ApiClient>
+  /** Certificates to trust at that server beside the system's own, PEM. */
+  trustedAt(url: string): Promise<string | undefined>
+  /** As what calls say that they come from. */
+  readonly userAgent: string
   /** Who the credential belongs to; asked once. */
   whoami(): Promise<Row>
   /** Loads what `emit` needs while the server is thinking. */
@@ -104,6 +108,11 @@ export function createSession(options: SessionOptions): Session {
       return operation
     },
     caller: (connect) => (connect ? open(connect) : (usual ??= open())),
+    userAgent: `ctl/${options.version}`,
+    async trustedAt(url) {
+      const chosen = await session.settings()
+      return sameServer(url, chosen.url.value) ? readCa(chosen.caFile) : undefined
+    },
     async client(connect) {
       const { createClientOver } = await import('../client/client.ts')
       return createClientOver<typeof contract>(await session.caller(connect), manifest())
@@ -138,7 +147,7 @@ export function createSession(options: SessionOptions): Session {
       session.settings(),
     ])
     const url = connect?.url ?? chosen.url.value
-    const ca = sameServer(url, chosen.url.value) ? readCa(chosen.caFile) : undefined
+    const ca = await session.trustedAt(url)
     const transport = asUsage(() => createTransport({ url, ca, socketsMax: connect?.load?.connections }))
     closers.push(() => transport.close())
     return createCaller({
@@ -148,7 +157,7 @@ export function createSession(options: SessionOptions): Session {
       timeoutMs: connect?.timeoutMs ?? chosen.timeoutSeconds.value * 1000,
       signal: connect?.load ? undefined : io.interrupted,
       triesMax: connect?.load ? 1 : undefined,
-      userAgent: `ctl/${options.version}`,
+      userAgent: session.userAgent,
       observe: await observer(),
     })
   }

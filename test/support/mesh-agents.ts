@@ -5,11 +5,11 @@ import type { MeshAgentDeps } from '../../src/cli/agent-sim/agent/agent-deps.ts'
 import { createEdgeLedger } from '../../src/cli/agent-sim/edge-ledger.ts'
 import { createErrands } from '../../src/cli/agent-sim/errands.ts'
 import type { AgentClock, ApiClient } from '../../src/cli/agent-sim/fleet-deps.ts'
-import type { NodeWire, PulledState } from '../../src/cli/agent-sim/node-wire.ts'
+import type { NodeWire, PulledBytes } from '../../src/cli/agent-sim/node-wire.ts'
 import { createPeerBook, type PeerFacts } from '../../src/cli/agent-sim/peer-book.ts'
 import { USUAL_HABITS, type Habits } from '../../src/cli/agent-sim/plan.ts'
 import { simulatedNode, type SimulatedNode } from '../../src/cli/agent-sim/simulated-node.ts'
-import { createSnapshotReader } from '../../src/cli/agent-sim/snapshot.ts'
+import { pullsInThisThread } from '../../src/cli/agent-sim/state-pulls.ts'
 import { createStatistics, type Statistics } from '../../src/cli/agent-sim/statistics.ts'
 import type { Turnstile } from '../../src/cli/agent-sim/turnstile.ts'
 import { createWheel } from '../../src/cli/agent-sim/wheel.ts'
@@ -101,7 +101,7 @@ export const peer = (number: number, more: Partial<PeerFacts> = {}): PeerFacts =
 })
 
 /** A pulled state in canonical form. */
-export function pulled(blocks: Readonly<Record<string, unknown>>, etag = '"1"'): PulledState {
+export function pulled(blocks: Readonly<Record<string, unknown>>, etag = '"1"'): PulledBytes {
   const usual = {
     peers: [],
     policy: { policies: [] },
@@ -179,9 +179,9 @@ export function agentWorld({ answers = {}, wire = {}, habits, size = 1 }: WorldO
     absent: new Set(),
     isOutage: () => false,
     mesh: {
-      wire: { pull: over('pull', wire.pull), fetchEdgeKey: over('fetchEdgeKey', wire.fetchEdgeKey) },
+      wire: { fetchEdgeKey: over('fetchEdgeKey', wire.fetchEdgeKey) },
+      pull: pullsInThisThread({ pull: over('pull', wire.pull) })(book),
       book,
-      readSnapshot: createSnapshotReader(book),
       ledger: createEdgeLedger(),
       habits: { ...USUAL_HABITS, ...habits },
       turnstiles: { pulls: atOnce, edgeKeys: atOnce, digests: atOnce },

@@ -14,11 +14,18 @@ import type { Scenario } from './scenario/scenario.ts'
 import type { Standing } from './scenario/stage.ts'
 import { settle } from './settling.ts'
 import type { SimulatedNode } from './simulated-node.ts'
+import type { PullsOver } from './state-pulls.ts'
 import { createWheel } from './wheel.ts'
+
+/** How agents that take part in the mesh reach the server, beside the client. */
+export interface MeshWire {
+  readonly wire: Pick<NodeWire, 'fetchEdgeKey'>
+  readonly pulls: PullsOver
+}
 
 export interface FleetOptions extends FleetDeps {
   /** Undefined where agents only report heartbeats and hold their streams. */
-  readonly wire: NodeWire | undefined
+  readonly mesh: MeshWire | undefined
   readonly habits: Habits
   /** Nodes that it is to have. */
   readonly size: number
@@ -43,7 +50,7 @@ const START_LANES = 8
 
 /** Lets a fleet act. Its time stands still until the first event is heard or it runs. */
 export function createActing(options: FleetOptions, nodes: () => readonly SimulatedNode[]): Acting {
-  const { clock, wire } = options
+  const { clock, mesh } = options
   const wheel = createWheel(clock)
   const errands = createErrands(wheel)
   const ended = new AbortController()
@@ -55,7 +62,7 @@ export function createActing(options: FleetOptions, nodes: () => readonly Simula
     until: ended.signal,
     absent: new Set(),
     isOutage: () => standing.outages > 0,
-    mesh: wire && createMesh({ ...options, wire, nodes }),
+    mesh: mesh && createMesh({ ...options, ...mesh, nodes }),
   }
   let turning: Promise<void> | undefined
   const turn = (): void => void (turning ??= wheel.turn(ended.signal))

@@ -7,7 +7,7 @@ import { createPeerBook } from './peer-book.ts'
 import type { Habits } from './plan.ts'
 import { neighboursOf } from './ring.ts'
 import type { SimulatedNode } from './simulated-node.ts'
-import { createSnapshotReader } from './snapshot.ts'
+import type { PullsOver } from './state-pulls.ts'
 import { createTurnstile } from './turnstile.ts'
 
 /** What the simulator does of each at most, on two cores beside a server. */
@@ -24,7 +24,8 @@ const PULLS_AT_START_NODES = 2_000
 
 interface MeshOptions {
   readonly clock: AgentClock
-  readonly wire: NodeWire
+  readonly wire: Pick<NodeWire, 'fetchEdgeKey'>
+  readonly pulls: PullsOver
   readonly habits: Habits
   /** Nodes that the fleet is to have. */
   readonly size: number
@@ -32,7 +33,7 @@ interface MeshOptions {
 }
 
 /** Makes what the agents of a fleet share of the mesh. */
-export function createMesh({ clock, wire, habits, size, nodes }: MeshOptions): MeshDeps {
+export function createMesh({ clock, wire, pulls, habits, size, nodes }: MeshOptions): MeshDeps {
   const asked = (size * habits.rates.pulls) / 60
   const digestible = Math.min(DIGESTS_PER_SECOND, DIGESTED_EDGES_PER_SECOND / size)
   const bearable = Math.min(PULLS_PER_SECOND, PULLED_BYTES_PER_SECOND / (PEER_BYTES * size))
@@ -41,7 +42,7 @@ export function createMesh({ clock, wire, habits, size, nodes }: MeshOptions): M
     wire,
     habits,
     book,
-    readSnapshot: createSnapshotReader(book),
+    pull: pulls(book),
     ledger: createEdgeLedger(),
     turnstiles: {
       pulls: createTurnstile(createPacer(clock, Math.max(bearable, 2 * asked)), LANES.pulls),

@@ -8,8 +8,13 @@ export interface NodeCall {
   readonly nsk: string
 }
 
+export interface PullCall extends NodeCall {
+  /** Of the state that the node has. */
+  readonly etag: string | undefined
+}
+
 /** A pulled state as it came. */
-export interface PulledState {
+export interface PulledBytes {
   readonly bytes: Buffer
   readonly etag: string | undefined
   /** It was answered from memory, and may be older than what is known. */
@@ -29,7 +34,7 @@ export interface SealedEdgeKey {
 /** The calls of which an agent reads more than the JSON of the answer. */
 export interface NodeWire {
   /** Undefined where the state is still the one of that tag. */
-  pull(call: NodeCall & { readonly etag: string | undefined }): Promise<PulledState | undefined>
+  pull(call: PullCall): Promise<PulledBytes | undefined>
   fetchEdgeKey(call: NodeCall & { readonly peerId: string }): Promise<SealedEdgeKey>
 }
 

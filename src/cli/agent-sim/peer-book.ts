@@ -26,6 +26,8 @@ export interface PeerBook {
   sorted(): readonly number[]
   /** Peers that were ever entered. */
   size(): number
+  /** The highest number. */
+  facts(): number
 }
 
 /** Makes an empty book. */
@@ -66,6 +68,7 @@ export function createPeerBook(): PeerBook {
     },
     sorted: () => (sorted ??= [...places.keys()].toSorted().map(placeOf)),
     size: () => places.size,
+    facts: () => facts.length,
   }
 }
 

@@ -1,8 +1,8 @@
 import { attempt } from './attempt.ts'
 import type { MeshAgentDeps } from './agent/agent-deps.ts'
 import { inLanes } from './lanes.ts'
+import { createPeerView, type PeerView } from './peer-view.ts'
 import type { SimulatedNode } from './simulated-node.ts'
-import type { Snapshot } from './snapshot.ts'
 
 /** How long a run waits at its end for what agents have set out to do: a stream may outlive a revoked key for half a minute. */
 const SETTLE_MS_MAX = 35_000
@@ -66,23 +66,23 @@ async function comparePeers(deps: MeshAgentDeps, node: SimulatedNode, betweenMs:
   }
 }
 
-async function pulledWhole(deps: MeshAgentDeps, node: SimulatedNode): Promise<Snapshot | undefined> {
+async function pulledWhole(deps: MeshAgentDeps, node: SimulatedNode): Promise<PeerView | undefined> {
   const { node_id: nodeId } = node.identity
   const outcome = await attempt(deps, node, {
     operation: 'state_pull',
     isRepeatable: true,
-    call: (nsk) => deps.mesh.wire.pull({ nodeId, nsk, etag: undefined }),
+    call: (nsk) => deps.mesh.pull({ nodeId, nsk, etag: undefined }),
   })
   if (!outcome.ok || outcome.value === undefined) return undefined
-  const read = deps.mesh.readSnapshot(outcome.value.bytes, nodeId)
-  if (read.ok) return read.snapshot
+  const { read } = outcome.value
+  if (read.ok) return createPeerView(deps.mesh.book, read.snapshot.peers)
   deps.statistics.count('bad_snapshots')
   return undefined
 }
 
 /** Peers that are known otherwise, or on one side only. */
-function differences({ view }: SimulatedNode, { peers }: Snapshot): number {
-  return view === undefined ? 0 : peers.differing(view).length
+function differences({ view }: SimulatedNode, pulled: PeerView): number {
+  return view === undefined ? 0 : pulled.differing(view).length
 }
 
 /** Looks whether the ends of each edge have the same epoch. */

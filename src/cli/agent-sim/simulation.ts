@@ -1,9 +1,9 @@
 import type { Progress } from './dashboard.ts'
 import { failed } from './fail-on.ts'
+import type { MeshWire } from './acting.ts'
 import { createFleet, type Fleet } from './fleet.ts'
 import type { AgentClock, ApiClient } from './fleet-deps.ts'
 import type { NodeStreams } from './node-streams.ts'
-import type { NodeWire } from './node-wire.ts'
 import type { SimulationPlan } from './plan.ts'
 import type { StateDirectory } from './state-directory.ts'
 import { createStatistics, type Statistics, type Summary } from './statistics.ts'
@@ -13,7 +13,7 @@ export interface SimulationDeps {
   /** Undefined where agents hold no event streams. */
   readonly streams?: NodeStreams | undefined
   /** Undefined where agents only report heartbeats and hold their streams. */
-  readonly wire?: NodeWire | undefined
+  readonly mesh?: MeshWire | undefined
   /** The server's URL, which a kept fleet is bound to. */
   readonly url: string
   readonly clock: AgentClock
@@ -38,9 +38,9 @@ const OBSERVE_EVERY_MS = 1000
 /** Runs a plan: enrols or takes over the nodes, lets them report for the duration, and leaves or removes them. */
 export async function simulate(plan: SimulationPlan, deps: SimulationDeps): Promise<SimulationResult> {
   const statistics = createStatistics()
-  const { client, clock, streams, wire } = deps
+  const { client, clock, streams, mesh } = deps
   const { habits, nodes: size } = plan
-  const fleet = createFleet({ client, clock, statistics, streams, wire, habits, size })
+  const fleet = createFleet({ client, clock, statistics, streams, mesh, habits, size })
   const observer = observing({ plan, deps, fleet, summary: () => statistics.summary() })
   try {
     await observer.during('registering', () => assemble(fleet, plan, deps))

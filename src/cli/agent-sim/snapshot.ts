@@ -3,11 +3,11 @@ import { parseCanonical } from './canonical-bytes.ts'
 import { listOf } from './json-scan.ts'
 import type { PeerBook } from './peer-book.ts'
 import { createPeerListReader, type PeerListFault } from './peer-list.ts'
-import { createPeerView, type PeerView } from './peer-view.ts'
 
 /** A pulled state as an agent reads it; blocks of which it makes no use are left out. */
 export interface Snapshot {
-  readonly peers: PeerView
+  /** By node id: the numbers of their facts in the reader's book. */
+  readonly peers: Uint32Array
   readonly executions: readonly PulledExecution[]
   readonly sessions: readonly SessionSetupPayload[]
 }
@@ -38,10 +38,10 @@ export function createSnapshotReader(book: PeerBook): SnapshotReader {
     const rest = parseCanonical(Buffer.concat([bytes.subarray(0, from), bytes.subarray(list.end - 1)]))
     if (!rest.ok) return refused(bytes, rest.fault)
     if (!hasBlocks(rest.value)) return { ok: false, fault: 'block_missing' }
-    const peers = createPeerView(book, list.numbers)
-    if (peers.find(nodeId) !== undefined) return { ok: false, fault: 'own_peer' }
+    const own = book.placeOf(nodeId)
+    if (list.numbers.some((number) => book.placeOfFacts(number) === own)) return { ok: false, fault: 'own_peer' }
     const { executions, sessions } = rest.value
-    return { ok: true, snapshot: { peers, executions, sessions } }
+    return { ok: true, snapshot: { peers: list.numbers, executions, sessions } }
   }
 }
 

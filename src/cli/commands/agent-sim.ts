@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { createClientOver } from '../../client/client.ts'
+import { createClientOver, type Caller } from '../../client/client.ts'
 import type { contract } from '../../shared/contract/index.ts'
 import type { ApiClient } from '../agent-sim/fleet-deps.ts'
 import { dashboardLines, progressRecord, summaryRecord, table, type Progress } from '../agent-sim/dashboard.ts'
@@ -11,6 +11,7 @@ import { simulate, type SimulationResult } from '../agent-sim/simulation.ts'
 import { openStateDirectory } from '../agent-sim/state-directory.ts'
 import type { Summary } from '../agent-sim/statistics.ts'
 import { createSystemClock } from '../agent-sim/system-clock.ts'
+import { startPullThread } from '../agent-sim/threaded-pulls.ts'
 import { asTyped } from '../as-typed.ts'
 import { defineCommand } from '../command.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
@@ -37,32 +38,50 @@ export const agentSim = defineCommand({
   ],
   async run(session, given) {
     const plan = await planOf(given.flags)
-    const settings = await session.settings()
-    const stateDir = given.flags['state-dir']
-    const stateDirectory = stateDir === undefined ? undefined : await openStateDirectory(stateDir)
-    const caller = await session.caller({
-      url: settings.url.value,
-      token: await settings.token(),
-      timeoutMs: CALL_TIMEOUT_MS,
-      load: { connections: connectionsOf(given.flags) },
-    })
-    const client = createClientOver<typeof contract>(caller, session.manifest())
-    const display = displayOn(session)
-    const result = await simulate(plan, {
-      client,
-      streams: given.flags['no-events'] === true ? undefined : createNodeStreams(caller, session.manifest()),
-      wire: given.flags['no-mesh'] === true ? undefined : createNodeWire(caller, session.manifest()),
-      url: settings.url.value,
-      clock: createSystemClock(),
-      signal: session.io.interrupted,
-      stateDirectory,
-      joinToken: (uses) => joinTokenFor(uses, { session, client, flags: given.flags }),
-      observe: (progress, summary) => display.show(progress, summary),
-    }).finally(() => display.finish())
+    const result = await played(session, plan, given.flags)
     await report(session, plan, result)
     return exitCodeOf(result)
   },
 })
+
+async function played(session: Session, plan: SimulationPlan, flags: SimulationFlags): Promise<SimulationResult> {
+  const settings = await session.settings()
+  const stateDir = flags['state-dir']
+  const stateDirectory = stateDir === undefined ? undefined : await openStateDirectory(stateDir)
+  const to = { url: settings.url.value, connections: connectionsOf(flags) }
+  const caller = await session.caller({
+    url: to.url,
+    token: await settings.token(),
+    timeoutMs: CALL_TIMEOUT_MS,
+    load: to,
+  })
+  const client = createClientOver<typeof contract>(caller, session.manifest())
+  const mesh = flags['no-mesh'] === true ? undefined : await meshOf(session, caller, to)
+  const display = displayOn(session)
+  try {
+    return await simulate(plan, {
+      client,
+      streams: flags['no-events'] === true ? undefined : createNodeStreams(caller, session.manifest()),
+      mesh,
+      url: to.url,
+      clock: createSystemClock(),
+      signal: session.io.interrupted,
+      stateDirectory,
+      joinToken: (uses) => joinTokenFor(uses, { session, client, flags }),
+      observe: (progress, summary) => display.show(progress, summary),
+    })
+  } finally {
+    display.finish()
+    await mesh?.stop()
+  }
+}
+
+/** Edge keys are asked for beside heartbeats, states in a thread of their own. */
+async function meshOf(session: Session, caller: Caller, to: { readonly url: string; readonly connections: number }) {
+  const ca = await session.trustedAt(to.url)
+  const thread = startPullThread({ ...to, ca, timeoutMs: CALL_TIMEOUT_MS, userAgent: session.userAgent })
+  return { wire: createNodeWire(caller, session.manifest()), pulls: thread.over, stop: () => thread.stop() }
+}
 
 interface Joining {
   readonly session: Session

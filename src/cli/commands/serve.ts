@@ -75,15 +75,23 @@ const AS_LONG_AS_IT_TAKES_MS = 2 ** 31 - 1
 
 /** A fleet that reports every ten seconds and says nothing: the server is what is to be looked at. */
 async function simulateFleet(session: Session, { url, joinToken, nodes, signal }: SimulatedFleet): Promise<void> {
-  const [{ simulate }, { createClientOver }, { createNodeStreams }, { createNodeWire }, { USUAL_HABITS }] =
-    await Promise.all([
-      import('../agent-sim/simulation.ts'),
-      import('../../client/client.ts'),
-      import('../agent-sim/node-streams.ts'),
-      import('../agent-sim/node-wire.ts'),
-      import('../agent-sim/plan.ts'),
-    ])
+  const [
+    { simulate },
+    { createClientOver },
+    { createNodeStreams },
+    { createNodeWire },
+    { pullsInThisThread },
+    { USUAL_HABITS },
+  ] = await Promise.all([
+    import('../agent-sim/simulation.ts'),
+    import('../../client/client.ts'),
+    import('../agent-sim/node-streams.ts'),
+    import('../agent-sim/node-wire.ts'),
+    import('../agent-sim/state-pulls.ts'),
+    import('../agent-sim/plan.ts'),
+  ])
   const caller = await session.caller({ url, token: undefined, timeoutMs: 15_000, load: { connections: 8 } })
+  const wire = createNodeWire(caller, session.manifest())
   const plan = {
     nodes,
     durationMs: AS_LONG_AS_IT_TAKES_MS,
@@ -98,7 +106,7 @@ async function simulateFleet(session: Session, { url, joinToken, nodes, signal }
   await simulate(plan, {
     client: createClientOver<typeof contract>(caller, session.manifest()),
     streams: createNodeStreams(caller, session.manifest()),
-    wire: createNodeWire(caller, session.manifest()),
+    mesh: { wire, pulls: pullsInThisThread(wire) },
     url,
     clock: createSystemClock(),
     signal,

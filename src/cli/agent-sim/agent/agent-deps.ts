@@ -5,15 +5,15 @@ import type { FleetDeps } from '../fleet-deps.ts'
 import type { NodeWire } from '../node-wire.ts'
 import type { PeerBook } from '../peer-book.ts'
 import type { Habits } from '../plan.ts'
-import type { SnapshotReader } from '../snapshot.ts'
+import type { PullState } from '../state-pulls.ts'
 import type { Turnstile } from '../turnstile.ts'
 import type { Wheel } from '../wheel.ts'
 
 /** What agents that do more than report their heartbeats work with. */
 export interface MeshDeps {
-  readonly wire: NodeWire
+  readonly wire: Pick<NodeWire, 'fetchEdgeKey'>
+  readonly pull: PullState
   readonly book: PeerBook
-  readonly readSnapshot: SnapshotReader
   readonly ledger: EdgeLedger
   readonly habits: Habits
   /** Across the fleet, so that ten thousand agents do not do the same at the same time. */

@@ -1,6 +1,7 @@
 import { attempt } from '../attempt.ts'
-import type { PulledState } from '../node-wire.ts'
+import { createPeerView } from '../peer-view.ts'
 import type { SimulatedNode } from '../simulated-node.ts'
+import type { PulledState } from '../state-pulls.ts'
 import type { MeshAgentDeps } from './agent-deps.ts'
 import { carryOut } from './execution.ts'
 import { openSession } from './session.ts'
@@ -29,7 +30,7 @@ async function pull(deps: MeshAgentDeps, node: SimulatedNode): Promise<void> {
   const outcome = await attempt(deps, node, {
     operation: 'state_pull',
     isRepeatable: true,
-    call: (nsk) => deps.mesh.wire.pull({ nodeId, nsk, etag: node.etag }),
+    call: (nsk) => deps.mesh.pull({ nodeId, nsk, etag: node.etag }),
   })
   const isAgain = pulling.state.valueOf() === 'again' || pulling.told.size > 0
   pulling.state = 'idle'
@@ -43,11 +44,11 @@ function take(deps: MeshAgentDeps, node: SimulatedNode, pulled: PulledState | un
   const { statistics, mesh } = deps
   if (pulled === undefined) return statistics.count('not_modified')
   if (pulled.isDegraded) return statistics.count('degraded_pulls')
-  const read = mesh.readSnapshot(pulled.bytes, node.identity.node_id)
+  const { read } = pulled
   if (!read.ok) return statistics.count('bad_snapshots')
   const { peers, executions, sessions } = read.snapshot
   node.etag = pulled.etag
-  takePeers(deps, node, peers)
+  takePeers(deps, node, createPeerView(mesh.book, peers))
   for (const execution of executions) carryOut(deps, node, execution)
   for (const session of sessions) openSession(deps, node, session)
 }

@@ -4,7 +4,7 @@ import { hear } from '../../../../src/cli/agent-sim/agent/hearing.ts'
 import { rotateSecretKey } from '../../../../src/cli/agent-sim/agent/secret-key-rotation.ts'
 import { pullSoon } from '../../../../src/cli/agent-sim/agent/state-pull.ts'
 import { attempt } from '../../../../src/cli/agent-sim/attempt.ts'
-import type { PulledState } from '../../../../src/cli/agent-sim/node-wire.ts'
+import type { PulledBytes } from '../../../../src/cli/agent-sim/node-wire.ts'
 import type { SimulatedNode } from '../../../../src/cli/agent-sim/simulated-node.ts'
 import type { Place } from '../../../../src/shared/events/order.ts'
 import type { ReceivedEnvelope } from '../../../../src/shared/events/signed-envelope.ts'
@@ -44,7 +44,7 @@ const hint = (payload: object): ReceivedEnvelope =>
   event('node_state_updated', { reason: 'changed', blocks: ['peers'], peers: [], ...payload })
 
 /** A world whose server answers the pulls with these, the last one ever after; undefined is 304. */
-function pulling(states: readonly (PulledState | undefined)[], more: Partial<Options> = {}) {
+function pulling(states: readonly (PulledBytes | undefined)[], more: Partial<Options> = {}) {
   const tags: unknown[] = []
   const world = worldOf({
     ...more,
@@ -109,8 +109,8 @@ describe('An agent that pulls its state', () => {
   })
 
   test('holds nothing against an answer that an event has overtaken, and asks again', async () => {
-    let answer: (state: PulledState) => void = () => undefined
-    const slow = new Promise<PulledState>((resolve) => (answer = resolve))
+    let answer: (state: PulledBytes) => void = () => undefined
+    const slow = new Promise<PulledBytes>((resolve) => (answer = resolve))
     const rotated = peer(2, { public_key: 'new', psk_issued_at: issued(9), endpoint: '198.18.0.2:2' })
     const states = [pulled({ peers: [peer(2)] }), slow, pulled({ peers: [rotated] })]
     const tags: unknown[] = []

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createPeerBook, type PeerFacts } from '../../../../src/cli/agent-sim/peer-book.ts'
-import { createSnapshotReader, type ReadSnapshot } from '../../../../src/cli/agent-sim/snapshot.ts'
+import { createSnapshotReader } from '../../../../src/cli/agent-sim/snapshot.ts'
 import { canonicalize } from '../../../../src/shared/canonical-json.ts'
 import { id, peer, pulled } from '../../../support/mesh-agents.ts'
 
@@ -20,18 +20,27 @@ function peersOf(endpoints: Readonly<Record<string, string>>): readonly PeerFact
     .toSorted((one, other) => (one.node_id < other.node_id ? -1 : 1))
 }
 
-const shown = (read: ReadSnapshot): unknown => (read.ok ? [...read.snapshot.peers.all()] : read.fault)
+/** A reader, and what is read with it. */
+function reader() {
+  const book = createPeerBook()
+  const read = createSnapshotReader(book)
+  const shown = (bytes: Buffer, nodeId: string): unknown => {
+    const result = read(bytes, nodeId)
+    return result.ok ? Array.from(result.snapshot.peers, (number) => book.read(number)) : result.fault
+  }
+  return { read, shown }
+}
 
 test('What is read beside the last pull is what is read of the pull alone', () => {
   fc.assert(
     fc.property(fc.array(domain, { minLength: 1, maxLength: 8 }), fc.integer({ min: 1, max: 300 }), (domains, seed) => {
-      const read = createSnapshotReader(createPeerBook())
+      const { shown } = reader()
       domains.forEach((endpoints, index) => {
         // Every node pulls all of them but itself.
         const own = id(((seed + index * 7) % 300) + 1)
         const peers = peersOf(endpoints).filter(({ node_id }) => node_id !== own)
         const bridge = { resources: [{ effective_config: { peers: [{ node_id: '"peers":[' }] } }] }
-        expect(shown(read(pulled({ peers, bridge }).bytes, own))).toEqual(peers)
+        expect(shown(pulled({ peers, bridge }).bytes, own)).toEqual(peers)
       })
     }),
   )
@@ -42,14 +51,14 @@ test('Whatever breaks a byte of a pull is found, or is what the pull then says',
   const { bytes } = pulled({ peers })
   fc.assert(
     fc.property(fc.integer({ min: 0, max: bytes.length - 1 }), fc.integer({ min: 0, max: 255 }), (at, byte) => {
-      const read = createSnapshotReader(createPeerBook())
+      const { read, shown } = reader()
       expect(read(bytes, OWN).ok).toBe(true)
       const broken = Buffer.from(bytes)
       broken[at] = byte
-      expect(shown(read(broken, OWN))).toEqual(shown(createSnapshotReader(createPeerBook())(broken, OWN)))
+      expect(shown(broken, OWN)).toEqual(reader().shown(broken, OWN))
       if (read(broken, OWN).ok) expect(canonicalize(JSON.parse(broken.toString()))).toBe(broken.toString())
       for (const cut of [0, at, bytes.length - 1]) expect(read(bytes.subarray(0, cut), OWN).ok).toBe(false)
-      expect(shown(read(bytes, OWN))).toEqual(peers)
+      expect(shown(bytes, OWN)).toEqual(peers)
     }),
   )
 })
