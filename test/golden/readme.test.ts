@@ -56,7 +56,7 @@ describe('The tour of the README', () => {
     expect(start?.line).toBe('npm start')
     // Before this come the words of the preparing script, and a log line in the form for terminals.
     expect(steadied(start?.output.replace(/^[\s\S]*?(?=^ctl )/m, '') ?? '')).toBe(asShown(spoken))
-    expect(logged).toEqual(['making the embedded datastore, which takes a while once'])
+    expect(logged).toEqual(['making a new embedded datastore'])
     expect(start?.output).toContain(` info  ${logged[0] ?? ''}\n`)
   })
 
