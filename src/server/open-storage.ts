@@ -34,8 +34,7 @@ export async function openStorage({ storage, pools }: Config, { log, onBroken }:
   }
   const { openPglite } = await import('./adapters/pglite/database.ts')
   const directory = storage.kind === 'memory' ? undefined : storage.directory
-  if (directory !== undefined && !holdsDatastore(directory))
-    log.info('making a new embedded datastore')
+  if (directory !== undefined && !holdsDatastore(directory)) log.info('making a new embedded datastore')
   const datastore = await openPglite({ dataDir: directory, onFailure: onBroken, warn })
   return { datastore, place: datastore.place, isRecovered: datastore.isRecovered }
 }

@@ -227,7 +227,7 @@ describe.each(STORES)('Node secret keys on the $name store', (store) => {
         const resolver = createNskResolver({ ...fleet, feed, datastore: { ...fleet.datastore, pool } })
         const keys = nodes.map(({ nsk }) => nsk)
         const stranger = mintNsk('test', node.node_id).nsk
-        const callers = await Promise.all([...keys, stranger, ...keys].map((key) => resolver.resolve(key)))
+        const callers = await Promise.all([...keys, stranger, ...keys].map(async (key) => resolver.resolve(key)))
         const ids = nodes.map(({ node_id }) => expect.objectContaining({ id: node_id, domainId: domain }))
         expect(callers).toEqual([...ids, { refused: true, log: 'node secret key unknown' }, ...ids])
         expect(queries).toBe(1)
