@@ -86,7 +86,7 @@ async function play(args, observe) {
   let peakMb = 0
   const watch = setInterval(() => {
     memoryOf(child.pid).then(
-      (memory) => (peakMb = memory.peakMb),
+      ({ peakMb: most }) => (peakMb = most > peakMb ? most : peakMb),
       // It has ended.
       () => clearInterval(watch),
     )

@@ -15,7 +15,7 @@ const PULLS_PER_SECOND = 500
 const PULLED_BYTES_PER_SECOND = 150 * 1024 * 1024
 const PEER_BYTES = 280
 const EDGE_KEYS_PER_SECOND = 500
-const DIGESTED_EDGES_PER_SECOND = 1_000_000
+const DIGESTED_EDGES_PER_SECOND = 100_000
 const DIGESTS_PER_SECOND = 200
 /** And at once, so that connections are left for heartbeats and for what somebody waits for. */
 const LANES = { pulls: 8, edgeKeys: 12, digests: 4 } as const
