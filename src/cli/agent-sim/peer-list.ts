@@ -109,8 +109,8 @@ function sameFrom(
   const moved = at - (starts[peer] ?? 0)
   const isSame = (from: number, to: number): boolean => {
     if (to > numbers.length) return false
-    // What follows the last one of them, a comma or the end of the list, may differ.
-    const [begin, end] = [starts[from] ?? 0, (starts[to] ?? 0) - 1]
+    // What follows the last one of them, a comma or the end of the list, may differ; the comma before the first one may not.
+    const [begin, end] = [(starts[from] ?? 0) - (from > peer ? 1 : 0), (starts[to] ?? 0) - 1]
     return end + moved <= bytes.length && bytes.compare(last.bytes, begin, end, begin + moved, end + moved) === 0
   }
   let [to, step, isGrowing] = [peer, STRIDE, true]

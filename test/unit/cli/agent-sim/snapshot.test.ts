@@ -46,6 +46,18 @@ test('What is read beside the last pull is what is read of the pull alone', () =
   )
 })
 
+test('A comma that is broken between two runs of peers that are as before is found', () => {
+  const peers = peersOf(Object.fromEntries(Array.from({ length: 300 }, (_, index) => [index + 1, ''])))
+  const { bytes } = pulled({ peers })
+  for (let at = bytes.indexOf('},{'); at > 0; at = bytes.indexOf('},{', at + 1)) {
+    const { read } = reader()
+    expect(read(bytes, OWN).ok).toBe(true)
+    const broken = Buffer.from(bytes)
+    broken[at + 1] = 0
+    expect(read(broken, OWN)).toEqual({ ok: false, fault: 'not_json' })
+  }
+})
+
 test('Whatever breaks a byte of a pull is found, or is what the pull then says', () => {
   const peers = peersOf(Object.fromEntries(Array.from({ length: 150 }, (_, index) => [index + 1, '198.18.0.1:1'])))
   const { bytes } = pulled({ peers })
