@@ -58,7 +58,7 @@ function chained(first: number, chain: Chain): number[] {
 }
 
 function nameOfEdge({ edges, sets, members }: TupleIndex, names: ReadonlyMap<number, string>, edge: number): string {
-  const setName = (set: number): string => `${names.get(sets.a(set))}#${members[sets.b(set)]?.name}`
+  const setName = (set: number): string => `${names.get(sets.objectOf(set))}#${members[sets.memberOf(set)]?.name}`
   const subject = edges.b(edge)
   return `${setName(edges.a(edge))}@${isSet(subject) ? setName(subject >> 1) : names.get(subject >> 1)}`
 }

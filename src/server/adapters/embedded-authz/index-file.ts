@@ -31,7 +31,7 @@ type Column = (typeof COLUMNS)[number]
 type Columns = Pick<IndexImage, Column>
 
 /** Names the format: another one has another name. */
-const MAGIC = Buffer.from('ctl-index-2\n')
+const MAGIC = Buffer.from('ctl-index-3\n')
 const PREFIX_BYTES = MAGIC.length + 4
 const COLUMNS = ['objects', 'sets', 'edges', 'revisions'] as const
 const DIGEST_BYTES = 32

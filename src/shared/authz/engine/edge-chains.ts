@@ -1,12 +1,12 @@
 import type { PairTable } from './pair-table.ts'
-import type { RowSlots } from './row-slots.ts'
+import type { Rows } from './rows.ts'
 
 /** End of a chain. */
 export const NONE = -1
 
 /** Where lists begin: a field of the rows of those that own them. */
 export interface Heads {
-  readonly owners: RowSlots
+  readonly owners: Rows
   readonly field: number
 }
 

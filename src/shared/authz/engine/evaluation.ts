@@ -3,7 +3,7 @@ import { Asker } from './asker.ts'
 import { ACTIVE, CheckMemo, FINAL, PROVISIONAL, UNASKED } from './check-memo.ts'
 import { NONE } from './edge-chains.ts'
 import { DIRECT, GrantPath } from './grant-path.ts'
-import { INSIDE, OUTSIDE } from './memberships.ts'
+import { INSIDE, OUTSIDE, PERHAPS } from './memberships.ts'
 import type { ConditionVerdict, Question } from './question.ts'
 import { isSet, type TupleIndex } from './tuple-index.ts'
 import { HOPS_MAX, SelfExclusionError, UndecidableError } from './undecidable.ts'
@@ -14,6 +14,9 @@ export const NOTHING_OPEN = 0x7fffffff
 
 /** Above every verdict: the least of none. */
 const UNREACHED = 4
+
+/** Below every verdict: not found out yet. */
+const UNSETTLED = -1
 
 /**
  * Walks from the resource of a question towards its subject. Every (object, relation or permission) is answered at most a
@@ -64,8 +67,29 @@ export class Evaluation {
     if (this.#asker.isSet(object, member)) return this.#reached()
     if (member.kind === 'permission') return this.#answer(object, member, NONE)
     const set = this.#index.mayHave(object, member) ? this.#index.sets.find(object, member.id) : NONE
-    if (set === NONE) return NO
-    return this.#index.firstSetSubject(set) === NONE ? this.#directly(set) : this.#answer(object, member, set)
+    return set === NONE ? NO : this.#askSet(set, object, member)
+  }
+
+  /** As `#ask`, of a relation's set that is at hand and not the one that asks. */
+  #askSet(set: number, object: number, member: RelationModel): Verdict {
+    if (this.#index.firstSetSubject(set) === NONE) return this.#directly(set)
+    const verdict = this.#wantPath || !this.#isReadableFromBelow(member.id) ? UNSETTLED : this.#fromBelow(set)
+    return verdict === UNSETTLED ? this.#answer(object, member, set) : verdict
+  }
+
+  /**
+   * Whether the subject is in the set, as the sets that the asker is in tell; UNSETTLED where one has to be walked. Without
+   * a walk there is no cycle, and nothing to be remembered.
+   */
+  #fromBelow(set: number): Verdict {
+    const { edges, bySet } = this.#index
+    let best = this.#directly(set)
+    for (let edge = this.#index.firstSetSubject(set); edge !== NONE && best !== YES; edge = bySet.next(edge)) {
+      const standing = this.#asker.standingIn(edges.b(edge) >> 1)
+      if (standing === PERHAPS) return UNSETTLED
+      if (standing === INSIDE) best = Math.max(best, this.#asker.held(edge))
+    }
+    return best
   }
 
   #directly(set: number): Verdict {
@@ -131,8 +155,8 @@ export class Evaluation {
     const { sets, edges, bySet } = this.#index
     let best = this.#directly(set)
     if (best === YES) return YES
+    const isReadable = this.#isReadableFromBelow(sets.memberOf(set))
     this.#enter()
-    const isReadable = this.#isReadableFromBelow(sets.b(set))
     for (let edge = this.#index.firstSetSubject(set); edge !== NONE; edge = bySet.next(edge)) {
       const inner = edges.b(edge) >> 1
       best = Math.max(best, isReadable ? this.#plainlyWithin(edge, inner) : this.#within(edge, inner))
@@ -144,7 +168,7 @@ export class Evaluation {
 
   /** Whether the sets within sets of the relation need not be walked, which they must where that may end at `HOPS_MAX`. */
   #isReadableFromBelow(relation: number): boolean {
-    return this.#index.isPlain(relation) && this.#hops + this.#index.nestingMax <= HOPS_MAX
+    return this.#index.isPlain(relation) && this.#hops + this.#index.nestingMax < HOPS_MAX
   }
 
   /** As `#within`, where the sets that the asker is in tell the answer or that there is one to be sought. */
@@ -158,17 +182,17 @@ export class Evaluation {
   #within(edge: number, inner: number): Verdict {
     const held = this.#asker.held(edge)
     const { members, sets } = this.#index
-    const member = members[sets.b(inner)]
+    const member = members[sets.memberOf(inner)]
     if (held === NO || member === undefined) return NO
-    const verdict = Math.min(held, this.#askSet(inner, sets.a(inner), member))
+    const verdict = Math.min(held, this.#askInner(inner, sets.objectOf(inner), member))
     if (verdict === YES) this.#granted = this.#step(member.name, this.#granted)
     return verdict
   }
 
   /** As `#ask`, of a set that is at hand. */
-  #askSet(set: number, object: number, member: Askable): Verdict {
+  #askInner(set: number, object: number, member: Askable): Verdict {
     if (member.kind === 'permission' || this.#asker.isSet(object, member)) return this.#ask(object, member)
-    return this.#index.firstSetSubject(set) === NONE ? this.#directly(set) : this.#answer(object, member, set)
+    return this.#askSet(set, object, member)
   }
 
   /** Asks beyond an edge, under the edge's own condition. */
@@ -232,7 +256,9 @@ export class Evaluation {
   }
 
   /** @throws SelfExclusionError where what is excluded depends on a question that is still open: there is no least answer. */
-  #exclusion(object: number, [from, without]: readonly Expression[]): Verdict {
+  #exclusion(object: number, parts: readonly Expression[]): Verdict {
+    const from = parts[0]
+    const without = parts[1]
     const base = from === undefined ? NO : this.evaluate(object, from)
     if (base === NO || without === undefined) return base
     const path = this.#granted
@@ -273,7 +299,7 @@ export class Evaluation {
     let best: Verdict = NO
     for (let edge = first; edge !== NONE; edge = bySet.next(edge)) {
       const subject = edges.b(edge)
-      const reached = isSet(subject) ? sets.a(subject >> 1) : subject >> 1
+      const reached = isSet(subject) ? sets.objectOf(subject >> 1) : subject >> 1
       const target = targets[objects.typeOf(reached)]
       if (target === undefined) continue
       best = Math.max(best, this.#through(edge, reached, target))
@@ -304,7 +330,7 @@ export class Evaluation {
       const held = this.#asker.held(edge)
       if (held === NO) continue
       const subject = edges.b(edge)
-      const reached = isSet(subject) ? sets.a(subject >> 1) : subject >> 1
+      const reached = isSet(subject) ? sets.objectOf(subject >> 1) : subject >> 1
       const target = targets[objects.typeOf(reached)]
       if (target === undefined) return NO
       worst = Math.min(worst, held, this.#ask(reached, target))

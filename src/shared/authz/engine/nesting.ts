@@ -91,8 +91,8 @@ function findSet(model: Model, index: TupleIndex, set: string): number {
 }
 
 function nameOf({ types }: Model, { sets, objects, members }: TupleIndex, set: number): string {
-  const object = sets.a(set)
-  return `${types[objects.typeOf(object)]?.name}:${objects.idOf(object)}#${members[sets.b(set)]?.name}`
+  const object = sets.objectOf(set)
+  return `${types[objects.typeOf(object)]?.name}:${objects.idOf(object)}#${members[sets.memberOf(set)]?.name}`
 }
 
 function* contentsOf(index: TupleIndex, set: number): Iterable<number> {
@@ -107,6 +107,6 @@ function* containersOf(index: TupleIndex, set: number): Iterable<number> {
   const first = index.firstEdgeOfSet(set)
   for (let edge = first; edge !== NONE; edge = index.bySubject.next(edge)) {
     const container = index.edges.a(edge)
-    if (index.isSubjectKind(index.sets.b(container))) yield container
+    if (index.isSubjectKind(index.sets.memberOf(container))) yield container
   }
 }

@@ -3,7 +3,7 @@ import { grownColumn } from './columns.ts'
 import { NONE, type Chain } from './edge-chains.ts'
 import type { EdgeConditions } from './edge-conditions.ts'
 import type { ObjectTable } from './object-table.ts'
-import type { PairTable } from './pair-table.ts'
+import type { SetTable } from './set-table.ts'
 
 /** Not worked out, or no longer right. Above every revision. */
 const STALE = 0xffffffff
@@ -14,7 +14,7 @@ export const REVISION_MAX = STALE - 1
 /** What is read of the index that the revisions belong to. */
 interface Edges {
   readonly objects: ObjectTable
-  readonly sets: PairTable
+  readonly sets: SetTable
   readonly bySet: Chain
   readonly bySubject: Chain
   readonly conditions: EdgeConditions

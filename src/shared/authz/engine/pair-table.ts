@@ -4,35 +4,18 @@ const A = 0
 const B = 1
 const FIELDS = 2
 
-/**
- * Where the pairs that begin alike lie: anywhere each, or beside each other, where there are few of them that are sought
- * one after the other, by second integers that are close together.
- */
-type Spread = keyof typeof SPREADS
-const SPREADS = {
-  apart: { mixed: 0x85ebca6b, added: 0 },
-  // Added to the slot, and to the tag that tells neighbours from each other.
-  together: { mixed: 0, added: 0x01000001 },
-}
-
 /** Rows that are each known by a pair of integers, of which the first is at least 0. */
 export class PairTable extends RowSlots {
-  readonly #mixed: number
-  readonly #added: number
-
   /** `extra` fields, from 2 on, are the caller's. */
-  constructor(extra = 0, spread: Spread = 'apart') {
+  constructor(extra = 0) {
     super(FIELDS + extra, 0)
-    const { mixed, added } = SPREADS[spread]
-    this.#mixed = mixed
-    this.#added = added
   }
 
   /** The row of the pair, or -1. */
   find(a: number, b: number): number {
     const { tags, slots, rows, fields } = this
     const mask = tags.length - 1
-    const sought = this.#hash(a, b)
+    const sought = hash(a, b)
     const tag = tagOf(sought)
     for (let slot = sought & mask; tags[slot] !== EMPTY; slot = (slot + 1) & mask) {
       if (tags[slot] !== tag) continue
@@ -71,16 +54,16 @@ export class PairTable extends RowSlots {
   }
 
   protected override hashOf(row: number): number {
-    return this.#hash(this.a(row), this.b(row))
+    return hash(this.a(row), this.b(row))
   }
 
   protected override isPlaced(row: number): boolean {
     return this.a(row) >= 0
   }
+}
 
-  #hash(a: number, b: number): number {
-    let mixed = Math.imul(a, 0x9e3779b1) ^ Math.imul(b, this.#mixed)
-    mixed = Math.imul(mixed ^ (mixed >>> 15), 0x2c1b3c6d)
-    return ((mixed ^ (mixed >>> 13)) + Math.imul(b, this.#added)) | 0
-  }
+function hash(a: number, b: number): number {
+  const mixed = Math.imul(a, 0x9e3779b1) ^ Math.imul(b, 0x85ebca6b)
+  const spread = Math.imul(mixed ^ (mixed >>> 15), 0x2c1b3c6d)
+  return spread ^ (spread >>> 13)
 }

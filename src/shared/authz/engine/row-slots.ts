@@ -1,9 +1,5 @@
-import { grownColumn, nextCapacity, slotsFor } from './columns.ts'
-
-const FIRST_CAPACITY = 16
-
-/** What the fields of rows out of use hold. */
-const BLANK = -1
+import { slotsFor } from './columns.ts'
+import { Rows } from './rows.ts'
 
 /** Tag of a slot without a row. */
 export const EMPTY = 0
@@ -14,67 +10,17 @@ export function tagOf(hash: number): number {
 }
 
 /**
- * Gives out row numbers and finds rows again by hash: the common half of the tables of the index. A row is a run of
- * integer fields, next to each other so that one step of a check touches one cache line. Open addressing with linear
- * probing, at most three quarters full; removal shifts back, so that no tombstones pile up. Numbers of removed rows are
- * used again. Beside each slot lies a byte of its row's hash: whoever seeks what is not there, as most checks do, reads a
- * few neighbouring bytes and no row.
+ * Rows that are found again by hash. Open addressing with linear probing, at most three quarters full; removal shifts
+ * back, so that no tombstones pile up. Beside each slot lies a byte of its row's hash: whoever seeks what is not there, as
+ * most checks do, reads a few neighbouring bytes and no row.
  */
-export abstract class RowSlots {
-  /** Rows that fit before the table must grow. */
-  capacity = FIRST_CAPACITY
-  /** Rows in use. */
-  size = 0
-  /** Fields of a row. The first is -1 in rows out of use and never in others. */
-  protected readonly fields: number
-  protected rows: Int32Array
-  protected tags = new Uint8Array(slotsFor(FIRST_CAPACITY))
+export abstract class RowSlots extends Rows {
+  protected tags = new Uint8Array(slotsFor(this.capacity))
   /** Meaningless where the tag is `EMPTY`. */
   protected slots = new Int32Array(this.tags.length)
-  readonly #reserved: number
-  #used: number
-  readonly #removed: number[] = []
 
-  /** `reserved` rows from 0 on are never given out. */
-  constructor(fields: number, reserved: number) {
-    this.fields = fields
-    this.rows = new Int32Array(FIRST_CAPACITY * fields).fill(BLANK)
-    this.#reserved = reserved
-    this.#used = reserved
-  }
-
-  /** Memory that the table takes, without what it keeps of rows to be used again. */
-  get bytes(): number {
-    return this.rows.byteLength + this.slots.byteLength + this.tags.byteLength
-  }
-
-  cell(row: number, field: number): number {
-    return this.rows[row * this.fields + field] ?? BLANK
-  }
-
-  setCell(row: number, field: number, value: number): void {
-    this.rows[row * this.fields + field] = value
-  }
-
-  /** A copy of all rows, in use or not. */
-  copyRows(): Int32Array {
-    return this.rows.slice(0, this.#used * this.fields)
-  }
-
-  /** How many rows a copy holds. */
-  rowsOf(copy: Int32Array): number {
-    return copy.length / this.fields
-  }
-
-  /** Takes over what `copyRows` gave. The table must be new. */
-  protected adoptRows(rows: Int32Array): void {
-    this.#used = Math.max(this.#reserved, this.rowsOf(rows))
-    this.#resize(nextCapacity(this.#used), rows)
-    this.#placeAll()
-    for (let row = this.#reserved; row < this.#used; row++) {
-      if (this.cell(row, 0) === BLANK) this.#removed.push(row)
-    }
-    this.size = this.#used - this.#reserved - this.#removed.length
+  override get bytes(): number {
+    return super.bytes + this.slots.byteLength + this.tags.byteLength
   }
 
   /** Hash of a row in use, of any 32 bits. */
@@ -82,21 +28,6 @@ export abstract class RowSlots {
 
   /** Whether the row is in the slots. */
   protected abstract isPlaced(row: number): boolean
-
-  /** A row whose fields are all -1. */
-  protected takeRow(): number {
-    this.size++
-    const row = this.#removed.pop()
-    if (row !== undefined) return row
-    if (this.#used === this.capacity) this.#grow()
-    return this.#used++
-  }
-
-  protected releaseRow(row: number): void {
-    this.size--
-    this.rows.fill(BLANK, row * this.fields, (row + 1) * this.fields)
-    this.#removed.push(row)
-  }
 
   protected place(row: number): void {
     const mask = this.slots.length - 1
@@ -123,20 +54,20 @@ export abstract class RowSlots {
     this.tags[gap] = EMPTY
   }
 
-  #grow(): void {
-    this.#resize(nextCapacity(this.capacity), this.rows)
-    if (slotsFor(this.capacity) !== this.slots.length) this.#placeAll()
+  protected override adoptRows(rows: Int32Array): void {
+    super.adoptRows(rows)
+    this.#placeAll()
   }
 
-  #resize(capacity: number, rows: Int32Array): void {
-    this.capacity = capacity
-    this.rows = grownColumn(rows, capacity * this.fields, BLANK)
+  protected override grow(): void {
+    super.grow()
+    if (slotsFor(this.capacity) !== this.slots.length) this.#placeAll()
   }
 
   #placeAll(): void {
     const length = slotsFor(this.capacity)
     this.slots = new Int32Array(length)
     this.tags = new Uint8Array(length)
-    for (let row = this.#reserved; row < this.#used; row++) if (this.isPlaced(row)) this.place(row)
+    for (let row = this.reserved; row < this.used; row++) if (this.isPlaced(row)) this.place(row)
   }
 }

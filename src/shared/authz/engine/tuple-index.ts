@@ -9,6 +9,7 @@ import { ObjectRevisions, REVISION_MAX } from './object-revisions.ts'
 import { ObjectTable } from './object-table.ts'
 import { PairTable } from './pair-table.ts'
 import { plainRelations } from './plain-relations.ts'
+import { SetTable } from './set-table.ts'
 import { SubjectChains } from './subject-chains.ts'
 
 /** What became of a tuple. `unknown`: the schema lacks it or does not allow it; nothing was changed. */
@@ -17,8 +18,8 @@ export type Applied = 'changed' | 'unchanged' | 'unknown'
 const ALL = '*'
 
 // What the index keeps in the rows of its tables.
-const OBJECT = { relations: 5, uses: 6, edges: 7 }
-const SET = { uses: 2, objectSubjects: 3, setSubjects: 4, edges: 5 }
+const OBJECT = { relations: 5, sets: 6, edges: 7 }
+const SET = { objectSubjects: 3, setSubjects: 4, edges: 5 }
 const EDGE = { bySet: 2, bySubject: 4 }
 
 /** Relations from this slot on share the last bit of a mask, which then only says "perhaps". */
@@ -32,7 +33,7 @@ const SHARED_BIT = 31
  */
 export class TupleIndex {
   readonly objects = new ObjectTable(3)
-  readonly sets = new PairTable(4, 'together')
+  readonly sets = new SetTable(this.objects, { first: OBJECT.sets, extra: 3 })
   readonly edges = new PairTable(4)
   readonly conditions = new EdgeConditions()
   /** Edges of one set. */
@@ -202,7 +203,6 @@ export class TupleIndex {
     if (known !== NONE) return known
     const object = this.objects.insert(type.index, id)
     this.objects.setCell(object, OBJECT.relations, 0)
-    this.objects.setCell(object, OBJECT.uses, 0)
     this.#revisions.forget(object)
     if (id === ALL) this.#wildcards[type.index] = object
     return object
@@ -211,10 +211,7 @@ export class TupleIndex {
   #internSet(object: number, member: Askable): number {
     const known = this.sets.find(object, member.id)
     if (known !== NONE) return known
-    const set = this.sets.insert(object, member.id)
-    this.sets.setCell(set, SET.uses, 0)
-    this.#useObject(object, 1)
-    return set
+    return this.sets.insert(object, member.id)
   }
 
   #internSubject({ rule }: ResolvedTuple, tuple: TupleColumns): number {
@@ -235,10 +232,7 @@ export class TupleIndex {
     this.conditions.start(edge, binding)
     this.bySet.push(this.#subjectHeads(subject), set, edge)
     this.#linkSubject(edge, set, subject)
-    this.#useSet(set, 1)
-    if (isSet(subject)) this.#useSet(subject >> 1, 1)
-    else this.#useObject(subject >> 1, 1)
-    const object = this.sets.a(set)
+    const object = this.sets.objectOf(set)
     // The first tuple of a resource outranks those that it is the subject of, whatever their revisions.
     const relations = this.objects.cell(object, OBJECT.relations)
     if ((relations & ~relationBit(SHARED_BIT)) === 0) this.#revisions.forget(object)
@@ -249,32 +243,32 @@ export class TupleIndex {
   #linkSubject(edge: number, set: number, subject: number): void {
     const heads = this.#edgeHeads(subject)
     const owner = subject >> 1
-    if (!this.isSubjectKind(this.sets.b(set))) return this.bySubject.push(heads, owner, edge)
+    if (!this.isSubjectKind(this.sets.memberOf(set))) return this.bySubject.push(heads, owner, edge)
     this.bySubject.pushNesting(heads, owner, edge)
     if (isSet(subject)) this.#levels.nest(set, owner)
   }
 
   #adoptLevel(set: number): void {
     const first = this.firstSetSubject(set)
-    if (first === NONE || !this.isSubjectKind(this.sets.b(set))) return
+    if (first === NONE || !this.isSubjectKind(this.sets.memberOf(set))) return
     for (let edge = first; edge !== NONE; edge = this.bySet.next(edge)) this.#levels.nest(set, this.edges.b(edge) >> 1)
   }
 
   /** Has the revisions of the edge's ends worked out anew where they may rest on the edge, which comes or goes. */
   #changeRevisions(edge: number): void {
     const revision = this.conditions.firstRevision(edge)
-    this.#revisions.changed(this.sets.a(this.edges.a(edge)), revision)
+    this.#revisions.changed(this.sets.objectOf(this.edges.a(edge)), revision)
     this.#revisions.changed(this.#objectOf(this.edges.b(edge)), revision)
   }
 
   #forgetRevisions(edge: number): void {
-    this.#revisions.forget(this.sets.a(this.edges.a(edge)))
+    this.#revisions.forget(this.sets.objectOf(this.edges.a(edge)))
     this.#revisions.forget(this.#objectOf(this.edges.b(edge)))
   }
 
   /** The object of a subject code: itself, or the one that its set belongs to. */
   #objectOf(subject: number): number {
-    return isSet(subject) ? this.sets.a(subject >> 1) : subject >> 1
+    return isSet(subject) ? this.sets.objectOf(subject >> 1) : subject >> 1
   }
 
   #removeEdge(edge: number): void {
@@ -287,21 +281,25 @@ export class TupleIndex {
     this.edges.remove(edge)
     this.#clearRelation(set)
     if (this.firstSetSubject(set) === NONE) this.#levels.clear(set)
+    this.#releaseSet(set)
     if (isSet(subject)) this.#releaseSet(subject >> 1)
     else this.#releaseObject(subject >> 1)
-    this.#releaseSet(set)
   }
 
   #clearRelation(set: number): void {
-    if (this.firstObjectSubject(set) !== NONE || this.firstSetSubject(set) !== NONE) return
+    if (!this.#isEmpty(set)) return
     const bit = this.#bitOf(set)
-    const object = this.sets.a(set)
+    const object = this.sets.objectOf(set)
     if (bit === relationBit(SHARED_BIT)) return
     this.objects.setCell(object, OBJECT.relations, this.objects.cell(object, OBJECT.relations) & ~bit)
   }
 
+  #isEmpty(set: number): boolean {
+    return this.firstObjectSubject(set) === NONE && this.firstSetSubject(set) === NONE
+  }
+
   #bitOf(set: number): number {
-    const member = this.members[this.sets.b(set)]
+    const member = this.members[this.sets.memberOf(set)]
     return member?.kind === 'relation' ? relationBit(member.slot) : 0
   }
 
@@ -313,30 +311,18 @@ export class TupleIndex {
     return isSet(subject) ? this.#edgesOfSet : this.#edgesOfObject
   }
 
-  /** Counts uses of a set by edges; how many there are then. */
-  #useSet(set: number, more: number): number {
-    const uses = this.sets.cell(set, SET.uses) + more
-    this.sets.setCell(set, SET.uses, uses)
-    return uses
-  }
-
-  /** Counts uses of an object by edges and by sets; how many there are then. */
-  #useObject(object: number, more: number): number {
-    const uses = this.objects.cell(object, OBJECT.uses) + more
-    this.objects.setCell(object, OBJECT.uses, uses)
-    return uses
-  }
-
+  /** Takes out a set without edges, and its object with it once that has nothing else. Both may be out already. */
   #releaseSet(set: number): void {
-    if (this.#useSet(set, -1) > 0) return
-    const object = this.sets.a(set)
+    const object = this.sets.objectOf(set)
+    if (object === NONE || !this.#isEmpty(set) || this.sets.cell(set, SET.edges) !== NONE) return
     this.sets.remove(set)
     this.#releaseObject(object)
   }
 
   #releaseObject(object: number): void {
-    if (this.#useObject(object, -1) > 0) return
+    if (this.objects.cell(object, OBJECT.sets) !== NONE || this.objects.cell(object, OBJECT.edges) !== NONE) return
     const type = this.objects.typeOf(object)
+    if (type === NONE) return
     if (this.#wildcards[type] === object) this.#wildcards[type] = NONE
     this.objects.remove(object)
   }

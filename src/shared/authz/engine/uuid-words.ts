@@ -1,11 +1,11 @@
-/** Value of each hex digit by character code; negative for everything that a canonical UUID does not hold. */
-const DIGITS = new Int8Array(128).fill(-1)
+/**
+ * Value of each hex digit by UTF-16 unit, so that no unit needs to be looked at before; negative for everything that a
+ * canonical UUID does not hold.
+ */
+const DIGITS = new Int8Array(0x10000).fill(-1)
 for (let value = 0; value < 16; value++) DIGITS[value.toString(16).charCodeAt(0)] = value
 
 const HYPHEN = 45
-
-/** Where the groups of four digits start. */
-const GROUPS = [0, 4, 9, 14, 19, 24, 28, 32] as const
 
 /**
  * Reads a canonical lower-case UUID that runs from `from` to the end of the text into four 32-bit words, without
@@ -15,27 +15,34 @@ export function readUuid(text: string, from: number, words: Int32Array): boolean
   if (text.length - from !== 36) return false
   if (text.charCodeAt(from + 8) !== HYPHEN || text.charCodeAt(from + 13) !== HYPHEN) return false
   if (text.charCodeAt(from + 18) !== HYPHEN || text.charCodeAt(from + 23) !== HYPHEN) return false
-  let signs = 0
-  for (let word = 0; word < 4; word++) {
-    const high = readGroup(text, from + (GROUPS[word * 2] ?? 0))
-    const low = readGroup(text, from + (GROUPS[word * 2 + 1] ?? 0))
-    words[word] = (high << 16) | low
-    signs |= high | low
-  }
-  return signs >= 0
+  return readGroups(text, from, words)
+}
+
+/** Reads the digits between the hyphens; false when one of them is none. */
+function readGroups(text: string, from: number, words: Int32Array): boolean {
+  const a = readGroup(text, from)
+  const b = readGroup(text, from + 4)
+  const c = readGroup(text, from + 9)
+  const d = readGroup(text, from + 14)
+  const e = readGroup(text, from + 19)
+  const f = readGroup(text, from + 24)
+  const g = readGroup(text, from + 28)
+  const h = readGroup(text, from + 32)
+  words[0] = (a << 16) | b
+  words[1] = (c << 16) | d
+  words[2] = (e << 16) | f
+  words[3] = (g << 16) | h
+  return (a | b | c | d | e | f | g | h) >= 0
 }
 
 /** Four hex digits as a number; negative when one of them is none. */
 function readGroup(text: string, from: number): number {
-  const a = digit(text.charCodeAt(from))
-  const b = digit(text.charCodeAt(from + 1))
-  const c = digit(text.charCodeAt(from + 2))
-  const d = digit(text.charCodeAt(from + 3))
-  return (a | b | c | d) < 0 ? -1 : (a << 12) | (b << 8) | (c << 4) | d
+  const high = (digit(text, from) << 12) | (digit(text, from + 1) << 8)
+  return high | (digit(text, from + 2) << 4) | digit(text, from + 3)
 }
 
-function digit(code: number): number {
-  return code < 128 ? (DIGITS[code] ?? -1) : -1
+function digit(text: string, at: number): number {
+  return DIGITS[text.charCodeAt(at)] ?? -1
 }
 
 /** The two hex digits of each byte. */

@@ -217,9 +217,9 @@ export class ExplainTree {
     const { index } = this.#deps
     for (let edge = first; edge !== NONE; edge = index.bySet.next(edge)) {
       const inner = index.edges.b(edge) >> 1
-      const member = index.members[index.sets.b(inner)]
+      const member = index.members[index.sets.memberOf(inner)]
       if (member === undefined) continue
-      const far = index.sets.a(inner)
+      const far = index.sets.objectOf(inner)
       const verdict = Math.min(this.#questions.edge(edge), this.#questions.of(far, member))
       yield { verdict, build: () => this.#tuple({ object, relation, edge, verdict }, () => this.#member(far, member)) }
     }

@@ -20,7 +20,7 @@ export function referenceNames(model: Model, index: TupleIndex, resource: string
     subject(edge) {
       const code = edges.b(edge)
       if (!isSet(code)) return object(code >> 1)
-      return `${object(sets.a(code >> 1))}#${members[sets.b(code >> 1)]?.name}`
+      return `${object(sets.objectOf(code >> 1))}#${members[sets.memberOf(code >> 1)]?.name}`
     },
   }
 }

@@ -71,9 +71,9 @@ export class RemedySearch {
     let edge = set === NONE ? NONE : index.firstSetSubject(set)
     for (let branch = 0; edge !== NONE && branch < BRANCHES_MAX; branch++, edge = index.bySet.next(edge)) {
       const inner = index.edges.b(edge) >> 1
-      const member = index.members[index.sets.b(inner)]
+      const member = index.members[index.sets.memberOf(inner)]
       if (member === undefined || this.#deps.questions.edge(edge) !== YES) continue
-      found.push(...this.#member(index.sets.a(inner), member).map(further))
+      found.push(...this.#member(index.sets.objectOf(inner), member).map(further))
     }
     return best(found)
   }

@@ -82,7 +82,7 @@ export class SubQuestions {
     for (const first of [index.firstObjectSubject(set), index.firstSetSubject(set)]) {
       for (let edge = first; edge !== NONE; edge = index.bySet.next(edge)) {
         const subject = index.edges.b(edge)
-        const far = isSet(subject) ? index.sets.a(subject >> 1) : subject >> 1
+        const far = isSet(subject) ? index.sets.objectOf(subject >> 1) : subject >> 1
         yield { edge, object: far, target: targets[index.objects.typeOf(far)] }
       }
     }

@@ -67,7 +67,7 @@ export class AffectedWalk {
   #containers(first: number): void {
     const { edges, sets, bySubject } = this.#index
     for (let edge = first; edge !== NONE; edge = bySubject.next(edge)) {
-      this.#reach(sets.a(edges.a(edge)), sets.b(edges.a(edge)))
+      this.#reach(sets.objectOf(edges.a(edge)), sets.memberOf(edges.a(edge)))
     }
   }
 
@@ -83,7 +83,7 @@ export class AffectedWalk {
     const { edges, sets, bySubject } = this.#index
     for (let edge = first; edge !== NONE; edge = bySubject.next(edge)) {
       const set = edges.a(edge)
-      for (const { permission } of arrows[sets.b(set)] ?? []) this.#reach(sets.a(set), permission.id)
+      for (const { permission } of arrows[sets.memberOf(set)] ?? []) this.#reach(sets.objectOf(set), permission.id)
     }
   }
 

@@ -97,8 +97,8 @@ export class ResourceWalk {
     const { index } = this.#walked
     for (let edge = first; edge !== NONE; edge = index.bySubject.next(edge)) {
       const set = index.edges.a(edge)
-      const member = index.sets.b(set)
-      if (this.#leads[member] === 1) this.#reach(index.sets.a(set), member, this.#through(edge))
+      const member = index.sets.memberOf(set)
+      if (this.#leads[member] === 1) this.#reach(index.sets.objectOf(set), member, this.#through(edge))
     }
   }
 
@@ -154,10 +154,10 @@ export class ResourceWalk {
     const { index } = this.#walked
     for (let edge = first; edge !== NONE; edge = index.bySubject.next(edge)) {
       const set = index.edges.a(edge)
-      const dependents = arrows[index.sets.b(set)]
+      const dependents = arrows[index.sets.memberOf(set)]
       if (dependents === undefined) continue
       const verdict = this.#through(edge)
-      for (const dependent of dependents) this.#follow(dependent, index.sets.a(set), verdict)
+      for (const dependent of dependents) this.#follow(dependent, index.sets.objectOf(set), verdict)
     }
   }
 

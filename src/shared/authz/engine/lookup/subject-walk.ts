@@ -125,10 +125,10 @@ export class SubjectWalk {
     this.#objects(flood.set, index.firstObjectSubject(set), step.verdict)
     for (let edge = index.firstSetSubject(set); edge !== NONE; edge = index.bySet.next(edge)) {
       const inner = index.edges.b(edge) >> 1
-      const member = index.members[index.sets.b(inner)]
+      const member = index.members[index.sets.memberOf(inner)]
       const verdict = Math.min(step.verdict, edgeVerdict(index, edge, holds))
       if (member !== undefined)
-        this.#reach(flood, member, { object: index.sets.a(inner), verdict, hops: step.hops + 1 })
+        this.#reach(flood, member, { object: index.sets.objectOf(inner), verdict, hops: step.hops + 1 })
     }
   }
 
@@ -174,7 +174,7 @@ export class SubjectWalk {
     for (const first of [index.firstObjectSubject(set), index.firstSetSubject(set)]) {
       for (let edge = first; edge !== NONE; edge = index.bySet.next(edge)) {
         const subject = index.edges.b(edge)
-        const object = isSet(subject) ? index.sets.a(subject >> 1) : subject >> 1
+        const object = isSet(subject) ? index.sets.objectOf(subject >> 1) : subject >> 1
         yield { object, target: targets[index.objects.typeOf(object)], held: edgeVerdict(index, edge, holds) }
       }
     }

@@ -2,6 +2,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { ObjectTable } from '../../../../../src/shared/authz/engine/object-table.ts'
 import { PairTable } from '../../../../../src/shared/authz/engine/pair-table.ts'
+import { SetTable } from '../../../../../src/shared/authz/engine/set-table.ts'
 import { readUuid, writeUuid } from '../../../../../src/shared/authz/engine/uuid-words.ts'
 
 const steps = fc.array(fc.record({ a: fc.nat(12), b: fc.integer({ min: -3, max: 12 }), isAdd: fc.boolean() }), {
@@ -27,6 +28,38 @@ test('a pair table finds what is in it and nothing else, however often rows come
       for (const [key, row] of model) expect(`${table.a(row)},${table.b(row)}`).toBe(key)
     }),
   )
+})
+
+test('a set table finds the sets of each object and no others, however often they come and go', () => {
+  const FIRST = 5
+  const members = fc.record({ at: fc.nat(5), member: fc.nat(8), isAdd: fc.boolean() })
+  fc.assert(
+    fc.property(fc.array(members, { minLength: 100, maxLength: 600 }), (history) => {
+      const objects = new ObjectTable(1)
+      const owners = ['a', 'b', 'c', 'd', 'e', 'f'].map((id) => objects.insert(0, id))
+      const table = new SetTable(objects, { first: FIRST, extra: 0 })
+      const model = new Map<string, number>()
+      for (const { at, member, isAdd } of history) {
+        const object = owners[at] ?? -1
+        const key = `${object},${member}`
+        const set = model.get(key)
+        expect(table.find(object, member)).toBe(set ?? -1)
+        if (isAdd && set === undefined) model.set(key, table.insert(object, member))
+        if (!isAdd && set !== undefined) table.remove(set)
+        if (!isAdd) model.delete(key)
+      }
+      expect(table.size).toBe(model.size)
+      for (const [key, set] of model) expect(`${table.objectOf(set)},${table.memberOf(set)}`).toBe(key)
+      for (const object of owners) {
+        const isLeft = [...model.keys()].some((key) => key.startsWith(`${object},`))
+        expect(objects.cell(object, FIRST) !== -1).toBe(isLeft)
+      }
+    }),
+  )
+})
+
+test('an object that there is not has no sets', () => {
+  expect(new SetTable(new ObjectTable(1), { first: 5, extra: 0 }).find(-1, 0)).toBe(-1)
 })
 
 test('an object table finds what is in it and nothing else, UUIDs and other ids', () => {

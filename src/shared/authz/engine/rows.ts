@@ -1,0 +1,90 @@
+import { grownColumn, nextCapacity } from './columns.ts'
+
+const FIRST_CAPACITY = 16
+
+/** What the fields of rows out of use hold. */
+const BLANK = -1
+
+/**
+ * Gives out row numbers: the common part of the tables of the index. A row is a run of integer fields, next to each other
+ * so that one step of a check touches one cache line. Numbers of removed rows are used again.
+ */
+export abstract class Rows {
+  /** Rows that fit before the table must grow. */
+  capacity = FIRST_CAPACITY
+  /** Rows in use. */
+  size = 0
+  /** Fields of a row. The first is -1 in rows out of use and never in others. */
+  protected readonly fields: number
+  protected rows: Int32Array
+  /** Rows below it are never given out. */
+  protected readonly reserved: number
+  /** Rows from here on were never given out. */
+  protected used: number
+  readonly #removed: number[] = []
+
+  constructor(fields: number, reserved: number) {
+    this.fields = fields
+    this.rows = new Int32Array(FIRST_CAPACITY * fields).fill(BLANK)
+    this.reserved = reserved
+    this.used = reserved
+  }
+
+  /** Memory that the table takes, without what it keeps of rows to be used again. */
+  get bytes(): number {
+    return this.rows.byteLength
+  }
+
+  cell(row: number, field: number): number {
+    return this.rows[row * this.fields + field] ?? BLANK
+  }
+
+  setCell(row: number, field: number, value: number): void {
+    this.rows[row * this.fields + field] = value
+  }
+
+  /** A copy of all rows, in use or not. */
+  copyRows(): Int32Array {
+    return this.rows.slice(0, this.used * this.fields)
+  }
+
+  /** How many rows a copy holds. */
+  rowsOf(copy: Int32Array): number {
+    return copy.length / this.fields
+  }
+
+  /** Takes over what `copyRows` gave. The table must be new. */
+  protected adoptRows(rows: Int32Array): void {
+    this.used = Math.max(this.reserved, this.rowsOf(rows))
+    this.#resize(nextCapacity(this.used), rows)
+    for (let row = this.reserved; row < this.used; row++) {
+      if (this.cell(row, 0) === BLANK) this.#removed.push(row)
+    }
+    this.size = this.used - this.reserved - this.#removed.length
+  }
+
+  /** A row whose fields are all -1. */
+  protected takeRow(): number {
+    this.size++
+    const row = this.#removed.pop()
+    if (row !== undefined) return row
+    if (this.used === this.capacity) this.grow()
+    return this.used++
+  }
+
+  protected releaseRow(row: number): void {
+    this.size--
+    this.rows.fill(BLANK, row * this.fields, (row + 1) * this.fields)
+    this.#removed.push(row)
+  }
+
+  /** Makes room for more rows. */
+  protected grow(): void {
+    this.#resize(nextCapacity(this.capacity), this.rows)
+  }
+
+  #resize(capacity: number, rows: Int32Array): void {
+    this.capacity = capacity
+    this.rows = grownColumn(rows, capacity * this.fields, BLANK)
+  }
+}
