@@ -1,5 +1,6 @@
 // Builds dist from src: compiled modules, the other files beside them, the contract manifest that the command line
-// and the client run from, and the command line itself in a few chunks. Built aside and moved into place, so that a running server never sees half of it.
+// and the client run from, and the command line and the server themselves in a few chunks. Built aside and moved into
+// place, so that a running server never sees half of it.
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,6 +10,7 @@ import { stampBuild } from './lib/build-state.mjs'
 import { bundleCommandLine } from './lib/command-line.mjs'
 import { docsRenderer } from './lib/docs-renderer/docs-renderer.mjs'
 import { root } from './lib/root.mjs'
+import { bundleServer } from './lib/server.mjs'
 
 const startedAt = new Date()
 const dist = join(root, 'dist')
@@ -68,6 +70,7 @@ try {
   copyOtherFiles()
   await writeManifest()
   await bundleCommandLine(next)
+  await bundleServer(next)
   writeRenderer()
   await writeBlankDatabase()
   stampBuild(next, startedAt)

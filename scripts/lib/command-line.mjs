@@ -1,20 +1,25 @@
-import { join, sep } from 'node:path'
+import { basename, join, sep } from 'node:path'
 import { rolldown } from 'rolldown'
 
 /**
  * Puts the compiled command line together in CommonJS chunks under `dist/ctl`, one for each set of modules that are
  * loaded together: resolving and linking ES modules one by one is most of a short command's start-up on Node 20
- * (docs/decisions/0018). The server and all packages stay outside and are loaded as they are.
+ * (docs/decisions/0018). Packages stay outside and are loaded as they are; the server is put together by itself.
  */
 export async function bundleCommandLine(dist) {
   const server = join(dist, 'server') + sep
+  const builtServer = {
+    name: 'built-server',
+    resolveId(id, importer) {
+      const path = importer === undefined ? id : join(importer, '..', id)
+      return path.startsWith(server) ? { id: join(dist, 'serve', basename(id)), external: 'relative' } : undefined
+    },
+  }
   const bundle = await rolldown({
     input: { main: join(dist, 'cli/main.js'), 'pull-thread': join(dist, 'cli/agent-sim/pull-thread.js') },
     platform: 'node',
-    external: (id, importer) => {
-      const isFile = id.startsWith('.') || id.startsWith(dist)
-      return !isFile || (importer !== undefined && join(importer, '..', id).startsWith(server)) || id.startsWith(server)
-    },
+    external: (id) => !id.startsWith('.') && !id.startsWith(dist),
+    plugins: [builtServer],
     // Modules of ours do nothing when they are loaded.
     treeshake: { moduleSideEffects: false },
     onLog(level, log) {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { builtFile } from './package-files.ts'
+import { builtFile } from '../shared/package-files.ts'
 import type { Manifest } from '../shared/contract/manifest-format.ts'
 
 let built: Manifest | undefined

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { Manifest } from '../shared/contract/manifest-format.ts'
 import { builtManifest } from './built-manifest.ts'
 import type { Io } from './io.ts'
-import { packageFile } from './package-files.ts'
+import { packageFile } from '../shared/package-files.ts'
 
 /** What `main` may be given instead of the process and the built files. */
 export interface MainOptions {

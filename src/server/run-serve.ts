@@ -6,7 +6,7 @@ import { createMemoryHandover, type MemoryHandover } from './first-run/memory-ha
 import { createTokenFile } from './first-run/token-file.ts'
 import { createLog, type TextSink } from './log.ts'
 import { packageVersion } from './package-version.ts'
-import { serve, type RunningServer } from './serve.ts'
+import type { RunningServer, ServeOptions } from './serve.ts'
 import { readTls } from './tls-files.ts'
 import { welcome } from './welcome.ts'
 
@@ -110,13 +110,19 @@ async function run(config: Config, io: ServeIo): Promise<number> {
     const shown = createMemoryHandover()
     const isShown = config.isDev || io.stderr.isTty
     const initialPassword = isShown ? shown : createTokenFile(config.initialPasswordFile, 'initial password')
-    const server = await serve({ config, log, handover, initialPassword, onBroken })
+    const server = await start({ config, log, handover, initialPassword, onBroken })
     announce(server, config, { io, password: io.stderr.isTty ? shown.published() : undefined })
     await runUntilEnded(server, { config, io, memory, ending, log })
     return isBroken ? 1 : 0
   } finally {
     ending.dispose()
   }
+}
+
+/** Loads the services only now: help, `--check` and a refused configuration do without. */
+async function start(options: ServeOptions): Promise<RunningServer> {
+  const { serve } = await import('./serve.ts')
+  return serve(options)
 }
 
 async function runUntilEnded(server: RunningServer, extras: Extras): Promise<void> {

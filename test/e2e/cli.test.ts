@@ -115,7 +115,7 @@ describe('ctl as a process, against its own server', () => {
       return result.map(({ url }) => url).filter((url) => url.startsWith('file:'))
     })
     expect(urls.some((url) => url.endsWith('/dist/ctl/main.cjs'))).toBe(true)
-    expect(urls.filter((url) => /node_modules|\/dist\/server\/|\/dist\/shared\/contract\//.test(url))).toEqual([])
+    expect(urls.filter((url) => /node_modules|\/dist\/serve\/|\/dist\/shared\/contract\//.test(url))).toEqual([])
   })
 
   it('ends quietly when its reader has seen enough', async () => {

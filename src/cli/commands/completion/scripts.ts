@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { packageFile } from '../../package-files.ts'
+import { packageFile } from '../../../shared/package-files.ts'
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof SHELLS)[number]

@@ -1,11 +1,11 @@
-import { Client, type Dispatcher } from 'undici'
+import type { Client, Dispatcher } from 'undici'
 import {
   OutgoingFetchError,
   type OutgoingAnswer,
   type OutgoingFetch,
   type OutgoingRequest,
 } from '../../ports/outgoing-fetch.ts'
-import { createConnectors } from './connect.ts'
+import type { Connectors } from './connect.ts'
 import { fetchFailure, gone } from './fetch-failure.ts'
 import type { ResolveName } from './guarded-lookup.ts'
 
@@ -25,9 +25,10 @@ export interface OutgoingFetchOptions {
  * nothing of it is left behind. Proxies of the environment are not used: they would connect where nothing is checked.
  */
 export function createOutgoingFetch({ deadlineMs = DEADLINE_MS, resolve }: OutgoingFetchOptions = {}): OutgoingFetch {
-  const connectors = createConnectors(deadlineMs, resolve)
+  let loaded: Promise<Dialler> | undefined
   return async (text, request) => {
     const url = fetchable(text, request.allowPrivateNetwork)
+    const { Client, connectors } = await (loaded ??= load(deadlineMs, resolve))
     const connect = request.allowPrivateNetwork ? connectors.anywhere : connectors.publicOnly
     const client = new Client(url.origin, { connect, maxHeaderSize: HEADER_BYTES_MAX, pipelining: 1 })
     const timeout = AbortSignal.timeout(deadlineMs)
@@ -44,6 +45,18 @@ export function createOutgoingFetch({ deadlineMs = DEADLINE_MS, resolve }: Outgo
       end()
     }
   }
+}
+
+/** What opens connections. */
+interface Dialler {
+  readonly Client: typeof Client
+  readonly connectors: Connectors
+}
+
+/** Loads undici for the first request: it is more than any other library of the server, and most servers fetch nothing. */
+async function load(deadlineMs: number, resolve: ResolveName | undefined): Promise<Dialler> {
+  const [{ Client }, { createConnectors }] = await Promise.all([import('undici'), import('./connect.ts')])
+  return { Client, connectors: createConnectors(deadlineMs, resolve) }
 }
 
 async function exchange(client: Client, url: URL, request: OutgoingRequest): Promise<OutgoingAnswer> {
