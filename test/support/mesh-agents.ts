@@ -6,6 +6,7 @@ import { createEdgeLedger } from '../../src/cli/agent-sim/edge-ledger.ts'
 import { createErrands } from '../../src/cli/agent-sim/errands.ts'
 import type { AgentClock, ApiClient } from '../../src/cli/agent-sim/fleet-deps.ts'
 import type { NodeWire, PulledBytes } from '../../src/cli/agent-sim/node-wire.ts'
+import { createKnownEpochs } from '../../src/cli/agent-sim/known-epochs.ts'
 import { createPeerBook, type PeerFacts } from '../../src/cli/agent-sim/peer-book.ts'
 import { USUAL_HABITS, type Habits } from '../../src/cli/agent-sim/plan.ts'
 import { simulatedNode, type SimulatedNode } from '../../src/cli/agent-sim/simulated-node.ts'
@@ -182,6 +183,7 @@ export function agentWorld({ answers = {}, wire = {}, habits, size = 1 }: WorldO
       wire: { fetchEdgeKey: over('fetchEdgeKey', wire.fetchEdgeKey) },
       pull: pullsInThisThread({ pull: over('pull', wire.pull) })(book),
       book,
+      digest: createKnownEpochs(book),
       ledger: createEdgeLedger(),
       habits: { ...USUAL_HABITS, ...habits },
       turnstiles: { pulls: atOnce, edgeKeys: atOnce, digests: atOnce },

@@ -1,6 +1,7 @@
 import type { MeshDeps } from './agent/agent-deps.ts'
 import { createEdgeLedger } from './edge-ledger.ts'
 import type { AgentClock } from './fleet-deps.ts'
+import { createKnownEpochs } from './known-epochs.ts'
 import type { NodeWire } from './node-wire.ts'
 import { createPacer } from './pacer.ts'
 import { createPeerBook } from './peer-book.ts'
@@ -15,7 +16,7 @@ const PULLS_PER_SECOND = 500
 const PULLED_BYTES_PER_SECOND = 150 * 1024 * 1024
 const PEER_BYTES = 280
 const EDGE_KEYS_PER_SECOND = 500
-const DIGESTED_EDGES_PER_SECOND = 100_000
+const DIGESTED_EDGES_PER_SECOND = 400_000
 const DIGESTS_PER_SECOND = 200
 /** And at once, so that connections are left for heartbeats and for what somebody waits for. */
 const LANES = { pulls: 8, edgeKeys: 12, digests: 4 } as const
@@ -42,6 +43,7 @@ export function createMesh({ clock, wire, pulls, habits, size, nodes }: MeshOpti
     wire,
     habits,
     book,
+    digest: createKnownEpochs(book),
     pull: pulls(book),
     ledger: createEdgeLedger(),
     turnstiles: {

@@ -22,8 +22,10 @@ export interface PeerBook {
   placeOf(nodeId: string): number
   /** That of the peer of which the facts with that number are. */
   placeOfFacts(number: number): number
-  /** Places by node id. */
+  /** The places of peers of whom anything was said, by node id. The same list until there is another such peer. */
   sorted(): readonly number[]
+  /** The number of the facts that were entered last of the peer at a place, 0 for none. */
+  latest(place: number): number
   /** Peers that were ever entered. */
   size(): number
   /** The highest number. */
@@ -45,9 +47,10 @@ export function createPeerBook(): PeerBook {
     if (known !== undefined) return known
     places.set(nodeId, places.size)
     numbers.push([])
-    sorted = undefined
     return places.size - 1
   }
+
+  const latest = (place: number): number => numbers[place]?.at(-1) ?? 0
 
   return {
     placeOf,
@@ -58,6 +61,7 @@ export function createPeerBook(): PeerBook {
       // What was said last is what is said again.
       const known = ofPeer.findLast((number) => isSame(facts[number - 1], said))
       if (known !== undefined) return known
+      if (ofPeer.length === 0) sorted = undefined
       facts.push(said)
       placesOfFacts.push(place)
       ofPeer.push(facts.length)
@@ -66,7 +70,12 @@ export function createPeerBook(): PeerBook {
     read(number) {
       return facts[number - 1] ?? unknown(number)
     },
-    sorted: () => (sorted ??= [...places.keys()].toSorted().map(placeOf)),
+    sorted: () =>
+      (sorted ??= [...places.keys()]
+        .toSorted()
+        .map(placeOf)
+        .filter((place) => latest(place) > 0)),
+    latest,
     size: () => places.size,
     facts: () => facts.length,
   }

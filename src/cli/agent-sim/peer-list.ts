@@ -1,3 +1,5 @@
+import { isNonZeroUuid } from '../../shared/ids.ts'
+import { isPskIssuedAt } from '../../shared/mesh/psk-instant.ts'
 import { parseCanonical } from './canonical-bytes.ts'
 import { endOf } from './json-scan.ts'
 import type { PeerBook, PeerFacts } from './peer-book.ts'
@@ -140,9 +142,17 @@ function readPeer(bytes: Buffer, at: number): ReadPeer {
 function isPeer(peer: unknown): peer is PeerFacts {
   if (typeof peer !== 'object' || peer === null) return false
   const { node_id, public_key, mesh_address, endpoint, psk_issued_at } = peer as Readonly<Record<string, unknown>>
-  const texts = [node_id, public_key, mesh_address, psk_issued_at]
-  return texts.every((text) => typeof text === 'string' && text !== '') && typeof endpoint === 'string'
+  return (
+    [node_id, public_key, mesh_address].every((text) => isText(text) && text !== '') &&
+    isText(endpoint) &&
+    isText(node_id) &&
+    isNonZeroUuid(node_id) &&
+    isText(psk_issued_at) &&
+    isPskIssuedAt(psk_issued_at)
+  )
 }
+
+const isText = (value: unknown): value is string => typeof value === 'string'
 
 /** A list while it is read. */
 class GrowingList {

@@ -5,8 +5,6 @@ export interface PeerView {
   find(nodeId: string): PeerFacts | undefined
   /** Undefined removes the peer. */
   set(nodeId: string, facts: PeerFacts | undefined): void
-  /** Every peer, by node id. */
-  all(): Iterable<PeerFacts>
   /** The peers of which it says something else than another view over the same book, in no order. */
   differing(other: PeerView): readonly PeerDifference[]
   /** By place: the number of the facts, 0 or nothing for a peer that is not known. */
@@ -38,12 +36,6 @@ export function createPeerView(book: PeerBook, known: Iterable<number> = []): Pe
       const place = book.placeOf(nodeId)
       reach(place)
       numbers[place] = facts === undefined ? 0 : book.enter(facts)
-    },
-    *all() {
-      for (const place of book.sorted()) {
-        const facts = factsOf(numbers[place])
-        if (facts !== undefined) yield facts
-      }
     },
     differing(view) {
       const others = view.numbers()

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { ProblemAnswer, TransportFailure } from '../../client/failures.ts'
-import { packageFile } from '../package-files.ts'
+import { packageFile } from '../../shared/package-files.ts'
 import type { PeerBook } from './peer-book.ts'
 import type { PullAnswer, PullQuestion, PullThreadOptions } from './pull-messages.ts'
 import type { PulledState, PullsOver, PullState } from './state-pulls.ts'

@@ -3,10 +3,11 @@ import type { Result } from '../../shared/contract/operation.ts'
 import { problem } from '../../shared/problems.ts'
 import type { Handlers } from '../http/request-context.ts'
 import type { Datastore } from '../ports/datastore.ts'
+import type { Issued } from '../../shared/mesh/epoch-lines.ts'
 import { formatPskIssuedAt } from '../../shared/mesh/psk-instant.ts'
 import { readKeyed } from './edge-epochs-store.ts'
 import { readReport } from './epoch-report.ts'
-import { createExpectation, type Issued } from './expected-epochs.ts'
+import { createExpectation } from './expected-epochs.ts'
 import { domainExists, hasMoreNodes } from './topology-store.ts'
 
 type Verified = Result<(typeof mesh)['operations']['VerifyDomainEdgeEpochs']>

@@ -2,6 +2,7 @@ import type { SimulatedOperation } from '../counts.ts'
 import type { EdgeLedger } from '../edge-ledger.ts'
 import type { Errands } from '../errands.ts'
 import type { FleetDeps } from '../fleet-deps.ts'
+import type { DigestKnown } from '../known-epochs.ts'
 import type { NodeWire } from '../node-wire.ts'
 import type { PeerBook } from '../peer-book.ts'
 import type { Habits } from '../plan.ts'
@@ -14,6 +15,7 @@ export interface MeshDeps {
   readonly wire: Pick<NodeWire, 'fetchEdgeKey'>
   readonly pull: PullState
   readonly book: PeerBook
+  readonly digest: DigestKnown
   readonly ledger: EdgeLedger
   readonly habits: Habits
   /** Across the fleet, so that ten thousand agents do not do the same at the same time. */

@@ -45,23 +45,12 @@ function apply(deps: MeshAgentDeps, node: SimulatedNode, { change, view }: Appli
 
 /** Undefined where something is missing. A key that is older than the known one was told late: the pull was sooner. */
 function merged(known: PeerFacts | undefined, change: PeerChange): PeerFacts | undefined {
-  const facts = { endpoint: '', ...known, ...factsTold(change) }
-  if (!isWhole(facts)) return undefined
-  if (known === undefined || known.psk_issued_at <= facts.psk_issued_at) return facts
-  return { ...facts, psk_issued_at: known.psk_issued_at, public_key: known.public_key }
+  const { node_id, public_key, mesh_address, endpoint, psk_issued_at } = { ...UNSAID, ...known, ...change }
+  if (public_key === undefined || mesh_address === undefined || psk_issued_at === undefined) return undefined
+  const isOlder = known !== undefined && known.psk_issued_at > psk_issued_at
+  const key = isOlder ? known : { public_key, psk_issued_at }
+  return { node_id, public_key: key.public_key, mesh_address, endpoint, psk_issued_at: key.psk_issued_at }
 }
 
-const MEMBERS = ['node_id', 'public_key', 'mesh_address', 'endpoint', 'psk_issued_at'] as const
-
-/** What is said, and nothing of what is not. */
-function factsTold(change: PeerChange): Partial<PeerFacts> {
-  const said = MEMBERS.flatMap((name): [string, string][] => {
-    const text = change[name]
-    return text === undefined ? [] : [[name, text]]
-  })
-  return Object.fromEntries(said)
-}
-
-function isWhole(facts: Partial<PeerFacts>): facts is PeerFacts {
-  return MEMBERS.every((name) => facts[name] !== undefined)
-}
+/** A peer of whom nothing was said has no endpoint. */
+const UNSAID = { public_key: undefined, mesh_address: undefined, endpoint: '', psk_issued_at: undefined }

@@ -1,3 +1,5 @@
+import { createPeerBook } from '../../../../src/cli/agent-sim/peer-book.ts'
+import { createPeerView } from '../../../../src/cli/agent-sim/peer-view.ts'
 import { afterEach, describe, expect, test } from 'vitest'
 import { fetchEdgeKeySoon } from '../../../../src/cli/agent-sim/agent/edge-key.ts'
 import { hear } from '../../../../src/cli/agent-sim/agent/hearing.ts'
@@ -60,7 +62,11 @@ function pulling(states: readonly (PulledBytes | undefined)[], more: Partial<Opt
   return { ...world, tags, pull: () => pullSoon(world.deps, world.node, 0) }
 }
 
-const known = ({ node }: { readonly node: SimulatedNode }) => [...(node.view?.all() ?? [])]
+/** The peers that the agent knows, in the order in which it first heard of them. */
+function known({ node }: { readonly node: SimulatedNode }) {
+  const differing = node.view?.differing(createPeerView(createPeerBook())) ?? []
+  return differing.map(({ own }) => own).toReversed()
+}
 
 describe('An agent that pulls its state', () => {
   test('takes the peers, says what it has the next time, and counts that nothing has changed', async () => {

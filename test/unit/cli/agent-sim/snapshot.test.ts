@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { createPeerBook, type PeerFacts } from '../../../../src/cli/agent-sim/peer-book.ts'
 import { createSnapshotReader } from '../../../../src/cli/agent-sim/snapshot.ts'
 import { canonicalize } from '../../../../src/shared/canonical-json.ts'
-import { id, peer, pulled } from '../../../support/mesh-agents.ts'
+import { id, issued, peer, pulled } from '../../../support/mesh-agents.ts'
 
 const OWN = id(999)
 
@@ -92,6 +92,8 @@ describe('Each broken promise is named', () => {
     ['block_missing', '[]'],
     ['bad_peer', whole.replace('"key-1"', '""')],
     ['bad_peer', whole.replace('"key-1"', '7')],
+    ['bad_peer', whole.replace(id(1), 'web-1')],
+    ['bad_peer', whole.replace(issued(1), '2026-01-01T00:00:00Z')],
     ['bad_peer', whole.replace('"peers":[', '"peers":["x",')],
     ['peers_unsorted', pulled({ peers: [peer(2), peer(1)] }).bytes.toString()],
     ['peers_unsorted', pulled({ peers: [peer(1), peer(1)] }).bytes.toString()],
