@@ -5,6 +5,7 @@ import { LongestFirst } from './test/support/longest-first.ts'
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    setupFiles: ['test/support/announce-file.ts'],
     // What is done a hundred times as often takes its time.
     testTimeout: depth({ ci: 30_000, deep: 600_000 }),
     hookTimeout: 60_000,

@@ -1,11 +1,13 @@
 // Runs every test that this machine can run, then says what failed, what was skipped and what would enable it.
 // Arguments go to vitest. The last line is for scripts: `N passed, N failed, N skipped`.
 // On CI a few files that failed are run once more, alone: what passes then is named as unsteady, not hidden.
-import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { REQUIREMENTS } from '../test/support/requirements.mjs'
+import { watchTests } from './lib/overdue-tests.mjs'
 import { root } from './lib/root.mjs'
 
 const scratch = mkdtempSync(join(tmpdir(), 'ctl-test-'))
@@ -13,30 +15,54 @@ const scratch = mkdtempSync(join(tmpdir(), 'ctl-test-'))
 /** More failures than a busy machine explains are not tried again. */
 const AT_MOST_AGAIN = 4
 
-/** Runs vitest; its report is undefined when it ended before it could write one. */
-function runTests(args) {
+/** No file takes half as long on the slowest machine known; what is done a hundred times as often may take longer. */
+const FILE_MAX_MS = process.env.CTL_TEST_DEPTH === 'deep' ? 12 * 3_600_000 : 12 * 60_000
+
+/** Longer than it takes to start the next file, or to write the report. */
+const IDLE_MAX_MS = 180_000
+
+/** Runs vitest; its report is undefined when it ended before it could write one. `overdue`: files whose process had to be ended. */
+async function runTests(args) {
   const report = join(scratch, 'report.json')
+  const announced = join(scratch, 'announced')
+  rmSync(report, { force: true })
+  mkdirSync(announced, { recursive: true })
   const vitest = join(root, 'node_modules/vitest/vitest.mjs')
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
-  const { status } = spawnSync(process.execPath, [vitest, 'run', ...reporters, ...args], {
+  const child = spawn(process.execPath, [vitest, 'run', ...reporters, ...args], {
     cwd: root,
+    env: { ...process.env, CTL_TEST_ANNOUNCE: announced },
     stdio: 'inherit',
   })
+  const overdue = []
+  const watch = watchTests({
+    folder: announced,
+    fileMaxMs: FILE_MAX_MS,
+    idleMaxMs: IDLE_MAX_MS,
+    everyMs: 10_000,
+    onOverdue: (file) => overdue.push(file),
+    onIdle() {
+      process.stdout.write(`Nothing ran for ${IDLE_MAX_MS / 1_000} s, but vitest did not end.\n`)
+      child.kill('SIGKILL')
+    },
+  })
+  const [status] = await once(child, 'exit')
+  watch.stop()
   try {
-    return { status, report: JSON.parse(readFileSync(report, 'utf8')) }
+    return { status, overdue, report: JSON.parse(readFileSync(report, 'utf8')) }
   } catch (error) {
     if (error.code !== 'ENOENT') throw error
-    return { status, report: undefined }
+    return { status, overdue, report: undefined }
   }
 }
 
 /** A file that fails before its first test counts as one failure. */
-function count({ status, report }) {
+function count({ status, overdue, report }) {
   if (report === undefined) return { passed: 0, failed: 1, skipped: 0 }
   const results = report.testResults.flatMap((file) => file.assertionResults.map((test) => test.status))
   const of = (...states) => results.filter((state) => states.includes(state)).length
   const broken = report.testResults.filter((file) => file.status === 'failed' && !hasFailure(file)).length
-  const failed = of('failed') + broken
+  const failed = of('failed') + broken + overdue.length
   return {
     passed: of('passed'),
     failed: failed === 0 && status !== 0 ? 1 : failed,
@@ -50,28 +76,30 @@ function hasFailure(file) {
 
 const failedFiles = (report) => (report?.testResults ?? []).filter((file) => file.status === 'failed')
 
-/** A line per test that failed, or per file that failed before its first test. */
-function failures(report) {
-  return failedFiles(report).flatMap((file) => {
+/** A line per test that failed, or per file that failed before its first test or did not end. */
+function failures({ overdue, report }) {
+  const late = overdue.map((file) => `${relative(root, file)}: did not end within ${FILE_MAX_MS / 60_000} minutes`)
+  const wrong = failedFiles(report).flatMap((file) => {
     const name = relative(root, file.name)
     const firstLine = (text) => (text ?? '').split('\n', 1)[0].slice(0, 300)
     const failed = file.assertionResults.filter((test) => test.status === 'failed')
     if (failed.length === 0) return [`${name}: ${firstLine(file.message)}`]
     return failed.map((test) => `${name} > ${test.fullName}: ${firstLine(test.failureMessages[0])}`)
   })
+  return [...late, ...wrong]
 }
 
 /** The run with its failed files tried again, one at a time, and what failed before. */
-function tryAgain(run) {
-  const again = failedFiles(run.report).map((file) => file.name)
+async function tryAgain(run) {
+  const again = [...run.overdue, ...failedFiles(run.report).map((file) => file.name)]
   if (process.env.CI === undefined || again.length === 0 || again.length > AT_MOST_AGAIN) return { run, before: [] }
   process.stdout.write(`\nOnce more, alone: ${again.map((name) => relative(root, name)).join(', ')}\n`)
-  const second = runTests(['--maxWorkers=1', ...again])
+  const second = await runTests(['--maxWorkers=1', ...again])
   // Without a report nothing is known to have passed.
   if (second.report === undefined) return { run, before: [] }
   const others = run.report.testResults.filter((file) => !again.includes(file.name))
   const report = { testResults: [...others, ...second.report.testResults] }
-  return { run: { status: second.status, report }, before: failures(run.report) }
+  return { run: { status: second.status, overdue: second.overdue, report }, before: failures(run) }
 }
 
 function describeSkips(report) {
@@ -86,12 +114,14 @@ function describeSkips(report) {
   return lines.length === 0 ? [] : ['Skipped:', ...lines, ...remedies]
 }
 
+// Vitest ends what runs; its end is waited for.
+process.on('SIGINT', () => undefined)
 try {
-  const { run, before } = tryAgain(runTests(process.argv.slice(2)))
+  const { run, before } = await tryAgain(await runTests(process.argv.slice(2)))
   const { passed, failed, skipped } = count(run)
   for (const line of describeSkips(run.report)) process.stdout.write(`${line}\n`)
   for (const line of before) process.stdout.write(`UNSTEADY  ${line}\n`)
-  for (const line of failures(run.report)) process.stdout.write(`FAILED  ${line}\n`)
+  for (const line of failures(run)) process.stdout.write(`FAILED  ${line}\n`)
   process.stdout.write(`${passed} passed, ${failed} failed, ${skipped} skipped\n`)
   process.exitCode = failed === 0 ? 0 : 1
 } finally {

@@ -46,13 +46,16 @@ describe.skipIf(requirement('postgresql') === undefined)('connections that the s
     const callers = Array.from({ length: CALLERS }, async () => {
       while (!ending.signal.aborted) await call().catch((error: unknown) => failures.push(error))
     })
-    for (let round = 0; round < ROUNDS; round++) {
-      await executioner.query(
-        'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname is not null',
-      )
-      await new Promise((resolve) => setTimeout(resolve, round % 7))
+    try {
+      for (let round = 0; round < ROUNDS; round++) {
+        await executioner.query(
+          'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname is not null',
+        )
+        await new Promise((resolve) => setTimeout(resolve, round % 7))
+      }
+    } finally {
+      ending.abort()
     }
-    ending.abort()
     await Promise.all(callers)
     expect(failures.length).toBeGreaterThan(0)
     expect(failures.filter((error) => !(error instanceof DatastoreError && error.failure === 'unavailable'))).toEqual(

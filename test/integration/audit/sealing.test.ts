@@ -111,8 +111,7 @@ describe.each(DATASTORE_KINDS)('on %s', (kind) => {
       const sealing = [1, 2].map(async () => {
         while (!writing.signal.aborted) await ledger.sealer.run(ledger.leading)
       })
-      await Promise.all(writers)
-      writing.abort()
+      await Promise.all(writers).finally(() => writing.abort())
       await Promise.all(sealing)
       await ledger.settle(ledger.sealer)
       const verified = await Promise.all([ACME, GLOBEX, null].map((domainId) => ledger.verify(domainId)))
