@@ -9,27 +9,39 @@ const ROUNDS = depth({ ci: 2, deep: 10 })
 const NODES = 8
 const WAIT = { timeout: 60_000, interval: 50 }
 
+type Stage = readonly [begins: string, when: 'before' | 'answered' | 'after']
+
 /** Where the process that carries events on is killed: at the statements between which each stage is. */
-const STAGES = [
-  ['update outbox set seq', 'answered'],
+const UNTIL_SIGNED: readonly Stage[] = [
+  ['with fresh as ( select id, row_number', 'answered'],
   ['with told as', 'before'],
   ['with told as', 'answered'],
+]
+/** Into the log, in the transaction that takes them off their way. */
+const ENLISTED: readonly Stage[] = [
+  ['with head as ( update event_log_head', 'before'],
+  ['with head as ( update event_log_head', 'answered'],
+  ['delete from outgoing_events', 'answered'],
+  ['delete from outgoing_events', 'after'],
+]
+/** To a stream elsewhere, with their signatures kept before. */
+const PUBLISHED: readonly Stage[] = [
   ['update outgoing_events set wire', 'before'],
   ['update outgoing_events set wire', 'answered'],
   ['update outgoing_events set wire', 'after'],
   ['delete from outgoing_events', 'before'],
   ['delete from outgoing_events', 'answered'],
-] as const
-
-/** Between them the two streams are killed at every stage on every change; before a release each is. */
-const STAGES_A_ROUND = depth({ ci: 2, deep: STAGES.length })
+]
 
 const BUSES = [
-  { kind: 'event-log', isMissing: false, firstStage: 0 },
-  { kind: 'jetstream', isMissing: requirement('nats-server') === undefined, firstStage: STAGES.length / 2 },
+  { kind: 'event-log', isMissing: false, stages: [...UNTIL_SIGNED, ...ENLISTED] },
+  { kind: 'jetstream', isMissing: requirement('nats-server') === undefined, stages: [...UNTIL_SIGNED, ...PUBLISHED] },
 ] as const
 
-for (const { kind, isMissing, firstStage } of BUSES) {
+for (const { kind, isMissing, stages } of BUSES) {
+  /** The rounds of a change kill at every stage between them; before a release each does. */
+  const stagesARound = depth({ ci: Math.ceil(stages.length / ROUNDS), deep: stages.length })
+
   describe.skipIf(isMissing || requirement('postgresql') === undefined)(`events by ${kind}`, () => {
     let replicas: EventfulReplicas
     beforeAll(async () => {
@@ -122,8 +134,8 @@ for (const { kind, isMissing, firstStage } of BUSES) {
         }),
       )
 
-      const from = (firstStage + round * STAGES_A_ROUND) % STAGES.length
-      for (const [begins, when] of STAGES.slice(from, from + STAGES_A_ROUND)) {
+      const from = (round * stagesARound) % stages.length
+      for (const [begins, when] of stages.slice(from, from + stagesARound)) {
         test(`kill -9 ${when} \`${begins}\`, round ${round}`, { timeout: 120_000 }, () =>
           whileWriting(async () => {
             const first = await leader()

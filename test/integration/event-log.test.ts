@@ -1,9 +1,9 @@
-import { sql } from 'kysely'
+import { sql, type KyselyPlugin } from 'kysely'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { createEventLog } from '../../src/server/adapters/event-log/event-log.ts'
 import { createEventRetention } from '../../src/server/adapters/event-log/retention.ts'
 import { append } from '../../src/server/adapters/event-log/store.ts'
-import type { EventBus } from '../../src/server/ports/event-bus.ts'
+import type { Appended, EventBus, OutgoingEvent } from '../../src/server/ports/event-bus.ts'
 import { recordBus } from '../support/bus-recorder.ts'
 import { DATASTORE_KINDS, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
 import { nodeOf, outgoing, outgoingRange } from '../support/outgoing-events.ts'
@@ -61,6 +61,75 @@ for (const kind of DATASTORE_KINDS) {
       await vi.waitFor(() => expect(recorder.nodeSeqs(nodeOf(1))).toEqual([1]), WAIT)
       await log.publish([outgoing(1, 2)])
       await vi.waitFor(() => expect(recorder.nodeSeqs(nodeOf(1))).toEqual([1, 2]), WAIT)
+    })
+
+    test('what a transaction appended is followed once it has committed, between what others append', async () => {
+      const log = open(HOUR_MS)
+      const recorder = recordBus()
+      await log.subscribe(recorder)
+      const seen = () => recorder.events.map(({ nodeId, nodeSeq }) => [nodeId, Number(nodeSeq)])
+      const [one, two] = [nodeOf(1), nodeOf(2)]
+      /** Resolves with the outcomes. */
+      const commit = async (events: readonly OutgoingEvent[], failure?: Error) => {
+        let appended: Appended | undefined
+        const work = store.current().transaction('worker', async (tx) => {
+          appended = await log.enlisted?.append(tx, events)
+          if (failure !== undefined) throw failure
+        })
+        await work.catch((error: unknown) => expect(error).toBe(failure))
+        appended?.onEnd(failure === undefined)
+        return appended?.outcomes.map((outcome) => outcome.kind)
+      }
+      expect(await commit([outgoing(1, 1), outgoing(2, 1)])).toEqual(['stored', 'stored'])
+      await vi.waitFor(() => expect(seen()).toHaveLength(2), WAIT)
+      await commit([outgoing(1, 2)], new Error('rolled back'))
+      await open().publish([outgoing(2, 2)])
+      // Both were appended by others as far as the follower knows, or had been there.
+      await commit([outgoing(1, 2)])
+      expect(await commit([outgoing(1, 2), outgoing(1, 3)])).toEqual(['stored', 'stored'])
+      await vi.waitFor(() => expect(seen()).toHaveLength(5), WAIT)
+      await commit([outgoing(1, 4)])
+      await vi.waitFor(() => expect(seen()).toHaveLength(6), WAIT)
+      expect(seen()).toEqual([
+        [one, 1],
+        [two, 1],
+        [two, 2],
+        [one, 2],
+        [one, 3],
+        [one, 4],
+      ])
+      expect(recorder.events.map(({ seq }) => seq)).toEqual(
+        recorder.events.map(({ seq }) => seq).toSorted((a, b) => Number(a - b)),
+      )
+    })
+
+    test('reads three pages at once, however many are asked for', async () => {
+      const datastore = store.current()
+      const waiting = { now: 0, most: 0 }
+      let letThrough = (): void => undefined
+      const gate = new Promise<void>((resolve) => (letThrough = resolve))
+      const pool: typeof datastore.pool = (name) => datastore.pool(name).withPlugin(plugin)
+      const plugin: KyselyPlugin = {
+        transformQuery({ node }) {
+          waiting.now += 1
+          waiting.most = Math.max(waiting.most, waiting.now)
+          return node
+        },
+        async transformResult({ result }) {
+          await gate
+          waiting.now -= 1
+          return result
+        },
+      }
+      const log = createEventLog({ datastore: { ...datastore, pool }, clock, onFailure: () => undefined })
+      logs.push(log)
+      await open().publish([outgoing(1, 1)])
+      const range = { after: 0n, upTo: 10n ** 15n, max: 1 }
+      const reads = Array.from({ length: 10 }, () => log.read(nodeOf(1), range))
+      await vi.waitFor(() => expect(waiting.now).toBe(3), WAIT)
+      letThrough()
+      expect((await Promise.all(reads)).map(({ length }) => length)).toEqual(Array.from({ length: 10 }, () => 1))
+      expect(waiting.most).toBe(3)
     })
 
     test('keeps seven days', async () => {

@@ -1,3 +1,4 @@
+import { payloadIn } from '../../src/shared/events/envelope.ts'
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Leading } from '../../src/server/ports/leadership.ts'
@@ -180,7 +181,7 @@ describe.each(DATASTORE_KINDS)('the event relay on the %s store', (kind) => {
         await world.emit(created(FIRST))
         await world.settle()
         expect(world.bus.stored.map(({ wire }) => wire.includes(`"rules":${RULES}}`))).toEqual([true, true])
-        expect(world.bus.stored.map(({ payload }) => payload)).toEqual(
+        expect(world.bus.stored.map(({ wire }) => payloadIn(wire))).toEqual(
           [A, C].map(
             (node) =>
               `{"fingerprint":"${fingerprintOf(RULES)}","node_id":"${node}","policy_id":"${POLICY}","revision_id":"${FIRST}","rules":${RULES}}`,
@@ -271,7 +272,7 @@ describe.each(DATASTORE_KINDS)('the event relay on the %s store', (kind) => {
         storeBridge(store.current(), { resourceId: BRIDGE, config, hosts })
       const payload = (nodeId: string, config = CONFIG) =>
         `{"bridge_resource_id":"${BRIDGE}","effective_config":${config},"node_id":"${nodeId}"}`
-      const payloads = () => world.bus.stored.map((event) => event.payload)
+      const payloads = () => world.bus.stored.map(({ wire }) => payloadIn(wire))
 
       test.each(LITERALS)('tells each host of %s, the configuration byte for byte as it is stored', async (literal) => {
         await place([C, A])
@@ -290,7 +291,7 @@ describe.each(DATASTORE_KINDS)('the event relay on the %s store', (kind) => {
         await world.settle()
         await world.emit(changed())
         await world.settle()
-        expect(world.bus.stored.filter(({ nodeId }) => nodeId === A).map((event) => event.payload)).toEqual([
+        expect(world.bus.stored.filter(({ nodeId }) => nodeId === A).map(({ wire }) => payloadIn(wire))).toEqual([
           payload(A),
           payload(A, '{}'),
         ])

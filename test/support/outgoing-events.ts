@@ -17,8 +17,7 @@ export function outgoing(node: number, nodeSeq: number, filler = ''): OutgoingEv
     nodeSeq: BigInt(nodeSeq),
     type: 'node_state_updated',
     eventId,
-    payload,
-    wire: `{"event_id":"${eventId}","payload":${payload},"signature":"c2ln"}`,
+    wire: `{"event_id":"${eventId}","payload":${payload},"type":"node_state_updated","signature":"c2ln"}`,
   }
 }
 

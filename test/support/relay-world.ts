@@ -1,3 +1,4 @@
+import { payloadIn } from '../../src/shared/events/envelope.ts'
 import { createHash, generateKeyPairSync, sign, verify, type KeyObject } from 'node:crypto'
 import { sql } from 'kysely'
 import type { RelayCounters } from '../../src/server/event-relay/counters.ts'
@@ -9,6 +10,7 @@ import { createSigning } from '../../src/server/event-relay/signing.ts'
 import { createConsumption } from '../../src/server/outbox/consumption.ts'
 import { createNumbering } from '../../src/server/outbox/numbering.ts'
 import type { Datastore } from '../../src/server/ports/datastore.ts'
+import type { EventBus } from '../../src/server/ports/event-bus.ts'
 import type { LeaderJob, Leading } from '../../src/server/ports/leadership.ts'
 import type { OutboxLiteral } from '../../src/server/ports/outbox-literals.ts'
 import type { NumberedEvent } from '../../src/server/ports/outbox.ts'
@@ -113,6 +115,8 @@ export interface RelayPlace {
   readonly parts: LeaderParts
   readonly leading: Leading
   readonly bus?: MemoryBus
+  /** What events are given to in place of `bus`. */
+  readonly stream?: EventBus
   readonly signer?: TestSigner
   /** Where the jobs work, if that is not where the rows are seen. */
   readonly datastore?: Datastore
@@ -120,6 +124,7 @@ export interface RelayPlace {
 
 export function relayWorld(place: RelayPlace): RelayWorld {
   const { parts, leading, bus = memoryBus(), signer = testSigner(), datastore = parts.datastore } = place
+  const stream = place.stream ?? bus
   const failures: Failure[] = []
   const poison: RelayWorld['poison'] = []
   const counts: RelayWorld['counts'] = { published: {}, signing: 0, publishing: 0, merged: 0 }
@@ -138,8 +143,8 @@ export function relayWorld(place: RelayPlace): RelayWorld {
     numbering: createNumbering({ datastore, onNumbered: nothing }),
     relay: createConsumption({ datastore, ids, consumer, onPoison }),
     hints: createHints({ datastore, clock, ids, counters, onHinted: nothing }),
-    signing: createSigning({ datastore, clock, signer, counters, onSigned: nothing, onFailures }),
-    publishing: createPublishing({ clock, bus, counters, onFailures }),
+    signing: createSigning({ datastore, clock, signer, bus: stream, counters, onSigned: nothing, onFailures }),
+    publishing: createPublishing({ clock, bus: stream, counters, onFailures }),
   }
   const untilQuiet = async (job: LeaderJob): Promise<void> => {
     while (await job.run(leading));
@@ -166,7 +171,9 @@ export function relayWorld(place: RelayPlace): RelayWorld {
           change.emit({ event, domainId, aggregate: 'thing:1', payload })
       }),
     heard: (nodeId) =>
-      bus.stored.filter((event) => event.nodeId === nodeId).map(({ type, payload }) => [type, JSON.parse(payload)]),
+      bus.stored
+        .filter((event) => event.nodeId === nodeId)
+        .map(({ type, wire }) => [type, JSON.parse(payloadIn(wire))]),
   }
 }
 

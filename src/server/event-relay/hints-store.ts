@@ -43,6 +43,14 @@ export interface DueTerms {
 }
 
 /**
+ * Has the rest of the transaction look for things through their indexes. What is on its way is mostly nothing, and known
+ * as that to the planner: it would go through the whole table for each lane when there is much.
+ */
+export async function preferIndexes(tx: Db): Promise<void> {
+  await sql`set local enable_seqscan = off`.execute(tx)
+}
+
+/**
  * Finds lanes whose node is to be told, those that wait longest first. A lane whose last hint has not left yet waits for
  * that: what changes meanwhile merges, and what is on its way stays bounded while nothing leaves.
  */

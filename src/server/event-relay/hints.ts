@@ -12,6 +12,7 @@ import {
   hasHints,
   lockRelay,
   passLanes,
+  preferIndexes,
   readDue,
   readRecent,
   type DueLane,
@@ -59,6 +60,7 @@ export function createHints({ datastore, clock, ids, counters, onHinted }: Hints
   async function pass(tx: Db): Promise<Pass> {
     const seq = await lockRelay(tx, EVENT_RELAY)
     if (seq === undefined) return { due: 0, merged: 0 }
+    await preferIndexes(tx)
     const now = new Date(clock.now())
     const hintedBefore = new Date(now.getTime() - WINDOW_MS)
     const due = await readDue(tx, { now, hintedBefore, perDomain: PER_DOMAIN_MAX, max: LANES_MAX })

@@ -1,5 +1,6 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import type { WireType } from '../../shared/events/wire-types.ts'
+import { textLines } from '../../shared/text-lines.ts'
 import type { IdSource } from '../ports/clock.ts'
 import type { Db } from '../ports/datastore.ts'
 import type { Template, Told } from './told.ts'
@@ -66,12 +67,13 @@ export interface Outgoing {
   readonly nodeSeq: bigint
   readonly eventId: string
   readonly type: WireType
+  /** What its payload is made of. */
   readonly payload: string
   readonly occurredAt: Date
 }
 
-/** A signed event on its way. */
-export type Signed = Outgoing & { readonly wire: string }
+/** A signed event on its way: whatever it says is in its envelope. */
+export type Signed = Omit<Outgoing, 'payload'> & { readonly wire: string }
 
 /** Which of them to read: up to `max`, those whose lane is not held up by a failure newer than `triedBefore`. */
 export interface Reading {
@@ -79,15 +81,22 @@ export interface Reading {
   readonly triedBefore: Date
 }
 
-/** Reads events that are not signed, oldest first. */
-export async function readUnsigned(db: Db, reading: Reading): Promise<Outgoing[]> {
-  return (await read(db, reading, sql`wire is null`)).map(toOutgoing)
+/** Reads events that are not signed, oldest first; of a node only once what was signed before has left, if that is asked. */
+export async function readUnsigned(
+  db: Db,
+  { afterSigned, ...reading }: Reading & { readonly afterSigned: boolean },
+): Promise<Outgoing[]> {
+  // Found once and not for each event, whatever the planner knows of the table: mostly it is empty.
+  const isNext = sql`node_id <> all (array(select node_id from outgoing_events where wire is not null))`
+  const stage = afterSigned ? sql`wire is null and ${isNext}` : sql`wire is null`
+  const rows = await read<{ payload: string }>(db, reading, { stage, text: sql.ref('payload') })
+  return rows.map((row) => ({ ...toOutgoing(row), payload: row.payload }))
 }
 
 /** Reads events that are signed, oldest first: of each node those before which there is none that is not. */
 export async function readSigned(db: Db, reading: Reading): Promise<Signed[]> {
-  const rows = await read(db, reading, sql`wire is not null`)
-  return rows.flatMap((row) => (row.wire === null ? [] : [{ ...toOutgoing(row), wire: row.wire }]))
+  const rows = await read<{ wire: string }>(db, reading, { stage: sql`wire is not null`, text: sql.ref('wire') })
+  return rows.map((row) => ({ ...toOutgoing(row), wire: row.wire }))
 }
 
 interface Row {
@@ -97,25 +106,38 @@ interface Row {
   readonly node_seq: string
   readonly event_id: string
   readonly type: WireType
-  readonly payload: string
   readonly occurred_at: Date
-  readonly wire: string | null
 }
 
-async function read(db: Db, { max, triedBefore }: Reading, stage: ReturnType<typeof sql>): Promise<readonly Row[]> {
-  const { rows } = await sql<Row>`
-    select id, node_id, domain_id, node_seq, event_id, type, payload, occurred_at, wire
+/** Which events are read, and the one of their texts that the stage needs: a hint may be twenty kilobytes. */
+interface Stage {
+  readonly stage: RawBuilder<unknown>
+  readonly text: RawBuilder<unknown>
+}
+
+async function read<Text>(
+  db: Db,
+  { max, triedBefore }: Reading,
+  { stage, text }: Stage,
+): Promise<readonly (Row & Text)[]> {
+  // What holds lanes up is found once, and is little. A planner that last saw the table empty, as it mostly is, would look
+  // for it in the whole table for each event; those are then thousands.
+  const { rows } = await sql<Row & Text>`
+    with held as materialized (
+      select node_id, min(id) filter (where tried_at > ${triedBefore}) as resting, min(id) filter (where wire is null) as unsigned
+      from outgoing_events where failure is not null group by node_id
+    )
+    select id, node_id, domain_id, node_seq, event_id, type, occurred_at, ${text}
     from outgoing_events as event
     where ${stage} and not exists (
-      select from outgoing_events as held
-      where held.failure is not null and held.node_id = event.node_id and held.id <= event.id
-        and (held.tried_at > ${triedBefore} or (held.wire is null and held.id < event.id and event.wire is not null))
+      select from held where held.node_id = event.node_id
+        and (event.id >= held.resting or (event.wire is not null and event.id > held.unsigned))
     )
     order by id limit ${max}`.execute(db)
   return rows
 }
 
-function toOutgoing(row: Row): Outgoing {
+function toOutgoing(row: Row): Omit<Outgoing, 'payload'> {
   return {
     id: row.id,
     nodeId: row.node_id,
@@ -123,21 +145,22 @@ function toOutgoing(row: Row): Outgoing {
     nodeSeq: BigInt(row.node_seq),
     eventId: row.event_id,
     type: row.type,
-    payload: row.payload,
     occurredAt: row.occurred_at,
   }
 }
 
-/** Keeps what was signed, once: an event that has its wire already keeps it. */
-export async function keepSigned(tx: Db, signed: readonly Pick<Signed, 'id' | 'payload' | 'wire'>[]): Promise<void> {
+/**
+ * Keeps what was signed, once: an event that has its wire already keeps it. What the payload was made of is given up, since
+ * all of it is in the envelope.
+ */
+export async function keepSigned(tx: Db, signed: readonly Pick<Signed, 'id' | 'wire'>[]): Promise<void> {
   if (signed.length === 0) return
   await sql`
-    update outgoing_events set wire = signed.wire, payload = signed.payload, failure = null, tried_at = null
+    update outgoing_events set wire = signed.wire, payload = '', failure = null, tried_at = null
     from unnest(
       ${signed.map(({ id }) => id)}::bigint[],
-      ${signed.map(({ payload }) => payload)}::text[],
-      ${signed.map(({ wire }) => wire)}::text[]
-    ) as signed (id, payload, wire)
+      string_to_array(${textLines(signed.map(({ wire }) => wire))}::text, e'\n')
+    ) as signed (id, wire)
     where outgoing_events.id = signed.id and outgoing_events.wire is null`.execute(tx)
 }
 

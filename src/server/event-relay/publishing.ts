@@ -1,9 +1,9 @@
 import type { Clock } from '../ports/clock.ts'
 import type { EventBus, PublishOutcome } from '../ports/event-bus.ts'
-import type { LeaderJob, Leading } from '../ports/leadership.ts'
+import type { LeaderJob } from '../ports/leadership.ts'
 import type { RelayCounters } from './counters.ts'
-import { grouped } from './grouped.ts'
-import { deleteOutgoing, keepFailures, readSigned, type Failure, type Signed } from './outgoing-store.ts'
+import { readSigned, type Failure, type Signed } from './outgoing-store.ts'
+import { countStored, settle, settlementOf } from './settlement.ts'
 import { RETRY_MS } from './signing.ts'
 
 export interface PublishingDeps {
@@ -18,9 +18,11 @@ export interface PublishingDeps {
 export const PUBLISHING = 'event-publishing'
 
 const EVERY_MS = 250
+/** Where signing gives events to the stream: what it could not, it says. */
+const LEFT_EVERY_MS = 5_000
 const EVENTS_MAX = 500
 
-/** Gives signed events to the stream, in the order in which they were put on their way, until it has them. */
+/** Gives signed events that wait to the stream, in the order in which they were put on their way, until it has them. */
 export function createPublishing(deps: PublishingDeps): LeaderJob {
   const { bus, clock, counters } = deps
 
@@ -34,38 +36,20 @@ export function createPublishing(deps: PublishingDeps): LeaderJob {
     }
   }
 
-  async function settle(leading: Leading, stored: readonly Signed[], failed: readonly Failure[]): Promise<void> {
-    await leading.transaction(async (tx) => {
-      await deleteOutgoing(
-        tx,
-        stored.map(({ id }) => id),
-      )
-      await keepFailures(tx, failed, new Date(clock.now()))
-    })
-    for (const [type, events] of grouped(stored, (event) => event.type)) counters.published(type, events.length)
-    if (failed.length > 0) deps.onFailures(failed)
-  }
-
   return {
     name: PUBLISHING,
-    everyMs: EVERY_MS,
+    everyMs: bus.enlisted === undefined ? EVERY_MS : LEFT_EVERY_MS,
     isUrgent: true,
     async run(leading) {
       const triedBefore = new Date(clock.now() - RETRY_MS)
       // In a transaction of the term: who leads no more gives the stream nothing.
       const events = await leading.transaction((tx) => readSigned(tx, { max: EVENTS_MAX, triedBefore }))
       if (events.length === 0 || leading.signal.aborted) return false
-      const outcomes = await publish(events)
-      const stored = events.filter((_, index) => outcomes[index]?.kind === 'stored')
-      await settle(leading, stored, failuresOf(events, outcomes))
+      const settlement = settlementOf(events, await publish(events))
+      await leading.transaction((tx) => settle(tx, settlement, new Date(clock.now())))
+      countStored(counters, settlement)
+      if (settlement.failures.length > 0) deps.onFailures(settlement.failures)
       return events.length === EVENTS_MAX
     },
   }
-}
-
-function failuresOf(events: readonly Signed[], outcomes: readonly PublishOutcome[]): Failure[] {
-  return events.flatMap(({ id, nodeId }, index) => {
-    const outcome = outcomes[index]
-    return outcome?.kind === 'refused' ? [{ id, nodeId, reason: outcome.reason }] : []
-  })
 }

@@ -3,18 +3,22 @@ import { canonicalEnvelope, signedEnvelope } from '../../shared/events/envelope.
 import { problem } from '../../shared/problems.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Datastore } from '../ports/datastore.ts'
+import type { Appended, EnlistedAppend, EventBus } from '../ports/event-bus.ts'
 import type { LeaderJob, Leading } from '../ports/leadership.ts'
 import type { Signer } from '../ports/signer.ts'
 import type { RelayCounters } from './counters.ts'
-import { keepFailures, keepSigned, readUnsigned, type Failure, type Outgoing } from './outgoing-store.ts'
+import { keepFailures, keepSigned, readUnsigned, type Failure, type Outgoing, type Signed } from './outgoing-store.ts'
 import { createRendering } from './rendering.ts'
+import { countStored, settle, settlementOf } from './settlement.ts'
 
 export interface SigningDeps {
   readonly datastore: Datastore
   readonly clock: Clock
   readonly signer: Signer
-  readonly counters: Pick<RelayCounters, 'signingFailed'>
-  /** Called when events were signed and that is committed. */
+  /** What is signed goes to the stream in the same transaction where that can be; else it waits for it. */
+  readonly bus: Pick<EventBus, 'enlisted'>
+  readonly counters: Pick<RelayCounters, 'signingFailed' | 'published'>
+  /** Called when there are signed events that wait, and that is committed. */
   readonly onSigned: () => void
   /** Hears of events that hold up the later ones of their nodes. */
   readonly onFailures: (failures: readonly Failure[]) => void
@@ -25,20 +29,21 @@ export const SIGNING = 'event-signing'
 
 const EVERY_MS = 250
 const EVENTS_MAX = 500
-/** Events signed before requests get their turn: some milliseconds of this process. */
-const AT_ONCE_MAX = 50
+/** Events signed before requests, and answers of the datastore, get their turn: less than a millisecond of this process. */
+const AT_ONCE_MAX = 10
 /** How long a lane is held up before the event that holds it up is tried again. */
 export const RETRY_MS = 60_000
 
 /** What a pass made of events. */
 interface Outcome {
-  readonly signed: { readonly id: string; readonly payload: string; readonly wire: string }[]
+  readonly signed: Signed[]
   readonly failed: Failure[]
 }
 
-/** Signs events in the order in which they were put on their way, once each, and keeps what it signed. */
+/** Signs events in the order in which they were put on their way, once each, and keeps or publishes what it signed. */
 export function createSigning(deps: SigningDeps): LeaderJob {
   const { datastore, clock, counters, signer } = deps
+  const { enlisted } = deps.bus
   const worker = datastore.pool('worker')
   const render = createRendering()
 
@@ -52,18 +57,38 @@ export function createSigning(deps: SigningDeps): LeaderJob {
       if (payload instanceof Unrenderable) {
         held.add(event.nodeId)
         outcome.failed.push({ id: event.id, nodeId: event.nodeId, reason: payload.message })
-      } else outcome.signed.push({ id: event.id, payload, wire: await wireOf(signer, event, payload) })
+      } else outcome.signed.push({ ...event, wire: await wireOf(signer, event, payload) })
     }
   }
 
   async function keep(leading: Leading, { signed, failed }: Outcome): Promise<void> {
-    if (signed.length + failed.length === 0) return
     await leading.transaction(async (tx) => {
       await keepSigned(tx, signed)
       await keepFailures(tx, failed, new Date(clock.now()))
     })
     if (signed.length > 0) deps.onSigned()
     if (failed.length > 0) deps.onFailures(failed)
+  }
+
+  /** What the stream refuses keeps its signature; what that holds up stays unsigned behind it. */
+  async function publish(leading: Leading, to: EnlistedAppend, { signed, failed }: Outcome): Promise<void> {
+    let appended: Appended | undefined
+    let isCommitted = false
+    try {
+      const settlement = await leading.transaction(async (tx) => {
+        appended = await to.append(tx, signed)
+        const settled = settlementOf(signed, appended.outcomes)
+        const all = { ...settled, failures: [...failed, ...settled.failures] }
+        await keepSigned(tx, all.refused)
+        await settle(tx, all, new Date(clock.now()))
+        return all
+      })
+      isCommitted = true
+      countStored(counters, settlement)
+      if (settlement.failures.length > 0) deps.onFailures(settlement.failures)
+    } finally {
+      appended?.onEnd(isCommitted)
+    }
   }
 
   async function sign(leading: Leading, events: readonly Outgoing[]): Promise<void> {
@@ -74,7 +99,8 @@ export function createSigning(deps: SigningDeps): LeaderJob {
       counters.signingFailed()
       throw error
     } finally {
-      await keep(leading, outcome)
+      const isEmpty = outcome.signed.length + outcome.failed.length === 0
+      if (!isEmpty) await (enlisted === undefined ? keep(leading, outcome) : publish(leading, enlisted, outcome))
     }
   }
 
@@ -84,7 +110,8 @@ export function createSigning(deps: SigningDeps): LeaderJob {
     isUrgent: true,
     async run(leading) {
       const triedBefore = new Date(clock.now() - RETRY_MS)
-      const events = await readUnsigned(worker, { max: EVENTS_MAX, triedBefore })
+      const afterSigned = enlisted !== undefined
+      const events = await readUnsigned(worker, { max: EVENTS_MAX, triedBefore, afterSigned })
       if (events.length > 0) await sign(leading, events)
       return events.length === EVENTS_MAX
     },

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { AuditSink } from '../ports/audit-sink.ts'
-import { DatastoreError } from '../ports/datastore.ts'
+import { isUnwritable } from '../ports/datastore.ts'
 import type { AuditEntry } from '../ports/unit-of-work.ts'
 
 /** A row with its id and time, ready to be stored. */
@@ -51,7 +51,7 @@ export function createAuditBatches({ sink, log, counters }: AuditBatchesDeps): A
       counters.written(records.length)
       return true
     } catch (error) {
-      return isPassing(error) ? waitForStore(records, error) : storeRest(records, error)
+      return isUnwritable(error) ? waitForStore(records, error) : storeRest(records, error)
     }
   }
 
@@ -90,9 +90,4 @@ export function createAuditBatches({ sink, log, counters }: AuditBatchesDeps): A
       }
     },
   }
-}
-
-/** Whether the datastore may take the rows later. */
-function isPassing(error: unknown): boolean {
-  return error instanceof DatastoreError && (error.failure === 'unavailable' || error.failure === 'readonly')
 }

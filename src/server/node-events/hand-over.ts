@@ -1,5 +1,5 @@
 import { Problem } from '../../shared/problems.ts'
-import { DatastoreError } from '../ports/datastore.ts'
+import { isUnavailable } from '../ports/datastore.ts'
 import { EventBusUnavailable, type BusEvent, type EventBus } from '../ports/event-bus.ts'
 import { makeResync, type Position, type ResyncDeps } from './resync.ts'
 import { findStartingPoint, type Progress, type StartingPoint, type StartingPointDeps } from './starting-point.ts'
@@ -63,8 +63,7 @@ export async function handOver(deps: HandOverDeps, stream: Behind, first?: Begin
 
 /** Whether a failure says nothing but that a dependency is away for now. */
 export function isOutage(error: unknown): boolean {
-  if (error instanceof EventBusUnavailable) return true
-  if (error instanceof DatastoreError) return error.failure === 'unavailable'
+  if (error instanceof EventBusUnavailable || isUnavailable(error)) return true
   return error instanceof Problem && error.status === 503
 }
 

@@ -10,12 +10,11 @@ export interface Turns {
   nextTry(): Promise<void>
 }
 
-/** With the bus at once. Pages share connections with everybody (S1 Limits); the event log answers many questions together. */
-const ASKING_MAX = 64
-const READING_MAX = 3
+/** Of each kind at once. A bus that can bear fewer pages lets them wait by itself. */
+const AT_ONCE_MAX = 64
 
 export function createTurns({ retryMs }: { readonly retryMs: number }): Turns {
-  const [asking, reading] = [createSlots(ASKING_MAX), createSlots(READING_MAX)]
+  const [asking, reading] = [createSlots(AT_ONCE_MAX), createSlots(AT_ONCE_MAX)]
   let pause: Promise<void> | undefined
 
   return {

@@ -1,6 +1,6 @@
 import { problem } from '../../shared/problems.ts'
 import { atTurnEnd, type TurnEnd } from '../../shared/turn-end.ts'
-import { DatastoreError } from '../ports/datastore.ts'
+import { isUnwritable } from '../ports/datastore.ts'
 import type { HeartbeatHints } from './heartbeat-hints.ts'
 import {
   createHeartbeatQueue,
@@ -85,7 +85,7 @@ export function createHeartbeatCommit(options: HeartbeatCommitOptions): Heartbea
       const told = await options.write(batch.map(({ heartbeat }) => heartbeat))
       for (const [at, waiting] of batch.entries()) answer(waiting, (caller) => caller.resolve(told[at]))
     } catch (error) {
-      if (batch.length === 1 || isDown(error)) return refuse(batch, error)
+      if (batch.length === 1 || isUnwritable(error)) return refuse(batch, error)
       const half = batch.length >> 1
       await fly(batch.slice(0, half))
       await fly(batch.slice(half))
@@ -129,11 +129,6 @@ export function createHeartbeatCommit(options: HeartbeatCommitOptions): Heartbea
         rest()
       }),
   }
-}
-
-/** Whether the datastore as a whole is away, so that smaller batches would fail alike. */
-function isDown(error: unknown): boolean {
-  return error instanceof DatastoreError && (error.failure === 'unavailable' || error.failure === 'readonly')
 }
 
 /** Departs at the end of the turn, with what arrived in it; later by as many turns as bring more, within the bound. */

@@ -5,7 +5,7 @@ import type { LeaderJob, Leading } from '../ports/leadership.ts'
 import type { NumberedEvent, OutboxConsumer } from '../ports/outbox.ts'
 import type { Tracing } from '../ports/tracing.ts'
 import { POLL_MS } from './numbering.ts'
-import { hasUnread, lockCursor, moveCursor, readAfter, registerConsumer } from './store.ts'
+import { hasUnread, moveCursor, readUnread, registerConsumer } from './store.ts'
 
 export interface ConsumptionDeps {
   readonly datastore: Datastore
@@ -43,8 +43,7 @@ export function createConsumption(deps: ConsumptionDeps): LeaderJob {
   async function take(leading: Leading): Promise<boolean> {
     const options = { pool: 'worker', correlationId: deps.ids.next(), audit: () => undefined } as const
     const taken = await leading.unitOfWork.run(options, async (change) => {
-      const cursor = await lockCursor(change.db, consumer.name)
-      const events = await readAfter(change.db, cursor, batch)
+      const { cursor, events } = await readUnread(change.db, consumer.name, batch)
       assertContiguous(cursor, events)
       if (events.length === 0) return undefined
       const count = await recorded(deps, events, () => hand(change, events))

@@ -11,27 +11,21 @@ export async function hasUnnumbered(db: Db): Promise<boolean> {
 /**
  * Numbers up to `max` rows that have become visible, in the order of their ids, from the counter whose lock it takes.
  * Two writers of one thing wait for each other before they append, so that the later one's row has the higher id and
- * is not visible sooner; a row of a transaction that is still open is passed by and numbered when it is there.
+ * is not visible sooner; a row of a transaction that is still open is passed by and numbered when it is there. The rows
+ * are chosen before the lock is held: only a transaction of the leader's term may call it, beside which there is no other.
  *
  * @returns how many.
  */
 export async function numberRows(tx: Db, max: number): Promise<number> {
-  const head = await tx
-    .selectFrom('outbox_head')
-    .select('seq')
-    .where('id', '=', 1)
-    .forUpdate()
-    .executeTakeFirstOrThrow()
   const { numAffectedRows = 0n } = await sql`
-    update outbox set seq = ${head.seq}::bigint + fresh.place
-    from (
+    with fresh as (
       select id, row_number() over (order by id) as place
       from (select id from outbox where seq is null order by id limit ${max}) as oldest
-    ) as fresh
-    where outbox.id = fresh.id`.execute(tx)
-  if (numAffectedRows === 0n) return 0
-  const seq = BigInt(head.seq) + numAffectedRows
-  await tx.updateTable('outbox_head').set({ seq: seq.toString() }).where('id', '=', 1).execute()
+    ), head as (
+      update outbox_head set seq = seq + (select count(*) from fresh) where id = 1
+      returning seq - (select count(*) from fresh) as base
+    )
+    update outbox set seq = head.base + fresh.place from fresh, head where outbox.id = fresh.id`.execute(tx)
   return Number(numAffectedRows)
 }
 
@@ -51,45 +45,46 @@ export async function hasUnread(db: Db, name: string): Promise<boolean> {
   return rows[0]?.unread === true
 }
 
-/** The last number that the consumer has taken, locked until the transaction ends. */
-export async function lockCursor(tx: Db, name: string): Promise<bigint> {
-  const { seq } = await tx
-    .selectFrom('outbox_consumers')
-    .select('seq')
-    .where('name', '=', name)
-    .forUpdate()
-    .executeTakeFirstOrThrow()
-  return BigInt(seq)
-}
-
 export async function moveCursor(tx: Db, name: string, seq: bigint): Promise<void> {
   await tx.updateTable('outbox_consumers').set({ seq: seq.toString() }).where('name', '=', name).execute()
 }
 
-/** Reads up to `max` rows after that number. */
-export async function readAfter(tx: Db, seq: bigint, max: number): Promise<NumberedEvent[]> {
-  const rows = await tx
-    .selectFrom('outbox')
-    .select(['seq', 'event', 'domain_id', 'aggregate', 'payload', 'correlation_id', 'occurred_at'])
-    .where('seq', '>', seq.toString())
-    .orderBy('seq')
-    .limit(max)
-    .execute()
-  return rows.flatMap((row) =>
-    row.seq === null
-      ? []
-      : [
-          {
-            seq: BigInt(row.seq),
-            event: row.event,
-            domainId: row.domain_id,
-            aggregate: row.aggregate,
-            payload: row.payload,
-            correlationId: row.correlation_id,
-            occurredAt: row.occurred_at,
-          },
-        ],
-  )
+/** What a consumer is to take next. */
+export interface Unread {
+  /** The last number that it has taken. */
+  readonly cursor: bigint
+  readonly events: readonly NumberedEvent[]
+}
+
+/** Locks the consumer's cursor until the transaction ends, and reads up to `max` rows after it. */
+export async function readUnread(tx: Db, name: string, max: number): Promise<Unread> {
+  const { rows } = await sql<UnreadRow>`
+    select own.seq as cursor, event.seq, event.event, event.domain_id, event.aggregate, event.payload,
+      event.correlation_id, event.occurred_at
+    from (select seq from outbox_consumers where name = ${name} for update) as own
+    left join lateral (select * from outbox where seq > own.seq order by seq limit ${max}) as event on true
+    order by event.seq`.execute(tx)
+  const [first] = rows
+  if (first === undefined) throw new Error(`the outbox has no consumer ${name}`)
+  return { cursor: BigInt(first.cursor), events: rows.flatMap(eventOf) }
+}
+
+type UnreadRow = { readonly cursor: string } & (EventRow | { readonly seq: null })
+
+interface EventRow {
+  readonly seq: string
+  readonly event: string
+  readonly domain_id: string | null
+  readonly aggregate: string
+  readonly payload: unknown
+  readonly correlation_id: string
+  readonly occurred_at: Date
+}
+
+function eventOf(row: UnreadRow): NumberedEvent[] {
+  if (row.seq === null) return []
+  const { event, domain_id: domainId, aggregate, payload, correlation_id: correlationId, occurred_at: occurredAt } = row
+  return [{ seq: BigInt(row.seq), event, domainId, aggregate, payload, correlationId, occurredAt }]
 }
 
 /** How far each consumer is behind, in rows, and how many rows wait for a number. */

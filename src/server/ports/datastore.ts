@@ -57,6 +57,11 @@ export function isUnavailable(error: unknown): boolean {
   return error instanceof DatastoreError && error.failure === 'unavailable'
 }
 
+/** Whether a failure says that the datastore takes no writes now, so that another write would fail alike. */
+export function isUnwritable(error: unknown): boolean {
+  return error instanceof DatastoreError && (error.failure === 'unavailable' || error.failure === 'readonly')
+}
+
 /**
  * The datastore stopped for good: a write or a sync of its log failed, and whatever it said after that could be untrue.
  * Only a new process, which recovers from what is on the disk, can be trusted again.

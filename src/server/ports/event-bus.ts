@@ -1,4 +1,5 @@
 import type { WireType } from '../../shared/events/wire-types.ts'
+import type { Db } from './datastore.ts'
 
 /** A signed event on its way to the stream. */
 export interface OutgoingEvent {
@@ -9,8 +10,6 @@ export interface OutgoingEvent {
   readonly eventId: string
   /** The signed envelope. */
   readonly wire: string
-  /** Canonical JSON: with the names above what tells one event from another, whoever signed it (S0 Publish dedup). */
-  readonly payload: string
 }
 
 /** An event with more bytes in its signed envelope is refused: it would not fit what a stream may have unsent. */
@@ -69,12 +68,26 @@ export class EventBusUnavailable extends Error {
   }
 }
 
+/** How events enter a stream that lies in the datastore, in the transaction that takes them off their way. */
+export interface EnlistedAppend {
+  /** As `publish` does, once the transaction commits. Rejects as statements of the datastore do. */
+  append(tx: Db, events: readonly OutgoingEvent[]): Promise<Appended>
+}
+
+export interface Appended {
+  readonly outcomes: readonly PublishOutcome[]
+  /** Is to be called after the transaction, with whether it is known to have committed. */
+  onEnd(isCommitted: boolean): void
+}
+
 /**
  * The persistent stream of signed events (S0 Events). Everything rejects with `EventBusUnavailable` while it cannot be
  * reached, after a deadline of its own at the latest.
  */
 export interface EventBus {
   readonly kind: 'event-log' | 'jetstream'
+  /** There where events need no stage of their own to enter the stream. */
+  readonly enlisted?: EnlistedAppend
   /**
    * Appends events; those of one node in the order given. Resolves with one outcome per event: where one is refused, the
    * later ones of its node in this call are `held`, and must be given again. Giving an event twice stores it once, within

@@ -40,3 +40,10 @@ export function canonicalPayload(payload: Payloads[WireType]): string {
 export function signedEnvelope(canonical: string, signature: string): string {
   return `${canonical.slice(0, -1)},"signature":"${signature}"}`
 }
+
+/** The canonical text of the payload in what `signedEnvelope` gave. The envelope says neither name before it, nor the second after it. */
+export function payloadIn(wire: string): string {
+  return wire.slice(wire.indexOf(PAYLOAD) + PAYLOAD.length, wire.lastIndexOf(',"type":"'))
+}
+
+const PAYLOAD = '"payload":'

@@ -1,3 +1,5 @@
+import { isNonZeroUuid } from '../ids.ts'
+import { isPskIssuedAt } from '../mesh/psk-instant.ts'
 import { isMembers, type Members, type ReceivedEnvelope } from './signed-envelope.ts'
 import type { Payloads, WireType } from './wire-types.ts'
 
@@ -17,6 +19,8 @@ export function isEvent<Type extends WireType>(envelope: ReceivedEnvelope, type:
 type Check = (value: unknown) => boolean
 
 const text: Check = (value) => typeof value === 'string'
+const uuid: Check = (value) => typeof value === 'string' && isNonZeroUuid(value)
+const pskInstant: Check = (value) => typeof value === 'string' && isPskIssuedAt(value)
 const integer: Check = (value) => Number.isSafeInteger(value)
 const optional =
   (check: Check): Check =>
@@ -40,13 +44,13 @@ function shape(checks: Readonly<Record<string, Check>>): (value: unknown) => boo
 
 /** Words of a list, such as blocks and changes, may be new: a later server has more of them. */
 const peerChange = shape({
-  node_id: text,
+  node_id: uuid,
   changes: listOf(text),
   endpoint: optional(text),
   fallback_endpoint: optional(text),
   public_key: optional(text),
   mesh_address: optional(text),
-  psk_issued_at: optional(text),
+  psk_issued_at: optional(pskInstant),
 })
 
 const SHAPES: Readonly<Record<WireType, Check>> = {

@@ -29,11 +29,11 @@ const server = await serve({
   openBackend: async (...asked) => ({ ...(await openBackend(...asked)), bus: injected() }),
 })
 
-/** A bus with nothing behind it: streams that begin with what comes next ask it for nothing. */
+/** A bus that keeps nothing: streams that begin with what comes next ask it for nothing, and what the relay tells it is done with. */
 function injected() {
   return {
     kind: 'event-log',
-    publish: async () => [],
+    publish: async (events) => events.map(() => ({ kind: 'stored' })),
     bounds: async () => ({ head: seq, oldest: undefined, newest: undefined }),
     read: async () => [],
     async subscribe(following) {

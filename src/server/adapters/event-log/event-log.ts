@@ -2,9 +2,10 @@ import type { Clock } from '../../ports/clock.ts'
 import { isUnavailable, type Datastore } from '../../ports/datastore.ts'
 import { EVENT_BYTES_MAX, type EventBus, type OutgoingEvent, type PublishOutcome } from '../../ports/event-bus.ts'
 import { createGatheredReads } from '../../../shared/gathered-reads.ts'
+import { createSlots } from '../../../shared/slots.ts'
 import { followLog, type LogFollowing } from './log-follower.ts'
 import { createReach } from './reach.ts'
-import { append, readBounds, readHead, readNode, readTail } from './store.ts'
+import { append, readBounds, readHead, readNode, readTail, type Stretch } from './store.ts'
 
 export interface EventLogOptions {
   readonly datastore: Datastore
@@ -20,6 +21,8 @@ const POLL_MS = 200
 const FOLLOWED_ROWS = 500
 /** All streams of a replica may begin at once. */
 const GATHERED = { flightsMax: 2, batchMax: 64, isOutage: isUnavailable } as const
+/** Reads of a node's events at once: they share the interactive connections with everybody (S1 Limits). */
+const READS_MAX = 3
 /** One statement's worth. */
 const APPENDED_ROWS = 500
 const APPENDED_BYTES = 4 * 1024 * 1024
@@ -30,14 +33,17 @@ export function createEventLog(options: EventLogOptions): EventBus {
   const reach = createReach(clock, options.deadlineMs)
   const readMany = (nodeIds: readonly string[]) => readBounds(datastore.pool('interactive'), nodeIds)
   const boundsOf = createGatheredReads({ ...GATHERED, readMany })
+  const reading = createSlots(READS_MAX)
   let following: LogFollowing | undefined
 
   /** What was given up by its deadline is followed as well once it is stored. */
   async function appendAndTell(events: readonly OutgoingEvent[]): Promise<void> {
     try {
-      await append(datastore.pool('worker'), events, new Date(clock.now()))
-    } finally {
+      const stretch = await append(datastore.pool('worker'), events, new Date(clock.now()))
+      following?.offer(stretch)
+    } catch (error) {
       following?.wake()
+      throw error
     }
   }
 
@@ -45,9 +51,24 @@ export function createEventLog(options: EventLogOptions): EventBus {
     kind: 'event-log',
     async publish(events) {
       const outcomes = outcomesOf(events)
-      const storable = events.filter((_event, index) => outcomes[index]?.kind === 'stored')
-      for (const chunk of chunksOf(storable)) await reach.attempt(() => appendAndTell(chunk))
+      for (const chunk of chunksOf(storable(events, outcomes))) await reach.attempt(() => appendAndTell(chunk))
       return outcomes
+    },
+    enlisted: {
+      async append(tx, events) {
+        const outcomes = outcomesOf(events)
+        const stretches: Stretch[] = []
+        for (const chunk of chunksOf(storable(events, outcomes)))
+          stretches.push(await append(tx, chunk, new Date(clock.now())))
+        return {
+          outcomes,
+          onEnd(isCommitted) {
+            if (isCommitted) for (const stretch of stretches) following?.offer(stretch)
+            // Whoever gave up waiting for a commit does not know that there was none.
+            else following?.wake()
+          },
+        }
+      },
     },
     bounds: (nodeId) =>
       reach.attempt(async () => {
@@ -55,7 +76,9 @@ export function createEventLog(options: EventLogOptions): EventBus {
         if (bounds === undefined) throw new Error('event_log_head has no row')
         return bounds
       }),
-    read: (nodeId, range) => reach.attempt(() => readNode(datastore.pool('interactive'), nodeId, range)),
+    // Whoever waits for a slot has no deadline yet: that a log is asked much does not put it out of reach.
+    read: (nodeId, range) =>
+      reading.run(() => reach.attempt(() => readNode(datastore.pool('interactive'), nodeId, range))),
     async subscribe(follower) {
       if (following !== undefined) throw new Error('the event log is followed already')
       const from = await reach.attempt(() => readHead(datastore.pool('worker')))
@@ -95,11 +118,15 @@ function outcomesOf(events: readonly OutgoingEvent[]): PublishOutcome[] {
   })
 }
 
+const storable = (events: readonly OutgoingEvent[], outcomes: readonly PublishOutcome[]): readonly OutgoingEvent[] =>
+  events.filter((_event, index) => outcomes[index]?.kind === 'stored')
+
 function refusalOf(wire: string): string | undefined {
   const bytes = Buffer.byteLength(wire)
   if (bytes > EVENT_BYTES_MAX) return `it has ${bytes} bytes, more than the ${EVENT_BYTES_MAX} of an event`
-  // PostgreSQL stores no NUL; a canonical envelope holds none.
-  return wire.includes('\u0000') ? 'it holds a NUL character' : undefined
+  // PostgreSQL stores no NUL, and lines are what is sent to it; a canonical envelope holds neither.
+  if (wire.includes('\u0000')) return 'it holds a NUL character'
+  return wire.includes('\n') ? 'it holds a line break' : undefined
 }
 
 function* chunksOf(events: readonly OutgoingEvent[]): Generator<readonly OutgoingEvent[]> {

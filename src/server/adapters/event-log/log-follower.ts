@@ -1,5 +1,5 @@
 import type { BusFollower } from '../../ports/event-bus.ts'
-import type { LogTail } from './store.ts'
+import type { LogTail, Stretch } from './store.ts'
 
 export interface LogFollowerOptions {
   readonly from: bigint
@@ -15,6 +15,8 @@ export interface LogFollowerOptions {
 export interface LogFollowing {
   /** Reads at once. */
   wake(): void
+  /** Hands over what was appended without reading it, if nothing lies between; else reads at once. */
+  offer(stretch: Stretch): void
   /** Nothing is handed over from now on. */
   stop(): void
 }
@@ -25,6 +27,7 @@ const RETRY_MS = 250
 export function followLog({ from, follower, readTail, pollMs, onFailure }: LogFollowerOptions): LogFollowing {
   let last = from
   let isWoken = false
+  let isReading = false
   const stopping = new AbortController()
   const { signal } = stopping
   let endNap = (): void => undefined
@@ -45,12 +48,15 @@ export function followLog({ from, follower, readTail, pollMs, onFailure }: LogFo
   }
 
   async function catchUp(): Promise<number | undefined> {
+    isReading = true
     try {
       while (!signal.aborted && (await readOn()));
       return pollMs
     } catch (error) {
       if (!signal.aborted) onFailure(error)
       return RETRY_MS
+    } finally {
+      isReading = false
     }
   }
 
@@ -77,9 +83,17 @@ export function followLog({ from, follower, readTail, pollMs, onFailure }: LogFo
     endNap()
   }
 
+  function offer({ base, events }: Stretch): void {
+    const newest = events?.at(-1)
+    if (signal.aborted || isReading || last !== base || events === undefined || newest === undefined) return wake()
+    last = newest.seq
+    follower.onEvents(events)
+  }
+
   void run()
   return {
     wake,
+    offer,
     stop() {
       stopping.abort()
       wake()

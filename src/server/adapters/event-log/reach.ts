@@ -1,5 +1,5 @@
 import type { Clock } from '../../ports/clock.ts'
-import { DatastoreError } from '../../ports/datastore.ts'
+import { DatastoreError, isUnwritable } from '../../ports/datastore.ts'
 import { EventBusUnavailable } from '../../ports/event-bus.ts'
 
 /** Knows whether the log can be reached, from how every attempt went. */
@@ -27,8 +27,7 @@ export function createReach(clock: Clock, deadlineMs = DEADLINE_MS): Reach {
         awaySinceMs = undefined
         return result
       } catch (error) {
-        if (error instanceof DatastoreError && (error.failure === 'unavailable' || error.failure === 'readonly'))
-          throw away(error)
+        if (isUnwritable(error)) throw away(error)
         throw error
       }
     },

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { textLines } from '../../../shared/text-lines.ts'
 import type { Db } from '../../ports/datastore.ts'
 import type { BusEvent, OutgoingEvent, StreamBounds } from '../../ports/event-bus.ts'
 
@@ -10,21 +11,44 @@ const FOLLOWED_BYTES = 4 * 1024 * 1024
  * visible only when every lower one is: whoever reads up to a number has read all there will ever be below it. An event
  * that is there already is passed over; its number stays unused.
  */
-export async function append(db: Db, events: readonly OutgoingEvent[], at: Date): Promise<void> {
-  await sql`
+export async function append(db: Db, events: readonly OutgoingEvent[], at: Date): Promise<Stretch> {
+  const { rows } = await sql<{ base: string; added: number }>`
     with head as (
       update event_log_head set seq = seq + ${events.length}::bigint where id = 1
       returning seq - ${events.length}::bigint as base
+    ), added as (
+      insert into event_log (seq, node_id, node_seq, type, wire, at)
+      select head.base + fresh.place, fresh.node_id, fresh.node_seq, fresh.type, fresh.wire, ${at}
+      from head, unnest(
+        ${events.map(({ nodeId }) => nodeId)}::uuid[],
+        ${events.map(({ nodeSeq }) => nodeSeq.toString())}::bigint[],
+        ${events.map(({ type }) => type)}::text[],
+        string_to_array(${textLines(events.map(({ wire }) => wire))}::text, e'\n')
+      ) with ordinality as fresh (node_id, node_seq, type, wire, place)
+      on conflict (node_id, node_seq) do nothing
+      returning 1
     )
-    insert into event_log (seq, node_id, node_seq, type, wire, at)
-    select head.base + fresh.place, fresh.node_id, fresh.node_seq, fresh.type, fresh.wire, ${at}
-    from head, unnest(
-      ${events.map(({ nodeId }) => nodeId)}::uuid[],
-      ${events.map(({ nodeSeq }) => nodeSeq.toString())}::bigint[],
-      ${events.map(({ type }) => type)}::text[],
-      ${events.map(({ wire }) => wire)}::text[]
-    ) with ordinality as fresh (node_id, node_seq, type, wire, place)
-    on conflict (node_id, node_seq) do nothing`.execute(db)
+    select base, (select count(*)::integer from added) as added from head`.execute(db)
+  const [row] = rows
+  if (row === undefined) throw new Error('event_log_head has no row')
+  const base = BigInt(row.base)
+  if (row.added < events.length) return { base, events: undefined }
+  const places = events.map(({ nodeId, nodeSeq, type, wire }, place) => ({
+    seq: base + BigInt(place + 1),
+    nodeId,
+    nodeSeq,
+    type,
+    wire,
+  }))
+  return { base, events: places }
+}
+
+/** What was appended at once. */
+export interface Stretch {
+  /** The position before it. */
+  readonly base: bigint
+  /** One at each position, at least one; undefined where some had been there before. */
+  readonly events: readonly BusEvent[] | undefined
 }
 
 interface EventRow {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { headers, type MsgHdrs } from '@nats-io/transport-node'
+import { payloadIn } from '../../../shared/events/envelope.ts'
 import type { BusEvent, OutgoingEvent } from '../../ports/event-bus.ts'
 import { nodeOf } from './names.ts'
 
@@ -11,9 +12,9 @@ const NODE_SEQ_TEXT = /^[1-9]\d{0,15}$/
 export const HEADER_BYTES_MAX = 512
 
 /** Tells one event from another whoever signed it (S0 Publish dedup). */
-export function messageIdOf({ domainId, nodeId, type, payload, eventId }: OutgoingEvent): string {
+export function messageIdOf({ domainId, nodeId, type, wire, eventId }: OutgoingEvent): string {
   return createHash('sha256')
-    .update(JSON.stringify([domainId, nodeId, type, payload, eventId]))
+    .update(JSON.stringify([domainId, nodeId, type, payloadIn(wire), eventId]))
     .digest('base64url')
 }
 

@@ -2,11 +2,9 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
+import { packageFile } from '../../../shared/package-files.ts'
 import { BootError } from '../../boot-error.ts'
 import { readArchive } from './archive.ts'
-
-/** Where the build puts it, seen from the build itself and from the sources. */
-const PLACES = ['../../../blank-database.tar.gz', '../../../../dist/blank-database.tar.gz'] as const
 
 /**
  * Path of the archive that a new datastore begins as: an initialised engine directory with this version's schema, shut
@@ -15,11 +13,10 @@ const PLACES = ['../../../blank-database.tar.gz', '../../../../dist/blank-databa
  * @throws BootError when the build has none.
  */
 export function blankDatabaseFile(): string {
-  const places = PLACES.map((place) => fileURLToPath(new URL(place, import.meta.url)))
-  const found = places.find((place) => existsSync(place))
-  if (found === undefined)
+  const file = fileURLToPath(packageFile('dist/blank-database.tar.gz'))
+  if (!existsSync(file))
     throw new BootError(1, 'The blank database is missing from the installation: install the package again.')
-  return found
+  return file
 }
 
 /** Writes a blank database into a directory that is not there yet. Nothing of it is synced. */

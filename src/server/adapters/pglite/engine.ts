@@ -66,7 +66,13 @@ export async function startEngine(options: EngineOptions, onFailure: (error: Err
   worker.on('error', (error) => fail(error.message))
   worker.on('exit', (code) => fail(`its thread ended with code ${code}`))
 
-  const client = new Client({ stream: () => stream, user: 'postgres', database: 'postgres', password: '' })
+  const client = new Client({
+    stream: () => stream,
+    user: 'postgres',
+    database: 'postgres',
+    password: '',
+    pipeline: true,
+  })
   client.on('error', (error) => fail(error.message))
   await client.connect()
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Datastore } from '../../ports/datastore.ts'
 
@@ -16,10 +17,26 @@ const CHECKPOINT_INTERVAL_MS = 5 * 60_000
 const CHANGED_ROWS_MIN = 500
 const CHANGED_ROWS_SHARE = 0.1
 
-export function createChores(datastore: Datastore, monotonicMs: () => number): Chores {
+/** After a statement that kept the session from everybody, so many times as long is theirs: what waited gets done. */
+const YIELD_TIMES = 4
+
+export interface ChoresDeps {
+  readonly datastore: Datastore
+  readonly monotonicMs: () => number
+  /** Lets others have the session for so long. */
+  readonly rest: (ms: number) => Promise<void>
+}
+
+export function createChores({ datastore, monotonicMs, rest }: ChoresDeps): Chores {
   const db = datastore.pool('bulk')
   let lastLsn = '0/0'
   let lastAtMs = monotonicMs()
+
+  async function run(chore: string): Promise<void> {
+    const beganMs = monotonicMs()
+    await sql.raw(chore).execute(db)
+    await rest((monotonicMs() - beganMs) * YIELD_TIMES)
+  }
 
   return {
     async checkpointWhenDue() {
@@ -30,7 +47,7 @@ export function createChores(datastore: Datastore, monotonicMs: () => number): C
       const written = Number(rows[0]?.written ?? 0)
       const isOld = written > 0 && monotonicMs() - lastAtMs >= CHECKPOINT_INTERVAL_MS
       if (written < CHECKPOINT_WAL_BYTES && !isOld) return false
-      await sql`checkpoint`.execute(db)
+      await run('checkpoint')
       const after = await sql<{ lsn: string }>`select pg_current_wal_lsn() as lsn`.execute(db)
       lastLsn = after.rows[0]?.lsn ?? lastLsn
       lastAtMs = monotonicMs()
@@ -45,8 +62,8 @@ export function createChores(datastore: Datastore, monotonicMs: () => number): C
         order by 1`.execute(db)
       // Two short statements rather than one long: others take their turn between them.
       for (const { name } of rows) {
-        await sql.raw(`vacuum ${name}`).execute(db)
-        await sql.raw(`analyze ${name}`).execute(db)
+        await run(`vacuum ${name}`)
+        await run(`analyze ${name}`)
       }
       return rows.map(({ name }) => name)
     },
@@ -68,9 +85,10 @@ const CHORES_INTERVAL_MS = 15_000
 
 /** Does the chores now and then, in the background. A failure is reported and tried again. */
 export function startMaintenance(datastore: Datastore, { warn, isReadOnly }: MaintenanceHooks): Maintenance {
-  const chores = createChores(datastore, () => performance.now())
+  const stopping = new AbortController()
+  const rest = (ms: number): Promise<void> => sleep(ms, undefined, { signal: stopping.signal }).catch(() => undefined)
+  const chores = createChores({ datastore, monotonicMs: () => performance.now(), rest })
   let running: Promise<void> = Promise.resolve()
-  let isStopped = false
 
   async function round(): Promise<void> {
     try {
@@ -78,17 +96,17 @@ export function startMaintenance(datastore: Datastore, { warn, isReadOnly }: Mai
       // A checkpoint gives old log back; vacuum writes new.
       if (!isReadOnly()) await chores.vacuumWhatChanged()
     } catch (error) {
-      if (!isStopped) warn('maintenance of the embedded datastore failed', error)
+      if (!stopping.signal.aborted) warn('maintenance of the embedded datastore failed', error)
     }
   }
 
   const timer = setInterval(() => {
-    running = running.then(() => (isStopped ? undefined : round()))
+    running = running.then(() => (stopping.signal.aborted ? undefined : round()))
   }, CHORES_INTERVAL_MS).unref()
 
   return {
     async stop() {
-      isStopped = true
+      stopping.abort()
       clearInterval(timer)
       await running
     },

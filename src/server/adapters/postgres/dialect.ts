@@ -63,7 +63,9 @@ function createDriver(sessions: SessionPool, scope: TransactionScope): Driver {
       scope.assertOutside()
       return connectionOf(await sessions.acquire())
     },
-    beginTransaction: (connection, settings) => run(connection, beginStatement(settings)),
+    async beginTransaction(connection, settings) {
+      sessionOf(connection).begin(beginStatement(settings))
+    },
     commitTransaction: (connection) => commit(sessionOf(connection)),
     rollbackTransaction: (connection) => rollback(sessionOf(connection)),
     savepoint: (connection, name) => run(connection, `savepoint "${name}"`),

@@ -13,6 +13,7 @@ import { authzIndexMarks } from './migrations/0007-authz-index-marks.ts'
 import { signingIn } from './migrations/0008-signing-in.ts'
 import { events } from './migrations/0009-events.ts'
 import { mesh } from './migrations/0011-mesh.ts'
+import { eventsOnTheirWay } from './migrations/0012-events-on-their-way.ts'
 import { signingInAgain } from './migrations/0010-signing-in-again.ts'
 
 /** Every migration, in order. */
@@ -28,6 +29,7 @@ const MIGRATIONS: readonly Migration[] = [
   events,
   signingInAgain,
   mesh,
+  eventsOnTheirWay,
 ]
 
 /** Key of the advisory lock that one migrator holds; any fixed number that nothing else uses. */

@@ -28,6 +28,7 @@ const KEEPALIVE_DELAY_MS = 10_000
 /**
  * What every connection says first. Sent as a statement and not as start-up parameters, which PgBouncer refuses.
  * A client that stops between statements (a stalled event loop) must not hold row locks for longer than a statement may.
+ * Statements are short: compiling one whose cost was overestimated takes a hundred times as long as running it.
  */
 function setup(options: PgPoolOptions): string {
   return [
@@ -38,6 +39,7 @@ function setup(options: PgPoolOptions): string {
     `set datestyle = 'ISO'`,
     `set intervalstyle = 'postgres'`,
     `set client_min_messages = warning`,
+    `set jit = off`,
   ].join('; ')
 }
 
@@ -57,6 +59,8 @@ export interface PgPool extends SessionPool {
 export function createPgPool(options: PgPoolOptions): PgPool {
   const pool = new Pool({
     connectionString: options.url,
+    // Sessions send the beginning of a transaction and its first statement together.
+    pipeline: true,
     min: options.size.min,
     max: options.size.max,
     connectionTimeoutMillis: options.acquireDeadlineMs,

@@ -1,4 +1,4 @@
-import { type ClientBase, DatabaseError, type QueryConfig } from 'pg'
+import { type ClientBase, type Connection, DatabaseError, type QueryConfig } from 'pg'
 import { DatastoreError } from '../../ports/datastore.ts'
 import { codeOf, translateError } from './errors.ts'
 
@@ -13,6 +13,11 @@ export interface SessionResult {
 
 /** One conversation with the database; statements go one after another. */
 export interface Session {
+  /**
+   * Begins a transaction with the next statement, in one message: the beginning needs no answer of its own. One that is
+   * ended before any statement was never begun.
+   */
+  readonly begin: (text: string) => void
   /** @throws DatastoreError where a caller can act; `unavailable` when the deadline passed, the outcome then being unknown. */
   query(text: string, values: readonly unknown[]): Promise<SessionResult>
   /** Why the session must not be used again; undefined while it is sound. */
@@ -77,12 +82,30 @@ const ignore = (): void => undefined
 export function createSession({ client, names, deadlineMs, failure, sever }: SessionOptions): OwnedSession {
   let broken: unknown
   let outstanding: Promise<void> | undefined
+  let opening: string | undefined
 
   function send(text: string, values: readonly unknown[]): Promise<SessionResult> {
     const config: QueryConfig = { text, values: [...values] }
     const name = values.length > 0 ? names(text) : undefined
     if (name !== undefined) config.name = name
-    return client.query(config).then(lastResult)
+    if (opening === undefined) return client.query(config).then(lastResult)
+    const begin = opening
+    opening = undefined
+    return text === 'commit' || text === 'rollback' ? Promise.resolve(neverBegun(text)) : sendBehind(begin, config)
+  }
+
+  /** Had the beginning failed alone, the statement would have been a transaction of its own: the session is given up. */
+  async function sendBehind(begin: string, config: QueryConfig): Promise<SessionResult> {
+    const { stream } = (client as unknown as { readonly connection: Connection }).connection
+    stream.cork()
+    const begun = client.query(begin).then(ignore, (error: unknown) => {
+      broken ??= error
+    })
+    const answer = client.query(config)
+    stream.uncork()
+    const [, result] = await Promise.all([begun, answer])
+    if (broken !== undefined) throw broken
+    return lastResult(result)
   }
 
   /** Statements of one transaction that were not awaited one by one are sent one by one all the same. */
@@ -100,13 +123,16 @@ export function createSession({ client, names, deadlineMs, failure, sever }: Ses
   }
 
   function judge(error: unknown): unknown {
-    const reason = failure?.() ?? (isStalePlan(error) ? error : undefined)
+    const reason = failure?.() ?? broken ?? (isStalePlan(error) ? error : undefined)
     if (reason === undefined) return translateError(error)
     broken = reason
     return new DatastoreError('unavailable', undefined, reason)
   }
 
   return {
+    begin(text) {
+      opening = text
+    },
     get broken() {
       return broken
     },
@@ -140,6 +166,10 @@ export function createSession({ client, names, deadlineMs, failure, sever }: Ses
 /** A plan prepared before another replica migrated the table (0A000) stays wrong for as long as the session lives. */
 function isStalePlan(error: unknown): boolean {
   return codeOf(error) === '0A000' && error instanceof DatabaseError && error.routine === 'RevalidateCachedQuery'
+}
+
+function neverBegun(text: string): SessionResult {
+  return { rows: [], rowCount: null, command: text.toUpperCase() }
 }
 
 /** A simple query of several statements answers with one result each. */

@@ -4,6 +4,7 @@ import { readSigned, type ReceivedEnvelope } from '../../../../src/shared/events
 import { WIRE_TYPES, type Payloads, type WireType } from '../../../../src/shared/events/wire-types.ts'
 import { vector, vectorKey } from '../../../support/event-vectors.ts'
 
+const NODE_ID = '0197a000-0000-7000-8000-000000000001'
 const KEY = vectorKey('key-1', 7)
 
 function received(type: string, payload: unknown): ReceivedEnvelope {
@@ -16,7 +17,7 @@ const PAYLOADS: { readonly [Type in WireType]: Payloads[Type] } = {
   node_state_updated: {
     reason: 'changed',
     blocks: ['peers', 'keys'],
-    peers: [{ node_id: 'n', changes: ['registered', 'endpoint_changed'], endpoint: '' }],
+    peers: [{ node_id: NODE_ID, changes: ['registered', 'endpoint_changed'], endpoint: '' }],
   },
   policy_updated: { node_id: 'n', policy_id: 'p', revision_id: 'r', fingerprint: 'f', rules: [{ any: 1 }] },
   bridge_config_updated: { node_id: 'n', bridge_resource_id: 'b', effective_config: {} },
@@ -68,8 +69,17 @@ describe('A hint', () => {
     expect(isEvent(received('policy_updated', { toString: 1 }), 'policy_updated')).toBe(false)
   })
 
+  it.each([
+    ['node_id', 'web-1'],
+    ['psk_issued_at', '2026-01-01T00:00:00Z'],
+    ['psk_issued_at', '2026-02-30T00:00:00.000000000Z'],
+  ])('is not recognised where %s of a peer is "%s"', (member, text) => {
+    const payload = { reason: 'changed', blocks: [], peers: [{ node_id: NODE_ID, changes: [], [member]: text }] }
+    expect(isEvent(received('node_state_updated', payload), 'node_state_updated')).toBe(false)
+  })
+
   it('may name blocks and changes that only a later server has', () => {
-    const payload = { reason: 'changed', blocks: ['tides'], peers: [{ node_id: 'n', changes: ['moved'] }] }
+    const payload = { reason: 'changed', blocks: ['tides'], peers: [{ node_id: NODE_ID, changes: ['moved'] }] }
     expect(isEvent(received('node_state_updated', payload), 'node_state_updated')).toBe(true)
   })
 })

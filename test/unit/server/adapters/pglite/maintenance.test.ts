@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => datastore.close())
 
-const chores = () => createChores(datastore, () => nowMs)
+const chores = () => createChores({ datastore, monotonicMs: () => nowMs, rest: async () => undefined })
 const run = (statement: string) => sql.raw(statement).execute(datastore.pool('bulk'))
 
 test('a checkpoint is due after five minutes in which something was written', async () => {
@@ -53,4 +53,19 @@ test('only tables that changed enough are vacuumed and analysed', async () => {
     select last_analyze is not null and last_vacuum is not null as analysed
     from pg_stat_user_tables where relname = 'busy'`.execute(datastore.pool('bulk'))
   expect(rows).toEqual([{ analysed: true }])
+})
+
+test('after each statement that takes the session others have it for four times as long', async () => {
+  await run('create table tired (id integer)')
+  await run('insert into tired select generate_series(1, 600)')
+  await run('select pg_stat_force_next_flush()')
+  const rests: number[] = []
+  const slow = createChores({
+    datastore,
+    monotonicMs: () => (nowMs += 10),
+    rest: async (ms) => void rests.push(ms),
+  })
+  const names = await slow.vacuumWhatChanged()
+  expect(names).toContain('tired')
+  expect(rests).toEqual(names.flatMap(() => [40, 40]))
 })

@@ -1,0 +1,13 @@
+import type { Migration } from '../migration.ts'
+
+/**
+ * Events on their way are written, read and deleted within a second: their texts are not worth compressing. Where the stream
+ * lies in the datastore next to none waits with its signature.
+ */
+export const eventsOnTheirWay: Migration = {
+  name: '0012-events-on-their-way',
+  sql: `
+alter table outgoing_events alter column payload set storage external, alter column wire set storage external;
+create index outgoing_events_signed_idx on outgoing_events (node_id) where wire is not null;
+`,
+}

@@ -1,0 +1,23 @@
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { textLines } from '../../../src/shared/text-lines.ts'
+import { useDatastore } from '../../support/datastores.ts'
+
+const store = useDatastore('embedded')
+
+async function readBack(texts: readonly string[]): Promise<readonly string[] | undefined> {
+  const { rows } = await sql<{ texts: readonly string[] }>`
+    select string_to_array(${textLines(texts)}::text, e'\n') as texts`.execute(store.current().pool('interactive'))
+  return rows[0]?.texts
+}
+
+test.each([[[]], [['one']], [['{"a":"b\\n\\"c\\""}', '', 'null', 'NULL', '{}', 'ü 🜁', '\\', "'", '\r']], [['', '']]])(
+  '%j is what the datastore reads',
+  async (texts) => {
+    expect(await readBack(texts)).toEqual(texts)
+  },
+)
+
+test.each([[['a\nb']], [['']]])('%j cannot be told from others, and is refused', (texts) => {
+  expect(() => textLines(texts)).toThrow(RangeError)
+})
