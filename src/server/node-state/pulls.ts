@@ -39,7 +39,13 @@ export function createPulls({ write, onFailure }: PullsDeps): Pulls {
   async function run(): Promise<void> {
     // The answers of this turn leave first.
     await new Promise(setImmediate)
-    while (waiting.size > 0) await write(take()).catch(onFailure)
+    while (waiting.size > 0) {
+      try {
+        await write(take())
+      } catch (error) {
+        onFailure(error)
+      }
+    }
     running = undefined
   }
 

@@ -52,6 +52,22 @@ test('a batch that fails is reported, and later ones are stored', async () => {
   await pulls.settled()
 })
 
+test('a store that refuses at once is reported like one that fails later', async () => {
+  const failures: unknown[] = []
+  let isAway = true
+  const write = (): Promise<void> => {
+    if (isAway) throw new Error('away')
+    return Promise.resolve()
+  }
+  const pulls = createPulls({ write, onFailure: (error) => void failures.push(error) })
+  pulls.note(pull('a'))
+  await pulls.settled()
+  isAway = false
+  pulls.note(pull('a'))
+  await pulls.settled()
+  expect(failures).toEqual([new Error('away')])
+})
+
 test('what waits and what is written at once are bounded', async () => {
   const { writes, write } = heldStore()
   const pulls = createPulls({ write, onFailure: unexpected })
