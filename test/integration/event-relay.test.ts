@@ -322,6 +322,23 @@ describe.each(DATASTORE_KINDS)('the event relay on the %s store', (kind) => {
         await world.settle()
         expect(payloads()).toEqual([payload(A), payload(A, '{}'), payload(A)])
       })
+
+      test('of nearly a megabyte is signed and published for a few hosts at a time, in order', async () => {
+        await place([A, B, C], `{"relay":{"note":"${'x'.repeat(900_000)}"}}`)
+        await world.emit(changed())
+        await world.emit(changed())
+        await world.relay()
+        const signed = async () =>
+          (await db().selectFrom('outgoing_events').select('wire').orderBy('id').execute()).filter(
+            ({ wire }) => wire !== null,
+          ).length
+        expect([await world.jobs.signing.run(leading), await signed()]).toEqual([true, 3])
+        expect([await world.jobs.signing.run(leading), await signed()]).toEqual([false, 6])
+        expect([await world.jobs.publishing.run(leading), everyone().length]).toEqual([true, 3])
+        expect(await world.jobs.publishing.run(leading)).toBe(false)
+        const [all, type] = [['a1', 'b1', 'c1', 'a2', 'b2', 'c2'], 'bridge_config_updated']
+        expect(everyone()).toEqual(all.map((place) => `${place} ${type}`))
+      })
     })
   })
 })

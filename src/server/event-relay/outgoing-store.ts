@@ -75,28 +75,36 @@ export interface Outgoing {
 /** A signed event on its way: whatever it says is in its envelope. */
 export type Signed = Omit<Outgoing, 'payload'> & { readonly wire: string }
 
-/** Which of them to read: up to `max`, those whose lane is not held up by a failure newer than `triedBefore`. */
+/** Which of them to read: those whose lane is not held up by a failure newer than `triedBefore`. */
 export interface Reading {
+  /** Events of a page at most; fewer where their texts would be too large together. */
   readonly max: number
   readonly triedBefore: Date
+}
+
+/** Events in their order. */
+export interface Page<Event> {
+  readonly events: readonly Event[]
+  /** Whether there are others behind them, or may be. */
+  readonly isMore: boolean
 }
 
 /** Reads events that are not signed, oldest first; of a node only once what was signed before has left, if that is asked. */
 export async function readUnsigned(
   db: Db,
   { afterSigned, ...reading }: Reading & { readonly afterSigned: boolean },
-): Promise<Outgoing[]> {
+): Promise<Page<Outgoing>> {
   // Found once and not for each event, whatever the planner knows of the table: mostly it is empty.
   const isNext = sql`node_id <> all (array(select node_id from outgoing_events where wire is not null))`
   const stage = afterSigned ? sql`wire is null and ${isNext}` : sql`wire is null`
-  const rows = await read<{ payload: string }>(db, reading, { stage, text: sql.ref('payload') })
-  return rows.map((row) => ({ ...toOutgoing(row), payload: row.payload }))
+  const { rows, isMore } = await read(db, reading, { stage, text: sql.ref('payload') })
+  return { events: rows.map((row) => ({ ...toOutgoing(row), payload: row.text })), isMore }
 }
 
 /** Reads events that are signed, oldest first: of each node those before which there is none that is not. */
-export async function readSigned(db: Db, reading: Reading): Promise<Signed[]> {
-  const rows = await read<{ wire: string }>(db, reading, { stage: sql`wire is not null`, text: sql.ref('wire') })
-  return rows.map((row) => ({ ...toOutgoing(row), wire: row.wire }))
+export async function readSigned(db: Db, reading: Reading): Promise<Page<Signed>> {
+  const { rows, isMore } = await read(db, reading, { stage: sql`wire is not null`, text: sql.ref('wire') })
+  return { events: rows.map((row) => ({ ...toOutgoing(row), wire: row.text })), isMore }
 }
 
 interface Row {
@@ -107,6 +115,7 @@ interface Row {
   readonly event_id: string
   readonly type: WireType
   readonly occurred_at: Date
+  readonly text: string
 }
 
 /** Which events are read, and the one of their texts that the stage needs: a hint may be twenty kilobytes. */
@@ -115,26 +124,36 @@ interface Stage {
   readonly text: RawBuilder<unknown>
 }
 
-async function read<Text>(
+/** Bytes of the texts that a page reads at most; one event may go beyond them, so that a large one is no obstacle. */
+const PAGE_BYTES_MAX = 2 * 1024 * 1024
+
+async function read(
   db: Db,
   { max, triedBefore }: Reading,
   { stage, text }: Stage,
-): Promise<readonly (Row & Text)[]> {
+): Promise<{ readonly rows: readonly Row[]; readonly isMore: boolean }> {
   // What holds lanes up is found once, and is little. A planner that last saw the table empty, as it mostly is, would look
   // for it in the whole table for each event; those are then thousands.
-  const { rows } = await sql<Row & Text>`
+  const { rows } = await sql<Row & { readonly found: number }>`
     with held as materialized (
       select node_id, min(id) filter (where tried_at > ${triedBefore}) as resting, min(id) filter (where wire is null) as unsigned
       from outgoing_events where failure is not null group by node_id
+    ), next as (
+      select id, node_id, domain_id, node_seq, event_id, type, occurred_at, ${text} as text
+      from outgoing_events as event
+      where ${stage} and not exists (
+        select from held where held.node_id = event.node_id
+          and (event.id >= held.resting or (event.wire is not null and event.id > held.unsigned))
+      )
+      order by id limit ${max}
+    ), measured as (
+      select next.*, count(*) over ()::integer as found,
+        sum(octet_length(text)) over (order by id) - octet_length(text) as before
+      from next
     )
-    select id, node_id, domain_id, node_seq, event_id, type, occurred_at, ${text}
-    from outgoing_events as event
-    where ${stage} and not exists (
-      select from held where held.node_id = event.node_id
-        and (event.id >= held.resting or (event.wire is not null and event.id > held.unsigned))
-    )
-    order by id limit ${max}`.execute(db)
-  return rows
+    select * from measured where before < ${PAGE_BYTES_MAX} order by id`.execute(db)
+  const found = rows[0]?.found ?? 0
+  return { rows, isMore: found === max || rows.length < found }
 }
 
 function toOutgoing(row: Row): Omit<Outgoing, 'payload'> {

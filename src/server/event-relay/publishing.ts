@@ -43,13 +43,13 @@ export function createPublishing(deps: PublishingDeps): LeaderJob {
     async run(leading) {
       const triedBefore = new Date(clock.now() - RETRY_MS)
       // In a transaction of the term: who leads no more gives the stream nothing.
-      const events = await leading.transaction((tx) => readSigned(tx, { max: EVENTS_MAX, triedBefore }))
+      const { events, isMore } = await leading.transaction((tx) => readSigned(tx, { max: EVENTS_MAX, triedBefore }))
       if (events.length === 0 || leading.signal.aborted) return false
       const settlement = settlementOf(events, await publish(events))
       await leading.transaction((tx) => settle(tx, settlement, new Date(clock.now())))
       countStored(counters, settlement)
       if (settlement.failures.length > 0) deps.onFailures(settlement.failures)
-      return events.length === EVENTS_MAX
+      return isMore
     },
   }
 }

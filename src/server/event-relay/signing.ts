@@ -111,9 +111,9 @@ export function createSigning(deps: SigningDeps): LeaderJob {
     async run(leading) {
       const triedBefore = new Date(clock.now() - RETRY_MS)
       const afterSigned = enlisted !== undefined
-      const events = await readUnsigned(worker, { max: EVENTS_MAX, triedBefore, afterSigned })
+      const { events, isMore } = await readUnsigned(worker, { max: EVENTS_MAX, triedBefore, afterSigned })
       if (events.length > 0) await sign(leading, events)
-      return events.length === EVENTS_MAX
+      return isMore
     },
   }
 }

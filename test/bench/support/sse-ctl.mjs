@@ -1,12 +1,14 @@
 // The whole server for the benchmark of streams, over a bus that is told what to deliver. The nodes are registered by a
 // process before it, whose memory is not measured.
 import { generateKeyPairSync } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import pino from 'pino'
 import { openBackend } from '../../../dist/server/backend.js'
 import { parseConfig } from '../../../dist/server/config.js'
 import { createMemoryHandover } from '../../../dist/server/first-run/memory-handover.js'
 import { serve } from '../../../dist/server/serve.js'
 import { HIGH_RATE_LIMITS } from '../../support/high-rate-limits.mjs'
+import { readMetrics } from './servers.mjs'
 import { envelopeOf, serveWaves } from './sse-waves.mjs'
 
 const REGISTERING = 16
@@ -73,8 +75,17 @@ async function register() {
   return nodes
 }
 
+/** What nodes are told of each other's arrival takes a while after it, and memory that is not the streams'. */
+async function told() {
+  while (
+    Object.entries(await readMetrics(server)).some(([name, value]) => name.startsWith('event_relay_lag') && value > 0)
+  )
+    await sleep(500)
+}
+
 if (isRegistering) {
   const nodes = await register()
+  await told()
   await server.close()
   process.send(nodes, () => process.disconnect())
 } else {
