@@ -78,6 +78,36 @@ export function datastoreContract(kind: DatastoreKind): void {
         expect(await count()).toBe(40)
       })
 
+      test('keeps to itself what others ask meanwhile, however it and they end', async () => {
+        await sql`alter table item alter constraint item_parent_fkey deferrable initially deferred`.execute(db())
+        const kept = async (id: number, tx: Db) => void (await Promise.all([add(tx, id), add(tx, id + 1), count(tx)]))
+        const endings = [
+          kept,
+          async (id: number, tx: Db) => {
+            await add(tx, id)
+            throw new Error('rolled back')
+          },
+          async (id: number, tx: Db) => {
+            await add(tx, id)
+            await add(tx, id).catch(() => undefined)
+          },
+          // Its commit fails.
+          async (id: number, tx: Db) => void (await sql`insert into item (id, parent) values (${id}, -1)`.execute(tx)),
+        ]
+        const ids = Array.from({ length: 40 }, (_, index) => index * 10)
+        const transactions = ids.map((id, index) =>
+          store.current().transaction('interactive', (tx) => endings[index % endings.length]?.(id, tx) ?? kept(id, tx)),
+        )
+        // One of two fails.
+        const statements = ids.flatMap((id) => [add(db(), id + 2), count(), add(db(), id + 2)])
+        const [outcomes] = await Promise.all([Promise.allSettled(transactions), Promise.allSettled(statements)])
+        const fulfilled = ids.filter((_, index) => outcomes[index]?.status === 'fulfilled')
+        expect(fulfilled).toEqual(ids.filter((_, index) => index % endings.length === 0))
+        const expected = ids.flatMap((id) => (fulfilled.includes(id) ? [id, id + 1, id + 2] : [id + 2]))
+        const { rows } = await sql<{ id: number }>`select id from item order by id`.execute(db())
+        expect(rows.map(({ id }) => id)).toEqual(expected)
+      })
+
       test('honours isolation level and access mode where Kysely sets them', async () => {
         const snapshot = db().transaction().setIsolationLevel('repeatable read').setAccessMode('read only')
         const settings = await snapshot.execute((tx) =>

@@ -46,12 +46,17 @@ export interface EmbeddedDatastore extends Datastore {
 
 const ENGINE_OPTIONS = { syncModule: 'node:fs', startParams: undefined }
 
+/** What has connections of its own on a server: heartbeats do not queue up behind everybody's requests here either. */
+const RESERVED: ReadonlySet<Pool> = new Set(['heartbeats', 'node-keys'])
+
 function assemble(engine: Engine, options: PgliteOptions): Datastore {
   const deadlinesMs = { ...STATEMENT_DEADLINES_MS, ...options.statementDeadlinesMs }
   const scope = createTransactionScope()
   const sessions = createSessionQueue(engine)
-  const open = (name: Pool): Db =>
-    new Kysely<Tables>({ dialect: createDialect(sessions.pool(deadlinesMs[name]), scope) })
+  const open = (name: Pool): Db => {
+    const line = RESERVED.has(name) ? 'reserved' : 'common'
+    return new Kysely<Tables>({ dialect: createDialect(sessions.pool(line, deadlinesMs[name]), scope) })
+  }
   const pools: Record<Pool, Db> = {
     interactive: open('interactive'),
     heartbeats: open('heartbeats'),

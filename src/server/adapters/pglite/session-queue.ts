@@ -1,12 +1,8 @@
 import type { Client } from 'pg'
 import { DatastoreError, DatastoreStopped } from '../../ports/datastore.ts'
-import {
-  createSession,
-  createStatementNames,
-  type OwnedSession,
-  type Session,
-  type SessionPool,
-} from '../postgres/session.ts'
+import { createSession, createStatementNames, type OwnedSession, type SessionPool } from '../postgres/session.ts'
+import { BorrowedSession, type Lending } from './borrowed-session.ts'
+import { createTurns, type Line } from './turns.ts'
 
 /** How long what was already asked may take once the store is to close. */
 const CLOSE_DEADLINE_MS = 10_000
@@ -17,20 +13,22 @@ interface QueueOptions {
   readonly failure: () => Error | undefined
 }
 
-/** The engine's one session, handed out first come, first served: statements and whole transactions alike. */
+/**
+ * The engine's one session, shared by turns. A statement of its own is a turn, and so is a transaction up to the statement
+ * that ends it. Nobody waits for the answer to the last statement of a turn before the next begins: the engine finds that
+ * one when it is done, and is not idle while this thread is busy.
+ */
 export interface SessionQueue {
   /** The queue as a pool whose statements, and waits for a turn, may each take so long. */
-  pool(deadlineMs: number): SessionPool
+  pool(line: Line, deadlineMs: number): SessionPool
   /** Waits for its turn, then refuses every later one. */
   close(): Promise<void>
 }
 
 export function createSessionQueue({ client, failure }: QueueOptions): SessionQueue {
   const names = createStatementNames()
-  const waiting: (() => void)[] = []
-  let isTaken = false
+  const turns = createTurns()
   let isClosed = false
-  let current: OwnedSession | undefined
 
   function refusal(): DatastoreError | undefined {
     if (isClosed) return new DatastoreError('unavailable', undefined, new Error('the datastore is closed'))
@@ -38,62 +36,59 @@ export function createSessionQueue({ client, failure }: QueueOptions): SessionQu
     return cause && new DatastoreStopped(cause)
   }
 
-  function passOn(): void {
-    current = undefined
-    const next = waiting.shift()
-    if (next === undefined) isTaken = false
-    else next()
-  }
-
-  function turn(deadlineMs: number): Promise<void> {
-    if (!isTaken) {
-      isTaken = true
-      return Promise.resolve()
-    }
-    return new Promise((resolve, reject) => {
-      const taken = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-      const timer = setTimeout(() => {
-        waiting.splice(waiting.indexOf(taken), 1)
-        const cause = new Error(`the embedded datastore was busy for ${deadlineMs} ms`)
-        reject(new DatastoreError('unavailable', undefined, cause))
-      }, deadlineMs)
-      waiting.push(taken)
-    })
-  }
-
-  async function acquire(deadlineMs: number): Promise<Session> {
-    await turn(deadlineMs)
+  function assertServing(): void {
     const refused = refusal()
-    if (refused !== undefined) {
-      passOn()
-      throw refused
+    if (refused !== undefined) throw refused
+  }
+
+  async function take(line: Line, deadlineMs: number): Promise<OwnedSession> {
+    await turns.take(line, deadlineMs)
+    try {
+      assertServing()
+    } catch (error) {
+      turns.end()
+      throw error
     }
-    current = createSession({ client, names, deadlineMs, failure })
-    return current
+    return createSession({ client, names, deadlineMs, failure })
   }
 
-  /** The engine cannot be interrupted: a statement that was given up on is waited for, and its transaction undone. */
-  async function mend(session: OwnedSession): Promise<void> {
-    await session.settled()
-    if (failure() === undefined) await client.query('rollback')
+  const sendLast: Lending['sendLast'] = (session, text, values) => {
+    const answer = session.query(text, values)
+    turns.end(session.settled())
+    return answer
   }
 
-  function release(session: Session): void {
-    if (current === undefined || session !== current) throw new Error('a session was released twice')
-    // Whatever mending meets, the next in line meets it as well and reports it.
-    if (current.broken === undefined) passOn()
-    else mend(current).then(passOn, passOn)
+  /** The engine cannot be interrupted: a statement that was given up on is waited for. */
+  async function undo(session: OwnedSession): Promise<void> {
+    try {
+      await session.settled()
+      if (failure() === undefined) await client.query('rollback')
+    } catch {
+      // Whatever this meets, the next in line meets it as well and reports it.
+    } finally {
+      turns.end()
+    }
   }
 
   return {
-    pool: (deadlineMs) => ({ acquire: () => acquire(deadlineMs), release }),
+    pool(line, deadlineMs) {
+      const lending: Lending = { take: () => take(line, deadlineMs), sendLast, undo }
+      return {
+        async acquire() {
+          assertServing()
+          return new BorrowedSession(lending)
+        },
+        release(session) {
+          if (!(session instanceof BorrowedSession)) throw new Error('the session is not of this queue')
+          void session.giveBack()
+        },
+      }
+    },
     async close() {
-      await turn(CLOSE_DEADLINE_MS)
+      await turns.take('common', CLOSE_DEADLINE_MS)
       isClosed = true
-      passOn()
+      await turns.quiet()
+      turns.end()
     },
   }
 }

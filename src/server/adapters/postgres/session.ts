@@ -91,7 +91,7 @@ export function createSession({ client, names, deadlineMs, failure, sever }: Ses
     if (opening === undefined) return client.query(config).then(lastResult)
     const begin = opening
     opening = undefined
-    return text === 'commit' || text === 'rollback' ? Promise.resolve(neverBegun(text)) : sendBehind(begin, config)
+    return endsTransaction(text) ? Promise.resolve(neverBegun(text)) : sendBehind(begin, config)
   }
 
   /** Had the beginning failed alone, the statement would have been a transaction of its own: the session is given up. */
@@ -168,7 +168,13 @@ function isStalePlan(error: unknown): boolean {
   return codeOf(error) === '0A000' && error instanceof DatabaseError && error.routine === 'RevalidateCachedQuery'
 }
 
-function neverBegun(text: string): SessionResult {
+/** Whether the statement is the last of its transaction. */
+export function endsTransaction(text: string): boolean {
+  return text === 'commit' || text === 'rollback'
+}
+
+/** The answer to the end of a transaction that was never begun. */
+export function neverBegun(text: string): SessionResult {
   return { rows: [], rowCount: null, command: text.toUpperCase() }
 }
 

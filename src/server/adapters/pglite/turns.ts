@@ -1,0 +1,77 @@
+import { DatastoreError } from '../../ports/datastore.ts'
+
+/** Where to wait for a turn. Of those who wait, the two lines are served by turns: a long one does not hold up the other. */
+export type Line = 'reserved' | 'common'
+
+/** Orders what is asked of the engine's one session: statements and whole transactions, each when it is its turn. */
+export interface Turns {
+  /** @throws DatastoreError `unavailable` when it is not the caller's turn within so many ms. */
+  take(line: Line, deadlineMs: number): Promise<void>
+  /** Ends the turn. Others may ask already while the answer to what it asked last, which is there once `answered` resolves, is under way. */
+  end(answered?: Promise<void>): void
+  /** Resolves once every answer is there. */
+  quiet(): Promise<void>
+}
+
+/** Turns that are over but for an answer: one that the engine works on, and one that it finds when it is done with that. */
+const UNANSWERED_MAX = 2
+
+export function createTurns(): Turns {
+  const lines: Readonly<Record<Line, (() => void)[]>> = { reserved: [], common: [] }
+  const unanswered = new Set<Promise<void>>()
+  let isTaken = false
+  let last: Line = 'common'
+
+  const isFree = (): boolean => !isTaken && unanswered.size < UNANSWERED_MAX
+
+  function advance(): void {
+    if (!isFree()) return
+    const other: Line = last === 'common' ? 'reserved' : 'common'
+    const line = lines[other].length > 0 ? other : last
+    const begin = lines[line].shift()
+    if (begin === undefined) return
+    last = line
+    isTaken = true
+    begin()
+  }
+
+  async function forget(answered: Promise<void>): Promise<void> {
+    await answered
+    unanswered.delete(answered)
+    advance()
+  }
+
+  return {
+    take(line, deadlineMs) {
+      // Nobody waits while it is free.
+      if (isFree()) {
+        isTaken = true
+        return Promise.resolve()
+      }
+      return new Promise((resolve, reject) => {
+        const waiting = lines[line]
+        const begin = (): void => {
+          clearTimeout(timer)
+          resolve()
+        }
+        const timer = setTimeout(() => {
+          waiting.splice(waiting.indexOf(begin), 1)
+          const cause = new Error(`the embedded datastore was busy for ${deadlineMs} ms`)
+          reject(new DatastoreError('unavailable', undefined, cause))
+        }, deadlineMs)
+        waiting.push(begin)
+      })
+    },
+    end(answered) {
+      isTaken = false
+      if (answered !== undefined) {
+        unanswered.add(answered)
+        void forget(answered)
+      }
+      advance()
+    },
+    async quiet() {
+      await Promise.all(unanswered)
+    },
+  }
+}
