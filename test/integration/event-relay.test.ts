@@ -336,8 +336,8 @@ describe.each(DATASTORE_KINDS)('the event relay on the %s store', (kind) => {
         expect([await world.jobs.signing.run(leading), await signed()]).toEqual([false, 6])
         expect([await world.jobs.publishing.run(leading), everyone().length]).toEqual([true, 3])
         expect(await world.jobs.publishing.run(leading)).toBe(false)
-        const [all, type] = [['a1', 'b1', 'c1', 'a2', 'b2', 'c2'], 'bridge_config_updated']
-        expect(everyone()).toEqual(all.map((place) => `${place} ${type}`))
+        const [order, type] = [['a1', 'b1', 'c1', 'a2', 'b2', 'c2'], 'bridge_config_updated']
+        expect(everyone()).toEqual(order.map((event) => `${event} ${type}`))
       })
     })
   })
