@@ -7,7 +7,16 @@ import type { Leading } from '../../src/server/ports/leadership.ts'
 import { Crash, crashingDatastore } from '../support/crashing-datastore.ts'
 import { DATASTORE_KINDS, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
 import { leaderParts, type LeaderParts } from '../support/leading.ts'
-import { HOME, idOf, openWire, relayWorld, seedNodes, testSigner, type RelayWorld } from '../support/relay-world.ts'
+import {
+  HOME,
+  idOf,
+  listOutgoing,
+  openWire,
+  relayWorld,
+  seedNodes,
+  testSigner,
+  type RelayWorld,
+} from '../support/relay-world.ts'
 
 const NOW = Date.parse('2026-03-10T08:00:00.000Z')
 const [A, B, C] = [idOf(0xa), idOf(0xb), idOf(0xc)]
@@ -44,15 +53,7 @@ describe.each(DATASTORE_KINDS)('events that enter the log of the %s store as the
         return `${node_seq} ${type}${isSigned ? '' : ' forged'}`
       })
     }
-    const waiting = async () => {
-      const rows = await db().selectFrom('outgoing_events').selectAll().orderBy('id').execute()
-      return rows.map(({ node_id, node_seq, failure, wire }) => [
-        node_id.slice(-1),
-        Number(node_seq),
-        failure,
-        wire !== null,
-      ])
-    }
+    const waiting = () => listOutgoing(store.current())
 
     /** Puts an event with a text of so many characters on its way. */
     async function addLong(nodeId: string, nodeSeq: number, chars: number): Promise<void> {

@@ -7,7 +7,16 @@ import { Crash, crashingDatastore } from '../support/crashing-datastore.ts'
 import { DATASTORE_KINDS, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
 import { leaderParts, type LeaderParts } from '../support/leading.ts'
 import { memoryBus } from '../support/memory-bus.ts'
-import { HOME, idOf, openWire, relayWorld, seedNodes, testSigner, type RelayWorld } from '../support/relay-world.ts'
+import {
+  HOME,
+  idOf,
+  listOutgoing,
+  openWire,
+  relayWorld,
+  seedNodes,
+  testSigner,
+  type RelayWorld,
+} from '../support/relay-world.ts'
 
 const NOW = Date.parse('2026-03-10T08:00:00.000Z')
 const [A, B, C] = [idOf(0xa), idOf(0xb), idOf(0xc)]
@@ -46,14 +55,7 @@ describe.each(DATASTORE_KINDS)('failures of the event relay on the %s store', (k
     const db = () => store.current().pool('interactive')
     const order = (nodeId: string) =>
       world.bus.stored.filter((event) => event.nodeId === nodeId).map(({ nodeSeq }) => Number(nodeSeq))
-    const waiting = async () =>
-      (
-        await db()
-          .selectFrom('outgoing_events')
-          .select(['node_id', 'node_seq', 'failure', 'wire'])
-          .orderBy('id')
-          .execute()
-      ).map(({ node_id, node_seq, failure, wire }) => [node_id.slice(-1), Number(node_seq), failure, wire !== null])
+    const waiting = () => listOutgoing(store.current())
 
     describe('an event that cannot be rendered', () => {
       test('holds up the later ones of its node and of no other, says why, and is tried again each minute', async () => {

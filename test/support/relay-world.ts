@@ -177,6 +177,17 @@ export function relayWorld(place: RelayPlace): RelayWorld {
   }
 }
 
+/** Events on their way, oldest first: the last digit of their node, their number, what holds them up, whether they are signed. */
+export async function listOutgoing(datastore: Datastore): Promise<[string, number, string | null, boolean][]> {
+  const rows = await datastore.pool('interactive').selectFrom('outgoing_events').selectAll().orderBy('id').execute()
+  return rows.map(({ node_id, node_seq, failure, wire }) => [
+    node_id.slice(-1),
+    Number(node_seq),
+    failure,
+    wire !== null,
+  ])
+}
+
 /** Rows of Domains, and of nodes that have a lane already, as a migration finds them. */
 export async function seedNodes(
   datastore: Datastore,
