@@ -1,7 +1,7 @@
 import { attempt } from './attempt.ts'
 import type { MeshAgentDeps } from './agent/agent-deps.ts'
 import { inLanes } from './lanes.ts'
-import { createPeerView, type PeerView } from './peer-view.ts'
+import { createPeerView, type PeerDifference, type PeerView } from './peer-view.ts'
 import type { SimulatedNode } from './simulated-node.ts'
 
 /** How long a run waits at its end for what agents have set out to do: a stream may outlive a revoked key for half a minute. */
@@ -51,16 +51,22 @@ function sample(nodes: readonly SimulatedNode[]): readonly SimulatedNode[] {
   return nodes.filter((_, index) => index % step === 0).slice(0, COMPARED_NODES)
 }
 
-/** Compares what an agent knows by events with what a pull shows. What differs may still be on its way: it is waited for. */
+/**
+ * Compares what an agent knows by events with what a pull shows. What differs may still be on its way and is waited for;
+ * so is what changes meanwhile, as endpoints do that nobody reports any more: only what differs in the same way all the
+ * time is not known.
+ */
 async function comparePeers(deps: MeshAgentDeps, node: SimulatedNode, betweenMs: number): Promise<void> {
   const { clock, statistics, until } = deps
+  let lasting: readonly PeerDifference[] | undefined
   for (let times = 1; ; times += 1) {
     if (node.pulling.state !== 'idle') return statistics.count('unsettled')
     const pulled = await pulledWhole(deps, node)
     if (pulled === undefined) return undefined
     const differing = differences(node, pulled)
-    if (differing === 0) return undefined
-    if (times === COMPARED_TIMES) return statistics.count('stale_peers', differing)
+    lasting = lasting === undefined ? differing : lastingOf(lasting, differing)
+    if (lasting.length === 0) return undefined
+    if (times === COMPARED_TIMES) return statistics.count('stale_peers', lasting.length)
     await clock.pause(betweenMs, until)
     if (until.aborted) return statistics.count('unsettled')
   }
@@ -81,9 +87,20 @@ async function pulledWhole(deps: MeshAgentDeps, node: SimulatedNode): Promise<Pe
 }
 
 /** Peers that are known otherwise, or on one side only. */
-function differences({ view }: SimulatedNode, pulled: PeerView): number {
-  return view === undefined ? 0 : pulled.differing(view).length
+function differences({ view }: SimulatedNode, pulled: PeerView): readonly PeerDifference[] {
+  return view === undefined ? [] : pulled.differing(view)
 }
+
+/** Those of before that are there still. The book keeps facts once, so that the same ones are one object. */
+function lastingOf(before: readonly PeerDifference[], now: readonly PeerDifference[]): readonly PeerDifference[] {
+  const found = new Map(now.map((one) => [nameOf(one), one]))
+  return before.filter((one) => {
+    const same = found.get(nameOf(one))
+    return same !== undefined && same.own === one.own && same.other === one.other
+  })
+}
+
+const nameOf = ({ own, other }: PeerDifference): string => own?.node_id ?? other?.node_id ?? ''
 
 /** Looks whether the ends of each edge have the same epoch. */
 function compareEdges({ statistics, mesh }: MeshAgentDeps, nodes: readonly SimulatedNode[]): void {
