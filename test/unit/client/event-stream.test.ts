@@ -273,7 +273,8 @@ describe('A stream of events', () => {
     await vi.waitFor(() => expect(silent.connections).toHaveLength(1))
     const refusing = await stubbed(({ refuse }) => refuse(503, {}))
     const whileWaiting = follow(refusing, { clock: undefined })
-    await vi.waitFor(() => expect(whileWaiting.cuts).toHaveLength(1))
+    // It tries again after a while, and may have done so when this looks.
+    await vi.waitFor(() => expect(whileWaiting.cuts).not.toHaveLength(0))
     for (const one of [whileOpen, whileConnecting, whileWaiting]) {
       one.stop()
       await one.ended
