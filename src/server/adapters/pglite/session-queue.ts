@@ -2,7 +2,7 @@ import type { Client } from 'pg'
 import { DatastoreError, DatastoreStopped } from '../../ports/datastore.ts'
 import { createSession, createStatementNames, type OwnedSession, type SessionPool } from '../postgres/session.ts'
 import { BorrowedSession, type Lending } from './borrowed-session.ts'
-import { createTurns, type Line } from './turns.ts'
+import { createEngineTurns, type Line } from './engine-turns.ts'
 
 /** How long what was already asked may take once the store is to close. */
 const CLOSE_DEADLINE_MS = 10_000
@@ -27,7 +27,7 @@ export interface SessionQueue {
 
 export function createSessionQueue({ client, failure }: QueueOptions): SessionQueue {
   const names = createStatementNames()
-  const turns = createTurns()
+  const turns = createEngineTurns()
   let isClosed = false
 
   function refusal(): DatastoreError | undefined {

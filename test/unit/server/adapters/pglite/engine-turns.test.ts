@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { createTurns, type Line } from '../../../../../src/server/adapters/pglite/turns.ts'
+import { createEngineTurns, type Line } from '../../../../../src/server/adapters/pglite/engine-turns.ts'
 import { DatastoreError } from '../../../../../src/server/ports/datastore.ts'
 
 const soon = () => new Promise((resolve) => setImmediate(resolve))
 
 /** Waits in lines and notes whose turn it became. */
 function queueUp() {
-  const turns = createTurns()
+  const turns = createEngineTurns()
   const begun: string[] = []
   const wait = (name: string, line: Line = 'common', deadlineMs = 5_000) =>
     turns.take(line, deadlineMs).then(() => void begun.push(name))

@@ -4,7 +4,7 @@ import { DatastoreError } from '../../ports/datastore.ts'
 export type Line = 'reserved' | 'common'
 
 /** Orders what is asked of the engine's one session: statements and whole transactions, each when it is its turn. */
-export interface Turns {
+export interface EngineTurns {
   /** @throws DatastoreError `unavailable` when it is not the caller's turn within so many ms. */
   take(line: Line, deadlineMs: number): Promise<void>
   /** Ends the turn. Others may ask already while the answer to what it asked last, which is there once `answered` resolves, is under way. */
@@ -16,7 +16,7 @@ export interface Turns {
 /** Turns that are over but for an answer: one that the engine works on, and one that it finds when it is done with that. */
 const UNANSWERED_MAX = 2
 
-export function createTurns(): Turns {
+export function createEngineTurns(): EngineTurns {
   const lines: Readonly<Record<Line, (() => void)[]>> = { reserved: [], common: [] }
   const unanswered = new Set<Promise<void>>()
   let isTaken = false
