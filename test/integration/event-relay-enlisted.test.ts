@@ -6,6 +6,7 @@ import { EVENT_BYTES_MAX } from '../../src/server/ports/event-bus.ts'
 import type { Leading } from '../../src/server/ports/leadership.ts'
 import { Crash, crashingDatastore } from '../support/crashing-datastore.ts'
 import { DATASTORE_KINDS, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
+import { leadRelay } from '../support/led-relay.ts'
 import { leaderParts, type LeaderParts } from '../support/leading.ts'
 import {
   HOME,
@@ -36,11 +37,9 @@ describe.each(DATASTORE_KINDS)('events that enter the log of the %s store as the
     let world: RelayWorld
 
     beforeEach(async () => {
-      await emptyTables(store.current())
-      parts = await leaderParts(store.current(), NOW)
-      leading = await parts.lead()
-      world = relayWorld({ parts, leading, stream: logOf(store.current()) })
-      await seedNodes(store.current(), [{ id: A }, { id: B }, { id: C }])
+      const datastore = store.current()
+      const nodes = [{ id: A }, { id: B }, { id: C }]
+      ;({ parts, leading, world } = await leadRelay({ datastore, nowMs: NOW, nodes, stream: logOf(datastore) }))
       return () => parts.feed.stop()
     })
 

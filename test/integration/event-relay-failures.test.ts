@@ -5,6 +5,7 @@ import type { Datastore } from '../../src/server/ports/datastore.ts'
 import type { Leading } from '../../src/server/ports/leadership.ts'
 import { Crash, crashingDatastore } from '../support/crashing-datastore.ts'
 import { DATASTORE_KINDS, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
+import { leadRelay } from '../support/led-relay.ts'
 import { leaderParts, type LeaderParts } from '../support/leading.ts'
 import { memoryBus } from '../support/memory-bus.ts'
 import {
@@ -44,11 +45,8 @@ describe.each(DATASTORE_KINDS)('failures of the event relay on the %s store', (k
     let world: RelayWorld
 
     beforeEach(async () => {
-      await emptyTables(store.current())
-      parts = await leaderParts(store.current(), NOW)
-      leading = await parts.lead()
-      world = relayWorld({ parts, leading })
-      await seedNodes(store.current(), [{ id: A }, { id: B }, { id: C }])
+      const nodes = [{ id: A }, { id: B }, { id: C }]
+      ;({ parts, leading, world } = await leadRelay({ datastore: store.current(), nowMs: NOW, nodes }))
       return () => parts.feed.stop()
     })
 

@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { DATASTORE_KINDS, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
-import { leaderParts, type LeaderParts } from '../support/leading.ts'
+import { DATASTORE_KINDS, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
+import { leadRelay } from '../support/led-relay.ts'
+import type { LeaderParts } from '../support/leading.ts'
 import { AWAY, HOME, idOf, relayWorld, seedNodes, type RelayWorld } from '../support/relay-world.ts'
 
 const NOW = Date.parse('2026-03-10T08:00:00.000Z')
@@ -24,9 +25,7 @@ describe.each(DATASTORE_KINDS)('hints on the %s store', (kind) => {
     let world: RelayWorld
 
     beforeEach(async () => {
-      await emptyTables(store.current())
-      parts = await leaderParts(store.current(), NOW)
-      world = relayWorld({ parts, leading: await parts.lead() })
+      ;({ parts, world } = await leadRelay({ datastore: store.current(), nowMs: NOW, nodes: [] }))
       return () => parts.feed.stop()
     })
 

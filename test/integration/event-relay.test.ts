@@ -2,15 +2,15 @@ import { payloadIn } from '../../src/shared/events/envelope.ts'
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Leading } from '../../src/server/ports/leadership.ts'
-import { DATASTORE_KINDS, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
-import { leaderParts, type LeaderParts } from '../support/leading.ts'
+import { DATASTORE_KINDS, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
+import { leadRelay } from '../support/led-relay.ts'
+import type { LeaderParts } from '../support/leading.ts'
 import {
   AWAY,
   fingerprintOf,
   HOME,
   idOf,
   openWire,
-  relayWorld,
   seedNodes,
   storeBridge,
   storeRevision,
@@ -53,16 +53,13 @@ describe.each(DATASTORE_KINDS)('the event relay on the %s store', (kind) => {
     let world: RelayWorld
 
     beforeEach(async () => {
-      await emptyTables(store.current())
-      parts = await leaderParts(store.current(), NOW)
-      leading = await parts.lead()
-      world = relayWorld({ parts, leading })
-      await seedNodes(store.current(), [
+      const nodes = [
         { id: A, labels: { role: 'web', zone: 'one' } },
         { id: B, labels: { role: 'web' } },
         { id: C, labels: { role: 'db', zone: 'one' } },
         { id: FOREIGN, domainId: AWAY, labels: { role: 'web', zone: 'one' } },
-      ])
+      ]
+      ;({ parts, leading, world } = await leadRelay({ datastore: store.current(), nowMs: NOW, nodes }))
       return () => parts.feed.stop()
     })
 
