@@ -20,6 +20,8 @@ export interface HeartbeatCommitOptions {
   readonly write: WriteHeartbeats
   /** Batches on their way at once. */
   readonly flightsMax: number
+  /** Nodes that are worth a batch: beyond them the flights share out what waits, so that this process and the datastore work at the same time. */
+  readonly batchMin: number
   /** Nodes in one batch. */
   readonly batchMax: number
   /** Turns of the event loop for which a batch waits at most, while each of them brings more: a larger one costs all of them less. */
@@ -68,7 +70,7 @@ export function createHeartbeatCommit(options: HeartbeatCommitOptions): Heartbea
 
   function depart(): void {
     if (queue.size() === 0) return rest()
-    const batch = queue.take(options.batchMax)
+    const batch = queue.take(batchSize(queue.size(), options))
     flights.add(batch)
     ticking ??= setInterval(dropOverdue, options.deadlineMs / 2)
     void fly(batch).finally(() => {
@@ -131,9 +133,13 @@ export function createHeartbeatCommit(options: HeartbeatCommitOptions): Heartbea
   }
 }
 
+function batchSize(waiting: number, { flightsMax, batchMin, batchMax }: HeartbeatCommitOptions): number {
+  return Math.min(batchMax, Math.max(batchMin, Math.ceil(waiting / flightsMax)))
+}
+
 /** Departs at the end of the turn, with what arrived in it; later by as many turns as bring more, within the bound. */
 function createDeparture(
-  { gatherTurnsMax, batchMax }: HeartbeatCommitOptions,
+  { gatherTurnsMax, batchMin }: HeartbeatCommitOptions,
   queue: HeartbeatQueue,
   depart: () => void,
 ): TurnEnd {
@@ -143,7 +149,7 @@ function createDeparture(
 
   function isGathering(): boolean {
     const size = queue.size()
-    const isGrowing = size > seen && turns < gatherTurnsMax && size < batchMax
+    const isGrowing = size > seen && turns < gatherTurnsMax && size < batchMin
     seen = isGrowing ? size : 0
     turns = isGrowing ? turns + 1 : 0
     return isGrowing

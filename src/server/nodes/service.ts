@@ -37,16 +37,18 @@ export interface NodesService {
   drain(): Promise<void>
 }
 
-/** Batches on their way at once. The embedded store has one session, where a second batch would only wait in its queue. */
-const FLIGHTS = { embedded: 1, postgres: 2 } as const
+/** Of heartbeats. The embedded store has one session, where a second batch would only wait in its queue. */
+const FLIGHTS = {
+  embedded: { flightsMax: 1, batchMin: 512, batchMax: 512 },
+  postgres: { flightsMax: 2, batchMin: 32, batchMax: 512 },
+} as const
 
 /** Serves the nodes: their enrolment, keys, heartbeats and what people see of them. */
 export function createNodes(deps: NodesDeps): NodesService {
   const mintKey = createKeyMint(deps)
   const commit = createHeartbeatCommit({
     write: createHeartbeatWriter(deps.datastore, deps.onBack),
-    flightsMax: FLIGHTS[deps.datastore.kind],
-    batchMax: 512,
+    ...FLIGHTS[deps.datastore.kind],
     gatherTurnsMax: 3,
     callersMax: 16_384,
     deadlineMs: 5_000,

@@ -29,7 +29,7 @@ function heldStore() {
   return { writes, write, batches: () => writes.map(({ batch }) => batch.map(({ nodeId }) => nodeId)) }
 }
 
-const OPTIONS = { flightsMax: 1, batchMax: 100, gatherTurnsMax: 0, callersMax: 1_000, deadlineMs: 5_000 }
+const OPTIONS = { flightsMax: 1, batchMin: 100, batchMax: 100, gatherTurnsMax: 0, callersMax: 1_000, deadlineMs: 5_000 }
 /** Two turns: what a turn decides leaves at its end. */
 const settled = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
 const turn = () => new Promise((resolve) => setImmediate(resolve))
@@ -111,6 +111,27 @@ describe('gathering', () => {
     }
     expect(batches()).toEqual([['a', 'e'], ['c', 'd'], ['b']])
     expect(await Promise.all(answers)).toEqual([NO_HINTS, NO_HINTS, NO_HINTS, NO_HINTS, NO_HINTS])
+  })
+
+  test('flights share out what waits, unless it is too little for two', async () => {
+    const { write, batches } = heldStore()
+    const commit = createHeartbeatCommit({ ...OPTIONS, flightsMax: 2, batchMin: 3, write })
+    for (const id of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j']) void commit.record(beat(id))
+    await settled()
+    expect(batches()).toEqual([
+      ['a', 'b', 'c', 'd', 'e'],
+      ['f', 'g', 'h'],
+    ])
+  })
+
+  test('a batch that is worth it waits for no more turns', async () => {
+    const { write, batches } = heldStore()
+    const commit = createHeartbeatCommit({ ...OPTIONS, gatherTurnsMax: 100, batchMin: 2, write })
+    for (const node of ['a', 'b', 'c']) {
+      void commit.record(beat(node))
+      await turn()
+    }
+    expect(batches()).toEqual([['a', 'b']])
   })
 
   test('of several heartbeats of a node the newest is written, whatever their order, and all callers are answered', async () => {
@@ -317,10 +338,11 @@ test('whatever fails, every caller is answered once, rightly, and the newest hea
     gone: fc.subarray(nodes),
     bad: fc.subarray(nodes),
     flightsMax: fc.integer({ min: 1, max: 3 }),
+    batchMin: fc.integer({ min: 1, max: 4 }),
     batchMax: fc.integer({ min: 1, max: 4 }),
   })
   await fc.assert(
-    fc.asyncProperty(scenario, async ({ calls, gone, bad, flightsMax, batchMax }) => {
+    fc.asyncProperty(scenario, async ({ calls, gone, bad, flightsMax, batchMin, batchMax }) => {
       const stored = new Map<string, number>()
       const toldTo = (id: string) =>
         gone.includes(id) ? undefined : { reconcile: id > 'c', rotate_keys: 'ace'.includes(id) }
@@ -334,7 +356,7 @@ test('whatever fails, every caller is answered once, rightly, and the newest hea
         }
         return ids.map(toldTo)
       }
-      const commit: HeartbeatCommit = createHeartbeatCommit({ ...OPTIONS, flightsMax, batchMax, write })
+      const commit: HeartbeatCommit = createHeartbeatCommit({ ...OPTIONS, flightsMax, batchMin, batchMax, write })
       const answers = await Promise.allSettled(calls.map(([id, at]) => commit.record(beat(id, at))))
       calls.forEach(([id], index) => {
         const answer = answers[index]
