@@ -30,15 +30,10 @@ export function createSessionQueue({ client, failure }: QueueOptions): SessionQu
   const turns = createEngineTurns()
   let isClosed = false
 
-  function refusal(): DatastoreError | undefined {
-    if (isClosed) return new DatastoreError('unavailable', undefined, new Error('the datastore is closed'))
-    const cause = failure()
-    return cause && new DatastoreStopped(cause)
-  }
-
   function assertServing(): void {
-    const refused = refusal()
-    if (refused !== undefined) throw refused
+    if (isClosed) throw new DatastoreError('unavailable', undefined, new Error('the datastore is closed'))
+    const cause = failure()
+    if (cause !== undefined) throw new DatastoreStopped(cause)
   }
 
   async function take(line: Line, deadlineMs: number): Promise<OwnedSession> {

@@ -29,12 +29,12 @@ test('a checkpoint is due after five minutes in which something was written', as
   expect(await checkpointWhenDue()).toBe(false)
 })
 
-test('a checkpoint is due at once when 32 MiB of log were written', async () => {
+test('a checkpoint is due at once when 64 MiB of log were written', async () => {
   const { checkpointWhenDue } = chores()
   await checkpointWhenDue()
   await run('create table large (text text)')
   expect(await checkpointWhenDue()).toBe(false)
-  await run(`insert into large select repeat(md5(n::text), 30) from generate_series(1, 45000) as n`)
+  await run(`insert into large select repeat(md5(n::text), 30) from generate_series(1, 90000) as n`)
   expect(await checkpointWhenDue()).toBe(true)
   expect(await checkpointWhenDue()).toBe(false)
 })
