@@ -12,7 +12,7 @@ export interface Chores {
 
 /**
  * The session is nobody's during a checkpoint, and most of that is the syncing of a hundred files, however much is in them:
- * few of them cost less than many. A log of this size is replayed within a tenth of a second.
+ * few of them cost less than many. A log of this size is replayed in less than a second.
  */
 const CHECKPOINT_WAL_BYTES = 64 * 1024 * 1024
 const CHECKPOINT_INTERVAL_MS = 5 * 60_000
