@@ -17,6 +17,8 @@ export interface DomainPeers {
   at(domainId: string, revision: number): PeerList | Promise<PeerList>
   /** As they were known last. */
   last(domainId: string): PeerList | undefined
+  /** Somebody has them already who would ask for them: they are kept as if they had been asked for. */
+  touch(domainId: string): void
 }
 
 /**
@@ -68,14 +70,21 @@ export function createDomainPeers({ read, listsMax = 64, bytesMax = 256 * 1024 *
     return joined.revision >= revision ? joined : refreshOnce(domainId)
   }
 
+  function touch(domainId: string): void {
+    const list = lists.get(domainId)
+    if (list === undefined) return
+    lists.delete(domainId)
+    lists.set(domainId, list)
+  }
+
   return {
     at(domainId, revision) {
       const list = lists.get(domainId)
       if (list === undefined || list.revision < revision) return reach(domainId, revision)
-      lists.delete(domainId)
-      lists.set(domainId, list)
+      touch(domainId)
       return list
     },
     last: (domainId) => lists.get(domainId),
+    touch,
   }
 }

@@ -10,7 +10,7 @@ import { renderOwn, type OwnState } from './own-state.ts'
 import { peersBut, type PeerList } from './peer-list.ts'
 import { createPulls } from './pulls.ts'
 import { writePulls } from './pulls-store.ts'
-import { createStaleStates, type StaleStatesOptions } from './stale-states.ts'
+import { createStaleStates, type PulledState, type StaleStatesOptions } from './stale-states.ts'
 import { readOwn, readPeers, readRevisions, type StateRevisions } from './store.ts'
 
 export interface NodeStateDeps {
@@ -30,11 +30,18 @@ export interface NodeState {
 /** Few enough nodes that one with much of its own does not keep many waiting. */
 const GATHERED = { flightsMax: 2, batchMax: 32, isOutage: isUnavailable } as const
 
+/** Domains whose peers are kept rendered, where no states are kept for outages. */
+const LISTS_MIN = 64
+
 type Revisions = Pick<StateRevisions, 'peers' | 'node'>
 
 export function createNodeState({ datastore, staleStates, onFailure }: NodeStateDeps): NodeState {
   const db = () => datastore.pool('interactive')
-  const domains = createDomainPeers({ read: (domainId, since) => readPeers(db(), domainId, since) })
+  const domains = createDomainPeers({
+    read: (domainId, since) => readPeers(db(), domainId, since),
+    // A node whose own part is kept finds its peers as well, however many Domains there are.
+    listsMax: Math.max(LISTS_MIN, staleStates.entriesMax),
+  })
   const revisionsOf = createGatheredReads({ ...GATHERED, readMany: (ids) => readRevisions(db(), ids) })
   const ownOf = createGatheredReads({ ...GATHERED, readMany: (ids) => readOwn(db(), ids) })
   const pulls = createPulls({ write: (batch) => writePulls(datastore.pool('worker'), batch), onFailure })
@@ -47,7 +54,8 @@ export function createNodeState({ datastore, staleStates, onFailure }: NodeState
     const revisions = await revisionsOf(nodeId)
     if (revisions === undefined) return gone(nodeId)
     if (!tagged(ctx, { nodeId, ...revisions })) return false
-    stale.confirm(nodeId, revisions.node, ctx.nowMs)
+    domains.touch(revisions.domainId)
+    if (isOwn(ctx)) stale.confirm(nodeId, revisions, ctx.nowMs)
     pulled(ctx, nodeId, { was: revisions, is: revisions })
     return true
   }
@@ -59,19 +67,24 @@ export function createNodeState({ datastore, staleStates, onFailure }: NodeState
     const { domainId, node: nodeRevision, peers: atLeast } = read.revisions
     const own = { domainId, nodeRevision, ...renderOwn(read.own) }
     const peers = await domains.at(domainId, atLeast)
-    stale.keep(nodeId, own, ctx.nowMs)
+    if (isOwn(ctx)) stale.keep(nodeId, { own, peers: peers.revision }, ctx.nowMs)
     pulled(ctx, nodeId, { was: read.revisions, is: { peers: peers.revision, node: nodeRevision } })
     return stateOf(ctx, nodeId, { own, peers })
   }
 
-  /** What the node was told last, and of its peers what any of them was: neither can have become less true since. */
+  /**
+   * What the node was told last, and of its peers what any of them was. Another replica may have told it more since: of that
+   * nothing is known here, and an older state would undo what the node has.
+   */
   function asPulledLast(ctx: RequestContext, nodeId: string, failure?: unknown): Rendered | void {
     awaySinceMs ??= ctx.nowMs
-    const own = stale.find(nodeId, ctx.nowMs)
-    const peers = own && domains.last(own.domainId)
-    if (own === undefined || peers === undefined) throw problem('datastore_unavailable', {}, failure)
+    const known = stale.find(nodeId, ctx.nowMs)
+    const peers = known && domains.last(known.own.domainId)
+    const isKept = known !== undefined && peers !== undefined && peers.revision >= known.peers
+    if (!isKept || hasOther(ctx, nodeId, [known, { own: known.own, peers: peers.revision }]))
+      throw problem('datastore_unavailable', {}, failure)
     ctx.degraded(awaySinceMs, 'datastore')
-    return stateOf(ctx, nodeId, { own, peers })
+    return stateOf(ctx, nodeId, { own: known.own, peers })
   }
 
   function stateOf(ctx: RequestContext, nodeId: string, { own, peers }: Parts): Rendered | void {
@@ -86,7 +99,7 @@ export function createNodeState({ datastore, staleStates, onFailure }: NodeState
     { was: { pulled: before }, is }: { readonly was: StateRevisions; readonly is: Revisions },
   ): void {
     const isNews = before === null || before.peers < is.peers || before.node < is.node
-    if (isNews && ctx.caller.kind === 'node') pulls.note({ nodeId, peers: is.peers, node: is.node })
+    if (isNews && isOwn(ctx)) pulls.note({ nodeId, peers: is.peers, node: is.node })
   }
 
   function gone(nodeId: string): never {
@@ -116,6 +129,18 @@ export function createNodeState({ datastore, staleStates, onFailure }: NodeState
 interface Parts {
   readonly own: OwnState
   readonly peers: PeerList
+}
+
+/** Whether the node itself asks: what an operator looks at, the node has not. */
+function isOwn({ caller }: RequestContext): boolean {
+  return caller.kind === 'node'
+}
+
+/** Whether the caller says that it has a state, and it is none of these. */
+function hasOther(ctx: RequestContext, nodeId: string, states: readonly PulledState[]): boolean {
+  const presented = ctx.requestHeader('If-None-Match')
+  if (presented === undefined) return false
+  return !states.some(({ own, peers }) => isNamed(etagOf({ nodeId, peers, node: own.nodeRevision }), presented))
 }
 
 /** Names the state in the answer; true where the caller said that it has it. */

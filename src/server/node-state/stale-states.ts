@@ -7,21 +7,26 @@ export interface StaleStatesOptions {
   readonly entriesMax: number
 }
 
-/** A state that was pulled, or found unchanged, at that moment. */
-interface KnownState {
+/** What a node has: what is its own, and up to which revision its Domain's peers. */
+export interface PulledState {
   readonly own: OwnState
+  readonly peers: number
+}
+
+/** One that was pulled, or found unchanged, at that moment. */
+interface KnownState extends PulledState {
   readonly atMs: number
 }
 
 /** What nodes pulled last, for a datastore that is away (S1 Degradation 3). */
 export interface StaleStates {
-  /** Keeps what is the node's own; its peers are kept with the Domain's. */
-  keep(nodeId: string, own: OwnState, nowMs: number): void
-  /** The node's state is what it was when it pulled it. */
-  confirm(nodeId: string, nodeRevision: number, nowMs: number): void
+  /** Keeps what the node pulled; the peers themselves are kept with the Domain's. */
+  keep(nodeId: string, state: PulledState, nowMs: number): void
+  /** The node has its state of these revisions, wherever it pulled it: what is older is of no use to it any more. */
+  confirm(nodeId: string, revisions: { readonly peers: number; readonly node: number }, nowMs: number): void
   drop(nodeId: string): void
-  /** What was the node's own when it pulled last, unless that is too long ago. */
-  find(nodeId: string, nowMs: number): OwnState | undefined
+  /** What the node pulled last, unless that is too long ago. */
+  find(nodeId: string, nowMs: number): PulledState | undefined
 }
 
 /** Keeps the states of the nodes that pulled last, a bounded number of them. */
@@ -29,24 +34,25 @@ export function createStaleStates({ ttlMs, entriesMax }: StaleStatesOptions): St
   /** In the order in which they were pulled. */
   const known = new Map<string, KnownState>()
 
-  function keep(nodeId: string, own: OwnState, atMs: number): void {
+  function keep(nodeId: string, { own, peers }: PulledState, atMs: number): void {
     if (ttlMs === 0 || entriesMax === 0) return
     known.delete(nodeId)
     const oldest = known.keys().next()
     if (known.size >= entriesMax && oldest.done !== true) known.delete(oldest.value)
-    known.set(nodeId, { own, atMs })
+    known.set(nodeId, { own, peers, atMs })
   }
 
   return {
     keep,
-    confirm(nodeId, nodeRevision, nowMs) {
+    confirm(nodeId, { peers, node }, nowMs) {
       const own = known.get(nodeId)?.own
-      if (own?.nodeRevision === nodeRevision) keep(nodeId, own, nowMs)
+      if (own?.nodeRevision === node) keep(nodeId, { own, peers }, nowMs)
+      else known.delete(nodeId)
     },
     drop: (nodeId) => void known.delete(nodeId),
     find(nodeId, nowMs) {
       const found = known.get(nodeId)
-      return found === undefined || nowMs - found.atMs > ttlMs ? undefined : found.own
+      return found === undefined || nowMs - found.atMs > ttlMs ? undefined : found
     },
   }
 }

@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { failingDatastore } from '../../support/failing-datastore.ts'
 import type { Enrolled } from '../../support/fleet.ts'
-import { startStatefulFleet, stateRows, type PulledState, type StatefulFleet } from '../../support/node-states.ts'
+import {
+  startPullingReplica,
+  startStatefulFleet,
+  stateRows,
+  type PulledState,
+  type StatefulFleet,
+} from '../../support/node-states.ts'
 import { STORES } from '../../support/stores.ts'
 
 describe.each(STORES)('The state of a node while the datastore is away, on the $name store', (store) => {
@@ -83,6 +89,55 @@ describe.each(STORES)('The state of a node while the datastore is away, on the $
       expect(codeOf(await own())).toEqual([200, undefined])
       fleet.wait(1)
       expect(codeOf(await own())).toEqual(AWAY)
+    })
+
+    describe('of which another replica told the node', () => {
+      let replica: Awaited<ReturnType<typeof startPullingReplica>>
+      beforeAll(async () => {
+        replica = await startPullingReplica(fleet)
+      })
+      afterAll(() => replica.stop())
+      const elsewhere = (ifNoneMatch?: string) => replica.pull(node.nsk, node.node_id, ifNoneMatch)
+      const moved = (port: number) => rows.endpoint(domain, other.node_id, { host: '192.0.2.7', port })
+
+      it('is unavailable here, where the peers that are known are older', async () => {
+        const here = await own()
+        await moved(1)
+        const there = await elsewhere(here.etag)
+        fleet.wait(200_000)
+        expect((await own(there.etag)).status).toBe(304)
+        goAway(200_000)
+        expect(codeOf(await own(there.etag))).toEqual(AWAY)
+        expect(codeOf(await own())).toEqual(AWAY)
+      })
+
+      it('is unavailable here, where what is the node’s own is older', async () => {
+        const here = await own()
+        await rows.report(node.node_id, 'k', 1)
+        const there = await elsewhere(here.etag)
+        goAway()
+        expect(codeOf(await own(there.etag))).toEqual(AWAY)
+      })
+
+      it('is given here once it was pulled here as well', async () => {
+        await moved(2)
+        const there = await elsewhere()
+        const here = await own()
+        goAway()
+        expect(await own()).toMatchObject({ status: 200, etag: here.etag, text: there.text })
+        expect((await own(there.etag)).status).toBe(304)
+      })
+    })
+
+    it('is kept for nodes of more Domains than pull at once', async () => {
+      const { etag } = await own()
+      for (let count = 0; count < 70; count++) {
+        const { node_id, nsk } = await fleet.enrol(await fleet.domain())
+        await fleet.pull(nsk, node_id)
+      }
+      await own(etag)
+      goAway()
+      expect((await own()).status).toBe(200)
     })
 
     it('is unavailable for a node that has not pulled it, or not since it changed', async () => {
