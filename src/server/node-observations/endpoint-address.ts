@@ -15,7 +15,8 @@ const UNUSABLE: ReadonlySet<string> = new Set(['loopback', 'unspecified', 'broad
 
 /**
  * Reads the `host:port` of S0 EndpointRequest. The host is an address: of a name nobody could say that it leads to no
- * loopback, nor that it leads all peers to the same place. An IPv4-mapped IPv6 address is the IPv4 address in it.
+ * loopback, nor that it leads all peers to the same place. An IPv4-mapped IPv6 address is the IPv4 address in it;
+ * one that a translator or a 6to4 relay would make an IPv4 address of is as good as that.
  * Undefined for what is no such text, for ports outside of 1..65535, and for loopback, unspecified, broadcast and
  * multicast addresses.
  */
@@ -23,9 +24,18 @@ export function parseEndpoint(text: string): EndpointAddress | undefined {
   const [, bracketed, bare, digits] = HOST_AND_PORT.exec(text) ?? []
   const port = Number(digits)
   const address = bracketed === undefined ? ipv4(bare ?? '') : ipv6(bracketed)
-  if (address === undefined || UNUSABLE.has(address.range()) || !(port <= 65_535)) return undefined
+  if (address === undefined || isUnusable(address) || !(port <= 65_535)) return undefined
   return { host: address.toString(), port }
 }
+
+function isUnusable(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
+  if (UNUSABLE.has(address.range())) return true
+  const at = address instanceof ipaddr.IPv6 ? EMBEDDING[address.range()] : undefined
+  return at !== undefined && UNUSABLE.has(new ipaddr.IPv4(address.toByteArray().slice(at, at + 4)).range())
+}
+
+/** Ranges whose addresses stand for IPv4 ones (RFC 6052 §2.1, RFC 6145 §2.2, RFC 3056 §2), and at which byte those are in them. */
+const EMBEDDING: Readonly<Record<string, number>> = { rfc6052: 12, rfc6145: 12, '6to4': 2 }
 
 /** The library alone would read `010.1`, too. */
 function ipv4(text: string): ipaddr.IPv4 | undefined {

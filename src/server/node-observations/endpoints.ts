@@ -20,6 +20,7 @@ export function createEndpoints(
   const recordAll = createEndpointRecorder(deps)
   const record = createBatching({
     ...BOUNDS,
+    laneOf: ({ domainId }: ReceivedReport) => domainId,
     async run(reports: readonly ReceivedReport[]) {
       const held = await recordAll(reports)
       return reports.map(({ nodeId }) => held.get(nodeId))

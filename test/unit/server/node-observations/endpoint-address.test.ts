@@ -25,6 +25,8 @@ describe('An endpoint', () => {
     ['[::ffff:c633:6407]:51820', '198.51.100.7', 51_820],
     ['[0:0:0:0:0:FFFF:198.51.100.7]:51820', '198.51.100.7', 51_820],
     ['[::1:0:0]:51820', '::1:0:0', 51_820],
+    ['[64:ff9b::198.51.100.7]:51820', '64:ff9b::c633:6407', 51_820],
+    ['[2002:c633:6407::1]:51820', '2002:c633:6407::1', 51_820],
   ])('%s is read', (text, host, port) => {
     expect(parseEndpoint(text)).toEqual({ host, port })
   })
@@ -37,6 +39,9 @@ describe('An endpoint', () => {
     ['loopback', '[::ffff:127.0.0.1]:51820'],
     ['loopback', '[::ffff:7f00:1]:51820'],
     ['loopback', '[::127.0.0.1]:51820'],
+    ['loopback behind a translator', '[64:ff9b::127.0.0.1]:51820'],
+    ['loopback behind a translator', '[::ffff:0:127.0.0.1]:51820'],
+    ['loopback behind a 6to4 relay', '[2002:7f00:1::1]:51820'],
     ['loopback', '[::7f00:1]:51820'],
     ['unspecified', '0.0.0.0:51820'],
     ['unspecified', '0.1.2.3:51820'],
