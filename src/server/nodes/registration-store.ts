@@ -152,7 +152,13 @@ export async function updateEnrolment(tx: Db, node: Enrolment): Promise<Placemen
   )
   await tx
     .updateTable('node_heartbeats')
-    .set({ binary_version: node.binaryVersion, binary_checksum: node.binaryChecksum })
+    .set({
+      binary_version: node.binaryVersion,
+      binary_checksum: node.binaryChecksum,
+      // Whoever has the new key has pulled nothing yet.
+      pulled_peer_revision: null,
+      pulled_node_revision: null,
+    })
     .where('node_id', '=', node.nodeId)
     .execute()
   return { name: updated.name, meshAddress: updated.mesh_address }

@@ -55,6 +55,15 @@ describe.each(STORES)('What a heartbeat asks of its node, on the $name store', (
       expect(await hints()).toEqual({ reconcile: false, rotate_keys: false })
     })
 
+    it('is to pull once it has enrolled again: whoever has the new key has pulled nothing', async () => {
+      await pull()
+      const { token } = await fleet.token(domain, { node_id: node.node_id })
+      node = { ...node, nsk: String((await fleet.register(token)).body['nsk']) }
+      expect(await hints()).toEqual({ reconcile: true, rotate_keys: false })
+      await pull()
+      expect(await hints()).toEqual({ reconcile: false, rotate_keys: false })
+    })
+
     it('is to pull when something of its own changed, unless it said so itself', async () => {
       await pull()
       await rows.report(node.node_id, 'k', 1)
