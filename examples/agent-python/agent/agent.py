@@ -23,7 +23,7 @@ from .work import Work
 
 #: Between two fetches of edge keys, so that other calls have room under the node's limit.
 EDGE_SECONDS = 0.2
-DIGEST_AFTER_SECONDS = 1.0
+DIGEST_AFTER_SECONDS = 2.0
 SIGNING_KEYS_EVERY_SECONDS = 60
 REFUSED_AGAIN_SECONDS = 600
 
@@ -207,7 +207,7 @@ class Agent:
         self._edge_keys.settle()
         if self._edge_keys.wait() is not None:
             self._work.want("edges", random.uniform(0, 1))
-        self._work.want("digest", DIGEST_AFTER_SECONDS)
+        self._work.put_off("digest", DIGEST_AFTER_SECONDS)
 
     def _do_edges(self):
         """Fetches the key of one edge, and comes back for the next."""
@@ -217,7 +217,7 @@ class Agent:
             wait = self._edge_keys.wait()
             if wait is not None:
                 self._work.want("edges", max(EDGE_SECONDS, wait))
-            self._work.want("digest", DIGEST_AFTER_SECONDS)
+            self._work.put_off("digest", DIGEST_AFTER_SECONDS)
 
     def _fetch_edge(self, peer_id):
         try:

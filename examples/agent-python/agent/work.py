@@ -20,6 +20,12 @@ class Work:
             self._due[name] = min(at, self._due.get(name, at))
         self._wake()
 
+    def put_off(self, name, after):
+        """Asks for a task `after` seconds from now, and not before, whenever it was asked for."""
+        with self._lock:
+            self._due[name] = time.monotonic() + after
+        self._wake()
+
     def arrive(self, item):
         """Hands on something that is to be dealt with in order; waits while there is too much of it."""
         self._arrived.put(item)

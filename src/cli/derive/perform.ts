@@ -2,7 +2,7 @@ import { requestOf, type Reply } from '../../client/client.ts'
 import type { ManifestOperation } from '../../shared/contract/manifest-format.ts'
 import { CliError } from '../cli-error.ts'
 import type { Given } from '../command.ts'
-import { EXIT } from '../exit-code.ts'
+import { EXIT, type ExitCode } from '../exit-code.ts'
 import { memberOf, nameOf } from '../output/members.ts'
 import type { View } from '../output/emit.ts'
 import { SELECTOR } from '../selector.ts'
@@ -13,7 +13,7 @@ import { membersOf } from './members.ts'
 import type { Plan, Target } from './plan.ts'
 
 /** Runs an operation as a command: resolves, asks, calls, prints, and says what was done. Loads what it needs of that. */
-export async function perform(session: Session, plan: Plan, given: Given): Promise<void> {
+export async function perform(session: Session, plan: Plan, given: Given): Promise<ExitCode | void> {
   const { operation } = plan
   const confirm = operation.access === 'write' ? await import('./confirm.ts') : undefined
   await confirm?.assertAnswerable(session, operation)
@@ -27,6 +27,12 @@ export async function perform(session: Session, plan: Plan, given: Given): Promi
   else if (values.length > 0)
     await session.emit(values, { ...viewOf(operation, values), asked: askedFor(operation, targets, values) })
   replies.forEach((reply, index) => sayDone(session, operation, { reply, target: targets[index] }))
+  if (values.some((value) => isNegative(operation, value))) return EXIT.negative
+}
+
+function isNegative({ cli }: ManifestOperation, value: unknown): boolean {
+  const rows = cli?.rowsAreNegative === true && cli.rows !== undefined ? memberOf(value, cli.rows) : undefined
+  return Array.isArray(rows) && rows.length > 0
 }
 
 /** Who is meant by each row, where the rows of several do not say it. */

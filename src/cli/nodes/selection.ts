@@ -1,8 +1,9 @@
 import type { CallInput } from '../../client/client.ts'
 import { ProblemAnswer } from '../../client/failures.ts'
-import { usageError } from '../cli-error.ts'
+import { CliError, usageError } from '../cli-error.ts'
 import type { Given } from '../command.ts'
 import { targetsOf } from '../derive/input.ts'
+import { EXIT } from '../exit-code.ts'
 import type { ArgumentSpec, FlagSpecs, FlagValue } from '../flags.ts'
 import { memberOf } from '../output/members.ts'
 import { createResolver, type Resolved } from '../references.ts'
@@ -111,6 +112,15 @@ export function present(selection: Selection): Selection {
   const [first] = selection.absent
   if (first) throw first.refusal
   return selection
+}
+
+/** What a command says that has nothing to do. */
+export function nothingSelected(): CliError {
+  return new CliError('no node that you may see is selected', {
+    exitCode: EXIT.notFound,
+    code: 'selection_empty',
+    hints: ['See which there are: ctl nodes list'],
+  })
 }
 
 function ordered(nodes: readonly FleetNode[]): readonly FleetNode[] {

@@ -46,8 +46,9 @@ export const mesh = defineSurface('mesh', 'The mesh of a Domain as a whole', {
       command: 'nodes verify-epochs',
       refs: { domain_id: 'domains', node_ids: 'nodes' },
       rows: 'disagreeing',
+      rowsAreNegative: true,
       columns: ['node_id', 'reason', 'edges_expected', 'edges_reported'],
-      done: '{agreeing} of {nodes_checked} nodes agree on {edges_checked} ends of edges.',
+      done: '{agreeing} of {nodes_checked} nodes agree with the server; compared: {edges_checked} ends of edges.',
     },
   },
 })

@@ -140,6 +140,8 @@ export interface CliWords {
   readonly wide?: readonly string[]
   /** The member that holds the rows of an answer, where that is not `items`. */
   readonly rows?: string
+  /** The rows are what speaks against it: with any of them the answer is a negative one, exit 10. */
+  readonly rowsAreNegative?: true
   /** An optional member that the caller's own Domain fills in, unless it or one of the others is given. */
   readonly ownDomain?: { readonly member: string; readonly unless: readonly string[] }
   /** The query member of a list that asks for objects with certain labels, `key=value,…`: `-l` on the command line. */

@@ -14,6 +14,9 @@ import { silentSince } from '../../nodes/silence.ts'
 import { tableLines } from '../../output/table.ts'
 import type { Session } from '../../session.ts'
 
+/** Before that a node that is silent is stale, and none is unreachable (S0 States). */
+const UNREACHABLE_SECONDS = 300
+
 /** More nodes than this are confirmed by typing the Domain's name. */
 const YES_MAX = 10
 const COLUMNS = ['display_name', 'display_kind', 'reachability', 'last_heartbeat_at', 'created_at', 'id']
@@ -48,8 +51,8 @@ export const prune = defineCommand({
 
 async function run(session: Session, { flags }: Given<typeof FLAGS>): Promise<ExitCode> {
   const seconds = flags['unreachable-for']
-  if (seconds === undefined || seconds <= 0)
-    throw usageError('--unreachable-for needs a duration, such as --unreachable-for 7d')
+  if (seconds === undefined || seconds < UNREACHABLE_SECONDS)
+    throw usageError('--unreachable-for needs a duration of at least 5m, such as --unreachable-for 7d')
   const isDry = flags['dry-run'] === true
   if (!isDry) await assertFleetAnswerable(session, 'DeleteNode', 'nodes prune')
   const list = await listOf(session, flags.selector)

@@ -1,4 +1,3 @@
-import { CliError } from '../../cli-error.ts'
 import { defineCommand, type Given } from '../../command.ts'
 import { EXIT, type ExitCode } from '../../exit-code.ts'
 import { specsOf, type SharedGroup } from '../../flags.ts'
@@ -20,7 +19,7 @@ import {
   rulesOf,
   waveTimeoutSeconds,
 } from '../../nodes/rotation/wave-flags.ts'
-import { NODES, present, selectedNodes, type Selection } from '../../nodes/selection.ts'
+import { NODES, nothingSelected, present, selectedNodes, type Selection } from '../../nodes/selection.ts'
 import type { Session } from '../../session.ts'
 
 type RotateGiven = Given<typeof ROTATE_FLAGS>
@@ -58,14 +57,6 @@ export const rotate = defineCommand({
   },
 })
 
-function nothingSelected(): CliError {
-  return new CliError('no node that you may see is selected', {
-    exitCode: EXIT.notFound,
-    code: 'selection_empty',
-    hints: ['See which there are: ctl nodes list'],
-  })
-}
-
 async function rotateMany(session: Session, given: RotateGiven, selection: Selection): Promise<ExitCode> {
   const { flags } = given
   const rules = rulesOf(flags, selection.nodes.length)
@@ -102,10 +93,18 @@ async function finish(session: Session, given: RotateGiven, { end, since }: Ran)
   const exit = failure === undefined ? exitOf(end, proof) : EXIT.failed
   const ids = end.nodes.flatMap(({ node, outcome }) => (outcome === 'rotated' ? [] : [node.id]))
   const specs = specsOf({ uses: USES, flags: ROTATE_FLAGS })
-  const resume = exit === EXIT.ok ? undefined : resumeLine(given, specs, { since, ids })
+  const resume = exit === EXIT.ok ? undefined : resumeLine(given, specs, { since, ids, verbs: verbsBelow(session) })
   await report(session, { end, proof, since, resume, others: await othersOf(session, end, proof) })
   if (failure !== undefined) throw failure
   return exit
+}
+
+/** Words that are commands of their own behind `nodes rotate`. */
+function verbsBelow(session: Session): ReadonlySet<string> {
+  const commands = Object.values(session.manifest().operations).map(({ cli }) => cli?.command ?? '')
+  return new Set(
+    commands.flatMap((command) => (command.startsWith(`${WORDS} `) ? [command.slice(WORDS.length + 1)] : [])),
+  )
 }
 
 interface Proved {

@@ -50,6 +50,11 @@ async function run(session: Session, operation: ManifestOperation, given: Given)
   const isData = !(await isText(session))
   if (isData && given.flags['format'] !== undefined)
     throw usageError('--format is for people, and -o and --jq are for data: give one of them')
+  if (session.shared.watch !== undefined && format === 'svg' && !session.io.stdout.isTty)
+    throw usageError(
+      '--watch writes one picture after the other, which is no SVG file',
+      'Leave out --watch, or take -o json',
+    )
   const input = await inputOf(session, operation, given)
   const { value } = await (await session.caller()).call(operation, input)
   if (isData) return session.emit(value, { columns: [], rows: 'edges' })

@@ -7,7 +7,7 @@ import type { FlagSpecs } from '../../flags.ts'
 import { counted, namedNodes } from '../../nodes/fleet-node.ts'
 import { createFleetView, type FleetView } from '../../nodes/fleet-view.ts'
 import { jittered } from '../../nodes/polling.ts'
-import { NODES, present, selectedNodes, SELECTION, type Absent } from '../../nodes/selection.ts'
+import { NODES, nothingSelected, present, selectedNodes, SELECTION, type Absent } from '../../nodes/selection.ts'
 import { parseWaitCondition, WAIT_CONDITIONS, type WaitCondition } from '../../nodes/wait-condition.ts'
 import { createProgress } from '../../progress.ts'
 import type { Session } from '../../session.ts'
@@ -27,7 +27,7 @@ const FLAGS = {
 
 export const wait = defineCommand({
   description:
-    'Exit 0 when every node has come to it, 10 when not all have by --timeout. A node that is gone has come to deregistered and to nothing else; so has an id that may not be read, since the permission to read a node goes with it.',
+    'Exit 0 when every node has come to it, 10 when not all have by --timeout, 3 when none is selected. A node that is gone has come to deregistered and to nothing else; so has an id that may not be read, since the permission to read a node goes with it.',
   args: [NODES],
   flags: FLAGS,
   uses: ['connection', 'output'],
@@ -42,7 +42,8 @@ export const wait = defineCommand({
     const condition = parseWaitCondition(flags.for)
     const found = await selectedNodes(session, given)
     const selection = condition.isMet(undefined) ? found : present(found)
-    if (selection.nodes.length === 0 && selection.absent.length === 0) session.note('There are no such nodes.')
+    // Whoever waits for nodes to go may find none of them; whoever waits for anything else has mistyped the selector.
+    if (selection.nodes.length === 0 && !condition.isMet(undefined)) throw nothingSelected()
     const view = createFleetView(session, selection)
     const timeoutSeconds = flags.timeout ?? TIMEOUT_SECONDS
     await untilMet(session, { view, condition, untilMs: session.io.nowMs() + timeoutSeconds * 1000 })

@@ -22,7 +22,7 @@ const NAMES: readonly string[] = QUANTITIES.map(([name]) => name)
 export function parsePauseOn(text: string): readonly PauseCondition[] {
   if (text.trim() === NEVER) return []
   const parts = text.split(',').map((part) => part.trim())
-  return parts.filter((part) => part !== '').map(parseCondition)
+  return parts.map(parseCondition)
 }
 
 function parseCondition(text: string): PauseCondition {

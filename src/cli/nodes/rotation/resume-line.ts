@@ -3,23 +3,29 @@ import { quoted } from '../../curl.ts'
 import type { FlagSpec, FlagSpecs, FlagValue } from '../../flags.ts'
 
 /** Flags of one call, which the next has to be given anew. */
-const ONCE: ReadonlySet<string> = new Set(['since', 'yes', 'dry-run', 'debug', 'trace'])
+const ONCE: ReadonlySet<string> = new Set(['since', 'dry-run', 'debug', 'trace'])
 
 /**
  * The command line that goes on where a run has stopped: what was typed, with `--since`. Nodes that were read from stdin are
- * named by `ids`.
+ * named by `ids`; names that would be read as one of `verbs` stand behind `--`.
  */
 export function resumeLine(
   given: Given,
   specs: FlagSpecs,
-  { since, ids }: { readonly since: string; readonly ids: readonly string[] },
+  {
+    since,
+    ids,
+    verbs,
+  }: { readonly since: string; readonly ids: readonly string[]; readonly verbs: ReadonlySet<string> },
 ): string {
   const args = given.args.includes('-') ? ids : given.args
   const flags = Object.entries(given.flags).flatMap(([name, value]) => {
     const spec = specs[name]
     return spec === undefined || value === undefined || ONCE.has(name) ? [] : flagWords(name, spec, value)
   })
-  return ['ctl nodes rotate', ...args.map(quoted), ...flags, '--since', since].join(' ')
+  const isMistaken = args.some((word) => verbs.has(word) || word.startsWith('-'))
+  const [first, last] = isMistaken ? [[], ['--', ...args]] : [args, []]
+  return ['ctl nodes rotate', ...first.map(quoted), ...flags, '--since', since, ...last.map(quoted)].join(' ')
 }
 
 function flagWords(name: string, { kind }: FlagSpec, value: FlagValue): readonly string[] {

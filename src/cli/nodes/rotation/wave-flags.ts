@@ -58,6 +58,7 @@ export function waveTimeoutSeconds(flags: Flags): number {
 export function rulesOf(flags: Flags, nodes: number): WaveRules {
   const unavailableMax = flags['max-unavailable']
   if (unavailableMax !== undefined && unavailableMax < 0) throw usageError('--max-unavailable must be at least 0')
+  if (waveTimeoutSeconds(flags) === 0) throw usageError('--wave-timeout must be more than 0s')
   return {
     batch: batchOf(flags.batch ?? BATCH_USUALLY, nodes),
     unavailableMax,

@@ -41,6 +41,11 @@ describe('ctl nodes prune', () => {
         all.nodes.forEach((node) => Object.assign(node, { reachability: 'unreachable', last_heartbeat_at: null })),
     )
 
+  it('refuses a time within which no node is unreachable', async () => {
+    const result = await ctl('nodes prune --unreachable-for 299s --dry-run', rotatingFleet(['a-1']))
+    expect([result.exitCode, result.stderr]).toEqual([2, expect.stringContaining('at least 5m')])
+  })
+
   it('takes the last heartbeat, or the registration where none ever came', async () => {
     const fleet = mixed()
     const result = await ctl('nodes prune --unreachable-for 7d --yes -o json', fleet)

@@ -96,7 +96,7 @@ describe('ctl nodes rotate', () => {
       'not_begun',
       'not_begun',
     ])
-    expect(whole(result).resume).toBe(`ctl nodes rotate --all --batch 2 --output json --since ${SINCE}`)
+    expect(whole(result).resume).toBe(`ctl nodes rotate --all --batch 2 --yes --output json --since ${SINCE}`)
     expect(result.stderr).toContain('Pending: a-2. Not begun: a-3, a-4, a-5.')
   })
 
@@ -169,7 +169,7 @@ describe('ctl nodes rotate', () => {
     })
     expect(result.exitCode).toBe(130)
     expect(result.stderr).toContain('Interrupted.\nRotated 2 of 5 nodes in 1 wave. Not begun: a-3, a-4, a-5.\n')
-    expect(result.stderr).toContain(`Go on with: ctl nodes rotate --all --batch 2 --pause 60s --since ${SINCE}\n`)
+    expect(result.stderr).toContain(`Go on with: ctl nodes rotate --all --batch 2 --yes --pause 60s --since ${SINCE}\n`)
     expect(fleet.triggered).toHaveLength(2)
   })
 
@@ -182,6 +182,9 @@ describe('ctl nodes rotate', () => {
     ['nodes rotate --all --max-unavailable -1 --yes', '--max-unavailable must be at least 0'],
     ['nodes rotate --all --pause-on unreachabel>0 --yes', 'compares nothing that is counted'],
     ['nodes rotate --all --pause-on timeout --yes', 'is no condition'],
+    ["nodes rotate --all --pause-on '' --yes", 'is no condition'],
+    ['nodes rotate --all --wave-timeout 0s --yes', '--wave-timeout must be more'],
+    ['nodes rotate --all --since 2099-01-01T00:00:00Z --yes', '--since is in the future'],
     ['nodes rotate --all --since yesterday --yes', '--since needs a time'],
   ])('refuses "%s" with 2 and changes nothing', async (line, reason) => {
     const fleet = five()
@@ -196,6 +199,9 @@ describe('ctl nodes rotate', () => {
     expect(fleet.triggered).toEqual([])
     expect((await ctl('nodes rotate --yes -- status', fleet)).exitCode).toBe(0)
     expect(fleet.triggered).toEqual(['status'])
+    const refusing = rotatingFleet(['status'], (all) => (all.node('status').isRefused = true))
+    const { stderr } = await ctl('nodes rotate --yes --batch 1 -- status', refusing)
+    expect(stderr).toMatch(/Go on with: ctl nodes rotate --yes --batch 1 --since \S+ -- status\n/)
     expect((await ctl('nodes rotate --help', fleet)).stdout).toMatch(
       /ctl nodes rotate \[<node>\.\.\.\] \[flags\]\n.*ctl nodes rotate <command> \[flags\]/,
     )

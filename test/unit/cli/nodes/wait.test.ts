@@ -116,6 +116,17 @@ describe('ctl nodes wait', () => {
     ])
   })
 
+  it('finds no node that is gone when there is none, and calls everything else a mistake in the selector', async () => {
+    const gone = await ctl('nodes wait -l tier=none --for deregistered', rotatingFleet(['a-1']))
+    expect([gone.exitCode, gone.stderr]).toEqual([0, '0 nodes: deregistered.\n'])
+    const mistyped = await ctl('nodes wait -l tier=ege --for reachability=healthy', rotatingFleet(['a-1']))
+    expect([mistyped.exitCode, mistyped.stdout, mistyped.stderr.split('\n')[0]]).toEqual([
+      3,
+      '',
+      'error: no node that you may see is selected',
+    ])
+  })
+
   it.each([
     ['nodes wait a-1', '--for is missing'],
     ['nodes wait a-1 --for reachability=helthy', 'Did you mean reachability=healthy?'],
