@@ -1,7 +1,7 @@
 import { isFlag, parseArguments } from './argv.ts'
 import { CliError, usageError } from './cli-error.ts'
 import type { Command, CommandRow } from './command.ts'
-import { EXIT, type ExitCode } from './exit-code.ts'
+import { EXIT, exitCodeAfter, type ExitCode } from './exit-code.ts'
 import { ALL_SHARED, specsOf, type SharedValues } from './flags.ts'
 import type { Layout } from './help-layout.ts'
 import type { Io } from './io.ts'
@@ -54,14 +54,18 @@ async function runCommand(called: Called & { readonly row: CommandRow }): Promis
   try {
     const run = (): Promise<ExitCode | undefined | void> =>
       command.run(session, { args: given.positionals, flags: given.flags })
-    if (session.shared.watch === undefined) return (await run()) ?? EXIT.ok
-    const { watch } = await import('./watch.ts')
-    return await watch(session, run)
+    const ended = session.shared.watch === undefined ? await run() : await watched(session, run)
+    return exitCodeAfter(ended ?? EXIT.ok, called.io.isTerminated)
   } catch (error) {
     return await reported(error, session, row.words)
   } finally {
     await session.close()
   }
+}
+
+async function watched(session: Session, run: () => Promise<ExitCode | undefined | void>): Promise<ExitCode> {
+  const { watch } = await import('./watch.ts')
+  return watch(session, run)
 }
 
 /** A command may give the name of a shared flag that it does not use a meaning of its own: `--output FILE`. */

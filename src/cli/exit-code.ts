@@ -12,6 +12,7 @@ export const EXIT = {
   invalid: 9,
   negative: 10,
   interrupted: 130,
+  terminated: 143,
 } as const
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
@@ -33,6 +34,7 @@ export const EXIT_MEANINGS: readonly { readonly code: ExitCode; readonly meaning
     meaning: 'a negative answer: check denied, wait unmet, doctor found problems, a difference was found',
   },
   { code: EXIT.interrupted, meaning: 'interrupted' },
+  { code: EXIT.terminated, meaning: 'interrupted by SIGTERM' },
 ]
 
 const BY_STATUS: Readonly<Record<number, ExitCode>> = {
@@ -46,6 +48,11 @@ const BY_STATUS: Readonly<Record<number, ExitCode>> = {
   502: EXIT.unavailable,
   503: EXIT.unavailable,
   504: EXIT.unavailable,
+}
+
+/** Tells the two interruptions apart: what ends by SIGTERM says so, as a shell has it (128 + 15). */
+export function exitCodeAfter(code: ExitCode, isTerminated: boolean | undefined): ExitCode {
+  return code === EXIT.interrupted && isTerminated === true ? EXIT.terminated : code
 }
 
 /** The exit code of an HTTP status of 400 or more. */

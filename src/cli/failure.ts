@@ -1,7 +1,7 @@
 import { ProblemAnswer, TransportFailure } from '../client/failures.ts'
 import { asTyped } from './as-typed.ts'
 import { CliError, type Mistyped } from './cli-error.ts'
-import { EXIT, exitCodeOf, type ExitCode } from './exit-code.ts'
+import { EXIT, exitCodeAfter, exitCodeOf, type ExitCode } from './exit-code.ts'
 import { nearest } from '../shared/nearest.ts'
 import { refusalHints, refusalMessage } from './refusals.ts'
 import type { Session } from './session.ts'
@@ -18,7 +18,11 @@ interface Report {
 /** Says on stderr what failed, why, and what to do next; as one JSON object with `-o json`. Answers the exit code. */
 export async function reportFailure(error: unknown, session: Session, words: string): Promise<ExitCode> {
   const told = await reportOf(error, session, words)
-  const report = { ...told, hints: told.hints.map((hint) => asTyped(hint, session.io)) }
+  const report = {
+    ...told,
+    hints: told.hints.map((hint) => asTyped(hint, session.io)),
+    exitCode: exitCodeAfter(told.exitCode, session.io.isTerminated),
+  }
   const format = session.shared.output ?? session.io.env['CTL_OUTPUT']
   session.io.stderr.write(format === 'json' || format === 'jsonl' ? asJson(report) : asText(report, session.talkStyle))
   return report.exitCode

@@ -39,8 +39,10 @@ export interface Io {
   nowMs(): number
   /** Resolves after so many ms, or at once when interrupted. */
   sleep(ms: number): Promise<void>
-  /** Aborted by Ctrl-C. The first read of it takes over SIGINT. */
+  /** Aborted by Ctrl-C or SIGTERM. The first read of it takes over both. */
   readonly interrupted: AbortSignal
+  /** Whether it was SIGTERM that interrupted. Reading it takes over nothing. */
+  readonly isTerminated?: boolean
   prompter(): Promise<Prompter>
   /** The keyring of the operating system; absent, or undefined, where there is none. */
   vault?(): Promise<TokenVault | undefined>

@@ -1,3 +1,4 @@
+import { EXIT } from './exit-code.ts'
 import type { Io, Sink } from './io.ts'
 
 /** The process itself as `Io`. Streams are opened when they are first used: opening them costs start-up time. */
@@ -18,9 +19,12 @@ export function processIo(): Io {
       return process.getBuiltinModule('node:os').homedir()
     },
     nowMs: Date.now,
-    sleep: (ms) => sleepUnless(ms, interruption()),
+    sleep: (ms) => sleepUnless(ms, interruption.signal()),
     get interrupted() {
-      return interruption()
+      return interruption.signal()
+    },
+    get isTerminated() {
+      return interruption.isTerminated()
     },
     leave: (exitCode) => process.exit(exitCode),
     vault: async () => (await import('./token-vault.ts')).openTokenVault(),
@@ -60,19 +64,33 @@ async function readStdin(): Promise<string> {
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** Takes over SIGINT at the first call: the first Ctrl-C ends things in order, the second at once. */
-function createInterruption(): () => AbortSignal {
+const EXIT_OF = { SIGINT: EXIT.interrupted, SIGTERM: EXIT.terminated } as const
+
+/** One interruption may come twice: npm passes Ctrl-C on, and timeout(1) signals the command and then its whole group. */
+const SAME_INTERRUPTION_MS = 300
+
+interface Interruption {
+  readonly signal: () => AbortSignal
+  readonly isTerminated: () => boolean
+}
+
+/** Takes over SIGINT and SIGTERM at the first call of `signal`: the first of them ends things in order, the next one at once. */
+function createInterruption(): Interruption {
   let controller: AbortController | undefined
-  return () => {
-    if (!controller) {
-      const started = new AbortController()
-      controller = started
-      process.once('SIGINT', () => {
-        started.abort()
-        process.once('SIGINT', () => process.exit(130))
-      })
+  let first: { readonly name: keyof typeof EXIT_OF; readonly atMs: number } | undefined
+  const takeOver = (): AbortController => {
+    const started = new AbortController()
+    const end = (name: keyof typeof EXIT_OF): void => {
+      if (first !== undefined && Date.now() - first.atMs >= SAME_INTERRUPTION_MS) process.exit(EXIT_OF[name])
+      first ??= { name, atMs: Date.now() }
+      started.abort()
     }
-    return controller.signal
+    process.on('SIGINT', end).on('SIGTERM', end)
+    return started
+  }
+  return {
+    signal: () => (controller ??= takeOver()).signal,
+    isTerminated: () => first?.name === 'SIGTERM',
   }
 }
 

@@ -20,6 +20,7 @@ export interface CliOptions {
   readonly answers?: readonly (string | boolean | undefined)[]
   readonly columns?: number
   readonly interrupted?: AbortSignal
+  readonly isTerminated?: boolean
   /** NOW when absent; a run against a real server needs the real one. */
   readonly nowMs?: () => number
   /** Passes no time when absent. */
@@ -94,6 +95,7 @@ function fakeIo({ home, written, questions, options, env }: Faking): Io {
     nowMs: options.nowMs ?? (() => NOW),
     sleep: options.sleep ?? (async () => undefined),
     interrupted,
+    isTerminated: options.isTerminated ?? false,
     ...(options.vault && { vault: options.vault }),
     ...(options.browse && { browse: options.browse }),
     prompter: async () =>

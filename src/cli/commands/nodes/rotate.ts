@@ -31,7 +31,7 @@ export const rotate = defineCommand({
     'One node: asks it to rotate, waits until it has, and prints the handle.',
     'Several: in waves. A wave asks its nodes and waits for those that are in reach; the next begins when they are done.',
     'At the end the epochs that agents report are compared with the keys that the server holds: of all nodes of a Domain up to 1,000, else of those that were rotated.',
-    'Exit 0 only when every node is rotated and all agree; 10 when not, or when a condition paused the run; 130 after Ctrl-C. A run that stopped says which command goes on.',
+    'Exit 0 only when every node is rotated and all agree; 10 when not, or when a condition paused the run; 130 after Ctrl-C, 143 after SIGTERM. A run that stopped says which command goes on.',
   ].join('\n'),
   args: [NODES],
   flags: ROTATE_FLAGS,

@@ -173,6 +173,19 @@ describe('ctl nodes rotate', () => {
     expect(fleet.triggered).toHaveLength(2)
   })
 
+  it('says the same on SIGTERM, and 143', async () => {
+    const controller = new AbortController()
+    const result = await ctl('nodes rotate --all --batch 2 --yes --pause 1m', five(), {
+      ...waitingClock(),
+      interrupted: controller.signal,
+      isTerminated: true,
+      sleep: async () => controller.abort(),
+    })
+    expect(result.exitCode).toBe(143)
+    expect(result.stderr).toContain('Interrupted.\nRotated 2 of 5 nodes in 1 wave. Not begun: a-3, a-4, a-5.\n')
+    expect(result.stderr).toContain(`Go on with: ctl nodes rotate --all --batch 2 --pause 60s --since ${SINCE}\n`)
+  })
+
   it.each([
     ['nodes rotate --yes', 'no nodes are named'],
     ['nodes rotate a-1 --all --yes', 'exclude one another'],
