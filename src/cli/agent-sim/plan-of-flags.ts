@@ -87,10 +87,19 @@ function timesOf(
   { duration, 'warm-up': warmUp = 0, 'heartbeat-interval': interval = 30 }: SimulationFlags,
   scenario: Scenario | undefined,
 ): Pick<SimulationPlan, 'durationMs' | 'warmUpMs' | 'heartbeatIntervalMs'> {
-  const durationMs = duration === undefined ? usualMs(scenario) : duration * 1000
+  const durationMs = duration === undefined ? usualMs(scenario) : timerMs('--duration', duration)
   const warmUpMs = warmUp * 1000
   if (warmUpMs > 0 && warmUpMs >= durationMs) throw usageError('--warm-up takes less than --duration')
-  return { durationMs, warmUpMs, heartbeatIntervalMs: interval * 1000 }
+  return { durationMs, warmUpMs, heartbeatIntervalMs: timerMs('--heartbeat-interval', interval) }
+}
+
+/** Fewer would be none; a timer that is given more than 2^31 ms, about 24 days, ends at once. */
+const TIMER_SECONDS = { min: 0.1, max: 24 * 86_400 } as const
+
+function timerMs(flag: string, seconds: number): number {
+  if (seconds < TIMER_SECONDS.min || seconds > TIMER_SECONDS.max)
+    throw usageError(`${flag} takes a duration from 0.1s to 24d`)
+  return seconds * 1000
 }
 
 function usualMs(scenario: Scenario | undefined): number {

@@ -15,6 +15,10 @@ test.each([
   [{ edges: -1 }, '--edges'],
   [{ concurrency: 0 }, '--concurrency'],
   [{ pulls: 'often' }, '--pulls takes a rate'],
+  [{ 'heartbeat-interval': 0 }, '--heartbeat-interval takes a duration from 0.1s to 24d'],
+  [{ 'heartbeat-interval': 0.05 }, '--heartbeat-interval takes a duration from 0.1s to 24d'],
+  [{ duration: 0 }, '--duration takes a duration from 0.1s to 24d'],
+  [{ duration: 25 * 86_400 }, '--duration takes a duration from 0.1s to 24d'],
 ])('%o is refused by name', async (flags, said) => {
   await expect(planOf(flags)).rejects.toThrow(said)
 })
