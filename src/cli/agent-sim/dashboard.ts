@@ -66,6 +66,7 @@ export function progressRecord(progress: Progress, summary: Summary): Readonly<R
     operations_per_second: progress.operationsPerSecond,
     ...(progress.reachability !== undefined && { reachability: progress.reachability }),
     ...summary.counts,
+    latency: latencyOf(summary),
   }
 }
 
@@ -77,11 +78,16 @@ export function summaryRecord(
   return {
     event: 'summary',
     ...summary.counts,
-    latency: Object.fromEntries(summary.operations.map(({ operation, ...figures }) => [operation, figures])),
+    latency: latencyOf(summary),
     failures: summary.failures,
     expected: summary.expected,
     failed_conditions: failedConditions,
   }
+}
+
+/** `{"heartbeat": {"count": 9, "p50_ms": 1.2, …}}`: of all calls until then, except those of the warm-up. */
+function latencyOf({ operations }: Summary): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(operations.map(({ operation, ...figures }) => [operation, figures]))
 }
 
 /** Per-operation figures, aligned. */
