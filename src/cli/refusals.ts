@@ -62,6 +62,7 @@ const BY_CODE: Readonly<Record<string, Hints>> = {
   ],
   topology_filter_required: () => ['Add --node NODE to see the edges of one node.'],
   epoch_filter_required: () => ['Name nodes with --node A,B, or choose some with -l key=value; 1,000 at most.'],
+  invalid_join_token: () => ['Make one that is good: ctl join-tokens create'],
   scope_exceeds_caller: () => ['See what your own credential may: ctl whoami'],
   internal: () => ['The log of the server has the reason under the correlation id.'],
   unexpected_answer: () => ['Is that the address of a ctl server? See: ctl config view --show-origin'],

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -61,6 +61,34 @@ test('a fleet holds its streams over a server that ends in the middle, misses no
     stderr: expect.stringContaining('line 1 has a signature that does not hold'),
   })
 }, 180_000)
+
+test('a fleet that SIGTERM ends is deregistered as it was asked, and enrolled anew when it comes back', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ctl-ended-'))
+  const data = join(folder, 'data')
+  const server = await startCtl({ args: ['--data-dir', data] })
+  onTestFinished(async () => {
+    await server.end('SIGTERM')
+    rmSync(folder, { recursive: true, force: true })
+  })
+  const env = { CTL_URL: server.url, CTL_TOKEN_FILE: join(data, 'bootstrap-token'), CTL_CONFIG_DIR: folder }
+  const [state, kept] = [join(folder, 'fleet'), join(folder, 'kept')]
+  const fleet = ['--nodes', '3', '--state-dir', state, '--fail-on', 'errors>0', '-o', 'json']
+  expect(await runCtl(['agent-sim', '--duration', '1s', ...fleet], env)).toMatchObject({ exitCode: 0 })
+  cpSync(state, kept, { recursive: true })
+
+  const running = startSimulation(env, ['--duration', '10m', '--deregister', ...fleet])
+  await expect.poll(running.said, { timeout: 60_000 }).toContain('"phase":"running"')
+  running.interrupt('SIGTERM')
+  const terminated = await running.ended
+  expect([terminated.exitCode, countsOf(terminated)]).toMatchObject([143, { event: 'summary', registrations: 0 }])
+  expect(terminated.stderr).toMatch(/Interrupted: .* until then\.\nThe nodes were deregistered\.\n$/)
+  expect(JSON.parse((await runCtl(['nodes', 'list', '-o', 'json'], env)).stdout)).toMatchObject({ items: [] })
+
+  cpSync(kept, state, { recursive: true })
+  const again = await runCtl(['agent-sim', '--duration', '1s', ...fleet], env)
+  expect([again.exitCode, countsOf(again)]).toMatchObject([0, { registrations: 3, errors: 0 }])
+  expect(again.stderr).toContain('the server had no longer, and that were enrolled anew: 3.')
+}, 120_000)
 
 interface Counts {
   readonly events: number

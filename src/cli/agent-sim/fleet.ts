@@ -9,8 +9,15 @@ import type { NodeIdentity } from './state-directory.ts'
 import { simulatedNode, tallyReachability, type SimulatedNode } from './simulated-node.ts'
 import { createTurnstile } from './turnstile.ts'
 
+/** What nodes join with. */
+export interface JoinToken {
+  readonly token: string
+  /** Undefined where the token was given, and does not say. */
+  readonly isEphemeral: boolean | undefined
+}
+
 export interface RegistrationPlan {
-  readonly joinToken: string
+  readonly joinToken: JoinToken
   /** Names of the nodes to enrol. */
   readonly names: readonly string[]
   /** Registrations under way at once. */
@@ -23,7 +30,11 @@ export interface RegistrationPlan {
 export interface Fleet {
   /** Nodes enrolled or taken over so far. */
   size(): number
-  /** Enrols the planned nodes; a refused one is counted and left out. Resolves when all were tried. */
+  /**
+   * Enrols the planned nodes; a refused one is counted and left out. Resolves when all were tried.
+   *
+   * @throws the last refusal where it left the fleet without any node.
+   */
   register(plan: RegistrationPlan): Promise<void>
   /** Takes over nodes of an earlier run. */
   resume(nodes: readonly NodeIdentity[]): void
@@ -59,6 +70,11 @@ const CONNECT_LANES = 64
 const CONFIRM_LANES = 64
 const CONFIRM_MS_MAX = 60_000
 
+interface EnrolmentTerms extends Terms {
+  /** Told of each failure of a registration. */
+  readonly refused: (error: unknown) => void
+}
+
 /** Makes an empty fleet. */
 export function createFleet(options: FleetOptions): Fleet {
   const { client, clock, streams } = options
@@ -66,20 +82,36 @@ export function createFleet(options: FleetOptions): Fleet {
   const acting = createActing(options, () => nodes)
   const { deps } = acting
 
-  async function enrol(name: string, joinToken: string, terms: Terms): Promise<void> {
+  async function enrol(name: string, joinToken: JoinToken, terms: EnrolmentTerms): Promise<void> {
     const key = generateMeshKey()
     const body = { name, kind: 'worker', public_key: key.publicKey, binary_version: BINARY_VERSION }
-    const enrolled = await patiently(deps, terms, () => client.RegisterNode({ body }, { token: joinToken }))
+    const enrolled = await patiently(deps, terms, () =>
+      client.RegisterNode({ body }, { token: joinToken.token }).catch((error: unknown) => {
+        terms.refused(error)
+        throw error
+      }),
+    )
     if (enrolled === undefined) return
     const { node_id, nsk, psk_issued_at } = enrolled.answer
-    nodes.push(simulatedNode({ node_id, name, nsk, private_key: key.privateKey, psk_issued_at }, nodes.length))
+    const identity = { node_id, name, nsk, private_key: key.privateKey, psk_issued_at }
+    const { isEphemeral } = joinToken
+    nodes.push(
+      simulatedNode({ ...identity, ...(isEphemeral !== undefined && { is_ephemeral: isEphemeral }) }, nodes.length),
+    )
   }
 
   return {
     size: () => nodes.length,
-    register({ joinToken, names, ...limits }) {
-      const terms = { operation: 'register', pace: createPacer(clock, ENROL_PER_SECOND), until: limits.until } as const
-      return inLanes(names, limits, (name) => enrol(name, joinToken, terms))
+    async register({ joinToken, names, ...limits }) {
+      let refusal: unknown
+      const terms = {
+        operation: 'register',
+        pace: createPacer(clock, ENROL_PER_SECOND),
+        until: limits.until,
+        refused: (error: unknown) => void (refusal = error),
+      } as const
+      await inLanes(names, limits, (name) => enrol(name, joinToken, terms))
+      if (nodes.length === 0 && refusal !== undefined && !limits.until.aborted) throw refusal
     },
     resume(earlier) {
       nodes.push(...earlier.map((identity, index) => simulatedNode(identity, nodes.length + index)))

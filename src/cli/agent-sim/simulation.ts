@@ -1,11 +1,12 @@
 import type { Progress } from './dashboard.ts'
 import { failed } from './fail-on.ts'
 import type { MeshWire } from './acting.ts'
-import { createFleet, type Fleet } from './fleet.ts'
+import { createFleet, type Fleet, type JoinToken } from './fleet.ts'
 import type { AgentClock, ApiClient } from './fleet-deps.ts'
 import type { NodeStreams } from './node-streams.ts'
 import type { SimulationPlan } from './plan.ts'
 import type { StateDirectory } from './state-directory.ts'
+import { stillEnrolled } from './still-enrolled.ts'
 import { createStatistics, type Statistics, type Summary } from './statistics.ts'
 
 export interface SimulationDeps {
@@ -21,7 +22,7 @@ export interface SimulationDeps {
   readonly signal: AbortSignal
   readonly stateDirectory: StateDirectory | undefined
   /** A join token for so many nodes, minted or read. */
-  readonly joinToken: (uses: number) => Promise<string>
+  readonly joinToken: (uses: number) => Promise<JoinToken>
   /** Told of the standing once a second and at each change of phase. */
   readonly observe: (progress: Progress, summary: Summary) => void
 }
@@ -29,21 +30,29 @@ export interface SimulationDeps {
 export interface SimulationResult {
   readonly summary: Summary
   readonly failedConditions: readonly string[]
+  /** Left at the end; and how many of those are known to go by themselves. */
   readonly nodes: number
+  readonly ephemeralNodes: number
+  /** Nodes of the state directory that the server had no longer: others were enrolled in their place. */
+  readonly goneNodes: number
   readonly interrupted: boolean
 }
 
 const OBSERVE_EVERY_MS = 1000
 
-/** Runs a plan: enrols or takes over the nodes, lets them report for the duration, and leaves or removes them. */
+/**
+ * Runs a plan: enrols or takes over the nodes, lets them report for the duration, and leaves or removes them.
+ *
+ * @throws the last refusal where no node could be enrolled, and there is none to take over.
+ */
 export async function simulate(plan: SimulationPlan, deps: SimulationDeps): Promise<SimulationResult> {
   const statistics = createStatistics()
   const { client, clock, streams, mesh } = deps
-  const { habits, nodes: size } = plan
-  const fleet = createFleet({ client, clock, statistics, streams, mesh, habits, size })
+  const fleet = createFleet({ client, clock, statistics, streams, mesh, habits: plan.habits, size: plan.nodes })
   const observer = observing({ plan, deps, fleet, summary: () => statistics.summary() })
+  let goneNodes = 0
   try {
-    await observer.during('registering', () => assemble(fleet, plan, deps))
+    goneNodes = await observer.during('registering', () => assemble(fleet, plan, deps))
     await keep(fleet, deps)
     await play(observer, fleet, { plan, deps, statistics })
     if (plan.deregister) await observer.during('deregistering', () => fleet.deregister(plan.concurrency))
@@ -57,6 +66,8 @@ export async function simulate(plan: SimulationPlan, deps: SimulationDeps): Prom
     summary,
     failedConditions: failed(plan.failOn, summary),
     nodes: fleet.size(),
+    ephemeralNodes: fleet.identities().filter(({ is_ephemeral }) => is_ephemeral === true).length,
+    goneNodes,
     interrupted: deps.signal.aborted,
   }
 }
@@ -71,11 +82,14 @@ async function play(observer: Observer, fleet: Fleet, { plan, deps, statistics }
   await fleet.disconnect()
 }
 
-async function assemble(fleet: Fleet, plan: SimulationPlan, deps: SimulationDeps): Promise<void> {
-  const kept = (await deps.stateDirectory?.load(deps.url)) ?? []
-  fleet.resume(kept.slice(0, plan.nodes))
+/** Answers how many of the nodes that were kept are gone. */
+async function assemble(fleet: Fleet, plan: SimulationPlan, deps: SimulationDeps): Promise<number> {
+  const { client, clock, signal } = deps
+  const kept = ((await deps.stateDirectory?.load(deps.url)) ?? []).slice(0, plan.nodes)
+  fleet.resume(await stillEnrolled(kept, { client, clock, concurrency: plan.concurrency, until: signal }))
+  const gone = kept.length - fleet.size()
   const missing = plan.nodes - fleet.size()
-  if (missing === 0) return
+  if (missing === 0) return gone
   const prefix = `sim-${Math.floor(deps.clock.random() * 36 ** 5)
     .toString(36)
     .padStart(5, '0')}`
@@ -86,6 +100,7 @@ async function assemble(fleet: Fleet, plan: SimulationPlan, deps: SimulationDeps
     concurrency: plan.concurrency,
     until: deps.signal,
   })
+  return gone
 }
 
 /** Stores the fleet: once it is assembled, so that a crash of the run loses no node, and when nodes have left. */
@@ -156,10 +171,10 @@ function observing({ plan, deps, fleet, summary }: Watched) {
   }
   const timer = setInterval(report, OBSERVE_EVERY_MS)
   return {
-    async during(next: Progress['phase'], work: () => Promise<void>): Promise<void> {
+    async during<T>(next: Progress['phase'], work: () => Promise<T>): Promise<T> {
       phase = next
       phaseStartedMs = performance.now()
-      await work()
+      return work()
     },
     stop(): void {
       clearInterval(timer)

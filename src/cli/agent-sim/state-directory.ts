@@ -13,6 +13,8 @@ export interface NodeIdentity {
   readonly private_key: string
   /** Its half of the epoch of each edge; absent where an earlier version kept the node. */
   readonly psk_issued_at?: string
+  /** It joined with an ephemeral token; absent where that is not known. */
+  readonly is_ephemeral?: boolean
   /** How far its event stream had come; absent before the first event. */
   readonly last_event_id?: string
   readonly last_node_seq?: number

@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises'
 import { createClientOver, type Caller } from '../../client/client.ts'
 import type { contract } from '../../shared/contract/index.ts'
+import type { JoinToken } from '../agent-sim/fleet.ts'
 import type { ApiClient } from '../agent-sim/fleet-deps.ts'
 import { dashboardLines, progressRecord, summaryRecord, table, type Progress } from '../agent-sim/dashboard.ts'
 import { createNodeStreams } from '../agent-sim/node-streams.ts'
@@ -17,6 +17,7 @@ import { defineCommand } from '../command.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
 import { createResolver } from '../references.ts'
 import type { Session } from '../session.ts'
+import { readTokenFile } from '../token-file.ts'
 
 const CALL_TIMEOUT_MS = 15_000
 
@@ -38,13 +39,22 @@ export const agentSim = defineCommand({
   ],
   async run(session, given) {
     const plan = await planOf(given.flags)
-    const result = await played(session, plan, given.flags)
+    const joinToken = givenJoinToken(session, given.flags)
+    const result = await played({ session, plan, flags: given.flags, joinToken })
     await report(session, plan, result)
     return exitCodeOf(result)
   },
 })
 
-async function played(session: Session, plan: SimulationPlan, flags: SimulationFlags): Promise<SimulationResult> {
+interface Asked {
+  readonly session: Session
+  readonly plan: SimulationPlan
+  readonly flags: SimulationFlags
+  /** Undefined where one is to be minted. */
+  readonly joinToken: string | undefined
+}
+
+async function played({ session, plan, flags, joinToken }: Asked): Promise<SimulationResult> {
   const settings = await session.settings()
   const stateDir = flags['state-dir']
   const stateDirectory = stateDir === undefined ? undefined : await openStateDirectory(stateDir)
@@ -67,7 +77,10 @@ async function played(session: Session, plan: SimulationPlan, flags: SimulationF
       clock: createSystemClock(),
       signal: session.io.interrupted,
       stateDirectory,
-      joinToken: (uses) => joinTokenFor(uses, { session, client, flags }),
+      joinToken: async (uses) =>
+        joinToken === undefined
+          ? minted(uses, { session, client, flags })
+          : { token: joinToken, isEphemeral: undefined },
       observe: (progress, summary) => display.show(progress, summary),
     })
   } finally {
@@ -89,13 +102,17 @@ interface Joining {
   readonly flags: SimulationFlags
 }
 
-/** The token in the named file, or one that is minted for just so many nodes. */
-async function joinTokenFor(uses: number, { session, client, flags }: Joining): Promise<string> {
+/** Read before anything is asked of the server. @throws CliError where the file is empty or cannot be read */
+function givenJoinToken(session: Session, flags: SimulationFlags): string | undefined {
   const file = flags['join-token-file']
-  if (file !== undefined) return (await readFile(file, 'utf8')).trim()
+  return file === undefined ? undefined : readTokenFile(file, '--join-token-file', (line) => session.warn(line))
+}
+
+/** A token for just so many nodes, which go by themselves when they fall silent: nobody has to clean up after a run. */
+async function minted(uses: number, { session, client, flags }: Joining): Promise<JoinToken> {
   const id = await domainId(session, flags.domain)
   const body = { max_uses: uses, ttl_seconds: 3600, ephemeral: true, labels: { simulated: 'true' } }
-  return (await client.CreateJoinToken({ id, body })).token
+  return { token: (await client.CreateJoinToken({ id, body })).token, isEphemeral: true }
 }
 
 async function domainId(session: Session, named: string | undefined): Promise<string> {
@@ -131,20 +148,26 @@ function displayOn({ io, shared: { quiet } }: Session) {
 /** The summary on stdout, and on stderr what became of the nodes and which conditions failed. */
 async function report(session: Session, plan: SimulationPlan, result: SimulationResult): Promise<void> {
   const { output } = await session.settings()
-  const { summary, failedConditions, interrupted } = result
+  const { summary, failedConditions, goneNodes, interrupted } = result
   const isText = session.shared.jq === undefined && output.value === 'table'
   if (isText) session.io.stdout.write(`${table(summary).join('\n')}\n`)
   else await session.emit(summaryRecord(summary, failedConditions), { columns: [], isWhole: true })
   for (const { operation, code, count } of summary.failures) session.warn(`${operation} failed ${count} times: ${code}`)
+  if (goneNodes > 0)
+    session.note(`Nodes of --state-dir that the server had no longer, and that were enrolled anew: ${goneNodes}.`)
   if (interrupted)
     session.note(`Interrupted: ${summary.counts['heartbeats'] ?? 0} heartbeats were accepted until then.`)
   session.note(asTyped(whereabouts(plan, result), session.io))
   for (const condition of failedConditions) session.warn(`--fail-on: ${condition}`)
 }
 
-function whereabouts({ deregister }: SimulationPlan, { nodes }: SimulationResult): string {
+function whereabouts({ deregister }: SimulationPlan, { nodes, ephemeralNodes }: SimulationResult): string {
   if (deregister) return 'The nodes were deregistered.'
-  return `${nodes} simulated nodes stay registered: ctl nodes list. Run with --deregister to take them away at the end.`
+  const stay = `${nodes} simulated nodes stay registered`
+  const further = 'ctl nodes list. Run with --deregister to take them away at the end.'
+  if (ephemeralNodes === 0) return `${stay}: ${further}`
+  const which = ephemeralNodes === nodes ? 'being ephemeral,' : `those that are ephemeral (${ephemeralNodes})`
+  return `${stay}, ${which} until about 15 minutes after their last heartbeat: ${further}`
 }
 
 function exitCodeOf({ interrupted, failedConditions }: SimulationResult): ExitCode {

@@ -111,7 +111,7 @@ async function simulateFleet(session: Session, { url, joinToken, nodes, signal }
     clock: createSystemClock(),
     signal,
     stateDirectory: undefined,
-    joinToken: async () => joinToken,
+    joinToken: async () => ({ token: joinToken, isEphemeral: true }),
     observe: () => undefined,
   })
 }

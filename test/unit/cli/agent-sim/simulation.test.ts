@@ -72,12 +72,18 @@ interface Calls {
 interface Refusing {
   readonly refuseRegistration: (tries: number) => boolean
   readonly refuseRemoval: (tries: number) => boolean
+  /** Why the key of a node that comes back is refused; undefined where it is taken. */
+  readonly refuseKey: (nodeId: string) => ProblemAnswer | undefined
 }
 
 function stubClient(
   clock: AgentClock,
   refuse: (heartbeats: number) => boolean = () => false,
-  { refuseRegistration = () => false, refuseRemoval = () => false }: Partial<Refusing> = {},
+  {
+    refuseRegistration = () => false,
+    refuseRemoval = () => false,
+    refuseKey = () => undefined,
+  }: Partial<Refusing> = {},
 ): { client: ApiClient; calls: Calls } {
   const calls: Calls = { triedMs: [], removalsMs: [], registered: [], heartbeats: [], removed: [] }
   const client = {
@@ -86,6 +92,11 @@ function stubClient(
       if (refuseRegistration(calls.triedMs.length)) throw limited()
       calls.registered.push(body.name)
       return { node_id: `node-${calls.registered.length}`, nsk: `nsk_${body.name}` }
+    },
+    async GetNodeReachability({ id }: { id: string }) {
+      const refusal = refuseKey(id)
+      if (refusal !== undefined) throw refusal
+      return { state: 'stale' }
     },
     async PostNodeHeartbeat({ id }: { id: string }) {
       calls.heartbeats.push(id)
@@ -115,7 +126,7 @@ function depsOf(client: ApiClient, clock: AgentClock, more: Partial<SimulationDe
     url: 'http://127.0.0.1:7443',
     signal: new AbortController().signal,
     stateDirectory: undefined,
-    joinToken: async () => 'jtk',
+    joinToken: async () => ({ token: 'jtk', isEphemeral: true }),
     observe: () => undefined,
     ...more,
   }
@@ -173,11 +184,18 @@ describe('a simulation', () => {
     expect(result.summary.failures).toEqual([{ operation: 'register', code: 'rate_limited', count: 2 }])
   })
 
-  test('leaves a node out that was sent away ten times', async () => {
+  test('gives a node up that was sent away ten times, and fails with the refusal where there is no other', async () => {
     const clock = jumpingClock()
     const { client, calls } = stubClient(clock, undefined, { refuseRegistration: () => true })
-    const result = await simulate(planOf({ durationMs: 1 }), depsOf(client, clock))
-    expect([calls.triedMs.length, result.nodes]).toEqual([10, 0])
+    await expect(simulate(planOf({ durationMs: 1 }), depsOf(client, clock))).rejects.toThrow('Later.')
+    expect([calls.triedMs.length, calls.heartbeats]).toEqual([10, []])
+  })
+
+  test('goes on with the nodes that were enrolled when others are refused', async () => {
+    const clock = jumpingClock()
+    const { client } = stubClient(clock, undefined, { refuseRegistration: (tries) => tries > 1 })
+    const result = await simulate(planOf({ nodes: 2, durationMs: 1000 }), depsOf(client, clock))
+    expect(result).toMatchObject({ nodes: 1, ephemeralNodes: 1 })
   })
 
   test('takes the nodes away at 200 a second at most, and leaves none behind that a limit sent away', async () => {
@@ -198,6 +216,24 @@ describe('a simulation', () => {
     await simulate(plan(3), depsOf(client, clock, { stateDirectory }))
     expect(calls.registered).toHaveLength(3)
     expect((await stat(join(directory, 'fleet.json'))).mode & 0o777).toBe(0o600)
+  })
+
+  test.each([
+    ['gone', new ProblemAnswer({ code: 'unauthorized', status: 401, title: 'Unauthorized', detail: 'No.' }), 1],
+    ['revoked', new ProblemAnswer({ code: 'nsk_revoked', status: 401, title: 'Revoked', detail: 'No.' }), 1],
+    ['not to be had for now', limited(), 0],
+  ])('enrols another node for a kept one that is %s, and keeps that one', async (_, refusal, gone) => {
+    const clock = jumpingClock()
+    const { client, calls } = stubClient(clock, undefined, {
+      refuseKey: (id) => (id === 'node-1' ? refusal : undefined),
+    })
+    const stateDirectory = await openStateDirectory(directory)
+    const plan = planOf({ nodes: 2, durationMs: 1000 })
+    await simulate(plan, depsOf(client, clock, { stateDirectory }))
+    const result = await simulate(plan, depsOf(client, clock, { stateDirectory }))
+    expect([result.goneNodes, result.nodes, calls.registered.length]).toEqual([gone, 2, 2 + gone])
+    const kept = (await stateDirectory.load('http://127.0.0.1:7443')).map(({ node_id }) => node_id)
+    expect(kept).toEqual(gone === 1 ? ['node-2', 'node-3'] : ['node-1', 'node-2'])
   })
 
   test('refuses a state directory that belongs to another server, before anything is enrolled', async () => {

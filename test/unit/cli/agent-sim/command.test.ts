@@ -1,0 +1,87 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createCliHome, type CliHome } from '../../../support/cli-run.ts'
+import { refused, startStub, type StubRoutes, type StubServer } from '../../../support/stub-server.ts'
+
+describe('ctl agent-sim', () => {
+  let home: CliHome
+  let stub: StubServer | undefined
+  beforeEach(() => {
+    home = createCliHome()
+  })
+  afterEach(async () => {
+    home.remove()
+    await stub?.close()
+  })
+
+  async function simulate(routes: StubRoutes, ...words: readonly string[]) {
+    stub = await startStub(routes)
+    const files = ['--url', stub.url, '--no-mesh', '--no-events']
+    const result = await home.run(['agent-sim', '--nodes', '2', '--duration', '0.1s', ...files, ...words])
+    return { ...result, asked: stub.seen.map(({ method, path }) => `${method} ${path}`) }
+  }
+
+  const tokenFile = (text: string): string => {
+    const file = join(home.home, 'join-token')
+    writeFileSync(file, text, { mode: 0o600 })
+    return file
+  }
+
+  test('refuses a join token file that is not there before anything is asked of the server', async () => {
+    const { exitCode, stderr, asked } = await simulate({}, '--join-token-file', 'nofile')
+    expect([exitCode, asked]).toEqual([2, []])
+    expect(stderr).toBe('error: --join-token-file names nofile, which cannot be read\n')
+  })
+
+  test('refuses an empty one likewise', async () => {
+    const file = tokenFile(' \n')
+    const { exitCode, stderr, asked } = await simulate({}, '--join-token-file', file)
+    expect([exitCode, asked]).toEqual([2, []])
+    expect(stderr).toBe(`error: --join-token-file names ${file}, which is empty\n`)
+  })
+
+  test.each([
+    [401, 'invalid_join_token', 4],
+    [409, 'mesh_addresses_exhausted', 6],
+    [503, 'datastore_unavailable', 8],
+  ])('fails as any other command when every registration is refused: %d %s', async (status, code, exit) => {
+    const routes = { 'POST /v1/nodes/register': refused(status, code, 'Nobody joins.') }
+    const { exitCode, stdout, stderr, asked } = await simulate(routes, '--join-token-file', tokenFile('jtk'))
+    expect([exitCode, stdout]).toEqual([exit, ''])
+    expect(stderr).toContain(`code=${code} status=${status}`)
+    expect(stderr).not.toContain('Sign in')
+    expect(new Set(asked)).toEqual(new Set(['POST /v1/nodes/register']))
+  })
+
+  const registered = {
+    status: 201,
+    body: {
+      node_id: '01a1fd8b-5e12-7682-92dc-2ce1a575fe67',
+      domain_id: '01a1fd8b-5e12-7682-92dc-2ce1a575fe68',
+      mesh_address: '100.64.0.1',
+      psk_issued_at: '2026-02-01T12:00:00.000000000Z',
+      nsk: 'nsk_1',
+      signing_keys: [],
+      heartbeat_interval_seconds: 30,
+    },
+  }
+  const WHOAMI = { subject: 'user:1', kind: 'user', domain_id: registered.body.domain_id }
+
+  test('says that nodes which joined with a token of its own go by themselves', async () => {
+    const { stderr } = await simulate({
+      'GET /v1/auth/whoami': { body: WHOAMI },
+      [`POST /v1/domains/${WHOAMI.domain_id}/join-tokens`]: { status: 201, body: { token: 'jtk' } },
+      'POST /v1/nodes/register': registered,
+    })
+    expect(stderr).toContain(
+      '2 simulated nodes stay registered, being ephemeral, until about 15 minutes after their last heartbeat: ctl nodes list.',
+    )
+  })
+
+  test('says nothing of the kind of those that joined with another one', async () => {
+    const routes = { 'POST /v1/nodes/register': registered }
+    const { stderr } = await simulate(routes, '--join-token-file', tokenFile('jtk'))
+    expect(stderr).toContain('2 simulated nodes stay registered: ctl nodes list.')
+  })
+})
