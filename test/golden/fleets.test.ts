@@ -86,6 +86,7 @@ const SCRIPTS: Readonly<Record<string, Script>> = {
       { line: 'ctl nodes topology --jq .edges[0].mode', exit: 0 },
       { line: 'ctl nodes topology --format png', exit: 2 },
       { line: 'ctl nodes topology --format svg -o json', exit: 2 },
+      { line: 'ctl nodes topology --format svg --watch', exit: 2, only: 'pipe' },
       { line: 'ctl nodes topology --help', exit: 0 },
     ],
   },

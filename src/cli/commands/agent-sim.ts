@@ -166,8 +166,8 @@ function whereabouts({ deregister }: SimulationPlan, { nodes, ephemeralNodes }: 
   const stay = `${nodes} simulated nodes stay registered`
   const further = 'ctl nodes list. Run with --deregister to take them away at the end.'
   if (ephemeralNodes === 0) return `${stay}: ${further}`
-  const which = ephemeralNodes === nodes ? 'being ephemeral,' : `those that are ephemeral (${ephemeralNodes})`
-  return `${stay}, ${which} until about 15 minutes after their last heartbeat: ${further}`
+  const which = ephemeralNodes === nodes ? '' : `, ${ephemeralNodes} of them`
+  return `${stay}${which} for about 15 minutes, as ephemeral ones do: ${further}`
 }
 
 function exitCodeOf({ interrupted, failedConditions }: SimulationResult): ExitCode {

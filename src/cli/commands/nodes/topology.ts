@@ -48,13 +48,7 @@ export function topology(manifest: Manifest): Command {
 async function run(session: Session, operation: ManifestOperation, given: Given): Promise<void> {
   const format = String(given.flags['format'] ?? 'table')
   const isData = !(await isText(session))
-  if (isData && given.flags['format'] !== undefined)
-    throw usageError('--format is for people, and -o and --jq are for data: give one of them')
-  if (session.shared.watch !== undefined && format === 'svg' && !session.io.stdout.isTty)
-    throw usageError(
-      '--watch writes one picture after the other, which is no SVG file',
-      'Leave out --watch, or take -o json',
-    )
+  assertShowable(session, format, isData && given.flags['format'] !== undefined)
   const input = await inputOf(session, operation, given)
   const { value } = await (await session.caller()).call(operation, input)
   if (isData) return session.emit(value, { columns: [], rows: 'edges' })
@@ -65,6 +59,16 @@ async function run(session: Session, operation: ManifestOperation, given: Given)
   const { rows, view } = from === undefined ? nodeRows(picture) : edgeRows(shown, picture)
   await session.emit(rows, view)
   if (rows.length === 0) session.note('Nothing to show.')
+}
+
+/** Throws a usage error for what goes with no such output. */
+function assertShowable({ io, shared }: Session, format: string, isDrawnAsData: boolean): void {
+  if (isDrawnAsData) throw usageError('--format is for people, and -o and --jq are for data: give one of them')
+  if (shared.watch !== undefined && format === 'svg' && !io.stdout.isTty)
+    throw usageError(
+      '--watch writes one picture after the other, which is no SVG file',
+      'Leave out --watch, or take -o json',
+    )
 }
 
 interface Drawn {

@@ -75,7 +75,7 @@ describe('ctl agent-sim', () => {
       'POST /v1/nodes/register': registered,
     })
     expect(stderr).toContain(
-      '2 simulated nodes stay registered, being ephemeral, until about 15 minutes after their last heartbeat: ctl nodes list.',
+      '2 simulated nodes stay registered for about 15 minutes, as ephemeral ones do: ctl nodes list.',
     )
   })
 

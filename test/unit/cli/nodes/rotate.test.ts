@@ -183,7 +183,7 @@ describe('ctl nodes rotate', () => {
     })
     expect(result.exitCode).toBe(143)
     expect(result.stderr).toContain('Interrupted.\nRotated 2 of 5 nodes in 1 wave. Not begun: a-3, a-4, a-5.\n')
-    expect(result.stderr).toContain(`Go on with: ctl nodes rotate --all --batch 2 --pause 60s --since ${SINCE}\n`)
+    expect(result.stderr).toContain(`Go on with: ctl nodes rotate --all --batch 2 --yes --pause 60s --since ${SINCE}\n`)
   })
 
   it.each([
