@@ -37,7 +37,9 @@ describe.each(STORES)('The state of a node while the datastore is away, on the $
     const degraded = ({ headers }: PulledState) => headers.get('x-service-degraded')
     const AWAY = [503, 'datastore_unavailable']
 
-    function goAway(afterMs = 0): void {
+    async function goAway(afterMs = 0): Promise<void> {
+      // What nodes pulled is stored behind the answers.
+      await fleet.service.settled()
       fleet.clock.nowMs += afterMs
       outage.isAway = true
     }
@@ -47,7 +49,7 @@ describe.each(STORES)('The state of a node while the datastore is away, on the $
       expect(degraded(fresh)).toBeNull()
       fleet.wait(10_000)
       await own(fresh.etag)
-      goAway(20_000)
+      await goAway(20_000)
       const stale = await own()
       expect([stale.status, stale.text, stale.etag]).toEqual([200, fresh.text, fresh.etag])
       expect(stale.headers.get('cache-control')).toBe('no-cache')
@@ -63,7 +65,7 @@ describe.each(STORES)('The state of a node while the datastore is away, on the $
 
     it('is not sent again to who has it', async () => {
       const { etag } = await own()
-      goAway()
+      await goAway()
       const same = await own(etag)
       expect([same.status, same.text, same.etag]).toEqual([304, '', etag])
       expect(degraded(same)).toBe('datastore; since=2026-03-01T08:00:00.000Z')
@@ -73,7 +75,7 @@ describe.each(STORES)('The state of a node while the datastore is away, on the $
       const before = await own()
       await rows.endpoint(domain, other.node_id, { host: '192.0.2.7', port: 7 })
       await fleet.pull(fleet.root, other.node_id)
-      goAway()
+      await goAway()
       const stale = await own(before.etag)
       expect([stale.status, stale.body['peers']]).toMatchObject([200, [{ endpoint: '192.0.2.7:7' }]])
       outage.isAway = false
@@ -85,7 +87,7 @@ describe.each(STORES)('The state of a node while the datastore is away, on the $
       const { etag } = await own()
       fleet.wait(100_000)
       await own(etag)
-      goAway(300_000)
+      await goAway(300_000)
       expect(codeOf(await own())).toEqual([200, undefined])
       fleet.wait(1)
       expect(codeOf(await own())).toEqual(AWAY)
@@ -106,7 +108,7 @@ describe.each(STORES)('The state of a node while the datastore is away, on the $
         const there = await elsewhere(here.etag)
         fleet.wait(200_000)
         expect((await own(there.etag)).status).toBe(304)
-        goAway(200_000)
+        await goAway(200_000)
         expect(codeOf(await own(there.etag))).toEqual(AWAY)
         expect(codeOf(await own())).toEqual(AWAY)
       })
@@ -115,7 +117,7 @@ describe.each(STORES)('The state of a node while the datastore is away, on the $
         const here = await own()
         await rows.report(node.node_id, 'k', 1)
         const there = await elsewhere(here.etag)
-        goAway()
+        await goAway()
         expect(codeOf(await own(there.etag))).toEqual(AWAY)
       })
 
@@ -123,7 +125,7 @@ describe.each(STORES)('The state of a node while the datastore is away, on the $
         await moved(2)
         const there = await elsewhere()
         const here = await own()
-        goAway()
+        await goAway()
         expect(await own()).toMatchObject({ status: 200, etag: here.etag, text: there.text })
         expect((await own(there.etag)).status).toBe(304)
       })
@@ -136,21 +138,21 @@ describe.each(STORES)('The state of a node while the datastore is away, on the $
         await fleet.pull(nsk, node_id)
       }
       await own(etag)
-      goAway()
+      await goAway()
       expect((await own()).status).toBe(200)
     })
 
     it('is unavailable for a node that has not pulled it, or not since it changed', async () => {
       await own()
       await fleet.beat(other)
-      goAway()
+      await goAway()
       expect(codeOf(await own(undefined, other))).toEqual(AWAY)
       expect(codeOf(await own('"x"', other))).toEqual(AWAY)
     })
 
     it('is shown to operators whose credential is good', async () => {
       const fresh = await own()
-      goAway()
+      await goAway()
       const stale = await fleet.pull(fleet.root, node.node_id)
       expect([stale.status, stale.text, degraded(stale)]).toEqual([
         200,
@@ -163,7 +165,7 @@ describe.each(STORES)('The state of a node while the datastore is away, on the $
       await own()
       await fleet.call(fleet.root, `POST /v1/nodes/${node.node_id}/nsk/revoke`)
       expect(codeOf(await own())).toEqual([401, 'nsk_revoked'])
-      goAway()
+      await goAway()
       expect(codeOf(await own())).toEqual([401, 'nsk_revoked'])
       expect(codeOf(await fleet.pull(`${other.nsk.slice(0, -1)}x`, other.node_id))[0]).not.toBe(200)
     })
@@ -171,20 +173,20 @@ describe.each(STORES)('The state of a node while the datastore is away, on the $
     it('is not given to a key that was revoked and not used since', async () => {
       await own()
       await fleet.call(fleet.root, `POST /v1/nodes/${node.node_id}/nsk/revoke`)
-      goAway()
+      await goAway()
       expect(codeOf(await own())).toEqual(AWAY)
     })
 
     it('lets in nobody for anything else', async () => {
       await own()
       await fleet.beat(node)
-      goAway()
+      await goAway()
       expect(await fleet.beat(node)).toMatchObject({ status: 503, body: { code: 'datastore_unavailable' } })
     })
 
     it('is read anew when the datastore is back', async () => {
       const before = await own()
-      goAway()
+      await goAway()
       await own()
       await rows.report(node.node_id, 'k', 1)
       expect((await own()).text).toBe(before.text)
