@@ -23,9 +23,10 @@ export type Ring = Readonly<Record<KeyPurpose, readonly [RingKey, ...RingKey[]]>
 
 /** The ring over keys that are unwrapped already. */
 export function createKeyring(ring: Ring): Keyring {
-  const start = randomBytes(32).toString('base64')
+  // As few bytes as will do: it is part of every digest.
+  const start = randomBytes(16).toString('base64url')
   return {
-    cacheKey: (credential) => hash('sha256', start + credential, 'base64'),
+    cacheKey: (credential) => hash('sha256', start + credential, 'binary'),
     mac(purpose, data) {
       const [{ id, secret }] = ring[purpose]
       return { keyId: id, mac: hmac(secret, data) }

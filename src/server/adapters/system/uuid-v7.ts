@@ -8,8 +8,8 @@ const COUNTER_SEED_MAX = 0x7ff
 const POOL_BYTES = 4096
 const BYTES_PER_ID = 10
 
-/** The two hex digits of each byte. */
-const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+/** The characters of hex digits, in ASCII. */
+const DIGITS = Buffer.from('0123456789abcdef', 'latin1')
 
 /**
  * UUIDv7 ids, strictly increasing: within a millisecond by the counter, and when the counter is full or the clock
@@ -21,21 +21,26 @@ export function createUuidV7(clock: Clock): IdSource {
   let at = POOL_BYTES
   let ms = 0
   let counter = 0
-  /** The first 13 characters, which change once a millisecond. */
-  let time = ''
+  /** The characters of the last id. Joining strings would cost each of an id's readers more than writing it costs here. */
+  const text = Buffer.from('00000000-0000-7000-8000-000000000000', 'latin1')
 
   function byte(): number {
     return pool[at++] ?? 0
   }
 
-  function hexByte(): string {
-    return HEX[byte()] ?? ''
+  function write(place: number, digit: number): void {
+    text[place] = DIGITS[digit & 0xf] ?? 0
+  }
+
+  function writeByte(place: number, value: number): void {
+    write(place, value >> 4)
+    write(place + 1, value)
   }
 
   function enter(millisecond: number): void {
     ms = millisecond
     const hex = ms.toString(16).padStart(12, '0')
-    time = `${hex.slice(0, 8)}-${hex.slice(8)}`
+    text.write(`${hex.slice(0, 8)}-${hex.slice(8)}`, 0, 'latin1')
     counter = ((byte() << 8) | byte()) & COUNTER_SEED_MAX
   }
 
@@ -49,10 +54,12 @@ export function createUuidV7(clock: Clock): IdSource {
       if (now > ms) enter(now)
       else if (counter === COUNTER_MAX) enter(ms + 1)
       else counter += 1
-      const version = `7${HEX[counter >> 8]?.[1] ?? ''}${HEX[counter & 0xff] ?? ''}`
-      const variant = HEX[0x80 | (byte() & 0x3f)] ?? ''
-      const node = hexByte() + hexByte() + hexByte() + hexByte() + hexByte() + hexByte()
-      return `${time}-${version}-${variant}${hexByte()}-${node}`
+      write(15, counter >> 8)
+      writeByte(16, counter)
+      writeByte(19, 0x80 | (byte() & 0x3f))
+      writeByte(21, byte())
+      for (let place = 24; place < 36; place += 2) writeByte(place, byte())
+      return text.toString('latin1')
     },
   }
 }
