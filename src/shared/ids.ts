@@ -7,6 +7,13 @@ export function isNonZeroUuid(text: string): boolean {
   return UUID.test(text) && text !== ZERO_UUID
 }
 
+const STORED_UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+/** The same, and in lower case, as ids are stored. */
+export function isStoredUuid(text: string): boolean {
+  return STORED_UUID.test(text) && text !== ZERO_UUID
+}
+
 /** A reference to one object or subject of the authorization model, `<type>:<id>` or `<type>:<id>#<relation>`. */
 export type ObjectReference = `${string}:${string}`
 

@@ -5,6 +5,7 @@ import type { Answers } from './answers.ts'
 import { arrive, type ArrivalDeps } from './arrival.ts'
 import { decodeBody, parseBody, type BodyMedia } from './body.ts'
 import type { OperationPlan } from './operation-plan.ts'
+import { NONE } from './parameters.ts'
 
 export interface MountDeps extends ArrivalDeps {
   readonly answers: Answers
@@ -56,10 +57,17 @@ function mountOne(fastify: FastifyInstance, plan: OperationPlan, deps: MountDeps
       const { active } = request
       if (active === undefined) throw new Error(`${plan.id} was reached without its first hook`)
       const giveUp = (error: unknown): void => answers.fail({ request, reply }, error)
+      const finish = (value: unknown): void => {
+        try {
+          answers.succeed(active, reply, value)
+        } catch (error) {
+          giveUp(error)
+        }
+      }
       try {
         const result = operate(active, request.body)
-        if (result instanceof Promise) void result.then((value) => answers.succeed(active, reply, value)).catch(giveUp)
-        else answers.succeed(active, reply, result)
+        if (result instanceof Promise) void result.then(finish, giveUp)
+        else finish(result)
       } catch (error) {
         giveUp(error)
       }
@@ -73,7 +81,9 @@ function operate(active: ActiveRequest, raw: unknown): unknown {
   const body = parseBody(plan, decode(plan, raw))
   // A body schema is of an object or a union of objects: nothing else can be refused member by member.
   if (body !== undefined) active.body = body as Readonly<Record<string, unknown>>
-  const input = body === undefined ? { ...active.path, ...active.query } : { ...active.path, ...active.query, body }
+  const input: Record<string, unknown> = { ...active.path }
+  if (active.query !== NONE) Object.assign(input, active.query)
+  if (body !== undefined) input['body'] = body
   // Handlers are typed by their contract entry, and the input was parsed by the same entry.
   const handle = (): unknown => plan.handler?.(active, input as never)
   if (plan.gateStage !== 'body' || active.knownCaller === undefined) return handle()

@@ -12,6 +12,7 @@ import {
 import { limitClassOf, type LimitClass } from '../../shared/contract/limit-classes.ts'
 import { bodyProblemOf } from '../../shared/contract/problem-codes.ts'
 import type { ProblemCode } from '../../shared/problems.ts'
+import { pathIdsOf } from './parameters.ts'
 import type { AnyHandler, MountedSurface } from './request-context.ts'
 import { deprecationHeaders, type DeprecationHeaders } from './deprecations.ts'
 import { compileTemplate, type CompiledTemplate, type Stage } from './template.ts'
@@ -53,6 +54,8 @@ export interface OperationPlan {
   readonly overCap: ProblemCode
   /** What a datastore that is away is to the caller: reads say so, writes have no code of their own (S1 Degradation). */
   readonly outage: ProblemCode
+  /** The path's members where all of them are ids. */
+  readonly pathIds: readonly string[] | undefined
   /** The 400 of a body that cannot be decoded. */
   readonly bodyProblem: ProblemCode
 }
@@ -129,6 +132,7 @@ function planOperation(id: string, operation: Operation, surface: MountedSurface
     ...planSuccesses(operation),
     ...planDefaults(operation),
     outage: access === 'read' && operation.credentials.length > 0 ? 'datastore_unavailable' : 'internal',
+    pathIds: pathIdsOf(operation),
     bodyProblem: bodyProblemOf(operation),
   }
 }

@@ -1,8 +1,10 @@
 import type { FastifyRequest } from 'fastify'
-import type { z } from 'zod'
+import { z } from 'zod'
+import type { Operation } from '../../shared/contract/operation.ts'
+import { isStoredUuid } from '../../shared/ids.ts'
 import { problem, type Problem } from '../../shared/problems.ts'
 import type { OperationPlan } from './operation-plan.ts'
-import { BROKEN_QUERY, type QueryMembers } from './query-string.ts'
+import { BROKEN_QUERY, NO_QUERY, type QueryMembers } from './query-string.ts'
 import { schemaProblem } from './schema-failure.ts'
 import { isStorableText } from './unsafe-text.ts'
 
@@ -13,18 +15,33 @@ export interface Parameters {
   readonly query: Members
 }
 
-const NONE: Members = Object.freeze({})
+/** Stands for the members of a query that takes none. */
+export const NONE: Members = Object.freeze({})
 
 /**
  * Parses path and query members. An operation without a query schema takes none: a misspelt filter must not pass in silence.
  *
  * @throws Problem with the member's own code, `invalid_query` for unknown or repeated query members.
  */
-export function parseParameters({ operation }: OperationPlan, request: FastifyRequest): Parameters {
+export function parseParameters({ operation, pathIds }: OperationPlan, request: FastifyRequest): Parameters {
+  // Fastify leaves its parameters untyped; the router's are texts.
+  const params = request.params as Readonly<Record<string, string>>
+  const areStored = pathIds?.every((name) => isStoredUuid(params[name] ?? '')) === true
+  const parsed = (): Members => (operation.params === undefined ? NONE : parsePath(asZod(operation.params), params))
   return {
-    path: operation.params === undefined ? NONE : parsePath(asZod(operation.params), request.params),
+    path: areStored ? params : parsed(),
     query: parseQuery(operation.query === undefined ? undefined : asZod(operation.query), request.query),
   }
+}
+
+/**
+ * The members of a path that holds nothing but ids; undefined for any other path. Nearly every caller sends ids as they are
+ * stored, and those are their own parsed form: `isStoredUuid` tells them for a fraction of what the schema costs.
+ */
+export function pathIdsOf({ params }: Operation): readonly string[] | undefined {
+  if (!(params instanceof z.ZodObject)) return undefined
+  const members = Object.entries<z.ZodType>(params.shape)
+  return members.every(([, member]) => member.meta()?.['format'] === 'uuid') ? members.map(([name]) => name) : undefined
 }
 
 /** The contract's schemas are zod's; its types keep only what the type checker needs of them. */
@@ -54,7 +71,7 @@ function parseQuery(schema: z.ZodType | undefined, raw: unknown): Members {
 }
 
 function takeNone(given: QueryMembers): Members {
-  if (Object.keys(given).length > 0) throw problem('invalid_query')
+  if (given !== NO_QUERY && Object.keys(given).length > 0) throw problem('invalid_query')
   return NONE
 }
 

@@ -4,11 +4,15 @@ export type QueryMembers = Readonly<Record<string, string | readonly string[]>>
 /** Stands for a query whose percent-encoding is broken. */
 export const BROKEN_QUERY: QueryMembers = Object.freeze(Object.create(null))
 
+/** Stands for no query, which most requests have. */
+export const NO_QUERY: QueryMembers = Object.freeze(Object.create(null))
+
 /**
  * Splits the query of a URL (application/x-www-form-urlencoded). Broken percent-encoding makes the whole of it
  * `BROKEN_QUERY`, where the usual parsers would pass the raw text on as if it had been meant.
  */
 export function parseQueryString(text: string): QueryMembers {
+  if (text === '') return NO_QUERY
   const members: Record<string, string | string[]> = Object.create(null)
   for (const part of text.split('&')) {
     if (part === '') continue
