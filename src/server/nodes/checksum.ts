@@ -1,5 +1,6 @@
 import { problem } from '../../shared/problems.ts'
 
+const HEX_DIGITS = 64
 const HEX = /^[0-9a-fA-F]{64}$/
 
 /**
@@ -14,10 +15,11 @@ export function parseChecksum(text: string): Buffer {
 }
 
 /**
- * The same as 64 lower-case hex digits; hex, which agents send, is not decoded on the way.
+ * A SHA-256 in either form, as the contract's pattern lets it through, as 64 lower-case hex digits; hex, which agents send,
+ * is told by its length, and not decoded on the way.
  *
  * @throws Problem `invalid_checksum`.
  */
 export function checksumHex(text: string): string {
-  return HEX.test(text) ? text.toLowerCase() : parseChecksum(text).toString('hex')
+  return text.length === HEX_DIGITS ? text.toLowerCase() : parseChecksum(text).toString('hex')
 }

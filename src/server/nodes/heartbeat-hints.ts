@@ -16,7 +16,8 @@ type Places = string | null
 
 /** The hints of each heartbeat of a batch, in its order: most are told nothing, and none needs an object of its own. */
 export function hintsOf(size: number, marked: { readonly reconcile: Places; readonly rotate: Places }) {
-  const hints = Array.from<HeartbeatHints | undefined>({ length: size }).fill(NO_HINTS)
+  const hints: (HeartbeatHints | undefined)[] = []
+  while (hints.length < size) hints.push(NO_HINTS)
   for (const at of indexesOf(marked.reconcile)) hints[at] = RECONCILE
   for (const at of indexesOf(marked.rotate)) hints[at] = hints[at] === RECONCILE ? BOTH : ROTATE_KEYS
   return hints
