@@ -4,7 +4,7 @@ import { problem } from '../../shared/problems.ts'
 import type { Authorizer, CaveatFacts } from '../ports/authorizer.ts'
 import type { Caller } from '../ports/credential-resolver.ts'
 import type { Span, TraceMarks } from '../ports/tracing.ts'
-import type { Change, UnitOfWork } from '../ports/unit-of-work.ts'
+import type { AuditEntry, Change, UnitOfWork } from '../ports/unit-of-work.ts'
 import { bearerOf } from './authenticate.ts'
 import { auditedObject, grantedRow, type AuditSubject } from './audit-rows.ts'
 import type { Asker } from './authorize.ts'
@@ -176,6 +176,12 @@ export class ActiveRequest implements RequestContext, Asker {
     }
   }
 
+  /** The row of its success; undefined where none is wanted, and then nothing is gathered for one. */
+  grantedRow(): AuditEntry | undefined {
+    const isAsItShouldBe = this.#denial === undefined && this.#staleSinceMs === undefined
+    return isAsItShouldBe && this.plan.audit?.when !== 'all' ? undefined : grantedRow(this.auditSubject())
+  }
+
   /** Runs the gate, and meanwhile learns whose chain the audit row belongs to where that is not at hand. */
   passGate(): void | Promise<void> {
     const gate = this.#services.gatekeeper.passGate(this.plan, this.asker(), this.sources())
@@ -227,7 +233,7 @@ export class ActiveRequest implements RequestContext, Asker {
       pool: 'interactive',
       correlationId: this.correlationId,
       trace: this.trace,
-      audit: () => grantedRow(this.auditSubject()),
+      audit: () => this.grantedRow(),
     } as const
     const result = await (span === undefined
       ? unitOfWork.run(options, work)

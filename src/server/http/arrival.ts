@@ -3,7 +3,7 @@ import { problem } from '../../shared/problems.ts'
 import type { Caller } from '../ports/credential-resolver.ts'
 import type { Tracing } from '../ports/tracing.ts'
 import { API_VERSION } from './api-version.ts'
-import { ActiveRequest, type RequestServices } from './active-request.ts'
+import { ActiveRequest, type Admission, type RequestServices } from './active-request.ts'
 import type { Exchange } from './answers.ts'
 import type { ClientAddress, IsSecure } from './client-address.ts'
 import { assertDoubleSubmit, type CsrfTokens } from './csrf.ts'
@@ -72,19 +72,26 @@ function activate(plan: OperationPlan, { request, reply }: Exchange, deps: Arriv
     void reply.header('Deprecation', plan.deprecation.deprecation)
     if (plan.deprecation.sunset !== undefined) void reply.header('Sunset', plan.deprecation.sunset)
   }
-  const forwarded = request.headers['x-forwarded-for']
-  const forwardedFor = typeof forwarded === 'string' ? forwarded : undefined
-  const sourceAddress = deps.clientAddress(request.socket.remoteAddress, forwardedFor)
-  const isSecure = deps.isSecure(request.socket.remoteAddress, 'encrypted' in request.socket, protoOf(request))
-  const active = new ActiveRequest(
-    deps,
-    { plan, correlationId, sourceAddress, isSecure, nowMs: deps.clock.now() },
-    reply,
-  )
+  const admission = { plan, correlationId, ...originOf(request, deps), nowMs: deps.clock.now() }
+  const active = new ActiveRequest(deps, admission, reply)
   joinTrace(active, request, deps.tracing)
   request.active = active
   deps.drain.entered()
   return active
+}
+
+/** Where a request comes from; a proxy's word counts where the proxy is trusted. */
+function originOf(
+  { headers, socket }: FastifyRequest,
+  deps: ArrivalDeps,
+): Pick<Admission, 'sourceAddress' | 'isSecure'> {
+  const { remoteAddress } = socket
+  const forwardedFor = textOf(headers['x-forwarded-for'])
+  const proto = textOf(headers['x-forwarded-proto'])
+  return {
+    sourceAddress: deps.clientAddress(remoteAddress, forwardedFor),
+    isSecure: deps.isSecure(remoteAddress, 'encrypted' in socket, proto),
+  }
 }
 
 /** Makes the request part of its caller's trace, and records it where requests are recorded. */
@@ -99,9 +106,8 @@ function joinTrace(active: ActiveRequest, request: FastifyRequest, tracing: Trac
   active.trace = active.span?.marks ?? marksOf(parent)
 }
 
-function protoOf({ headers }: FastifyRequest): string | undefined {
-  const proto = headers['x-forwarded-proto']
-  return typeof proto === 'string' ? proto : undefined
+function textOf(header: string | string[] | undefined): string | undefined {
+  return typeof header === 'string' ? header : undefined
 }
 
 function assertServable({ request }: Exchange, { drain }: ArrivalDeps): void {
@@ -140,8 +146,7 @@ function checkOrigin(
   { allowedOrigins, csrfTokens }: ArrivalDeps,
 ): void {
   if (knownCaller?.credential.kind !== 'session' || plan.operation.method === 'GET') return
-  const fetchSite = headers['sec-fetch-site']
-  const from = { origin: headers.origin, fetchSite: typeof fetchSite === 'string' ? fetchSite : undefined }
+  const from = { origin: headers.origin, fetchSite: textOf(headers['sec-fetch-site']) }
   if (!isOriginAllowed(from, allowedOrigins)) throw problem('origin_not_allowed')
   if (plan.operation.doubleSubmit === true) assertDoubleSubmit(knownCaller.credential.id, headers, csrfTokens)
 }

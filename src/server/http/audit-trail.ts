@@ -2,7 +2,7 @@ import type { Problem } from '../../shared/problems.ts'
 import type { ActiveRequest } from './active-request.ts'
 import { createAnonymousFailures } from './anonymous-failures.ts'
 import type { AuditQueue } from './audit-queue.ts'
-import { failureRow, grantedRow } from './audit-rows.ts'
+import { failureRow } from './audit-rows.ts'
 
 /** Leaves the audit rows of requests, each where it belongs (decisions: Audit). */
 export interface AuditTrail {
@@ -23,7 +23,7 @@ export function createAuditTrail({ audit }: { readonly audit: AuditQueue }): Aud
   return {
     succeeded(active) {
       if (active.audited) return
-      const row = grantedRow(active.auditSubject())
+      const row = active.grantedRow()
       if (row !== undefined) audit.add(row)
     },
     failed(active, error, answer) {
