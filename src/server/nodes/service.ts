@@ -49,7 +49,7 @@ export function createNodes(deps: NodesDeps): NodesService {
   const commit = createHeartbeatCommit({
     write: createHeartbeatWriter(deps.datastore, deps.onBack),
     ...FLIGHTS[deps.datastore.kind],
-    gatherTurnsMax: 3,
+    gatherTurnsMax: 1,
     callersMax: 16_384,
     deadlineMs: 5_000,
   })
