@@ -179,7 +179,8 @@ export function createBearerJwtResolver({
 
   return {
     kind: 'oidc-jwt',
-    recognizes: (presented) => JWT.test(presented),
+    // Other credentials hold no dot, which is found out sooner than that the pattern does not match.
+    recognizes: (presented) => presented.includes('.') && JWT.test(presented),
     resolve(presented) {
       if (presented.length > JWT_LENGTH_MAX) return TOO_LONG
       return resolveKnown(presented, keyring.cacheKey(presented))

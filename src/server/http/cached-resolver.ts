@@ -60,13 +60,7 @@ export function createCachedResolver(
 ): CredentialResolver {
   const cache = createCredentialCache<Entry>({ kind, changeFeed, clock, entriesMax: cachedMax })
 
-  function use(entry: Entry, key: string): Caller | Refusal {
-    const nowMs = clock.now()
-    const ended = endOf(entry, nowMs)
-    if (ended !== undefined) {
-      cache.drop(key)
-      return ended
-    }
+  function use(entry: Entry, nowMs: number): Caller {
     entry.usedMs = nowMs
     if (nowMs - entry.notedMs >= NOTED_EVERY_MS) {
       entry.notedMs = nowMs
@@ -87,7 +81,15 @@ export function createCachedResolver(
     const led = lead(presented)
     if ('refused' in led) return led
     const answer = await cache.load(key, led.credentialId, () => read(led))
-    return 'refused' in answer ? answer : use(answer, key)
+    if ('refused' in answer) return answer
+    const nowMs = clock.now()
+    return ended(answer, key, nowMs) ?? use(answer, nowMs)
+  }
+
+  function ended(entry: Entry, key: string, nowMs: number): Refusal | undefined {
+    const end = endOf(entry, nowMs)
+    if (end !== undefined) cache.drop(key)
+    return end
   }
 
   /** Only while the feed is not fresh: what is fresh needs nothing to stand in for it. */
@@ -112,11 +114,10 @@ export function createCachedResolver(
       const known = cache.get(key)
       if (known === undefined) return load(presented, key)
       if ('refused' in known) return known
-      if (revisable !== undefined && endOf(known, clock.now()) === revisable) {
-        cache.drop(key)
-        return load(presented, key)
-      }
-      return use(known, key)
+      const nowMs = clock.now()
+      const end = ended(known, key, nowMs)
+      if (end === undefined) return use(known, nowMs)
+      return end === revisable ? load(presented, key) : end
     },
     resolveStale: (presented, withinMs) =>
       refuse(presented) === undefined ? useStale(keyring.cacheKey(presented), withinMs) : undefined,

@@ -1,3 +1,4 @@
+import type { Condition } from '../../../shared/authz/engine/edge-conditions.ts'
 import { explain } from '../../../shared/authz/engine/explain/explain.ts'
 import { createPreview, type Preview } from '../../../shared/authz/engine/impact/preview.ts'
 import type { TupleIndex } from '../../../shared/authz/engine/tuple-index.ts'
@@ -40,7 +41,8 @@ export function createEmbeddedInsight({ model, usableTuples, settings, homeIn }:
     const { subject, relation, resource } = query
     if (subject.includes('#')) throw invalidTriple({ part: 'subject', reason: 'malformed' })
     const conditions = serverConditions(settings, query)
-    const { holds, missing } = conditions
+    const { holds } = conditions
+    const missing = (condition: Condition): readonly string[] => conditions.missing(condition)
     const options = { holds, missing, mayBind: mayBindIn(index) }
     const answer = decided(() => explain({ model, index, checker }, { subject, relation, resource }, options))
     if ('reason' in answer) throw invalidTriple(answer)
