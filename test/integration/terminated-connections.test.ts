@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import pg from 'pg'
 import { createPgPool } from '../../src/server/adapters/postgres/pool.ts'
 import { createStatementNames } from '../../src/server/adapters/postgres/session.ts'
@@ -9,6 +9,7 @@ import { requirement } from '../support/requirements.mjs'
 
 const ROUNDS = depth({ ci: 40, deep: 400 })
 const CALLERS = 8
+const WAIT = { timeout: 10_000, interval: 50 }
 
 describe.skipIf(requirement('postgresql') === undefined)('connections that the server ends', () => {
   let cluster: PostgresCluster
@@ -66,4 +67,42 @@ describe.skipIf(requirement('postgresql') === undefined)('connections that the s
     await pool.close()
     await executioner.end()
   })
+
+  test('are opened again before they are needed where some are to be kept open, until the pool closes', async () => {
+    const executioner = new pg.Client({ connectionString: cluster.url })
+    await executioner.connect()
+    const pool = createPgPool({
+      url: cluster.url,
+      name: 'heartbeats',
+      size: { min: 2, max: 2 },
+      statementDeadlineMs: 5_000,
+      acquireDeadlineMs: 3_000,
+      names: createStatementNames(),
+      onIdleError: () => undefined,
+    })
+    const open = async (): Promise<number[]> => {
+      const lane = `select pid from pg_stat_activity where application_name = 'ctl heartbeats' order by pid`
+      return (await executioner.query<{ pid: number }>(lane)).rows.map(({ pid }) => pid)
+    }
+    const end = (pids: readonly number[]) => executioner.query('select pg_terminate_backend(unnest($1::int[]))', [pids])
+    await pool.warm()
+    const [one, ...others] = await open()
+    expect(others).toHaveLength(1)
+    await end([one ?? 0])
+    await vi.waitFor(async () => {
+      const now = await open()
+      expect(now).toHaveLength(2)
+      expect(now).toEqual(expect.arrayContaining(others))
+      expect(now).not.toContain(one)
+    }, WAIT)
+
+    await end(await open())
+    await vi.waitFor(async () => expect(await open()).toHaveLength(2), WAIT)
+
+    await end(await open())
+    await pool.close()
+    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    expect(await open()).toEqual([])
+    await executioner.end()
+  }, 30_000)
 })

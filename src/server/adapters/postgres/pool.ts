@@ -24,6 +24,8 @@ export interface PgPoolOptions {
 const CLIENT_GRACE_MS = 1_000
 const IDLE_CLOSE_MS = 60_000
 const KEEPALIVE_DELAY_MS = 10_000
+/** Between the loss of a connection that is to be kept open, or a vain try, and the next try. */
+const FILL_AFTER_MS = 1_000
 
 /**
  * What every connection says first. Sent as a statement and not as start-up parameters, which PgBouncer refuses.
@@ -69,6 +71,7 @@ export function createPgPool(options: PgPoolOptions): PgPool {
     keepAliveInitialDelayMillis: KEEPALIVE_DELAY_MS,
   })
   let isClosing = false
+  let filling: NodeJS.Timeout | undefined
   const open = new Set<PoolClient>()
   pool.on('error', (error) => isClosing || options.onIdleError(error))
   pool.on('connect', (client) => {
@@ -77,7 +80,10 @@ export function createPgPool(options: PgPoolOptions): PgPool {
     // happened; an event without a listener would end the process.
     client.on('error', () => undefined)
   })
-  pool.on('remove', (client) => open.delete(client))
+  pool.on('remove', (client) => {
+    open.delete(client)
+    if (open.size < options.size.min) fillSoon()
+  })
   const held = new Map<Session, PoolClient>()
   /** Of the connections that are set up: one each, for as long as the connection lives. */
   const sessions = new WeakMap<PoolClient, Session>()
@@ -117,17 +123,35 @@ export function createPgPool(options: PgPoolOptions): PgPool {
     client.release(session.broken !== undefined)
   }
 
+  /** All are asked for before the first is given back, so that the pool opens what is missing; none is kept from others meanwhile. */
+  function fill(): Promise<PromiseSettledResult<void>[]> {
+    return Promise.allSettled(Array.from({ length: options.size.min }, () => acquire().then(release)))
+  }
+
+  /**
+   * What is lost of the minimum is opened again before it is needed, since there may be no slot left for it then. Why it cannot
+   * be is what the next statement hears.
+   */
+  function fillSoon(): void {
+    if (isClosing || filling !== undefined) return
+    filling = setTimeout(() => {
+      void fill().then(() => {
+        filling = undefined
+        if (open.size < options.size.min) fillSoon()
+      })
+    }, FILL_AFTER_MS)
+    filling.unref()
+  }
+
   return {
     acquire,
     release,
     async warm() {
-      const opened = await Promise.allSettled(Array.from({ length: options.size.min }, acquire))
-      // Those that came are given back even where others did not: the pool could not be closed with them.
-      for (const each of opened) if (each.status === 'fulfilled') release(each.value)
-      for (const each of opened) if (each.status === 'rejected') throw each.reason
+      for (const each of await fill()) if (each.status === 'rejected') throw each.reason
     },
     async close() {
       isClosing = true
+      clearTimeout(filling)
       // The pool says that it has ended once it has asked its connections to.
       const ended = [...open].map((client) => new Promise((resolve) => client.once('end', resolve)))
       await pool.end()
