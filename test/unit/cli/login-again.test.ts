@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createCliHome, type CliHome } from '../../support/cli-run.ts'
-import { refused, startStub, type StubRoutes, type StubServer } from '../../support/stub-server.ts'
+import { describe, expect, test } from 'vitest'
+import { refused, type StubRoutes } from '../../support/stub-server.ts'
+import { useStubbedCli } from '../../support/stubbed-cli.ts'
 
 const OLD_ID = '019c1a10-0000-7000-8000-0000000f0001'
 const OLD = `psk_local_${OLD_ID.replaceAll('-', '')}_${'a'.repeat(49)}`
@@ -11,22 +11,12 @@ const WHOAMI = 'GET /v1/auth/whoami'
 const ME = { body: { subject: 'user:1', display_name: 'Ana', kind: 'user' } }
 
 describe('ctl login over a context that is signed in', () => {
-  let home: CliHome
-  let stub: StubServer | undefined
-  beforeEach(() => {
-    home = createCliHome()
-  })
-  afterEach(async () => {
-    home.remove()
-    await stub?.close()
-    stub = undefined
-  })
+  const cli = useStubbedCli()
 
   /** Has a token in the context that a sign-in made, or that somebody gave. */
   async function signedIn(routes: StubRoutes, { isOwn }: { readonly isOwn: boolean }): Promise<void> {
-    stub = await startStub({ [WHOAMI]: ME, ...routes })
-    const { url } = stub
-    const directory = join(home.home, '.config', 'ctl')
+    const { url } = await cli.serve({ [WHOAMI]: ME, ...routes })
+    const directory = join(cli.home.home, '.config', 'ctl')
     mkdirSync(directory, { recursive: true })
     const local = { url, token_store: 'file', ...(isOwn && { own_token: true }) }
     writeFileSync(join(directory, 'config.json'), JSON.stringify({ version: 1, current: 'local', contexts: { local } }))
@@ -34,11 +24,12 @@ describe('ctl login over a context that is signed in', () => {
     writeFileSync(join(directory, 'credentials.json'), JSON.stringify(credentials), { mode: 0o600 })
   }
 
-  const readKept = (name: string) => JSON.parse(readFileSync(join(home.home, '.config/ctl', name), 'utf8'))
+  const readKept = (name: string) => JSON.parse(readFileSync(join(cli.home.home, '.config/ctl', name), 'utf8'))
   const kept = (): unknown => readKept('credentials.json').tokens.local?.token
   const isOwnNow = (): unknown => readKept('config.json').contexts.local.own_token
-  const login = (token: string) => home.run(['login', '--with-token', '--url', stub?.url ?? ''], { stdin: token })
-  const calls = () => stub?.seen.map(({ method, path, headers }) => [`${method} ${path}`, headers.authorization])
+  const login = (token: string) =>
+    cli.home.run(['login', '--with-token', '--url', cli.stub?.url ?? ''], { stdin: token })
+  const calls = () => cli.stub?.seen.map(({ method, path, headers }) => [`${method} ${path}`, headers.authorization])
 
   test('revokes the token that signing in made before, with that token, once the new one is kept', async () => {
     await signedIn({ [REVOKE]: { status: 204 } }, { isOwn: true })
@@ -80,9 +71,9 @@ describe('ctl login over a context that is signed in', () => {
 
   test('goes on where the old token is in a keyring that cannot be read', async () => {
     await signedIn({}, { isOwn: true })
-    const { url } = stub ?? { url: '' }
+    const { url } = cli.stub ?? { url: '' }
     const elsewhere = { version: 1, tokens: { local: { url, keyring: 'local (gone)' } } }
-    writeFileSync(join(home.home, '.config/ctl/credentials.json'), JSON.stringify(elsewhere), { mode: 0o600 })
+    writeFileSync(join(cli.home.home, '.config/ctl/credentials.json'), JSON.stringify(elsewhere), { mode: 0o600 })
     const { exitCode, stderr } = await login('given')
     expect([exitCode, kept()]).toEqual([0, 'given'])
     expect(stderr).toContain('warning: the token of context local is in the keyring, which cannot be read')

@@ -1,33 +1,24 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createCliHome, type CliHome } from '../../support/cli-run.ts'
-import { refused, startStub, type StubRoutes, type StubServer } from '../../support/stub-server.ts'
+import { describe, expect, test } from 'vitest'
+import { refused, type StubRoutes } from '../../support/stub-server.ts'
+import { useStubbedCli } from '../../support/stubbed-cli.ts'
 
 const TOKEN_ID = '019c1a10-0000-7000-8000-0000000f0001'
 const TOKEN = `psk_local_${TOKEN_ID.replaceAll('-', '')}_${'a'.repeat(49)}`
 const REVOKE = `DELETE /v1/auth/tokens/${TOKEN_ID}`
 
 describe('ctl logout', () => {
-  let home: CliHome
-  let stub: StubServer | undefined
-  beforeEach(() => {
-    home = createCliHome()
-  })
-  afterEach(async () => {
-    home.remove()
-    await stub?.close()
-    stub = undefined
-  })
+  const cli = useStubbedCli()
 
   /** Signed in to a stub with a token that a sign-in made, or that somebody gave. */
   async function signedIn(routes: StubRoutes, { isOwn }: { readonly isOwn: boolean }): Promise<void> {
-    stub = await startStub(routes)
-    writeContext(stub.url, isOwn)
+    const { url } = await cli.serve(routes)
+    writeContext(url, isOwn)
   }
 
   function writeContext(url: string, isOwn: boolean): void {
-    const directory = join(home.home, '.config', 'ctl')
+    const directory = join(cli.home.home, '.config', 'ctl')
     mkdirSync(directory, { recursive: true })
     const context = { url, token_store: 'file', ...(isOwn && { own_token: true }) }
     const config = { version: 1, current: 'local', contexts: { local: context } }
@@ -36,34 +27,34 @@ describe('ctl logout', () => {
     writeFileSync(join(directory, 'credentials.json'), JSON.stringify(credentials), { mode: 0o600 })
   }
 
-  const kept = () => JSON.parse(readFileSync(join(home.home, '.config/ctl/credentials.json'), 'utf8')).tokens
-  const calls = () => stub?.seen.map(({ method, path }) => `${method} ${path}`)
+  const kept = () => JSON.parse(readFileSync(join(cli.home.home, '.config/ctl/credentials.json'), 'utf8')).tokens
+  const calls = () => cli.stub?.seen.map(({ method, path }) => `${method} ${path}`)
 
   test('revokes the token that signing in made, and forgets it', async () => {
     await signedIn({ [REVOKE]: { status: 204 } }, { isOwn: true })
-    const { exitCode, stderr } = await home.run(['logout'])
+    const { exitCode, stderr } = await cli.home.run(['logout'])
     expect([exitCode, calls(), kept()]).toEqual([0, [REVOKE], {}])
-    expect(stderr).toBe(`Signed out of ${stub?.url}: the token of context local is revoked and forgotten.\n`)
-    expect(stub?.seen[0]?.headers.authorization).toBe(`Bearer ${TOKEN}`)
+    expect(stderr).toBe(`Signed out of ${cli.stub?.url}: the token of context local is revoked and forgotten.\n`)
+    expect(cli.stub?.seen[0]?.headers.authorization).toBe(`Bearer ${TOKEN}`)
   })
 
   test('leaves a token that somebody gave to its other uses', async () => {
     await signedIn({ [REVOKE]: { status: 204 } }, { isOwn: false })
-    const { exitCode, stderr } = await home.run(['logout'])
+    const { exitCode, stderr } = await cli.home.run(['logout'])
     expect([exitCode, calls(), kept()]).toEqual([0, [], {}])
     expect(stderr).toBe('Forgot the token of context local. It stays valid until it expires or is revoked.\n')
   })
 
   test('is done where the token is worth nothing any more', async () => {
     await signedIn({ [REVOKE]: refused(401, 'unauthenticated', 'No.') }, { isOwn: true })
-    const { exitCode, stderr } = await home.run(['logout'])
+    const { exitCode, stderr } = await cli.home.run(['logout'])
     expect([exitCode, kept()]).toEqual([0, {}])
     expect(stderr).toContain('is revoked and forgotten')
   })
 
   test('forgets the token also where the server does not revoke it, and says so', async () => {
     await signedIn({ [REVOKE]: refused(403, 'permission_denied', 'No.') }, { isOwn: true })
-    const { exitCode, stderr } = await home.run(['logout'])
+    const { exitCode, stderr } = await cli.home.run(['logout'])
     expect([exitCode, kept()]).toEqual([0, {}])
     expect(stderr).toContain('warning: the server did not revoke the token')
     expect(stderr).toContain('It stays valid until it expires or is revoked.')
@@ -71,7 +62,7 @@ describe('ctl logout', () => {
 
   test('forgets the token also where there is no server', async () => {
     writeContext('http://127.0.0.1:9', true)
-    const { exitCode, stderr } = await home.run(['logout'])
+    const { exitCode, stderr } = await cli.home.run(['logout'])
     expect([exitCode, kept()]).toEqual([0, {}])
     expect(stderr).toContain('warning: the server did not revoke the token')
   })
@@ -87,7 +78,7 @@ describe('ctl logout', () => {
         [`DELETE /v1/auth/sessions/${other}`]: gone,
       }
       await signedIn({ ...SESSIONS, ...routes, [REVOKE]: { status: 204 } }, { isOwn: true })
-      const { exitCode, stderr } = await home.run(['logout', '--global'])
+      const { exitCode, stderr } = await cli.home.run(['logout', '--global'])
       expect(calls()).toEqual([
         'GET /v1/auth/sessions',
         `DELETE /v1/auth/sessions/${one}`,
@@ -100,7 +91,7 @@ describe('ctl logout', () => {
 
     test('keeps the token where the sessions cannot be ended: nothing is said to be done that is not', async () => {
       await signedIn({ 'GET /v1/auth/sessions': refused(403, 'permission_denied', 'No.') }, { isOwn: true })
-      const { exitCode } = await home.run(['logout', '--global'])
+      const { exitCode } = await cli.home.run(['logout', '--global'])
       expect([exitCode, calls(), Object.keys(kept())]).toEqual([5, ['GET /v1/auth/sessions'], ['local']])
     })
   })

@@ -1,29 +1,21 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createCliHome, type CliHome } from '../../../support/cli-run.ts'
-import { refused, startStub, type StubRoutes, type StubServer } from '../../../support/stub-server.ts'
+import { describe, expect, test } from 'vitest'
+import { refused, type StubRoutes } from '../../../support/stub-server.ts'
+import { useStubbedCli } from '../../../support/stubbed-cli.ts'
 
 describe('ctl agent-sim', () => {
-  let home: CliHome
-  let stub: StubServer | undefined
-  beforeEach(() => {
-    home = createCliHome()
-  })
-  afterEach(async () => {
-    home.remove()
-    await stub?.close()
-  })
+  const cli = useStubbedCli()
 
   async function simulate(routes: StubRoutes, ...words: readonly string[]) {
-    stub = await startStub(routes)
-    const files = ['--url', stub.url, '--no-mesh', '--no-events']
-    const result = await home.run(['agent-sim', '--nodes', '2', '--duration', '0.1s', ...files, ...words])
-    return { ...result, asked: stub.seen.map(({ method, path }) => `${method} ${path}`) }
+    const { url, seen } = await cli.serve(routes)
+    const files = ['--url', url, '--no-mesh', '--no-events']
+    const result = await cli.home.run(['agent-sim', '--nodes', '2', '--duration', '0.1s', ...files, ...words])
+    return { ...result, asked: seen.map(({ method, path }) => `${method} ${path}`) }
   }
 
   const tokenFile = (text: string): string => {
-    const file = join(home.home, 'join-token')
+    const file = join(cli.home.home, 'join-token')
     writeFileSync(file, text, { mode: 0o600 })
     return file
   }

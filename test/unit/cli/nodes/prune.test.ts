@@ -1,25 +1,12 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createCliHome, type CliHome, type CliOptions, type CliResult } from '../../../support/cli-run.ts'
+import { describe, expect, it } from 'vitest'
+import type { CliOptions, CliResult } from '../../../support/cli-run.ts'
 import { rotatingFleet, waitingClock, type RotatingFleet } from '../../../support/rotating-fleet.ts'
-import { startStub, type StubServer } from '../../../support/stub-server.ts'
-import { words } from '../../../support/transcript.ts'
+import { useStubbedCli } from '../../../support/stubbed-cli.ts'
 
 describe('ctl nodes prune', () => {
-  let home: CliHome
-  let stub: StubServer | undefined
-  beforeEach(() => {
-    home = createCliHome({ CTL_TOKEN: 'psk_local_x' })
-  })
-  afterEach(async () => {
-    home.remove()
-    await stub?.close()
-  })
-
-  async function ctl(line: string, fleet: RotatingFleet, options: CliOptions = {}): Promise<CliResult> {
-    await stub?.close()
-    stub = await startStub(fleet.routes)
-    return home.run(words(`ctl ${line}`), { ...waitingClock(), ...options, env: { CTL_URL: stub.url } })
-  }
+  const cli = useStubbedCli({ CTL_TOKEN: 'psk_local_x' })
+  const ctl = (line: string, { routes }: RotatingFleet, options: CliOptions = {}): Promise<CliResult> =>
+    cli.run(line, routes, { ...waitingClock(), ...options })
   const gone = ({ nodes }: RotatingFleet): readonly string[] =>
     nodes.flatMap(({ isGone, display_name }) => (isGone ? [display_name] : []))
 

@@ -1,27 +1,14 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createCliHome, type CliHome, type CliOptions, type CliResult } from '../../../support/cli-run.ts'
+import { describe, expect, it } from 'vitest'
+import type { CliOptions, CliResult } from '../../../support/cli-run.ts'
 import { rotatingFleet, waitingClock, type RotatingFleet } from '../../../support/rotating-fleet.ts'
-import { startStub, type StubServer } from '../../../support/stub-server.ts'
-import { words } from '../../../support/transcript.ts'
+import { useStubbedCli } from '../../../support/stubbed-cli.ts'
 
 const SINCE = '2026-02-01T12:00:00.000000000Z'
 
 describe('ctl nodes rotate', () => {
-  let home: CliHome
-  let stub: StubServer | undefined
-  beforeEach(() => {
-    home = createCliHome({ CTL_TOKEN: 'psk_local_x' })
-  })
-  afterEach(async () => {
-    home.remove()
-    await stub?.close()
-  })
-
-  async function ctl(line: string, fleet: RotatingFleet, options: CliOptions = {}): Promise<CliResult> {
-    await stub?.close()
-    stub = await startStub(fleet.routes)
-    return home.run(words(`ctl ${line}`), { ...waitingClock(), ...options, env: { CTL_URL: stub.url, ...options.env } })
-  }
+  const cli = useStubbedCli({ CTL_TOKEN: 'psk_local_x' })
+  const ctl = (line: string, { routes }: RotatingFleet, options: CliOptions = {}): Promise<CliResult> =>
+    cli.run(line, routes, { ...waitingClock(), ...options })
   const five = (change?: (fleet: RotatingFleet) => void): RotatingFleet =>
     rotatingFleet(['a-1', 'a-2', 'a-3', 'a-4', 'a-5'], change)
   const whole = ({ stdout }: CliResult) => JSON.parse(stdout)
@@ -72,7 +59,7 @@ describe('ctl nodes rotate', () => {
 
   it('fails before anything is asked of the server where nobody can agree', async () => {
     const result = await ctl('nodes rotate --all', five())
-    expect([result.exitCode, stub?.seen]).toEqual([2, []])
+    expect([result.exitCode, cli.stub?.seen]).toEqual([2, []])
     expect(result.stderr).toContain('Add --yes')
   })
 

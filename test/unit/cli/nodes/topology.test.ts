@@ -1,12 +1,12 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { dot } from '../../../../src/cli/nodes/topology/dot.ts'
 import { mermaid } from '../../../../src/cli/nodes/topology/mermaid.ts'
 import { pictureOf, type Topology } from '../../../../src/cli/nodes/topology/picture.ts'
 import { svg } from '../../../../src/cli/nodes/topology/svg/svg.ts'
-import { createCliHome, type CliHome, type CliResult } from '../../../support/cli-run.ts'
+import type { CliResult } from '../../../support/cli-run.ts'
 import { rotatingFleet, type RotatingFleet } from '../../../support/rotating-fleet.ts'
-import { refused, startStub, type StubServer } from '../../../support/stub-server.ts'
-import { words } from '../../../support/transcript.ts'
+import { refused } from '../../../support/stub-server.ts'
+import { useStubbedCli } from '../../../support/stubbed-cli.ts'
 
 const HOSTILE = `"];x -->|<script>alert('1')</script>&\\" #quot; \u001b[31m\u202e`
 
@@ -98,23 +98,11 @@ describe('A picture of the mesh', () => {
 })
 
 describe('ctl nodes topology', () => {
-  let home: CliHome
-  let stub: StubServer | undefined
-  beforeEach(() => {
-    home = createCliHome({ CTL_TOKEN: 'psk_local_x' })
-  })
-  afterEach(async () => {
-    home.remove()
-    await stub?.close()
-  })
-
+  const cli = useStubbedCli({ CTL_TOKEN: 'psk_local_x' })
   const fleet = (): RotatingFleet =>
     rotatingFleet(['relay-1', 'db-1', 'web-1'], (all) => (all.node('web-1').endpoint = null))
-  async function ctl(line: string, { routes }: Pick<RotatingFleet, 'routes'> = fleet()): Promise<CliResult> {
-    await stub?.close()
-    stub = await startStub(routes)
-    return home.run(words(`ctl ${line}`), { env: { CTL_URL: stub.url } })
-  }
+  const ctl = (line: string, { routes }: Pick<RotatingFleet, 'routes'> = fleet()): Promise<CliResult> =>
+    cli.run(line, routes)
 
   it('shows how each node is reached, or the edges of one', async () => {
     expect((await ctl('nodes topology --columns name,direct,relayed,relays --no-headers')).stdout).toBe(

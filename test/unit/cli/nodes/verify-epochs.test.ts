@@ -1,23 +1,9 @@
-import { afterEach, beforeEach, expect, it } from 'vitest'
-import { createCliHome, type CliHome } from '../../../support/cli-run.ts'
+import { expect, it } from 'vitest'
 import { rotatingFleet, type RotatingFleet } from '../../../support/rotating-fleet.ts'
-import { startStub, type StubServer } from '../../../support/stub-server.ts'
+import { useStubbedCli } from '../../../support/stubbed-cli.ts'
 
-let home: CliHome
-let stub: StubServer | undefined
-beforeEach(() => {
-  home = createCliHome({ CTL_TOKEN: 'psk_local_x' })
-})
-afterEach(async () => {
-  home.remove()
-  await stub?.close()
-})
-
-async function verify({ routes }: RotatingFleet) {
-  stub = await startStub(routes)
-  const argv = ['nodes', 'verify-epochs']
-  return home.run(argv, { env: { CTL_URL: stub.url } })
-}
+const cli = useStubbedCli({ CTL_TOKEN: 'psk_local_x' })
+const verify = ({ routes }: RotatingFleet) => cli.run('nodes verify-epochs', routes)
 
 it('exits 0 when all agree', async () => {
   const { exitCode, stderr } = await verify(rotatingFleet(['a-1', 'a-2']))

@@ -1,25 +1,13 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createCliHome, type CliHome, type CliOptions, type CliResult } from '../../../support/cli-run.ts'
+import { describe, expect, it } from 'vitest'
+import type { CliOptions, CliResult } from '../../../support/cli-run.ts'
 import { rotatingFleet, waitingClock, type RotatingFleet } from '../../../support/rotating-fleet.ts'
-import { refused, startStub, type StubServer } from '../../../support/stub-server.ts'
-import { words } from '../../../support/transcript.ts'
+import { refused } from '../../../support/stub-server.ts'
+import { useStubbedCli } from '../../../support/stubbed-cli.ts'
 
 describe('ctl nodes wait', () => {
-  let home: CliHome
-  let stub: StubServer | undefined
-  beforeEach(() => {
-    home = createCliHome({ CTL_TOKEN: 'psk_local_x' })
-  })
-  afterEach(async () => {
-    home.remove()
-    await stub?.close()
-  })
-
-  async function ctl(line: string, fleet: RotatingFleet, options: CliOptions = {}): Promise<CliResult> {
-    await stub?.close()
-    stub = await startStub(fleet.routes)
-    return home.run(words(`ctl ${line}`), { ...waitingClock(), ...options, env: { CTL_URL: stub.url } })
-  }
+  const cli = useStubbedCli({ CTL_TOKEN: 'psk_local_x' })
+  const ctl = (line: string, { routes }: RotatingFleet, options: CliOptions = {}): Promise<CliResult> =>
+    cli.run(line, routes, { ...waitingClock(), ...options })
 
   it('ends at once when all have come to it', async () => {
     const result = await ctl('nodes wait a-1 a-2 --for reachability=healthy', rotatingFleet(['a-1', 'a-2']))
