@@ -34,7 +34,6 @@ export const PROBLEMS = {
   method_not_allowed: row(405, 'Method not allowed', 'This path does not support the request method.'),
   request_timeout: row(408, 'Request timeout', 'The request did not arrive in time.'),
   request_body_too_large: row(413, 'Body too large', 'The request body exceeds the cap of this operation.'),
-  uri_too_long: row(414, 'Path too long', 'The request path or one of its members is too long.'),
   unsupported_media_type: row(415, 'Unsupported media type', 'The body must be sent as application/json.'),
   headers_too_large: row(431, 'Headers too large', 'The request headers exceed what the server accepts.'),
   rate_limited: row(

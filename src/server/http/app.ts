@@ -117,7 +117,8 @@ export function createApp(deps: AppDeps): App {
     logger: false,
     exposeHeadRoutes: false,
     bodyLimit: OTHER_BODY_BYTES_MAX,
-    routerOptions: { maxParamLength: 1024, querystringParser: parseQueryString },
+    // What is too long for a member of a path is said by the operation, as anything else that is wrong with it.
+    routerOptions: { maxParamLength: LIMITS.maxHeaderSize, querystringParser: parseQueryString },
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     serverFactory: (handler) =>

@@ -24,7 +24,6 @@ const FRAMEWORK: Readonly<Record<string, ProblemCode>> = {
   FST_ERR_CTP_EMPTY_JSON_BODY: 'invalid_body',
   FST_ERR_BAD_URL: 'invalid_path',
   FST_ERR_ASYNC_CONSTRAINT: 'invalid_request',
-  FST_ERR_MAX_PARAM_LENGTH: 'uri_too_long',
   ECONNRESET: 'invalid_request',
 }
 

@@ -252,7 +252,7 @@ function headersOf({ deprecated }: Operation): Json {
 /** Refusals that come before any operation is reached: `default` of each. */
 const UNROUTED = {
   description:
-    'Refused before an operation was reached: `invalid_request`, `invalid_path`, `request_timeout`, `uri_too_long`, `headers_too_large`',
+    'Refused before an operation was reached: `invalid_request`, `invalid_path`, `request_timeout`, `headers_too_large`',
   headers: COMMON_HEADERS,
   content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
 }

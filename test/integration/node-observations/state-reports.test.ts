@@ -87,7 +87,7 @@ describe.each(STORES)('State reports on the $name store', (store) => {
       expect(await put(key, 1)).toMatchObject({ status: 200, body: { key } })
     })
 
-    it.each(['A', '0', '.a', 'a%20b', 'a%2Fb', 'a:b', `a${'b'.repeat(128)}`, 'a%0A'])(
+    it.each(['A', '0', '.a', 'a%20b', 'a%2Fb', 'a:b', `a${'b'.repeat(128)}`, `a${'b'.repeat(10_000)}`, 'a%0A'])(
       'refuse the key %s, to put and to delete',
       async (key) => {
         expect(await put(key, 1)).toMatchObject({ status: 400, body: { code: 'invalid_report' } })
