@@ -135,6 +135,8 @@ describe.skipIf(executablePath === undefined)('approving a device in a real brow
     const codes = await plane.begin()
     const { page, context } = await signedIn()
     await page.goto(codes.verification_uri)
+    // The page puts the cursor there by itself, after it has loaded.
+    await page.locator('[name=user_code]:focus').waitFor()
     await page.keyboard.type(codes.user_code.toLowerCase())
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Sign this device in?' }).waitFor()
