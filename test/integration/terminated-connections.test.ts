@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import pg from 'pg'
-import { createPgPool } from '../../src/server/adapters/postgres/pool.ts'
+import { createPgPool, type PgPool, type PoolSize } from '../../src/server/adapters/postgres/pool.ts'
 import { createStatementNames } from '../../src/server/adapters/postgres/session.ts'
 import { DatastoreError } from '../../src/server/ports/datastore.ts'
 import { depth } from '../support/depth.ts'
@@ -17,21 +17,23 @@ describe.skipIf(requirement('postgresql') === undefined)('connections that the s
     cluster = await startPostgresCluster()
   })
   afterAll(() => cluster.stop())
+  const poolOf = (name: string, size: PoolSize): PgPool =>
+    createPgPool({
+      url: cluster.url,
+      name,
+      size,
+      statementDeadlineMs: 5_000,
+      acquireDeadlineMs: 3_000,
+      names: createStatementNames(),
+      onIdleError: () => undefined,
+    })
 
   // An event that nobody listens to ends the process, and fails this run: while a connection is set up, while a
   // statement is under way, when it lies idle, and when it is given back for good.
   test('fail what runs on them, at whatever moment they end, and nothing else', async () => {
     const executioner = new pg.Client({ connectionString: cluster.url })
     await executioner.connect()
-    const pool = createPgPool({
-      url: cluster.url,
-      name: 'interactive',
-      size: { min: 0, max: CALLERS },
-      statementDeadlineMs: 5_000,
-      acquireDeadlineMs: 3_000,
-      names: createStatementNames(),
-      onIdleError: () => undefined,
-    })
+    const pool = poolOf('interactive', { min: 0, max: CALLERS })
     const ending = new AbortController()
     const failures: unknown[] = []
     let answered = 0
@@ -71,15 +73,7 @@ describe.skipIf(requirement('postgresql') === undefined)('connections that the s
   test('are opened again before they are needed where some are to be kept open, until the pool closes', async () => {
     const executioner = new pg.Client({ connectionString: cluster.url })
     await executioner.connect()
-    const pool = createPgPool({
-      url: cluster.url,
-      name: 'heartbeats',
-      size: { min: 2, max: 2 },
-      statementDeadlineMs: 5_000,
-      acquireDeadlineMs: 3_000,
-      names: createStatementNames(),
-      onIdleError: () => undefined,
-    })
+    const pool = poolOf('heartbeats', { min: 2, max: 2 })
     const open = async (): Promise<number[]> => {
       const lane = `select pid from pg_stat_activity where application_name = 'ctl heartbeats' order by pid`
       return (await executioner.query<{ pid: number }>(lane)).rows.map(({ pid }) => pid)
