@@ -12,7 +12,7 @@ import { pageSizeOf, type Cursors } from './cursors.ts'
 import { browserFactsOf, type BrowserFacts } from './browser-facts.ts'
 import { setCookie, type Cookie } from './cookies.ts'
 import type { OperationPlan, SuccessPlan } from './operation-plan.ts'
-import type { Parameters } from './parameters.ts'
+import { NO_MEMBERS, type Parameters } from './parameters.ts'
 import type { Dependency, PagePosition, RequestContext, Row } from './request-context.ts'
 import { callerMembers, createStanding, credentialHeaders, type Standing, type StandingServices } from './standing.ts'
 import type { TemplateSources } from './template.ts'
@@ -25,8 +25,6 @@ export interface RequestServices extends StandingServices {
   readonly authorizer: Authorizer | undefined
   readonly log: Logger
 }
-
-const NO_MEMBERS: Readonly<Record<string, unknown>> = Object.freeze({})
 
 /** What is known before the operation runs. */
 export interface Admission {
@@ -176,10 +174,10 @@ export class ActiveRequest implements RequestContext, Asker {
     }
   }
 
-  /** The row of its success; undefined where none is wanted, and then nothing is gathered for one. */
+  /** The row of its success; undefined where none is wanted. */
   grantedRow(): AuditEntry | undefined {
-    const isAsItShouldBe = this.#denial === undefined && this.#staleSinceMs === undefined
-    return isAsItShouldBe && this.plan.audit?.when !== 'all' ? undefined : grantedRow(this.auditSubject())
+    const decided = { plan: this.plan, denial: this.#denial, isStale: this.#staleSinceMs !== undefined }
+    return grantedRow(decided, () => this.auditSubject())
   }
 
   /** Runs the gate, and meanwhile learns whose chain the audit row belongs to where that is not at hand. */

@@ -25,12 +25,17 @@ export interface AuditSubject {
   readonly domainOf: (object: string) => string | null | undefined
 }
 
-/** The row of a decision that went well; undefined where the contract wants none, unless an earlier one stood in for it. */
-export function grantedRow(request: AuditSubject): AuditEntry | undefined {
-  const { plan, denial } = request
-  if (denial !== undefined) return plan.audit && rowOf(request, { outcome: 'permission_denied', reason: denial })
-  return plan.audit?.when === 'all' || request.isStale
-    ? rowOf(request, { outcome: 'granted', reason: 'granted' })
+/** What says whether a success leaves a row. */
+type Decided = Pick<AuditSubject, 'plan' | 'denial' | 'isStale'>
+
+/**
+ * The row of a decision that went well; undefined where the contract wants none, unless an earlier one stood in for it.
+ * Most requests leave none, and nothing is gathered for theirs.
+ */
+export function grantedRow({ plan, denial, isStale }: Decided, requestOf: () => AuditSubject): AuditEntry | undefined {
+  if (denial !== undefined) return plan.audit && rowOf(requestOf(), { outcome: 'permission_denied', reason: denial })
+  return plan.audit?.when === 'all' || isStale
+    ? rowOf(requestOf(), { outcome: 'granted', reason: 'granted' })
     : undefined
 }
 

@@ -5,7 +5,7 @@ import type { Answers } from './answers.ts'
 import { arrive, type ArrivalDeps } from './arrival.ts'
 import { decodeBody, parseBody, type BodyMedia } from './body.ts'
 import type { OperationPlan } from './operation-plan.ts'
-import { NONE } from './parameters.ts'
+import { NO_MEMBERS } from './parameters.ts'
 
 export interface MountDeps extends ArrivalDeps {
   readonly answers: Answers
@@ -82,7 +82,7 @@ function operate(active: ActiveRequest, raw: unknown): unknown {
   // A body schema is of an object or a union of objects: nothing else can be refused member by member.
   if (body !== undefined) active.body = body as Readonly<Record<string, unknown>>
   const input: Record<string, unknown> = { ...active.path }
-  if (active.query !== NONE) Object.assign(input, active.query)
+  if (active.query !== NO_MEMBERS) Object.assign(input, active.query)
   if (body !== undefined) input['body'] = body
   // Handlers are typed by their contract entry, and the input was parsed by the same entry.
   const handle = (): unknown => plan.handler?.(active, input as never)

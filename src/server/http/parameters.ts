@@ -15,8 +15,8 @@ export interface Parameters {
   readonly query: Members
 }
 
-/** Stands for the members of a query that takes none. */
-export const NONE: Members = Object.freeze({})
+/** The members of what has none. */
+export const NO_MEMBERS: Members = Object.freeze({})
 
 /**
  * Parses path and query members. An operation without a query schema takes none: a misspelt filter must not pass in silence.
@@ -27,9 +27,8 @@ export function parseParameters({ operation, pathIds }: OperationPlan, request: 
   // Fastify leaves its parameters untyped; the router's are texts.
   const params = request.params as Readonly<Record<string, string>>
   const areStored = pathIds?.every((name) => isStoredUuid(params[name] ?? '')) === true
-  const parsed = (): Members => (operation.params === undefined ? NONE : parsePath(asZod(operation.params), params))
   return {
-    path: areStored ? params : parsed(),
+    path: areStored ? params : parsePath(operation.params, params),
     query: parseQuery(operation.query === undefined ? undefined : asZod(operation.query), request.query),
   }
 }
@@ -49,7 +48,9 @@ export function asZod(schema: unknown): z.ZodType {
   return schema as z.ZodType
 }
 
-function parsePath(schema: z.ZodType, params: unknown): Members {
+function parsePath(declared: Operation['params'], params: unknown): Members {
+  if (declared === undefined) return NO_MEMBERS
+  const schema = asZod(declared)
   const parsed = schema.safeParse(params)
   if (!parsed.success) throw schemaProblem(schema, parsed.error, 'invalid_path')
   const members = parsed.data as Members
@@ -72,7 +73,7 @@ function parseQuery(schema: z.ZodType | undefined, raw: unknown): Members {
 
 function takeNone(given: QueryMembers): Members {
   if (given !== NO_QUERY && Object.keys(given).length > 0) throw problem('invalid_query')
-  return NONE
+  return NO_MEMBERS
 }
 
 /** An unknown member is `invalid_query` whatever else is wrong: the caller asked for something that is not offered. */
