@@ -12,9 +12,9 @@ export type OnBack = (nodeIds: readonly string[]) => void
 export function createHeartbeatWriter(datastore: Datastore, onBack: OnBack = () => undefined): WriteHeartbeats {
   return async (batch) => {
     const ids = batch.map(({ nodeId }) => nodeId)
-    const { taken, back, ...marked } = await update(datastore, ids, batch)
+    const { taken, back, reconcile, rotate } = await update(datastore, ids, batch)
     if (back !== null) onBack(indexesOf(back).flatMap((at) => ids[at] ?? []))
-    const hints = hintsOf(batch.length, marked)
+    const hints = hintsOf(batch.length, { reconcile, rotate })
     if (taken === batch.length) return hints
     const there = new Set(await existing(datastore, ids))
     return hints.map((each, at) => (there.has(ids[at] ?? '') ? each : undefined))
@@ -59,7 +59,7 @@ const UPDATE = `
       binary_version = beat.version,
       binary_checksum = decode(beat.checksum, 'hex')
     from (
-      select node_id, to_timestamp(ms / 1000.0) as at, version, checksum, due, place
+      select node_id, to_timestamp(ms / 1000::float8) as at, version, checksum, due, place
       from unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::bigint[]) with ordinality
         as sent (node_id, ms, version, checksum, due, place)
     ) as beat
