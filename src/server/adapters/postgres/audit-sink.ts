@@ -5,8 +5,9 @@ import type { Datastore } from '../../ports/datastore.ts'
 type Records = Parameters<AuditSink['write']>[0]
 
 /**
- * Stores audit rows through the worker pool, so that a busy log never takes a connection from those who wait: one statement for all, with one JSON text as its only parameter, which costs a
- * fraction of binding ten values a row. Its keys are short because there are as many of them as values.
+ * Stores audit rows through the worker pool, so that a busy log never takes a connection from those who wait: one statement
+ * for all, with one JSON text as its only parameter, which costs a fraction of binding ten values a row. Its keys are short
+ * because there are as many of them as values.
  */
 export function createAuditSink(datastore: Datastore): AuditSink {
   return {
@@ -14,7 +15,7 @@ export function createAuditSink(datastore: Datastore): AuditSink {
       if (records.length === 0) return
       await sql`
         insert into audit (id, at, domain_id, subject, relation, object, outcome, reason, correlation_id, context)
-        select i, to_timestamp(t / 1000.0), d, s, r, o, u, n, c, x
+        select i, to_timestamp(t / 1000::float8), d, s, r, o, u, n, c, x
         from json_to_recordset(${rowsOf(records)}::json)
           as entry(i uuid, t bigint, d uuid, s text, r text, o text, u text, n text, c text, x jsonb)
         on conflict (id) do nothing
