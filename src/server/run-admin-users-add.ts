@@ -78,7 +78,7 @@ async function addOver(backend: Backend, config: Config, { login, domain = 'defa
   const createdAt = new Date(clock.now())
   const added = { id, userId, login, domainId, passwordHash: password.hash, createdAt, users: createUsers(backend) }
   await unlessTaken(
-    unitOfWork.run({ pool: 'worker', correlationId, audit: () => entry }, (tx) => addAdministrator(tx, added)),
+    unitOfWork.run({ pool: 'worker', correlationId, audit: () => [entry] }, (tx) => addAdministrator(tx, added)),
   )
   return password.text
 }

@@ -4,7 +4,7 @@ import type { Change } from '../../src/server/ports/unit-of-work.ts'
 import { createSessions } from '../../src/server/sessions/sessions.ts'
 
 function changeOf<T>({ unitOfWork }: Backend, work: (change: Change) => Promise<T>): Promise<T> {
-  return unitOfWork.run({ pool: 'interactive', correlationId: 'arranged', audit: () => undefined }, work)
+  return unitOfWork.run({ pool: 'interactive', correlationId: 'arranged' }, work)
 }
 
 /** Adds a user to the Domain as a first sign-in would, and tells its id. */

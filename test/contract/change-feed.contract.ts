@@ -54,7 +54,7 @@ export function changeFeedContract(kind: DatastoreKind): void {
         onAuditFailure: fail,
         onLateFeed: fail,
       })
-      const options = { pool: 'interactive', correlationId: '', audit: () => undefined } as const
+      const options = { pool: 'interactive', correlationId: '' } as const
       return (id) => unitOfWork.run(options, async (change: Change) => change.credentialChanged('nsk', id))
     }
 

@@ -42,7 +42,7 @@ export function leadershipContract(kind: DatastoreKind): void {
     test('a change by the unit of work of an ended term does not begin its work', async () => {
       const [first] = [await parts.lead(), await parts.lead()]
       const work = vi.fn(async () => undefined)
-      const options = { pool: 'interactive', correlationId: 'late', audit: () => undefined } as const
+      const options = { pool: 'interactive', correlationId: 'late' } as const
       await expect(first.unitOfWork.run(options, work)).rejects.toThrow(LeadershipLost)
       expect(work).not.toHaveBeenCalled()
     })

@@ -39,8 +39,11 @@ export function unitOfWorkContract(kind: DatastoreKind): void {
     const rowsOf = async (table: 'relation_tuples' | 'outbox' | 'audit' | 'authz_changes' | 'groups') =>
       await db().selectFrom(table).selectAll().execute()
     const head = async () => (await db().selectFrom('authz_head').select('revision').executeTakeFirstOrThrow()).revision
-    const run = <T>(work: (change: Change) => Promise<T>, audit: () => AuditEntry | undefined = () => undefined) =>
-      unitOfWork.run({ pool: 'interactive', correlationId: 'request-1', audit }, work)
+    const run = <T>(work: (change: Change) => Promise<T>, audit?: () => AuditEntry) =>
+      unitOfWork.run(
+        { pool: 'interactive', correlationId: 'request-1', ...(audit && { audit: () => [audit()] }) },
+        work,
+      )
 
     beforeEach(async () => {
       await emptyTables(store.current())
@@ -170,6 +173,24 @@ export function unitOfWorkContract(kind: DatastoreKind): void {
       expect(await rowsOf('relation_tuples')).toHaveLength(1)
       expect(await rowsOf('audit')).toHaveLength(1)
       expect(auditFailures).toMatchObject([{ error: { failure: 'unique', constraint: 'audit_pkey' }, entry: AUDITED }])
+    })
+
+    test('writes an audit row for each request whose change it is, but for one that is refused', async () => {
+      const row = (object: string, domainId: string | null): AuditEntry => ({ ...AUDITED, object, domainId })
+      const entries = [row('node:1', HOME), row('node:\u0000', HOME), row('node:3', null), row('node:"4"', HOME)]
+      const options = { pool: 'interactive', correlationId: 'request-1', audit: () => entries } as const
+      await unitOfWork.run(options, async (change) => change.emit(EVENT))
+      expect(await rowsOf('outbox')).toHaveLength(1)
+      const written = await db().selectFrom('audit').select(['object', 'domain_id']).orderBy('id').execute()
+      expect(written).toEqual([
+        { object: 'node:1', domain_id: HOME },
+        { object: 'node:3', domain_id: null },
+        { object: 'node:"4"', domain_id: HOME },
+      ])
+      expect(auditFailures).toMatchObject([{ error: { code: '22P05' }, entry: entries[1] }])
+      expect(await db().selectFrom('audit_gaps').select(['domain_id', 'row_count']).execute()).toEqual([
+        { domain_id: HOME, row_count: 1 },
+      ])
     })
 
     test('commits with the change that its audit row is missing', async () => {

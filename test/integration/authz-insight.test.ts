@@ -56,7 +56,7 @@ describe.each(DATASTORE_KINDS)('what the embedded authorizer tells of its tuples
         onLateFeed: (error: unknown) => warn('late', error),
       }
       const unitOfWork = createUnitOfWork({ datastore: inUse.current(), feed, clock, ids, validateTuple, ...failures })
-      return unitOfWork.run({ pool: 'interactive', correlationId: 'arranged', audit: () => undefined }, work)
+      return unitOfWork.run({ pool: 'interactive', correlationId: 'arranged' }, work)
     }
 
     const grant = (tuple: Tuple, domainId: string | null = null) =>

@@ -56,7 +56,7 @@ describe.each(DATASTORE_KINDS)('the embedded authorizer on %s', (kind) => {
         onLateFeed: (error: unknown) => warn('late', error),
       }
       const unitOfWork = createUnitOfWork({ datastore: inUse.current(), feed, clock, ids, validateTuple, ...failures })
-      return unitOfWork.run({ pool: 'interactive', correlationId: 'arranged', audit: () => undefined }, work)
+      return unitOfWork.run({ pool: 'interactive', correlationId: 'arranged' }, work)
     }
 
     const place = (domainId: string | null) => ({ domainId, projectId: null })
@@ -287,7 +287,7 @@ describe.skipIf(isDatastoreMissing('postgres'))('two replicas on one PostgreSQL'
       onLateFeed: (error) => warn('late', error),
     })
     const change = <T>(work: (tx: Change) => Promise<T>) =>
-      unitOfWork.run({ pool: 'interactive', correlationId: 'arranged', audit: () => undefined }, work)
+      unitOfWork.run({ pool: 'interactive', correlationId: 'arranged' }, work)
     const question = { subject: ANN, relation: 'manage', resource: PLATFORM, facts: { nowMs: NOW_MS }, wantPath: false }
     const tuple = { subject: ANN, relation: 'admin', resource: PLATFORM }
 

@@ -187,7 +187,7 @@ describe.each(DATASTORE_KINDS)('an index that is kept in a file, over %s', (kind
         const unitOfWork = createUnitOfWork(sources)
         await feed.start()
         await work((subject) =>
-          unitOfWork.run({ pool: 'interactive', correlationId: 'arranged', audit: () => undefined }, (tx) =>
+          unitOfWork.run({ pool: 'interactive', correlationId: 'arranged' }, (tx) =>
             tx.tuples.create(
               { subject, relation: 'admin', resource: 'platform:main' },
               { domainId: null, projectId: null },

@@ -43,7 +43,7 @@ describe.each(DATASTORE_KINDS)('the outbox on the %s store', (kind) => {
 
     const db = () => store.current().pool('interactive')
     const emit = (...events: readonly string[]) =>
-      parts.unitOfWork.run({ pool: 'interactive', correlationId: 'x', audit: () => undefined }, async (change) => {
+      parts.unitOfWork.run({ pool: 'interactive', correlationId: 'x' }, async (change) => {
         // Short names for the order of rows: nothing here asks what they are.
         for (const event of events)
           change.emit({ event: event as OutboxLiteral, domainId: null, aggregate: 'thing:1', payload: {} })
@@ -224,9 +224,8 @@ describe.each(DATASTORE_KINDS)('the outbox on the %s store', (kind) => {
           values (${ROBOT}, ${HOME}, 'service-identity', 'Robot', '\\x00', 'p', now(), now())`.execute(db())
       }
       const emitProvisioned = () =>
-        parts.unitOfWork.run(
-          { pool: 'interactive', correlationId: 'x', audit: () => undefined },
-          async ({ emit: append }) => append(PROVISIONED),
+        parts.unitOfWork.run({ pool: 'interactive', correlationId: 'x' }, async ({ emit: append }) =>
+          append(PROVISIONED),
         )
 
       test('is written again where it is missing, and followed like any other change', async () => {

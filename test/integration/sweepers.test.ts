@@ -46,7 +46,7 @@ describe.each(DATASTORE_KINDS)('sweepers on the %s store', (kind) => {
             scopes, lifetime_seconds, created_at, expires_at, hidden)
           values (${id(n)}, ${HOME}, ${OWNER}, 'service-identity', 't', 'p', ${Buffer.from(id(n))}, 'k', '[]', 3600,
             ${ago(200 * DAY_MS)}, ${token.expiresAt}, ${token.hidden})`.execute(db())
-        await parts.unitOfWork.run({ pool: 'interactive', correlationId: 'x', audit: () => undefined }, ({ tuples }) =>
+        await parts.unitOfWork.run({ pool: 'interactive', correlationId: 'x' }, ({ tuples }) =>
           tuples.createStructural(
             { subject: `serviceaccount:${OWNER}`, relation: 'owner', resource: `token:${id(n)}` },
             { domainId: HOME, projectId: null },
@@ -120,9 +120,8 @@ describe.each(DATASTORE_KINDS)('sweepers on the %s store', (kind) => {
       )
       await late.start()
       for (let n = 0; n < 10; n++)
-        await parts.unitOfWork.run(
-          { pool: 'interactive', correlationId: 'x', audit: () => undefined },
-          async (change) => change.domainChanged(HOME),
+        await parts.unitOfWork.run({ pool: 'interactive', correlationId: 'x' }, async (change) =>
+          change.domainChanged(HOME),
         )
       await untilQuiet(createFeedPruning(4))
       const { rows } = await sql`select min(revision)::int as first, count(*)::int as count from authz_changes`.execute(

@@ -225,8 +225,7 @@ export async function startAccess(datastore: Datastore): Promise<Access> {
   await feed.start()
   const port = await app.listen({ host: '127.0.0.1', port: 0 })
   const db = datastore.pool('interactive')
-  const change: Access['change'] = (work) =>
-    unitOfWork.run({ pool: 'interactive', correlationId: 'arranged', audit: () => undefined }, work)
+  const change: Access['change'] = (work) => unitOfWork.run({ pool: 'interactive', correlationId: 'arranged' }, work)
   const now = () => new Date(clock.nowMs)
 
   async function issue(owner: { id: string; kind: 'user' | 'service-identity' }, wish: TokenWish = {}) {

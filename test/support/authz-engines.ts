@@ -75,7 +75,7 @@ export async function openReplica({ datastore, nowMs, server }: ReplicaOptions):
     clients.push(client)
     return createMirror({ model: SERVICE_MODEL, datastore: written, spicedb: client, feed })
   }
-  const arranged = { pool: 'interactive', correlationId: 'arranged', audit: () => undefined } as const
+  const arranged = { pool: 'interactive', correlationId: 'arranged' } as const
   const unitOfWork = unitOfWorkOver(datastore)
   await feed.start()
   await spicedb?.prepare()

@@ -166,7 +166,7 @@ function engineOf({ authorizer, lookups, insight, reconciler, rules }: SpicedbEn
 }
 
 function runChange<T>(unitOfWork: UnitOfWork, work: (change: Change) => Promise<T>): Promise<T> {
-  return unitOfWork.run({ pool: 'interactive', correlationId: 'arranged', audit: () => undefined }, work)
+  return unitOfWork.run({ pool: 'interactive', correlationId: 'arranged' }, work)
 }
 
 interface Sending {

@@ -106,7 +106,7 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
 
   async function write({ isStructural, ...tuple }: ArrangedTuple): Promise<void> {
     const place = { domainId: HOME, projectId: null }
-    const run = { pool: 'interactive', correlationId: 'arranged', audit: () => undefined } as const
+    const run = { pool: 'interactive', correlationId: 'arranged' } as const
     await unitOfWork.run(run, async ({ tuples }) => {
       if (isStructural === true) await tuples.createStructural(tuple, place)
       else await tuples.create(tuple, place)

@@ -166,7 +166,7 @@ export function relayWorld(place: RelayPlace): RelayWorld {
       for (const job of [jobs.hints, jobs.signing, jobs.publishing]) await untilQuiet(job)
     },
     emit: (...events) =>
-      parts.unitOfWork.run({ pool: 'interactive', correlationId: 'x', audit: () => undefined }, async (change) => {
+      parts.unitOfWork.run({ pool: 'interactive', correlationId: 'x' }, async (change) => {
         for (const [event, payload, domainId = HOME] of events)
           change.emit({ event, domainId, aggregate: 'thing:1', payload })
       }),

@@ -110,7 +110,7 @@ function change({ deps, visit, caller }: Visiting, verdict: Verdict, typed: stri
     domainId: caller.domainId,
     authTimeMs: caller.authTimeMs ?? 0,
   }
-  const audit = () => ({ ...rowOf(visit, caller, verdict), outcome: 'granted' as const, reason: 'granted' })
+  const audit = () => [{ ...rowOf(visit, caller, verdict), outcome: 'granted' as const, reason: 'granted' }]
   return deps.unitOfWork.run({ pool: 'interactive', correlationId: visit.correlationId, audit }, ({ db }) =>
     decide({ db, wrongCodes: deps.wrongCodes }, { verdict, typed, session, nowMs: visit.nowMs }),
   )
@@ -180,7 +180,7 @@ function rowOf({ correlationId }: PageVisit, { subject, domainId }: Caller, verd
 
 async function auditFailure({ deps, visit, caller }: Visiting, verdict: Verdict, error: Problem): Promise<void> {
   const row = { ...rowOf(visit, caller, verdict), outcome: outcomeOf(error), reason: error.code }
-  const options = { pool: 'interactive', correlationId: visit.correlationId, audit: () => row } as const
+  const options = { pool: 'interactive', correlationId: visit.correlationId, audit: () => [row] } as const
   await deps.unitOfWork.run(options, async () => undefined)
 }
 

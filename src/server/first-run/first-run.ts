@@ -97,7 +97,7 @@ async function change(
     correlationId,
     context: {},
   }
-  await unitOfWork.run({ pool: 'worker', correlationId, audit: () => (isDone ? entry : undefined) }, async (tx) => {
+  await unitOfWork.run({ pool: 'worker', correlationId, audit: () => (isDone ? [entry] : []) }, async (tx) => {
     await store.lockFounding(tx.db)
     isDone = await work(tx)
   })

@@ -4,7 +4,7 @@ import { problem } from '../../shared/problems.ts'
 import type { Authorizer, CaveatFacts } from '../ports/authorizer.ts'
 import type { Caller } from '../ports/credential-resolver.ts'
 import type { Span, TraceMarks } from '../ports/tracing.ts'
-import type { AuditEntry, Change, UnitOfWork } from '../ports/unit-of-work.ts'
+import type { AuditEntry, CarriedAudit, Change, UnitOfWork } from '../ports/unit-of-work.ts'
 import { bearerOf } from './authenticate.ts'
 import { auditedObject, grantedRow, type AuditSubject } from './audit-rows.ts'
 import type { Asker } from './authorize.ts'
@@ -180,6 +180,11 @@ export class ActiveRequest implements RequestContext, Asker {
     return grantedRow(decided, () => this.auditSubject())
   }
 
+  #grantedRows(): readonly AuditEntry[] {
+    const row = this.grantedRow()
+    return row === undefined ? [] : [row]
+  }
+
   /** Runs the gate, and meanwhile learns whose chain the audit row belongs to where that is not at hand. */
   passGate(): void | Promise<void> {
     const gate = this.#services.gatekeeper.passGate(this.plan, this.asker(), this.sources())
@@ -231,13 +236,17 @@ export class ActiveRequest implements RequestContext, Asker {
       pool: 'interactive',
       correlationId: this.correlationId,
       trace: this.trace,
-      audit: () => this.grantedRow(),
+      audit: () => this.#grantedRows(),
     } as const
     const result = await (span === undefined
       ? unitOfWork.run(options, work)
       : span.child('transaction', () => unitOfWork.run(options, work)))
     this.audited = true
     return result
+  }
+
+  carryAudit(): CarriedAudit {
+    return { rows: this.#grantedRows(), carried: () => (this.audited = true) }
   }
 
   note(context: Readonly<Record<string, unknown>>): void {

@@ -1,6 +1,6 @@
 import type { Answer, Operation, Operations, Input } from '../../shared/contract/operation.ts'
 import type { Caller } from '../ports/credential-resolver.ts'
-import type { Change } from '../ports/unit-of-work.ts'
+import type { CarriedAudit, Change } from '../ports/unit-of-work.ts'
 import type { CaveatFacts } from '../ports/authorizer.ts'
 import type { BrowserFacts } from './browser-facts.ts'
 import type { Cookie } from './cookies.ts'
@@ -51,6 +51,9 @@ export interface RequestContext {
 
   /** One transaction: the work, its outbox rows and this request's audit row (granted). Call at most once. */
   change<T>(work: (change: Change) => Promise<T>): Promise<T>
+
+  /** For a change in a transaction that is several requests': what of this one's audit (granted) has to go with it. */
+  carryAudit(): CarriedAudit
 
   /** Members of the audit row's context: names, counts and flags, never values that callers sent. */
   note(context: Readonly<Record<string, unknown>>): void

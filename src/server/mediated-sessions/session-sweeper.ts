@@ -21,7 +21,7 @@ export function createMediatedSessionEnds(deps: { readonly clock: Clock; readonl
     name: 'mediated-session-ends',
     everyMs: ENDS_EVERY_MS,
     async run({ unitOfWork }) {
-      const options = { pool: 'worker', correlationId: deps.ids.next(), audit: () => undefined } as const
+      const options = { pool: 'worker', correlationId: deps.ids.next() } as const
       const ended = await unitOfWork.run(options, async (change) => {
         const over = await endOver(change.db, new Date(deps.clock.now()), ENDS_MAX)
         await ownStateChanged(

@@ -1,6 +1,6 @@
 import type { IdSource } from '../ports/clock.ts'
 import type { Datastore } from '../ports/datastore.ts'
-import type { Change, UnitOfWork } from '../ports/unit-of-work.ts'
+import type { CarriedAudit, Change, UnitOfWork } from '../ports/unit-of-work.ts'
 import { formatEndpoint } from '../rows/endpoint-text.ts'
 import { holdPeers } from '../rows/state-revisions.ts'
 import { tellEndpoints } from './endpoint-news.ts'
@@ -17,6 +17,7 @@ export interface ReceivedReport extends store.EndpointReport {
   /** Of the node. */
   readonly domainId: string
   readonly correlationId: string
+  readonly audit: CarriedAudit
 }
 
 /** Resolves, after the commit, to the instant of the newest report of each node; of a node that is gone there is none. */
@@ -24,8 +25,9 @@ type RecordEndpoints = (reports: readonly ReceivedReport[]) => Promise<ReadonlyM
 
 /**
  * Makes what records reports, and tells the peers where they tell them something: that is one transaction for all of
- * them. Of the reports of one node the newest counts; one that is not newer than what is known, a repeated or an
- * overtaken one, changes nothing.
+ * them, with their audit rows. Of the reports of one node the newest counts; one that is not newer than what is known, a
+ * repeated or an overtaken one, changes nothing. Those that are no news carry no audit row: they only say once more what
+ * is known.
  */
 export function createEndpointRecorder({ datastore, unitOfWork, ids }: EndpointRecorderDeps): RecordEndpoints {
   return async (received) => {
@@ -35,12 +37,18 @@ export function createEndpointRecorder({ datastore, unitOfWork, ids }: EndpointR
     const rest = newest.filter(({ nodeId }) => !refreshed.has(nodeId))
     if (rest.length === 0) return held
     const [only] = received.length === 1 ? received : []
+    let audits: readonly CarriedAudit[] = []
     const options = {
       pool: 'interactive',
       correlationId: only?.correlationId ?? ids.next(),
-      audit: () => undefined,
+      audit: () => audits.flatMap(({ rows }) => rows),
     } as const
-    const recorded = await unitOfWork.run(options, (change) => record(change, rest))
+    const recorded = await unitOfWork.run(options, async (change) => {
+      const instants = await record(change, rest)
+      audits = received.filter(({ nodeId }) => instants.has(nodeId)).map(({ audit }) => audit)
+      return instants
+    })
+    for (const { carried } of audits) carried()
     for (const { nodeId } of rest) setOrDelete(held, nodeId, recorded.get(nodeId))
     return held
   }

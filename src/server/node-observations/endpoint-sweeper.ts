@@ -37,7 +37,7 @@ export async function sweepEndpoints(
   for (const domainId of new Set(overdue.map((endpoint) => endpoint.domainId))) {
     if (signal.aborted) return
     const found = overdue.filter((endpoint) => endpoint.domainId === domainId)
-    const options = { pool: 'worker', correlationId: ids.next(), audit: () => undefined } as const
+    const options = { pool: 'worker', correlationId: ids.next() } as const
     await unitOfWork.run(options, async (change) => {
       await holdPeers(change.db, domainId)
       await lockNodes(

@@ -11,8 +11,8 @@ const BOUNDS = { batchMax: 250, waitingMax: 16_384 } as const
 
 /**
  * Serves the endpoint intake: the last two of its six gates and its recorder (S0 Endpoint intake). The edge is the first
- * four gates, and it leaves the audit row, since a batch is no one's request. In batches, because a site whose address
- * has changed reports all of its nodes at once, and each change of a Domain waits for the one before it.
+ * four gates. In batches, because a site whose address has changed reports all of its nodes at once, and each change of a
+ * Domain waits for the one before it.
  */
 export function createEndpoints(
   deps: EndpointRecorderDeps,
@@ -46,7 +46,7 @@ export function createEndpoints(
       }
       const address = parseEndpoint(body.endpoint)
       if (address === undefined) throw problem('endpoint_unparseable')
-      const from = { nodeId: id, domainId: caller.domainId, correlationId }
+      const from = { nodeId: id, domainId: caller.domainId, correlationId, audit: ctx.carryAudit() }
       const report = { ...from, ...address, natType: body.nat_type, reportedAtMs }
       const heldFromMs = await record(report)
       if (heldFromMs === undefined) throw problem('unauthorized')

@@ -2,6 +2,7 @@ import type { Clock, IdSource } from '../ports/clock.ts'
 import type { Datastore } from '../ports/datastore.ts'
 import { LeadershipLost } from '../ports/leadership-lost.ts'
 import type { LeaderJob, Leading } from '../ports/leadership.ts'
+import type { AuditEntry } from '../ports/unit-of-work.ts'
 import { holdPeers } from '../rows/state-revisions.ts'
 import { deregister } from './deregistration.ts'
 import { isSilent, lockNode, silentEphemerals } from './node-store.ts'
@@ -62,20 +63,17 @@ async function sweep(
 ): Promise<boolean> {
   const correlationId = ids.next()
   let isGone = false
-  const audit = () =>
-    isGone
-      ? ({
-          domainId: node.domainId,
-          subject: 'platform:main',
-          relation: 'node.deregister',
-          object: `node:${node.id}`,
-          outcome: 'granted',
-          reason: 'ephemeral_unreachable',
-          correlationId,
-          context: {},
-        } as const)
-      : undefined
-  await unitOfWork.run({ pool: 'worker', correlationId, audit }, async (change) => {
+  const entry: AuditEntry = {
+    domainId: node.domainId,
+    subject: 'platform:main',
+    relation: 'node.deregister',
+    object: `node:${node.id}`,
+    outcome: 'granted',
+    reason: 'ephemeral_unreachable',
+    correlationId,
+    context: {},
+  }
+  await unitOfWork.run({ pool: 'worker', correlationId, audit: () => (isGone ? [entry] : []) }, async (change) => {
     await holdPeers(change.db, node.domainId)
     await lockNode(change.db, node.id)
     if (!(await isSilent(change.db, node.id, node.silentSince))) return

@@ -132,7 +132,7 @@ function callerOf({ nodeId, kid }: { nodeId: string; kid: string }, stored: Pres
 
 /** The caller's own key is named by itself, and no audit row: the rotation has its own. */
 async function retireElders(deps: NskResolverDeps, key: { nodeId: string; kid: string }): Promise<void> {
-  const options = { pool: 'node-keys', correlationId: deps.ids.next(), audit: () => undefined } as const
+  const options = { pool: 'node-keys', correlationId: deps.ids.next() } as const
   await deps.unitOfWork.run(options, async (change) => {
     await lockNode(change.db, key.nodeId)
     if (await markFirstUse(change.db, key, deps.clock.now())) change.credentialChanged('nsk', key.nodeId)

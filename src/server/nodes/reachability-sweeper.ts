@@ -28,7 +28,7 @@ export function announceTransitions(
   { unitOfWork, ids }: { readonly unitOfWork: UnitOfWork; readonly ids: IdSource },
   scope: TransitionScope,
 ): Promise<number> {
-  const options = { pool: 'worker', correlationId: ids.next(), audit: () => undefined } as const
+  const options = { pool: 'worker', correlationId: ids.next() } as const
   return unitOfWork.run(options, async (change) => {
     const transitions = await takeTransitions(change.db, scope)
     for (const transition of transitions) announce(change, transition, scope.nowMs)

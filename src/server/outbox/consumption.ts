@@ -41,7 +41,7 @@ export function createConsumption(deps: ConsumptionDeps): LeaderJob {
 
   /** Resolves with whether there may be more. */
   async function take(leading: Leading): Promise<boolean> {
-    const options = { pool: 'worker', correlationId: deps.ids.next(), audit: () => undefined } as const
+    const options = { pool: 'worker', correlationId: deps.ids.next() } as const
     const taken = await leading.unitOfWork.run(options, async (change) => {
       const { cursor, events } = await readUnread(change.db, consumer.name, batch)
       assertContiguous(cursor, events)

@@ -75,17 +75,26 @@ export interface AuditEntry {
   readonly context: Readonly<Record<string, unknown>>
 }
 
+/** The audit row of one request, on its way in a transaction of several. */
+export interface CarriedAudit {
+  /** One, or none where the contract wants none. */
+  readonly rows: readonly AuditEntry[]
+  /** To be called once they are committed: the edge leaves none then. */
+  readonly carried: () => void
+}
+
 export interface ChangeOptions {
   readonly pool: Pool
   readonly correlationId: string
   /** Of the request whose change it is, for the log. */
   readonly trace?: TraceMarks | undefined
-  readonly audit: () => AuditEntry | undefined
+  /** The audit rows of the requests whose change it is: mostly one. Absent: it has none. */
+  readonly audit?: () => readonly AuditEntry[]
 }
 
 /**
  * Runs a change with its outbox and audit rows in one transaction (quality promise 2), and returns after this replica
- * has seen its own revision. The audit row rides under a savepoint: when it fails, the change stays and the failure
+ * has seen its own revision. Each audit row rides under a savepoint: when it fails, the change stays and the failure
  * is logged and counted. `audit` is called last, so that it can name what the work found.
  */
 export interface UnitOfWork {

@@ -89,7 +89,7 @@ function createReplacement({ unitOfWork, admission }: RelationTuplesDeps) {
     const { tuple } = admission.parse(wanted)
     await ctx.require('manage', tuple.resource)
     const { correlationId } = ctx
-    await unitOfWork.run({ pool: 'interactive', correlationId, audit: () => undefined }, async (change) => {
+    await unitOfWork.run({ pool: 'interactive', correlationId }, async (change) => {
       const { columns } = await admission.admit(change.db, wanted)
       const [live] = await store.findBindings(change.db, [columns])
       if (live !== undefined && live.id !== old.id) throw problem('tuple_already_exists')

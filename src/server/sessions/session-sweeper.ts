@@ -11,7 +11,7 @@ export function createSessionSweeper({ clock, ids }: { readonly clock: Clock; re
     name: 'ended-sessions',
     everyMs: SWEEP_EVERY_MS,
     async run({ unitOfWork }) {
-      const options = { pool: 'worker', correlationId: ids.next(), audit: () => undefined } as const
+      const options = { pool: 'worker', correlationId: ids.next() } as const
       return unitOfWork.run(options, async (change) => {
         const ended = await deleteEnded(change.db, new Date(clock.now()), SESSIONS_MAX)
         for (const id of ended) change.credentialChanged('session', id)

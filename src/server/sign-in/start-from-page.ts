@@ -24,7 +24,7 @@ export function createStartFromPage(deps: BeginDeps & { readonly unitOfWork: Uni
     const { correlationId, nowMs, session } = visit
     const subject = session?.subject ?? 'anonymous'
     const beginning = await prepare(deps, { where, returnTo, maxAgeSeconds, nowMs })
-    const audit = (): AuditEntry => startedIn(beginning.domainId, { correlationId, subject })
+    const audit = () => [startedIn(beginning.domainId, { correlationId, subject })]
     await deps.unitOfWork.run({ pool: 'interactive', correlationId, audit }, (change) => keep(deps, change, beginning))
     const cookies: readonly Cookie[] = [beginning.cookie]
     return { location: beginning.authorizationUrl, cookies }

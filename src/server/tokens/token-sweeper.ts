@@ -15,7 +15,7 @@ export function createTokenSweeper({ clock, ids }: { readonly clock: Clock; read
     async run({ unitOfWork }) {
       const now = new Date(clock.now())
       const endedSince = new Date(now.getTime() - LISTED_AFTER_END_MS)
-      const options = { pool: 'worker', correlationId: ids.next(), audit: () => undefined } as const
+      const options = { pool: 'worker', correlationId: ids.next() } as const
       return unitOfWork.run(options, async (change) => {
         const tokens = await store.lockExpired(change.db, { now, endedSince, count: TOKENS_MAX })
         await store.deleteTokens(change.db, tokens)

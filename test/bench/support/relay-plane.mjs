@@ -39,7 +39,7 @@ const server = await serve({
 
 /** One transaction with those outbox rows. */
 function commit(events) {
-  const options = { pool: 'interactive', correlationId: backend.ids.next(), audit: () => undefined }
+  const options = { pool: 'interactive', correlationId: backend.ids.next() }
   return backend.unitOfWork.run(options, async ({ emit }) => events.forEach(emit))
 }
 

@@ -40,10 +40,16 @@ describe.each(STORES)('A herd of endpoints on the $name store', (store) => {
       const told = new Map((await fleet.endpointNews()).map(({ payload, aggregate }) => [aggregate, payload]))
       for (const [index, { node_id }] of nodes.entries())
         expect(told.get(`node:${node_id}`)).toEqual({ node_id, endpoint: `203.0.113.2:${index + 1}` })
-      const granted = fleet.audited.filter(
-        ({ relation, outcome }) => relation === 'node_endpoint.record' && outcome === 'granted',
-      )
+      const granted = await fleet.db
+        .selectFrom('audit')
+        .select(['object', 'correlation_id'])
+        .where('relation', '=', 'node_endpoint.record')
+        .where('outcome', '=', 'granted')
+        .execute()
       expect(granted).toHaveLength(NODES * 2)
+      expect(new Set(granted.map(({ object }) => object)).size).toBe(NODES)
+      expect(new Set(granted.map(({ correlation_id }) => correlation_id)).size).toBe(NODES * 2)
+      expect(fleet.audited.filter(({ outcome }) => outcome === 'granted')).toEqual([])
     }, 120_000)
   })
 })

@@ -40,6 +40,19 @@ describe.each(STORES)('A change of an endpoint of which its peers cannot be told
       expect(await news()).toEqual([{ node_id: node.node_id, endpoint: '198.51.100.8:51820' }])
     })
 
+    it('leaves no row that says it was granted, and then one with the change', async () => {
+      const granted = () =>
+        fleet.db.selectFrom('audit').select('object').where('relation', '=', 'node_endpoint.record').execute()
+      await fleet.db.deleteFrom('audit').execute()
+      fleet.wait(1_000)
+      const refused = await fleet.endpoint(node, '198.51.100.8:51820')
+      expect(await granted()).toEqual([])
+      expect(await fleet.audit(refused)).toMatchObject({ relation: 'node_endpoint.record', outcome: 'internal_error' })
+      await tellAgain()
+      await fleet.endpoint(node, '198.51.100.8:51820')
+      expect(await granted()).toEqual([{ object: `node:${node.node_id}` }])
+    })
+
     it('is not stored when it is found stale, and is when it is found again', async () => {
       fleet.wait(300_001)
       await expect(fleet.sweep()).rejects.toThrow()

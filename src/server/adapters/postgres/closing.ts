@@ -7,13 +7,19 @@ import { translateError } from './errors.ts'
 /** A change before its revision is known. */
 export type PendingChange = FeedChange extends infer C ? (C extends FeedChange ? Omit<C, 'revision'> : never) : never
 
+interface AuditRow {
+  readonly entry: AuditEntry
+  readonly id: string
+  readonly atMs: number
+}
+
 /** What a transaction says at its end, beside its own rows. */
 export interface Closing {
   /** In the order in which they were emitted. */
   readonly events: readonly OutboxEvent[]
   readonly correlationId: string
   readonly at: Date
-  readonly audit: { readonly entry: AuditEntry; readonly id: string; readonly atMs: number } | undefined
+  readonly audit: readonly AuditRow[]
   /** What replicas are to follow, under one revision. */
   readonly pending: readonly PendingChange[]
 }
@@ -21,30 +27,36 @@ export interface Closing {
 export interface Closed {
   /** What was pending, numbered. */
   readonly changes: readonly FeedChange[]
-  /** Why the audit row is missing, and then, where that failed too, why its chain is not told; empty where it was written. */
-  readonly refusals: readonly unknown[]
+  /** The audit rows that are missing. */
+  readonly refusals: readonly RefusedAudit[]
+}
+
+interface RefusedAudit {
+  readonly entry: AuditEntry
+  /** Why it is missing, and then, where that failed too, why its chain is not told. */
+  readonly errors: readonly unknown[]
 }
 
 /**
- * Writes outbox rows, audit row and revision, all in one statement: each of its own would be another round trip of every
+ * Writes outbox rows, audit rows and revision, all in one statement: each of its own would be another round trip of every
  * change. The last statement, because the head's row lock is held until the commit and every other change waits for it.
  * A refused audit row costs the change nothing: `write_audit` undoes it alone (S0 convention 7).
  */
 export async function close(db: Db, closing: Closing): Promise<Closed> {
   const { pending } = closing
   const { rows } = await closeStatement(closing).execute(db)
-  const { revision = null, refusals } = rows[0] ?? {}
+  const { revision = null, refusals = null } = rows[0] ?? {}
   if (pending.length > 0 && revision === null) throw new Error('authz_head has no row')
   return {
     changes: pending.map((change) => ({ ...change, revision: BigInt(revision ?? 0) })),
-    refusals: (refusals ?? []).map(errorOf),
+    refusals: refusedAudits(closing.audit, refusals ?? []),
   }
 }
 
 /** Numbers the transaction and records what it changed under that number, and nothing else. To be its last statement. */
 export async function takeRevision(db: Db, pending: readonly PendingChange[]): Promise<readonly FeedChange[]> {
   if (pending.length === 0) return []
-  const { changes } = await close(db, { events: [], correlationId: '', at: new Date(0), audit: undefined, pending })
+  const { changes } = await close(db, { events: [], correlationId: '', at: new Date(0), audit: [], pending })
   return changes
 }
 
@@ -59,7 +71,8 @@ function closeStatement({ events, correlationId, at, audit, pending }: Closing):
       from json_to_recordset(${eventsText(events)}::json) as said (event text, domain uuid, aggregate text, payload jsonb)
     ),
     audited as materialized (
-      select write_audit(${audit === undefined ? null : auditText(audit)}::json, ${audit?.entry.domainId ?? null}::text) as refusals
+      select json_agg(write_audit(entry, (${audit.map(({ entry }) => entry.domainId)}::text[])[place]) order by place) as refusals
+      from json_array_elements(${auditText(audit)}::json) with ordinality as said (entry, place)
     ),
     head as (
       update authz_head set
@@ -82,7 +95,8 @@ function closeStatement({ events, correlationId, at, audit, pending }: Closing):
 }
 
 interface ClosedRow {
-  readonly refusals: readonly RefusedRow[] | null
+  /** Of each audit row, in their order; null where it was written, and where there is none. */
+  readonly refusals: readonly (readonly RefusedRow[] | null)[] | null
   readonly revision: string | null
 }
 
@@ -91,6 +105,13 @@ interface RefusedRow {
   readonly code: string
   readonly message: string
   readonly constraint: string | null
+}
+
+function refusedAudits(rows: readonly AuditRow[], refusals: readonly (readonly RefusedRow[] | null)[]): RefusedAudit[] {
+  return rows.flatMap(({ entry }, at) => {
+    const errors = refusals[at] ?? []
+    return errors.length === 0 ? [] : [{ entry, errors: errors.map(errorOf) }]
+  })
 }
 
 function errorOf({ code, message, constraint }: RefusedRow): unknown {
@@ -103,10 +124,14 @@ function eventsText(events: readonly OutboxEvent[]): string {
   )
 }
 
-/** What the row is made of but for its Domain, by its columns; the instant in ms. */
-function auditText({ entry, id, atMs: at_ms }: NonNullable<Closing['audit']>): string {
-  const { subject, relation, object, outcome, reason, correlationId: correlation_id, context } = entry
-  return JSON.stringify({ id, at_ms, subject, relation, object, outcome, reason, correlation_id, context })
+/** What each row is made of but for its Domain, by its columns; the instant in ms. */
+function auditText(rows: readonly AuditRow[]): string {
+  return JSON.stringify(
+    rows.map(({ entry, id, atMs: at_ms }) => {
+      const { subject, relation, object, outcome, reason, correlationId: correlation_id, context } = entry
+      return { id, at_ms, subject, relation, object, outcome, reason, correlation_id, context }
+    }),
+  )
 }
 
 /** Whether SpiceDB may miss it: a tuple written by a process that knows of none. */

@@ -28,7 +28,7 @@ interface UnitOfWorkDeps {
 /** How long to wait after a commit for this replica's own change feed: twice the lease. */
 const OWN_REVISION_DEADLINE_MS = 2_000
 
-/** What a change says besides its audit row. */
+/** What a change says besides its audit rows. */
 type Said = Pick<Closing, 'events' | 'at' | 'pending'>
 
 interface Outcome<T> {
@@ -53,19 +53,18 @@ function mirroredBy(mirror: TupleMirror, { written, met }: Unsettled): MirroredW
   }
 }
 
-/** Runs changes with their outbox rows, audit row and tuple changes, all or nothing but for the audit row. */
+/** Runs changes with their outbox rows, audit rows and tuple changes, all or nothing but for the audit rows. */
 export function createUnitOfWork(deps: UnitOfWorkDeps): UnitOfWork {
   const { datastore, feed, clock, ids, mirror } = deps
 
   /** Says what goes with the change; a change that says nothing needs no statement for it. */
   async function sayAll(tx: Db, said: Said, { audit, correlationId, trace }: ChangeOptions) {
-    const entry = audit()
-    if (entry === undefined && said.events.length === 0 && said.pending.length === 0) return []
-    const row = entry && { entry, id: ids.next(), atMs: clock.now() }
-    const { changes, refusals } = await close(tx, { ...said, correlationId, audit: row })
-    const [refusal] = refusals
-    if (entry !== undefined && refusal !== undefined)
-      deps.onAuditFailure(refusals.length === 1 ? refusal : new AggregateError(refusals), entry, trace)
+    const entries = audit?.() ?? []
+    if (entries.length === 0 && said.events.length === 0 && said.pending.length === 0) return []
+    const rows = entries.map((entry) => ({ entry, id: ids.next(), atMs: clock.now() }))
+    const { changes, refusals } = await close(tx, { ...said, correlationId, audit: rows })
+    for (const { entry, errors } of refusals)
+      deps.onAuditFailure(errors.length === 1 ? errors[0] : new AggregateError(errors), entry, trace)
     return changes
   }
 

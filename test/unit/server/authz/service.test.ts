@@ -53,6 +53,7 @@ function setUp({ decision, homes = {}, readsPlatform = false, isRemote = false }
     require: unused,
     holds: unused,
     change: unused,
+    carryAudit: unused,
     note: unused,
     about: unused,
     denied: (reason) => void denials.push(reason),
