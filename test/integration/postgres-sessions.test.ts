@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Pool } from '../../src/server/ports/datastore.ts'
 import { isDatastoreMissing, useDatastore } from '../support/datastores.ts'
 
-const POOLS: readonly Pool[] = ['interactive', 'heartbeats', 'node-keys', 'worker', 'bulk']
+const POOLS: readonly Pool[] = ['interactive', 'heartbeats', 'node-keys', 'change-feed', 'worker', 'bulk']
 
 describe.skipIf(isDatastoreMissing('postgres'))('sessions on PostgreSQL', () => {
   const store = useDatastore('postgres')

@@ -76,15 +76,15 @@ export function createLocalSignIn(deps: LocalSignInDeps): LocalSignIn {
     relation: Relation,
     work: (change: Change, own: store.AccountRecord) => Promise<boolean>,
   ) {
-    const entries: AuditEntry[] = []
+    let entries: readonly AuditEntry[] = []
     const correlationId = deps.ids.next()
     return deps.unitOfWork.run({ pool: 'interactive', correlationId, audit: () => entries }, async (tx) => {
-      entries.length = 0
+      entries = []
       const account = await store.lockAccount(tx.db, id)
       if (account === undefined || account.disabled_at !== null || !(await work(tx, account))) return false
       const subject = `user:${account.principal_id}`
       const granted = { outcome: 'granted', reason: 'granted', correlationId, context: {} } as const
-      entries.push({ domainId: account.domain_id, subject, relation, object: subject, ...granted })
+      entries = [{ domainId: account.domain_id, subject, relation, object: subject, ...granted }]
       return true
     })
   }

@@ -10,8 +10,9 @@ export type SizedPool = 'interactive' | 'worker' | 'bulk'
 /**
  * Which pool a query uses. `heartbeats` and `node-keys` are connections set aside from those of `interactive`, so that
  * nothing that people ask for can take them from the writing of heartbeats and the look-up of the keys that come with them.
+ * `change-feed` is set aside from `worker`: no job can take it from what every cache needs once a second.
  */
-export type Pool = SizedPool | 'heartbeats' | 'node-keys'
+export type Pool = SizedPool | 'heartbeats' | 'node-keys' | 'change-feed'
 
 /**
  * PostgreSQL, embedded or not. Errors that a caller can act on arrive as `DatastoreError`; everything else is a bug.

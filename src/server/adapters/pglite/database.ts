@@ -61,6 +61,7 @@ function assemble(engine: Engine, options: PgliteOptions): Datastore {
     interactive: open('interactive'),
     heartbeats: open('heartbeats'),
     'node-keys': open('node-keys'),
+    'change-feed': open('change-feed'),
     worker: open('worker'),
     bulk: open('bulk'),
   }

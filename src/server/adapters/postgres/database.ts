@@ -87,12 +87,12 @@ function openPools(options: PostgresOptions): ReadonlyMap<Pool, PgPool> {
   return new Map(sizes.filter(([, { max }]) => max > 0).map(([name, size]) => [name, open(name, size)]))
 }
 
-/** A lane without connections of its own shares those of `interactive`. */
+/** A lane without connections of its own shares those that it would have been taken from. */
 function queriesOver(opened: ReadonlyMap<Pool, PgPool>, scope: TransactionScope): (name: Pool) => Db {
   const open = (sessions: PgPool): Db => new Kysely<Tables>({ dialect: createDialect(sessions, scope) })
   const pools = new Map([...opened].map(([name, sessions]) => [name, open(sessions)]))
   return (name) => {
-    const db = pools.get(name) ?? pools.get('interactive')
+    const db = pools.get(name) ?? pools.get(name === 'change-feed' ? 'worker' : 'interactive')
     if (db === undefined) throw new Error('the interactive pool has no connections')
     return db
   }

@@ -5,6 +5,7 @@ export const STATEMENT_DEADLINES_MS: Readonly<Record<Pool, number>> = {
   interactive: 5_000,
   heartbeats: 5_000,
   'node-keys': 5_000,
+  'change-feed': 5_000,
   worker: 30_000,
   bulk: 300_000,
 }

@@ -36,7 +36,7 @@ export function createHeadReader({ datastore, followers, monotonicMs }: HeadRead
     const sentAtMs = monotonicMs()
     const from = log.revision()
     const loads = followers.loads()
-    const found = await readChanges(datastore.pool('worker'), from, REVISIONS_PER_READ)
+    const found = await readChanges(datastore.pool('change-feed'), from, REVISIONS_PER_READ)
     if (loads !== followers.loads()) return true
     if (!continues(found, from)) {
       followers.distrust(`the changes from revision ${from} to ${found.head} are not all there`)

@@ -15,19 +15,27 @@ const LANES: readonly { readonly fromMax: number; readonly connections: number }
   { fromMax: 1, connections: 0 },
 ]
 
+/** What the change feed takes from `worker`, where that has so many: a read that hangs leaves the other one. */
+const FEED = { fromMax: 6, connections: 2 }
+
 /**
  * Divides what S1 allows. The lanes are kept open, whatever the minimum says: a server that has no slot left for new
- * connections must not keep heartbeats out. A lane without connections of its own shares those of `interactive`.
+ * connections must not keep heartbeats out, nor what they are judged by.
  */
 export function poolSizes(asked: Partial<Record<SizedPool, PoolSize>> = {}): Readonly<Record<Pool, PoolSize>> {
   const { interactive, worker, bulk } = { ...SIZES, ...asked }
-  const connections = LANES.find(({ fromMax }) => interactive.max >= fromMax)?.connections ?? 0
-  const lane = { min: connections, max: connections }
+  const lane = LANES.find(({ fromMax }) => interactive.max >= fromMax)?.connections ?? 0
+  const feed = worker.max >= FEED.fromMax ? FEED.connections : 0
   return {
-    interactive: { min: Math.max(0, interactive.min - 2 * connections), max: interactive.max - 2 * connections },
-    heartbeats: lane,
-    'node-keys': lane,
-    worker,
+    interactive: without(interactive, 2 * lane),
+    heartbeats: { min: lane, max: lane },
+    'node-keys': { min: lane, max: lane },
+    'change-feed': { min: feed, max: feed },
+    worker: without(worker, feed),
     bulk,
   }
+}
+
+function without({ min, max }: PoolSize, connections: number): PoolSize {
+  return { min: Math.max(0, min - connections), max: max - connections }
 }
