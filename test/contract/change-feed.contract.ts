@@ -186,7 +186,7 @@ export function changeFeedContract(kind: DatastoreKind): void {
         const slow: Datastore = {
           ...store.current(),
           pool(name) {
-            if (name === 'worker') nowMs += 600
+            if (name === 'change-feed') nowMs += 600
             return store.current().pool(name)
           },
         }
