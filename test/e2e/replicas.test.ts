@@ -22,6 +22,8 @@ const OUTAGES = depth({ ci: 1, deep: 5 })
 const HEARTBEAT_MS = 2_500
 /** Longer than a call waits for a connection. */
 const BLOCKED_MS = 6_000
+/** Of what a server said, where it is told beside a failure. */
+const SAID_LENGTH = 4_000
 const TAKEOVERS = depth({ ci: 1, deep: 5 })
 /** What a change may take to be seen by every replica. */
 const SEEN_WITHIN_MS = 1_000
@@ -262,7 +264,8 @@ describe.skipIf(requirement('postgresql') === undefined)('servers on one Postgre
   /** Sends a heartbeat, which must be accepted, and resolves with the time that it took. */
   async function beat(to: CtlProcess, node: EnrolledNode): Promise<number> {
     const since = performance.now()
-    expect(await callServer(to, heartbeatOf(node))).toMatchObject({ status: 200 })
+    const answer = await callServer(to, heartbeatOf(node))
+    expect(answer, `the server said: ${to.stderr().slice(-SAID_LENGTH)}`).toMatchObject({ status: 200 })
     return performance.now() - since
   }
 

@@ -36,6 +36,15 @@ export interface PostgresDatastore extends Datastore {
 const ACQUIRE_DEADLINE_MS = 3_000
 
 /**
+ * Batches of heartbeats that meet must lock their rows in the order in which they were sent. Where the planner holds the
+ * table for small it would read all of it and lock in the order of the disk: replicas that have the same nodes in a batch
+ * deadlocked. To lock them in a query of their own, as other batches do, costs a fifth more.
+ */
+const SETTINGS: Partial<Record<Pool, readonly string[]>> = {
+  heartbeats: ['enable_hashjoin = off', 'enable_mergejoin = off', 'enable_seqscan = off'],
+}
+
+/**
  * Opens PostgreSQL through its pools and looks at what it found: version, whether it takes writes, whether its commits
  * are durable. Creates nothing: see `migrate`.
  * @throws BootError when it cannot be reached (exit 8), is too old or does not take writes (exit 1 or 8), or when a pooler
@@ -82,6 +91,7 @@ function openPools(options: PostgresOptions): ReadonlyMap<Pool, PgPool> {
       statementDeadlineMs: options.statementDeadlinesMs?.[name] ?? STATEMENT_DEADLINES_MS[name],
       acquireDeadlineMs: options.acquireDeadlineMs ?? ACQUIRE_DEADLINE_MS,
       names,
+      settings: SETTINGS[name] ?? [],
       onIdleError: (error) => options.warn('an idle datastore connection was lost', error),
     })
   return new Map(sizes.filter(([, { max }]) => max > 0).map(([name, size]) => [name, open(name, size)]))

@@ -17,6 +17,8 @@ export interface PgPoolOptions {
   /** How long to wait for a free or new connection, in ms. */
   readonly acquireDeadlineMs: number
   readonly names: StatementNames
+  /** Settings of its connections beside those that all have, as `name = value`. Default: none. */
+  readonly settings?: readonly string[]
   /** Hears of connections that died while idle. */
   readonly onIdleError: (error: unknown) => void
 }
@@ -42,6 +44,7 @@ function setup(options: PgPoolOptions): string {
     `set intervalstyle = 'postgres'`,
     `set client_min_messages = warning`,
     `set jit = off`,
+    ...(options.settings ?? []).map((each) => `set ${each}`),
   ].join('; ')
 }
 
