@@ -102,7 +102,7 @@ function queriesOver(opened: ReadonlyMap<Pool, PgPool>, scope: TransactionScope)
   const open = (sessions: PgPool): Db => new Kysely<Tables>({ dialect: createDialect(sessions, scope) })
   const pools = new Map([...opened].map(([name, sessions]) => [name, open(sessions)]))
   return (name) => {
-    const db = pools.get(name) ?? pools.get(name === 'change-feed' ? 'worker' : 'interactive')
+    const db = pools.get(name) ?? (name === 'change-feed' ? pools.get('worker') : undefined) ?? pools.get('interactive')
     if (db === undefined) throw new Error('the interactive pool has no connections')
     return db
   }
