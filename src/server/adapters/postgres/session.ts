@@ -1,4 +1,4 @@
-import { type ClientBase, type Connection, DatabaseError, type QueryConfig } from 'pg'
+import { type ClientBase, type Connection, DatabaseError, Query } from 'pg'
 import { DatastoreError } from '../../ports/datastore.ts'
 import { codeOf, translateError } from './errors.ts'
 
@@ -85,27 +85,25 @@ export function createSession({ client, names, deadlineMs, failure, sever }: Ses
   let opening: string | undefined
 
   function send(text: string, values: readonly unknown[]): Promise<SessionResult> {
-    const config: QueryConfig = { text, values: [...values] }
-    const name = values.length > 0 ? names(text) : undefined
-    if (name !== undefined) config.name = name
-    if (opening === undefined) return client.query(config).then(lastResult)
+    const statement = { text, values, name: values.length > 0 ? names(text) : undefined }
+    if (opening === undefined) return ask(client, statement)
     const begin = opening
     opening = undefined
-    return endsTransaction(text) ? Promise.resolve(neverBegun(text)) : sendBehind(begin, config)
+    return endsTransaction(text) ? Promise.resolve(neverBegun(text)) : sendBehind(begin, statement)
   }
 
   /** Had the beginning failed alone, the statement would have been a transaction of its own: the session is given up. */
-  async function sendBehind(begin: string, config: QueryConfig): Promise<SessionResult> {
+  async function sendBehind(begin: string, statement: Statement): Promise<SessionResult> {
     const { stream } = (client as unknown as { readonly connection: Connection }).connection
     stream.cork()
     const begun = client.query(begin).then(ignore, (error: unknown) => {
       broken ??= error
     })
-    const answer = client.query(config)
+    const answer = ask(client, statement)
     stream.uncork()
     const [, result] = await Promise.all([begun, answer])
     if (broken !== undefined) throw broken
-    return lastResult(result)
+    return result
   }
 
   /** Statements of one transaction that were not awaited one by one are sent one by one all the same. */
@@ -124,7 +122,7 @@ export function createSession({ client, names, deadlineMs, failure, sever }: Ses
 
   function judge(error: unknown): unknown {
     const reason = failure?.() ?? broken ?? (isStalePlan(error) ? error : undefined)
-    if (reason === undefined) return translateError(error)
+    if (reason === undefined) return translateError(leadingHere(error))
     broken = reason
     return new DatastoreError('unavailable', undefined, reason)
   }
@@ -161,6 +159,30 @@ export function createSession({ client, names, deadlineMs, failure, sever }: Ses
       }
     },
   }
+}
+
+interface Statement {
+  readonly text: string
+  readonly values: readonly unknown[]
+  readonly name: string | undefined
+}
+
+/** By a query that is made here: of a description the driver copies every property descriptor, which costs 9 µs. */
+function ask(client: ClientBase, { text, values, name }: Statement): Promise<SessionResult> {
+  return new Promise((resolve, reject) => {
+    const query: Query & { name?: string } = new Query(text, [...values], (error: Error | undefined, result) => {
+      if (error) reject(error)
+      else resolve(lastResult(result))
+    })
+    if (name !== undefined) query.name = name
+    client.query(query)
+  })
+}
+
+/** The driver's errors lead back to its socket: this one leads to who asked. */
+function leadingHere(error: unknown): unknown {
+  if (error instanceof Error) Error.captureStackTrace(error)
+  return error
 }
 
 /** A plan prepared before another replica migrated the table (0A000) stays wrong for as long as the session lives. */

@@ -1,4 +1,4 @@
-import type { ClientBase, QueryConfig } from 'pg'
+import type { ClientBase, Query } from 'pg'
 import { describe, expect, test } from 'vitest'
 import { createSession, createStatementNames } from '../../../../../src/server/adapters/postgres/session.ts'
 
@@ -34,15 +34,24 @@ test('a text of more than 8 KiB is never named', () => {
 })
 
 describe('a transaction', () => {
+  /** What the driver keeps of a query. */
+  type Asked = Query & { readonly text: string; readonly callback: (error: unknown, result?: unknown) => void }
+
   /** A session whose server refuses what is in `refused`, with all that was sent to it. */
   function sessionTo(refused: readonly string[] = []) {
     const sent: string[] = []
     const stream = { cork: () => void sent.push('['), uncork: () => void sent.push(']') }
-    const query = async (asked: string | QueryConfig) => {
-      const text = typeof asked === 'string' ? asked : asked.text
+    const take = async (text: string) => {
       sent.push(text)
       if (refused.includes(text)) throw new Error(`refused: ${text}`)
       return { rows: [], rowCount: 0, command: text.toUpperCase() }
+    }
+    const query = (asked: string | Asked) => {
+      if (typeof asked === 'string') return take(asked)
+      return take(asked.text).then(
+        (result) => asked.callback(undefined, result),
+        (error: unknown) => asked.callback(error),
+      )
     }
     const client = { connection: { stream }, query } as unknown as ClientBase
     return { sent, session: createSession({ client, names: () => undefined, deadlineMs: 1_000 }) }
