@@ -11,6 +11,8 @@ export const RECONCILE: HeartbeatHints = Object.freeze({ reconcile: true, rotate
 const ROTATE_KEYS: HeartbeatHints = Object.freeze({ reconcile: false, rotate_keys: true })
 const BOTH: HeartbeatHints = Object.freeze({ reconcile: true, rotate_keys: true })
 
+const ZERO = '0'.charCodeAt(0)
+
 /** Places in a batch, from 1, with commas between them; null: none. */
 type Places = string | null
 
@@ -23,7 +25,20 @@ export function hintsOf(size: number, marked: { readonly reconcile: Places; read
   return hints
 }
 
-/** The indexes that the places stand for. */
+/** The indexes that the places stand for; digit by digit, since a whole fleet may be behind at once. */
 export function indexesOf(places: Places): readonly number[] {
-  return places === null ? [] : places.split(',').map((place) => Number(place) - 1)
+  const indexes: number[] = []
+  if (places === null) return indexes
+  let place = 0
+  for (let at = 0; at < places.length; at++) {
+    const digit = places.charCodeAt(at) - ZERO
+    if (digit >= 0) {
+      place = place * 10 + digit
+      continue
+    }
+    indexes.push(place - 1)
+    place = 0
+  }
+  indexes.push(place - 1)
+  return indexes
 }

@@ -41,10 +41,16 @@ interface Updated {
  */
 async function update(datastore: Datastore, ids: readonly string[], batch: readonly Heartbeat[]): Promise<Updated> {
   const instants = batch.map(({ acceptedAtMs }) => acceptedAtMs)
-  const versions = batch.map(({ binaryVersion }) => binaryVersion)
-  const checksums = batch.map(({ checksumHex }) => checksumHex)
   const due = batch.map(({ duePeerRevision }) => duePeerRevision)
-  const values = [arrayText(ids), arrayText(instants), versions, arrayText(checksums), arrayText(due)]
+  const { places, versions, checksums } = buildsOf(batch)
+  const values = [
+    arrayText(ids),
+    arrayText(instants),
+    arrayText(places),
+    arrayText(due),
+    versions,
+    arrayText(checksums),
+  ]
   const { rows } = await datastore.pool('heartbeats').executeQuery<Updated>(CompiledQuery.raw(UPDATE, values))
   return rows[0] ?? { taken: 0, back: null, reconcile: null, rotate: null }
 }
@@ -60,9 +66,10 @@ const UPDATE = `
       binary_version = beat.version,
       binary_checksum = decode(beat.checksum, 'hex')
     from (
-      select node_id, to_timestamp(ms / 1000::float8) as at, version, checksum, due, place
-      from unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::bigint[]) with ordinality
-        as sent (node_id, ms, version, checksum, due, place)
+      select node_id, to_timestamp(ms / 1000::float8) as at, ($5::text[])[build] as version,
+        ($6::text[])[build] as checksum, due, place
+      from unnest($1::uuid[], $2::bigint[], $3::integer[], $4::bigint[]) with ordinality
+        as sent (node_id, ms, build, due, place)
     ) as beat
     where h.node_id = beat.node_id and (h.accepted_at is null or h.accepted_at < beat.at)
     returning beat.place::text, h.announced_state <> 'healthy' as is_back, h.rotation_pending as is_rotating,
@@ -73,6 +80,35 @@ const UPDATE = `
     string_agg(place, ',') filter (where is_behind) as reconcile,
     string_agg(place, ',') filter (where is_rotating) as rotate
   from updated`
+
+/** What runs on the nodes of a batch: the different builds, and for each heartbeat the place of its own, from 1. */
+interface Builds {
+  readonly places: readonly number[]
+  readonly versions: readonly string[]
+  readonly checksums: readonly string[]
+}
+
+/** Most nodes of a fleet run one of a few builds: each is sent once. */
+function buildsOf(batch: readonly Heartbeat[]): Builds {
+  const placeOf = new Map<string, number>()
+  const places: number[] = []
+  const versions: string[] = []
+  const checksums: string[] = []
+  let place = 0
+  for (const { binaryVersion, checksumHex } of batch) {
+    if (binaryVersion !== versions[place - 1] || checksumHex !== checksums[place - 1]) {
+      // Checksums are of one length: the two cannot be taken apart in another way.
+      const build = `${checksumHex}${binaryVersion}`
+      place = placeOf.get(build) ?? versions.push(binaryVersion)
+      if (place > checksums.length) {
+        checksums.push(checksumHex)
+        placeOf.set(build, place)
+      }
+    }
+    places.push(place)
+  }
+  return { places, versions, checksums }
+}
 
 /** An array in PostgreSQL's text form, of elements that need no quotes. */
 function arrayText(elements: readonly (string | number)[]): string {

@@ -35,14 +35,16 @@ export function createHeartbeats(deps: {
   }
 
   return {
-    PostNodeHeartbeat({ nowMs, caller }, { id, body }) {
+    PostNodeHeartbeat({ nowMs, caller }, { body }) {
       if (!isInStep(body.client_now, nowMs)) throw problem('clock_skew')
+      // The gate has compared it with the path's.
+      const nodeId = caller.id
       const recorded = deps.commit.record({
-        nodeId: id,
+        nodeId,
         acceptedAtMs: nowMs,
         binaryVersion: body.binary_version,
         checksumHex: checksumHex(body.binary_checksum),
-        duePeerRevision: deps.marks.dueOf({ domainId: caller.domainId, nodeId: id }, nowMs),
+        duePeerRevision: deps.marks.dueOf({ domainId: caller.domainId, nodeId }, nowMs),
       })
       return recorded.then((hints) => {
         if (hints === undefined) throw problem('unauthorized')

@@ -169,6 +169,28 @@ describe.each(STORES)('Heartbeats on the $name store', (store) => {
         }
       })
 
+      it('of nodes that run the same version, the same checksum, both or neither keep to their own', async () => {
+        const builds = [
+          ['v', 'aa'],
+          ['v', 'bb'],
+          ['w', 'bb'],
+          ['v', 'aa'],
+          ['w', 'aa'],
+          ['v', 'bb'],
+        ] as const
+        const enrolled = await Promise.all(builds.map(() => fleet.enrol(domain)))
+        const ids = enrolled.map(({ node_id }) => node_id).toSorted()
+        const batch = ids.map((id, at) => {
+          const [version = '', digits = ''] = builds[at] ?? []
+          return { ...beatAt(id, startMs + 1, version), checksumHex: digits.repeat(32) }
+        })
+        await createHeartbeatWriter(fleet.datastore)(batch)
+        const rows = await Promise.all(ids.map((id) => stored(id)))
+        expect(rows.map((row) => [row?.binary_version, row?.binary_checksum?.toString('hex').slice(0, 2)])).toEqual(
+          builds,
+        )
+      })
+
       it('name those nodes that were last announced as anything but healthy', async () => {
         const other = await fleet.enrol(domain)
         await sql`update node_heartbeats set announced_state = 'healthy' where node_id = ${other.node_id}`.execute(
