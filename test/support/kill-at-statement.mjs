@@ -11,12 +11,15 @@ const when = query.get('when')
 const real = pg.Client.prototype.query
 const die = () => process.kill(process.pid, 'SIGKILL')
 
-pg.Client.prototype.query = function (...args) {
-  const [asked] = args
-  const text = typeof asked === 'string' ? asked : asked?.text
-  if (typeof text !== 'string' || !text.trim().replaceAll(/\s+/g, ' ').startsWith(begins)) return real.apply(this, args)
+pg.Client.prototype.query = function (asked, ...rest) {
+  const isWatched = asked instanceof pg.Query && asked.text.trim().replaceAll(/\s+/g, ' ').startsWith(begins)
+  if (!isWatched) return real.call(this, asked, ...rest)
   if (when === 'before') die()
-  const result = real.apply(this, args)
-  if (typeof result?.then === 'function') result.then(() => (when === 'after' ? setTimeout(die, 5) : die()))
-  return result
+  const { callback } = asked
+  asked.callback = (error, result) => {
+    if (!error && when === 'answered') die()
+    if (!error && when === 'after') setTimeout(die, 5)
+    callback(error, result)
+  }
+  return real.call(this, asked, ...rest)
 }
