@@ -26,7 +26,8 @@ export function createOfferCache({ env, home, nowMs }: Pick<Io, 'env' | 'home' |
     join(directory, `${createHash('sha256').update(JSON.stringify(key)).digest('hex').slice(0, 32)}.json`)
 
   async function ageOf(path: string): Promise<number> {
-    const age = nowMs() - (await stat(path)).mtimeMs
+    // The clock is read in whole ms: against fractions of them, what was written just now would come from the future.
+    const age = nowMs() - Math.floor((await stat(path)).mtimeMs)
     return age < 0 ? Infinity : age
   }
 
