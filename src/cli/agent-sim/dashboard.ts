@@ -18,17 +18,18 @@ const BAR_CELLS = 24
 /** Eighths of a cell, for bars and for the latency strip. */
 const LEVELS = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const
 
-/** The dashboard as lines: redrawn in place on a terminal. */
+/** The dashboard as lines of less than 80 columns, what matters most first: redrawn in place on a terminal, which may show fewer. */
 export function dashboardLines(progress: Progress, summary: Summary): readonly string[] {
   const { counts } = summary
   return [
     `${progress.phase.padEnd(13)} ${bar(shareDone(progress))} ${clockText(progress)}`,
-    `nodes         ${progress.nodes}/${progress.nodesWanted}${reachabilityText(progress)}`,
+    `nodes         ${progress.nodes}/${progress.nodesWanted}`,
+    ...reachabilityLines(progress),
     `throughput    ${progress.operationsPerSecond} ops/s   errors ${counts['errors'] ?? 0}   refusals ${counts['refusals'] ?? 0}`,
     ...eventLines(counts),
     ...meshLines(counts),
-    ...(summary.operations.length > 0 ? ['', ...table(summary)] : []),
     ...summary.failures.slice(0, 3).map(({ operation, code, count }) => `! ${operation} ${code} × ${count}`),
+    ...(summary.operations.length > 0 ? ['', ...table(summary)] : []),
   ]
 }
 
@@ -49,8 +50,9 @@ function meshLines(counts: Summary['counts']): readonly string[] {
   if ([...MESH_COUNTS, ...TROUBLE_COUNTS].every((name) => count(name) === 0)) return []
   const [stale, bad] = [count('stale_edges') + count('stale_peers'), count('bad_envelopes') + count('bad_snapshots')]
   return [
-    `mesh          ${count('edges_compared')} edges compared   mismatches ${count('edge_mismatches')}   regressions ${count('epoch_regressions')}   stale ${stale}   bad ${bad}`,
-    `              rotations ${count('key_rotations')}   unchanged pulls ${count('not_modified')}   endpoint changes ${count('endpoint_changes')}`,
+    `mesh          ${count('edges_compared')} edges compared   mismatches ${count('edge_mismatches')}   regressions ${count('epoch_regressions')}`,
+    `              stale ${stale}   bad ${bad}   rotations ${count('key_rotations')}`,
+    `              unchanged pulls ${count('not_modified')}   endpoint changes ${count('endpoint_changes')}`,
     `work          executions ${count('executions_succeeded')} + ${count('executions_failed')} failed   sessions ${count('sessions')}   overtaken ${count('overtaken')}`,
     `troubles      expected ${count('expected_refusals')}   unmet ${count('unmet_faults')}   during outage ${count('outage_errors')}   retries ${count('retries')}`,
   ]
@@ -127,11 +129,11 @@ function clockText({ phase, elapsedSeconds, durationSeconds }: Progress): string
   return `${Math.round(elapsedSeconds)}s of ${Math.round(durationSeconds)}s`
 }
 
-function reachabilityText({ reachability }: Progress): string {
-  if (reachability === undefined) return ''
-  return `   ${Object.entries(reachability)
-    .map(([state, count]) => `${state} ${count}`)
-    .join('   ')}`
+/** Nothing until the server was asked. */
+function reachabilityLines({ reachability }: Progress): readonly string[] {
+  if (reachability === undefined) return []
+  const states = Object.entries(reachability).map(([state, count]) => `${state} ${count}`)
+  return [`reachability  ${states.join('   ')}`]
 }
 
 /** Latencies side by side on a logarithmic scale from 0.1 ms to 10 s. */
