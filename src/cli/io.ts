@@ -5,6 +5,8 @@ export interface Sink {
   readonly isTty: boolean
   /** Width in columns; 80 when it is no terminal. */
   readonly columns: number
+  /** Height in lines; 24 when it is no terminal. */
+  readonly rows: number
   write(text: string): void
 }
 

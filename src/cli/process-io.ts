@@ -52,6 +52,9 @@ function sinkOf(open: () => NodeJS.WriteStream): Sink {
     get columns() {
       return stream().columns || 80
     },
+    get rows() {
+      return stream().rows || 24
+    },
     write: (text) => {
       stream().write(text)
     },

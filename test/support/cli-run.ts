@@ -19,6 +19,7 @@ export interface CliOptions {
   /** Answers to prompts, in order; undefined leaves with Ctrl-C. */
   readonly answers?: readonly (string | boolean | undefined)[]
   readonly columns?: number
+  readonly rows?: number
   readonly interrupted?: AbortSignal
   readonly isTerminated?: boolean
   /** NOW when absent; a run against a real server needs the real one. */
@@ -79,10 +80,11 @@ interface Faking {
 }
 
 function fakeIo({ home, written, questions, options, env }: Faking): Io {
-  const { isTty = false, columns = 100, interrupted = new AbortController().signal } = options
+  const { isTty = false, columns = 100, rows = 24, interrupted = new AbortController().signal } = options
   const sink = (stream: Written['stream']) => ({
     isTty,
     columns,
+    rows,
     write: (text: string) => void written.push({ stream, text }),
   })
   return {

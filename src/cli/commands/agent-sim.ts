@@ -134,7 +134,10 @@ function displayOn({ io, shared: { quiet } }: Session) {
     show(progress: Progress, summary: Summary): void {
       if (quiet === true) return
       if (stderr.isTty) {
-        const lines = dashboardLines(progress, summary).map((line) => line.slice(0, stderr.columns - 1))
+        // What is off the screen cannot be wiped: the last line is the cursor's.
+        const lines = dashboardLines(progress, summary)
+          .slice(0, stderr.rows - 1)
+          .map((line) => line.slice(0, stderr.columns - 1))
         stderr.write(`${wipe()}${lines.join('\n')}\n`)
         drawn = lines.length
       } else if (calls++ % LINES_EVERY === 0) stderr.write(`${JSON.stringify(progressRecord(progress, summary))}\n`)

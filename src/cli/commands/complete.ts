@@ -68,7 +68,7 @@ function quiet(session: Session, { flags }: Wanted, end: AbortSignal): Session {
   const shared = Object.fromEntries(
     Object.entries({ context, url, 'ca-file': caFile, 'token-file': tokenFile }).filter(([, value]) => value),
   )
-  const stderr = { isTty: false, columns: 80, write: () => undefined }
+  const stderr = { isTty: false, columns: 80, rows: 24, write: () => undefined }
   const io = { ...session.io, stderr, interrupted: end }
   return createSession({ io, version: session.version, manifest: () => session.manifest(), shared, flags })
 }

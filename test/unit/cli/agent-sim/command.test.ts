@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { refused, type StubRoutes } from '../../../support/stub-server.ts'
 import { useStubbedCli } from '../../../support/stubbed-cli.ts'
@@ -69,6 +70,18 @@ describe('ctl agent-sim', () => {
     expect(stderr).toContain(
       '2 simulated nodes stay registered for about 15 minutes, as ephemeral ones do: ctl nodes list.',
     )
+  })
+
+  test('draws no more than the terminal shows: what has left the screen could not be wiped', async () => {
+    const file = tokenFile('jtk')
+    const { url } = await cli.serve({ 'POST /v1/nodes/register': registered })
+    const line = ['agent-sim', '--nodes', '2', '--duration', '2.5s', '--url', url, '--no-mesh', '--no-events']
+    const { written } = await cli.home.run([...line, '--join-token-file', file], { isTty: true, columns: 40, rows: 6 })
+    const drawn = written.filter(({ stream, text }) => stream === 'stderr' && text.includes('throughput'))
+    const frames = drawn.map(({ text }) => stripVTControlCharacters(text).trimEnd().split('\n'))
+    expect(frames.length).toBeGreaterThan(1)
+    expect(Math.max(...frames.map((lines) => lines.length))).toBe(5)
+    expect(frames.flat().filter((each) => each.length >= 40)).toEqual([])
   })
 
   test('says nothing of the kind of those that joined with another one', async () => {

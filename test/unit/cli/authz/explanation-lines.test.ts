@@ -92,7 +92,7 @@ const GRANTED = node('permission', {
 })
 
 function drawn(tree: Explanation, io: { isTty: boolean; env?: Record<string, string> }): string {
-  const stdout = { isTty: io.isTty, columns: 80, write: () => undefined }
+  const stdout = { isTty: io.isTty, columns: 80, rows: 24, write: () => undefined }
   const fake = { stdout, env: io.env ?? {} } as unknown as Io // The drawing reads no more of it.
   const drawing = { naming: NAMES, style: styleOf(fake, stdout, false), strokes: strokesFor(fake) }
   return explanationLines(tree, drawing).join('\n')
