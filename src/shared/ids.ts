@@ -7,6 +7,13 @@ export function isNonZeroUuid(text: string): boolean {
   return UUID.test(text) && text !== ZERO_UUID
 }
 
+const ZERO_REFERENCE = new RegExp(`^[^:]*:${ZERO_UUID}(?:#|$)`)
+
+/** Tells whether a reference such as `user:<uuid>` or `group:<uuid>#member` names the zero UUID. */
+export function namesZeroUuid(reference: string): boolean {
+  return ZERO_REFERENCE.test(reference)
+}
+
 const STORED_UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 /** The same, and in lower case, as ids are stored. */

@@ -1,4 +1,4 @@
-import { ADMIN_SESSION, NODE, PROJECT } from '../support/fixture-callers.ts'
+import { ADMIN_SESSION, NODE, OTHER_PROJECT, PROJECT } from '../support/fixture-callers.ts'
 import { startFixture, type fixtureContract, type FixtureServer } from '../support/fixture-server.ts'
 import type { Running } from './loop.ts'
 import type { ConformanceWorld } from './rules/rule.ts'
@@ -9,6 +9,9 @@ import { exchange, signed } from './wire.ts'
 export interface FixtureWorld extends ConformanceWorld {
   /** A slug that no thing has yet. */
   name(): string
+  readonly projectId: string
+  readonly keeper: string
+  readonly elsewhere: Omit<FixtureWorld, 'elsewhere'>
   /** Puts a thing into the Project and tells its id and slug. */
   thing(): { readonly id: string; readonly slug: string }
 }
@@ -23,19 +26,31 @@ export async function startFixtureWorld(): Promise<Running<FixtureWorld>> {
 function worldOf(server: FixtureServer): FixtureWorld {
   let named = 0
   const name = (): string => `thing-${(named += 1)}`
-  return {
+  const thingIn = (project_id: string) => (): { readonly id: string; readonly slug: string } => {
+    const slug = name()
+    const id = `01935b5e-8f3a-7c61-9d0a-${named.toString(16).padStart(12, '0')}`
+    server.fixture.things.push({ id, project_id, slug, created_at: '2026-03-01T08:00:00.000Z' })
+    return { id, slug }
+  }
+  const world: Omit<FixtureWorld, 'elsewhere'> = {
     url: server.url,
+    root: 'psk_admin',
+    deputy: 'psk_deputy',
+    outsiders: [
+      { who: 'nobody', credential: 'psk_nobody', isInside: true },
+      { who: 'a viewer', credential: 'psk_viewer', isInside: true },
+      { who: 'an administrator of another Domain', credential: 'psk_keeper' },
+      { who: 'another node', credential: 'nsk_other' },
+    ],
     narrow: 'psk_narrow',
     session: ADMIN_SESSION,
     audited: (correlationId) => server.audited(correlationId),
     name,
-    thing() {
-      const slug = name()
-      const id = `01935b5e-8f3a-7c61-9d0a-${named.toString(16).padStart(12, '0')}`
-      server.fixture.things.push({ id, project_id: PROJECT, slug, created_at: '2026-03-01T08:00:00.000Z' })
-      return { id, slug }
-    },
+    keeper: 'psk_keeper',
+    projectId: PROJECT,
+    thing: thingIn(PROJECT),
   }
+  return { ...world, elsewhere: { ...world, projectId: OTHER_PROJECT, thing: thingIn(OTHER_PROJECT) } }
 }
 
 type Fixture = typeof fixtureContract
@@ -46,14 +61,25 @@ const admin = { as: 'psk_admin', lesser: 'psk_nobody' } as const
 export const fixtureScenarios: Scenarios<FixtureWorld, Fixture['fixture']> & Scenarios<FixtureWorld, Fixture['meta']> =
   {
     GetOpenThing: () => ({ input: {} }),
-    CreateThing: ({ name }) => ({ input: { project_id: PROJECT, body: { slug: name() } }, ...admin }),
-    ListThings: () => ({ input: { kind: 'a' }, as: 'psk_viewer' }),
-    ListOwnThings: () => ({ input: {}, ...admin }),
-    GetThing: ({ thing }) => ({ input: { project_id: PROJECT, slug: thing().slug }, ...admin }),
-    GetFoldedThing: () => ({ input: { project_id: PROJECT }, ...admin, also: [{ as: 'nsk_own' }] }),
+    CreateThing: ({ name, projectId: project_id }) => ({ input: { project_id, body: { slug: name() } }, ...admin }),
+    ListThings({ thing }) {
+      thing()
+      return { input: { kind: 'a' }, as: 'psk_viewer' }
+    },
+    ListProjectThings({ thing, projectId: project_id }) {
+      thing()
+      return { input: { project_id }, ...admin }
+    },
+    ListOwnThings({ thing }) {
+      thing()
+      return { input: {}, ...admin }
+    },
+    GetThing: ({ thing, projectId: project_id }) => ({ input: { project_id, slug: thing().slug }, ...admin }),
+    GetFoldedThing: ({ projectId: project_id }) => ({ input: { project_id }, ...admin, also: [{ as: 'nsk_own' }] }),
     PatchThing: ({ thing, name }) => ({ input: { id: thing().id, body: { slug: name() } }, ...admin }),
     DeleteThing: ({ thing }) => ({ input: { id: thing().id }, ...admin, lesser: 'psk_viewer' }),
-    PostTransfer: () => ({ input: { body: { project_id: PROJECT, reason: 'because' } }, ...admin }),
+    ArchiveThing: ({ thing }) => ({ input: { id: thing().id }, ...admin }),
+    PostTransfer: ({ projectId: project_id }) => ({ input: { body: { project_id, reason: 'because' } }, ...admin }),
     PutNodeNote: () => ({ input: { id: NODE, body: { note: 'x' } }, as: 'nsk_own', lesser: 'nsk_other' }),
     GetNodeNote: () => ({ input: { id: NODE }, ...admin, also: [{ as: 'nsk_own', lesser: 'nsk_other' }] }),
     GetTicks: () => ({ input: { id: NODE }, ...admin, also: [{ as: 'nsk_own', lesser: 'nsk_other' }] }),

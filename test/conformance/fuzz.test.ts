@@ -8,7 +8,7 @@ import { DATASTORE_KINDS, isDatastoreMissing } from '../support/datastores.ts'
 import { depth } from '../support/depth.ts'
 import { mutationsOf, unlikelyOf } from './mutations.ts'
 import { scenarios } from './scenarios/all.ts'
-import type { ValidCall } from './scenario.ts'
+import { untyped, type ValidCall } from './scenario.ts'
 import { exchange, signed } from './wire.ts'
 import { rowDigests } from './row-digests.ts'
 import { startWorld, type RunningWorld, type World } from './world.ts'
@@ -63,5 +63,5 @@ describe.each(DATASTORE_KINDS)('the API on the %s datastore under wrong requests
 async function arrange(id: string, world: World): Promise<ValidCall> {
   const call = await scenarios[id]?.(world)
   if (call === undefined) throw new Error(`${id} has no scenario`)
-  return { ...call, input: { ...call.input } }
+  return untyped(call)
 }

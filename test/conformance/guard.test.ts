@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { contract } from '../../src/shared/contract/index.ts'
 import type { Operation } from '../../src/shared/contract/operation.ts'
 import type { PROBLEMS } from '../../src/shared/problems.ts'
@@ -60,6 +61,9 @@ const SPOILT: readonly (readonly [string, Operation])[] = [
   ['its problem codes', { ...sound, params: undefined } as unknown as Operation],
   ['its problem codes', { ...sound, problems: ['nonsense' as keyof typeof PROBLEMS] }],
   ['its problem codes', { ...sound, problems: ['slug_conflict', 'slug_conflict'] }],
+  ['ids other than zero', { ...sound, query: z.strictObject({ id: z.uuid() }) }],
+  ['ids other than zero', { ...sound, body: z.strictObject({ ids: z.array(z.guid().optional()) }) }],
+  ['ids other than zero', { ...sound, body: z.strictObject({ owner: z.string().regex(/^user:[0-9a-f-]{36}$/) }) }],
   ['a success answer', { ...sound, responses: {} }],
   ['a success answer', { ...sound, responses: { 400: null } }],
   ['a success answer', { ...sound, responses: { 200: null, 302: null } }],

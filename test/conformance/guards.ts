@@ -1,7 +1,10 @@
 import { z } from 'zod'
 import type { AnySchema, GateLeg, Operation } from '../../src/shared/contract/operation.ts'
+import { asZod } from '../../src/shared/contract/json-schema.ts'
 import { problemCodesOf } from '../../src/shared/contract/problem-codes.ts'
+import { schemasWithin } from '../../src/shared/contract/schemas-within.ts'
 import { PROBLEMS } from '../../src/shared/problems.ts'
+import { takesZeroId } from './rules/zero-ids.ts'
 
 /** Something without which no operation ships. */
 export interface Guard {
@@ -37,6 +40,14 @@ export const GUARDS: readonly Guard[] = [
     },
   },
   { title: 'its problem codes', missing: problemMissing },
+  {
+    title: 'ids other than zero',
+    missing({ params, query, body }) {
+      const schemas = [params, query, body].flatMap((schema) => (schema ? schemasWithin(asZod(schema)) : []))
+      const wrong = schemas.find((schema) => takesZeroId(asZod(schema)))
+      return wrong && `a member takes the zero UUID: ${JSON.stringify(z.globalRegistry.get(wrong))}`
+    },
+  },
   {
     title: 'a success answer',
     missing({ responses, requestHeaders = {} }) {

@@ -4,10 +4,14 @@ import { readDocument, type OpenApi } from './document.ts'
 import { accessRules } from './rules/access.ts'
 import { bodyRules } from './rules/bodies.ts'
 import { browserRules } from './rules/browsers.ts'
+import { cursorRules } from './rules/cursors.ts'
+import { noStoreRules } from './rules/no-store.ts'
 import { parameterRules } from './rules/parameters.ts'
 import type { ConformanceWorld, Rule, Subject } from './rules/rule.ts'
+import { secrecyRules } from './rules/secrecy.ts'
 import { streamRules } from './rules/streams.ts'
 import { successRules } from './rules/success.ts'
+import { zeroIdRules } from './rules/zero-ids.ts'
 import type { AnyScenarios } from './scenario.ts'
 import { createSubject, placedIn, type Ground } from './subject.ts'
 import { exchange } from './wire.ts'
@@ -34,6 +38,10 @@ export const RULES: readonly Rule[] = [
   ...bodyRules,
   ...successRules,
   ...streamRules,
+  ...secrecyRules,
+  ...cursorRules,
+  ...noStoreRules,
+  ...zeroIdRules,
 ]
 
 /** Declares the tests of every operation of the contract in the surrounding `describe`. */

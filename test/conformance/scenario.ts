@@ -4,6 +4,8 @@ import type { Operations, Sending } from '../../src/shared/contract/operation.ts
 export interface ValidCall<I = Readonly<Record<string, unknown>>> {
   /** Path and query members side by side, and the body under its own name, as a client sends them. */
   readonly input: I
+  /** The same call naming other things by their ids: whoever may not see those must not learn of them either. */
+  readonly variants?: readonly I[]
   /** Credential that the operation admits; absent on open operations. */
   readonly as?: string
   /** Cookie that the browser brings beside any credential. */
@@ -29,3 +31,8 @@ export type Scenarios<W, S extends { readonly operations: Operations }> = {
 
 /** Scenarios of several surfaces, their types forgotten. */
 export type AnyScenarios<W> = { readonly [operationId: string]: Scenario<W, object> }
+
+/** The call with inputs of which nothing is known but that they have members. */
+export function untyped({ input, variants = [], ...call }: ValidCall<object>): ValidCall {
+  return { ...call, input: { ...input }, variants: variants.map((one) => ({ ...one })) }
+}

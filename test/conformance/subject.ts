@@ -2,7 +2,7 @@ import { problemCodesOf } from '../../src/shared/contract/problem-codes.ts'
 import type { Operation, Surface } from '../../src/shared/contract/operation.ts'
 import type { Document } from './document.ts'
 import type { ConformanceWorld, Subject } from './rules/rule.ts'
-import type { Scenario, ValidCall } from './scenario.ts'
+import { untyped, type Scenario, type ValidCall } from './scenario.ts'
 import type { Exchange } from './wire.ts'
 
 /** An operation and where the contract has it. */
@@ -35,17 +35,20 @@ export function createSubject<W extends ConformanceWorld>(
 ): Subject {
   let once: Promise<ValidCall> | undefined
 
-  async function arrange(): Promise<ValidCall> {
+  async function arrangeIn(world: W): Promise<ValidCall> {
     if (scenario === undefined) throw new Error(`${placed.id} has no scenario`)
-    const call = await scenario(ground.world)
-    return { ...call, input: { ...call.input } }
+    return untyped(await scenario(world))
   }
+  const arrange = (): Promise<ValidCall> => arrangeIn(ground.world)
+  const { elsewhere } = ground.world
 
   return {
     ...placed,
     ...ground,
     problems: problemCodesOf(placed.operation),
     arrange,
+    // What a world calls elsewhere is one of the same kind.
+    arrangeElsewhere: elsewhere && (() => arrangeIn({ ...ground.world, ...elsewhere })),
     refused: () => (once ??= arrange()),
   }
 }

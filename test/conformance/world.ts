@@ -40,6 +40,8 @@ export interface Made {
 export interface World extends ConformanceWorld {
   /** Token of a platform administrator who is also platform auditor. */
   readonly root: string
+  /** The same server as scenarios see it that arrange things in another Domain. */
+  readonly elsewhere: DomainWorld
   /** Token of a service identity of the Domain that holds no relation. */
   readonly nobody: string
   /** The Domain in which everything is arranged. */
@@ -48,6 +50,8 @@ export interface World extends ConformanceWorld {
   readonly projectId: string
   /** The service identity behind `nobody`. */
   readonly identityId: string
+  /** Token of a service identity that administrates the Domain. */
+  readonly keeper: string
   /** A slug or name that nothing has yet. */
   name(): string
   /** Calls an operation as root; anything but success throws. Resolves with the JSON answer. */
@@ -65,6 +69,9 @@ export interface World extends ConformanceWorld {
   /** Registers a node of the Domain. */
   node(): Promise<{ readonly id: string; readonly nsk: string }>
 }
+
+/** What a world has of its Domain, and of the server. */
+export type DomainWorld = Omit<World, 'elsewhere' | 'outsiders' | 'deputy'>
 
 /** A public key that no other node has: the last 32 bytes of its DER form (RFC 8410 §4). */
 export function freshPublicKey(): string {
@@ -155,56 +162,129 @@ async function makeWorld(url: string, { root, backend, issuer }: Ground): Promis
 
   const me = await make('GetAuthWhoami', {})
   await make('CreatePlatformGrant', { body: { subject: me.subject, relation: 'auditor' } })
-  const domain = await make('CreateDomain', { body: { slug: name(), display_name: 'Conformance' } })
-  const project = await make('CreateProject', { id: domain.id, body: { slug: name(), display_name: 'Conformance' } })
-  const identity = await make('CreateServiceIdentity', {
-    id: domain.id,
-    body: { display_name: 'Nobody', subject: name() },
-  })
-  const own = { identity_ref: `service:${identity.id}`, name: 'conformance' }
-  const nobody = await make('PostAdminTokens', { body: own })
   const narrow = await make('PostAuthTokens', { body: { name: 'narrow', scopes: ['meta:read'] } })
+  const base = { url, root, make, makeAs, name, narrow: narrow.token, issuer, ownDomainId: me.domain_id, backend }
+  const home = await makePlace(base)
+  const elsewhere = await makePlace(base)
+  for (const relation of ['admin', 'auditor']) {
+    for (const subject of home.keepers) await make('CreatePlatformGrant', { body: { subject, relation } })
+    for (const subject of elsewhere.keepers) {
+      await make('CreateDomainGrant', { id: elsewhere.domainId, body: { subject, relation } })
+    }
+  }
+  const viewer = await tokenIn(base, home.domainId)
+  await make('CreateDomainGrant', {
+    id: home.domainId,
+    body: { subject: `serviceaccount:${viewer.id}`, relation: 'viewer' },
+  })
+  return {
+    ...worldIn(home, base),
+    deputy: home.keeper,
+    elsewhere: worldIn(elsewhere, base),
+    outsiders: [
+      { who: 'nobody', credential: home.nobody, isInside: true },
+      { who: 'a viewer', credential: viewer.token, isInside: true },
+      { who: 'an administrator of another Domain', credential: elsewhere.keeper },
+      { who: 'an administrator of another Domain in a browser', credential: elsewhere.session },
+      { who: 'a node of another Domain', credential: (await registerNode(base, elsewhere.domainId)).nsk },
+    ],
+  }
+}
 
+/** What the worlds of all Domains have in common. */
+interface Base extends Pick<World, 'url' | 'root' | 'make' | 'makeAs' | 'name' | 'narrow' | 'issuer'> {
+  /** The Domain that root belongs to. */
+  readonly ownDomainId: string
+  readonly backend: Backend
+}
+
+/** A Domain with somebody in it. */
+interface Place {
+  readonly domainId: string
+  readonly projectId: string
+  readonly identityId: string
+  readonly nobody: string
+  /** A service identity and a user who administrate the platform where the Domain is the world's own, else the Domain alone. */
+  readonly keepers: readonly string[]
+  /** Token of that service identity. */
+  readonly keeper: string
+  /** Cookies of a session of that user. */
+  readonly session: string
+}
+
+/** Adds a service identity that holds no relation to a Domain, and issues a token for it. */
+async function tokenIn(
+  { make, name }: Base,
+  domainId: string,
+): Promise<{ readonly id: string; readonly token: string }> {
+  const { id } = await make('CreateServiceIdentity', { id: domainId, body: { display_name: 'One', subject: name() } })
+  const own = { identity_ref: `service:${id}`, name: 'conformance' }
+  return { id, token: (await make('PostAdminTokens', { body: own })).token }
+}
+
+async function makePlace(base: Base): Promise<Place> {
+  const { make, name, backend } = base
+  const { id: domainId } = await make('CreateDomain', { body: { slug: name(), display_name: 'Conformance' } })
+  const project = await make('CreateProject', { id: domainId, body: { slug: name(), display_name: 'Conformance' } })
+  const nobody = await tokenIn(base, domainId)
+  const keeper = await tokenIn(base, domainId)
+  const admin = await addUser(backend, domainId)
+  return {
+    domainId,
+    projectId: project.id,
+    identityId: nobody.id,
+    nobody: nobody.token,
+    keepers: [`serviceaccount:${keeper.id}`, `user:${admin}`],
+    keeper: keeper.token,
+    session: await createSessionOpener(backend)({ id: admin, domainId }),
+  }
+}
+
+async function mintJoinToken({ make }: Base, domainId: string): Promise<string> {
+  return (await make('CreateJoinToken', { id: domainId, body: {} })).token
+}
+
+async function registerNode(base: Base, domainId: string): Promise<{ readonly id: string; readonly nsk: string }> {
+  const body = { name: base.name(), kind: 'vm', public_key: freshPublicKey() }
+  const wire = { method: 'POST', path: '/v1/nodes/register', headers: { 'content-type': 'application/json' } }
+  const token = await mintJoinToken(base, domainId)
+  const answer = await exchange(base.url, signed({ ...wire, body: JSON.stringify(body) }, token))
+  if (answer.status !== 201) throw new Error(`the node was refused: ${answer.text}`)
+  return { id: String(answer.json?.['node_id']), nsk: String(answer.json?.['nsk']) }
+}
+
+/** The world as a scenario sees it that arranges things in that Domain. */
+function worldIn(place: Place, base: Base): DomainWorld {
+  const { url, root, make, makeAs, name, narrow, issuer, backend, ownDomainId } = base
+  const { domainId, projectId, identityId, nobody, keeper, session } = place
   const openSession = createSessionOpener(backend)
-  const admin = await addUser(backend, domain.id)
-  await make('CreatePlatformGrant', { body: { subject: `user:${admin}`, relation: 'admin' } })
-  await make('CreatePlatformGrant', { body: { subject: `user:${admin}`, relation: 'auditor' } })
-  const adminSession = await openSession({ id: admin, domainId: domain.id })
-
-  const joinToken = async (): Promise<string> => (await make('CreateJoinToken', { id: domain.id, body: {} })).token
-
   return {
     url,
     root,
     make,
     makeAs,
     name,
-    joinToken,
-    nobody: nobody.token,
-    narrow: narrow.token,
-    session: adminSession,
+    narrow,
     issuer,
+    session,
+    nobody,
+    keeper,
+    domainId,
+    projectId,
+    identityId,
+    joinToken: () => mintJoinToken(base, domainId),
+    node: () => registerNode(base, domainId),
     async signedIn() {
-      return openSession({ id: await addUser(backend, domain.id), domainId: domain.id })
+      return openSession({ id: await addUser(backend, domainId), domainId })
     },
     async signedInWithFactor() {
-      const body = { login: name(), display_name: 'A person', domain_id: domain.id }
+      const body = { login: name(), display_name: 'A person', domain_id: domainId }
       const account = await make('PostAdminUsers', { body })
       await enrolApp(backend, account.id)
-      return openSession({ id: account.user_id, domainId: domain.id })
+      return openSession({ id: account.user_id, domainId })
     },
-    domainId: domain.id,
-    projectId: project.id,
-    identityId: identity.id,
-    async node() {
-      const body = { name: name(), kind: 'vm', public_key: freshPublicKey() }
-      const wire = { method: 'POST', path: '/v1/nodes/register', headers: { 'content-type': 'application/json' } }
-      const answer = await exchange(url, signed({ ...wire, body: JSON.stringify(body) }, await joinToken()))
-      if (answer.status !== 201) throw new Error(`the node was refused: ${answer.text}`)
-      return { id: String(answer.json?.['node_id']), nsk: String(answer.json?.['nsk']) }
-    },
-    async audited(correlationId, domainId) {
-      const domains = new Set([domain.id, me.domain_id, domainId ?? domain.id])
+    async audited(correlationId, otherDomainId) {
+      const domains = new Set([domainId, ownDomainId, otherDomainId ?? domainId])
       const chains = [{ scope: 'platform' }, ...[...domains].map((id) => ({ domain_id: id }))]
       const pages = await Promise.all(
         chains.map((chain) => make('GetAudit', { ...chain, correlation_id: correlationId })),

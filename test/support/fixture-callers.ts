@@ -10,9 +10,19 @@ export const OTHER_NODE = '01935b5e-8f3a-7c61-9d0a-000000000022'
 const ADMIN = '01935b5e-8f3a-7c61-9d0a-000000000031'
 const VIEWER = '01935b5e-8f3a-7c61-9d0a-000000000032'
 const NOBODY = '01935b5e-8f3a-7c61-9d0a-000000000033'
+const DEPUTY = '01935b5e-8f3a-7c61-9d0a-000000000034'
+const KEEPER = '01935b5e-8f3a-7c61-9d0a-000000000035'
 
 /** Subjects behind the tokens; what they may do the real authorizer decides. */
-export const SUBJECTS = { admin: `user:${ADMIN}`, viewer: `user:${VIEWER}`, nobody: `user:${NOBODY}` } as const
+export const SUBJECTS = {
+  admin: `user:${ADMIN}`,
+  viewer: `user:${VIEWER}`,
+  nobody: `user:${NOBODY}`,
+  /** May do what the administrator may. */
+  deputy: `user:${DEPUTY}`,
+  /** Administrates the other Domain, and belongs to it. */
+  keeper: `user:${KEEPER}`,
+} as const
 
 function caller(subject: string, kind: 'api-token' | 'session' | 'nsk', scopes: readonly string[] = ['*']): Caller {
   const [type = '', id = ''] = subject.split(':')
@@ -36,6 +46,8 @@ const TOKENS: Readonly<Record<string, Caller | Refusal>> = {
   psk_admin: caller(SUBJECTS.admin, 'api-token'),
   psk_viewer: caller(SUBJECTS.viewer, 'api-token'),
   psk_nobody: caller(SUBJECTS.nobody, 'api-token'),
+  psk_deputy: caller(SUBJECTS.deputy, 'api-token'),
+  psk_keeper: { ...caller(SUBJECTS.keeper, 'api-token'), domainId: ELSEWHERE },
   psk_narrow: caller(SUBJECTS.admin, 'api-token', ['meta:read', 'fixture']),
   psk_reader: caller(SUBJECTS.admin, 'api-token', ['fixture:read']),
   psk_writer: caller(SUBJECTS.admin, 'api-token', ['fixture:write']),

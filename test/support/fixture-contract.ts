@@ -13,6 +13,9 @@ const Thing = z
 /** Used both ways: its input form is strict, its output form is not. */
 const Place = z.strictObject({ shelf: z.int().min(1).max(9) }).meta({ id: 'Place' })
 
+/** Shown once. */
+const Secret = z.string().meta({ 'x-service-write-once': true })
+
 const operator = ['api-token', 'session'] as const
 
 /** Operations that exist for tests alone: each uses a part of the vocabulary, and together they use all of it. */
@@ -60,6 +63,19 @@ export const fixture = defineSurface('fixture', 'What the vocabulary of the cont
     responses: { 200: pageOf(Thing).meta({ id: 'ThingList' }) },
     problems: [],
   },
+  ListProjectThings: {
+    method: 'GET',
+    path: '/v1/fixture/projects/{project_id}/things',
+    summary: 'List the things of a Project',
+    credentials: operator,
+    params: projectPath,
+    query: z.strictObject(pageQuery),
+    gate: check('read', 'project:{path.project_id}'),
+    audit: { relation: 'fixture.project_thing.list', when: 'all' },
+    paging: { limit: 'rejected', cursor: 'operation' },
+    responses: { 200: pageOf(Thing).meta({ id: 'ProjectThingList' }) },
+    problems: [],
+  },
   ListOwnThings: {
     method: 'GET',
     path: '/v1/fixture/own-things',
@@ -100,13 +116,17 @@ export const fixture = defineSurface('fixture', 'What the vocabulary of the cont
   PatchThing: {
     method: 'PATCH',
     path: '/v1/fixture/things/{id}',
-    summary: 'Change a thing, whose row is read before the gate',
+    summary: 'Change a thing, which is not there for those who may not',
     credentials: operator,
     params: thingPath,
     body: z.strictObject({ slug: Slug.optional() }),
     bodyBytesMax: KiB,
     overCap: 'invalid_body',
-    gate: { ...check('manage', 'project:{row.project_id}'), missingRow: 'resource_not_found' },
+    gate: {
+      ...check('manage', 'project:{row.project_id}'),
+      missingRow: 'resource_not_found',
+      fold: 'resource_not_found',
+    },
     audit: { relation: 'fixture.thing.update', when: 'all', object: 'resource:{path.id}' },
     responses: { 200: Thing },
     problems: ['empty_patch'],
@@ -128,6 +148,22 @@ export const fixture = defineSurface('fixture', 'What the vocabulary of the cont
     audit: { relation: 'fixture.thing.delete', when: 'denials' },
     responses: { 204: null },
     problems: [],
+  },
+  ArchiveThing: {
+    method: 'POST',
+    path: '/v1/fixture/things/{id}/archive',
+    summary: 'Put a thing away; elsewhere it is not there for managers, and forbidden to others',
+    credentials: operator,
+    params: thingPath,
+    gate: {
+      ...check('manage', 'project:{row.project_id}'),
+      denial: { relation: 'manage', object: 'domain:{caller.domain_id}' },
+      fold: 'resource_not_found',
+      foldFor: { relation: 'manage', object: 'domain:{caller.domain_id}' },
+    },
+    audit: { relation: 'fixture.thing.archive', when: 'all', object: 'resource:{path.id}' },
+    responses: { 200: z.object({ receipts: z.array(z.object({ code: Secret })) }) },
+    problems: ['resource_not_found'],
   },
   PostTransfer: {
     method: 'POST',
@@ -261,6 +297,7 @@ export const fixture = defineSurface('fixture', 'What the vocabulary of the cont
     audit: { relation: 'fixture.return', when: 'all' },
     responses: { 303: null, 200: z.object({ is_secure: z.boolean(), user_agent: z.string(), seen: z.string() }) },
     headers: { 'Set-Cookie': 'That it was here' },
+    noStore: true,
     htmlFailure: '/',
     problems: ['invalid_sign_in'],
   },

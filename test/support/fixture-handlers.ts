@@ -4,7 +4,7 @@ import type { Handlers, RequestContext } from '../../src/server/http/request-con
 import type { Standing } from '../../src/server/http/standing.ts'
 import type { Clock, IdSource } from '../../src/server/ports/clock.ts'
 import { cutPage } from '../../src/server/http/cut-page.ts'
-import { HOME } from './fixture-callers.ts'
+import { HOME, OTHER_PROJECT, PROJECT } from './fixture-callers.ts'
 import type { fixture } from './fixture-contract.ts'
 
 interface StoredThing {
@@ -56,7 +56,8 @@ export function createFixture({ clock, ids }: { readonly clock: Clock; readonly 
 
   function pageOfThings(ctx: RequestContext, from: readonly StoredThing[]) {
     const [after = ''] = ctx.position ?? []
-    const read = from.filter(({ id }) => id > after).slice(0, ctx.pageSize + 1)
+    const following = from.filter(({ id }) => id > after).toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    const read = following.slice(0, ctx.pageSize + 1)
     return cutPage(read, ctx.pageSize, ({ id }) => [id])
   }
 
@@ -92,6 +93,13 @@ export function createFixture({ clock, ids }: { readonly clock: Clock; readonly 
         const { rows, next } = pageOfThings(ctx, things)
         return ctx.page(await ctx.visible(rows, ({ project_id }) => ({ project_id })), next)
       },
+      ListProjectThings(ctx, { project_id }) {
+        const { rows, next } = pageOfThings(
+          ctx,
+          things.filter((thing) => thing.project_id === project_id),
+        )
+        return ctx.page([...rows], next)
+      },
       ListOwnThings(ctx) {
         const { rows, next } = pageOfThings(ctx, things)
         return ctx.page([...rows], next)
@@ -125,6 +133,13 @@ export function createFixture({ clock, ids }: { readonly clock: Clock; readonly 
           things.findIndex((one) => one.id === id),
           1,
         )
+      },
+      async ArchiveThing(ctx, { id }) {
+        const thing = find(id)
+        const ownProject = ctx.caller.domainId === HOME ? PROJECT : OTHER_PROJECT
+        await ctx.admit({ project_id: thing?.project_id ?? ownProject })
+        if (thing === undefined) throw problem('resource_not_found')
+        return { receipts: [{ code: `jtk_test_${id.replaceAll('-', '')}_${'x'.repeat(43)}` }] }
       },
       PostTransfer: () => ({ moved: things.length }),
       PutNodeNote: (ctx) => ({ kid: ctx.caller.credential.kid ?? '', secret_bytes: ctx.presentedSecret().length }),

@@ -148,6 +148,8 @@ const TUPLES: readonly ArrangedTuple[] = [
   { subject: `domain:${HOME}`, relation: 'domain', resource: `project:${PROJECT}`, isStructural: true },
   { subject: `domain:${ELSEWHERE}`, relation: 'domain', resource: `project:${OTHER_PROJECT}`, isStructural: true },
   { subject: SUBJECTS.admin, relation: 'admin', resource: 'platform:main' },
+  { subject: SUBJECTS.deputy, relation: 'admin', resource: 'platform:main' },
+  { subject: SUBJECTS.keeper, relation: 'admin', resource: `domain:${ELSEWHERE}` },
   { subject: SUBJECTS.viewer, relation: 'viewer', resource: `project:${PROJECT}` },
   { subject: SUBJECTS.viewer, relation: 'viewer', resource: `domain:${HOME}` },
 ]

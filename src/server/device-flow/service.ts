@@ -41,12 +41,10 @@ export function createDeviceFlow(deps: DeviceFlowDeps): Handlers<typeof deviceFl
         ctx.about(`domain:${place.domainId}`, place.domainId)
         return begin(deps, db, order)
       })
-      ctx.header('Cache-Control', 'no-store')
       return answer
     },
 
     async PostAuthDeviceToken(ctx, { body }) {
-      ctx.header('Cache-Control', 'no-store')
       if (body.grant_type !== undefined && body.grant_type !== DEVICE_GRANT) throw problem('unsupported_grant_type')
       const poll = { hash: hashOf(body.device_code), clientId: body.client_id, nowMs: ctx.nowMs }
       const outcome = await askedFor(datastore, poll)

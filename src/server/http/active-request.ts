@@ -322,7 +322,8 @@ export class ActiveRequest implements RequestContext, Asker {
   }
 
   #binding(paging: NonNullable<OperationPlan['operation']['paging']>) {
-    return { operationId: this.plan.id, paging, subject: this.#caller?.subject ?? '' }
+    const { id, parentOf } = this.plan
+    return { operationId: id, paging, parent: parentOf(this.path, this.query), subject: this.#caller?.subject ?? '' }
   }
 
   /** An object that nobody knows, or whose Domain cannot be told now, leaves its row in the caller's chain. */

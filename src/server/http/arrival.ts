@@ -68,6 +68,7 @@ export function arrive(plan: OperationPlan, exchange: Exchange & { readonly done
 function activate(plan: OperationPlan, { request, reply }: Exchange, deps: ArrivalDeps): ActiveRequest {
   const correlationId = correlationIdOf(request.headers, deps.mint)
   void reply.header('X-Correlation-Id', correlationId).header('X-Service-API-Version', API_VERSION)
+  if (plan.noStore) void reply.header('Cache-Control', 'no-store')
   if (plan.deprecation) {
     void reply.header('Deprecation', plan.deprecation.deprecation)
     if (plan.deprecation.sunset !== undefined) void reply.header('Sunset', plan.deprecation.sunset)

@@ -60,6 +60,22 @@ export function createGatekeeper(authorizer: Authorizer | undefined): Gatekeeper
     return permissionDenied(missing, 'insufficient_relation', engine(plan).pathOf(type, missing.relation))
   }
 
+  function asks(leg: Leg, asker: Asker, sources: TemplateSources): boolean | Promise<boolean> {
+    const object = leg.object.render(sources)
+    return object !== undefined && holds(asker, leg.relation, object)
+  }
+
+  /** Refuses by the gate. Where the denial is folded for some callers only, asks whether this is one of them. */
+  function refuse(plan: OperationPlan, asker: Asker, at: Unmet): void | Promise<void> {
+    const missing = missingOf(plan, asker, at)
+    if (plan.foldFor === undefined) throw denied(missing, plan)
+    const refuseBy = (isFolded: boolean): void => {
+      throw isFolded ? denied(missing, plan) : denied(missing)
+    }
+    const held = asks(plan.foldFor, asker, at.sources)
+    return held instanceof Promise ? held.then(refuseBy) : refuseBy(held)
+  }
+
   function passGate(plan: OperationPlan, asker: Asker, sources: TemplateSources): void | Promise<void> {
     const { legs } = plan
     if (legs.length === 0 || plan.skipFor.has(asker.caller.credential.kind)) return undefined
@@ -73,7 +89,7 @@ export function createGatekeeper(authorizer: Authorizer | undefined): Gatekeeper
       if (decision instanceof Promise) return passRest(plan, asker, { sources, first, index, decision })
       if (decision.allowed) return undefined
     }
-    throw denied(missingOf(plan, asker, { first, sources }), plan)
+    return refuse(plan, asker, { first, sources })
   }
 
   /** Goes on with the legs after one that had to be waited for. */
@@ -83,7 +99,7 @@ export function createGatekeeper(authorizer: Authorizer | undefined): Gatekeeper
       const question = questionOf(leg, at.sources)
       if (question !== undefined && (await decide(engine(plan), asker, question)).allowed) return
     }
-    throw denied(missingOf(plan, asker, at), plan)
+    await refuse(plan, asker, at)
   }
 
   return {
@@ -104,10 +120,7 @@ export function createGatekeeper(authorizer: Authorizer | undefined): Gatekeeper
       const missing = { object: `node:${String(node)}`, relation: 'self', subject: caller.subject }
       throw foldedDenial(gate.ownNode.mismatch, missing)
     },
-    asks(leg, asker, sources) {
-      const object = leg.object.render(sources)
-      return object !== undefined && holds(asker, leg.relation, object)
-    },
+    asks,
     require(asker, relation, object) {
       const refuseUnless = (held: boolean): void => {
         if (!held) throw denied({ object, relation, subject: asker.caller.subject })
@@ -123,9 +136,13 @@ interface Question {
   readonly resource: string
 }
 
-interface Standing {
+/** A gate of which no leg was held; `first` is the first that could be asked. */
+interface Unmet {
   readonly sources: TemplateSources
-  readonly first: Question
+  readonly first: Question | undefined
+}
+
+interface Standing extends Unmet {
   readonly index: number
   readonly decision: Promise<Decision>
 }
@@ -136,11 +153,7 @@ function questionOf(leg: Leg | undefined, sources: TemplateSources): Question | 
 }
 
 /** What the refusal names: the contract's own choice, else the first leg that was tried. */
-function missingOf(
-  plan: OperationPlan,
-  { caller: { subject } }: Asker,
-  { first, sources }: { readonly first: Question | undefined; readonly sources: TemplateSources },
-): MissingRelation {
+function missingOf(plan: OperationPlan, { caller: { subject } }: Asker, { first, sources }: Unmet): MissingRelation {
   const question = (plan.denial && questionOf(plan.denial, sources)) ?? first
   if (question === undefined) throw new Error(`${plan.id}: no leg of the gate could be asked`)
   return { object: question.resource, relation: question.relation, subject }

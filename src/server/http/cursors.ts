@@ -1,4 +1,11 @@
-import { timingSafeEqual } from 'node:crypto'
+import {
+  createCipheriv,
+  createDecipheriv,
+  createSecretKey,
+  randomBytes,
+  timingSafeEqual,
+  type KeyObject,
+} from 'node:crypto'
 import type { Paging } from '../../shared/contract/operation.ts'
 import { problem } from '../../shared/problems.ts'
 import type { Keyring } from '../ports/keyring.ts'
@@ -8,56 +15,107 @@ import type { PagePosition } from './request-context.ts'
 export interface CursorBinding {
   readonly operationId: string
   readonly paging: Paging
+  /** What the list belongs to: the members of path and query that say so, in the contract's order. */
+  readonly parent: readonly string[]
   /** Subject of the caller. */
   readonly subject: string
 }
 
-/** Signs page positions into opaque cursors and back (S0 convention 5). */
+/** Seals page positions into opaque cursors and back (S0 convention 5). */
 export interface Cursors {
   encode(position: PagePosition, binding: CursorBinding): string
-  /** @throws Problem `invalid_cursor`, or `cursor_binding_mismatch` for another caller's where the list binds callers. */
+  /**
+   * @throws Problem `invalid_cursor` for one that was altered or belongs to another list, parent or server version;
+   * `cursor_binding_mismatch` for another caller's where the list binds callers.
+   */
   decode(cursor: string, binding: CursorBinding): PagePosition
 }
 
-/** First member of a cursor; another one is a cursor of another server version. */
-const FORMAT = 1
+/** Version of the format; part of what is signed. */
+const FORMAT = 2
+const IV_BYTES = 16
 const MAC_BYTES = 16
+/** The positions of all lists fit into one block, so that a cursor's length says nothing of the row that it names. */
+const BLOCK_BYTES = 384
+const CIPHER = 'aes-256-ctr'
+/** Input of the derivation of encryption keys. What is signed begins with a bracket, so that the two never meet. */
+const ENCRYPTION = 'ctl cursor encryption'
 
-/** Makes the cursors over the keyring's `cursor` keys; cursors of a retired key still verify. */
+/** A key of the ring, with the one that is derived from it. */
+interface CursorKey {
+  readonly id: string
+  readonly encryption: KeyObject
+}
+
+/**
+ * Makes the cursors over the keyring's `cursor` keys; cursors of a retired key still open. A cursor is
+ * `IV | ciphertext | MAC`: caller and position are encrypted (AES-256-CTR, fresh IV), then signed (HMAC-SHA-256)
+ * together with format version, operation and parent.
+ */
 export function createCursors(keyring: Keyring): Cursors {
-  const bound = (payload: string, { operationId }: CursorBinding): string => `${operationId}\n${payload}`
+  let derived: readonly CursorKey[] = []
+
+  function macWith(id: string, data: string | Uint8Array): Buffer {
+    const mac = keyring.macWith('cursor', id, data)
+    if (mac === undefined) throw new Error('the keyring names a cursor key that it does not have')
+    return mac
+  }
+
+  /** Current key first. Encryption keys are derived once. */
+  function keys(): readonly CursorKey[] {
+    const ids = keyring.keyIds('cursor')
+    if (derived[0]?.id !== ids[0]) {
+      derived = ids.map((id) => ({ id, encryption: createSecretKey(macWith(id, ENCRYPTION)) }))
+    }
+    return derived
+  }
+
+  const macOf = (key: CursorKey, sealed: Buffer, binding: CursorBinding): Buffer =>
+    macWith(key.id, Buffer.concat([signedBinding(binding), sealed])).subarray(0, MAC_BYTES)
 
   return {
     encode(position, binding) {
-      const payload = JSON.stringify([FORMAT, bindingOf(binding), ...position])
-      const { keyId, mac } = keyring.mac('cursor', bound(payload, binding))
-      const head = Buffer.from(`${keyId}\n${payload}`)
-      return Buffer.concat([mac.subarray(0, MAC_BYTES), head]).toString('base64url')
+      const [key] = keys()
+      if (key === undefined) throw new Error('the keyring has no cursor key')
+      const iv = randomBytes(IV_BYTES)
+      const cipher = createCipheriv(CIPHER, key.encryption, iv)
+      const sealed = Buffer.concat([iv, cipher.update(padded([callerOf(binding), ...position]))])
+      return Buffer.concat([sealed, macOf(key, sealed, binding)]).toString('base64url')
     },
     decode(cursor, binding) {
       const bytes = Buffer.from(cursor, 'base64url')
       // Decoding is lenient about stray characters; a cursor is exactly what was issued.
       if (bytes.toString('base64url') !== cursor) throw problem('invalid_cursor')
-      const head = bytes.subarray(MAC_BYTES).toString('utf8')
-      const line = head.indexOf('\n')
-      const [keyId, payload] = [head.slice(0, Math.max(0, line)), head.slice(line + 1)]
-      const expected = keyring.macWith('cursor', keyId, bound(payload, binding))?.subarray(0, MAC_BYTES)
-      const given = bytes.subarray(0, MAC_BYTES)
-      if (expected?.length !== given.length || !timingSafeEqual(expected, given)) throw problem('invalid_cursor')
-      return positionOf(payload, binding)
+      if (bytes.length < IV_BYTES + BLOCK_BYTES + MAC_BYTES) throw problem('invalid_cursor')
+      const [sealed, mac] = [bytes.subarray(0, -MAC_BYTES), bytes.subarray(-MAC_BYTES)]
+      const key = keys().find((one) => timingSafeEqual(macOf(one, sealed, binding), mac))
+      if (key === undefined) throw problem('invalid_cursor')
+      const decipher = createDecipheriv(CIPHER, key.encryption, sealed.subarray(0, IV_BYTES))
+      return positionOf(decipher.update(sealed.subarray(IV_BYTES)), binding)
     },
   }
 }
 
-function positionOf(payload: string, binding: CursorBinding): PagePosition {
-  // The signature was ours, so the payload is what `encode` wrote.
-  const [format, subject, ...position]: [number, string, ...string[]] = JSON.parse(payload)
-  if (format !== FORMAT) throw problem('invalid_cursor')
-  if (subject !== bindingOf(binding)) throw problem('cursor_binding_mismatch')
+/** The texts as JSON, filled up with blanks to whole blocks. */
+function padded(texts: readonly string[]): Buffer {
+  const plain = Buffer.from(JSON.stringify(texts))
+  const filled = Buffer.alloc(Math.ceil(plain.length / BLOCK_BYTES) * BLOCK_BYTES, ' ')
+  plain.copy(filled)
+  return filled
+}
+
+function signedBinding({ operationId, parent }: CursorBinding): Buffer {
+  return Buffer.from(`${JSON.stringify([FORMAT, operationId, ...parent])}\n`)
+}
+
+function positionOf(plain: Buffer, binding: CursorBinding): PagePosition {
+  // The signature was ours, so that this is what `encode` wrote.
+  const [subject, ...position]: [string, ...string[]] = JSON.parse(plain.toString('utf8'))
+  if (subject !== callerOf(binding)) throw problem('cursor_binding_mismatch')
   return position
 }
 
-function bindingOf({ paging, subject }: CursorBinding): string {
+function callerOf({ paging, subject }: CursorBinding): string {
   return paging.cursor === 'caller' ? subject : ''
 }
 

@@ -10,6 +10,7 @@ import {
   type Operation,
 } from '../../shared/contract/operation.ts'
 import { limitClassOf, type LimitClass } from '../../shared/contract/limit-classes.ts'
+import { isNoStore } from '../../shared/contract/no-store.ts'
 import { bodyProblemOf } from '../../shared/contract/problem-codes.ts'
 import type { ProblemCode } from '../../shared/problems.ts'
 import { pathIdsOf } from './parameters.ts'
@@ -41,11 +42,14 @@ export interface OperationPlan {
   /** When the gate can run: the latest stage that any of its legs needs. */
   readonly gateStage: Stage | undefined
   readonly denial: Leg | undefined
+  readonly foldFor: Leg | undefined
   readonly rows: Leg | undefined
   readonly probes: ReadonlyMap<string, Leg>
   readonly skipFor: ReadonlySet<CredentialKind>
   readonly audit: AuditPlan | undefined
   readonly deprecation: DeprecationHeaders | undefined
+  /** Every answer says `Cache-Control: no-store`. */
+  readonly noStore: boolean
   /** The success that is answered unless the handler chooses another. */
   readonly success: SuccessPlan
   readonly successes: ReadonlyMap<number, SuccessPlan>
@@ -54,11 +58,15 @@ export interface OperationPlan {
   readonly overCap: ProblemCode
   /** What a datastore that is away is to the caller: reads say so, writes have no code of their own (S1 Degradation). */
   readonly outage: ProblemCode
+  /** What a list belongs to: the values of the path's members, and of those of the query that its gate names. */
+  readonly parentOf: (path: Members, query: Members) => readonly string[]
   /** The path's members where all of them are ids. */
   readonly pathIds: readonly string[] | undefined
   /** The 400 of a body that cannot be decoded. */
   readonly bodyProblem: ProblemCode
 }
+
+type Members = Readonly<Record<string, unknown>>
 
 export interface SuccessPlan {
   readonly status: number
@@ -129,12 +137,26 @@ function planOperation(id: string, operation: Operation, surface: MountedSurface
     ...planGate(operation),
     audit: planAudit(operation),
     deprecation: deprecationHeaders(id, operation.deprecated),
+    noStore: isNoStore(operation),
     ...planSuccesses(operation),
     ...planDefaults(operation),
     outage: access === 'read' && operation.credentials.length > 0 ? 'datastore_unavailable' : 'internal',
+    parentOf: parentOf(operation),
     pathIds: pathIdsOf(operation),
     bodyProblem: bodyProblemOf(operation),
   }
+}
+
+/** `scope=platform` fills no hole: the list of the platform is the one whose `domain_id` is empty. */
+function parentOf({ path, gate }: Operation): OperationPlan['parentOf'] {
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
+  const objects = (gate.anyOf ?? []).map(({ object }) => object).join(' ')
+  const inQuery = [...objects.matchAll(/\{query\.(\w+)\}/g)].map(([, name = '']) => name)
+  const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+  return (ofPath, ofQuery) => [
+    ...inPath.map((name) => textOf(ofPath[name])),
+    ...inQuery.map((name) => textOf(ofQuery[name])),
+  ]
 }
 
 function planDefaults({ unauthenticated, bodyBytesMax, overCap }: Operation) {
@@ -152,6 +174,7 @@ function planGate({ gate, credentials }: Operation) {
     legs,
     gateStage: latest(legs.map(({ object }) => object.stage)),
     denial: gate.denial && compileLeg(gate.denial),
+    foldFor: gate.foldFor && compileLeg(gate.foldFor),
     rows: gate.rows && compileLeg(gate.rows),
     probes: new Map(Object.entries(gate.probes ?? {}).map(([name, leg]) => [name, compileLeg(leg)])),
     skipFor: skippedKinds(gate, credentials),

@@ -43,7 +43,7 @@ export function createIdpBindings(deps: IdpBindingsDeps): Handlers<typeof idpBin
   const { datastore, ids, secrets, sessions, issuers } = deps
   const db = () => datastore.pool('interactive')
 
-  /** Reads the binding and asks its place: who may not manage it hears of it only that it exists. */
+  /** Reads the binding and runs the gate on its place. Without `manage` there, a binding is answered as an unknown one is. */
   async function admitTo(ctx: RequestContext, id: string): Promise<store.BindingRecord> {
     const binding = await store.findBinding(db(), id)
     await ctx.admit(binding && { place: placeOf(binding) })
@@ -72,8 +72,7 @@ export function createIdpBindings(deps: IdpBindingsDeps): Handlers<typeof idpBin
   }
 
   return {
-    async GetAuthIdPBindings(ctx, { domain_id: domainId }) {
-      ctx.header('Cache-Control', 'no-store')
+    async GetAuthIdPBindings(_ctx, { domain_id: domainId }) {
       return (await store.offeredBindings(db(), domainId)).map(toOffer)
     },
 

@@ -38,7 +38,6 @@ export function createEdgePsks({
       const envelope = await seal({ own, peer }, key, { nodeId: id, peerNodeId, epoch })
       ctx.header('X-Service-PSK-KID', kid)
       ctx.header('X-Service-PSK-Epoch', epoch)
-      ctx.header('Cache-Control', 'no-store')
       return envelope
     },
   }

@@ -106,13 +106,11 @@ export function createSignIn(deps: SignInDeps): Pick<Handlers<typeof signIn>, 'P
       ctx.about(`domain:${beginning.domainId}`, beginning.domainId)
       await ctx.change((change) => keep(deps, change, beginning))
       ctx.cookie(beginning.cookie)
-      ctx.header('Cache-Control', 'no-store')
       const { authorizationUrl, state, expiresAt } = beginning
       return { authorization_url: authorizationUrl, state, expires_at: expiresAt.toISOString() }
     },
 
     async GetAuthCallback(ctx, answer) {
-      ctx.header('Cache-Control', 'no-store')
       if (answer.code === undefined && answer.error === undefined) throw problem('invalid_query')
       const proven = await prove(ctx, answer)
       const { subject, session } = await letIn(ctx, proven)

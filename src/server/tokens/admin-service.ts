@@ -27,7 +27,7 @@ export interface AdminTokensDeps {
 export function createAdminTokens({ datastore, subjects, mint }: AdminTokensDeps): Handlers<typeof adminTokens> {
   const db = () => datastore.pool('interactive')
 
-  /** Admits the caller to the owner's Domain; to its own where there is no such owner, so that only its managers learn that. */
+  /** Runs the gate on the owner's Domain, or on the caller's own Domain where there is no such owner: both answer alike. */
   async function admitToOwner(ctx: RequestContext, identityRef: string): Promise<Owner> {
     const owner = await store.findOwner(db(), ownerOfRef(identityRef))
     await ctx.admit({ domain_id: owner?.domainId ?? ctx.caller.domainId })
@@ -35,7 +35,7 @@ export function createAdminTokens({ datastore, subjects, mint }: AdminTokensDeps
     return owner
   }
 
-  /** The token is looked up before the gate: its absence is told to everybody (S0 Authentication surface). */
+  /** Looks the token up before the gate: an unknown one is 404 for every caller (S0 Authentication surface). */
   async function admitToToken(ctx: RequestContext, id: string): Promise<store.TokenRecord> {
     const token = await store.findToken(db(), id)
     await ctx.admit(token === undefined ? undefined : { domain_id: token.domain_id })

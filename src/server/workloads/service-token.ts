@@ -138,7 +138,6 @@ export function createServiceToken({
 
   return {
     async PostAuthServiceToken(ctx, { body }) {
-      ctx.header('Cache-Control', 'no-store')
       const grant = grants.get(body.grant_type)
       if (grant === undefined) throw problem('unsupported_grant_type')
       try {

@@ -13,14 +13,20 @@ import {
 const params = z.strictObject({ id: uuidField('invalid_token_id', 'Token') })
 const columns = ['name', 'prefix', 'scopes', 'expires_at', 'last_used_at', 'revoked_at', 'id']
 
+const ownDomain = { relation: 'manage', object: 'domain:{caller.domain_id}' } as const
+
 /**
- * `manage` on the owner's Domain. A refusal names the caller's own Domain, so that it reads the same whether the owner
- * exists elsewhere or nowhere.
+ * `manage` on the owner's Domain. Who manages the own Domain alone gets the 404 of an owner or token that does not
+ * exist; everybody else is refused in words that name the caller's own Domain.
  */
 const ownerGate = {
   anyOf: [{ relation: 'manage', object: 'domain:{row.domain_id}' }],
-  denial: { relation: 'manage', object: 'domain:{caller.domain_id}' },
+  denial: ownDomain,
+  foldFor: ownDomain,
 } as const
+const identityGate = { ...ownerGate, fold: 'identity_not_found' } as const
+/** S0 Authentication surface: the token is looked up first, so that an unknown one is 404 for every caller. */
+const tokenGate = { ...ownerGate, missingRow: 'token_not_found', fold: 'token_not_found' } as const
 
 const common = { credentials: TOKEN_KEEPER, notProvisioned: 'tokens_not_provisioned' } as const
 
@@ -32,7 +38,7 @@ export const adminTokens = defineSurface('admin-tokens', 'API tokens of other id
     summary: 'Issue an API token for another identity',
     body: AdminTokenIssueRequest,
     bodyBytesMax: 8 * KiB,
-    gate: ownerGate,
+    gate: identityGate,
     audit: { relation: 'api_token.admin.issue', when: 'denials' },
     responses: { 201: APITokenIssueResponse },
     headers: { Location: 'Path of the new token' },
@@ -45,7 +51,7 @@ export const adminTokens = defineSurface('admin-tokens', 'API tokens of other id
     path: '/v1/admin/tokens',
     summary: 'List the API tokens of another identity, newest first',
     query: z.strictObject({ identity_ref: IdentityRef }),
-    gate: ownerGate,
+    gate: identityGate,
     audit: { relation: 'api_token.admin.list', when: 'denials' },
     responses: { 200: z.array(APITokenSummary) },
     problems: ['invalid_identity_ref', 'identity_not_found'],
@@ -57,7 +63,7 @@ export const adminTokens = defineSurface('admin-tokens', 'API tokens of other id
     path: '/v1/admin/tokens/{id}',
     summary: 'Revoke an API token of another identity at once',
     params,
-    gate: { ...ownerGate, missingRow: 'token_not_found' },
+    gate: tokenGate,
     audit: { relation: 'api_token.admin.revoke', when: 'denials', object: 'token:{path.id}' },
     responses: { 204: null },
     problems: ['token_not_found'],
@@ -71,7 +77,7 @@ export const adminTokens = defineSurface('admin-tokens', 'API tokens of other id
     params,
     body: APITokenRotateRequest,
     bodyBytesMax: 8 * KiB,
-    gate: { ...ownerGate, missingRow: 'token_not_found' },
+    gate: tokenGate,
     audit: { relation: 'api_token.admin.rotate', when: 'denials', object: 'token:{path.id}' },
     responses: { 200: APITokenRotateResponse },
     headers: { Sunset: 'When the old token stops working (RFC 8594)' },

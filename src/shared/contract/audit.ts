@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineSurface, OPERATOR } from './operation.ts'
-import { Instant, pageOf, pageQuery, Uuid, uuidField } from './fields.ts'
+import { Instant, pageOf, pageQuery, Reference, Uuid, uuidField } from './fields.ts'
 
 const Outcome = z.enum(['granted', 'permission_denied', 'invariant_violation', 'not_found', 'internal_error'])
 
@@ -100,6 +100,7 @@ const AuditExport = z
   .meta({ id: 'AuditExport' })
 
 const filter = (describe: string) => z.string().min(1).max(512).optional().describe(describe)
+const reference = (describe: string) => Reference.optional().describe(describe)
 const instant = (describe: string) =>
   z.iso.datetime({ offset: true }).optional().meta({ problem: 'invalid_audit_filter', description: describe })
 
@@ -143,9 +144,9 @@ export const audit = defineSurface('audit', 'Decisions that were taken', {
     query: ofOneChain(
       z.strictObject({
         ...chainQuery,
-        subject: filter('Who acted'),
+        subject: reference('Who acted'),
         relation: filter('What was asked for, e.g. auth.api_token.issue'),
-        object: filter('What it was asked on'),
+        object: reference('What it was asked on'),
         outcome: Outcome.optional().meta({ problem: 'invalid_audit_filter', description: 'How it ended' }),
         correlation_id: filter('One request'),
         since: instant('From this instant on'),

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { Instant, pageOf, Uuid, uuidField } from './fields.ts'
+import { Instant, pageOf, Reference, Uuid, uuidField } from './fields.ts'
 
 /** A part of a triple as callers write it; wrong ones answer `invalid_triple`. */
 export const Part = (describe: string): z.ZodType<string, string> =>
-  z.string().max(512).min(1).meta({ problem: 'invalid_triple', description: describe })
+  Reference.meta({ problem: 'invalid_triple', description: describe })
 
 /** Names of facts that caveats may use. Values are dropped unread: they come from the server (decisions: Caveats). */
 export const CaveatContext = z

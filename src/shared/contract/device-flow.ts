@@ -84,7 +84,6 @@ export const deviceFlow = defineSurface('device', 'Signing in from a box without
     gate: open('S0 Authentication 2'),
     audit: { relation: 'auth.device_code.start', when: 'all' },
     responses: { 200: DeviceCodeResponse },
-    headers: { 'Cache-Control': '`no-store`' },
     problems: [...WHERE_PROBLEMS, 'invalid_scope', 'device_flow_exhausted'],
     notProvisioned: 'sign_in_not_provisioned',
   },
@@ -100,7 +99,6 @@ export const deviceFlow = defineSurface('device', 'Signing in from a box without
     gate: open('S0 Authentication 2: the device code is the credential'),
     audit: { relation: 'auth.device_code.poll', when: 'all' },
     responses: { 200: ServiceTokenResponse },
-    headers: { 'Cache-Control': '`no-store`' },
     problems: [
       'authorization_pending',
       'slow_down',

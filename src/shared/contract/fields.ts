@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isNonZeroUuid } from '../ids.ts'
+import { isNonZeroUuid, namesZeroUuid } from '../ids.ts'
 import type { ProblemCode } from '../problems.ts'
 
 declare module 'zod' {
@@ -62,8 +62,12 @@ export const DisplayName = z
   .max(128)
   .refine((name) => name.trim().length > 0, { error: 'must not be blank' })
 
-/** `<type>:<id>`, optionally `#<relation>`. */
-export const Reference = z.string().min(1).max(512)
+/** `<type>:<id>`, optionally `#<relation>`; the zero UUID names nothing. */
+export const Reference = z
+  .string()
+  .min(1)
+  .max(512)
+  .refine((text) => !namesZeroUuid(text), { error: 'must not name the zero UUID' })
 
 /** Any JSON, `null` too, but not nothing. */
 export const JsonValue = z.unknown().refine((value) => value !== undefined, { error: 'is required' })

@@ -176,6 +176,13 @@ const placeGate = {
   ],
 } as const
 
+/** Whoever lacks `manage` gets the answer of a binding that does not exist. */
+const bindingGate = {
+  ...check('manage', '{row.place}'),
+  missingRow: 'idp_binding_not_found',
+  fold: 'idp_binding_not_found',
+} as const
+
 export const idpBindings = defineSurface('idp', 'Identity providers that people sign in with', {
   GetAuthIdPBindings: {
     method: 'GET',
@@ -187,7 +194,7 @@ export const idpBindings = defineSurface('idp', 'Identity providers that people 
     gate: open('S0 Authentication 2: asked before anybody is signed in'),
     audit: { none: 'S0 Authentication surface: none' },
     responses: { 200: z.array(DomainIdPBinding) },
-    headers: { 'Cache-Control': '`no-store`' },
+    noStore: true,
     problems: ['invalid_domain_id'],
   },
   GetAdminIdP: {
@@ -243,7 +250,7 @@ export const idpBindings = defineSurface('idp', 'Identity providers that people 
     params,
     body: IdPBindingPatchRequest,
     bodyBytesMax: 16 * KiB,
-    gate: { ...check('manage', '{row.place}'), missingRow: 'idp_binding_not_found' },
+    gate: bindingGate,
     audit: { relation: 'idp_binding.update', when: 'all' },
     responses: { 200: IdPBinding },
     problems: ['idp_binding_not_found', 'empty_patch', 'invalid_idp_binding', 'idp_binding_conflict'],
@@ -255,7 +262,7 @@ export const idpBindings = defineSurface('idp', 'Identity providers that people 
     path: '/v1/admin/idp/{id}',
     summary: 'Remove a binding and end the sessions that began with it',
     params,
-    gate: { ...check('manage', '{row.place}'), missingRow: 'idp_binding_not_found' },
+    gate: bindingGate,
     audit: { relation: 'idp_binding.delete', when: 'all' },
     responses: { 204: null },
     problems: ['idp_binding_not_found'],
@@ -269,7 +276,7 @@ export const idpBindings = defineSurface('idp', 'Identity providers that people 
     description:
       'Discovery, endpoints, keys, algorithms, and whether the issuer takes an authorization request and knows the client.',
     params,
-    gate: { ...check('manage', '{row.place}'), missingRow: 'idp_binding_not_found' },
+    gate: bindingGate,
     audit: { relation: 'idp_binding.test', when: 'all' },
     responses: { 200: IdPBindingTest },
     problems: ['idp_binding_not_found'],

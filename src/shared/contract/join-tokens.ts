@@ -45,17 +45,15 @@ const JoinTokenCreateRequest = z
   .strictObject({
     ttl_seconds: z.int().min(60).max(2_592_000).optional().describe('Lifetime; one hour by default, 30 days at most'),
     max_uses: z.int().min(1).max(1_000_000).optional().describe('How many nodes may join with it; 1 by default'),
-    project_id: z.uuid().optional().describe('Project that the nodes belong to'),
+    project_id: uuidField('invalid_body', 'Project that the nodes belong to').optional(),
     labels: Labels.refine((labels) => Object.keys(labels).length <= 64, {
       error: 'must have at most 64 labels',
     }).optional(),
     ephemeral: z.boolean().optional().describe('Nodes are deregistered after 10 minutes out of reach'),
-    node_id: z
-      .uuid()
-      .optional()
-      .describe(
-        'Enrols this node again under its id, with its Project and labels; for one use, and needs node-operate on it',
-      ),
+    node_id: uuidField(
+      'invalid_body',
+      'Enrols this node again under its id, with its Project and labels; for one use, and needs node-operate on it',
+    ).optional(),
   })
   .refine((token) => token.node_id === undefined || isForOneNode(token), {
     error: 'node_id goes with one use, and without project_id, labels and ephemeral',

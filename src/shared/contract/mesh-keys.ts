@@ -29,8 +29,8 @@ export const meshKeys = defineSurface('keys', 'Keys of the mesh and their rotati
     headers: {
       'X-Service-PSK-KID': 'Id of the node secret key that it is sealed under',
       'X-Service-PSK-Epoch': 'Epoch of the edge: `<own key’s instant>|<peer’s>`; an agent refuses one that is older',
-      'Cache-Control': '`no-store`',
     },
+    noStore: true,
     problems: ['same_peer', 'peer_not_found'],
     notProvisioned: 'edge_psk_not_provisioned',
   },

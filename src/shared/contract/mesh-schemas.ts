@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Instant, JsonValue, Uuid } from './fields.ts'
+import { Instant, JsonValue, Uuid, uuidField } from './fields.ts'
 import { BinaryVersion, Checksum, PublicKey, ReachabilityState } from './node-schemas.ts'
 
 /** An instant as a client sends it. */
@@ -200,7 +200,7 @@ export const MeshTopology = z
 export const EdgeEpochsRequest = z
   .strictObject({
     node_ids: z
-      .array(z.uuid())
+      .array(uuidField('invalid_body', 'Node'))
       .min(1)
       .max(1_000)
       .optional()

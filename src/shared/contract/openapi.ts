@@ -2,6 +2,7 @@ import { PROBLEMS, type ProblemCode } from '../problems.ts'
 import { withCommonMark } from './common-mark.ts'
 import { asZod, jsonSchemaOf, type JsonSchema } from './json-schema.ts'
 import { limitClassOf } from './limit-classes.ts'
+import { isNoStore } from './no-store.ts'
 import { SHARED_COMPONENTS } from './openapi-components.ts'
 import {
   accessOf,
@@ -242,11 +243,15 @@ const COMMON_HEADERS = {
   'X-Service-API-Version': { $ref: '#/components/headers/XServiceApiVersion' },
 }
 
+const NO_STORE = { 'Cache-Control': { description: '`no-store`', schema: { type: 'string' } } }
+
 /** Headers of every answer of an operation. */
-function headersOf({ deprecated }: Operation): Json {
-  if (deprecated === undefined) return COMMON_HEADERS
+function headersOf(operation: Operation): Json {
+  const { deprecated } = operation
+  const common = isNoStore(operation) ? { ...COMMON_HEADERS, ...NO_STORE } : COMMON_HEADERS
+  if (deprecated === undefined) return common
   const sunset = deprecated.sunset === undefined ? {} : { Sunset: { $ref: '#/components/headers/Sunset' } }
-  return { ...COMMON_HEADERS, Deprecation: { $ref: '#/components/headers/Deprecation' }, ...sunset }
+  return { ...common, Deprecation: { $ref: '#/components/headers/Deprecation' }, ...sunset }
 }
 
 /** Refusals that come before any operation is reached: `default` of each. */

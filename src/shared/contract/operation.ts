@@ -39,6 +39,8 @@ export interface Gate {
   readonly denial?: GateLeg
   /** A denial is answered with this problem instead of PermissionDenied, and still audited as `permission_denied`. */
   readonly fold?: ProblemCode
+  /** Narrows `fold` to callers who hold this leg; the others get PermissionDenied. */
+  readonly foldFor?: GateLeg
   /** The row is read before the gate, and this is the problem when it is not there. Only for templates over `row`. */
   readonly missingRow?: ProblemCode
   /** Credential kinds that are admitted without any check. */
@@ -186,6 +188,8 @@ export interface Operation {
   readonly rendered?: true
   /** The handler seals its answer under the secret that the caller presents as Bearer, and is given it while the request lasts. */
   readonly sealsToSecret?: true
+  /** No answer of it may be kept by a cache, refusals among them. Implied where an answer shows a member once. */
+  readonly noStore?: true
   /** Response headers beyond those that every answer has, with what they say. */
   readonly headers?: { readonly [name: string]: string }
   /** What this operation may answer with beyond the codes that its other members already imply. */

@@ -1,6 +1,7 @@
 import type { ProblemCode } from '../problems.ts'
 import { asZod } from './json-schema.ts'
 import type { AnySchema, Operation } from './operation.ts'
+import { schemasWithin } from './schemas-within.ts'
 import { z } from 'zod'
 
 /**
@@ -70,21 +71,5 @@ function ofPaging({ paging }: Operation): Codes {
 
 /** The 400 codes that a schema and its members declare. */
 function codesWithin(schema: AnySchema): Codes {
-  const codes: ProblemCode[] = []
-  const visit = (at: z.core.$ZodType): void => {
-    const code = z.globalRegistry.get(at)?.problem
-    if (code !== undefined) codes.push(code)
-    for (const inner of innerSchemas(at)) visit(inner)
-  }
-  visit(asZod(schema))
-  return codes
-}
-
-function innerSchemas(schema: z.core.$ZodType): readonly z.core.$ZodType[] {
-  if (schema instanceof z.ZodObject) return Object.values<z.core.$ZodType>(schema.shape)
-  if (schema instanceof z.ZodUnion) return schema.def.options
-  if (schema instanceof z.ZodArray) return [schema.def.element]
-  if (schema instanceof z.ZodPipe) return [schema.def.in]
-  const wraps = schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault
-  return wraps ? [schema.def.innerType] : []
+  return schemasWithin(asZod(schema)).flatMap((at) => z.globalRegistry.get(at)?.problem ?? [])
 }

@@ -89,7 +89,6 @@ export const serviceToken = defineSurface('workloads', 'Signing in of workloads 
     gate: open('S0 Authentication surface: the assertion is the credential'),
     audit: { relation: 'auth.service_token.issue', when: 'all' },
     responses: { 200: ServiceTokenResponse },
-    headers: { 'Cache-Control': '`no-store`' },
     problems: ['invalid_client', 'invalid_grant', 'unsupported_grant_type', 'invalid_scope', 'rate_limited'],
     notProvisioned: 'sign_in_not_provisioned',
   },

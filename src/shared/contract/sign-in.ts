@@ -79,7 +79,8 @@ export const signIn = defineSurface('auth', 'Signing in with a browser, and the 
     gate: open('S0 Authentication 2'),
     audit: { relation: 'auth.sign_in.start', when: 'all' },
     responses: { 200: SignInResponse },
-    headers: { 'Set-Cookie': 'Binds the sign-in to this browser', 'Cache-Control': '`no-store`' },
+    headers: { 'Set-Cookie': 'Binds the sign-in to this browser' },
+    noStore: true,
     problems: [...WHERE_PROBLEMS],
     notProvisioned: 'sign_in_not_provisioned',
   },
@@ -104,8 +105,8 @@ export const signIn = defineSurface('auth', 'Signing in with a browser, and the 
     headers: {
       Location: 'Where the browser goes: the `return_to` of the sign-in, else `/`',
       'Set-Cookie': 'The session cookie',
-      'Cache-Control': '`no-store`',
     },
+    noStore: true,
     problems: [
       'invalid_sign_in',
       'sign_in_expired',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { DisplayName, Instant, Slug, Uuid } from './fields.ts'
+import { DisplayName, Instant, Slug, Uuid, uuidField } from './fields.ts'
 
 const Cidr = z
   .string()
@@ -111,7 +111,10 @@ export const Resource = z
   })
   .meta({ id: 'Resource' })
 
-const HostNodes = z.array(z.uuid()).max(64).describe('Nodes of the Domain that host the resource')
+const HostNodes = z
+  .array(uuidField('invalid_body', 'Node'))
+  .max(64)
+  .describe('Nodes of the Domain that host the resource')
 
 export const ResourceCreateRequest = z
   .strictObject({ kind: ResourceKind, slug: Slug, display_name: DisplayName, host_node_ids: HostNodes.optional() })

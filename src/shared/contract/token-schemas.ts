@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { namesZeroUuid } from '../ids.ts'
 import { Instant, Uuid } from './fields.ts'
 
 /** The longest life of an API token, in seconds: 366 days. */
@@ -31,6 +32,7 @@ export const APITokenIssueRequest = z.strictObject(issueMembers).meta({ id: 'API
 export const IdentityRef = z
   .string()
   .regex(/^(user|service):[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/)
+  .refine((text) => !namesZeroUuid(text), { error: 'must not name the zero UUID' })
   .meta({ problem: 'invalid_identity_ref' })
   .describe('user:<uuid> or service:<uuid>')
 

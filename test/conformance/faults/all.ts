@@ -4,6 +4,7 @@ import { browsersFaults } from './browsers.ts'
 import { everyAnswerFaults } from './every-answer.ts'
 import type { Fault } from './fault.ts'
 import { parametersFaults } from './parameters.ts'
+import { secrecyFaults } from './secrecy.ts'
 import { streamFaults } from './streams.ts'
 import { successFaults } from './success.ts'
 
@@ -16,4 +17,5 @@ export const FAULTS: readonly Fault[] = [
   ...streamFaults,
   ...everyAnswerFaults,
   ...browsersFaults,
+  ...secrecyFaults,
 ]

@@ -55,7 +55,8 @@ export const accessRules: readonly Rule[] = [
 
 function denialOf({ gate }: Operation, credential: string): ProblemCode {
   if (gate.ownNode !== undefined && credential.startsWith('nsk_')) return gate.ownNode.mismatch
-  return gate.fold ?? 'permission_denied'
+  // Those whom the gate refuses do not hold the leg that a narrowed fold is for.
+  return (gate.foldFor === undefined ? gate.fold : undefined) ?? 'permission_denied'
 }
 
 function expectDenial(subject: Subject, sent: Sent, code: ProblemCode): void {

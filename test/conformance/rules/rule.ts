@@ -14,6 +14,15 @@ export interface AuditedRow {
   readonly reason: string
 }
 
+/** Somebody who may not know of what the scenarios arrange. */
+export interface Outsider {
+  /** In words, for the message of a failure. */
+  readonly who: string
+  readonly credential: string
+  /** Belongs to the Domain and may see some of it: only what is refused must be told alike. */
+  readonly isInside?: true
+}
+
 /** What the rules need of a world beside what its scenarios need. */
 export interface ConformanceWorld {
   /** Base URL of the server. */
@@ -24,6 +33,13 @@ export interface ConformanceWorld {
   readonly session: string
   /** How long a row may take to get there, ms; 5,000 by default. */
   readonly auditDeadlineMs?: number
+  readonly outsiders: readonly Outsider[]
+  /** Token of somebody else who may do everything. */
+  readonly deputy: string
+  /** Another Domain, with a token of an administrator of it alone. */
+  readonly elsewhere?: { readonly keeper: string }
+  /** Token of a caller who may do everything. */
+  readonly root: string
   /** Audit rows of a request, in the chains of the platform, the world's own Domain, and `domainId`. */
   audited(correlationId: string, domainId: string | undefined): Promise<readonly AuditedRow[]>
 }
@@ -40,6 +56,8 @@ export interface Subject {
   readonly problems: readonly ProblemCode[]
   /** Arranges a call that may be made once. */
   arrange(): Promise<ValidCall>
+  /** Arranges the same in another Domain; undefined where the world has none. */
+  readonly arrangeElsewhere: (() => Promise<ValidCall>) | undefined
   /** A call arranged once, for requests that must be refused and so use nothing up. */
   refused(): Promise<ValidCall>
 }

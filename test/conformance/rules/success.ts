@@ -19,6 +19,7 @@ export const successRules: readonly Rule[] = [
         expect(Object.keys(operation.responses), answer.text).toContain(String(answer.status))
         expect(document.mismatch(id, answer.status, answer.json)).toBeUndefined()
         expect(Object.keys(answer.headers)).toEqual(expect.arrayContaining([...document.headers(id, answer.status)]))
+        if (CREDENTIAL.test(answer.text)) expect(answer.headers['cache-control']).toBe('no-store')
         expectMedia(operation.responses[answer.status] ?? null, answer)
         if ('none' in operation.audit || operation.audit.when === 'denials') continue
         await expectAudited(subject, sent, { outcome: 'granted', domainId: call.domainId })
@@ -26,6 +27,9 @@ export const successRules: readonly Rule[] = [
     },
   },
 ]
+
+/** An API token, node secret key or join token with its secret part, or a JWT. */
+const CREDENTIAL = /\b(?:psk|nsk|jtk)_[a-z0-9]+_[0-9a-f]{32}_[\w-]{40}|\beyJ[\w-]+\.eyJ[\w-]+\.[\w-]{40}/
 
 function expectMedia(
   shape: Parameters<typeof isMedia>[0] | null,

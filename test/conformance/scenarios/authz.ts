@@ -2,7 +2,7 @@ import type { audit } from '../../../src/shared/contract/audit.ts'
 import type { authz } from '../../../src/shared/contract/authz.ts'
 import type { meta } from '../../../src/shared/contract/meta.ts'
 import type { Scenarios } from '../scenario.ts'
-import type { World } from '../world.ts'
+import type { Made, World } from '../world.ts'
 
 export const authzScenarios: Scenarios<World, typeof authz> = {
   async PostAuthzCheck({ root, make, projectId }) {
@@ -21,24 +21,47 @@ export const authzScenarios: Scenarios<World, typeof authz> = {
     const { subject } = await make('GetAuthWhoami', {})
     return { input: { body: { subject, relation: 'manage', resource: `project:${projectId}` } }, as: root }
   },
-  PostAuthzImpact: ({ root, projectId, identityId }) => ({
-    input: {
-      body: {
-        edits: [
-          {
-            kind: 'tuple',
-            op: 'create',
-            project_id: projectId,
-            subject: `serviceaccount:${identityId}`,
-            relation: 'deployer',
-            resource: `project:${projectId}`,
-          },
-        ],
-      },
-    },
-    as: root,
-  }),
+  async PostAuthzImpact(world) {
+    const { root, projectId, identityId, domainId } = world
+    const subject = `serviceaccount:${identityId}`
+    const { id: tuple_id } = await bindGroup(world)
+    const { id: grant_id } = await bindGroup(world, 'Domain')
+    const { id: group_id } = await makeGroup(world)
+    const resource = `domain:${domainId}`
+    const variants = [
+      { kind: 'tuple', op: 'delete', tuple_id },
+      { kind: 'grant', op: 'create', subject, relation: 'viewer', resource },
+      { kind: 'grant', op: 'delete', resource, tuple_id: grant_id },
+      { kind: 'membership', op: 'create', group: `group:${group_id}`, subject },
+    ] as const
+    const edit = {
+      kind: 'tuple',
+      op: 'create',
+      project_id: projectId,
+      subject,
+      relation: 'deployer',
+      resource: `project:${projectId}`,
+    } as const
+    return {
+      input: { body: { edits: [edit] } },
+      variants: variants.map((one) => ({ body: { edits: [one] } })),
+      as: root,
+    }
+  },
   PostAuthzReconcile: ({ root, nobody }) => ({ input: {}, as: root, lesser: nobody }),
+}
+
+function makeGroup({ domainId, make, name }: World): Promise<Made> {
+  return make('CreateGroup', { id: domainId, body: { slug: name(), display_name: 'A group' } })
+}
+
+/** Gives the members of a new group a role on the Project, or on the Domain. */
+async function bindGroup(world: World, where: 'Project' | 'Domain' = 'Project'): Promise<Made> {
+  const { domainId, projectId, make } = world
+  const body = { subject: `group:${(await makeGroup(world)).id}#member`, relation: 'viewer' }
+  if (where === 'Domain') return make('CreateDomainGrant', { id: domainId, body })
+  const resource = `project:${projectId}`
+  return make('CreateRelationTuple', { project_id: projectId, body: { ...body, resource } })
 }
 
 export const auditScenarios: Scenarios<World, typeof audit> = {

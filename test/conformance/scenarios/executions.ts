@@ -8,8 +8,10 @@ export const executionScenarios: Scenarios<World, typeof executions> = {
   async CreateExecution({ node, root, nobody }) {
     return { input: { id: (await node()).id, body }, as: root, lesser: nobody }
   },
-  async ListExecutions({ node, root, nobody }) {
-    return { input: { id: (await node()).id, status: 'pending' as const }, as: root, lesser: nobody }
+  async ListExecutions({ node, make, root, nobody }) {
+    const { id } = await node()
+    for (const _ of ['one', 'two', 'three']) await make('CreateExecution', { id, body })
+    return { input: { id, status: 'pending' as const }, as: root, lesser: nobody }
   },
   async GetExecution(world) {
     const { input } = await asked(world)

@@ -8,7 +8,13 @@ export const grantScenarios: Scenarios<World, typeof grants> = {
     const body = { subject: await makeSubject(world), relation: 'viewer' }
     return { input: { id: world.domainId, body }, as: world.root, lesser: world.nobody }
   },
-  ListDomainGrants: ({ domainId, root, nobody }) => ({ input: { id: domainId }, as: root, lesser: nobody }),
+  async ListDomainGrants(world) {
+    const { domainId: id, make, root, nobody } = world
+    for (const _ of ['one', 'two']) {
+      await make('CreateDomainGrant', { id, body: { subject: await makeSubject(world), relation: 'viewer' } })
+    }
+    return { input: { id }, as: root, lesser: nobody }
+  },
   async DeleteDomainGrant(world) {
     const body = { subject: await makeSubject(world), relation: 'viewer' }
     const { id } = await world.make('CreateDomainGrant', { id: world.domainId, body })

@@ -9,7 +9,10 @@ export const groupScenarios: Scenarios<World, typeof groups> = {
     as: root,
     lesser: nobody,
   }),
-  ListGroups: ({ domainId, root, nobody }) => ({ input: { id: domainId }, as: root, lesser: nobody }),
+  async ListGroups(world) {
+    for (const _ of ['one', 'two']) await makeGroup(world)
+    return { input: { id: world.domainId }, as: world.root, lesser: world.nobody }
+  },
   async GetGroup(world) {
     return { input: await makeGroup(world), as: world.root, lesser: world.nobody }
   },

@@ -10,6 +10,7 @@ export const idpBindingScenarios: Scenarios<World, typeof idpBindings> = {
   },
   async GetAdminIdP(world) {
     const { domainId } = await makeBinding(world)
+    for (const _ of ['two', 'three']) await world.make('PostAdminIdP', { domain_id: domainId, body: body(world) })
     return { input: { domain_id: domainId }, domainId, as: world.root, lesser: world.nobody }
   },
   async PostAdminIdP(world) {

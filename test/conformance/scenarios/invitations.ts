@@ -9,7 +9,10 @@ export const invitationScenarios: Scenarios<World, typeof invitations> = {
     as: root,
     lesser: nobody,
   }),
-  ListInvitations: ({ root, nobody, domainId }) => ({ input: { id: domainId }, as: root, lesser: nobody }),
+  async ListInvitations({ make, root, nobody, domainId: id, name }) {
+    for (const _ of ['one', 'two']) await make('CreateInvitation', { id, body: { email: `${name()}@acme.example` } })
+    return { input: { id }, as: root, lesser: nobody }
+  },
   async DeleteInvitation({ make, root, nobody, domainId: id, name }) {
     const { id: invitation_id } = await make('CreateInvitation', { id, body: { email: `${name()}@acme.example` } })
     return { input: { id, invitation_id }, as: root, lesser: nobody }

@@ -9,7 +9,10 @@ export const localAccountScenarios: Scenarios<World, typeof localAccounts> = {
     as: root,
     lesser: nobody,
   }),
-  GetAdminUsers: ({ root, nobody }) => ({ input: {}, as: root, lesser: nobody }),
+  async GetAdminUsers(world) {
+    for (const _ of ['one', 'two']) await makeAccount(world)
+    return { input: {}, as: world.root, lesser: world.nobody }
+  },
   async PatchAdminUserByID(world) {
     const { id } = await makeAccount(world)
     return { input: { id, body: { display_name: 'Another name' } }, as: world.root, lesser: world.nobody }

@@ -7,11 +7,10 @@ export const mediatedSessionScenarios: Scenarios<World, typeof mediatedSessions>
     const body = { node_id: (await node()).id, kind: 'ssh' as const, target: 'deploy' }
     return { input: { project_id: projectId, body }, as: root, lesser: nobody }
   },
-  ListMediatedSessions: ({ projectId, root, nobody }) => ({
-    input: { project_id: projectId },
-    as: root,
-    lesser: nobody,
-  }),
+  async ListMediatedSessions(world) {
+    for (const _ of ['one', 'two']) await issued(world)
+    return { input: { project_id: world.projectId }, as: world.root, lesser: world.nobody }
+  },
   async DeleteMediatedSession(world) {
     const { session_id } = await issued(world)
     return { input: { project_id: world.projectId, session_id }, as: world.root, lesser: world.nobody }

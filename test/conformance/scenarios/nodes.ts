@@ -4,12 +4,21 @@ import type { Scenarios } from '../scenario.ts'
 import { freshPublicKey, type World } from '../world.ts'
 
 export const joinTokenScenarios: Scenarios<World, typeof joinTokens> = {
-  CreateJoinToken: ({ root, nobody, domainId }) => ({
-    input: { id: domainId, body: { ttl_seconds: 600, max_uses: 3, labels: { site: 'here' } } },
-    as: root,
-    lesser: nobody,
-  }),
-  ListJoinTokens: ({ root, nobody, domainId }) => ({ input: { id: domainId }, as: root, lesser: nobody }),
+  async CreateJoinToken({ root, nobody, domainId: id, projectId: project_id, node }) {
+    return {
+      input: { id, body: { ttl_seconds: 600, max_uses: 3, labels: { site: 'here' } } },
+      variants: [
+        { id, body: { project_id } },
+        { id, body: { node_id: (await node()).id } },
+      ],
+      as: root,
+      lesser: nobody,
+    }
+  },
+  async ListJoinTokens({ root, nobody, domainId, joinToken }) {
+    for (const _ of ['one', 'two']) await joinToken()
+    return { input: { id: domainId }, as: root, lesser: nobody }
+  },
   async DeleteJoinToken({ make, root, nobody, domainId: id }) {
     const { id: join_token_id } = await make('CreateJoinToken', { id, body: {} })
     return { input: { id, join_token_id }, as: root, lesser: nobody }
@@ -26,7 +35,10 @@ export const nodeScenarios: Scenarios<World, typeof nodes> = {
   async RegisterNode({ joinToken, name }) {
     return { input: { body: { name: name(), kind: 'vm', public_key: freshPublicKey() } }, as: await joinToken() }
   },
-  ListNodes: ({ root, domainId }) => ({ input: { domain_id: domainId, reachability: 'never_reported' }, as: root }),
+  async ListNodes({ root, domainId, node }) {
+    for (const _ of ['one', 'two']) await node()
+    return { input: { domain_id: domainId, reachability: 'never_reported' }, as: root }
+  },
   async GetNode({ node, root, nobody }) {
     return { input: { id: (await node()).id }, as: root, lesser: nobody }
   },

@@ -9,7 +9,10 @@ export const projectScenarios: Scenarios<World, typeof projects> = {
     as: root,
     lesser: nobody,
   }),
-  ListProjects: ({ domainId, root }) => ({ input: { id: domainId }, as: root }),
+  async ListProjects({ domainId: id, make, name, root }) {
+    await make('CreateProject', { id, body: { slug: name(), display_name: 'Another' } })
+    return { input: { id }, as: root }
+  },
   GetProject: ({ projectId, root, nobody }) => ({ input: { id: projectId }, as: root, lesser: nobody }),
   PatchProject: ({ projectId, root, nobody }) => ({
     input: { id: projectId, body: { display_name: 'Renamed' } },

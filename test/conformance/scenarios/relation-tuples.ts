@@ -5,7 +5,7 @@ import type { Made, World } from '../world.ts'
 /** Scenarios of the operations on the tuples of a Project. */
 export const relationTupleScenarios: Scenarios<World, typeof relationTuples> = {
   async ListRelationTuples(world) {
-    await makeTuple(world)
+    for (const _ of ['one', 'two']) await makeTuple(world)
     return { input: { project_id: world.projectId }, as: world.root, lesser: world.nobody }
   },
   async CreateRelationTuple(world) {

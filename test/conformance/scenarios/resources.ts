@@ -10,13 +10,18 @@ export const resourceScenarios: Scenarios<World, typeof resources> = {
     const body = { kind, slug: name(), display_name: 'A bridge', host_node_ids: [host.id] }
     return { input: { id: projectId, body }, as: root, lesser: nobody }
   },
-  ListResources: ({ projectId, root }) => ({ input: { id: projectId }, as: root }),
+  async ListResources(world) {
+    for (const _ of ['one', 'two']) await makeResource(world)
+    return { input: { id: world.projectId }, as: world.root }
+  },
   async GetResource(world) {
     return { input: await makeResource(world), as: world.root, lesser: world.nobody }
   },
   async PatchResource(world) {
     const body = { display_name: 'Renamed', host_node_ids: [] }
-    return { input: { ...(await makeResource(world)), body }, as: world.root, lesser: world.nobody }
+    const resource = await makeResource(world, 'bridge')
+    const variants = [{ ...resource, body: { host_node_ids: [(await world.node()).id] } }]
+    return { input: { ...resource, body }, variants, as: world.root, lesser: world.nobody }
   },
   async DeleteResource(world) {
     return { input: await makeResource(world), as: world.root, lesser: world.nobody }
@@ -24,8 +29,11 @@ export const resourceScenarios: Scenarios<World, typeof resources> = {
 }
 
 /** A new resource, as paths name it. */
-async function makeResource({ projectId, make, name }: World): Promise<{ id: string; resource_id: string }> {
-  const body = { kind: 'workload', slug: name(), display_name: 'A workload' }
+async function makeResource(
+  { projectId, make, name }: World,
+  kind = 'workload',
+): Promise<{ id: string; resource_id: string }> {
+  const body = { kind, slug: name(), display_name: 'A resource' }
   const { id } = await make('CreateResource', { id: projectId, body })
   return { id: projectId, resource_id: id }
 }
