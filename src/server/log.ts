@@ -1,5 +1,6 @@
 import { pino, type Logger } from 'pino'
 import type { LogLevel } from './config/values.ts'
+import { createLogSampling } from './sampled-log.ts'
 
 /** Where text goes: stdout or stderr. */
 export interface TextSink {
@@ -9,11 +10,16 @@ export interface TextSink {
 
 /**
  * The server's log on stderr: JSON lines for machines, one readable line each for a person at a terminal. Nothing
- * that holds a credential is ever handed to it.
+ * that holds a credential is ever handed to it. Records of info to error are sampled, unless the level is debug or trace:
+ * a person who looks closely gets every record. `flush` writes the counts of what was left out so far.
  */
 export function createLog(level: LogLevel, stderr: TextSink): Logger {
   const write = stderr.isTty ? (line: string) => stderr.write(readable(line)) : (line: string) => stderr.write(line)
-  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters: LABELS }, { write })
+  const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters: LABELS } as const
+  if (level === 'debug' || level === 'trace') return pino(options, { write })
+  const { logMethod, flush } = createLogSampling()
+  // pino hands `flush` on to its destination.
+  return pino({ ...options, hooks: { logMethod } }, Object.assign({ write }, { flush }))
 }
 
 const LABELS = { level: (label: string) => ({ level: label }) }

@@ -136,6 +136,7 @@ async function runUntilEnded(server: RunningServer, extras: Extras): Promise<voi
   stopReloading()
   await running
   await server.close()
+  log.flush()
 }
 
 /** The certificate is read again on SIGHUP; one that does not fit leaves the old one in place. */
