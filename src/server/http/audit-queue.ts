@@ -1,10 +1,11 @@
 import type { Clock, IdSource } from '../ports/clock.ts'
 import type { AuditEntry } from '../ports/unit-of-work.ts'
 import { createAuditBatches, type AuditBatchesDeps, type AuditRecord } from './audit-batches.ts'
+import { createAuditShares } from './audit-shares.ts'
 
 /** Where the edge leaves audit rows. */
 export interface AuditQueue {
-  /** Leaves a row to be written within 50 ms. A full queue drops it, counted. */
+  /** Leaves a row to be written within 50 ms. Where its subject has no share of the queue left it is dropped, counted. */
   add(entry: AuditEntry): void
   /** Has the row written with the next flush, begun at once, and waits for it, 500 ms at most. Never throws (S0 convention 7). */
   write(entry: AuditEntry): Promise<void>
@@ -32,10 +33,12 @@ interface Waiter {
 
 /**
  * Makes the write-behind queue: one flush at a time, each of one statement, rows in the order in which they came. While
- * the datastore is away rows are kept and tried again every second; a row that it refuses costs its neighbours nothing.
+ * the datastore is away rows are kept and tried again every second; a row that it refuses costs its neighbours nothing. Each
+ * subject has a share of the queue, so that a caller who floods it loses only rows of its own.
  */
 export function createAuditQueue({ sink, clock, ids, log, counters }: AuditQueueDeps): AuditQueue {
   const batches = createAuditBatches({ sink, log, counters })
+  const shares = createAuditShares(WAITING_MAX)
   let waiting: AuditRecord[] = []
   let waiters: Waiter[] = []
   let added = 0
@@ -56,6 +59,7 @@ export function createAuditQueue({ sink, clock, ids, log, counters }: AuditQueue
       const batch = waiting.slice(0, BATCH_MAX)
       if (!(await batches.store(batch))) return false
       waiting = waiting.slice(batch.length)
+      shares.release(batch)
       settle(batch.length)
     }
     await batches.sayLosses()
@@ -80,7 +84,7 @@ export function createAuditQueue({ sink, clock, ids, log, counters }: AuditQueue
   }
 
   function push(entry: AuditEntry): boolean {
-    if (closed || waiting.length >= WAITING_MAX) {
+    if (closed || !shares.take(entry)) {
       counters.dropped(1)
       batches.lose(entry)
       return false

@@ -162,4 +162,32 @@ describe('the audit queue', () => {
     queue.add(entry('late'))
     expect(counted.dropped).toBe(1)
   })
+
+  it('drops rows of a caller who floods it, and none of another caller', async () => {
+    const batches: (readonly string[])[] = []
+    let away = true
+    const { queue, counted, lost } = startQueue((objects) => {
+      if (away) throw new DatastoreError('unavailable', undefined, undefined)
+      batches.push(objects)
+    })
+    const refusal = { ...entry('flood'), domainId: 'd1', subject: 'user:flooder', outcome: 'permission_denied' as const }
+    for (let row = 0; row < 70_000; row++) queue.add(refusal)
+    for (let row = 0; row < 70_000; row++) queue.add({ ...entry('flood'), subject: 'user:flooder' })
+    for (let row = 0; row < 1_000; row++) queue.add(entry('read'))
+    const denied = queue.write({ ...entry('denial'), outcome: 'permission_denied' })
+    expect(counted.dropped).toBe(77_500)
+    away = false
+    await vi.advanceTimersByTimeAsync(2_000)
+    await denied
+    expect(batches.flat().filter((object) => object !== 'flood')).toHaveLength(1_001)
+    expect(counted).toEqual({ written: 63_501, dropped: 77_500, failed: 0 })
+    expect(lost).toEqual([
+      ['d1', 45_000],
+      [null, 32_500],
+    ])
+    // The places are free again.
+    for (let row = 0; row < 40_000; row++) queue.add({ ...entry('flood'), subject: 'user:flooder' })
+    expect(counted.dropped).toBe(77_500)
+    await queue.close()
+  })
 })
