@@ -49,7 +49,7 @@ describe.each(DATASTORE_KINDS)('the check operation on %s', (kind) => {
           object: `domain:${home}`,
           outcome: 'granted',
           reason: 'granted',
-          context: {},
+          context: { asked_subject: operator.subject, asked_relation: 'read' },
         },
       ])
     })
@@ -70,6 +70,18 @@ describe.each(DATASTORE_KINDS)('the check operation on %s', (kind) => {
       expect(await access.audited(answer)).toMatchObject([
         { object: `domain:${home}`, outcome: 'permission_denied', reason: 'insufficient_relation' },
       ])
+    })
+
+    it('audits the names that were asked, and nothing that is no name or a value of a caveat', async () => {
+      const context = { source_ip: '198.51.100.7' }
+      const caveated = { ...question(operator.subject, 'read', `domain:${home}`), caveat_context: context }
+      expect(await access.audited(await ask(asker, caveated))).toMatchObject([
+        { context: { asked_subject: operator.subject, asked_relation: 'read' } },
+      ])
+      const noNames = question('a secret', 'Another secret', `domain:${home}`)
+      const [row] = await access.audited(await ask(asker, noNames))
+      expect(row).toMatchObject({ relation: 'authz.check', outcome: 'invariant_violation', reason: 'invalid_triple' })
+      expect(row?.context).toEqual({})
     })
 
     it.each([

@@ -78,6 +78,21 @@ describe.each(STORES)('Explanations and previews on the $name store', (store) =>
       })
     })
 
+    it.each([
+      ['explain', ['subject', 'resource'], {}, ['asked_subject', 'asked_relation']],
+      ['lookup-resources', ['subject'], { resource_type: 'project' }, ['asked_relation', 'asked_resource_type']],
+      ['lookup-subjects', ['resource'], { subject_type: 'user' }, ['asked_relation', 'asked_subject_type']],
+    ])('leave what %s was asked in the audit row', async (operation, members, more, names) => {
+      const parts = { subject: somebody, resource: project }
+      const named = Object.fromEntries(Object.entries(parts).filter(([member]) => members.includes(member)))
+      const answer = await tenancy.call(admin, `POST /v1/authz/${operation}`, { ...named, relation: 'read', ...more })
+      expect(answer.status).toBe(200)
+      const correlationId = answer.headers.get('x-correlation-id')
+      const row = tenancy.audited.find((entry) => entry.correlationId === correlationId)
+      const told = { asked_subject: somebody, asked_relation: 'read', asked_resource_type: 'project', asked_subject_type: 'user' }
+      expect(row?.context).toMatchObject(Object.fromEntries(Object.entries(told).filter(([name]) => names.includes(name))))
+    })
+
     it('explain a denial, with grants that would allow it and that the caller may see', async () => {
       const answer = await explain(admin, somebody, 'read')
       expect(answer.body).toMatchObject({ decision: 'denied', reason: 'insufficient_relation' })

@@ -139,7 +139,7 @@ describe.each(DATASTORE_KINDS)('identities on %s', (kind) => {
       expect(idsOf(rest)).toEqual([viewer.id])
       expect(rest.body.next_cursor).toBeNull()
       expect(await access.audited(first)).toMatchObject([
-        { relation: 'identity.list', object: `domain:${place}`, context: { item_count: 2 } },
+        { relation: 'identity.list', object: `domain:${place}`, context: { item_count: 2, kind: 'all' } },
       ])
       const byKind = await listing(viewer, '?kind=user', place)
       expect(await access.audited(byKind)).toMatchObject([{ context: { item_count: 1, kind: 'user' } }])

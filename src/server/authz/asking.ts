@@ -1,3 +1,4 @@
+import { parseTupleReference } from '../../shared/authz/reference.ts'
 import type { RequestContext } from '../http/request-context.ts'
 import type { CaveatFacts, Decision } from '../ports/authorizer.ts'
 
@@ -14,6 +15,35 @@ export function namedFacts(context: Readonly<Record<string, unknown>> | undefine
 /** What is known of the asked subject: of anybody but the caller, only the time. */
 export function factsOf({ caller, facts }: RequestContext, subject: string): CaveatFacts {
   return subject === caller.subject ? facts : { nowMs: facts.nowMs }
+}
+
+/** What a question names beside the object of its audit row. */
+interface AskedNames {
+  readonly subject?: string
+  readonly relation: string
+  readonly resource_type?: string
+  readonly subject_type?: string
+}
+
+/**
+ * Has the audit row say what was asked, in members `asked_…` beside the caller. They are names: a text that can be neither a
+ * reference nor a name is left out, and so are the values of `caveat_context`.
+ */
+export function noteAsked(ctx: RequestContext, asked: AskedNames): void {
+  const { subject, relation, resource_type: resourceType, subject_type: subjectType } = asked
+  ctx.note({
+    ...(subject !== undefined && parseTupleReference(subject) !== undefined && { asked_subject: subject }),
+    ...(isName(relation) && { asked_relation: relation }),
+    ...(isName(resourceType) && { asked_resource_type: resourceType }),
+    ...(isName(subjectType) && { asked_subject_type: subjectType }),
+  })
+}
+
+/** Of the schema's longest name, with some room. */
+const NAME = /^[a-z][a-z0-9_-]{0,63}$/
+
+function isName(text: string | undefined): boolean {
+  return text !== undefined && NAME.test(text)
 }
 
 /** Goes on at once with a value that is at hand, and later with one that is promised. */

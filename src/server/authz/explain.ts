@@ -4,7 +4,7 @@ import type { Input, Result } from '../../shared/contract/operation.ts'
 import type { RequestContext } from '../http/request-context.ts'
 import type { Authorizer, Decision } from '../ports/authorizer.ts'
 import type { AuthzInsight } from '../ports/authz-insight.ts'
-import { DENIED, factsOf, namedFacts } from './asking.ts'
+import { DENIED, factsOf, namedFacts, noteAsked } from './asking.ts'
 import type { Telling } from './telling.ts'
 
 type PostAuthzExplain = (typeof authz)['operations']['PostAuthzExplain']
@@ -52,6 +52,7 @@ export function createExplain({ authorizer, insight, telling }: ExplainDeps) {
   }
 
   return async (ctx: RequestContext, body: Question): Promise<Answer> => {
+    noteAsked(ctx, { subject: body.subject, relation: body.relation })
     const { decision, tree, remedies } = await told(ctx, body)
     const { correlationId: correlation_id } = ctx
     if (decision.allowed)

@@ -2,7 +2,7 @@ import type { authz } from '../../shared/contract/authz.ts'
 import type { Input, Result } from '../../shared/contract/operation.ts'
 import type { RequestContext } from '../http/request-context.ts'
 import type { AuthzLookups } from '../ports/authz-lookups.ts'
-import { factsOf, namedFacts } from './asking.ts'
+import { factsOf, namedFacts, noteAsked } from './asking.ts'
 import type { Telling } from './telling.ts'
 
 type Operations = (typeof authz)['operations']
@@ -28,10 +28,12 @@ export function createLookupAnswers(lookups: AuthzLookups, telling: Telling): Lo
 
   return {
     async resources(ctx, { subject, relation, resource_type: resourceType, caveat_context: named }) {
+      noteAsked(ctx, { relation, resource_type: resourceType })
       const asked = { subject, relation, resourceType, facts: factsOf(ctx, subject), allowedFacts: namedFacts(named) }
       return answer(ctx, subject, await lookups.resources(asked))
     },
     async subjects(ctx, { subject_type: subjectType, relation, resource, caveat_context: named }) {
+      noteAsked(ctx, { relation, subject_type: subjectType })
       // Whoever is found may be anybody, of whom only the time is known.
       const facts = { nowMs: ctx.facts.nowMs }
       const asked = { subjectType, relation, resource, facts, allowedFacts: namedFacts(named) }

@@ -6,7 +6,7 @@ import type { Authorizer, Decision } from '../ports/authorizer.ts'
 import type { AuthzInsight } from '../ports/authz-insight.ts'
 import type { AuthzLookups } from '../ports/authz-lookups.ts'
 import type { AuthzReconciler } from '../ports/authz-reconciler.ts'
-import { andThen, DENIED, factsOf, namedFacts } from './asking.ts'
+import { andThen, DENIED, factsOf, namedFacts, noteAsked } from './asking.ts'
 import { createResolveEdits, type EditsDeps } from './edits.ts'
 import { createExplain } from './explain.ts'
 import { createImpact } from './impact.ts'
@@ -72,6 +72,7 @@ function createCheck(authorizer: Authorizer, telling: Telling): Handlers<typeof 
 
   return (ctx, { body }) => {
     const { subject, relation, resource, caveat_context: named } = body
+    noteAsked(ctx, { subject, relation })
     const facts = factsOf(ctx, subject)
     const query = {
       subject,

@@ -81,8 +81,20 @@ function rowOf(request: AuditSubject, { outcome, reason, object: fallback, conte
     outcome,
     reason: isDecision(outcome) && request.isStale ? STALE : reason,
     correlationId: request.correlationId,
-    context: context === undefined ? request.context : { ...request.context, ...context },
+    context: contextOf(request, context),
   }
+}
+
+/** What the contract wants in every row, what the handler has noted, and what the outcome adds. */
+function contextOf(request: AuditSubject, more: RowDetails['context']): AuditEntry['context'] {
+  const members = request.plan.audit?.context ?? []
+  if (members.length === 0) return more === undefined ? request.context : { ...request.context, ...more }
+  const { query } = request.sources
+  const fixed = members.map(([name, member]) => {
+    const asked = member.query === undefined ? undefined : query[member.query]
+    return [name, asked ?? member.otherwise]
+  })
+  return { ...Object.fromEntries(fixed), ...request.context, ...more }
 }
 
 /** Whether the row says what the authorizer decided, and not that something else was in the way. */

@@ -1,8 +1,9 @@
 import type { Problem } from '../../shared/problems.ts'
 import type { ActiveRequest } from './active-request.ts'
-import { createAnonymousFailures } from './anonymous-failures.ts'
 import type { AuditQueue } from './audit-queue.ts'
 import { failureRow } from './audit-rows.ts'
+import { createFailureRows } from './failure-rows.ts'
+import { networkOf } from './rate-limits.ts'
 
 /** Leaves the audit rows of requests, each where it belongs (decisions: Audit). */
 export interface AuditTrail {
@@ -10,15 +11,16 @@ export interface AuditTrail {
   succeeded(active: ActiveRequest): void
   /** Writes the row of a denial, to be awaited; queues that of any other failure. */
   failed(active: ActiveRequest, error: unknown, answer: Problem): Promise<void> | undefined
-  /** Hands over what was gathered of anonymous failures. */
+  /** Hands over the counts of failures that have no row of their own. */
   flush(): void
 }
 
 /** Makes the trail over the queue. */
 export function createAuditTrail({ audit }: { readonly audit: AuditQueue }): AuditTrail {
-  const anonymous = createAnonymousFailures((entry) => audit.add(entry))
-  /** Whoever calls too often must not fill the log either: one row for each caller and minute. */
-  const limited = createAnonymousFailures((entry) => audit.add(entry))
+  /** By address, those of an IPv6 network together. */
+  const anonymous = createFailureRows((entry) => audit.add(entry))
+  /** By caller: those that are refused for calling too often. */
+  const limited = createFailureRows((entry) => audit.add(entry))
 
   return {
     succeeded(active) {
@@ -31,14 +33,14 @@ export function createAuditTrail({ audit }: { readonly audit: AuditQueue }): Aud
       const row = failureRow(subject, error, answer)
       if (row === undefined) return undefined
       if (answer.status === 429 && active.knownCaller !== undefined) {
-        limited.count(active.knownCaller.subject, row.relation, () => row)
+        limited.add(active.knownCaller.subject, row.relation, row)
         return undefined
       }
       if (active.knownCaller === undefined) {
         const entry = { ...row, context: { ...row.context, source_address: active.sourceAddress } }
-        // What the handler has found out is no caller's to choose: a refusal about it is told apart from others.
-        const kind = subject.about === undefined ? row.relation : `${row.relation} ${subject.about.object}`
-        anonymous.count(active.sourceAddress, kind, () => entry)
+        // A caller cannot choose what the handler has found out: refusals about it are counted apart from others.
+        const kind = [row.relation, row.reason, subject.about?.object ?? ''].join(' ')
+        anonymous.add(networkOf(active.sourceAddress), kind, entry)
         return undefined
       }
       if (row.outcome === 'permission_denied') return audit.write(row)

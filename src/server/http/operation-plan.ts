@@ -3,6 +3,7 @@ import {
   mayBeStale,
   isMedia,
   type AnySchema,
+  type AuditMember,
   type CredentialKind,
   type Gate,
   type GateLeg,
@@ -87,6 +88,8 @@ export interface AuditPlan {
   readonly pathGate: string
   /** Context member that counts rows and fields which a fault left out. */
   readonly faults: string
+  /** Members that every row's context has, by name. */
+  readonly context: readonly (readonly [string, AuditMember])[]
 }
 
 /** A body that an operation does not have may still be sent; so much of it is read before it is refused. */
@@ -205,5 +208,6 @@ function planAudit({ audit }: Operation): AuditPlan | undefined {
     object: audit.object === undefined ? undefined : compileTemplate(audit.object),
     pathGate: audit.pathGate ?? audit.relation,
     faults: audit.faults ?? 'authz_errors',
+    context: Object.entries(audit.context ?? {}),
   }
 }

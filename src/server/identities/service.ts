@@ -24,7 +24,6 @@ export function createIdentities({ datastore, ids, ...keys }: IdentitiesDeps): H
 
   return {
     async ListIdentities(ctx, { id: domainId, kind }) {
-      ctx.note(kind === undefined ? {} : { kind })
       const range = { domainId, kind, after: keyOf(ctx.position), count: ctx.pageSize + 1 }
       const { rows, next } = cutPage(await store.listPrincipals(db(), range), ctx.pageSize, positionOf)
       const visible = await ctx.visible(rows, (principal) => ({ reference: referenceOf(principal) }))

@@ -73,7 +73,7 @@ export const identities = defineSurface('identities', 'Users and service identit
       ...pageQuery,
     }),
     gate: { ...check('read', 'domain:{path.id}'), rows: { relation: 'read', object: '{row.reference}' } },
-    audit: { relation: 'identity.list', when: 'all' },
+    audit: { relation: 'identity.list', when: 'all', context: { kind: { query: 'kind', otherwise: 'all' } } },
     paging: { limit: 'rejected', cursor: 'operation' },
     responses: { 200: pageOf(IdentitySummary).meta({ id: 'IdentityList' }) },
     problems: ['invalid_kind'],

@@ -79,8 +79,16 @@ export type AuditRule =
       readonly pathGate?: string
       /** Context member that counts rows left out by a fault; `authz_errors` by default. */
       readonly faults?: string
+      /** Members that the context of every row has. */
+      readonly context?: { readonly [member: string]: AuditMember }
     }
   | { readonly none: string }
+
+/** A member of an audit row's context: what the handler notes, else an enumerated member of the query, else a fixed word or number. */
+export interface AuditMember {
+  readonly query?: string
+  readonly otherwise: string | number
+}
 
 /** How the pages of a list behave. */
 export interface Paging {

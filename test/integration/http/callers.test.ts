@@ -68,17 +68,25 @@ describe('the client address, as handlers and the audit log see it', () => {
     expect(server.audited.map(({ context }) => context['source_address'])).toEqual(['198.51.100.7'])
   })
 
-  it('is on the row of callers that nobody knows, one for all of an address', async () => {
+  it('is on the rows of callers that nobody knows: 10 of each address, then one with a count', async () => {
     server = await startEdge({ trustedProxies: ['127.0.0.0/8'] })
-    for (const hop of ['198.51.100.7', '198.51.100.7', '198.51.100.8']) {
-      await sendRaw(server.port, requestBytes('GET /v1/fixture/old', { 'X-Forwarded-For': hop }))
-    }
+    const call = (hop: string, id: string) =>
+      sendRaw(server.port, requestBytes('GET /v1/fixture/old', { 'X-Forwarded-For': hop, 'X-Correlation-Id': id }))
+    for (let number = 1; number <= 12; number++) await call('198.51.100.7', `c${number}`)
+    await call('198.51.100.8', 'c13')
     await server.app.drain(100)
+    const row = (address: string, id: string, count?: number) => ['anonymous', address, id, count]
     expect(
-      server.audited.map(({ subject, context }) => [subject, context['source_address'], context['count']]),
+      server.audited.map(({ subject, correlationId, context }) => [
+        subject,
+        context['source_address'],
+        correlationId,
+        context['count'],
+      ]),
     ).toEqual([
-      ['anonymous', '198.51.100.7', 2],
-      ['anonymous', '198.51.100.8', 1],
+      ...Array.from({ length: 10 }, (_, at) => row('198.51.100.7', `c${at + 1}`)),
+      row('198.51.100.8', 'c13'),
+      row('198.51.100.7', 'c11', 2),
     ])
   })
 })

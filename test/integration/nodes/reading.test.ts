@@ -135,7 +135,9 @@ describe.each(STORES)('Nodes as people see them on the $name store', (store) => 
           outcome: 'granted',
         })
         const row = fleet.audited.at(-1)
-        expect(row?.context).toMatchObject({ item_count: 1 })
+        expect(row?.context).toEqual({ item_count: 1, 'node.list.authz_errors': 0 })
+        await list('domain_id=nonsense', viewer)
+        expect(fleet.audited.at(-1)?.context).toEqual({ 'node.list.authz_errors': 0 })
         const stranger = await fleet.principal(await fleet.domain())
         expect(itemsOf(await list(`domain_id=${domain}`, stranger))).toEqual([])
       })
