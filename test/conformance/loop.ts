@@ -6,6 +6,7 @@ import { bodyRules } from './rules/bodies.ts'
 import { browserRules } from './rules/browsers.ts'
 import { cursorRules } from './rules/cursors.ts'
 import { noStoreRules } from './rules/no-store.ts'
+import { headRules } from './rules/heads.ts'
 import { parameterRules } from './rules/parameters.ts'
 import type { ConformanceWorld, Rule, Subject } from './rules/rule.ts'
 import { secrecyRules } from './rules/secrecy.ts'
@@ -37,6 +38,7 @@ export const RULES: readonly Rule[] = [
   ...parameterRules,
   ...bodyRules,
   ...successRules,
+  ...headRules,
   ...streamRules,
   ...secrecyRules,
   ...cursorRules,

@@ -115,10 +115,19 @@ test.each(['/', '/nothing', '/v2/docs', '//v1/docs', '/V1/docs'])(
   },
 )
 
-test.each(['HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'])('%s is no method of the page or its asset', async (method) => {
+test.each(['POST', 'PUT', 'DELETE', 'OPTIONS'])('%s is no method of the page or its asset', async (method) => {
   for (const path of ['/v1/docs', '/v1/docs/assets/redoc.standalone.js']) {
     const { status, headers } = await ask(path, { method })
-    expect({ status, allow: headers.allow }).toEqual({ status: 405, allow: 'GET' })
+    expect({ status, allow: headers.allow }).toEqual({ status: 405, allow: 'GET, HEAD' })
+  }
+})
+
+test('HEAD has the headers of the page and its asset, and no body', async () => {
+  for (const path of ['/v1/docs', '/v1/docs/assets/redoc.standalone.js']) {
+    const [whole, head] = [await ask(path), await ask(path, { method: 'HEAD' })]
+    expect([head.status, head.text]).toEqual([200, ''])
+    expect(head.headers['content-length']).toBe(String(Buffer.byteLength(whole.text)))
+    expect(head.headers['content-type']).toBe(whole.headers['content-type'])
   }
 })
 

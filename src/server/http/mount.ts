@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { answersHead } from '../../shared/contract/operation.ts'
 import { problem } from '../../shared/problems.ts'
 import type { ActiveRequest } from './active-request.ts'
 import type { Answers } from './answers.ts'
@@ -48,7 +49,7 @@ function acceptBodies(fastify: FastifyInstance): void {
 function mountOne(fastify: FastifyInstance, plan: OperationPlan, deps: MountDeps): void {
   const { answers } = deps
   fastify.route({
-    method: plan.operation.method,
+    method: answersHead(plan.operation) ? ['GET', 'HEAD'] : plan.operation.method,
     url: plan.operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
     bodyLimit: plan.bodyBytesMax,
     onRequest: (request, reply, done) => arrive(plan, { request, reply, done }, deps),

@@ -90,7 +90,7 @@ const HEADERS = {
 export function mountPages(fastify: FastifyInstance, deps: PagesDeps): void {
   for (const page of deps.pages) {
     fastify.route({
-      method: page.method,
+      method: page.method === 'GET' ? ['GET', 'HEAD'] : page.method,
       url: page.path,
       handler: (request, reply) => serve(page, { request, reply }, deps),
     })

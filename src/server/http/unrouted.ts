@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Operation } from '../../shared/contract/operation.ts'
+import { answersHead, type Operation } from '../../shared/contract/operation.ts'
 import { problemCodesOf } from '../../shared/contract/problem-codes.ts'
 import { PROBLEMS, problem, type ProblemCode } from '../../shared/problems.ts'
 import type { Answers, Exchange } from './answers.ts'
@@ -34,7 +34,10 @@ export function answerUnrouted(
   { answers, authenticate, mint }: UnroutedDeps,
 ): void {
   const operations = plans.map(({ operation }) => operation)
-  const known = [...operations, ...pages].map(({ method, path }) => ({ method, pattern: patternOf(path) }))
+  const known = [
+    ...operations.map((operation) => ({ path: operation.path, methods: methodsOf(operation) })),
+    ...pages.map(({ method, path }) => ({ path, methods: method === 'GET' ? ['GET', 'HEAD'] : [method] })),
+  ].map(({ path, methods }) => ({ methods, pattern: patternOf(path) }))
   const openNames = operations.flatMap(openNamesOf)
   const credentials = [...new Set(operations.flatMap((operation) => operation.credentials))]
 
@@ -52,7 +55,7 @@ export function answerUnrouted(
 
   function answer(request: FastifyRequest, reply: FastifyReply): void {
     const path = request.url.split('?', 1)[0] ?? ''
-    const methods = new Set(known.flatMap(({ method, pattern }) => (pattern.test(path) ? [method] : [])))
+    const methods = new Set(known.flatMap(({ methods: own, pattern }) => (pattern.test(path) ? own : [])))
     const exchange = { request, reply }
     if (methods.size > 0) {
       void reply.header('Allow', [...methods].toSorted().join(', '))
@@ -70,6 +73,10 @@ export function answerUnrouted(
     scope.setNotFoundHandler(() => undefined)
     done()
   })
+}
+
+function methodsOf(operation: Operation): readonly string[] {
+  return answersHead(operation) ? ['GET', 'HEAD'] : [operation.method]
 }
 
 /** What lies below an open operation whose path ends in a name, and what it answers to names that it does not have. */

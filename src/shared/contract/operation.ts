@@ -216,6 +216,8 @@ export interface Operation {
   readonly oauthErrors?: true
   /** Where a browser that navigates here is sent with a failure, as `?problem=<code>`; programs get the problem itself. */
   readonly htmlFailure?: string
+  /** Its GET uses up what the request names, so that HEAD is not answered. */
+  readonly singleUse?: true
   /** What a token's scope must allow. Default: `read` for GET, else `write`. */
   readonly access?: 'read' | 'write'
   readonly deprecated?: Deprecation
@@ -235,6 +237,16 @@ export interface Surface<Name extends string = string, Ops extends Operations = 
 /** Whether an answer is of another media type than JSON. */
 export function isMedia(shape: AnySchema | MediaResponse): shape is MediaResponse {
   return 'media' in shape
+}
+
+/**
+ * Whether HEAD is answered: as GET is, without the body (RFC 9110 §9.3.2). Not where GET streams, fetches a secret or uses
+ * something up: a HEAD would spend what nobody receives.
+ */
+export function answersHead(operation: Pick<Operation, 'method' | 'responses' | 'sealsToSecret' | 'singleUse'>): boolean {
+  const { method, responses, sealsToSecret, singleUse } = operation
+  const streams = Object.values(responses).some((shape) => shape !== null && isMedia(shape) && shape.streams === true)
+  return method === 'GET' && !streams && sealsToSecret !== true && singleUse !== true
 }
 
 /** What a token's scope must allow: reading for GET, writing for the rest, unless the operation says otherwise. */

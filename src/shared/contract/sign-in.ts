@@ -102,6 +102,7 @@ export const signIn = defineSurface('auth', 'Signing in with a browser, and the 
     audit: { relation: 'auth.sign_in.complete', when: 'all' },
     responses: { 303: null, 200: SignInCompletion },
     htmlFailure: '/',
+    singleUse: true,
     headers: {
       Location: 'Where the browser goes: the `return_to` of the sign-in, else `/`',
       'Set-Cookie': 'The session cookie',

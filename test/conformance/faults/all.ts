@@ -3,6 +3,7 @@ import { bodiesFaults } from './bodies.ts'
 import { browsersFaults } from './browsers.ts'
 import { everyAnswerFaults } from './every-answer.ts'
 import type { Fault } from './fault.ts'
+import { headFaults } from './heads.ts'
 import { parametersFaults } from './parameters.ts'
 import { secrecyFaults } from './secrecy.ts'
 import { streamFaults } from './streams.ts'
@@ -14,6 +15,7 @@ export const FAULTS: readonly Fault[] = [
   ...parametersFaults,
   ...bodiesFaults,
   ...successFaults,
+  ...headFaults,
   ...streamFaults,
   ...everyAnswerFaults,
   ...browsersFaults,

@@ -53,7 +53,8 @@ export const accessRules: readonly Rule[] = [
   },
 ]
 
-function denialOf({ gate }: Operation, credential: string): ProblemCode {
+/** What a caller whom the gate refuses is answered. */
+export function denialOf({ gate }: Operation, credential: string): ProblemCode {
   if (gate.ownNode !== undefined && credential.startsWith('nsk_')) return gate.ownNode.mismatch
   // Those whom the gate refuses do not hold the leg that a narrowed fold is for.
   return (gate.foldFor === undefined ? gate.fold : undefined) ?? 'permission_denied'

@@ -152,7 +152,13 @@ describe('pages beside the operations', () => {
   test('answer methods that they lack with 405', async () => {
     const response = await ask('/v1/fixture/page', { method: 'DELETE' })
     expect(response.status).toBe(405)
-    expect(response.headers.get('allow')).toBe('GET, POST')
+    expect(response.headers.get('allow')).toBe('GET, HEAD, POST')
+  })
+
+  test('answer HEAD as GET, without the document', async () => {
+    const [whole, head] = [await ask('/v1/fixture/page'), await ask('/v1/fixture/page', { method: 'HEAD' })]
+    expect([head.status, await head.text()]).toEqual([whole.status, ''])
+    expect(head.headers.get('content-security-policy')).toBe(whole.headers.get('content-security-policy'))
   })
 
   test.each(['/v1/fixture/foreign', '/v1/fixture/foreign/below/it'])(
