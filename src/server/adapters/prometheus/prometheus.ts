@@ -55,7 +55,7 @@ export function createPrometheus(
   const requests = createRequestMetrics()
   const written = counter('audit_rows_written_total', 'Audit rows stored')
   const failed = counter('audit_write_failures_total', 'Audit rows that could not be stored')
-  const dropped = counter('audit_rows_dropped_total', 'Audit rows of reads that the queue had no room for')
+  const dropped = counter('audit_rows_dropped_total', 'Audit rows beyond the share of the queue of their principal')
   registry.registerMetric(probeGauge(probeStates))
   for (const gauge of [...orderGauges(order), ...indexGauges(authzIndex)]) registry.registerMetric(gauge)
 
