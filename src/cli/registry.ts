@@ -175,6 +175,11 @@ const OWN_COMMANDS: readonly CommandRow[] = [
     load: async () => (await import('./commands/authz/validate.ts')).validate,
   },
   {
+    words: 'audit list',
+    summary: 'List audited decisions, newest first',
+    load: async (manifest) => (await import('./commands/audit/list.ts')).list(manifest),
+  },
+  {
     words: 'audit verify',
     summary: 'Verify the chain of audited decisions, or an export of it with the public keys alone',
     load: async (manifest) => (await import('./commands/audit/verify.ts')).verify(manifest),

@@ -111,8 +111,64 @@ describe.each(DATASTORE_KINDS)('the audit list on %s', (kind) => {
       ['until=2026-03-01T07:00:01Z&correlation_id=c-1', [1]],
       ['subject=user:a&relation=r.two&object=node:2&outcome=not_found&correlation_id=c-1', [3]],
       ['subject=user:nobody', []],
+      ['relation_prefix=r.', []],
+      ['actor=user&relation=r.two', [3, 2]],
+      ['actor=service&relation=r.two', []],
     ])('filters by %s', async (filter, ends) => {
       expect(endsOf(await ofDomain(`&${filter}`))).toEqual(ends)
+    })
+
+    describe('of rows with relations of the contract', () => {
+      let other: string
+      const ofOther = (query: string) => list(auditor, `domain_id=${other}&correlation_id=c-3&${query}`)
+      const row = (end: number, subject: string, relation: string) => ({
+        id: `${ID.replace('9d0c', '9d0d')}${end}`,
+        atMs: PAST_MS - 1000 + end,
+        domainId: other,
+        subject,
+        relation,
+        object: 'node:1',
+        outcome: 'granted' as const,
+        reason: 'granted',
+        correlationId: 'c-3',
+        context: {},
+      })
+      beforeAll(async () => {
+        other = await access.domain('other')
+        await access.grant(auditor.subject, 'auditor', `domain:${other}`, other)
+        await createAuditSink(access.datastore).write([
+          row(1, 'user:a', 'node.list'),
+          row(2, 'user:a', 'node.deregister'),
+          row(3, 'serviceaccount:a', 'node.deregister'),
+          row(4, 'node:a', 'node_endpoint.record'),
+          row(5, 'serviceaccount:a', 'authz.check'),
+          row(6, 'serviceaccount:a', 'authz.explain'),
+          row(7, 'user:a', 'audit.gap'),
+        ])
+      })
+
+      it.each([
+        ['only=writes', [4, 3, 2]],
+        ['only=writes&actor=service', [3]],
+        ['only=writes&relation_prefix=node.', [3, 2]],
+        ['relation_prefix=node.', [3, 2, 1]],
+        ['relation_prefix=node', [4, 3, 2, 1]],
+        ['relation_prefix=authz.', [6, 5]],
+        ['relation_prefix=audit.g', [7]],
+        ['relation_prefix=node.&relation=node.list', [1]],
+        ['relation_prefix=no.such', []],
+        ['relation=no.such', []],
+        ['actor=node', [4]],
+        ['actor=service', [6, 5, 3]],
+        ['only=writes&limit=2', [4, 3]],
+      ])('filters by %s', async (filter, ends) => {
+        expect(endsOf(await ofOther(filter))).toEqual(ends)
+      })
+
+      it('pages through writes without loss', async () => {
+        const first = await ofOther('only=writes&limit=2')
+        expect(endsOf(await ofOther(`only=writes&limit=2&cursor=${first.body.next_cursor}`))).toEqual([2])
+      })
     })
 
     it('pages through rows of the same instant without loss', async () => {
@@ -167,6 +223,9 @@ describe.each(DATASTORE_KINDS)('the audit list on %s', (kind) => {
       ['domain_id=ID&limit=0', 'invalid_limit'],
       ['domain_id=ID&cursor=x', 'invalid_cursor'],
       ['domain_id=ID&subject=', 'invalid_audit_filter'],
+      ['domain_id=ID&actor=everybody', 'invalid_audit_filter'],
+      ['domain_id=ID&only=reads', 'invalid_audit_filter'],
+      ['domain_id=ID&relation_prefix=', 'invalid_audit_filter'],
       ['domain_id=ID&colour=red', 'invalid_query'],
     ])('refuses the query %j', async (query, code) => {
       const answer = await list(auditor, query.replace('ID', domainId))

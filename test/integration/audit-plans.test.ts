@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { selectAudit, type AuditRange } from '../../src/server/audit/store.ts'
+import { relationsMeant } from '../../src/server/audit/relations.ts'
 import type { Db } from '../../src/server/ports/datastore.ts'
 import { isDatastoreMissing, useDatastore } from '../support/datastores.ts'
 
@@ -17,16 +18,20 @@ const WHOLE: AuditRange = {
   count: 51,
 }
 
+/** Relations of all operations that change something, a few of which have rows. */
+const WRITES = [...(relationsMeant({ only: 'writes' }) ?? []), 'rare.relation']
+
 /** Four Domains with 500 subjects and 3,000 objects; a few rows are of rare kinds, all of them in one Domain. */
 async function fill(db: Db): Promise<void> {
   await sql`
     insert into audit
     select gen_random_uuid(), timestamptz '2026-01-01' + row * interval '10 second',
       ('01935b5e-8f3a-7c61-9d0a-00000000000' || row % 4)::uuid,
-      case when row % 20000 = 3 then 'user:rare' else 'user:' || row % 500 end,
+      case when row % 20000 = 3 then 'user:rare' when row % 50000 = 11 then 'node:rare' else 'user:' || row % 500 end,
       case
         when row % 20000 = 7 then 'rare.relation'
         when row % 5 = 1 then 'node.list'
+        when row % 100 = 2 then 'node.update'
         else 'authz.check'
       end,
       case when row % 40000 = 3 then 'node:rare' else 'node:' || row % 3000 end,
@@ -59,6 +64,16 @@ describe.skipIf(isDatastoreMissing('postgres'))('the plan of the audit list over
     ['a rare outcome', { match: { outcome: 'internal_error' } }],
     ['grants', { match: { outcome: 'granted' } }],
     ['one request', { match: { correlation_id: 'c77777' } }],
+    ['writes', { match: { relations: WRITES } }],
+    ['writes of the platform', { domainId: null, match: { relations: WRITES } }],
+    ['a later page of writes', { match: { relations: WRITES }, after: { at: new Date('2026-01-10'), id: DOMAIN } }],
+    ['a group of relations', { match: { relations: ['node.list', 'node.read', 'rare.relation'] } }],
+    ['a group of rare relations', { match: { relations: ['none.list', 'rare.relation'] } }],
+    ['a group with checks', { match: { relations: ['authz.check', 'authz.explain'] } }],
+    ['users', { match: { actor: 'user' } }],
+    ['a rare kind of subject', { match: { actor: 'node' } }],
+    ['no subject of a kind', { match: { actor: 'serviceaccount' } }],
+    ['writes of users', { match: { relations: WRITES, actor: 'user' } }],
     [
       'a later page of a subject',
       { match: { subject: 'user:103' }, after: { at: new Date('2026-01-10'), id: DOMAIN } },

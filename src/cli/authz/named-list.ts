@@ -3,8 +3,20 @@ import type { Command } from '../command.ts'
 import { derivedCommand } from '../derive/derive.ts'
 import { memberOf, rowsOf, withRows } from '../output/members.ts'
 import type { Session } from '../session.ts'
+import type { Naming } from './naming.ts'
 import { isText } from './question.ts'
 import { asking } from './triple.ts'
+
+/** Which members of rows are references, and how a table shows them. */
+export interface NamedMembers {
+  readonly members: readonly string[]
+  readonly shown: (names: Naming, reference: string) => string
+}
+
+const TUPLE: NamedMembers = {
+  members: ['subject', 'resource'],
+  shown: (names, reference) => names.shown(reference),
+}
 
 /** The command of a list of tuples, which calls subjects and objects by name where a person reads it. `-o wide` has ids. */
 export function namedListCommand(manifest: Manifest, id: string): Command {
@@ -14,18 +26,19 @@ export function namedListCommand(manifest: Manifest, id: string): Command {
     ...command,
     async run(session, given) {
       const { perform } = await import('../derive/perform.ts')
-      await perform((await isForPeople(session)) ? naming(session) : session, { operation }, given)
+      await perform(await namingForPeople(session, TUPLE), { operation }, given)
     },
   }
 }
 
-async function isForPeople(session: Session): Promise<boolean> {
+/** The session, with names in what is shown where a person reads it. */
+export async function namingForPeople(session: Session, named: NamedMembers): Promise<Session> {
   const { output } = await session.settings()
-  return session.io.stdout.isTty && output.value === 'table' && (await isText(session))
+  const isForPeople = session.io.stdout.isTty && output.value === 'table' && (await isText(session))
+  return isForPeople ? naming(session, named) : session
 }
 
-/** The session, with names in what is shown. */
-function naming(session: Session): Session {
+function naming(session: Session, { members, shown }: NamedMembers): Session {
   return {
     ...session,
     style: session.style,
@@ -34,12 +47,12 @@ function naming(session: Session): Session {
     async emit(value, view) {
       const rows = rowsOf(value, view.rows) ?? []
       const [{ namesOf }, { createResolver }] = await Promise.all([import('./naming.ts'), import('../references.ts')])
-      const references = rows.flatMap((row) => [memberOf(row, 'subject'), memberOf(row, 'resource')]).map(String)
+      const references = rows.flatMap((row) => members.map((member) => String(memberOf(row, member))))
       const names = await namesOf(createResolver(session), references)
+      const nameOf = (row: unknown, member: string) => [member, shown(names, String(memberOf(row, member)))] as const
       const named = rows.map((row) => ({
         ...(row as object),
-        subject: names.shown(String(memberOf(row, 'subject'))),
-        resource: names.shown(String(memberOf(row, 'resource'))),
+        ...Object.fromEntries(members.map((member) => nameOf(row, member))),
       }))
       await session.emit(withRows(value, named, view.rows), view)
     },

@@ -7,6 +7,7 @@ import type { Signer } from '../ports/signer.ts'
 import { decisionOf } from './decision.ts'
 import { exportPage } from './export.ts'
 import { periodOf } from './period.ts'
+import { relationsMeant } from './relations.ts'
 import * as store from './store.ts'
 import { verifyChain } from './verification.ts'
 
@@ -52,7 +53,8 @@ function rangeOf({
   ...rest
 }: Input<GetAudit>): Omit<store.AuditRange, 'after' | 'count'> {
   const { subject, relation, object, outcome, correlation_id } = rest
-  const match = { subject, relation, object, outcome, correlation_id }
+  const actor: store.AuditMatch['actor'] = rest.actor === 'service' ? 'serviceaccount' : rest.actor
+  const match = { subject, relation, object, outcome, correlation_id, actor, relations: relationsMeant(rest) }
   return { domainId: domainId ?? null, match, ...periodOf({ since, until }) }
 }
 

@@ -146,7 +146,16 @@ export const audit = defineSurface('audit', 'Decisions that were taken', {
         ...chainQuery,
         subject: reference('Who acted'),
         relation: filter('What was asked for, e.g. auth.api_token.issue'),
+        relation_prefix: filter('What was asked for begins so, e.g. node.'),
         object: reference('What it was asked on'),
+        actor: z
+          .enum(['user', 'service', 'node'])
+          .optional()
+          .meta({ problem: 'invalid_audit_filter', description: 'The kind of who acted' }),
+        only: z.enum(['writes']).optional().meta({
+          problem: 'invalid_audit_filter',
+          description: 'Only rows of operations that change something, however they ended',
+        }),
         outcome: Outcome.optional().meta({ problem: 'invalid_audit_filter', description: 'How it ended' }),
         correlation_id: filter('One request'),
         since: instant('From this instant on'),
@@ -165,6 +174,7 @@ export const audit = defineSurface('audit', 'Decisions that were taken', {
       ...ownChain,
       columns: ['at', 'subject', 'relation', 'object', 'outcome', 'reason', 'correlation_id'],
       wide: ['id', 'context'],
+      custom: true,
     },
   },
   GetAuditVerify: {

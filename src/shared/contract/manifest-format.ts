@@ -36,6 +36,8 @@ export interface ManifestOperation {
   readonly problems: readonly ProblemCode[]
   /** Instants are RFC 3339. */
   readonly deprecated?: { readonly since: string; readonly sunset?: string }
+  /** Relations of its audit rows. */
+  readonly audit?: readonly string[]
   readonly cli?: CliWords
 }
 

@@ -1,3 +1,4 @@
+import { relationsOf } from './audit-relations.ts'
 import { asZod, jsonSchemaOf, type JsonSchema } from './json-schema.ts'
 import type {
   Manifest,
@@ -30,6 +31,7 @@ const REPEATABLE = new Set(['GET', 'PUT', 'DELETE'])
 function describe(id: string, operation: Operation, surface: string): ManifestOperation {
   const { method, path, summary, description, credentials, paging, deprecated, cli } = operation
   const body = bodyOf(operation)
+  const audited = relationsOf(operation)
   return {
     id,
     surface,
@@ -47,6 +49,7 @@ function describe(id: string, operation: Operation, surface: string): ManifestOp
     ...(paging && { paging }),
     problems: problemCodesOf(operation),
     ...(deprecated && { deprecated }),
+    ...(audited.length > 0 && { audit: audited }),
     ...(cli && { cli }),
   }
 }

@@ -115,6 +115,67 @@ describe('ctl audit', () => {
     })
   })
 
+  describe('list', () => {
+    const asked = () => Object.fromEntries(looks().at(-1)?.query ?? [])
+
+    it.each([
+      [['--writes'], { only: 'writes' }],
+      [['--actor', 'service'], { actor: 'service' }],
+      [['--relation', 'node.list'], { relation: 'node.list' }],
+      [['--relation', 'node.'], { relation_prefix: 'node.' }],
+      [['--relation', 'node.*'], { relation_prefix: 'node.' }],
+      [['--relation', 'node*'], { relation_prefix: 'node' }],
+      [['--relation', 'node_endpoint.path_gate'], { relation: 'node_endpoint.path_gate' }],
+      [['--relation', 'audit.gap', '--writes'], { relation: 'audit.gap', only: 'writes' }],
+    ])('asks with %j', async (flags, query) => {
+      await start()
+      expect((await home.run(['audit', 'list', ...flags])).exitCode).toBe(0)
+      expect(asked()).toEqual({ domain_id: ID.domain, limit: '50', ...query })
+    })
+
+    it.each([
+      ['node.lisst', 'Did you mean node.list?'],
+      ['nodes.', 'Did you mean node.?'],
+      ['nodes.*', 'Did you mean node.?'],
+      ['xyzzy', 'Groups of relations are'],
+    ])('refuses the relation %j, which no row has, and sends nothing', async (relation, hint) => {
+      for (const verb of ['list', 'tail']) {
+        await start()
+        const { exitCode, stderr } = await home.run(['audit', verb, '--relation', relation])
+        expect([exitCode, stub.seen]).toEqual([2, []])
+        expect(stderr).toContain(`there is no audit relation "${relation}"`)
+        expect(stderr).toContain(hint)
+        home.remove()
+        await stub.close()
+      }
+      await start()
+    })
+
+    it('shows names beside the ends of ids to a person, and whole ids in a pipe and with -o wide', async () => {
+      const row = {
+        id: ID.build,
+        at: '2026-02-01T11:58:00.000Z',
+        domain_id: ID.domain,
+        subject: `serviceaccount:${ID.build}`,
+        relation: 'node.read',
+        object: `node:${ID.web}`,
+        outcome: 'granted',
+        reason: 'granted',
+        correlation_id: 'c1',
+        context: {},
+      }
+      await start({ 'GET /v1/audit': () => ({ body: { items: [row], next_cursor: null } }) })
+      const people = await home.run(['audit', 'list'], { isTty: true })
+      expect(people.stdout).toContain(`service:build (${ID.build.slice(-8)})`)
+      expect(people.stdout).toContain(`node:web-1 (${ID.web.slice(-8)})`)
+      const others = [home.run(['audit', 'list']), home.run(['audit', 'list', '-o', 'wide'], { isTty: true })]
+      for (const { stdout } of await Promise.all(others)) {
+        expect(stdout).toContain(`serviceaccount:${ID.build}`)
+        expect(stdout).toContain(`node:${ID.web}`)
+      }
+    })
+  })
+
   describe('export', () => {
     beforeEach(() => start())
     const run = (...argv: string[]) => home.run(['audit', ...argv])

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { ProblemAnswer, TransportFailure } from '../../../client/failures.ts'
 import type { Manifest, ManifestOperation } from '../../../shared/contract/manifest-format.ts'
-import { flagsBut, inputOf, operationOf } from '../../audit/chain-command.ts'
+import { inputOf, operationOf } from '../../audit/chain-command.ts'
+import { rowFilter, rowFlags } from '../../audit/row-filter.ts'
 import { createRowFollower, type News, type RowFollower } from '../../audit/follow-rows.ts'
 import { usageError } from '../../cli-error.ts'
 import type { Command, Given } from '../../command.ts'
@@ -19,10 +20,10 @@ export function tail(manifest: Manifest): Command {
   return {
     description:
       'Looks once a second, until Ctrl-C. Begins with what comes from now on, or with --since. Its own looks, which are audited like any others, are not shown. A table on a terminal, JSON lines elsewhere.',
-    flags: flagsBut(operation, manifest, ['until']),
+    flags: rowFlags(operation, manifest, ['until']),
     uses: ['connection', 'output'],
     examples: ['ctl audit tail', 'ctl audit tail --outcome permission_denied', 'ctl audit tail --since 10m -o jsonl'],
-    run: (session, given) => run(session, operation, given),
+    run: (session, given) => run(session, operation, rowFilter(manifest, given)),
   }
 }
 

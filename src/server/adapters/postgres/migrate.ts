@@ -14,6 +14,7 @@ import { signingIn } from './migrations/0008-signing-in.ts'
 import { events } from './migrations/0009-events.ts'
 import { mesh } from './migrations/0011-mesh.ts'
 import { eventsOnTheirWay } from './migrations/0012-events-on-their-way.ts'
+import { auditOfActors } from './migrations/0013-audit-of-actors.ts'
 import { signingInAgain } from './migrations/0010-signing-in-again.ts'
 
 /** Every migration, in order. */
@@ -30,6 +31,7 @@ const MIGRATIONS: readonly Migration[] = [
   signingInAgain,
   mesh,
   eventsOnTheirWay,
+  auditOfActors,
 ]
 
 /** Key of the advisory lock that one migrator holds; any fixed number that nothing else uses. */
