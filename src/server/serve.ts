@@ -113,17 +113,19 @@ interface Metrics {
   health: Health | undefined
   order: OrderStates | undefined
   engine: Backend['engine'] | undefined
+  app: App | undefined
 }
 
 /** Loaded only where metrics are served. */
 async function createMetrics(): Promise<Metrics> {
   const { createPrometheus } = await import('./adapters/prometheus/prometheus.ts')
-  const prometheus = createPrometheus(
-    async () => (await metrics.health?.report())?.probes ?? [],
-    () => metrics.order,
-    () => metrics.engine?.indexStats?.(),
-  )
-  const metrics: Metrics = { prometheus, health: undefined, order: undefined, engine: undefined }
+  const prometheus = createPrometheus({
+    probeStates: async () => (await metrics.health?.report())?.probes ?? [],
+    order: () => metrics.order,
+    authzIndex: () => metrics.engine?.indexStats?.(),
+    load: () => metrics.app?.load(),
+  })
+  const metrics: Metrics = { prometheus, health: undefined, order: undefined, engine: undefined, app: undefined }
   return metrics
 }
 
@@ -289,10 +291,13 @@ function assemble(ground: Ground & Pick<Assembly, 'health' | 'services' | 'audit
     rates: config.rates,
     staleTimes: { checks: config.staleChecks.ttlMs, state: config.staleStates.ttlMs },
     allowedOrigins: [url, ...config.allowedOrigins],
+    ownOrigin: url,
     observe: prometheus?.observe,
+    overload: prometheus?.overload,
     tracing: ground.tracing,
   })
   mountHealth(app, health)
+  if (metrics !== undefined) metrics.app = app
   const onError = (error: unknown): void => log.error({ err: error }, 'the operations listener failed')
   const ops = prometheus && createOpsServer({ health, metrics: prometheus, onError })
   return { url, app, ops, health, services, audit }

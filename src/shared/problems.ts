@@ -41,11 +41,17 @@ export const PROBLEMS = {
     'Too many requests',
     'The rate limit is exhausted; retry after the time given in Retry-After.',
   ),
+  too_many_bodies: row(
+    429,
+    'Too many bodies at once',
+    'The caller is sending more bytes of request bodies at once than are allowed; retry shortly.',
+  ),
   internal: row(500, 'Internal error', 'The server failed; its log has the reason under this correlation id.'),
   not_provisioned: row(501, 'Not provisioned', 'This server is not configured to serve the operation.'),
   authz_not_provisioned: row(501, 'Not provisioned', 'This server has no authorization engine configured.'),
   authz_unavailable: row(503, 'Authorization unavailable', 'Authorization cannot be decided right now; retry shortly.'),
   datastore_unavailable: row(503, 'Datastore unavailable', 'The datastore cannot be reached right now; retry shortly.'),
+  overloaded: row(503, 'Overloaded', 'The server has more to do than it can finish in time; retry shortly.'),
   shutting_down: row(503, 'Shutting down', 'The server is draining; retry against another replica or shortly.'),
   signing_unavailable: row(
     503,

@@ -65,14 +65,18 @@ export const csrfOf = (sessionId: string): string => `csrf-of-${sessionId}`
 
 const KINDS = { psk: 'api-token', ses: 'session', nsk: 'nsk' } as const
 
-/** Resolvers of fixed credentials. Those that end in `_slow` resolve later, `psk_down` not at all. */
+/** Resolvers of fixed credentials. Those that end in `_slow` are looked up, `psk_down` not at all. */
 export const fixtureResolvers: readonly CredentialResolver[] = Object.entries(KINDS).map(([prefix, kind]) => ({
   kind,
   ...(kind === 'session' && { cookie: 'service_session' }),
   recognizes: (text) => text.startsWith(`${prefix}_`),
-  resolve(text) {
+  recall: (text) => (text.endsWith('_slow') || text === 'psk_down' ? undefined : known(text)),
+  async resolve(text) {
     if (text === 'psk_down') throw problem('datastore_unavailable', { retry_after_seconds: 2 })
-    const known = TOKENS[text.replace(/_slow$/, '')] ?? { refused: true, log: 'no such credential' }
-    return text.endsWith('_slow') ? Promise.resolve(known) : known
+    return known(text.replace(/_slow$/, ''))
   },
 }))
+
+function known(text: string): Caller | Refusal {
+  return TOKENS[text] ?? { refused: true, log: 'no such credential' }
+}

@@ -29,8 +29,8 @@ const LONGEST_PAUSE_MS = 2_000
 /** Of any surface that a server has not (501). */
 const NOT_PROVISIONED = 'not_provisioned'
 
-/** Refusals and faults after which the same call may succeed: a server that stops, one that is not there. */
-const PASSING = new Set(['shutting_down', 'broken', 'unreachable'])
+/** Refusals and faults after which the same call may succeed: a server that stops, is overloaded or is not there. */
+const PASSING = new Set(['shutting_down', 'overloaded', 'broken', 'unreachable'])
 
 /**
  * Makes a call with the node's key as it is at that moment, counts how it ended and how long the last try took. Anything but

@@ -8,6 +8,8 @@ const DEFENSIVE = new Set([
   'per_domain_rate_limited',
   'session_limit_exceeded',
   'rate_limited',
+  'overloaded',
+  'too_many_bodies',
 ])
 
 /** How often each operation ended how, and how long it took. */

@@ -21,8 +21,8 @@ export interface StreamConnections {
   cut(): void
 }
 
-/** Ends that a server brings about which stops, or is not there yet: the agent comes back. */
-const PASSING = new Set(['shutting_down', 'unreachable'])
+/** Ends that a server brings about which stops, is overloaded, or is not there yet: the agent comes back. */
+const PASSING = new Set(['shutting_down', 'overloaded', 'unreachable'])
 
 /** Makes the account of a node's stream. */
 export function createConnections(deps: ConnectionDeps, node: SimulatedNode): StreamConnections {

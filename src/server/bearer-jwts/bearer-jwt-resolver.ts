@@ -155,18 +155,24 @@ export function createBearerJwtResolver({
     return flight
   }
 
-  function resolveKnown(presented: string, key: string): Caller | Refusal | Promise<Caller | Refusal> {
+  function recall(presented: string): Caller | Refusal | undefined {
+    if (presented.length > JWT_LENGTH_MAX) return TOO_LONG
+    const key = keyring.cacheKey(presented)
     const found = cache.get(key)
-    if (found === undefined) return loadOnce(presented, key, undefined)
-    if ('refused' in found) return found
-    const { known, state } = found
-    const nowMs = clock.now()
-    if (known.expiresAtMs <= nowMs) {
+    if (found === undefined || 'refused' in found) return found
+    if (found.known.expiresAtMs <= clock.now()) {
       cache.drop(key)
       return EXPIRED
     }
-    if (state === 'leased') return known.caller
-    return loadOnce(presented, key, nowMs - known.verifiedMs < VERIFIED_MS ? known : undefined)
+    return found.state === 'leased' ? found.known.caller : undefined
+  }
+
+  function lookUp(presented: string): Promise<Caller | Refusal> {
+    const key = keyring.cacheKey(presented)
+    const found = cache.get(key)
+    const known = found === undefined || 'refused' in found ? undefined : found.known
+    const isVerified = known !== undefined && clock.now() - known.verifiedMs < VERIFIED_MS
+    return loadOnce(presented, key, isVerified ? known : undefined)
   }
 
   function resolveStale(presented: string, withinMs: number): Caller | undefined {
@@ -181,10 +187,8 @@ export function createBearerJwtResolver({
     kind: 'oidc-jwt',
     // Other credentials hold no dot, which is found out sooner than that the pattern does not match.
     recognizes: (presented) => presented.includes('.') && JWT.test(presented),
-    resolve(presented) {
-      if (presented.length > JWT_LENGTH_MAX) return TOO_LONG
-      return resolveKnown(presented, keyring.cacheKey(presented))
-    },
+    recall,
+    resolve: (presented) => recall(presented) ?? lookUp(presented),
     resolveStale: (presented, withinMs) =>
       presented.length > JWT_LENGTH_MAX ? undefined : resolveStale(presented, withinMs),
   }

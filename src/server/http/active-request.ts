@@ -60,6 +60,8 @@ export class ActiveRequest implements RequestContext, Asker {
   admitted = false
   /** Whether it has been answered. */
   concluded = false
+  /** Bytes of its body that are set aside for it. */
+  bodyBytes = 0
   /** What log records say of the trace that the request belongs to. */
   trace: TraceMarks | undefined
   /** Where requests are recorded. */
@@ -99,6 +101,11 @@ export class ActiveRequest implements RequestContext, Asker {
 
   get knownCaller(): Caller | undefined {
     return this.#caller
+  }
+
+  /** Against whom its body counts: the caller, where there is none its address. */
+  get bodyOwner(): string {
+    return this.#caller?.subject ?? this.sourceAddress
   }
 
   identify(caller: Caller): void {

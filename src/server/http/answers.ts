@@ -13,6 +13,7 @@ import type { AuditTrail } from './audit-trail.ts'
 import { correlationIdOf } from './correlation.ts'
 import { createDepartures } from './departures.ts'
 import type { Drain } from './drain.ts'
+import type { BodyBudget } from './limits/body-budget.ts'
 import type { OpenStreams, StreamHead } from './open-streams.ts'
 import { answerTo, sendProblem } from './problem-responses.ts'
 import { RateLimited } from './rate-limits.ts'
@@ -24,6 +25,7 @@ export interface AnswersDeps {
   readonly trail: AuditTrail
   readonly drain: Drain
   readonly streams: OpenStreams
+  readonly bodies: BodyBudget
   readonly clock: Clock
   readonly log: Logger
   readonly mint: () => string
@@ -48,7 +50,16 @@ export interface Answers {
 }
 
 /** Makes the answers. */
-export function createAnswers({ trail, drain, streams, clock, log, mint, observe }: AnswersDeps): Answers {
+export function createAnswers({
+  trail,
+  drain,
+  streams,
+  bodies,
+  clock,
+  log,
+  mint,
+  observe,
+}: AnswersDeps): Answers {
   const depart = createDepartures()
 
   /** Ends the edge's part in a request; the bytes are the server's from here on. */
@@ -56,6 +67,7 @@ export function createAnswers({ trail, drain, streams, clock, log, mint, observe
     if (active.concluded) return
     active.concluded = true
     drain.left()
+    if (active.bodyBytes > 0) bodies.release(active.bodyOwner, active.bodyBytes)
     observe?.(active.plan.id, status, (performance.now() - active.startedAt) / 1000)
     if (active.span !== undefined) endSpan(active.span, { status, code, path: active.spannedPath() })
     if (log.isLevelEnabled('debug')) log.debug(requestLine(active, status, clock.now() - active.nowMs), 'request')

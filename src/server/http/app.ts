@@ -1,5 +1,5 @@
 import Fastify, { type FastifyInstance } from 'fastify'
-import { createServer as createHttpServer, type Server } from 'node:http'
+import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import type { SecureContextOptions } from 'node:tls'
@@ -18,15 +18,22 @@ import type { StepUp } from './step-up.ts'
 import { createGatekeeper } from './authorize.ts'
 import { createClientAddress, createIsSecure } from './client-address.ts'
 import type { CsrfTokens } from './csrf.ts'
-import { answerGarbage, takeOddRequests } from './garbage.ts'
+import { answerGarbage, refuseAmbiguous, refuseConnection, takeOddRequests } from './garbage.ts'
 import { createCursors } from './cursors.ts'
+import { isAmbiguous } from './limits/ambiguous-request.ts'
+import { createBodyBudget } from './limits/body-budget.ts'
+import { capConnections } from './limits/connection-cap.ts'
+import { watchEventLoopLag, type EventLoopLag } from './limits/event-loop-lag.ts'
+import { createLoad } from './limits/load.ts'
+import { createLookUpLimiter } from './limits/lookup-limiter.ts'
+import { NO_OVERLOAD_METER, type OverloadMeter } from './limits/overload-meter.ts'
 import { createDrain } from './drain.ts'
 import { createOpenStreams } from './open-streams.ts'
 import { mountOperations, type MountDeps } from './mount.ts'
 import { planOperations } from './operation-plan.ts'
 import { mountPages, type ForeignRoutes, type Page } from './pages.ts'
 import { parseQueryString } from './query-string.ts'
-import { createRateLimits, type Rates } from './rate-limits.ts'
+import { createLimit, createRateLimits, NO_LIMIT, type Rates } from './rate-limits.ts'
 import type { MountedSurface } from './request-context.ts'
 import { answerUnrouted } from './unrouted.ts'
 
@@ -46,6 +53,8 @@ export interface AppDeps {
   readonly trustedProxies: readonly string[]
   /** Origins that cookie-authenticated changes may come from, the server's own included. */
   readonly allowedOrigins: readonly string[]
+  /** The server's own origin; unknown when absent. */
+  readonly ownOrigin?: string | undefined
   /** Anti-forgery tokens of sessions. */
   readonly csrfTokens?: CsrfTokens | undefined
   /** Pages for people, beside the operations; none by default. */
@@ -62,16 +71,24 @@ export interface AppDeps {
   readonly tls?: SecureContextOptions | undefined
   /** Told of every answer, for metrics. */
   readonly observe?: ((operationId: string, status: number, seconds: number) => void) | undefined
+  /** Told of what is refused because there is too much to do, for metrics. */
+  readonly overload?: OverloadMeter | undefined
   /** Records requests and what they do; not recorded when absent. */
   readonly tracing?: Tracing | undefined
   /** 15 s, 30 s and 5 s by default. */
   readonly arrivalTimes?: ArrivalTimes | undefined
+  /** Watches the event loop; a watch of its own by default. */
+  readonly lag?: EventLoopLag | undefined
+  /** Requests under way at once; 16,384 by default. */
+  readonly requestsMax?: number | undefined
 }
 
 /** The API as a listener. */
 export interface App {
   readonly fastify: FastifyInstance
   readonly server: Server
+  /** How much it has to do. */
+  load(): { readonly running: number; readonly lagSeconds: number }
   /** Resolves with the port. */
   listen(address: { readonly host: string; readonly port: number }): Promise<number>
   /** Stops accepting, ends streams, lets what runs finish for so long, answers what still arrives with 503, and closes. */
@@ -112,7 +129,11 @@ export function createApp(deps: AppDeps): App {
   const drain = createDrain()
   const trail = createAuditTrail(deps)
   const streams = createOpenStreams()
-  const answers = createAnswers({ ...deps, trail, drain, streams, mint })
+  const meter = deps.overload ?? NO_OVERLOAD_METER
+  const bodies = createBodyBudget(meter)
+  const answers = createAnswers({ ...deps, trail, drain, streams, bodies, mint })
+  const lag = deps.lag ?? watchEventLoopLag()
+  const load = createLoad({ drain, lag, meter, requestsMax: deps.requestsMax })
   const fastify = Fastify({
     logger: false,
     exposeHeadRoutes: false,
@@ -121,22 +142,28 @@ export function createApp(deps: AppDeps): App {
     routerOptions: { maxParamLength: LIMITS.maxHeaderSize, querystringParser: parseQueryString },
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    serverFactory: (handler) =>
-      deps.tls === undefined
-        ? createHttpServer({ ...LIMITS, ...deps.arrivalTimes }, handler)
-        : createHttpsServer({ ...LIMITS, ...deps.arrivalTimes, ...deps.tls }, handler),
+    serverFactory: (serve) => {
+      const listener = listenerOver(serve, { mint, meter })
+      return deps.tls === undefined
+        ? createHttpServer({ ...LIMITS, ...deps.arrivalTimes }, listener)
+        : createHttpsServer({ ...LIMITS, ...deps.arrivalTimes, ...deps.tls }, listener)
+    },
     // Answers of the same turn leave first: they may be of requests that came before the garbage.
     clientErrorHandler: (error, socket) => void setImmediate(answerGarbage, error, socket, mint()),
     frameworkErrors: (error, request, reply) => answers.turnAway({ request, reply }, error),
   })
-  routeAll(fastify, { ...deps, drain, mint, answers })
+  routeAll(fastify, { ...deps, drain, mint, answers, load, bodies })
   takeOddRequests(fastify.server, mint)
-  fastify.addHook('onClose', () => trail.flush())
+  fastify.addHook('onClose', () => {
+    lag.stop()
+    trail.flush()
+  })
   const closeSilent = trackSilent(fastify.server)
 
   return {
     fastify,
     server: fastify.server,
+    load: () => ({ running: drain.running(), lagSeconds: lag.seconds() }),
     async listen({ host, port }) {
       await fastify.listen({ host, port })
       const address = fastify.server.address()
@@ -161,26 +188,48 @@ export function createApp(deps: AppDeps): App {
   }
 }
 
+/** What every request passes before it is routed. */
+function listenerOver(
+  serve: RequestListener,
+  { mint, meter }: { readonly mint: () => string; readonly meter: OverloadMeter },
+): RequestListener {
+  const capped = capConnections({
+    serve,
+    refuse(socket, { headers }) {
+      meter.refused('connection')
+      refuseConnection(socket, headers, mint)
+    },
+  })
+  return (request, response) => {
+    if (isAmbiguous(request)) refuseAmbiguous(request, response, mint)
+    else capped(request, response)
+  }
+}
+
 /** Mounts the operations, the pages beside them, and an answer to everything else. */
-function routeAll(fastify: FastifyInstance, deps: AppDeps & Pick<MountDeps, 'drain' | 'mint' | 'answers'>): void {
+function routeAll(
+  fastify: FastifyInstance,
+  deps: AppDeps & Pick<MountDeps, 'drain' | 'mint' | 'answers' | 'load' | 'bodies'>,
+): void {
   const { pages = [], foreignRoutes = [] } = deps
   const plans = planOperations(deps.surfaces)
-  const authenticate = createAuthenticate(deps.resolvers, deps.log, deps.staleTimes)
+  const failures = createLimit('failedCredentials', deps.rates?.failedCredentials ?? NO_LIMIT)
+  const lookUps = createLookUpLimiter({ failures, clock: deps.clock, meter: deps.overload ?? NO_OVERLOAD_METER })
   const arrivals = {
     ...deps,
+    authenticate: createAuthenticate({ ...deps, lookUps }),
     clientAddress: createClientAddress(deps.trustedProxies),
     isSecure: createIsSecure(deps.trustedProxies),
-    allowedOrigins: new Set(deps.allowedOrigins),
+    allowedOrigins: { own: deps.ownOrigin, all: new Set(deps.allowedOrigins) },
     rateLimits: deps.rates && createRateLimits(deps.rates),
   }
   mountOperations(fastify, plans, {
     ...arrivals,
-    authenticate,
     gatekeeper: createGatekeeper(deps.authorizer),
     cursors: createCursors(deps.keyring),
   })
   mountPages(fastify, { ...arrivals, pages, foreignRoutes })
-  answerUnrouted(fastify, { plans, pages }, { ...deps, authenticate })
+  answerUnrouted(fastify, { plans, pages }, arrivals)
 }
 
 /** Closes connections on which nothing was ever said: to Node's server those are busy, waiting for their first request. */

@@ -5,12 +5,13 @@ import type { Tracing } from '../ports/tracing.ts'
 import { API_VERSION } from './api-version.ts'
 import { ActiveRequest, type Admission, type RequestServices } from './active-request.ts'
 import type { Exchange } from './answers.ts'
-import type { ClientAddress, IsSecure } from './client-address.ts'
+import { forwardedAddress, type ClientAddress, type IsSecure } from './client-address.ts'
 import { assertDoubleSubmit, type CsrfTokens } from './csrf.ts'
 import { correlationIdOf } from './correlation.ts'
 import type { Drain } from './drain.ts'
 import type { OperationPlan } from './operation-plan.ts'
-import { isOriginAllowed } from './origins.ts'
+import type { Load } from './limits/load.ts'
+import { isOriginAllowed, type AllowedOrigins } from './origins.ts'
 import { parseParameters } from './parameters.ts'
 import type { RateLimits } from './rate-limits.ts'
 import { beginSpan } from './request-spans.ts'
@@ -24,9 +25,10 @@ export interface ArrivalDeps extends RequestServices {
   readonly isSecure: IsSecure
   /** Anti-forgery tokens of sessions; where there are none, nothing that needs one passes. */
   readonly csrfTokens?: CsrfTokens | undefined
-  readonly allowedOrigins: ReadonlySet<string>
+  readonly allowedOrigins: AllowedOrigins
   readonly stepUp?: StepUp | undefined
   readonly rateLimits?: RateLimits | undefined
+  readonly load: Load
   /** Records requests; absent where nobody collects them. */
   readonly tracing?: Tracing | undefined
 }
@@ -42,8 +44,7 @@ export function arrive(plan: OperationPlan, exchange: Exchange & { readonly done
   const active = activate(plan, exchange, deps)
   const proceed = (): void => done()
   const refuse = (error: unknown): void => {
-    const answer = deps.rateLimits?.afterFailure(error, active, request.headers) ?? error
-    done(answer instanceof Error ? answer : new Error(String(answer)))
+    done(error instanceof Error ? error : new Error(String(error)))
   }
   try {
     assertServable(exchange, deps)
@@ -52,6 +53,7 @@ export function arrive(plan: OperationPlan, exchange: Exchange & { readonly done
       headers: request.headers,
       correlationId: active.correlationId,
       trace: active.trace,
+      from: { sourceAddress: active.sourceAddress, socket: request.raw.socket },
     })
     const admitted =
       caller instanceof Promise
@@ -82,16 +84,12 @@ function activate(plan: OperationPlan, { request, reply }: Exchange, deps: Arriv
 }
 
 /** Where a request comes from; a proxy's word counts where the proxy is trusted. */
-function originOf(
-  { headers, socket }: FastifyRequest,
-  deps: ArrivalDeps,
-): Pick<Admission, 'sourceAddress' | 'isSecure'> {
-  const { remoteAddress } = socket
-  const forwardedFor = textOf(headers['x-forwarded-for'])
+function originOf(request: FastifyRequest, deps: ArrivalDeps): Pick<Admission, 'sourceAddress' | 'isSecure'> {
+  const { headers, socket } = request
   const proto = textOf(headers['x-forwarded-proto'])
   return {
-    sourceAddress: deps.clientAddress(remoteAddress, forwardedFor),
-    isSecure: deps.isSecure(remoteAddress, 'encrypted' in socket, proto),
+    sourceAddress: forwardedAddress(deps.clientAddress, request),
+    isSecure: deps.isSecure(socket.remoteAddress, 'encrypted' in socket, proto),
   }
 }
 
@@ -111,8 +109,9 @@ function textOf(header: string | string[] | undefined): string | undefined {
   return typeof header === 'string' ? header : undefined
 }
 
-function assertServable({ request }: Exchange, { drain }: ArrivalDeps): void {
+function assertServable({ request }: Exchange, { drain, load }: ArrivalDeps): void {
   if (drain.draining()) throw problem('shutting_down', { retry_after_seconds: 1 })
+  load.assertRoom()
   // RFC 9112 §3.2; left to the edge so that the answer is a problem document.
   if (request.headers.host === undefined && request.raw.httpVersion === '1.1') throw problem('invalid_request')
 }

@@ -4,7 +4,9 @@ import type { CredentialKind, StaleCache } from '../../shared/contract/operation
 import { Problem, problem, type ProblemCode } from '../../shared/problems.ts'
 import type { Caller, CredentialResolver, Refusal } from '../ports/credential-resolver.ts'
 import type { TraceMarks } from '../ports/tracing.ts'
+import { SESSION_COOKIE } from '../ports/sessions.ts'
 import { cookieOf } from './cookies.ts'
+import type { LookUpLimiter, PresentedFrom } from './limits/lookup-limiter.ts'
 import { logMarks } from './trace-context.ts'
 
 /** Resolves the credential of a request: a caller, or undefined on an open operation. */
@@ -20,6 +22,8 @@ export interface Presented {
   readonly headers: IncomingHttpHeaders
   readonly correlationId: string
   readonly trace?: TraceMarks | undefined
+  /** Absent where the server asks for itself, which no limit holds up. */
+  readonly from?: PresentedFrom | undefined
 }
 
 /** How old a credential in memory may be for what bridges outages, in ms; 0: none will do. */
@@ -34,35 +38,41 @@ export function bearerOf({ authorization }: IncomingHttpHeaders): string | undef
   return authorization === undefined ? undefined : BEARER.exec(authorization)?.[1]
 }
 
+export interface AuthenticateDeps {
+  readonly resolvers: readonly CredentialResolver[]
+  readonly log: Logger
+  readonly staleTimes?: StaleTimes | undefined
+  /** Bounds look-ups by address; not bounded when absent. */
+  readonly lookUps?: LookUpLimiter | undefined
+}
+
 /**
  * Tries the resolvers that the operation takes and that recognise the credential, in order; the first success wins (S0
  * Authentication 1). Why one refused is in the log; the caller sees the operation's 401, or the resolver's code where
  * the operation is one of those that tell (`nsk_revoked`).
  */
-export function createAuthenticate(
-  resolvers: readonly CredentialResolver[],
-  log: Logger,
-  staleTimes: StaleTimes = NOTHING_STALE,
-): Authenticate {
+export function createAuthenticate({
+  resolvers,
+  log,
+  staleTimes = NOTHING_STALE,
+  lookUps,
+}: AuthenticateDeps): Authenticate {
   const takenBy = createTaken(resolvers)
 
-  function refuse(plan: Wanted, refusals: readonly Refusal[], by: Presented): never {
+  function refusalOf(plan: Wanted, refusals: readonly Refusal[], by: Presented): Problem {
     for (const { log: cause } of refusals) log.info({ ...logMarks(by), cause }, 'credential refused')
-    throw problem(refusals.find(({ code }) => code !== undefined)?.code ?? plan.unauthenticated)
+    return problem(refusals.find(({ code }) => code !== undefined)?.code ?? plan.unauthenticated)
   }
 
-  function settle(plan: Wanted, outcome: Caller | Refusal, by: Presented): Caller {
-    return 'refused' in outcome ? refuse(plan, [outcome], by) : outcome
+  /** Refuses what needed no look-up. A request without a credential guesses nothing, and is not counted. */
+  function refuseAtOnce(plan: Wanted, refusals: readonly Refusal[], by: Presented): never {
+    const refusal = refusalOf(plan, refusals, by)
+    const isCounted = by.from !== undefined && hasCredential(by.headers)
+    throw isCounted ? (lookUps?.counted(by.from, refusal) ?? refusal) : refusal
   }
 
   function staleMsOf({ operation: { bridgesOutages } }: Wanted): number {
     return bridgesOutages === undefined ? 0 : staleTimes[bridgesOutages]
-  }
-
-  function tryOne(plan: Wanted, one: Try, by: Presented): Caller | Promise<Caller> {
-    const outcome = resolved(one, staleMsOf(plan))
-    if (!(outcome instanceof Promise)) return settle(plan, outcome, by)
-    return outcome.then((late) => settle(plan, late, by))
   }
 
   async function tryAll(plan: Wanted, tries: readonly Try[], by: Presented): Promise<Caller> {
@@ -72,17 +82,28 @@ export function createAuthenticate(
       if (!('refused' in outcome)) return outcome
       refusals.push(outcome)
     }
-    return refuse(plan, refusals, by)
+    throw refusalOf(plan, refusals, by)
+  }
+
+  function lookUp(plan: Wanted, tries: readonly Try[], by: Presented): Promise<Caller> {
+    const look = (): Promise<Caller> => tryAll(plan, tries, by)
+    return lookUps === undefined || by.from === undefined ? look() : lookUps.run(by.from, look)
   }
 
   return (plan, by) => {
     const kinds = plan.operation.credentials
     if (kinds.length === 0) return undefined
     const tries = triesOf(takenBy(kinds), by.headers)
-    const [only] = tries
-    if (only === undefined) return refuse(plan, [], by)
-    return tries.length > 1 ? tryAll(plan, tries, by) : tryOne(plan, only, by)
+    const [only, second] = tries
+    if (only === undefined) return refuseAtOnce(plan, [], by)
+    const known = second === undefined ? only.resolver.recall?.(only.text) : undefined
+    if (known === undefined) return lookUp(plan, tries, by)
+    return 'refused' in known ? refuseAtOnce(plan, [known], by) : known
   }
+}
+
+function hasCredential({ authorization, cookie }: IncomingHttpHeaders): boolean {
+  return authorization !== undefined || cookieOf(cookie, SESSION_COOKIE) !== undefined
 }
 
 /** The resolvers of some kinds, those of cookies apart: most requests carry none. */
@@ -129,13 +150,13 @@ function triesOf({ bearers, cookies }: Taken, headers: IncomingHttpHeaders): rea
   return tries
 }
 
-function resolved({ resolver, text }: Try, staleMs: number): ReturnType<CredentialResolver['resolve']> {
-  const outcome = resolver.resolve(text)
-  if (!(outcome instanceof Promise) || staleMs === 0) return outcome
-  return outcome.catch((failure: unknown) => {
-    const isOutage = failure instanceof Problem && failure.code === 'datastore_unavailable'
+async function resolved({ resolver, text }: Try, staleMs: number): Promise<Caller | Refusal> {
+  try {
+    return await resolver.resolve(text)
+  } catch (failure) {
+    const isOutage = staleMs > 0 && failure instanceof Problem && failure.code === 'datastore_unavailable'
     const known = isOutage ? resolver.resolveStale?.(text, staleMs) : undefined
     if (known === undefined) throw failure
     return known
-  })
+  }
 }

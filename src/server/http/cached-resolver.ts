@@ -103,22 +103,24 @@ export function createCachedResolver(
       : { ...entry.caller, staleSinceMs: freshMs }
   }
 
+  function recall(presented: string): Caller | Refusal | undefined {
+    const refused = refuse(presented)
+    if (refused !== undefined) return refused
+    const key = keyring.cacheKey(presented)
+    const known = cache.get(key)
+    if (known === undefined || 'refused' in known) return known
+    const nowMs = clock.now()
+    const end = ended(known, key, nowMs)
+    if (end === undefined) return use(known, nowMs)
+    return end === revisable ? undefined : end
+  }
+
   return {
     kind,
     ...(cookie !== undefined && { cookie }),
     recognizes,
-    resolve(presented) {
-      const refused = refuse(presented)
-      if (refused !== undefined) return refused
-      const key = keyring.cacheKey(presented)
-      const known = cache.get(key)
-      if (known === undefined) return load(presented, key)
-      if ('refused' in known) return known
-      const nowMs = clock.now()
-      const end = ended(known, key, nowMs)
-      if (end === undefined) return use(known, nowMs)
-      return end === revisable ? load(presented, key) : end
-    },
+    recall,
+    resolve: (presented) => recall(presented) ?? load(presented, keyring.cacheKey(presented)),
     resolveStale: (presented, withinMs) =>
       refuse(presented) === undefined ? useStale(keyring.cacheKey(presented), withinMs) : undefined,
   }

@@ -1,7 +1,17 @@
+import type { FastifyRequest } from 'fastify'
 import ipaddr from 'ipaddr.js'
 
 /** Finds out a client's address behind proxies that are trusted. */
 export type ClientAddress = (peer: string | undefined, forwardedFor: string | undefined) => string
+
+/** The client's address of a request; a forwarding header that is sent twice says nothing. */
+export function forwardedAddress(
+  clientAddress: ClientAddress,
+  { headers, socket }: Pick<FastifyRequest, 'headers' | 'socket'>,
+): string {
+  const forwardedFor = headers['x-forwarded-for']
+  return clientAddress(socket.remoteAddress, typeof forwardedFor === 'string' ? forwardedFor : undefined)
+}
 
 const HOPS_MAX = 32
 

@@ -1,6 +1,8 @@
 /** Counts requests under way, so that a stop can wait for them. */
 export interface Drain {
   readonly draining: () => boolean
+  /** How many are under way. */
+  readonly running: () => number
   entered(): void
   left(): void
   begin(): void
@@ -16,6 +18,7 @@ export function createDrain(): Drain {
 
   return {
     draining: () => begun,
+    running: () => running,
     entered() {
       running++
     },

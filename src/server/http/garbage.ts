@@ -1,7 +1,15 @@
-import { STATUS_CODES, type Server } from 'node:http'
+import {
+  STATUS_CODES,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { problem, type Problem, type ProblemCode } from '../../shared/problems.ts'
 import { API_VERSION } from './api-version.ts'
+import { correlationIdOf } from './correlation.ts'
 import { problemDocument } from './problem-responses.ts'
 
 const CODES: Readonly<Record<string, ProblemCode>> = {
@@ -18,6 +26,25 @@ export function answerGarbage(error: Error & { readonly code?: string }, socket:
   endWith(socket, problem(CODES[error.code ?? ''] ?? 'invalid_request'), correlationId)
 }
 
+/** Refuses a request whose head can be read in two ways, as the last one of its connection. */
+export function refuseAmbiguous({ headers }: IncomingMessage, response: ServerResponse, mint: () => string): void {
+  const correlationId = correlationIdOf(headers, mint)
+  const refusal = problem('invalid_request')
+  const body = JSON.stringify(problemDocument(refusal, correlationId))
+  response.writeHead(refusal.status, headersOf(body, correlationId))
+  response.end(body)
+}
+
+/** Tells a connection that it sent too many requests at once, and closes it: none of those that wait is served. */
+export function refuseConnection(socket: Socket, headers: IncomingHttpHeaders, mint: () => string): void {
+  if (!socket.writable || socket.writableLength > 0 || isAnswering(socket)) {
+    socket.destroy()
+    return
+  }
+  endWith(socket, problem('overloaded'), correlationIdOf(headers, mint), { 'Retry-After': '1' })
+  socket.once('finish', () => socket.destroy())
+}
+
 /** Answers the kinds of request that the server hands over beside the rest: tunnels, and expectations that it does not know. */
 export function takeOddRequests(server: Server, mint: () => string): void {
   server.on('connect', (_request, socket) => endWith(socket, problem('method_not_allowed'), mint()))
@@ -32,18 +59,27 @@ function isAnswering(socket: Duplex): boolean {
   return answer?.headersSent === true
 }
 
-function endWith(socket: Duplex, answer: Problem, correlationId: string): void {
+type Headers = Readonly<Record<string, string>>
+
+function endWith(socket: Duplex, answer: Problem, correlationId: string, more: Headers = {}): void {
   const body = JSON.stringify(problemDocument(answer, correlationId))
+  const headers = Object.entries({ ...headersOf(body, correlationId), ...more })
   socket.end(
     [
       `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ''}`,
-      'Content-Type: application/problem+json',
-      `Content-Length: ${Buffer.byteLength(body)}`,
-      `X-Correlation-Id: ${correlationId}`,
-      `X-Service-API-Version: ${API_VERSION}`,
-      'Connection: close',
+      ...headers.map(([name, value]) => `${name}: ${value}`),
       '',
       body,
     ].join('\r\n'),
   )
+}
+
+function headersOf(body: string, correlationId: string): Headers {
+  return {
+    'Content-Type': 'application/problem+json',
+    'Content-Length': String(Buffer.byteLength(body)),
+    'X-Correlation-Id': correlationId,
+    'X-Service-API-Version': API_VERSION,
+    Connection: 'close',
+  }
 }

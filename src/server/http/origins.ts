@@ -4,11 +4,20 @@ export interface RequestOrigin {
   readonly fetchSite: string | undefined
 }
 
+/** Where cookie-authenticated changes may come from. */
+export interface AllowedOrigins {
+  /** The server's own origin; undefined where nothing says which it is. */
+  readonly own: string | undefined
+  /** The server's own and those of other consoles. */
+  readonly all: ReadonlySet<string>
+}
+
 /**
  * Tells whether a cookie-authenticated change may come from there (decisions: CSRF): a present `Origin` must be
- * allowed; without one `Sec-Fetch-Site` must not say that another site or a sibling sent it.
+ * allowed; without one `Sec-Fetch-Site` must not say that another site or a sibling sent it. No browser sends the
+ * server's own origin from another site, so a request that says both is forged.
  */
-export function isOriginAllowed({ origin, fetchSite }: RequestOrigin, allowed: ReadonlySet<string>): boolean {
-  if (origin !== undefined) return allowed.has(origin)
+export function isOriginAllowed({ origin, fetchSite }: RequestOrigin, { own, all }: AllowedOrigins): boolean {
+  if (origin !== undefined) return all.has(origin) && !(origin === own && fetchSite === 'cross-site')
   return fetchSite !== 'cross-site' && fetchSite !== 'same-site'
 }

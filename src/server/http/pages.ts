@@ -1,18 +1,20 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
-import { PROBLEMS, problem, type Problem, type ProblemCode } from '../../shared/problems.ts'
+import { PROBLEMS, Problem, problem, type ProblemCode } from '../../shared/problems.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { Caller, CredentialResolver } from '../ports/credential-resolver.ts'
+import type { Caller } from '../ports/credential-resolver.ts'
 import type { Span, TraceMarks, Tracing } from '../ports/tracing.ts'
 import { API_VERSION } from './api-version.ts'
 import { browserFactsOf, prefersHtml, type BrowserFacts } from './browser-facts.ts'
-import type { ClientAddress, IsSecure } from './client-address.ts'
-import { cookieOf, setCookie, type Cookie } from './cookies.ts'
+import { forwardedAddress, type ClientAddress, type IsSecure } from './client-address.ts'
+import type { Authenticate, Wanted } from './authenticate.ts'
+import { setCookie, type Cookie } from './cookies.ts'
 import { correlationIdOf } from './correlation.ts'
 import type { Drain } from './drain.ts'
 import { withoutMark, type Arriving } from './first-arrival.ts'
-import { isOriginAllowed } from './origins.ts'
+import type { Load } from './limits/load.ts'
+import { isOriginAllowed, type AllowedOrigins } from './origins.ts'
 import { pageDocument, type PageDocument } from './page-document.ts'
 import { markup } from './markup.ts'
 import { answerTo, sendProblem } from './problem-responses.ts'
@@ -64,14 +66,15 @@ export interface ForeignRoutes {
 export interface PagesDeps {
   readonly pages: readonly Page[]
   readonly foreignRoutes: readonly ForeignRoutes[]
-  readonly resolvers: readonly CredentialResolver[]
+  readonly authenticate: Authenticate
   readonly clock: Clock
   readonly drain: Drain
   readonly log: Logger
   readonly mint: () => string
   readonly clientAddress: ClientAddress
   readonly isSecure: IsSecure
-  readonly allowedOrigins: ReadonlySet<string>
+  readonly allowedOrigins: AllowedOrigins
+  readonly load: Load
   readonly rateLimits?: RateLimits | undefined
   readonly tracing?: Tracing | undefined
 }
@@ -114,6 +117,7 @@ async function serve(page: Page, exchange: Exchange, deps: PagesDeps): Promise<v
   let refused: ProblemCode | undefined
   try {
     if (deps.drain.draining()) throw problem('shutting_down', { retry_after_seconds: 1 })
+    deps.load.assertRoom()
     const visit = await visitOf(page, request, arrived)
     send(reply, await page.handler(visit), visit.browser.isSecure)
   } catch (error) {
@@ -143,13 +147,13 @@ function spanOf(page: Page, request: FastifyRequest, { deps, correlationId, trac
 
 /** From where a request came, and whether on a way that nobody reads. */
 function whenceOf(
-  { headers, socket }: FastifyRequest,
+  request: FastifyRequest,
   deps: PagesDeps,
 ): { readonly sourceAddress: string; readonly isSecure: boolean } {
-  const { remoteAddress } = socket
+  const { headers, socket } = request
   return {
-    sourceAddress: deps.clientAddress(remoteAddress, oneOf(headers['x-forwarded-for'])),
-    isSecure: deps.isSecure(remoteAddress, 'encrypted' in socket, oneOf(headers['x-forwarded-proto'])),
+    sourceAddress: forwardedAddress(deps.clientAddress, request),
+    isSecure: deps.isSecure(socket.remoteAddress, 'encrypted' in socket, oneOf(headers['x-forwarded-proto'])),
   }
 }
 
@@ -171,7 +175,7 @@ async function visitOf(page: Page, request: FastifyRequest, arrived: Arrived): P
     target,
     query: new URLSearchParams(target.split('?')[1]),
     form: formOf(request.body),
-    session: await sessionOf(request, arrived),
+    session: await sessionOf(request, sourceAddress, arrived),
     browser: browserFactsOf(request, isSecure),
     arriving: { target: request.url, fetchSite, host: headers.host, isSecure, nowMs },
   }
@@ -182,15 +186,21 @@ function oneOf(value: string | readonly string[] | undefined): string | undefine
   return typeof value === 'string' ? value : undefined
 }
 
-async function sessionOf({ headers }: FastifyRequest, at: Arrived): Promise<Caller | undefined> {
-  const { deps } = at
-  const resolver = deps.resolvers.find(({ kind }) => kind === 'session')
-  const text = resolver?.cookie === undefined ? undefined : cookieOf(headers.cookie, resolver.cookie)
-  if (resolver === undefined || text === undefined || !resolver.recognizes(text)) return undefined
-  const outcome = await resolver.resolve(text)
-  if (!('refused' in outcome)) return outcome
-  deps.log.info({ ...logMarks(at), cause: outcome.log }, 'credential refused')
-  return undefined
+const SESSION: Wanted = { operation: { credentials: ['session'] }, unauthenticated: 'unauthenticated' }
+
+/** Whoever has no session that resolves is a visitor like any other, also where too many of those came from there. */
+async function sessionOf(
+  request: FastifyRequest,
+  sourceAddress: string,
+  { deps, ...by }: Arrived,
+): Promise<Caller | undefined> {
+  const from = { sourceAddress, socket: request.raw.socket }
+  try {
+    return await deps.authenticate(SESSION, { headers: request.headers, ...by, from })
+  } catch (error) {
+    if (error instanceof RateLimited || (error instanceof Problem && error.status === 401)) return undefined
+    throw error
+  }
 }
 
 /** @throws Problem `unsupported_media_type` for a body that is no form. */

@@ -1,9 +1,6 @@
-import type { IncomingHttpHeaders } from 'node:http'
 import ipaddr from 'ipaddr.js'
 import { Problem, type ProblemCode } from '../../shared/problems.ts'
 import type { Caller } from '../ports/credential-resolver.ts'
-import { SESSION_COOKIE } from '../ports/sessions.ts'
-import { cookieOf } from './cookies.ts'
 import type { OperationPlan } from './operation-plan.ts'
 import { createTokenBuckets, type Rate, type TokenBuckets } from './token-buckets.ts'
 
@@ -30,15 +27,10 @@ export type LimitName = keyof typeof LIMITS
 /** The rate of each limit. */
 export type Rates = { readonly [Name in LimitName]: Rate }
 
+export const NO_LIMIT: Rate = { count: 0, seconds: 1 }
+
 /** Keys of one limit that are told apart; a bucket takes about 100 bytes. */
 const KEYS_MAX = 131_072
-
-/** What is known of a request that failed. */
-interface FailedRequest {
-  readonly knownCaller: Caller | undefined
-  readonly sourceAddress: string
-  readonly nowMs: number
-}
 
 /** The request rates of callers, per replica. */
 export interface RateLimits {
@@ -48,8 +40,6 @@ export interface RateLimits {
   takeVisit(sourceAddress: string, nowMs: number): void
   /** Counts a call of a known caller. @throws RateLimited when that caller has called too often. */
   take(plan: OperationPlan, caller: Caller, nowMs: number): void
-  /** Counts a credential that did not resolve against its address. The answer where too many came from there; else undefined. */
-  afterFailure(error: unknown, failed: FailedRequest, headers: IncomingHttpHeaders): RateLimited | undefined
 }
 
 /**
@@ -76,7 +66,6 @@ export function createRateLimits(rates: Rates): RateLimits {
   const registrations = createLimit('registrations', rates.registrations)
   const reads = createLimit('reads', rates.reads)
   const writes = createLimit('writes', rates.writes)
-  const failedCredentials = createLimit('failedCredentials', rates.failedCredentials)
   const signIn = createLimit('signIn', rates.signIn)
 
   return {
@@ -96,17 +85,7 @@ export function createRateLimits(rates: Rates): RateLimits {
         domain.take(caller.domainId, nowMs)
       }
     },
-    afterFailure(error, { knownCaller, sourceAddress, nowMs }, headers) {
-      const isUnresolved = error instanceof Problem && error.status === 401 && knownCaller === undefined
-      if (!isUnresolved || !hasCredential(headers)) return undefined
-      return failedCredentials.over(networkOf(sourceAddress), nowMs)
-    },
   }
-}
-
-/** A request without any guesses nothing. */
-function hasCredential({ authorization, cookie }: IncomingHttpHeaders): boolean {
-  return authorization !== undefined || cookieOf(cookie, SESSION_COOKIE) !== undefined
 }
 
 /** One limit at work. */
@@ -115,6 +94,10 @@ export interface Limit {
   over(key: string, nowMs: number): RateLimited | undefined
   /** The same, thrown. */
   take(key: string, nowMs: number): void
+  /** Takes one token for what may not happen. False where there is none. */
+  reserve(key: string, nowMs: number): boolean
+  /** Puts a reserved token back. */
+  giveBack(key: string): void
 }
 
 /** Makes one limit, for what the edge cannot count because only a handler knows whose call it is. */
@@ -130,10 +113,12 @@ export function createLimit(name: LimitName, rate: Rate): Limit {
       const refusal = over(key, nowMs)
       if (refusal !== undefined) throw refusal
     },
+    reserve: (key, nowMs) => buckets.take(key, nowMs) === 0,
+    giveBack: (key) => buckets.giveBack(key),
   }
 }
 
-const UNLIMITED: TokenBuckets = { take: () => 0 }
+const UNLIMITED: TokenBuckets = { take: () => 0, giveBack: () => undefined }
 
 /** What calls are counted by where nobody is known: an IPv4 address itself; of IPv6 the /64, since one customer has at least that many. */
 export function networkOf(address: string): string {

@@ -8,6 +8,8 @@ export interface Rate {
 export interface TokenBuckets {
   /** Takes one token. Answers 0 when there was one, else in how many ms there will be; then nothing is taken. */
   take(key: string, nowMs: number): number
+  /** Puts back a token that was taken for what did not happen. */
+  giveBack(key: string): void
 }
 
 /** Mutable on purpose: a call that is let through allocates nothing. */
@@ -46,6 +48,10 @@ export function createTokenBuckets({ count, seconds }: Rate, keysMax: number): T
       if (bucket.tokens < 1) return Math.ceil((1 - bucket.tokens) / perMs)
       bucket.tokens -= 1
       return 0
+    },
+    giveBack(key) {
+      const bucket = young.get(key) ?? old.get(key)
+      if (bucket !== undefined) bucket.tokens = Math.min(count, bucket.tokens + 1)
     },
   }
 }

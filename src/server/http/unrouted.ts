@@ -4,7 +4,10 @@ import { problemCodesOf } from '../../shared/contract/problem-codes.ts'
 import { PROBLEMS, problem, type ProblemCode } from '../../shared/problems.ts'
 import type { Answers, Exchange } from './answers.ts'
 import type { Authenticate } from './authenticate.ts'
+import { forwardedAddress, type ClientAddress } from './client-address.ts'
 import { correlationIdOf } from './correlation.ts'
+import type { Drain } from './drain.ts'
+import type { Load } from './limits/load.ts'
 import type { OperationPlan } from './operation-plan.ts'
 import type { Page } from './pages.ts'
 import { marksOf, traceParentOf } from './trace-context.ts'
@@ -12,6 +15,9 @@ import { marksOf, traceParentOf } from './trace-context.ts'
 export interface UnroutedDeps {
   readonly answers: Answers
   readonly authenticate: Authenticate
+  readonly clientAddress: ClientAddress
+  readonly drain: Drain
+  readonly load: Load
   readonly mint: () => string
 }
 
@@ -31,7 +37,7 @@ const API = '/v1/'
 export function answerUnrouted(
   fastify: FastifyInstance,
   { plans, pages }: Routed,
-  { answers, authenticate, mint }: UnroutedDeps,
+  { answers, authenticate, clientAddress, drain, load, mint }: UnroutedDeps,
 ): void {
   const operations = plans.map(({ operation }) => operation)
   const known = [
@@ -44,12 +50,17 @@ export function answerUnrouted(
   async function refuse({ request, reply }: Exchange): Promise<void> {
     const correlationId = correlationIdOf(request.headers, mint)
     const wanted = { operation: { credentials }, unauthenticated: 'unauthenticated' } as const
+    drain.entered()
     try {
+      load.assertRoom()
       const trace = marksOf(traceParentOf(request.headers))
-      await authenticate(wanted, { headers: request.headers, correlationId, trace })
+      const from = { sourceAddress: forwardedAddress(clientAddress, request), socket: request.raw.socket }
+      await authenticate(wanted, { headers: request.headers, correlationId, trace, from })
       answers.turnAway({ request, reply }, problem('not_found'), correlationId)
     } catch (error) {
       answers.turnAway({ request, reply }, error, correlationId)
+    } finally {
+      drain.left()
     }
   }
 

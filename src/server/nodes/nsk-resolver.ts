@@ -86,16 +86,18 @@ export function createNskResolver(deps: NskResolverDeps): CredentialResolver {
     return answered
   }
 
+  function recall(presented: string): Caller | Refusal | undefined {
+    const known = feed.isFresh() ? find(presented) : undefined
+    if (known === undefined) return undefined
+    freshMs = clock.now()
+    return answer(known)
+  }
+
   return {
     kind: 'nsk',
     recognizes: (presented) => presented.startsWith('nsk_'),
-    resolve(presented) {
-      if (!feed.isFresh()) return lookUp(() => look(presented))
-      const known = find(presented)
-      if (known === undefined) return lookUp(() => look(presented))
-      freshMs = clock.now()
-      return answer(known)
-    },
+    recall,
+    resolve: (presented) => recall(presented) ?? lookUp(() => look(presented)),
     resolveStale(presented, withinMs) {
       // What is fresh needs nothing to stand in for it.
       if (feed.isFresh() || clock.now() - freshMs > withinMs) return undefined

@@ -31,14 +31,19 @@ export interface Refusal {
   readonly log: string
 }
 
-/** Resolves one kind of credential. A plain value when it is cached, so that hot paths do not await. */
+/** Resolves one kind of credential. */
 export interface CredentialResolver {
   readonly kind: CredentialKind
   /** The cookie that carries it; without, it is presented as `Authorization: Bearer`. */
   readonly cookie?: string
   /** Whether the presented text has this credential's form. */
   recognizes(presented: string): boolean
-  /** @throws Problem `datastore_unavailable` when it can be neither resolved nor refused. */
+  /**
+   * What is known of the credential without a look-up, so that hot paths do not await; undefined where one is needed.
+   * Without this member every use is a look-up.
+   */
+  recall?(presented: string): Caller | Refusal | undefined
+  /** Looks the credential up. @throws Problem `datastore_unavailable` when it can be neither resolved nor refused. */
   resolve(presented: string): Caller | Refusal | Promise<Caller | Refusal>
   /**
    * Whose the credential was when it was confirmed last, or that it was refused then, if that is no longer ago than so many

@@ -9,7 +9,7 @@ import { z } from 'zod'
  * 401 of its credentials, the 403 of its gate and the 413 of its cap. Sorted.
  */
 export function problemCodesOf(operation: Operation): readonly ProblemCode[] {
-  const codes = new Set<ProblemCode>(['internal', 'shutting_down', ...operation.problems])
+  const codes = new Set<ProblemCode>(['internal', 'overloaded', 'shutting_down', ...operation.problems])
   for (const implied of [ofCredentials, ofGate, ofParameters, ofBody, ofPaging]) {
     for (const code of implied(operation)) codes.add(code)
   }
@@ -21,6 +21,9 @@ export function problemCodesOf(operation: Operation): readonly ProblemCode[] {
 export function bodyProblemOf({ body }: Operation): ProblemCode {
   return (body && z.globalRegistry.get(asZod(body))?.problem) ?? 'invalid_body'
 }
+
+/** Bytes of a body above which it counts against what its caller may send at once; smaller ones come with one read. */
+export const COUNTED_BODY_BYTES = 8 * 1024
 
 type Codes = readonly ProblemCode[]
 
@@ -58,10 +61,16 @@ function ofParameters({ params, query }: Operation): Codes {
 
 /** A body may be sent where none is wanted: then nothing but an empty object passes. */
 function ofBody(operation: Operation): Codes {
-  const { body, overCap, method } = operation
+  const { body, bodyBytesMax = 0, overCap, method } = operation
   if (body === undefined && method === 'GET') return []
   const codes = body === undefined ? [] : codesWithin(body)
-  return [bodyProblemOf(operation), overCap ?? 'request_body_too_large', 'unsupported_media_type', ...codes]
+  return [
+    bodyProblemOf(operation),
+    overCap ?? 'request_body_too_large',
+    'unsupported_media_type',
+    ...(bodyBytesMax > COUNTED_BODY_BYTES ? (['too_many_bodies'] as const) : []),
+    ...codes,
+  ]
 }
 
 function ofPaging({ paging }: Operation): Codes {

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Registry, collectDefaultMetrics } from 'prom-client'
+import { createLoadMetrics, type LoadMetrics, type LoadState } from './load-metrics.ts'
 import { createRelayMetrics, type RelayLag, type RelayMetrics } from './relay-metrics.ts'
 import { createRequestMetrics } from './request-metrics.ts'
 import { createStreamMetrics, type StreamMetrics } from './stream-metrics.ts'
@@ -19,6 +20,8 @@ export interface Prometheus {
   readonly relay: RelayMetrics
   /** Counts event streams. */
   readonly streams: StreamMetrics
+  /** Counts what is refused because the server has too much to do. */
+  readonly overload: LoadMetrics
 }
 
 /** What a probe last said, asked whenever the metrics are read. */
@@ -41,12 +44,21 @@ export type IndexState = () =>
   | { readonly tuples: number; readonly bytes: number; readonly bytesMax: number }
   | undefined
 
+export interface PrometheusDeps {
+  readonly probeStates: ProbeStates
+  /** What comes to be after the metrics is shown once it is there. */
+  readonly order?: () => OrderStates | undefined
+  readonly authzIndex?: IndexState
+  readonly load?: LoadState
+}
+
 /** Counts with prom-client, in a registry of its own: two servers in one process do not mix. */
-export function createPrometheus(
-  probeStates: ProbeStates,
-  order: () => OrderStates | undefined = () => undefined,
-  authzIndex: IndexState = () => undefined,
-): Prometheus {
+export function createPrometheus({
+  probeStates,
+  order = () => undefined,
+  authzIndex = () => undefined,
+  load = () => undefined,
+}: PrometheusDeps): Prometheus {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
@@ -65,6 +77,7 @@ export function createPrometheus(
     observe: requests.observe,
     relay: createRelayMetrics(registry, async () => order()?.relayLag()),
     streams: createStreamMetrics(registry),
+    overload: createLoadMetrics(registry, load),
     audit: {
       written: (rows) => written.inc(rows),
       dropped: (rows) => dropped.inc(rows),

@@ -25,7 +25,11 @@ async function resolved(
     resolve: () => Promise.reject(problem(code)),
     resolveStale: () => stale,
   }
-  const authenticate = createAuthenticate([resolver], pino({ level: 'silent' }), { checks: 30_000, state: 0 })
+  const authenticate = createAuthenticate({
+    resolvers: [resolver],
+    log: pino({ level: 'silent' }),
+    staleTimes: { checks: 30_000, state: 0 },
+  })
   const operation = { credentials: ['api-token'], ...(bridges && { bridgesOutages: 'checks' as const }) } as const
   const presented = { headers: { authorization: 'Bearer psk_x' }, correlationId: 'c' }
   return authenticate({ operation, unauthenticated: 'unauthenticated' }, presented)

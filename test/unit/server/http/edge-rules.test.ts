@@ -11,9 +11,12 @@ import { DatastoreError } from '../../../../src/server/ports/datastore.ts'
 import type { AuditSink } from '../../../../src/server/ports/audit-sink.ts'
 
 describe('where a cookie-authenticated change may come from', () => {
-  const allowed = new Set(['https://console.example'])
+  const allowed = { own: 'https://ctl.example', all: new Set(['https://ctl.example', 'https://console.example']) }
   it.each([
     ['an allowed origin', 'https://console.example', 'cross-site', true],
+    ['the own origin', 'https://ctl.example', 'same-origin', true],
+    ['the own origin, no browser', 'https://ctl.example', undefined, true],
+    ['the own origin, from another site', 'https://ctl.example', 'cross-site', false],
     ['another origin', 'https://evil.example', 'same-origin', false],
     ['an opaque origin', 'null', undefined, false],
     ['no origin, the same one', undefined, 'same-origin', true],

@@ -63,6 +63,7 @@ it('holds an operation whole, and leaves out what it does not say', () => {
       'datastore_unavailable',
       'internal',
       'invalid_query',
+      'overloaded',
       'permission_denied',
       'rate_limited',
       'shutting_down',

@@ -102,7 +102,7 @@ describe('an operation in the document', () => {
     expect(responses).toMatchObject({
       403: { 'x-service-codes': ['permission_denied'] },
       409: { 'x-service-codes': ['slug_conflict'] },
-      503: { 'x-service-codes': ['authz_unavailable', 'datastore_unavailable', 'shutting_down'] },
+      503: { 'x-service-codes': ['authz_unavailable', 'datastore_unavailable', 'overloaded', 'shutting_down'] },
     })
   })
 

@@ -16,7 +16,7 @@ const bare: Operation = {
   problems: [],
 }
 
-const BARE = ['internal', 'invalid_query', 'shutting_down']
+const BARE = ['internal', 'invalid_query', 'overloaded', 'shutting_down']
 
 /** Codes beyond those that every operation has. */
 function added(members: Partial<Operation>): readonly string[] {
@@ -118,6 +118,11 @@ describe('the problem codes of an operation', () => {
       'a body',
       { method: 'POST', body: z.strictObject({ id: Id }), bodyBytesMax: 1 },
       [...BODY, 'invalid_node_id'].toSorted(),
+    ],
+    [
+      'a body that may be large',
+      { method: 'POST', body: z.strictObject({}), bodyBytesMax: 8 * 1024 + 1 },
+      [...BODY, 'too_many_bodies'].toSorted(),
     ],
     [
       'a cap with a code of its own',
