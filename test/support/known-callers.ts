@@ -1,4 +1,4 @@
-import type { Caller, CredentialResolver } from '../../src/server/ports/credential-resolver.ts'
+import type { Caller, CredentialResolver, Refusal } from '../../src/server/ports/credential-resolver.ts'
 
 /** Callers whose credential is their own subject: who calls is given, what they may do is decided by the real authorizer. */
 export interface KnownCallers {
@@ -8,11 +8,13 @@ export interface KnownCallers {
 
 export function knownCallers(): KnownCallers {
   const callers = new Map<string, Caller>()
+  const find = (text: string): Caller | Refusal => callers.get(text) ?? { refused: true, log: 'no such caller' }
   return {
     resolver: {
       kind: 'api-token',
       recognizes: () => true,
-      resolve: (text) => callers.get(text) ?? { refused: true, log: 'no such caller' },
+      recall: find,
+      resolve: find,
     },
     add(subject, domainId) {
       const [type, id = ''] = subject.split(':')

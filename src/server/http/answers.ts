@@ -50,16 +50,7 @@ export interface Answers {
 }
 
 /** Makes the answers. */
-export function createAnswers({
-  trail,
-  drain,
-  streams,
-  bodies,
-  clock,
-  log,
-  mint,
-  observe,
-}: AnswersDeps): Answers {
+export function createAnswers({ trail, drain, streams, bodies, clock, log, mint, observe }: AnswersDeps): Answers {
   const depart = createDepartures()
 
   /** Ends the edge's part in a request; the bytes are the server's from here on. */

@@ -25,6 +25,7 @@ import { createBodyBudget } from './limits/body-budget.ts'
 import { capConnections } from './limits/connection-cap.ts'
 import { watchEventLoopLag, type EventLoopLag } from './limits/event-loop-lag.ts'
 import { createLoad } from './limits/load.ts'
+import { createReadGate, type ReadGate } from './limits/read-gate.ts'
 import { createLookUpLimiter } from './limits/lookup-limiter.ts'
 import { NO_OVERLOAD_METER, type OverloadMeter } from './limits/overload-meter.ts'
 import { createDrain } from './drain.ts'
@@ -143,10 +144,11 @@ export function createApp(deps: AppDeps): App {
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     serverFactory: (serve) => {
-      const listener = listenerOver(serve, { mint, meter })
-      return deps.tls === undefined
-        ? createHttpServer({ ...LIMITS, ...deps.arrivalTimes }, listener)
-        : createHttpsServer({ ...LIMITS, ...deps.arrivalTimes, ...deps.tls }, listener)
+      const server =
+        deps.tls === undefined
+          ? createHttpServer({ ...LIMITS, ...deps.arrivalTimes })
+          : createHttpsServer({ ...LIMITS, ...deps.arrivalTimes, ...deps.tls })
+      return server.on('request', listenerOver(serve, { mint, meter, gate: createReadGate(server) }))
     },
     // Answers of the same turn leave first: they may be of requests that came before the garbage.
     clientErrorHandler: (error, socket) => void setImmediate(answerGarbage, error, socket, mint()),
@@ -191,7 +193,7 @@ export function createApp(deps: AppDeps): App {
 /** What every request passes before it is routed. */
 function listenerOver(
   serve: RequestListener,
-  { mint, meter }: { readonly mint: () => string; readonly meter: OverloadMeter },
+  { mint, meter, gate }: { readonly mint: () => string; readonly meter: OverloadMeter; readonly gate: ReadGate },
 ): RequestListener {
   const capped = capConnections({
     serve,
@@ -201,6 +203,7 @@ function listenerOver(
     },
   })
   return (request, response) => {
+    gate.passed()
     if (isAmbiguous(request)) refuseAmbiguous(request, response, mint)
     else capped(request, response)
   }

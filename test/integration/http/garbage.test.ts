@@ -77,6 +77,37 @@ describe('lengths that contradict each other never let a second request through'
   })
 })
 
+describe('a head that can be read in two ways is refused once, and the connection is closed', () => {
+  const open = 'GET /v1/fixture/open HTTP/1.1'
+  it.each([
+    ['two hosts', `${open}\r\nHost: a\r\nHost: a\r\n\r\n`],
+    ['two hosts, each in its own case', `${open}\r\nHOST: a\r\nhost: b\r\n\r\n`],
+    ['two credentials', `${open}\r\nHost: a\r\nAuthorization: Bearer psk_admin\r\nauthorization: Basic x\r\n\r\n`],
+    ['an encoding that is none', `${open}\r\nHost: a\r\nTransfer-Encoding: xchunked\r\n\r\n`],
+    ['no encoding', `${open}\r\nHost: a\r\nTransfer-Encoding: identity\r\n\r\n`],
+    ['compressed chunks', `${open}\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`],
+    ['chunks twice', `${open}\r\nHost: a\r\nTransfer-Encoding: chunked, chunked\r\n\r\n0\r\n\r\n`],
+  ])('%s', async (_, bytes) => {
+    const answers = await untilClosed(`${bytes}${OPEN}`)
+    expectDocument(answers[0], 400, 'invalid_request')
+    expect(answers[0]?.headers['connection']).toBe('close')
+    expect(answers).toHaveLength(1)
+  })
+
+  it('while chunks in capitals are taken', async () => {
+    const socket = await openRawSocket(server.port)
+    socket.send(
+      requestBytes(
+        TRANSFERS,
+        { ...ADMIN, 'Transfer-Encoding': 'Chunked' },
+        `${TRANSFER.length.toString(16)}\r\n${TRANSFER}\r\n0\r\n\r\n`,
+      ),
+    )
+    expect((await socket.answers(1))[0]?.status).toBe(200)
+    socket.destroy()
+  })
+})
+
 describe('headers', () => {
   it('over 16 KiB are refused with 431', async () => {
     const answers = await untilClosed(requestBytes('GET /v1/fixture/open', { 'X-Filler': 'x'.repeat(17 * 1024) }))

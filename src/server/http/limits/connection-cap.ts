@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { silenceParser } from './silence-parser.ts'
 
 /** Requests of one connection that are served at the same time. */
 const SERVED_MAX = 16
@@ -106,6 +107,7 @@ class Connection {
   #refuse(request: IncomingMessage): void {
     this.#isRefused = true
     this.#waiting = []
+    silenceParser(this.#socket)
     this.#deps.refuse(this.#socket, request)
   }
 }

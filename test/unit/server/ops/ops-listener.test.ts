@@ -21,9 +21,9 @@ async function start(): Promise<{ url: string; metrics: ReturnType<typeof create
   }
   let now = 0
   const health = createHealth([probe], { now: () => (now += 1000) })
-  const metrics = createPrometheus(
-    async () => (await health.report()).probes,
-    () => ({
+  const metrics = createPrometheus({
+    probeStates: async () => (await health.report()).probes,
+    order: () => ({
       isLeading: () => true,
       async outboxLag() {
         if (!isUp) throw new Error('down')
@@ -34,7 +34,8 @@ async function start(): Promise<{ url: string; metrics: ReturnType<typeof create
         return { rows: { hints: 3, signing: 2, publishing: 1 }, seconds: 1.5, blockedLanes: 4 }
       },
     }),
-  )
+    load: () => ({ running: 7, lagSeconds: 0.25 }),
+  })
   server = createOpsServer({ health, metrics, onError: () => undefined })
   const { port } = await new Promise<AddressInfo>((resolve) => {
     server?.listen(0, '127.0.0.1', () => resolve(server?.address() as AddressInfo))

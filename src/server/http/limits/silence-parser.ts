@@ -1,0 +1,23 @@
+import type { Socket } from 'node:net'
+
+/** Where a parser of Node keeps whom it calls for headers, the end of a head, a body and the end of a message. */
+const CALLED = [1, 2, 3, 4] as const
+
+interface Parser {
+  [called: number]: unknown
+}
+
+/**
+ * Keeps the rest of the read that a socket is in from becoming requests: Node would make hundreds of them for a connection
+ * that is about to be closed, and keep them until it is. A later Node that keeps these elsewhere makes them all the same.
+ */
+export function silenceParser(socket: Socket): void {
+  const { parser } = socket as Socket & { readonly parser?: Parser | null }
+  if (parser === undefined || parser === null || CALLED.some((called) => typeof parser[called] !== 'function')) return
+  const kept = CALLED.map((called) => parser[called])
+  for (const called of CALLED) parser[called] = undefined
+  // Runs once the read is parsed; parsers are used again for other connections.
+  process.nextTick(() => {
+    for (const [index, called] of CALLED.entries()) parser[called] = kept[index]
+  })
+}
