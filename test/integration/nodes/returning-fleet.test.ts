@@ -1,3 +1,7 @@
+import { spawn } from 'node:child_process'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import pino from 'pino'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createChangeFeed } from '../../../src/server/adapters/postgres/change-feed.ts'
 import { createApp } from '../../../src/server/http/app.ts'
@@ -6,15 +10,15 @@ import { createKeyMint } from '../../../src/server/nodes/mint-key.ts'
 import { createNskResolver } from '../../../src/server/nodes/nsk-resolver.ts'
 import { createNodes } from '../../../src/server/nodes/service.ts'
 import { nodes } from '../../../src/shared/contract/nodes.ts'
-import pino from 'pino'
 import { CHECKSUM, startFleet, type Enrolled, type Fleet } from '../../support/fleet.ts'
 import { addNodes } from '../../support/many-nodes.ts'
-import { openRawSocket, requestBytes, type RawSocket } from '../../support/raw-socket.ts'
+import { requestBytes } from '../../support/raw-socket.ts'
 import { STORES } from '../../support/stores.ts'
 
 const AGENTS = 10_000
-const AGENTS_PER_CONNECTION = 10
-const FLOODING_CONNECTIONS = 50
+const REQUESTS_PER_CONNECTION = 10
+const GUESSES = 2_000
+const CHILD = fileURLToPath(new URL('../../support/callers-child.mjs', import.meta.url))
 const UNLIMITED = { count: 0, seconds: 1 }
 
 const cleanups: (() => unknown)[] = []
@@ -70,31 +74,27 @@ function heartbeat(fleet: Fleet, { node_id, nsk }: Pick<Enrolled, 'node_id' | 'n
   return requestBytes(`POST /v1/nodes/${node_id}/heartbeat`, headers, body)
 }
 
-/** Presents well-formed keys of nodes that there are not, until it is stopped. Resolves then with how they were answered. */
-async function flood(fleet: Fleet, port: number, until: AbortSignal): Promise<ReadonlyMap<number, number>> {
-  const mintKey = createKeyMint({ env: 'test', keyring: fleet.keyring })
-  const statuses = new Map<number, number>()
-  async function connection(): Promise<void> {
-    const socket = await openRawSocket(port)
-    const guess = (): string => {
-      const id = fleet.ids.next()
-      return heartbeat(fleet, { node_id: id, nsk: mintKey(id, fleet.clock.nowMs).nsk }, '203.0.113.66')
-    }
-    for (let sent = 16; !until.aborted && socket.isOpen(); sent += 16) {
-      socket.send(Array.from({ length: 16 }, guess).join(''))
-      await Promise.race([socket.answers(sent), aborted(until)])
-    }
-    for (const { status } of await socket.answers(0)) statuses.set(status, (statuses.get(status) ?? 0) + 1)
-    socket.destroy()
-  }
-  await Promise.all(Array.from({ length: FLOODING_CONNECTIONS }, connection))
-  return statuses
+/** Another process that sends requests. Resolves with how many answers of each status came, once it is done or stopped. */
+function callers(work: { readonly port: number; readonly connections: string[][]; readonly isEndless: boolean }) {
+  const child = spawn(process.execPath, [CHILD], { stdio: ['pipe', 'pipe', 'inherit'] })
+  child.stdin.end(JSON.stringify(work))
+  cleanups.push(() => child.kill('SIGKILL'))
+  const answered = text(child.stdout).then((said) => JSON.parse(said) as Readonly<Record<string, number>>)
+  return { answered, stop: () => void child.kill('SIGTERM') }
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
+function batchesOf(requests: readonly string[]): string[][] {
+  return Array.from({ length: requests.length / REQUESTS_PER_CONNECTION }, (_, index) =>
+    requests.slice(index * REQUESTS_PER_CONNECTION, (index + 1) * REQUESTS_PER_CONNECTION),
+  )
+}
+
+/** Well-formed keys of nodes that there are not. */
+function guesses(fleet: Fleet): string[] {
+  const mintKey = createKeyMint({ env: 'test', keyring: fleet.keyring })
+  return Array.from({ length: GUESSES }, () => {
+    const id = fleet.ids.next()
+    return heartbeat(fleet, { node_id: id, nsk: mintKey(id, fleet.clock.nowMs).nsk }, '203.0.113.66')
   })
 }
 
@@ -106,31 +106,15 @@ describe.each(STORES)('a fleet that comes back after a restart, on the $name sto
       cleanups.push(() => fleet.stop())
       const agents = await addNodes(fleet, await fleet.domain(), AGENTS)
       const port = await restarted(fleet)
-      const stop = new AbortController()
-      const flooding = flood(fleet, port, stop.signal)
+      const flood = callers({ port, connections: batchesOf(guesses(fleet)), isEndless: true })
+      const heartbeats = agents.map((agent) => heartbeat(fleet, agent, '203.0.113.1'))
+      const returning = callers({ port, connections: batchesOf(heartbeats), isEndless: false })
 
-      const statuses = new Map<number, number>()
-      const sockets: RawSocket[] = []
-      cleanups.push(() => sockets.forEach((socket) => socket.destroy()))
-      const batches = Array.from({ length: AGENTS / AGENTS_PER_CONNECTION }, (_, index) =>
-        agents.slice(index * AGENTS_PER_CONNECTION, (index + 1) * AGENTS_PER_CONNECTION),
-      )
-      await Promise.all(
-        batches.map(async (batch) => {
-          const socket = await openRawSocket(port)
-          sockets.push(socket)
-          socket.send(batch.map((agent) => heartbeat(fleet, agent, '203.0.113.1')).join(''))
-          for (const { status } of await socket.answers(batch.length))
-            statuses.set(status, (statuses.get(status) ?? 0) + 1)
-        }),
-      )
-      stop.abort()
-      const flooded = await flooding
-
-      expect(Object.fromEntries(statuses)).toEqual({ 200: AGENTS })
-      expect(flooded.get(401)).toBe(30)
-      expect(flooded.get(200)).toBeUndefined()
-      expect(flooded.get(429)).toBeGreaterThan(0)
+      expect(await returning.answered).toEqual({ 200: AGENTS })
+      flood.stop()
+      const { 200: ok, 401: failed, 429: limited = 0 } = await flood.answered
+      expect([ok, failed]).toEqual([undefined, 30])
+      expect(limited).toBeGreaterThan(0)
     },
     180_000,
   )
