@@ -3,6 +3,7 @@ import { startAccess, type Access, type Person } from '../support/access.ts'
 import { DATASTORE_KINDS, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
 
 const UNKNOWN = '01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4b'
+const ZERO = '00000000-0000-0000-0000-000000000000'
 
 describe.each(DATASTORE_KINDS)("other identities' API tokens on %s", (kind) => {
   describe.skipIf(isDatastoreMissing(kind))('', () => {
@@ -88,7 +89,7 @@ describe.each(DATASTORE_KINDS)("other identities' API tokens on %s", (kind) => {
       expect(new Set(bodies).size).toBe(1)
     })
 
-    it('refuses owners of a Domain that the caller does not manage', async () => {
+    it('tells a manager of one Domain of owners in another what it tells of those that do not exist', async () => {
       const owner = await access.person(elsewhere)
       const answers = [
         await issue(admin, refOf(owner)),
@@ -96,7 +97,12 @@ describe.each(DATASTORE_KINDS)("other identities' API tokens on %s", (kind) => {
         await rotate(admin, owner.tokenId),
         await revoke(admin, owner.tokenId),
       ]
-      expect(answers.map(({ status }) => status)).toEqual([403, 403, 403, 403])
+      expect(answers.map(({ status, body }) => [status, body.code])).toEqual([
+        [404, 'identity_not_found'],
+        [404, 'identity_not_found'],
+        [404, 'token_not_found'],
+        [404, 'token_not_found'],
+      ])
       const relations = await Promise.all(answers.map(async (answer) => (await access.audited(answer))[0]))
       expect(relations).toMatchObject([
         { relation: 'api_token.admin.issue', outcome: 'permission_denied' },
@@ -104,6 +110,16 @@ describe.each(DATASTORE_KINDS)("other identities' API tokens on %s", (kind) => {
         { relation: 'api_token.admin.rotate', outcome: 'permission_denied', object: `token:${owner.tokenId}` },
         { relation: 'api_token.admin.revoke', outcome: 'permission_denied', object: `token:${owner.tokenId}` },
       ])
+    })
+
+    it('refuses the zero UUID as an owner', async () => {
+      for (const ref of [`user:${ZERO}`, `service:${ZERO}`]) {
+        const answers = [await issue(admin, ref), await list(admin, ref)]
+        expect(answers.map(({ status, body }) => [status, body.code])).toEqual([
+          [400, 'invalid_identity_ref'],
+          [400, 'invalid_identity_ref'],
+        ])
+      }
     })
 
     it('tells a manager that there is no such identity', async () => {

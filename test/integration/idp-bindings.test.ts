@@ -403,11 +403,16 @@ describe.each(STORES)('Identity provider bindings on the $name store', (store) =
         expect((await patch(id, { label: 'Here', required_amr: ['otp'] }, tenancy.root)).status).toBe(200)
       })
 
-      it('is told apart from what does not exist by everybody, as the specification has it of admin tokens', async () => {
+      it('does not exist for those who may not manage it, and leaves the row of a denial', async () => {
         const stranger = await tenancy.principal(tenancy.home)
         expect(codeOf(await patch(NOWHERE, { label: 'x' }, stranger))).toEqual([404, 'idp_binding_not_found'])
-        expect(codeOf(await patch(await made(), { label: 'x' }, stranger))).toEqual([403, 'permission_denied'])
-        expect(codeOf(await patch(await shared(), { label: 'x' }))).toEqual([403, 'permission_denied'])
+        const denied = await patch(await made(), { label: 'x' }, stranger)
+        expect(codeOf(denied)).toEqual([404, 'idp_binding_not_found'])
+        expect(await tenancy.audit(denied)).toMatchObject({
+          outcome: 'permission_denied',
+          object: `domain:${domainId}`,
+        })
+        expect(codeOf(await patch(await shared(), { label: 'x' }))).toEqual([404, 'idp_binding_not_found'])
         const problem = await patch(NOWHERE, { label: 'x' })
         expect(problem.body['type']).toMatch(/binding-not-found$|binding_not_found$/)
       })
