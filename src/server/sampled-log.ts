@@ -26,7 +26,7 @@ interface Kind {
 export interface LogSampling {
   readonly logMethod: NonNullable<NonNullable<LoggerOptions['hooks']>['logMethod']>
   /** Writes the counts of the records that the present interval left out, and begins a new one. */
-  flush(): void
+  readonly flush: () => void
 }
 
 /**
@@ -61,7 +61,10 @@ export function createLogSampling(): LogSampling {
     flush,
     logMethod(args, method, level) {
       if (level < SAMPLED.info || level > SAMPLED.error) return method.apply(this, args)
-      const kind = kindOf(recordOf(args, (marks, message) => method.apply(this, [marks, message])), level)
+      const kind = kindOf(
+        recordOf(args, (marks, message) => method.apply(this, [marks, message])),
+        level,
+      )
       kind.count += 1
       timer ??= setTimeout(flush, INTERVAL_MS).unref()
       if (kind.count <= FULL_RECORDS) method.apply(this, args)
@@ -80,7 +83,7 @@ function recordOf(args: readonly unknown[], write: Kind['write']): Recorded {
   for (const name of MARKS) if (members[name] !== undefined) marks[name] = members[name]
   const { err } = members
   if (err instanceof Error) marks['error'] = err.name
-  return { marks, message: String(second ?? ''), write }
+  return { marks, message: typeof second === 'string' ? second : '', write }
 }
 
 function keyOf({ marks, message }: Recorded, level: number): string {

@@ -89,8 +89,15 @@ describe.each(STORES)('Explanations and previews on the $name store', (store) =>
       expect(answer.status).toBe(200)
       const correlationId = answer.headers.get('x-correlation-id')
       const row = tenancy.audited.find((entry) => entry.correlationId === correlationId)
-      const told = { asked_subject: somebody, asked_relation: 'read', asked_resource_type: 'project', asked_subject_type: 'user' }
-      expect(row?.context).toMatchObject(Object.fromEntries(Object.entries(told).filter(([name]) => names.includes(name))))
+      const told = {
+        asked_subject: somebody,
+        asked_relation: 'read',
+        asked_resource_type: 'project',
+        asked_subject_type: 'user',
+      }
+      expect(row?.context).toMatchObject(
+        Object.fromEntries(Object.entries(told).filter(([name]) => names.includes(name))),
+      )
     })
 
     it('explain a denial, with grants that would allow it and that the caller may see', async () => {

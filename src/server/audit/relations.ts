@@ -12,7 +12,7 @@ const RELATIONS = auditRelationsOf(contract)
 /** The relations that a filter means; undefined where it asks nothing. */
 export function relationsMeant({ relation_prefix: prefix, only }: RelationFilter): readonly string[] | undefined {
   if (prefix === undefined && only === undefined) return undefined
-  return RELATIONS.filter(({ relation, isWrite }) => relation.startsWith(prefix ?? '') && (only === undefined || isWrite)).map(
-    ({ relation }) => relation,
-  )
+  return RELATIONS.filter(
+    ({ relation, isWrite }) => relation.startsWith(prefix ?? '') && (only === undefined || isWrite),
+  ).map(({ relation }) => relation)
 }

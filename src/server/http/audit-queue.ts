@@ -41,15 +41,15 @@ export function createAuditQueue({ sink, clock, ids, log, counters }: AuditQueue
   const shares = createAuditShares(WAITING_MAX)
   let waiting: AuditRecord[] = []
   let waiters: Waiter[] = []
-  let added = 0
-  let settled = 0
+  /** Rows that were ever queued, and those of them that are stored or given up. */
+  const rows = { added: 0, settled: 0 }
   let timer: NodeJS.Timeout | undefined
   let flushing: Promise<void> | undefined
   let closed = false
 
-  function settle(rows: number): void {
-    settled += rows
-    const isReady = ({ number }: Waiter): boolean => number <= settled
+  function settle(count: number): void {
+    rows.settled += count
+    const isReady = ({ number }: Waiter): boolean => number <= rows.settled
     for (const { resolve } of waiters.filter(isReady)) resolve()
     waiters = waiters.filter((waiter) => !isReady(waiter))
   }
@@ -90,7 +90,7 @@ export function createAuditQueue({ sink, clock, ids, log, counters }: AuditQueue
       return false
     }
     waiting.push(recordOf(entry, ids.next(), clock.now()))
-    added += 1
+    rows.added += 1
     return true
   }
 
@@ -100,7 +100,7 @@ export function createAuditQueue({ sink, clock, ids, log, counters }: AuditQueue
     },
     async write(entry) {
       if (!push(entry)) return
-      const number = added
+      const number = rows.added
       const stored = new Promise<void>((resolve) => {
         const deadline = setTimeout(resolve, DENIAL_WAIT_MS)
         waiters.push({

@@ -243,7 +243,9 @@ export function isMedia(shape: AnySchema | MediaResponse): shape is MediaRespons
  * Whether HEAD is answered: as GET is, without the body (RFC 9110 §9.3.2). Not where GET streams, fetches a secret or uses
  * something up: a HEAD would spend what nobody receives.
  */
-export function answersHead(operation: Pick<Operation, 'method' | 'responses' | 'sealsToSecret' | 'singleUse'>): boolean {
+export function answersHead(
+  operation: Pick<Operation, 'method' | 'responses' | 'sealsToSecret' | 'singleUse'>,
+): boolean {
   const { method, responses, sealsToSecret, singleUse } = operation
   const streams = Object.values(responses).some((shape) => shape !== null && isMedia(shape) && shape.streams === true)
   return method === 'GET' && !streams && sealsToSecret !== true && singleUse !== true

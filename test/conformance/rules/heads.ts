@@ -10,7 +10,10 @@ const headOf = (wire: WireRequest): WireRequest => ({ ...wire, method: 'HEAD' })
 /** Headers that differ from one answer to the next, or with the connection. */
 const OWN = new Set(['date', 'x-correlation-id', 'connection', 'keep-alive', 'content-length', 'etag', 'server-timing'])
 
-const namesOf = (headers: object): readonly string[] => Object.keys(headers).filter((name) => !OWN.has(name)).toSorted()
+const namesOf = (headers: object): readonly string[] =>
+  Object.keys(headers)
+    .filter((name) => !OWN.has(name))
+    .toSorted()
 
 /** HEAD beside GET (RFC 9110 §9.3.2). */
 export const headRules: readonly Rule[] = [

@@ -15,8 +15,13 @@ describe('the log', () => {
   it('writes the first 10 failures of a kind in full, and a count of the rest every 10 s', () => {
     const { log, records } = start()
     for (let call = 0; call < 1_000; call++)
-      log.error({ operation: 'GetAuthWhoami', status: 503, code: 'x', correlation_id: `c${call}`, err: new Error('a') }, 'request failed')
-    expect(records().map((record) => record.correlation_id)).toEqual(Array.from({ length: 10 }, (_, call) => `c${call}`))
+      log.error(
+        { operation: 'GetAuthWhoami', status: 503, code: 'x', correlation_id: `c${call}`, err: new Error('a') },
+        'request failed',
+      )
+    expect(records().map((record) => record.correlation_id)).toEqual(
+      Array.from({ length: 10 }, (_, call) => `c${call}`),
+    )
     expect(records()[9].err.stack).toContain('Error: a')
     vi.advanceTimersByTime(10_000)
     expect(records().slice(10)).toEqual([
@@ -41,7 +46,8 @@ describe('the log', () => {
     ['code', { operation: 'GetAuthWhoami', status: 403, code: 'b' }],
   ])('counts another %s apart', (_mark, other) => {
     const { log, lines } = start()
-    for (let call = 0; call < 50; call++) log.info({ operation: 'GetAuthWhoami', status: 403, code: 'a' }, 'request refused')
+    for (let call = 0; call < 50; call++)
+      log.info({ operation: 'GetAuthWhoami', status: 403, code: 'a' }, 'request refused')
     for (let call = 0; call < 50; call++) log.info(other, 'request refused')
     expect(lines).toHaveLength(20)
   })
@@ -55,7 +61,11 @@ describe('the log', () => {
     }
     expect(records()).toHaveLength(30)
     log.flush()
-    expect(records().slice(30).map(({ level, of, records: left }) => [level, of, left])).toEqual([
+    expect(
+      records()
+        .slice(30)
+        .map(({ level, of, records: left }) => [level, of, left]),
+    ).toEqual([
       ['warn', 'one', 10],
       ['warn', 'two', 10],
       ['error', 'one', 10],

@@ -24,7 +24,8 @@ export function list(manifest: Manifest): Command {
   const operation = operationOf(manifest, 'GetAudit')
   return {
     ...derivedCommand(operation, manifest),
-    description: 'On a terminal, subjects and objects have their names beside the ends of their ids; -o wide has whole ids.',
+    description:
+      'On a terminal, subjects and objects have their names beside the ends of their ids; -o wide has whole ids.',
     flags: rowFlags(operation, manifest),
     examples: [
       'ctl audit list --writes --actor user --since 1d',

@@ -173,7 +173,12 @@ describe('the audit queue', () => {
       if (away) throw new DatastoreError('unavailable', undefined, undefined)
       batches.push(objects)
     })
-    const refusal = { ...entry('flood'), domainId: 'd1', subject: 'user:flooder', outcome: 'permission_denied' as const }
+    const refusal = {
+      ...entry('flood'),
+      domainId: 'd1',
+      subject: 'user:flooder',
+      outcome: 'permission_denied' as const,
+    }
     for (let row = 0; row < 70_000; row++) queue.add(refusal)
     for (let row = 0; row < 70_000; row++) queue.add({ ...entry('flood'), subject: 'user:flooder' })
     for (let row = 0; row < 1_000; row++) queue.add(entry('read'))
