@@ -6,7 +6,7 @@ import type { Backend } from './backend.ts'
 import { createBearerJwtResolver } from './bearer-jwts/bearer-jwt-resolver.ts'
 import type { Config } from './config.ts'
 import { createDevicePages } from './device-flow/pages.ts'
-import { createDeviceFlow } from './device-flow/service.ts'
+import { createDeviceFlow, pollDevice } from './device-flow/service.ts'
 import { createWrongCodes } from './device-flow/wrong-codes.ts'
 import { createMirroredGroups } from './groups/mirrored-groups.ts'
 import { createHomePage } from './home-page/home-page.ts'
@@ -30,7 +30,8 @@ import { createSessions } from './sessions/sessions.ts'
 import { CALLBACK_PATH, createRelyingParty } from './sign-in/relying-party.ts'
 import { createSignIn } from './sign-in/service.ts'
 import { createStartFromPage } from './sign-in/start-from-page.ts'
-import { requireScopes } from './tokens/scopes.ts'
+import { requireScopes, SCOPES } from './tokens/scopes.ts'
+import { createAuthorizationServerMetadata } from './workloads/authorization-server-metadata.ts'
 import { createWorkloadLimits } from './workloads/limits.ts'
 import { createWorkloads } from './workloads/service.ts'
 
@@ -88,10 +89,11 @@ function handlersOf({ config, log, baseUrl, mintGranted, workloadSignIns }: Sign
   const arriving = { users, sessions, invitations: createInvitationBook(), mirroredGroups: createMirroredGroups() }
   const onRefreshFailure = reportRefreshFailure(log)
   const limits = createWorkloadLimits(config.rates)
+  const minting = { ...deps, mintToken: mintGranted }
   const callbackUrl = `${baseUrl}${CALLBACK_PATH}`
   return {
     signIn: { ...createSessionOperations(deps), ...createSignIn({ ...beginning, ...arriving }) },
-    deviceFlow: createDeviceFlow({ ...deps, bindings, wrongCodes, requireScopes, mintToken: mintGranted }),
+    deviceFlow: createDeviceFlow({ ...minting, bindings, wrongCodes, requireScopes }),
     serviceToken: createWorkloads({
       ...deps,
       mintGranted,
@@ -99,6 +101,7 @@ function handlersOf({ config, log, baseUrl, mintGranted, workloadSignIns }: Sign
       outgoingFetch,
       onRefreshFailure,
       signIns: workloadSignIns,
+      pollDevice: (ctx, poll) => pollDevice(minting, ctx, poll),
     }),
     idpBindings: createIdpBindings({ ...deps, sessions, issuers, newIssuers, callbackUrl }),
     invitations: createInvitations(deps),
@@ -109,7 +112,11 @@ function handlersOf({ config, log, baseUrl, mintGranted, workloadSignIns }: Sign
 
 function pagesOf({ deps, sessions, wrongCodes, beginning }: Parts): readonly Page[] {
   const startSignIn = createStartFromPage(beginning)
-  return [createHomePage(), ...createDevicePages({ ...deps, sessions, wrongCodes, startSignIn })]
+  return [
+    createHomePage(),
+    createAuthorizationServerMetadata({ baseUrl: deps.baseUrl, scopes: SCOPES }),
+    ...createDevicePages({ ...deps, sessions, wrongCodes, startSignIn }),
+  ]
 }
 
 function resolversOf(

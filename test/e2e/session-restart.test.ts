@@ -1,23 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import pino from 'pino'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { openBackend, type Backend } from '../../src/server/backend.ts'
-import { parseConfig } from '../../src/server/config.ts'
-import { createMemoryHandover } from '../../src/server/first-run/memory-handover.ts'
-import { serve, type RunningServer } from '../../src/server/serve.ts'
 import { createSessions } from '../../src/server/sessions/sessions.ts'
 import { addUser, createSessionOpener } from '../conformance/signed-in.ts'
 import { DATASTORE_KINDS, isDatastoreMissing } from '../support/datastores.ts'
 import { startPostgresCluster, type PostgresCluster } from '../support/postgres-cluster.ts'
+import { startWholeServer, type WholeServer } from '../support/whole-server.ts'
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 })
-
-interface Started {
-  readonly server: RunningServer
-  readonly backend: Backend
-}
 
 describe.each(DATASTORE_KINDS)('a session on %s', (kind) => {
   describe.skipIf(isDatastoreMissing(kind))('', () => {
@@ -31,27 +22,10 @@ describe.each(DATASTORE_KINDS)('a session on %s', (kind) => {
       rmSync(scratch, { recursive: true, force: true })
     })
 
-    async function start(): Promise<Started> {
-      const storage = cluster === undefined ? [] : ['--database-url', cluster.url]
-      const argv = ['--listen', '127.0.0.1:0', '--log-level', 'silent', '--data-dir', scratch, ...storage]
-      const opened: Backend[] = []
-      const server = await serve({
-        config: parseConfig({ argv, env: {} }),
-        log: pino({ level: 'silent' }),
-        handover: createMemoryHandover(),
-        onBroken: (error) => expect.fail(error.message),
-        async openBackend(...asked) {
-          const backend = await openBackend(...asked)
-          opened.push(backend)
-          return backend
-        },
-      })
-      const [backend] = opened
-      if (backend === undefined) throw new Error('the server opened nothing')
-      return { server, backend }
-    }
+    const start = () =>
+      startWholeServer(['--data-dir', scratch, ...(cluster === undefined ? [] : ['--database-url', cluster.url])])
 
-    const statusOf = async ({ server }: Started, cookie: string) =>
+    const statusOf = async ({ server }: WholeServer, cookie: string) =>
       (await fetch(`${server.url}/v1/auth/whoami`, { headers: { cookie } })).status
 
     test('goes on after a restart, and so do its end and its anti-forgery token', async () => {
@@ -76,7 +50,7 @@ describe.each(DATASTORE_KINDS)('a session on %s', (kind) => {
     })
 
     /** The token that this run makes for the session. */
-    async function csrfTokenOf({ server, backend }: Started, cookie: string): Promise<string> {
+    async function csrfTokenOf({ server, backend }: WholeServer, cookie: string): Promise<string> {
       const answer = await fetch(`${server.url}/v1/auth/whoami`, { headers: { cookie } })
       const { credential } = (await answer.json()) as { readonly credential: { readonly id: string } }
       return createSessions(backend).csrfToken(credential.id)

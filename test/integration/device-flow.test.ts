@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { DEVICE_GRANT } from '../../src/shared/contract/device-flow.ts'
+import { DEVICE_GRANT } from '../../src/shared/contract/oauth-schemas.ts'
 import { createDeviceSweeper } from '../../src/server/device-flow/device-sweeper.ts'
 import {
   cookiesOf,

@@ -13,7 +13,8 @@ import { createTokens } from '../../src/server/tokens/service.ts'
 import { createWorkloadLimits } from '../../src/server/workloads/limits.ts'
 import { createWorkloads } from '../../src/server/workloads/service.ts'
 import { identities } from '../../src/shared/contract/identities.ts'
-import { JWT_BEARER_ASSERTION, JWT_BEARER_GRANT, serviceToken } from '../../src/shared/contract/service-token.ts'
+import { JWT_BEARER_ASSERTION, JWT_BEARER_GRANT } from '../../src/shared/contract/oauth-schemas.ts'
+import { serviceToken } from '../../src/shared/contract/service-token.ts'
 import { tokens } from '../../src/shared/contract/tokens.ts'
 import { START_MS, type Answer, type ControlPlaneParts, type UnderTest } from './control-plane.ts'
 import type { TestStore } from './stores.ts'
@@ -106,6 +107,7 @@ export async function startWorkloads(
       signIns: { note: (id: string, atMs: number) => void signIns.push({ id, atMs }) },
       mintGranted: createGrantedTokens({ mint }),
       onRefreshFailure: (error: unknown) => void causes.push(String(error)),
+      pollDevice: () => Promise.reject(new Error('there is no device flow here')),
     }
     return {
       surfaces: [

@@ -75,7 +75,7 @@ async function requestFrom(session: Session, { args, flags }: Given<typeof FLAGS
 function fullPath(path: string): string {
   if (path.includes('://')) throw usageError('give a path, not a URL', 'Choose the server with --url or --context.')
   const rooted = path.startsWith('/') ? path : `/${path}`
-  return /^\/(v\d+|livez|readyz|problems)(\/|\?|$)/.test(rooted) ? rooted : `/v1${rooted}`
+  return /^\/(v\d+|livez|readyz|problems|\.well-known)(\/|\?|$)/.test(rooted) ? rooted : `/v1${rooted}`
 }
 
 async function bodyOf(session: Session, flags: Given<typeof FLAGS>['flags']): Promise<string | undefined> {

@@ -1,4 +1,5 @@
-import { DEVICE_GRANT, type deviceFlow } from '../../shared/contract/device-flow.ts'
+import type { deviceFlow } from '../../shared/contract/device-flow.ts'
+import { DEVICE_GRANT } from '../../shared/contract/oauth-schemas.ts'
 import { problem } from '../../shared/problems.ts'
 import type { Handlers, RequestContext } from '../http/request-context.ts'
 import type { Datastore } from '../ports/datastore.ts'
@@ -12,6 +13,26 @@ import type { WrongCodes } from './wrong-codes.ts'
 export interface DeviceFlowDeps extends BeginDeps, RedeemDeps {
   readonly datastore: Datastore
   readonly wrongCodes: WrongCodes
+}
+
+/**
+ * Answers a poll of a device with its token, once. Both endpoints that take the device grant do it by this.
+ *
+ * @throws Problem what RFC 8628 §3.5 has for a sign-in that is not approved
+ */
+export async function pollDevice(
+  deps: RedeemDeps & Pick<DeviceFlowDeps, 'datastore'>,
+  ctx: RequestContext,
+  { deviceCode, clientId }: { readonly deviceCode: string; readonly clientId: string | undefined },
+) {
+  const poll = { hash: hashOf(deviceCode), clientId, nowMs: ctx.nowMs }
+  const outcome = await askedFor(deps.datastore, poll)
+  if (outcome !== 'approved') throw problem(outcome)
+  return ctx.change(async (change) => {
+    const { owner, answer } = await redeem(deps, change, poll)
+    ctx.about(`user:${owner.id}`, owner.domainId)
+    return answer
+  })
 }
 
 /** Serves the device authorization grant (RFC 8628): the two ends of the device, and approving and refusing. */
@@ -46,14 +67,7 @@ export function createDeviceFlow(deps: DeviceFlowDeps): Handlers<typeof deviceFl
 
     async PostAuthDeviceToken(ctx, { body }) {
       if (body.grant_type !== undefined && body.grant_type !== DEVICE_GRANT) throw problem('unsupported_grant_type')
-      const poll = { hash: hashOf(body.device_code), clientId: body.client_id, nowMs: ctx.nowMs }
-      const outcome = await askedFor(datastore, poll)
-      if (outcome !== 'approved') throw problem(outcome)
-      return ctx.change(async (change) => {
-        const { owner, answer } = await redeem(deps, change, poll)
-        ctx.about(`user:${owner.id}`, owner.domainId)
-        return answer
-      })
+      return pollDevice(deps, ctx, { deviceCode: body.device_code, clientId: body.client_id })
     },
 
     PostAuthDeviceApprove: (ctx, { body }) => decision(ctx, 'approved', body.user_code),

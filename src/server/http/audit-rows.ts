@@ -76,7 +76,7 @@ function rowOf(request: AuditSubject, { outcome, reason, object: fallback, conte
   return {
     domainId: domainOf(request, object),
     subject: request.subject,
-    relation: request.plan.audit?.relation ?? '',
+    relation: relationOf(request),
     object,
     outcome,
     reason: isDecision(outcome) && request.isStale ? STALE : reason,
@@ -95,6 +95,13 @@ function contextOf(request: AuditSubject, more: RowDetails['context']): AuditEnt
     return [name, asked ?? member.otherwise]
   })
   return { ...Object.fromEntries(fixed), ...request.context, ...more }
+}
+
+/** The relation of the contract, or the one that it names for a value of the body. */
+function relationOf({ plan: { audit }, sources }: AuditSubject): string {
+  const value = audit?.byBody === undefined ? undefined : sources.body?.[audit.byBody.member]
+  const named = typeof value === 'string' ? audit?.byBody?.relations.get(value) : undefined
+  return named ?? audit?.relation ?? ''
 }
 
 /** Whether the row says what the authorizer decided, and not that something else was in the way. */

@@ -85,6 +85,8 @@ export interface AuditPlan {
   readonly relation: string
   readonly when: 'all' | 'denials'
   readonly object: CompiledTemplate | undefined
+  /** Relations by the value of a member of the body. */
+  readonly byBody: { readonly member: string; readonly relations: ReadonlyMap<string, string> } | undefined
   readonly pathGate: string
   /** Context member that counts rows and fields which a fault left out. */
   readonly faults: string
@@ -206,6 +208,7 @@ function planAudit({ audit }: Operation): AuditPlan | undefined {
     relation: audit.relation,
     when: audit.when,
     object: audit.object === undefined ? undefined : compileTemplate(audit.object),
+    byBody: audit.byBody && { ...audit.byBody, relations: new Map(Object.entries(audit.byBody.relations)) },
     pathGate: audit.pathGate ?? audit.relation,
     faults: audit.faults ?? 'authz_errors',
     context: Object.entries(audit.context ?? {}),

@@ -22,7 +22,7 @@ import { RateLimited, type RateLimits } from './rate-limits.ts'
 import { beginSpan, endSpan } from './request-spans.ts'
 import { logMarks, marksOf, traceParentOf } from './trace-context.ts'
 
-/** A page for people, beside the operations of the contract. */
+/** A page for people, or a public document for programs, beside the operations of the contract. */
 export interface Page {
   readonly method: 'GET' | 'POST'
   /** Literal, e.g. `/v1/device`. */
@@ -51,10 +51,16 @@ export interface PageVisit {
   readonly arriving: Arriving
 }
 
-/** What a page answers: a document (200 unless another status is said), or where to go (303). */
+/** JSON that says the same to everybody, and that caches may keep. */
+export interface PublicJson {
+  readonly json: string
+  readonly maxAgeSeconds: number
+}
+
+/** What a page answers: a document (200 unless another status is said), where to go (303), or public JSON. */
 export type PageAnswer = {
   readonly cookies?: readonly Cookie[]
-} & ({ readonly document: PageDocument; readonly status?: number } | { readonly location: string })
+} & ({ readonly document: PageDocument; readonly status?: number } | { readonly location: string } | PublicJson)
 
 /** Everything below a path that another library serves by itself, from the first byte of the body to the last of the answer. */
 export interface ForeignRoutes {
@@ -215,7 +221,16 @@ function formOf(body: unknown): URLSearchParams {
 function send(reply: FastifyReply, answer: PageAnswer, isSecure: boolean): void {
   for (const cookie of answer.cookies ?? []) void reply.header('Set-Cookie', setCookie(cookie, isSecure))
   if ('location' in answer) return void reply.code(303).header('Location', answer.location).send()
+  if ('json' in answer) return sendPublicJson(reply, answer)
   sendDocument(reply, answer.document, answer.status ?? 200)
+}
+
+function sendPublicJson(reply: FastifyReply, { json, maxAgeSeconds }: PublicJson): void {
+  void reply
+    .header('Cache-Control', `public, max-age=${maxAgeSeconds}`)
+    .header('Cross-Origin-Resource-Policy', 'cross-origin')
+    .header('Content-Type', 'application/json; charset=utf-8')
+    .send(json)
 }
 
 function sendDocument(reply: FastifyReply, { text, policy }: PageDocument, status: number): void {

@@ -6,6 +6,9 @@ const ALL = '*'
 
 const SURFACES: ReadonlySet<string> = new Set(Object.values(contract).map(({ name }) => name))
 
+/** Every scope that a token may have. */
+export const SCOPES: readonly string[] = [ALL, ...[...SURFACES].flatMap((name) => [`${name}:read`, `${name}:write`])]
+
 /** The scopes that were asked for, `*` by default. @throws Problem `invalid_scope` when one names no surface of the API. */
 export function requireScopes(asked: readonly string[] = [ALL]): string[] {
   if (!asked.every(isScope)) throw problem('invalid_scope')

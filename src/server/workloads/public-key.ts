@@ -24,6 +24,11 @@ const KEY_TYPES: Readonly<Record<string, KeyType>> = {
   'OKP Ed25519': { members: ['x', 'crv'], algorithms: ['EdDSA', 'Ed25519'] },
 }
 
+/** Every algorithm that some kind of key verifies. */
+export const ASSERTION_ALGORITHMS: readonly string[] = [
+  ...new Set(Object.values(KEY_TYPES).flatMap(({ algorithms }) => algorithms)),
+]
+
 /** Members that only private and symmetric keys have (RFC 7518 §6; RFC 8037 §2). */
 const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k']
 

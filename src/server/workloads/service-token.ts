@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto'
-import type { Input } from '../../shared/contract/operation.ts'
-import { JWT_BEARER_ASSERTION, JWT_BEARER_GRANT, type serviceToken } from '../../shared/contract/service-token.ts'
+import type { Input, Result } from '../../shared/contract/operation.ts'
+import {
+  CLIENT_CREDENTIALS_GRANT,
+  DEVICE_GRANT,
+  JWT_BEARER_ASSERTION,
+  JWT_BEARER_GRANT,
+} from '../../shared/contract/oauth-schemas.ts'
+import type { serviceToken } from '../../shared/contract/service-token.ts'
 import { problem, Problem } from '../../shared/problems.ts'
 import type { LastUses } from '../http/last-uses.ts'
 import type { Handlers, RequestContext } from '../http/request-context.ts'
@@ -27,7 +33,7 @@ interface Proof {
 
 /** A grant type: what its refusals are called, and how it is proved. */
 interface Grant {
-  readonly name: 'client_credentials' | 'jwt-bearer'
+  readonly name: typeof CLIENT_CREDENTIALS_GRANT | 'jwt-bearer'
   readonly refused: 'invalid_client' | 'invalid_grant'
   /** @throws AssertionRefused */
   prove(ctx: RequestContext, body: Request): Promise<Proof>
@@ -41,11 +47,20 @@ export interface ServiceTokenDeps {
   readonly signIns: Pick<LastUses, 'note'>
   /** URL under which the server is reached, without a slash at its end. */
   readonly baseUrl: string
+  /** Serves the device grant, as the device token operation does. */
+  readonly pollDevice: PollDevice
 }
+
+/** A poll of a device: the token once its sign-in is approved. @throws Problem what RFC 8628 §3.5 has for it */
+export type PollDevice = (
+  ctx: RequestContext,
+  poll: { readonly deviceCode: string; readonly clientId: string | undefined },
+) => Promise<Result<(typeof serviceToken)['operations']['PostAuthServiceToken']>>
 
 /**
  * Exchanges the assertion of a workload for an API token of an hour (RFC 6749 §4.4 with RFC 7523 §2.2, or RFC 7523 §2.1
- * with a JWT-SVID). Why one is refused is in the log; outside all refusals of a grant look alike.
+ * with a JWT-SVID). Why one is refused is in the log; outside all refusals of a grant look alike. The device grant is
+ * passed on: its polls count against none of the limits here.
  */
 export function createServiceToken({
   datastore,
@@ -53,13 +68,14 @@ export function createServiceToken({
   limits,
   signIns,
   baseUrl,
+  pollDevice,
 }: ServiceTokenDeps): Pick<Handlers<typeof serviceToken>, 'PostAuthServiceToken'> {
   const audiences = [`${baseUrl}/v1/auth/service/token`, baseUrl]
   const rulesAt = (nowMs: number) => ({ audiences, nowMs })
   const db = () => datastore.pool('interactive')
 
   const clientCredentials: Grant = {
-    name: 'client_credentials',
+    name: CLIENT_CREDENTIALS_GRANT,
     refused: 'invalid_client',
     async prove({ nowMs }, { client_assertion_type: type, client_assertion: assertion, client_id: clientId }) {
       if (assertion === undefined) throw new AssertionRefused('there is no client_assertion')
@@ -76,8 +92,7 @@ export function createServiceToken({
     name: 'jwt-bearer',
     refused: 'invalid_grant',
     async prove({ nowMs }, { assertion, client_assertion: unasked, client_id: identityId }) {
-      if (assertion === undefined)
-        throw problem('invalid_body', { errors: [{ pointer: '/assertion', detail: 'is missing' }] })
+      if (assertion === undefined) throw invalidMember('assertion', 'is missing')
       if (unasked !== undefined) throw new AssertionRefused('a client_assertion does not go with this grant')
       if (identityId !== undefined && !isNonZeroUuid(identityId)) throw new AssertionRefused('the client_id is no id')
       const workload = { ...claimedWorkload(assertion), identityId }
@@ -91,7 +106,7 @@ export function createServiceToken({
   }
 
   const grants = new Map<string, Grant>([
-    ['client_credentials', clientCredentials],
+    [CLIENT_CREDENTIALS_GRANT, clientCredentials],
     [JWT_BEARER_GRANT, jwtBearer],
   ])
 
@@ -138,8 +153,10 @@ export function createServiceToken({
 
   return {
     async PostAuthServiceToken(ctx, { body }) {
+      if (body.grant_type === DEVICE_GRANT) return pollDevice(ctx, devicePollIn(body))
       const grant = grants.get(body.grant_type)
       if (grant === undefined) throw problem('unsupported_grant_type')
+      if (body.device_code !== undefined) throw invalidMember('device_code', 'does not go with this grant')
       try {
         return await exchange(ctx, grant, body)
       } catch (error) {
@@ -147,6 +164,20 @@ export function createServiceToken({
       }
     },
   }
+}
+
+/** What the device grant takes; devices have no secret, so that what would prove one is refused. @throws Problem `invalid_body` */
+function devicePollIn(body: Request): Parameters<PollDevice>[1] {
+  if (body.device_code === undefined) throw invalidMember('device_code', 'is missing')
+  const unasked = (['client_assertion', 'client_assertion_type', 'assertion', 'scope'] as const).find(
+    (name) => body[name] !== undefined,
+  )
+  if (unasked !== undefined) throw invalidMember(unasked, 'does not go with this grant')
+  return { deviceCode: body.device_code, clientId: body.client_id }
+}
+
+function invalidMember(name: keyof Request, detail: string): Problem {
+  return problem('invalid_body', { errors: [{ pointer: `/${name}`, detail }] })
 }
 
 /** Only what names an assertion for good can be used up; a JWT-SVID may come without `jti`. */

@@ -1,11 +1,8 @@
 import { z } from 'zod'
 import { defineSurface, open } from './operation.ts'
 import { Instant, KiB } from './fields.ts'
-import { ServiceTokenResponse } from './service-token.ts'
+import { DEVICE_GRANT, DEVICE_POLL_PROBLEMS, DEVICE_POLL_RELATION, ServiceTokenResponse } from './oauth-schemas.ts'
 import { WHERE_PROBLEMS, whereToSignIn } from './sign-in.ts'
-
-/** The grant type of RFC 8628 §3.4. */
-export const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code'
 
 const UserCode = z
   .string()
@@ -97,17 +94,9 @@ export const deviceFlow = defineSurface('device', 'Signing in from a box without
     bodyBytesMax: 8 * KiB,
     bodyMedia: FORMS,
     gate: open('S0 Authentication 2: the device code is the credential'),
-    audit: { relation: 'auth.device_code.poll', when: 'all' },
+    audit: { relation: DEVICE_POLL_RELATION, when: 'all' },
     responses: { 200: ServiceTokenResponse },
-    problems: [
-      'authorization_pending',
-      'slow_down',
-      'access_denied',
-      'expired_token',
-      'invalid_grant',
-      'unsupported_grant_type',
-      'token_limit_exceeded',
-    ],
+    problems: [...DEVICE_POLL_PROBLEMS, 'unsupported_grant_type'],
     notProvisioned: 'sign_in_not_provisioned',
   },
   PostAuthDeviceApprove: {

@@ -75,6 +75,8 @@ export type AuditRule =
       readonly when: 'all' | 'denials'
       /** The object of the row; defaults to the gate's first leg, else the platform. */
       readonly object?: ObjectTemplate
+      /** Relations of requests whose body has one of these values in that member, instead of `relation`. */
+      readonly byBody?: { readonly member: string; readonly relations: { readonly [value: string]: string } }
       /** A second relation for refusals by the path-id gate (S0 Endpoint intake). */
       readonly pathGate?: string
       /** Context member that counts rows left out by a fault; `authz_errors` by default. */

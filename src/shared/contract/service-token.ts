@@ -1,33 +1,33 @@
 import { z } from 'zod'
 import { check, defineSurface, open, OPERATOR } from './operation.ts'
 import { Instant, KiB, uuidField } from './fields.ts'
-
-/** RFC 7523 §2.1 and §2.2. */
-export const JWT_BEARER_GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
-export const JWT_BEARER_ASSERTION = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
+import {
+  CLIENT_CREDENTIALS_GRANT,
+  DEVICE_GRANT,
+  DEVICE_POLL_PROBLEMS,
+  DEVICE_POLL_RELATION,
+  JWT_BEARER_ASSERTION,
+  JWT_BEARER_GRANT,
+  ServiceTokenResponse,
+} from './oauth-schemas.ts'
 
 const Assertion = z.string().min(1).max(7168)
 
 const ServiceTokenRequest = z
   .strictObject({
-    grant_type: z.string().max(128).describe(`client_credentials or ${JWT_BEARER_GRANT}`),
+    grant_type: z.string().max(128).describe(`${CLIENT_CREDENTIALS_GRANT}, ${JWT_BEARER_GRANT} or ${DEVICE_GRANT}`),
     client_assertion_type: z.string().max(128).optional().describe(JWT_BEARER_ASSERTION),
     client_assertion: Assertion.optional().describe('Signed with a key of the service identity (RFC 7523 §3)'),
-    client_id: z.string().max(128).optional().describe('Id of the service identity, if given'),
+    client_id: z
+      .string()
+      .max(128)
+      .optional()
+      .describe('Id of the service identity, if given; with the device grant the client that began the sign-in'),
     assertion: Assertion.optional().describe('A JWT-SVID, with the JWT-bearer grant'),
+    device_code: z.string().min(1).max(256).optional().describe('With the device grant'),
     scope: z.string().max(1024).optional().describe('Scopes of the token, separated by blanks; `*` by default'),
   })
   .meta({ id: 'ServiceTokenRequest' })
-
-/** RFC 6749 §5.1. */
-export const ServiceTokenResponse = z
-  .object({
-    access_token: z.string().meta({ 'x-service-write-once': true }),
-    token_type: z.literal('Bearer'),
-    expires_in: z.int(),
-    scope: z.string(),
-  })
-  .meta({ id: 'ServiceTokenResponse' })
 
 const Jwks = z.strictObject({ keys: z.array(z.record(z.string().max(64), z.unknown())).max(64) })
 const TrustDomain = z
@@ -81,15 +81,21 @@ export const serviceToken = defineSurface('workloads', 'Signing in of workloads 
     method: 'POST',
     path: '/v1/auth/service/token',
     summary: 'Exchange a signed assertion of a workload for an API token of an hour',
+    description:
+      'The one token endpoint of `/.well-known/oauth-authorization-server` (RFC 8414). It also takes the device grant, for which it does and answers what `POST /v1/auth/device-token` does.',
     credentials: [],
     oauthErrors: true,
     body: ServiceTokenRequest,
     bodyBytesMax: 8 * KiB,
     bodyMedia: ['application/json', 'application/x-www-form-urlencoded'],
     gate: open('S0 Authentication surface: the assertion is the credential'),
-    audit: { relation: 'auth.service_token.issue', when: 'all' },
+    audit: {
+      relation: 'auth.service_token.issue',
+      when: 'all',
+      byBody: { member: 'grant_type', relations: { [DEVICE_GRANT]: DEVICE_POLL_RELATION } },
+    },
     responses: { 200: ServiceTokenResponse },
-    problems: ['invalid_client', 'invalid_grant', 'unsupported_grant_type', 'invalid_scope', 'rate_limited'],
+    problems: ['invalid_client', 'unsupported_grant_type', 'invalid_scope', 'rate_limited', ...DEVICE_POLL_PROBLEMS],
     notProvisioned: 'sign_in_not_provisioned',
   },
   GetTrustBundles: {

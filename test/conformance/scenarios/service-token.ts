@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
-import { JWT_BEARER_ASSERTION, type serviceToken } from '../../../src/shared/contract/service-token.ts'
+import { JWT_BEARER_ASSERTION } from '../../../src/shared/contract/oauth-schemas.ts'
+import type { serviceToken } from '../../../src/shared/contract/service-token.ts'
 import type { Scenarios } from '../scenario.ts'
 import type { World } from '../world.ts'
 

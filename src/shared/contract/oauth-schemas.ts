@@ -1,0 +1,35 @@
+import { z } from 'zod'
+
+/** The grant type of RFC 6749 §4.4. */
+export const CLIENT_CREDENTIALS_GRANT = 'client_credentials'
+/** The grant type of RFC 8628 §3.4. */
+export const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code'
+/** RFC 7523 §2.1 and §2.2. */
+export const JWT_BEARER_GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
+export const JWT_BEARER_ASSERTION = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
+
+/** Where authorization server metadata is (RFC 8414 §3). Outside `/v1`, as the RFC wants it. */
+export const OAUTH_METADATA_PATH = '/.well-known/oauth-authorization-server'
+
+/** RFC 6749 §5.1. */
+export const ServiceTokenResponse = z
+  .object({
+    access_token: z.string().meta({ 'x-service-write-once': true }),
+    token_type: z.literal('Bearer'),
+    expires_in: z.int(),
+    scope: z.string(),
+  })
+  .meta({ id: 'ServiceTokenResponse' })
+
+/** Audit relation of a poll of a device, at either endpoint that takes it. */
+export const DEVICE_POLL_RELATION = 'auth.device_code.poll'
+
+/** What a poll of a device is refused with, at either endpoint that takes it. */
+export const DEVICE_POLL_PROBLEMS = [
+  'authorization_pending',
+  'slow_down',
+  'access_denied',
+  'expired_token',
+  'invalid_grant',
+  'token_limit_exceeded',
+] as const
