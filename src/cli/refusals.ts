@@ -41,10 +41,7 @@ const reason: Hints = ({ problem: { document } }) =>
 const BY_STATUS: Readonly<Record<number, Hints>> = {
   401: signInHints,
   403: grantHints,
-  404: ({ session, words }) => {
-    const noun = words.split(' ')[0] ?? ''
-    return isListed(session, noun) ? [`See what there is: ctl ${noun} list`] : []
-  },
+  404: listHints,
   429: waiting,
   501: () => ['The server lacks the configuration for this; its operator can tell more.'],
   502: () => ['A proxy in front of the server could not reach it.'],
@@ -54,6 +51,9 @@ const BY_STATUS: Readonly<Record<number, Hints>> = {
 const BY_CODE: Readonly<Record<string, Hints>> = {
   slug_conflict: ({ words }) => [`Choose another slug; those taken: ctl ${words.split(' ')[0] ?? ''} list`],
   tuple_already_exists: () => ['Nothing needs to be done: it is granted already.'],
+  idp_binding_not_found: (refusal) => signInPlaceHints(refusal) ?? listHints(refusal),
+  'alias-not-found': (refusal) => signInPlaceHints(refusal) ?? listHints(refusal),
+  'multiple-bindings': (refusal) => signInPlaceHints(refusal) ?? [],
   empty_patch: ({ words }) => [`Name something to change: ctl ${words} --help`],
   invalid_idp_binding: reason,
   idp_binding_conflict: reason,
@@ -66,6 +66,17 @@ const BY_CODE: Readonly<Record<string, Hints>> = {
   scope_exceeds_caller: () => ['See what your own credential may: ctl whoami'],
   internal: () => ['The log of the server has the reason under the correlation id.'],
   unexpected_answer: () => ['Is that the address of a ctl server? See: ctl config view --show-origin'],
+}
+
+function listHints({ session, words }: Refusal): readonly string[] {
+  const noun = words.split(' ')[0] ?? ''
+  return isListed(session, noun) ? [`See what there is: ctl ${noun} list`] : []
+}
+
+/** Where a sign-in did not find its Domain or its provider; undefined for other commands. */
+function signInPlaceHints({ words }: Refusal): readonly string[] | undefined {
+  if (words !== 'login') return undefined
+  return ['--domain takes the slug of a Domain, --idp the alias of its provider; whoever invited you knows them.']
 }
 
 function isListed(session: Session, noun: string): boolean {

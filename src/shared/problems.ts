@@ -150,6 +150,11 @@ export const PROBLEMS = {
     ...row(404, 'Binding not found', 'No active identity provider binding fits the request.'),
     slug: 'binding_not_found',
   },
+  domain_required: row(
+    400,
+    'Domain required',
+    'The server has several Domains and the request names none: give the slug of yours as domain, or its id as domain_id. Whoever invited you knows it.',
+  ),
   'alias-not-found': row(404, 'Alias not found', 'No active identity provider binding of the Domain has this alias.'),
   'multiple-bindings': row(
     400,

@@ -145,6 +145,23 @@ describe.each(DATASTORE_KINDS)('openid-client by discovery alone on the %s store
         .toEqual([expect.objectContaining({ relation: 'auth.device_code.poll', outcome: 'granted' })])
     })
 
+    test('understands that it has to name a Domain where there are several, and signs in to the one that it names', async () => {
+      const made = await call('POST /v1/domains', { body: { slug: 'second-home', display_name: 'Secret name' } })
+      expect(made.status).toBe(201)
+      const config = await discovered('tv', oauth.None())
+      const begin = (more: Record<string, string>) => oauth.initiateDeviceAuthorization(config, { scope: '*', ...more })
+      const refusal = await begin({}).catch((error: unknown) => error)
+      expect(refusal).toMatchObject({ error: 'invalid_request', status: 400, cause: { code: 'domain_required' } })
+      expect(JSON.stringify((refusal as oauth.ResponseBodyError).cause)).not.toMatch(/second-home|Secret|default/)
+      expect((await begin({ domain: 'second-home' })).user_code).toMatch(/^[A-Z]{4}-[A-Z]{4}$/)
+      await expect(begin({ domain: 'third-home' })).rejects.toMatchObject({ cause: { code: 'idp_binding_not_found' } })
+      const removed = await fetch(`${whole.server.url}/v1/domains/${String(made.body['id'])}`, {
+        method: 'DELETE',
+        headers: { authorization: `Bearer ${root}` },
+      })
+      expect(removed.status).toBe(204)
+    })
+
     test('finds metadata that is open, complete, and may be kept by caches', async () => {
       const { status, headers, body } = await call(`GET ${DISCOVERY}`, { headers: {} })
       const { url } = whole.server

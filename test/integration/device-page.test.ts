@@ -26,7 +26,7 @@ describe.each(STORES)('the page for approving devices on the $name datastore', (
     let plane: DevicePlane
     /** What sign-ins were started with, and what they come to. */
     const orders: SignInOrder[] = []
-    let refusal: 'multiple-bindings' | 'idp_binding_not_found' | undefined
+    let refusal: 'domain_required' | 'multiple-bindings' | 'idp_binding_not_found' | undefined
 
     beforeAll(async () => {
       plane = await startDevicePlane(store, {
@@ -129,8 +129,9 @@ describe.each(STORES)('the page for approving devices on the $name datastore', (
 
       it('names a Domain where there are several, and is told alike that one is unknown or has no provider', async () => {
         await plane.domain('empty-one')
-        refusal = 'idp_binding_not_found'
+        refusal = 'domain_required'
         const asked = await visit('/v1/device?user_code=BCDF-GHJK')
+        refusal = 'idp_binding_not_found'
         const [unknown, empty] = [
           await visit('/v1/device?domain=nowhere&choose=1'),
           await visit('/v1/device?domain=empty-one&choose=1'),

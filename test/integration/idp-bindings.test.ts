@@ -588,8 +588,19 @@ describe.each(STORES)('Identity provider bindings on the $name store', (store) =
         const theirs = await made({ alias: 'theirs' }, tenancy.root, `domain_id=${other}`)
         expect(await bindings.choose(tenancy.db, { domain: 'acme' })).toMatchObject({ domainId: other })
         expect(await bindings.choose(tenancy.db, { idp_binding_id: theirs })).toMatchObject({ domainId: other })
-        expect(await refused({})).toBe('idp_binding_not_found')
         expect(await refused({ domain: 'acme', domain_id: domainId })).toBe('idp_binding_not_found')
+      })
+
+      it('asks for a Domain where there are several and none is named, and tells no name', async () => {
+        const common = await shared({ alias: 'common' })
+        expect(await bindings.choose(tenancy.db, {})).toMatchObject({ domainId })
+        await tenancy.domain('very-secret')
+        for (const where of [{}, { idp_binding_alias: 'common' }, { idp_binding_id: common }]) {
+          expect([where, await refused(where)]).toEqual([where, 'domain_required'])
+        }
+        expect(await refused({ idp_binding_id: NOWHERE })).toBe('idp_binding_not_found')
+        expect(await refused({ domain: 'nowhere' })).toBe('idp_binding_not_found')
+        expect(await refused({ domain_id: domainId })).toBe('chosen')
       })
 
       it('offers the shared ones of the platform where the Domain has none, and never beside its own', async () => {

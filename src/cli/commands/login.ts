@@ -11,7 +11,7 @@ import type { Settings } from '../settings.ts'
 import { harmless } from '../style.ts'
 import { readTokenFile } from '../token-file.ts'
 
-const WITH_TOKEN = 'On stdin: ctl login --with-token < FILE'
+const WITH_TOKEN = 'With a token on stdin: ctl login --with-token < FILE'
 
 export const login = defineCommand({
   description:
@@ -21,12 +21,15 @@ where that works, else, or with CTL_TOKEN_STORE=file, into a file that only you 
 A token that signing in made for the context before is revoked.`.replaceAll('\n', ' '),
   flags: {
     'with-token': { kind: 'switch', describe: 'Read a token from stdin instead of signing in with a browser' },
-    'no-browser': { kind: 'switch', describe: 'Only show the address, open nothing' },
+    'no-browser': {
+      kind: 'switch',
+      describe: 'Only show the address and the code, open nothing; also where stdin is no terminal',
+    },
     domain: {
       kind: 'text',
       value: 'DOMAIN',
       noun: 'domains',
-      describe: 'Domain to sign in to; the only one by default',
+      describe: 'Domain to sign in to; the only one by default, asked for where the server has several',
     },
     idp: { kind: 'text', value: 'ALIAS', describe: 'Identity provider to sign in with; the primary one by default' },
     scope: {
@@ -44,10 +47,11 @@ A token that signing in made for the context before is revoked.`.replaceAll('\n'
     'vault read -field=token secret/ctl | ctl login --with-token --name prod',
   ],
   async run(session, { flags }) {
+    const isGiven = flags['with-token'] === true || session.shared['token-file'] !== undefined
+    if (!isGiven) assertSomebodyIsThere(session, { isElsewhere: flags['no-browser'] === true })
     const settings = await session.settings()
     const url = settings.url.value
     const where = session.io.env['CTL_TOKEN_STORE'] === 'file' ? 'file' : await session.contexts.bestStore()
-    const isGiven = flags['with-token'] === true || session.shared['token-file'] !== undefined
     const token = isGiven
       ? await readToken(session)
       : await signIn(session, {
@@ -87,12 +91,21 @@ function remark(session: Session, { url, caFile, tokenOrigin }: Settings): void 
 }
 
 /** A code that nobody approves would be waited for until it expires. */
-async function signIn(session: Session, order: DeviceLogin): Promise<string> {
+function assertSomebodyIsThere(session: Session, { isElsewhere }: { readonly isElsewhere: boolean }): void {
   if (session.saysNobodyIsThere)
     throw usageError(
       'signing in takes somebody who approves a code, and --no-input says that there is nobody',
       WITH_TOKEN,
     )
+  if (isElsewhere || session.io.stdin.isTty) return
+  throw usageError(
+    'signing in takes somebody who approves a code, and stdin is no terminal',
+    WITH_TOKEN,
+    'Where somebody approves the code in a browser elsewhere: ctl login --no-browser',
+  )
+}
+
+async function signIn(session: Session, order: DeviceLogin): Promise<string> {
   const { loginByDevice } = await import('../login/device-login.ts')
   return loginByDevice(session, order)
 }

@@ -36,12 +36,39 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
  */
 export async function loginByDevice(session: Session, login: DeviceLogin): Promise<string> {
   const caller = await session.caller({ url: login.url, token: undefined })
-  const body = { client_id: 'ctl', client_name: await clientName(), ...placeOf(login), ...scopeOf(login) }
-  const { value } = await caller.call(session.operation('PostAuthDeviceCode'), { body })
-  const invitation = readInvitation(value)
+  const invitation = await begin(session, caller, login)
   await invite(session, invitation, login.mayOpenBrowser)
   return waitForToken(session, caller, invitation)
 }
+
+/** Asks for codes; where the server has several Domains and none was named, for the Domain as well. */
+async function begin(session: Session, caller: Caller, login: DeviceLogin): Promise<Invitation> {
+  const body = { client_id: 'ctl', client_name: await clientName(), ...placeOf(login), ...scopeOf(login) }
+  try {
+    const { value } = await caller.call(session.operation('PostAuthDeviceCode'), { body })
+    return readInvitation(value)
+  } catch (error) {
+    if (!(error instanceof ProblemAnswer) || error.code !== 'domain_required') throw error
+    return begin(session, caller, { ...login, domain: await askForDomain(session, error) })
+  }
+}
+
+/** The server tells strangers no Domains, so that there is nothing to choose from. @throws CliError where nobody can be asked */
+async function askForDomain(session: Session, cause: ProblemAnswer): Promise<string> {
+  if (!session.canAsk)
+    throw new CliError('the server has several Domains, and --domain names none', {
+      exitCode: EXIT.usage,
+      code: cause.code,
+      hints: ['Name yours: ctl login --domain SLUG', FINDING_DOMAIN],
+      cause,
+    })
+  session.note(FINDING_DOMAIN)
+  const typed = await (await session.io.prompter()).input('Slug of your Domain (--domain)')
+  if (typed === undefined) throw givenUp()
+  return typed.trim()
+}
+
+const FINDING_DOMAIN = 'Whoever invited you knows its slug; where you are signed in already: ctl domains list'
 
 async function clientName(): Promise<string> {
   const { hostname } = await import('node:os')

@@ -65,7 +65,12 @@ export function signInAnew(deps: SignedOutDeps, visit: PageVisit, session: Calle
   return signIn(deps, { visit, where, maxAgeSeconds: SIGN_IN_AGE_MAX_MS / 1000 })
 }
 
-const CHOOSING: ReadonlySet<string> = new Set(['multiple-bindings', 'idp_binding_not_found', 'alias-not-found'])
+const CHOOSING: ReadonlySet<string> = new Set([
+  'domain_required',
+  'multiple-bindings',
+  'idp_binding_not_found',
+  'alias-not-found',
+])
 
 /** @throws Problem `sign_in_not_provisioned`, `idp_unavailable` */
 async function signIn(deps: SignedOutDeps, order: Omit<SignInOrder, 'returnTo'>): Promise<PageAnswer> {

@@ -33,14 +33,18 @@ export function createBindingDirectory({ secrets }: { readonly secrets: SecretSt
   }
 }
 
-/** The Domain that is named; else that of the binding that is; else the only one. */
+/** The Domain that is named; else that of the binding that is; else the only one. @throws Problem `domain_required` */
 async function domainMeant(db: Db, where: WhereToSignIn): Promise<string | undefined> {
   const { domain_id: id, domain: slug, idp_binding_id: bindingId } = where
   if (id === undefined && slug === undefined && bindingId !== undefined) {
-    const own = (await store.findBinding(db, bindingId))?.domain_id ?? undefined
-    if (own !== undefined) return own
+    const binding = await store.findBinding(db, bindingId)
+    if (binding === undefined) return undefined
+    if (binding.domain_id !== null) return binding.domain_id
   }
-  return store.findDomainId(db, { id, slug })
+  const [only, another] = await store.findDomainIds(db, { id, slug })
+  // Ids and slugs are unique, so that nothing was named. Which Domains there are is not told to strangers.
+  if (another !== undefined) throw problem('domain_required')
+  return only
 }
 
 type Offered = readonly store.BindingRecord[]

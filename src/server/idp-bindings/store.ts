@@ -119,16 +119,16 @@ export interface DomainName {
   readonly slug?: string | undefined
 }
 
-/** The Domain that is meant; undefined when there is none, or when nothing is named and there are several. */
-export async function findDomainId(db: Db, { id, slug }: DomainName): Promise<string | undefined> {
-  const [only, another] = await db
+/** The Domains that may be meant, two at most. */
+export async function findDomainIds(db: Db, { id, slug }: DomainName): Promise<readonly string[]> {
+  const rows = await db
     .selectFrom('domains')
     .select('id')
     .$if(id !== undefined, (query) => query.where('id', '=', id ?? ''))
     .$if(slug !== undefined, (query) => query.where('slug', '=', slug ?? ''))
     .limit(2)
     .execute()
-  return another === undefined ? only?.id : undefined
+  return rows.map((row) => row.id)
 }
 
 /** JSON columns are written as text. */

@@ -56,7 +56,7 @@ export interface IdpBindings {
    * Chooses by precedence: explicit id, alias, the Domain's primary, its only one; a Domain that owns none has the
    * platform's. An unknown Domain is like one without bindings.
    *
-   * @throws Problem `idp_binding_not_found`, `alias-not-found`, `multiple-bindings`
+   * @throws Problem `domain_required`, `idp_binding_not_found`, `alias-not-found`, `multiple-bindings`
    */
   choose(db: Db, where: WhereToSignIn): Promise<SignInPlace>
   /** The binding, where people sign in with it. */

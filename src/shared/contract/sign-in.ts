@@ -14,6 +14,7 @@ export const whereToSignIn = {
 export const WHERE_PROBLEMS = [
   'invalid_domain_id',
   'invalid_idp_binding_id',
+  'domain_required',
   'idp_binding_not_found',
   'alias-not-found',
   'multiple-bindings',
