@@ -162,7 +162,7 @@ export function sameServer(one: string, other: string): boolean {
 }
 
 function serverOf(url: string): string {
-  return URL.canParse(url) && !url.startsWith('unix:') ? new URL(url).origin : url.replace(/\/+$/, '')
+  return URL.canParse(url) && !url.startsWith('unix:') ? new URL(url).origin : url.replace(/(?<!\/)\/+$/, '')
 }
 
 async function readJson<T extends { readonly version: 1 }>(path: string, absent: T): Promise<T> {

@@ -12,8 +12,8 @@ export interface Sink {
 
 export interface Source {
   readonly isTty: boolean
-  /** Everything until the end, as UTF-8. */
-  text(): Promise<string>
+  /** Everything until the end, as UTF-8. Where a number is given, reading stops once there are so many bytes. */
+  text(bytesMax?: number): Promise<string>
 }
 
 /** Questions to a person. Answers `undefined` when the person leaves with Ctrl-C. */

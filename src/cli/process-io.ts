@@ -61,9 +61,14 @@ function sinkOf(open: () => NodeJS.WriteStream): Sink {
   }
 }
 
-async function readStdin(): Promise<string> {
+async function readStdin(bytesMax = Infinity): Promise<string> {
   const chunks: Buffer[] = []
-  for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk as Uint8Array))
+  let bytes = 0
+  for await (const chunk of process.stdin) {
+    chunks.push(Buffer.from(chunk as Uint8Array))
+    bytes += (chunk as Uint8Array).length
+    if (bytes >= bytesMax) break
+  }
   return Buffer.concat(chunks).toString('utf8')
 }
 

@@ -5,7 +5,7 @@ export function retirement({ request, answer }: Attempt): string {
   const since = dateOf(Number(/^@(\d{1,12})$/.exec(answer?.headers['deprecation'] ?? '')?.[1]) * 1000)
   const sunset = dateOf(Date.parse(answer?.headers['sunset'] ?? ''))
   return [
-    `${request.method} ${request.path.replace(/\?.*$/, '')} is deprecated`,
+    `${request.method} ${request.path.replace(/\?[^]*$/, '')} is deprecated`,
     since === undefined ? '' : ` since ${since}`,
     sunset === undefined ? '' : ` and may be gone after ${sunset}`,
     '; update ctl or the script that calls it',

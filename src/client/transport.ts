@@ -66,7 +66,7 @@ interface Wire {
 
 /** Opens a transport. Throws `TypeError` when the URL is none that it can carry. Connects with the first request. */
 export function createTransport(options: TransportOptions): Transport {
-  const url = options.url.replace(/\/+$/, '')
+  const url = options.url.replace(/(?<!\/)\/+$/, '')
   assertCarriable(url)
   let wire: Promise<Wire> | undefined
   return {

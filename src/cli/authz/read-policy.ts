@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { dirname, extname, join, resolve } from 'node:path'
 import { readValidationFile } from '../../shared/authz/validation/read-validation-file.ts'
 import {
@@ -21,7 +22,7 @@ class Unreadable extends Error {}
 export async function validatePolicy(io: Io, file: string): Promise<FileReport> {
   const name = file === '-' ? '<stdin>' : file
   try {
-    const text = file === '-' ? checked(await io.stdin.text()) : await readText(resolve(io.cwd, file))
+    const text = file === '-' ? checked(await io.stdin.text(BYTES_MAX + 1)) : await readText(resolve(io.cwd, file))
     if (!isValidationFile(file, text)) return schemaReport(name, text)
     return await validationReport(io, { name, file, text })
   } catch (error) {
@@ -30,7 +31,7 @@ export async function validatePolicy(io: Io, file: string): Promise<FileReport> 
   }
 }
 
-const SECTION = /^\s*(?:schema|schemaFile|relationships)\s*:/m
+const SECTION = /^[ \t]*(?:schema|schemaFile|relationships)\s*:/m
 
 /** By its ending, else by what it looks like. */
 function isValidationFile(file: string, text: string): boolean {
@@ -70,7 +71,14 @@ async function validationReport(io: Io, { name, file, text }: Opened): Promise<F
 /** As `zed validate` does: from the directory of the validation file, `..` included; an absolute path lies below it too. */
 async function readSchema(io: Io, file: string, path: string): Promise<SchemaText> {
   const named = join(file === '-' ? '.' : dirname(file), path)
-  return { file: named, text: await readText(resolve(io.cwd, named), named), locate: (position) => position }
+  const found = resolve(io.cwd, named)
+  // A terminal or a pipe that a file names would be waited for.
+  const isOther = await stat(found).then(
+    (stats) => !stats.isFile(),
+    () => false,
+  )
+  if (isOther) throw new Unreadable(`its schema file ${named} is no file`)
+  return { file: named, text: await readText(found, named), locate: (position) => position }
 }
 
 async function readText(path: string, named = ''): Promise<string> {

@@ -98,7 +98,7 @@ function spaced(column: string): string {
 export function otherMembers(rows: readonly unknown[], columns: readonly string[]): readonly string[] {
   const found = new Set<string>()
   for (const row of rows) if (isRow(row)) for (const member of Object.keys(row)) found.add(member)
-  const named = new Set(columns.flatMap((column) => [column, column.replace(/\..*$/, '')]))
+  const named = new Set(columns.flatMap((column) => [column, column.replace(/\.[^]*$/, '')]))
   return [...found].filter((member) => !named.has(member))
 }
 

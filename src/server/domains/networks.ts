@@ -10,7 +10,7 @@ const MESH_PREFIX_MAX = 30
 const PREFIX = /\/(?:0|[1-9]\d{0,2})$/
 
 /** The IPv4 tail of an IPv6 address. */
-const DOTTED_TAIL = /:([^:/]*\.[^:/]*)\//
+const DOTTED_TAIL = /:([^:/.]*\.[^:/]*)\//
 
 /**
  * Normalises a CIDR: IPv4 in four decimal parts, IPv6 as RFC 5952 writes it, host bits cleared, and networks of

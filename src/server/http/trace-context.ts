@@ -27,7 +27,7 @@ export function traceParentOf(headers: IncomingHttpHeaders): TraceParent | undef
 /** Several headers arrive as one list. */
 function stateOf(header: string | string[] | undefined): string | undefined {
   if (typeof header !== 'string' || header.length > STATE_CHARACTERS_MAX) return undefined
-  const members = header.split(',').map((member) => member.replaceAll(/^[ \t]+|[ \t]+$/g, ''))
+  const members = header.split(',').map((member) => member.replaceAll(/^[ \t]+|(?<![ \t])[ \t]+$/g, ''))
   const said = members.filter((member) => member !== '')
   if (said.length === 0 || said.length > STATE_MEMBERS_MAX || !said.every((member) => MEMBER.test(member)))
     return undefined

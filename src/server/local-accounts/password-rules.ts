@@ -73,7 +73,7 @@ export function weaknessOf(password: string, login: string): WeakPassword | unde
 
 /** Without the digits and signs that people put around a word to make it longer. */
 function strip(password: string): string {
-  return password.replaceAll(/^[^a-z]+|[^a-z]+$/g, '')
+  return password.replaceAll(/^[^a-z]+|(?<![^a-z])[^a-z]+$/g, '')
 }
 
 /** Neither vowels, which make words, nor characters that look like others. */

@@ -49,7 +49,7 @@ function ipv6(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
   return isIpv4Compatible(address) ? undefined : address
 }
 
-const DOTTED = /(\d+)\.(\d+)\.(\d+)\.(\d+)$/
+const DOTTED = /(?<!\d)(\d+)\.(\d+)\.(\d+)\.(\d+)$/
 
 /** The last 32 bits in hexadecimal: of `::192.0.2.1`, which is no mapped address, the library would make one. */
 function hexGroups(_dotted: string, ...bytes: readonly string[]): string {

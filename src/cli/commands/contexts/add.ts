@@ -23,7 +23,7 @@ export const add = defineCommand({
           `there is a context "${name}" already`,
           `Change it with: ctl contexts use ${name} …, or remove it first`,
         )
-      const stored = { url: url.replace(/\/+$/, ''), token_store: 'file' as const, ...chosenMembers(flags) }
+      const stored = { url: url.replace(/(?<!\/)\/+$/, ''), token_store: 'file' as const, ...chosenMembers(flags) }
       return { ...file, current: file.current ?? name, contexts: { ...file.contexts, [name]: stored } }
     })
     session.note(

@@ -67,7 +67,7 @@ const timestamp = (ms: number): string => new Date(ms).toISOString()
 
 /** The address without zone, one of IPv4 mapped into IPv6 as IPv4: so networks are written. */
 function ipAddress(text: string | undefined): string | undefined {
-  const address = text?.replace(/%.*$/, '')
+  const address = text?.replace(/%[^]*$/, '')
   return address !== undefined && ipaddr.isValid(address) ? ipaddr.process(address).toString() : undefined
 }
 

@@ -44,9 +44,9 @@ export function ownFunctions(meter: Meter): CelFunc[] {
   function concat(a: CelList, b: CelList): CelList {
     bounded(a.size + b.size)
     meter.charge((a.size + b.size) / COPIES_A_UNIT)
-    const joined = (elements.get(a) ?? [...a]).concat(elements.get(b) ?? [...b])
-    const list = celList(joined)
-    elements.set(list, joined)
+    const both = (elements.get(a) ?? [...a]).concat(elements.get(b) ?? [...b])
+    const list = celList(both)
+    elements.set(list, both)
     return list
   }
 
@@ -60,7 +60,7 @@ export function ownFunctions(meter: Meter): CelFunc[] {
       return range
     }),
     celFunc('_+_', [STRING, STRING], STRING, (a, b) => bounded(a.length + b.length) && a + b),
-    celFunc('_+_', [BYTES, BYTES], BYTES, (a, b) => bounded(a.length + b.length) && Uint8Array.of(...a, ...b)),
+    celFunc('_+_', [BYTES, BYTES], BYTES, (a, b) => bounded(a.length + b.length) && joined(a, b)),
     celFunc('_+_', [LIST, LIST], LIST, concat),
     celMethod('in_cidr', objectType(IP_MESSAGE), [STRING], BOOL, function (network) {
       const contains = isInNetwork(ipAddressOf(this), network)
@@ -71,6 +71,13 @@ export function ownFunctions(meter: Meter): CelFunc[] {
       return isSubtree(this, other, meter)
     }),
   ]
+}
+
+function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(a.length + b.length)
+  bytes.set(a)
+  bytes.set(b, a.length)
+  return bytes
 }
 
 function bounded(length: number): true {

@@ -1,4 +1,4 @@
-const DECIMAL = /^([+-]?)(?:(\d+)\.?(\d*)|\.(\d+))(?:[eE]([+-]?\d+))?$/
+const DECIMAL = /^([+-]?)(?:(\d+)(?:\.(\d*))?|\.(\d+))(?:[eE]([+-]?\d+))?$/
 
 /** Digits beyond which a whole number is out of 64 bits anyway. */
 const DIGITS_MAX = 40
@@ -16,7 +16,7 @@ export function intFromText(text: string): bigint | undefined {
 }
 
 function wholeMagnitude(digits: string, exponent: number): bigint | undefined {
-  const significant = digits.replace(/0+$/, '')
+  const significant = digits.replace(/(?<!0)0+$/, '')
   const shift = exponent + digits.length - significant.length
   if (shift < 0) return undefined
   return significant.length + shift > DIGITS_MAX

@@ -1,4 +1,5 @@
 import { isCelList, isCelMap, type CelEnv, type CelValue } from '@bufbuild/cel'
+import { patternSize } from './pattern-size.ts'
 
 /** An evaluation that costs more than any sensible one. */
 export class CostError extends Error {
@@ -58,10 +59,11 @@ function shallowWeight(meter: Meter, values: readonly CelValue[]): void {
 const PATTERN_UNITS = 200
 const PATTERN_CHARACTER_UNITS = 10
 
-/** Matching takes as long as the product of pattern and text. */
+/** Matching takes as long as the product of pattern and text, the pattern with its repetitions written out. */
 function matchWeight(meter: Meter, [text = '', pattern = '']: readonly CelValue[]): void {
-  const prepared = PATTERN_UNITS + PATTERN_CHARACTER_UNITS * lengthOf(pattern)
-  meter.charge(prepared + lengthOf(text) * (1 + lengthOf(pattern) / CHARACTERS_A_UNIT))
+  const size = typeof pattern === 'string' ? patternSize(pattern) : 0
+  const prepared = PATTERN_UNITS + PATTERN_CHARACTER_UNITS * size
+  meter.charge(prepared + lengthOf(text) * (1 + size / CHARACTERS_A_UNIT))
 }
 
 function deepWeight(meter: Meter, values: Iterable<CelValue>): void {

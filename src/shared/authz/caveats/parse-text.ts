@@ -26,12 +26,16 @@ export function parseExpressionText(text: string): Parsed {
 
 const PIECE = /\/\/[^\n]*|(?:rb?|br?)?(?:"""[^]*?"""|'''[^]*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|[([{)\]}]/giy
 
+const QUOTES: ReadonlySet<string> = new Set(['"', "'"])
+
 /** Checks what the parser is slow at, or lenient with. */
 function checkPieces(text: string): void {
   let depth = 0
   for (let at = 0; at < text.length;) {
     PIECE.lastIndex = at
     const piece = PIECE.exec(text)?.[0] ?? ' '
+    // Looked for from every quote after it, the end would be looked for in vain each time.
+    if (piece === ' ' && QUOTES.has(text.charAt(at))) throw new ExpressionError(at, 'expected a quote to end this text')
     if ('([{'.includes(piece)) depth++
     else if (')]}'.includes(piece)) depth--
     else if (/^b?['"]/i.test(piece)) checkEscapes(piece, at)

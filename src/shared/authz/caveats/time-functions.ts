@@ -85,5 +85,9 @@ function durationText(nanos: bigint): string {
 }
 
 function fraction(nanos: bigint): string {
-  return nanos === 0n ? '' : `.${String(nanos).padStart(9, '0').replace(/0+$/, '')}`
+  return nanos === 0n
+    ? ''
+    : `.${String(nanos)
+        .padStart(9, '0')
+        .replace(/(?<!0)0+$/, '')}`
 }

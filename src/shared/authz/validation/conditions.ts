@@ -48,8 +48,18 @@ export function requireFitting({ parameters }: CaveatModel, context: Context): v
       convertValue(type, context[name])
     } catch (error) {
       if (!(error instanceof ConversionError)) throw error
-      throw new ContextError(`${error.message} for "${name}", found ${JSON.stringify(context[name])}`)
+      throw new ContextError(`${error.message} for "${name}", found ${shown(context[name])}`)
     }
+  }
+}
+
+/** A value as JSON, unless it is nested so deeply that it cannot be written. */
+function shown(value: unknown): string {
+  try {
+    return JSON.stringify(value)
+  } catch (error) {
+    if (error instanceof RangeError) return 'a value that is nested more deeply'
+    throw error
   }
 }
 

@@ -28,6 +28,7 @@ const NAME_MAX = 64
 
 /** Errors that are told; the first ones are those to mend. */
 const YAML_ERRORS_MAX = 5
+const REPEATED_MAX = 20
 
 /**
  * Reads the YAML of a validation file as SpiceDB's tools do: sections that they do not know are passed over, with a
@@ -65,7 +66,9 @@ function requireSchema(
 function parseRoot(source: SourceLines, { faults, warnings }: Reader): YAMLMap | undefined {
   const [first, second] = documentsOf(source, faults)
   const errors = (first?.errors ?? []).map(({ message, pos }): FileFault => {
-    return { ...source.at(pos[0]), kind: 'yaml', message: `expected YAML: ${lowerFirst(message)}` }
+    // The parser descends by indentation, and says so when its stack ends.
+    const said = /^Maximum call stack/.test(message) ? TOO_DEEP : `expected YAML: ${lowerFirst(message)}`
+    return { ...source.at(pos[0]), kind: 'yaml', message: said }
   })
   faults.push(...new Map(errors.map((error) => [`${error.line}: ${error.message}`, error])).values())
   faults.splice(YAML_ERRORS_MAX)
@@ -83,10 +86,12 @@ function parseRoot(source: SourceLines, { faults, warnings }: Reader): YAMLMap |
 
 const beginOf = (part: Pick<Node, 'range'> | Pick<Document, 'range'> | null): number => part?.range?.[0] ?? 0
 
+const TOO_DEEP = `expected YAML that is nested at most ${DEPTH_MAX} deep`
+
 function documentsOf({ text, at }: SourceLines, faults: FileFault[]): readonly Document[] {
   const tooDeep = tooDeepAt(text)
   if (tooDeep !== undefined) {
-    faults.push({ ...at(tooDeep), kind: 'yaml', message: `expected YAML that is nested at most ${DEPTH_MAX} deep` })
+    faults.push({ ...at(tooDeep), kind: 'yaml', message: TOO_DEEP })
     return []
   }
   const parsed = parseAllDocuments(text, { uniqueKeys: false, prettyErrors: false, logLevel: 'silent' })
@@ -105,6 +110,8 @@ interface Reader {
   /** The texts of a list. */
   texts(node: Node | undefined, what: string): readonly SourceText[]
   text(node: Node | undefined, what: string): SourceText | undefined
+  /** Notes that what is there has been there before. */
+  repeated(at: { readonly line: number; readonly column: number }, name: string): void
   resolved(node: unknown): Node | undefined
   position(node: Node): { readonly line: number; readonly column: number }
 }
@@ -118,6 +125,11 @@ function createReader(source: SourceLines): Reader {
   function mismatch(node: Node, what: string): undefined {
     faults.push({ ...position(node), kind: 'yaml', message: `expected ${what}, found ${kindOf(node)}` })
     return undefined
+  }
+
+  function repeated(at: { readonly line: number; readonly column: number }, name: string): void {
+    if (faults.length >= REPEATED_MAX) return
+    faults.push({ ...at, kind: 'yaml', message: `expected "${name}" once, found it again` })
   }
 
   /** Anchors are remembered as they are met, so that an alias names what stands before it. */
@@ -135,8 +147,7 @@ function createReader(source: SourceLines): Reader {
       const named = resolved(key)
       if (!isScalar(named)) continue
       const name = scalarText(named)
-      if (seen.has(name))
-        faults.push({ ...position(named), kind: 'yaml', message: `expected "${name}" once, found it again` })
+      if (seen.has(name)) repeated(position(named), name)
       seen.add(name)
       if (!known.includes(name) && warnings.length < WARNINGS_MAX) {
         warnings.push({ ...position(named), kind: 'yaml', message: unknownKey(name.slice(0, NAME_MAX), known, what) })
@@ -158,6 +169,7 @@ function createReader(source: SourceLines): Reader {
     warnings,
     entries,
     text,
+    repeated,
     resolved,
     position,
     map: (node, what) => (node === undefined || isMap(node) ? node : mismatch(node, what)),
@@ -206,9 +218,7 @@ function expectationsOf(reader: Reader, node: Node | undefined): WrittenExpectat
   return (map?.items ?? []).flatMap(({ key, value }) => {
     const relation = reader.text(reader.resolved(key), 'a relation of an object, such as "document:plan#view"')
     if (relation === undefined) return []
-    if (seen.has(relation.text)) {
-      reader.faults.push({ ...relation.at, kind: 'yaml', message: `expected "${relation.text}" once, found it again` })
-    }
+    if (seen.has(relation.text)) reader.repeated(relation.at, relation.text)
     seen.add(relation.text)
     const list = reader.resolved(value)
     const isNone = list === undefined || isEmpty(list)

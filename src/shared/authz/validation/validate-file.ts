@@ -84,8 +84,24 @@ export function validateSchema(schema: SchemaText): FileReport {
 }
 
 export function reportOf(file: string, found: Partial<FileReport>): FileReport {
-  const isPassed = (found.failures ?? []).length === 0
-  return { file, isPassed, relationships: 0, assertions: 0, validations: 0, failures: [], warnings: [], ...found }
+  const failures = (found.failures ?? []).map(readable)
+  const counts = { relationships: 0, assertions: 0, validations: 0, warnings: [] }
+  return { file, isPassed: failures.length === 0, ...counts, ...found, failures }
+}
+
+/** Characters of a failure's texts: a file of one line of megabytes is answered with a sentence all the same. */
+const TEXT_MAX = 240
+const MESSAGE_MAX = 1000
+
+const cut = (text: string, max: number): string => (text.length > max ? `${text.slice(0, max)}…` : text)
+
+function readable<T extends Failure>(failure: T): T {
+  return {
+    ...failure,
+    text: cut(failure.text, TEXT_MAX),
+    message: cut(failure.message, MESSAGE_MAX),
+    because: failure.because.map((line) => cut(line, MESSAGE_MAX)),
+  }
 }
 
 function compile({ file, text, locate }: SchemaText): Model | Failure {
