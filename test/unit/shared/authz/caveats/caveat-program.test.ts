@@ -78,3 +78,9 @@ describe('an expression is refused', () => {
     expect(() => compileCaveat(caveat(`some(a int) { ${expression} }`))).toThrow(message)
   })
 })
+
+test('an expression with many quotes of which none ends is refused at the first', () => {
+  // Quotes in a schema end on their line, so that only a caller of this module can write it.
+  const text = `some(a int) { a == 1 ${'\\"'.repeat(45_000)} }`
+  expect(() => compileCaveat(caveat(text))).toThrow('expected a quote to end this text')
+})
