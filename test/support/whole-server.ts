@@ -11,9 +11,9 @@ export interface WholeServer {
   readonly backend: Backend
 }
 
-/** Starts it on a free port of loopback with these options of the command line. */
-export async function startWholeServer(args: readonly string[]): Promise<WholeServer> {
-  const argv = ['--listen', '127.0.0.1:0', '--log-level', 'silent', ...args]
+/** Starts it with these options of the command line, on a free port of loopback unless told otherwise. */
+export async function startWholeServer(args: readonly string[], listen = '127.0.0.1:0'): Promise<WholeServer> {
+  const argv = ['--listen', listen, '--log-level', 'silent', ...args]
   const opened: Backend[] = []
   const server = await serve({
     config: parseConfig({ argv, env: {} }),

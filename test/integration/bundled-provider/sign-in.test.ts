@@ -1,6 +1,6 @@
 import { TOTP } from 'otpauth'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { PASSWORD, startLocalProvider, type LocalProvider } from '../../support/local-provider.ts'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { hashing, PASSWORD, startLocalProvider, type LocalProvider } from '../../support/local-provider.ts'
 import { plainBrowser, relyingParty, type PlainBrowser, type Visited } from '../../support/relying-party.ts'
 import { STORES } from '../../support/stores.ts'
 
@@ -100,6 +100,31 @@ describe.each(STORES)('The bundled provider on the $name store', (store) => {
       expect(answers.map(({ status }) => status)).toEqual([400, 400, 400])
       expect(new Set(answers.map(problemOf)).size).toBe(1)
       expect(problemOf(answers[0] ?? page)).toContain('Login or password is wrong.')
+    })
+
+    it('hashes the password once, whatever comes of it: how long a refusal takes tells no logins', async () => {
+      await local.account('known')
+      const { id } = await local.account('left')
+      const { id: restingId } = await local.account('resting')
+      const set = (values: object, of: string) =>
+        local.tenancy.db.updateTable('local_accounts').set(values).where('id', '=', of).execute()
+      await set({ disabled_at: new Date() }, id)
+      await set({ failed_count: 9, locked_until: new Date(local.tenancy.clock.nowMs + 60_000) }, restingId)
+      const [matches, hash] = [vi.spyOn(hashing, 'matches'), vi.spyOn(hashing, 'hash')]
+      onTestFinished(() => void vi.restoreAllMocks())
+      const made: unknown[] = []
+      for (const login of ['nobody-at-all', 'known', 'left', 'resting', '']) {
+        matches.mockClear()
+        const outcome = await local.signIn.tryPassword({ login, password: 'wrong', sourceAddress: '192.0.2.1' })
+        made.push([login, outcome, matches.mock.calls.length, hash.mock.calls.length])
+      }
+      expect(made).toEqual([
+        ['nobody-at-all', 'refused', 1, 0],
+        ['known', 'refused', 1, 0],
+        ['left', 'refused', 1, 0],
+        ['resting', 'refused', 1, 0],
+        ['', 'refused', 1, 0],
+      ])
     })
 
     it('has a one-time password replaced before anything else', async () => {
