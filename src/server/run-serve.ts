@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import { parseConfig, type Config } from './config.ts'
 import { helpText } from './config/reference.ts'
+import { listenForEnding, type Ending } from './ending.ts'
 import { explainFailure } from './explain-failure.ts'
 import { createMemoryHandover, type MemoryHandover } from './first-run/memory-handover.ts'
 import { createTokenFile } from './first-run/token-file.ts'
@@ -34,12 +35,10 @@ export interface SimulatedFleet {
 const DEMO_NODES = 50
 const DEV_JOIN_USES = 1000
 const DAY_SECONDS = 86_400
-/** A terminal and npm both pass on one Ctrl-C. */
-const SAME_KEYPRESS_MS = 1000
 
 /**
- * Runs `ctl serve` until a signal ends it. Resolves with the exit code: 0, or 1 where the datastore broke before the
- * signal; else what the error says.
+ * Runs `ctl serve` until a signal ends it, or the loss of the embedded datastore. Resolves with the exit code: 0 after a
+ * signal, 1 after a loss; else what the error says.
  *
  * @param argv what follows `serve`
  */
@@ -66,43 +65,14 @@ function check({ tls }: Config, { stderr }: ServeIo): number {
   return 0
 }
 
-/** Resolves at the first signal to stop. A second signal ends the process at once. */
-interface Ending {
-  readonly ended: Promise<void>
-  readonly signal: AbortSignal
-  dispose(): void
-}
-
-function listenForEnding(): Ending {
-  const controller = new AbortController()
-  let settle = (): void => undefined
-  const ended = new Promise<void>((resolve) => {
-    settle = resolve
-  })
-  let firstMs = Infinity
-  const onSignal = (): void => {
-    if (Date.now() - firstMs >= SAME_KEYPRESS_MS) process.exit(130)
-    firstMs = Math.min(firstMs, Date.now())
-    controller.abort()
-    settle()
-  }
-  process.on('SIGTERM', onSignal).on('SIGINT', onSignal)
-  return {
-    ended,
-    signal: controller.signal,
-    dispose: () => void process.off('SIGTERM', onSignal).off('SIGINT', onSignal),
-  }
-}
-
 async function run(config: Config, io: ServeIo): Promise<number> {
   const log = createLog(config.logLevel, io.stderr)
-  const ending = listenForEnding()
+  const ending = listenForEnding(io.stderr)
   const memory = createMemoryHandover()
-  let isBroken = false
-  // The process stays: whoever asks hears 503 and why, where a restart that must fail as well would say nothing.
+  // Only a new process can use the data again: it recovers from the log.
   const onBroken = (error: Error): void => {
-    isBroken = true
-    log.fatal({ err: error }, 'the embedded datastore takes nothing any more: mend its disk and restart the server')
+    log.fatal({ err: error }, 'the embedded datastore is lost: the process ends')
+    ending.lose(error)
   }
   try {
     const handover = config.isDev ? memory : createTokenFile(config.bootstrapTokenFile)
@@ -113,7 +83,10 @@ async function run(config: Config, io: ServeIo): Promise<number> {
     const server = await start({ config, log, handover, initialPassword, onBroken })
     announce(server, config, { io, password: io.stderr.isTty ? shown.published() : undefined })
     await runUntilEnded(server, { config, io, memory, ending, log })
-    return isBroken ? 1 : 0
+    return ending.conclude()
+  } catch (error) {
+    if (ending.isLost()) return ending.conclude()
+    throw error
   } finally {
     ending.dispose()
   }
@@ -130,13 +103,16 @@ async function runUntilEnded(server: RunningServer, extras: Extras): Promise<voi
   const stopReloading = reloadOnHangup(server, log)
   const running = runExtras(server, extras)
   await ending.ended
-  // A terminal has just echoed ^C.
-  if (io.stderr.isTty) io.stderr.write('\n')
-  io.stderr.write('Stopping: letting requests finish (10 s at most; once more to stop at once).\n')
+  if (!ending.isLost()) sayStopping(io)
   stopReloading()
-  await running
-  await server.close()
+  await Promise.all([running, server.close(ending.closeMs())])
   log.flush()
+}
+
+function sayStopping({ stderr }: ServeIo): void {
+  // A terminal has just echoed ^C.
+  if (stderr.isTty) stderr.write('\n')
+  stderr.write('Stopping: letting requests finish (10 s at most; once more to stop at once).\n')
 }
 
 /** The certificate is read again on SIGHUP; one that does not fit leaves the old one in place. */

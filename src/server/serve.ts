@@ -24,12 +24,13 @@ import { readRelayLag } from './event-relay/lag-store.ts'
 import { assertAudiences } from './relaying.ts'
 import type { Leadership } from './leading/leadership.ts'
 import { hostPort, listenFailure, listenOn, probeAddress } from './listening.ts'
-import { createHealth, httpStatusOf, type Health, type Probe } from './ops/health.ts'
+import { createHealth, httpStatusOf, type Health } from './ops/health.ts'
 import { createOpsServer } from './ops/ops-listener.ts'
 import { openTracing } from './open-tracing.ts'
 import { readLag } from './outbox/store.ts'
 import { createPasswordHashing, type PasswordHashing } from './local-accounts/password-hash.ts'
 import type { AuditEntry } from './ports/unit-of-work.ts'
+import { probesOf } from './probes.ts'
 import { createServices, type Services } from './services.ts'
 import { readTls, type TlsMaterial } from './tls-files.ts'
 
@@ -40,7 +41,7 @@ export interface ServeOptions {
   readonly handover: TokenHandover
   /** Takes the one-time password of the first administrator; nobody by default. */
   readonly initialPassword?: TokenHandover
-  /** Hears once when the embedded datastore broke: nothing is acknowledged until the server is started again. */
+  /** Hears once when the embedded datastore was lost: nothing is acknowledged until the server is started again. */
   readonly onBroken: (error: Error) => void
   /** As costly as it should be by default. */
   readonly passwordHashing?: PasswordHashing
@@ -61,12 +62,17 @@ export interface RunningServer {
   request(call: OwnCall): Promise<unknown>
   /** Reads the certificate and key again. @throws BootError when they do not fit; the old ones stay. */
   reloadTls(): void
-  /** Stops accepting, lets what runs finish for 10 s, writes what is queued, checkpoints and closes. */
-  close(): Promise<void>
+  /**
+   * Stops accepting, lets what runs finish, writes what is queued, checkpoints and closes, and means to take no longer
+   * than `withinMs` (10 s by default) for all of it. A datastore that does not answer may take longer.
+   */
+  close(withinMs?: number): Promise<void>
 }
 
-/** How long requests under way may take to finish (decisions: First run). */
+/** How long a server that stops may take (decisions: First run). */
 const DRAIN_MS = 10_000
+/** What of that is kept for writing and closing, once requests had their time. */
+const CLOSING_MS = 1_000
 
 /** How long a collector may take for what is queued when the server stops. */
 const LAST_SPANS_MS = 2_000
@@ -210,8 +216,8 @@ function runningOver(started: Started, assembly: Assembly, opsUrl: string | unde
     reloadTls() {
       if (config.tls !== undefined) (assembly.app.server as HttpsServer).setSecureContext(readTls(config.tls))
     },
-    async close() {
-      await drain({ ...assembly, jobs })
+    async close(withinMs = DRAIN_MS) {
+      await drain({ ...assembly, jobs }, withinMs - CLOSING_MS)
       await tracing?.close(LAST_SPANS_MS)
       await closeBackend(backend)
     },
@@ -240,32 +246,6 @@ function urlOf({ config, tls, address }: Ground): string {
 function administratorOf({ backend, config, initialPassword, hashing }: Ground): AdministratorFounding | undefined {
   if (!config.hasBundledProvider || initialPassword === undefined) return undefined
   return createAdministratorFounding({ backend, users: createUsers(backend), hashing, handover: initialPassword })
-}
-
-/** What readiness asks, under the names of S1 Degradation 1. */
-function probesOf({ datastore, engine, bus }: Backend): readonly Probe[] {
-  const database: Probe = {
-    name: 'db-primary',
-    meanwhile:
-      'Changes, sign-ins, heartbeats and most reads fail. For a short time checks are answered as they were last, and nodes pull the state that they pulled last; event streams stay open and wait.',
-    check: (deadlineMs) => datastore.ping(deadlineMs),
-  }
-  const jetstream: Probe = {
-    name: 'jetstream',
-    meanwhile:
-      'Nodes hear of changes once it is back: their events are kept until then and their streams stay open. Everything else works.',
-    check: (deadlineMs) => bus.ping(deadlineMs),
-  }
-  const always = bus.kind === 'jetstream' ? [database, jetstream] : [database]
-  const { ping } = engine
-  if (ping === undefined) return always
-  const spicedb: Probe = {
-    name: 'spicedb-readiness',
-    meanwhile:
-      'Nothing that asks for a permission works, but checks and reads that were allowed a moment ago. Nodes go on: heartbeats and events need no permission.',
-    check: () => ping(),
-  }
-  return [...always, spicedb]
 }
 
 /** The parts that run, and what ending them takes. */
@@ -348,18 +328,24 @@ async function issueOwnToken(founding: Omit<FirstRunDeps, 'handover'>): Promise<
 }
 
 /** Requests first, then what they left to be written. */
-async function drain({
-  app,
-  ops,
-  health,
-  services,
-  audit,
-  jobs,
-}: Assembly & { readonly jobs: Leadership }): Promise<void> {
+async function drain(
+  { app, ops, health, services, audit, jobs }: Assembly & { readonly jobs: Leadership },
+  requestsMs: number,
+): Promise<void> {
   health.drain()
-  await Promise.all([app.drain(DRAIN_MS), services.drain(), jobs.stop()])
+  await atMost(requestsMs, Promise.all([app.drain(requestsMs), services.drain(), jobs.stop()]))
   await Promise.all([services.flush(), audit.close()])
   if (ops !== undefined) await closeServer(ops)
+}
+
+/** Waits for the work, but no longer than so many ms. */
+async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms)
+  })
+  await Promise.race([work, late])
+  clearTimeout(timer)
 }
 
 function closeServer(server: HttpServer): Promise<void> {

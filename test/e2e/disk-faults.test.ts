@@ -54,7 +54,7 @@ const STOPPED = {
   name: 'db-primary',
   ok: false,
   informational: true,
-  detail: 'it stopped after a failed write or sync: restart the server',
+  detail: 'it stopped for good: restart the server',
 }
 const readyWith = (probe: object) => ({ status: 'degraded', probes: [probe] })
 const linesWith = (server: CtlProcess, text: string): number => server.stderr().split(text).length - 1
@@ -194,7 +194,7 @@ describe('on a disk whose syncs fail', () => {
     expect(await operator.read()).toBe(503)
     await vi.waitFor(async () => expect(await operator.readiness()).toMatchObject(readyWith(STOPPED)), SOON)
     const status = await runCtl(['status'], { CTL_URL: server.url, CTL_TOKEN_FILE: join(data, 'bootstrap-token') })
-    expect(status.stdout).toContain('db-primary: it stopped after a failed write or sync: restart the server')
+    expect(status.stdout).toContain('db-primary: it stopped for good: restart the server')
     expect(status.exitCode).toBe(8)
     expect(linesWith(server, 'the embedded datastore takes nothing any more')).toBe(1)
     expect(await server.end('SIGTERM')).toBe(1)

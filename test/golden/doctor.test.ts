@@ -50,7 +50,7 @@ const FAULTS: readonly Fault[] = [
   },
   {
     says: 'the store of the server stopped',
-    routes: { 'GET /readyz': unwell('degraded', 'it stopped after a failed write or sync: restart the server') },
+    routes: { 'GET /readyz': unwell('degraded', 'it stopped for good: restart the server') },
     exit: 10,
   },
   {

@@ -7,6 +7,8 @@ export interface Probe {
   readonly name: string
   /** What works without it and what does not: one sentence for whoever asks. */
   readonly meanwhile: string
+  /** Whether it never comes back once it has failed: its failure takes the server out of rotation, whenever it comes. */
+  readonly isFinal?: true
   /** Resolves when the dependency answers; rejects otherwise, after `deadlineMs` at the latest. */
   check(deadlineMs: number): Promise<void>
 }
@@ -43,7 +45,7 @@ const FOLLOW_EVERY_MS = 5_000
 
 /**
  * Readiness over boot-latched probes (S1 Degradation 1): each must succeed once before the server is ready; a later
- * failure is informational and only degrades it.
+ * failure is informational and only degrades it, unless the probe is final.
  */
 export function createHealth(probes: readonly Probe[], clock: Clock): Health {
   const latched = new Set<string>()
@@ -64,7 +66,7 @@ export function createHealth(probes: readonly Probe[], clock: Clock): Health {
     const since = awaySince.get(name) ?? askedAt
     awaySince.set(name, since)
     const failed = { name, ok: false, since, meanwhile, ...fault }
-    return latched.has(name) ? { ...failed, informational: true } : failed
+    return latched.has(name) && probe.isFinal !== true ? { ...failed, informational: true } : failed
   }
 
   async function askAll(): Promise<HealthReport> {
@@ -105,7 +107,7 @@ function statusOf(results: readonly ProbeResult[]): HealthReport['status'] {
 type Fault = Pick<ProbeResult, 'meanwhile'> & { readonly detail: string }
 
 const NO_ANSWER: Fault = { detail: 'it does not answer' }
-const STOPPED: Fault = { detail: 'it stopped after a failed write or sync: restart the server' }
+const STOPPED: Fault = { detail: 'it stopped for good: restart the server' }
 const READ_ONLY: Fault = {
   detail: 'it is read-only: it takes no writes',
   meanwhile: 'Reads and checks work. Whatever changes something fails, heartbeats and sign-ins too.',

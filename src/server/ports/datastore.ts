@@ -26,6 +26,8 @@ export interface Datastore {
   transaction<T>(pool: Pool, work: (tx: Db) => Promise<T>): Promise<T>
   /** Resolves when a round trip succeeds within `deadlineMs` and writes are taken. */
   ping(deadlineMs: number): Promise<void>
+  /** Why it is lost for as long as this process runs; undefined while it is not. Absent where it can always come back. */
+  readonly lost?: () => Error | undefined
   /** Checkpoints where that is ours to do, closes every connection. */
   close(): Promise<void>
 }
@@ -71,6 +73,14 @@ export class DatastoreStopped extends DatastoreError {
   constructor(cause: unknown) {
     super('unavailable', undefined, cause)
     this.name = 'DatastoreStopped'
+  }
+}
+
+/** Too many wait for the datastore already: refused at once, nothing was asked of it. */
+export class DatastoreOverloaded extends DatastoreError {
+  constructor(cause: unknown) {
+    super('unavailable', undefined, cause)
+    this.name = 'DatastoreOverloaded'
   }
 }
 

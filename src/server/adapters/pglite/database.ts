@@ -46,10 +46,13 @@ export interface EmbeddedDatastore extends Datastore {
 
 const ENGINE_OPTIONS = { syncModule: 'node:fs', startParams: undefined }
 
+/** How long what was asked before the store closes may take, and then how long the engine may take to shut down, in ms. */
+const CLOSE_DEADLINE_MS = 5_000
+
 /** What has connections of its own on a server: heartbeats do not queue up behind everybody's requests here either. */
 const RESERVED: ReadonlySet<Pool> = new Set(['heartbeats', 'node-keys'])
 
-function assemble(engine: Engine, options: PgliteOptions): Datastore {
+function assemble(engine: Engine, options: PgliteOptions, warn: Warn): Datastore {
   const deadlinesMs = { ...STATEMENT_DEADLINES_MS, ...options.statementDeadlinesMs }
   const scope = createTransactionScope()
   const sessions = createSessionQueue(engine)
@@ -71,9 +74,11 @@ function assemble(engine: Engine, options: PgliteOptions): Datastore {
     pool,
     transaction: createTransactions(pool, scope),
     ping: (pingDeadlineMs) => ping(pools.interactive, pingDeadlineMs),
+    lost: engine.failure,
     async close() {
-      await sessions.close()
-      await engine.close()
+      await sessions.close(CLOSE_DEADLINE_MS)
+      if (await engine.close(CLOSE_DEADLINE_MS)) return
+      warn('the embedded datastore did not close in order; the next start recovers from its log')
     },
   }
 }
@@ -92,7 +97,7 @@ async function start(directory: string | undefined, options: PgliteOptions) {
   const { image, ...engineOptions } = options.engine ?? {}
   const place = directory === undefined ? { image: image ?? blankDatabaseFile() } : { directory }
   const engine = await startEngine({ ...ENGINE_OPTIONS, ...engineOptions, place }, onFailure)
-  const datastore = assemble(engine, options)
+  const datastore = assemble(engine, options, warn)
   const space = directory === undefined ? undefined : watchSpace(directory, datastore, warn)
   const maintenance = startMaintenance(datastore, { warn, isReadOnly: () => space?.isReadOnly() === true })
   const shutDown = async () => {

@@ -1,11 +1,16 @@
-import { DatastoreError } from '../../ports/datastore.ts'
+import { DatastoreError, DatastoreOverloaded } from '../../ports/datastore.ts'
+import { startDeadline } from '../postgres/start-deadline.ts'
+import { createWaitingLine, type WaitingLine } from './waiting-line.ts'
 
 /** Where to wait for a turn. Of those who wait, the two lines are served by turns: a long one does not hold up the other. */
 export type Line = 'reserved' | 'common'
 
 /** Orders what is asked of the engine's one session: statements and whole transactions, each when it is its turn. */
 export interface EngineTurns {
-  /** @throws DatastoreError `unavailable` when it is not the caller's turn within so many ms. */
+  /**
+   * @throws DatastoreOverloaded at once when too many wait in the line already.
+   * @throws DatastoreError `unavailable` when it is not the caller's turn within so many ms.
+   */
   take(line: Line, deadlineMs: number): Promise<void>
   /** Ends the turn. Others may ask already while the answer to what it asked last, which is there once `answered` resolves, is under way. */
   end(answered?: Promise<void>): void
@@ -16,8 +21,14 @@ export interface EngineTurns {
 /** Turns that are over but for an answer: one that the engine works on, and one that it finds when it is done with that. */
 const UNANSWERED_MAX = 2
 
+/** Who may wait in one line: about as many as the engine serves within the deadline of a request. Later ones would wait in vain. */
+export const WAITING_MAX = 4_096
+
 export function createEngineTurns(): EngineTurns {
-  const lines: Readonly<Record<Line, (() => void)[]>> = { reserved: [], common: [] }
+  const lines: Readonly<Record<Line, WaitingLine<() => void>>> = {
+    reserved: createWaitingLine(WAITING_MAX),
+    common: createWaitingLine(WAITING_MAX),
+  }
   const unanswered = new Set<Promise<void>>()
   let isTaken = false
   let last: Line = 'common'
@@ -27,8 +38,8 @@ export function createEngineTurns(): EngineTurns {
   function advance(): void {
     if (!isFree()) return
     const other: Line = last === 'common' ? 'reserved' : 'common'
-    const line = lines[other].length > 0 ? other : last
-    const begin = lines[line].shift()
+    const line = lines[other].isEmpty() ? last : other
+    const begin = lines[line].serve()
     if (begin === undefined) return
     last = line
     isTaken = true
@@ -49,17 +60,16 @@ export function createEngineTurns(): EngineTurns {
         return Promise.resolve()
       }
       return new Promise((resolve, reject) => {
-        const waiting = lines[line]
-        const begin = (): void => {
-          clearTimeout(timer)
+        const leave = lines[line].join(() => {
+          deadline.clear()
           resolve()
-        }
-        const timer = setTimeout(() => {
-          waiting.splice(waiting.indexOf(begin), 1)
+        })
+        if (leave === undefined) throw new DatastoreOverloaded(new Error(`${WAITING_MAX} wait for the embedded datastore`))
+        const deadline = startDeadline(deadlineMs, () => {
+          leave()
           const cause = new Error(`the embedded datastore was busy for ${deadlineMs} ms`)
           reject(new DatastoreError('unavailable', undefined, cause))
-        }, deadlineMs)
-        waiting.push(begin)
+        })
       })
     },
     end(answered) {

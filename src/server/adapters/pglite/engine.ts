@@ -12,8 +12,11 @@ export interface Engine {
   failure(): Error | undefined
   /** Stops it from answering: it can no longer be trusted. */
   readonly fail: (reason: string) => void
-  /** Shuts the engine down in order, then ends the thread. */
-  close(): Promise<void>
+  /**
+   * Shuts the engine down in order, then ends the thread. Resolves with whether the order was kept: an engine that does
+   * not close in time is ended all the same, and the next start recovers from its log.
+   */
+  close(deadlineMs: number): Promise<boolean>
 }
 
 /** Why the engine did not start, in its own words. */
@@ -24,7 +27,7 @@ export class EngineRefusal extends Error {
   }
 }
 
-const RETRY_HINT = 'mend the cause and restart the server: it recovers from its log'
+const RETRY_HINT = 'start the server again: it recovers from its log'
 
 /** Waits for the thread's first word: whether it recovered, or why it does not start. */
 function opened(worker: Worker): Promise<boolean> {
@@ -50,17 +53,18 @@ export async function startEngine(options: EngineOptions, onFailure: (error: Err
   })
 
   let failure: Error | undefined
-  let onClosed: (() => void) | undefined
+  let closing: Closing | undefined
   const stream = new WireStream((bytes) => worker.postMessage(bytes, []))
   const fail = (reason: string) => {
-    if (failure !== undefined || onClosed !== undefined) return
+    closing?.settle(false)
+    if (failure !== undefined || closing !== undefined) return
     failure = new Error(`the embedded datastore stopped (${reason}); ${RETRY_HINT}`)
     stream.destroy(failure)
     onFailure(failure)
   }
   worker.on('message', (message: Uint8Array | EngineEvent) => {
     if (message instanceof Uint8Array) stream.receive(message)
-    else if (message.event === 'closed') onClosed?.()
+    else if (message.event === 'closed') closing?.settle(true)
     else if (message.event === 'failed') fail(message.reason)
   })
   worker.on('error', (error) => fail(error.message))
@@ -76,13 +80,32 @@ export async function startEngine(options: EngineOptions, onFailure: (error: Err
   client.on('error', (error) => fail(error.message))
   await client.connect()
 
-  async function close(): Promise<void> {
-    if (failure === undefined)
-      await new Promise<void>((resolve) => {
-        onClosed = resolve
-        worker.postMessage('close', [])
-      })
+  async function close(deadlineMs: number): Promise<boolean> {
+    if (failure === undefined && closing === undefined) {
+      closing = awaitClosing(deadlineMs)
+      worker.postMessage('close', [])
+    }
+    const isOrderly = closing !== undefined && (await closing.outcome)
     await worker.terminate()
+    return isOrderly
   }
   return { client, isRecovered, failure: () => failure, fail, close }
+}
+
+interface Closing {
+  /** Whether the engine has shut down in order. */
+  readonly outcome: Promise<boolean>
+  readonly settle: (isOrderly: boolean) => void
+}
+
+function awaitClosing(deadlineMs: number): Closing {
+  let settle = (_isOrderly: boolean): void => undefined
+  const outcome = new Promise<boolean>((resolve) => {
+    const timer = setTimeout(() => resolve(false), deadlineMs)
+    settle = (isOrderly) => {
+      clearTimeout(timer)
+      resolve(isOrderly)
+    }
+  })
+  return { outcome, settle: (isOrderly) => settle(isOrderly) }
 }

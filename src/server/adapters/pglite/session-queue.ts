@@ -1,11 +1,9 @@
 import type { Client } from 'pg'
 import { DatastoreError, DatastoreStopped } from '../../ports/datastore.ts'
+import { startDeadline, type Deadline } from '../postgres/start-deadline.ts'
 import { createSession, createStatementNames, type OwnedSession, type SessionPool } from '../postgres/session.ts'
 import { BorrowedSession, type Lending } from './borrowed-session.ts'
 import { createEngineTurns, type Line } from './engine-turns.ts'
-
-/** How long what was already asked may take once the store is to close. */
-const CLOSE_DEADLINE_MS = 10_000
 
 interface QueueOptions {
   readonly client: Client
@@ -21,8 +19,8 @@ interface QueueOptions {
 export interface SessionQueue {
   /** The queue as a pool whose statements, and waits for a turn, may each take so long. */
   pool(line: Line, deadlineMs: number): SessionPool
-  /** Waits for its turn, then refuses every later one. */
-  close(): Promise<void>
+  /** Waits for what was asked before, for so long at most; refuses all that comes later. */
+  close(deadlineMs: number): Promise<void>
 }
 
 export function createSessionQueue({ client, failure }: QueueOptions): SessionQueue {
@@ -65,6 +63,13 @@ export function createSessionQueue({ client, failure }: QueueOptions): SessionQu
     }
   }
 
+  async function lastTurn(deadlineMs: number): Promise<void> {
+    await turns.take('common', deadlineMs)
+    isClosed = true
+    await turns.quiet()
+    turns.end()
+  }
+
   return {
     pool(line, deadlineMs) {
       const lending: Lending = { take: () => take(line, deadlineMs), sendLast, undo }
@@ -79,11 +84,15 @@ export function createSessionQueue({ client, failure }: QueueOptions): SessionQu
         },
       }
     },
-    async close() {
-      await turns.take('common', CLOSE_DEADLINE_MS)
+    async close(deadlineMs) {
+      let deadline: Deadline | undefined
+      const late = new Promise<void>((resolve) => {
+        deadline = startDeadline(deadlineMs, resolve)
+      })
+      // Where there is no turn to be had, the engine is closed without.
+      await Promise.race([lastTurn(deadlineMs).catch(() => undefined), late])
+      deadline?.clear()
       isClosed = true
-      await turns.quiet()
-      turns.end()
     },
   }
 }

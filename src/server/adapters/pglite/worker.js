@@ -88,6 +88,36 @@ async function disproof(engine, fs) {
  */
 const isComplete = (answer) => answer !== undefined && answer.length >= 6 && answer[answer.length - 6] === 0x5a
 
+/** The exit status that the engine uses for a jump to its error handler (`PGlite.POSTGRES_MAIN_LONGJMP`). Every other ends it. */
+const JUMP_TO_ERROR_HANDLER = 100
+
+/**
+ * Ends the thread as soon as PostgreSQL ends. PGlite 0.5.16 catches whatever leaves PostgreSQL's main loop and calls the
+ * loop again with the same input: after a FATAL, a failed assertion or a trap it would never return, and every round
+ * would add an answer (electric-sql/pglite#1058).
+ * @param {PGlite} engine
+ * @param {DurableNodeFS | undefined} fs
+ */
+function endWithPostgres(engine, fs) {
+  const postgres = /** @type {{ _PostgresMainLoopOnce: () => void }} */ (/** @type {unknown} */ (engine.Module))
+  const runLoop = postgres._PostgresMainLoopOnce
+  if (typeof runLoop !== 'function') throw new Error('this version of PGlite has another main loop')
+  postgres._PostgresMainLoopOnce = () => {
+    try {
+      runLoop()
+    } catch (error) {
+      if (/** @type {{ status?: unknown }} */ (error)?.status === JUMP_TO_ERROR_HANDLER) throw error
+      giveUp(fs?.state.failure ?? lastComplaint() ?? String(error))
+    }
+  }
+}
+
+/** @param {string} reason */
+function giveUp(reason) {
+  tell({ event: 'failed', reason })
+  process.exit(1)
+}
+
 /**
  * @param {PGlite} engine
  * @param {DurableNodeFS | undefined} fs
@@ -122,6 +152,7 @@ try {
   const { engine, fs } = await open()
   const reason = fs && (await disproof(engine, fs))
   if (reason === undefined) {
+    endWithPostgres(engine, fs)
     serve(engine, fs)
     tell({ event: 'ready', isRecovered: log.some((line) => line.includes('not properly shut down')) })
   } else tell({ event: 'refused', reason })

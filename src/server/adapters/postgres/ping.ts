@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { DatastoreError, type Db } from '../../ports/datastore.ts'
+import { startDeadline, type Deadline } from './start-deadline.ts'
 
 /**
  * One round trip. @throws DatastoreError `unavailable` when there is no answer within `deadlineMs`, `readonly` when it
@@ -7,15 +8,15 @@ import { DatastoreError, type Db } from '../../ports/datastore.ts'
  */
 export async function ping(db: Db, deadlineMs: number): Promise<void> {
   const late = new DatastoreError('unavailable', undefined, new Error(`no answer to a ping within ${deadlineMs} ms`))
-  let timer: NodeJS.Timeout | undefined
-  const deadline = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(late), deadlineMs)
+  let deadline: Deadline | undefined
+  const passed = new Promise<never>((_resolve, reject) => {
+    deadline = startDeadline(deadlineMs, () => reject(late))
   })
   try {
     const asked = sql<{ mode: string }>`select current_setting('transaction_read_only') as mode`.execute(db)
-    const { rows } = await Promise.race([asked, deadline])
+    const { rows } = await Promise.race([asked, passed])
     if (rows[0]?.mode === 'on') throw new DatastoreError('readonly', undefined, new Error('it takes no writes'))
   } finally {
-    clearTimeout(timer)
+    deadline?.clear()
   }
 }

@@ -1,6 +1,7 @@
 import { type ClientBase, type Connection, DatabaseError, Query } from 'pg'
 import { DatastoreError } from '../../ports/datastore.ts'
 import { codeOf, translateError } from './errors.ts'
+import { startDeadline, type Deadline } from './start-deadline.ts'
 
 /** What one statement gave. */
 export interface SessionResult {
@@ -142,20 +143,20 @@ export function createSession({ client, names, deadlineMs, failure, sever }: Ses
     },
     async query(text, values) {
       if (broken !== undefined) throw new DatastoreError('unavailable', undefined, broken)
-      let timer: NodeJS.Timeout | undefined
-      const deadline = new Promise<never>((_resolve, reject) => {
-        timer = setTimeout(() => {
+      let deadline: Deadline | undefined
+      const late = new Promise<never>((_resolve, reject) => {
+        deadline = startDeadline(deadlineMs, () => {
           broken = new Error(`no answer within ${deadlineMs} ms`)
           reject(new DatastoreError('unavailable', undefined, broken))
           sever?.()
-        }, deadlineMs)
+        })
       })
       try {
-        return await Promise.race([inTurn(text, values), deadline])
+        return await Promise.race([inTurn(text, values), late])
       } catch (error) {
         throw judge(error)
       } finally {
-        clearTimeout(timer)
+        deadline?.clear()
       }
     },
   }

@@ -13,10 +13,16 @@ export interface TermsDeps {
 }
 
 /**
- * How long the server waits for the next statement of a leader's transaction, in ms. A leader that was stopped in the
+ * How long PostgreSQL waits for the next statement of a leader's transaction, in ms. A leader that was stopped in the
  * middle of one keeps its successor, and whoever wants its rows, waiting no longer than this.
  */
 const IDLE_MS = 2_000
+
+/**
+ * PostgreSQL ends the session of a transaction that is idle for too long. The embedded engine has one session and no
+ * successor to keep waiting: the end of that session would be its own.
+ */
+const IDLE_MS_ON: Readonly<Record<Datastore['kind'], number>> = { postgres: IDLE_MS, embedded: 0 }
 
 /** Begins a term. Waits for transactions of the one before: they hold the row until they end. */
 export async function takeTerm(deps: TermsDeps, signal: AbortSignal): Promise<Leading> {
@@ -44,7 +50,7 @@ function fence(datastore: Datastore, own: { term: string; signal: AbortSignal })
     async transaction(pool, work) {
       if (own.signal.aborted) throw new LeadershipLost(`term ${own.term} has ended`)
       return datastore.transaction(pool, async (tx) => {
-        await assertTerm(tx, own.term)
+        await assertTerm(tx, own.term, IDLE_MS_ON[datastore.kind])
         return work(tx)
       })
     },
@@ -52,9 +58,9 @@ function fence(datastore: Datastore, own: { term: string; signal: AbortSignal })
 }
 
 /** Holds the term's row until the transaction ends, so that the next term begins after it. */
-async function assertTerm(tx: Db, term: string): Promise<void> {
+async function assertTerm(tx: Db, term: string, idleMs: number): Promise<void> {
   const { rows } = await sql<{ term: string }>`
-    select term, set_config('idle_in_transaction_session_timeout', ${String(IDLE_MS)}, true)
+    select term, set_config('idle_in_transaction_session_timeout', ${String(idleMs)}, true)
     from leader_term where id = 1 for share`.execute(tx)
   const present = rows[0]?.term
   if (present !== term) throw new LeadershipLost(`term ${term} has ended: the present one is ${present}`)

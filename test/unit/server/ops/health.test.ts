@@ -103,7 +103,7 @@ test('follows by itself until it drains', async () => {
 test.each([
   [new DatastoreError('unavailable', undefined, undefined), 'it does not answer'],
   [new DatastoreError('readonly', undefined, undefined), 'it is read-only: it takes no writes'],
-  [new DatastoreStopped(new Error('/var/lib/ctl: EIO')), 'it stopped after a failed write or sync: restart the server'],
+  [new DatastoreStopped(new Error('/var/lib/ctl: EIO')), 'it stopped for good: restart the server'],
 ])('says what is wrong, and nothing of the cause: %s', async (cause, detail) => {
   const failing = { name: 'db-primary', meanwhile: 'Reads go on.', check: () => Promise.reject(cause) }
   const { probes } = await createHealth([failing], frozen()).report()

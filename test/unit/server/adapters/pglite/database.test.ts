@@ -134,7 +134,7 @@ describe('the embedded store on disk', () => {
     })
     expect(onFailure.mock.calls).toHaveLength(1)
     expect(String(onFailure.mock.calls[0])).toMatch(
-      /the embedded datastore stopped \(fsync of .*pg_wal.* failed: EIO: i\/o error, fsync\); mend the cause and restart the server: it recovers from its log/,
+      /the embedded datastore stopped \(fsync of .*pg_wal.* failed: EIO: i\/o error, fsync\); start the server again: it recovers from its log/,
     )
     await datastore.close()
     const again = await open()

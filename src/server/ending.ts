@@ -1,0 +1,76 @@
+import type { TextSink } from './log.ts'
+
+/** When a running server is to end, and why. */
+export interface Ending {
+  /** Resolves at the first signal to stop, or when the datastore is lost. */
+  readonly ended: Promise<void>
+  /** Aborted at the same time. */
+  readonly signal: AbortSignal
+  /** How long the server may take to close, ms. */
+  closeMs(): number
+  /** Ends the server because its datastore cannot be used again in this process. */
+  lose(error: Error): void
+  isLost(): boolean
+  /** Says why the process ends unless it was told to, and answers with the exit code. */
+  conclude(): 0 | 1
+  dispose(): void
+}
+
+/** A terminal and npm both pass on one Ctrl-C. */
+const SAME_KEYPRESS_MS = 1000
+/** The drain time (decisions: First run). */
+const STOP_MS = 10_000
+const LATE = 'The server did not stop within 10 s and is ended; the next start recovers what it acknowledged.'
+/** Without its datastore the server only has requests to refuse. */
+const LOST_MS = 1_500
+
+/**
+ * Listens for SIGTERM and SIGINT. The process ends within the time that the reason leaves, whatever a thread or a
+ * dependency does meanwhile; a second signal ends it at once.
+ */
+export function listenForEnding(stderr: TextSink): Ending {
+  const controller = new AbortController()
+  let lost: Error | undefined
+  let isSaid = false
+  let firstMs = Infinity
+  const ended = new Promise<void>((resolve) => controller.signal.addEventListener('abort', () => resolve()))
+
+  function endWithin(ms: number, overdue: () => void): void {
+    setTimeout(() => {
+      overdue()
+      process.exit(1)
+    }, ms).unref()
+    controller.abort()
+  }
+
+  const say = (sentence: string): void => stderr.write(`ctl serve: ${sentence}\n`)
+  const conclude = (): 0 | 1 => {
+    if (lost === undefined) return 0
+    if (!isSaid) say(sentenceOf(lost))
+    isSaid = true
+    return 1
+  }
+  const onSignal = (): void => {
+    if (Date.now() - firstMs >= SAME_KEYPRESS_MS) process.exit(130)
+    if (firstMs !== Infinity) return
+    firstMs = Date.now()
+    endWithin(STOP_MS, () => say(LATE))
+  }
+  process.on('SIGTERM', onSignal).on('SIGINT', onSignal)
+  return {
+    ended,
+    signal: controller.signal,
+    closeMs: () => (lost === undefined ? STOP_MS : LOST_MS),
+    lose(error) {
+      lost = error
+      endWithin(LOST_MS, conclude)
+    },
+    isLost: () => lost !== undefined,
+    conclude,
+    dispose: () => void process.off('SIGTERM', onSignal).off('SIGINT', onSignal),
+  }
+}
+
+function sentenceOf({ message }: Error): string {
+  return `${message.charAt(0).toUpperCase()}${message.slice(1)}.`
+}
