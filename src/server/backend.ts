@@ -9,6 +9,7 @@ import { assertSchemaFits } from './adapters/postgres/schema-fit.ts'
 import { takeTerm } from './adapters/postgres/terms.ts'
 import { createUnitOfWork } from './adapters/postgres/unit-of-work.ts'
 import { openSigner, type FollowingSigner } from './adapters/sealed-signer/open-signer.ts'
+import { awaitingLease } from './adapters/stale-checks/awaiting-lease.ts'
 import { withStaleChecks } from './adapters/stale-checks/stale-checks.ts'
 import { systemClock } from './adapters/system/clock.ts'
 import { recordRun } from './adapters/system/run-record.ts'
@@ -152,7 +153,8 @@ async function openChanges(
     openSeat: (onHint) => place.openSeat(onHint),
     takeTerm: (signal) => takeTerm(terms, signal),
   }
-  const { authorizer, lookups, insight, reconciler } = engine
+  const { authorizer, lookups, insight } = awaitingLease(engine, feed)
+  const { reconciler } = engine
   const unitOfWork = unitOfWorkOver(datastore)
   return { ...sources, feed, engine, authorizer, lookups, insight, reconciler, unitOfWork, candidacy }
 }

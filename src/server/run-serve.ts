@@ -15,12 +15,12 @@ import { welcome } from './welcome.ts'
 export interface ServeIo {
   readonly stdout: TextSink
   readonly stderr: TextSink
-  /** Keeps a context of that name for later commands (`--dev`). */
+  /** Keeps a context of that name for later commands (`--dev`). Resolves with what makes the former one current again. */
   readonly keepContext: (context: {
     readonly name: string
     readonly url: string
     readonly token: string
-  }) => Promise<void>
+  }) => Promise<() => Promise<void>>
   /** Plays a fleet against the server until the signal (`--demo`). Rejects when it cannot. */
   readonly simulate: (fleet: SimulatedFleet) => Promise<void>
 }
@@ -156,20 +156,26 @@ interface Extras {
 
 /** What `--dev` and `--demo` add to a running server. A failure of theirs leaves it running. */
 async function runExtras(server: RunningServer, extras: Extras): Promise<void> {
-  const { config, log } = extras
+  const { config, ending, log } = extras
+  let leaveDev: (() => Promise<void>) | undefined
   try {
-    if (config.isDev) await offerDev(server, extras)
+    if (config.isDev) leaveDev = await offerDev(server, extras)
     if (config.isDemo) await playFleet(server, extras)
   } catch (error) {
-    log.error({ err: error }, 'what --dev or --demo adds could not be had; the server runs on without')
+    // A server that stops refuses the requests of its fleet.
+    if (!ending.signal.aborted) log.error({ err: error }, '--dev or --demo failed; the server runs on without it')
   }
+  await ending.ended
+  await leaveDev?.().catch((error: unknown) => log.warn({ err: error }, 'the context dev is still current'))
 }
 
-async function offerDev(server: RunningServer, { io, memory }: Extras): Promise<void> {
+/** Resolves with what makes the former context current again. */
+async function offerDev(server: RunningServer, { io, memory }: Extras): Promise<() => Promise<void>> {
   const token = memory.token()
   const joinToken = await mintJoinToken(server, token, { max_uses: DEV_JOIN_USES, ttl_seconds: DAY_SECONDS })
-  await io.keepContext({ name: 'dev', url: server.url, token })
+  const leave = await io.keepContext({ name: 'dev', url: server.url, token })
   io.stderr.write(`The context dev is stored and in use: npx ctl whoami\nJoin token for a day: ${joinToken}\n`)
+  return leave
 }
 
 async function playFleet(server: RunningServer, { config, io, memory, ending }: Extras): Promise<void> {

@@ -37,7 +37,11 @@ export async function startStatefulFleet(store: TestStore, outage = failingDatas
   const failing = (parts: ControlPlaneParts): ControlPlaneParts => ({
     ...parts,
     datastore: outage.over(parts.datastore),
-    feed: { ...parts.feed, isFresh: () => !outage.isAway && parts.feed.isFresh() },
+    feed: {
+      ...parts.feed,
+      isFresh: () => !outage.isAway && parts.feed.isFresh(),
+      untilFresh: async () => !outage.isAway && (await parts.feed.untilFresh()),
+    },
   })
   const fleet = await startFleet(store, (parts) => [surfaceOf(failing(parts), made)], failing)
   return { ...fleet, ...pullingOf(fleet, made) }

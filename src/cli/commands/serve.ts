@@ -4,6 +4,7 @@ import type { ServeIo, SimulatedFleet } from '../../server/run-serve.ts'
 import type { contract } from '../../shared/contract/index.ts'
 import { createSystemClock } from '../agent-sim/system-clock.ts'
 import { defineCommand } from '../command.ts'
+import type { ContextFile } from '../contexts.ts'
 import type { ExitCode } from '../exit-code.ts'
 import type { Session } from '../session.ts'
 
@@ -57,17 +58,31 @@ export async function addOnDatastore(call: AdminCall, draft: DatastoreAccount): 
   return (await runAdminUsersAdd(call, draft)) as ExitCode
 }
 
+/** Stores the context and makes it current. Resolves with what makes the former one current again. */
 async function keepContext(
   { contexts }: Session,
   { name, url, token }: Parameters<ServeIo['keepContext']>[0],
-): Promise<void> {
+): Promise<() => Promise<void>> {
   await contexts.keepToken(name, { url, token })
-  await contexts.update((file) => ({
-    ...file,
-    current: name,
-    previous: file.current === name ? file.previous : file.current,
-    contexts: { ...file.contexts, [name]: { url, dev: true, token_store: 'file' } },
-  }))
+  let former: ContextFile | undefined
+  await contexts.update((file) => {
+    former = file
+    return {
+      ...file,
+      current: name,
+      previous: file.current === name ? file.previous : file.current,
+      contexts: { ...file.contexts, [name]: { url, dev: true, token_store: 'file' } },
+    }
+  })
+  return async () => {
+    await contexts.update((file) => (file.current === name ? { ...file, ...choiceBefore(name, former) } : file))
+  }
+}
+
+/** What was current before the context of that name; a server that was killed has left its own current. */
+function choiceBefore(name: string, former: ContextFile | undefined): Pick<ContextFile, 'current' | 'previous'> {
+  if (former?.current === name) return { current: former.previous, previous: undefined }
+  return { current: former?.current, previous: former?.previous }
 }
 
 /** The longest time that a timer takes, about 24 days; the signal ends the fleet before. */

@@ -115,12 +115,16 @@ export function createCachedResolver(
     return end === revisable ? undefined : end
   }
 
+  const resolve = (presented: string): Caller | Refusal | Promise<Caller | Refusal> =>
+    recall(presented) ?? load(presented, keyring.cacheKey(presented))
+
   return {
     kind,
     ...(cookie !== undefined && { cookie }),
     recognizes,
     recall,
-    resolve: (presented) => recall(presented) ?? load(presented, keyring.cacheKey(presented)),
+    resolve: (presented) =>
+      changeFeed.isFresh() ? resolve(presented) : changeFeed.untilFresh().then(() => resolve(presented)),
     resolveStale: (presented, withinMs) =>
       refuse(presented) === undefined ? useStale(keyring.cacheKey(presented), withinMs) : undefined,
   }

@@ -93,11 +93,14 @@ export function createNskResolver(deps: NskResolverDeps): CredentialResolver {
     return answer(known)
   }
 
+  const resolve = (presented: string): Caller | Refusal | Promise<Caller | Refusal> =>
+    recall(presented) ?? lookUp(() => look(presented))
+
   return {
     kind: 'nsk',
     recognizes: (presented) => presented.startsWith('nsk_'),
     recall,
-    resolve: (presented) => recall(presented) ?? lookUp(() => look(presented)),
+    resolve: (presented) => (feed.isFresh() ? resolve(presented) : feed.untilFresh().then(() => resolve(presented))),
     resolveStale(presented, withinMs) {
       // What is fresh needs nothing to stand in for it.
       if (feed.isFresh() || clock.now() - freshMs > withinMs) return undefined

@@ -45,6 +45,11 @@ export type Reload = (snapshot: Db, revision: bigint) => Promise<void>
  */
 export interface ChangeFeed {
   isFresh(): boolean
+  /**
+   * Resolves with whether it is fresh again. A process that was suspended, or too busy to poll, waits for the next
+   * confirmation, 2 s at most; while the datastore is away the answer is false at once.
+   */
+  untilFresh(): Promise<boolean>
   /** The last revision applied by every subscriber. */
   revision(): bigint
   /** Resolves once this process has applied the revision; rejects with `authz_unavailable` after `deadlineMs`. */

@@ -129,9 +129,9 @@ function writeWhole(path: string, text: string): void {
   }
 }
 
-/** Says what is wrong with the mode of the server's own key file; undefined when nobody else can read it. */
+/** Says what is wrong with the mode of the key's file; undefined when nobody else can read it, or there is no file. */
 export function looseMode(source: MasterKeySource): string | undefined {
-  if (source.kind !== 'own') return undefined
+  if (!('path' in source)) return undefined
   const mode = statSync(source.path, { throwIfNoEntry: false })?.mode ?? 0
   return (mode & 0o077) === 0
     ? undefined

@@ -76,8 +76,9 @@ function assemble(engine: Engine, options: PgliteOptions, warn: Warn): Datastore
     ping: (pingDeadlineMs) => ping(pools.interactive, pingDeadlineMs),
     lost: engine.failure,
     async close() {
-      await sessions.close(CLOSE_DEADLINE_MS)
-      if (await engine.close(CLOSE_DEADLINE_MS)) return
+      const isLost = engine.failure() !== undefined
+      if (!isLost) await sessions.close(CLOSE_DEADLINE_MS)
+      if ((await engine.close(CLOSE_DEADLINE_MS)) || isLost) return
       warn('the embedded datastore did not close in order; the next start recovers from its log')
     },
   }

@@ -22,12 +22,13 @@ export interface EngineTurns {
 const UNANSWERED_MAX = 2
 
 /** Who may wait in one line: about as many as the engine serves within the deadline of a request. Later ones would wait in vain. */
-export const WAITING_MAX = 4_096
+const WAITING_MAX = 4_096
 
-export function createEngineTurns(): EngineTurns {
+/** Makes the turns. In each line so many may wait. */
+export function createEngineTurns(waitingMax = WAITING_MAX): EngineTurns {
   const lines: Readonly<Record<Line, WaitingLine<() => void>>> = {
-    reserved: createWaitingLine(WAITING_MAX),
-    common: createWaitingLine(WAITING_MAX),
+    reserved: createWaitingLine(waitingMax),
+    common: createWaitingLine(waitingMax),
   }
   const unanswered = new Set<Promise<void>>()
   let isTaken = false
@@ -64,7 +65,8 @@ export function createEngineTurns(): EngineTurns {
           deadline.clear()
           resolve()
         })
-        if (leave === undefined) throw new DatastoreOverloaded(new Error(`${WAITING_MAX} wait for the embedded datastore`))
+        if (leave === undefined)
+          throw new DatastoreOverloaded(new Error(`${waitingMax} wait for the embedded datastore`))
         const deadline = startDeadline(deadlineMs, () => {
           leave()
           const cause = new Error(`the embedded datastore was busy for ${deadlineMs} ms`)

@@ -3,6 +3,7 @@ import type { ChangeFeed, FeedChange } from '../../ports/change-feed.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import { createFeedFollowers } from './feed-followers.ts'
 import { createHeadReader } from './head-reader.ts'
+import { createLeaseWait } from './lease-wait.ts'
 
 export interface ChangeFeedOptions {
   readonly datastore: Datastore
@@ -40,10 +41,13 @@ export function createChangeFeed(options: ChangeFeedOptions): FollowedFeed {
   const followers = createFeedFollowers({ datastore, warn })
   const { log } = followers
   const head = createHeadReader({ datastore, followers, monotonicMs })
+  const lease = createLeaseWait(monotonicMs)
   let isRunning = false
   let reads = 0
   let timer: NodeJS.Timeout | undefined
   let saidMs: number | undefined
+
+  const isFresh = (): boolean => isRunning && followers.isLoaded() && (isEmbedded || head.isLeased())
 
   /** Catches up in the background, outside of the transaction that may be waiting for it. */
   const poke = AsyncResource.bind(() => {
@@ -53,6 +57,7 @@ export function createChangeFeed(options: ChangeFeedOptions): FollowedFeed {
       .catchUp()
       .then(() => {
         saidMs = undefined
+        if (isFresh()) lease.renewed()
       }, complain)
       .finally(() => {
         reads -= 1
@@ -61,6 +66,7 @@ export function createChangeFeed(options: ChangeFeedOptions): FollowedFeed {
 
   /** Once, and once a minute while it lasts: there are five reads a second. */
   function complain(error: unknown): void {
+    lease.failed()
     if (!isRunning || (saidMs !== undefined && monotonicMs() - saidMs < SAY_EVERY_MS)) return
     saidMs = monotonicMs()
     warn('the change feed could not be read', error)
@@ -73,7 +79,12 @@ export function createChangeFeed(options: ChangeFeedOptions): FollowedFeed {
   }
 
   return {
-    isFresh: () => isRunning && followers.isLoaded() && (isEmbedded || head.isLeased()),
+    isFresh,
+    untilFresh() {
+      if (!isRunning || isFresh()) return Promise.resolve(isRunning)
+      poke()
+      return lease.until()
+    },
     revision: () => log.revision(),
     async waitFor(revision, deadlineMs) {
       if (revision > log.revision()) poke()

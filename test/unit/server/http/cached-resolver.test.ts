@@ -23,6 +23,7 @@ function start({ usedMs = 0 } = {}) {
       keyring: { cacheKey: (text) => text },
       changeFeed: {
         isFresh: () => state.isFresh,
+        untilFresh: async () => state.isFresh,
         revision: () => 0n,
         waitFor: async () => undefined,
         subscribe: () => undefined,

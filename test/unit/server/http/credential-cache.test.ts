@@ -10,6 +10,7 @@ function setUp(entriesMax = 10) {
   const followers: { apply: ApplyChange; reload: Reload | undefined }[] = []
   const changeFeed: ChangeFeed = {
     isFresh: () => state.isFresh,
+    untilFresh: async () => state.isFresh,
     revision: () => 1n,
     waitFor: () => Promise.resolve(),
     subscribe: (apply, reload) => void followers.push({ apply, reload }),

@@ -20,7 +20,13 @@ function resolverOver(failure: Error) {
     datastore,
     unitOfWork: { run: fail },
     keyring: { mac: fail, macWith: () => Buffer.alloc(32), cacheKey: (text) => text, keyIds: () => [] },
-    feed: { isFresh: () => true, revision: () => 0n, waitFor: fail, subscribe: () => undefined },
+    feed: {
+      isFresh: () => true,
+      untilFresh: async () => true,
+      revision: () => 0n,
+      waitFor: fail,
+      subscribe: () => undefined,
+    },
     clock: { now: () => 0 },
     ids: { next: fail },
   })

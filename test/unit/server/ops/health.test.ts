@@ -140,3 +140,21 @@ test('a draining server is unhealthy at once', async () => {
   health.drain()
   expect((await health.report()).status).toBe('unhealthy')
 })
+
+test('a probe that never comes back takes the server out of rotation, also after its first success', async () => {
+  const clock = frozen()
+  const engine = { ...probe('embedded-engine'), isFinal: true as const }
+  const health = createHealth([probe('db-primary'), engine], clock)
+  expect((await health.report()).status).toBe('ready')
+  engine.up = false
+  clock.ms = 1000
+  const report = await health.report()
+  expect(report.probes[1]).toEqual({
+    name: 'embedded-engine',
+    ok: false,
+    detail: 'it does not answer',
+    since: '1970-01-01T00:00:01.000Z',
+    meanwhile: 'Reads go on.',
+  })
+  expect([report.status, httpStatusOf(report)]).toEqual(['unhealthy', 503])
+})

@@ -23,7 +23,13 @@ function resolver() {
   return createApiTokenResolver({
     datastore: { kind: 'postgres', pool: untouched, transaction: untouched, ping: untouched, close: untouched },
     keyring: createKeyring(ring),
-    changeFeed: { isFresh: () => true, revision: () => 0n, waitFor: untouched, subscribe: () => undefined },
+    changeFeed: {
+      isFresh: () => true,
+      untilFresh: async () => true,
+      revision: () => 0n,
+      waitFor: untouched,
+      subscribe: () => undefined,
+    },
     clock: { now: () => 0 },
     lastUses: { note: untouched, flush: untouched },
   })

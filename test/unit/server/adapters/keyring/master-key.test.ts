@@ -55,7 +55,8 @@ test('a file that holds no key, and one that is missing, are refused by name', (
 test('a key file of its own that others can read is pointed out', () => {
   const path = join(folder, 'loose.key')
   makeMasterKey(path)
-  expect(looseMode({ kind: 'own', path })).toBeUndefined()
+  for (const kind of ['own', 'file'] as const) expect(looseMode({ kind, path })).toBeUndefined()
   chmodSync(path, 0o640)
-  expect(looseMode({ kind: 'own', path })).toBe(`Others can read the master key ${path}; run: chmod 600 ${path}`)
+  for (const kind of ['own', 'file'] as const)
+    expect(looseMode({ kind, path })).toBe(`Others can read the master key ${path}; run: chmod 600 ${path}`)
 })

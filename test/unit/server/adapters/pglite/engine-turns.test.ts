@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { createEngineTurns, type Line } from '../../../../../src/server/adapters/pglite/engine-turns.ts'
-import { DatastoreError } from '../../../../../src/server/ports/datastore.ts'
+import { DatastoreError, DatastoreOverloaded } from '../../../../../src/server/ports/datastore.ts'
 
 const soon = () => new Promise((resolve) => setImmediate(resolve))
 
 /** Waits in lines and notes whose turn it became. */
-function queueUp() {
-  const turns = createEngineTurns()
+function queueUp(waitingMax?: number) {
+  const turns = createEngineTurns(waitingMax)
   const begun: string[] = []
   const wait = (name: string, line: Line = 'common', deadlineMs = 5_000) =>
     turns.take(line, deadlineMs).then(() => void begun.push(name))
@@ -82,4 +82,23 @@ test('who waits too long is told so, and passed by', async () => {
   turns.end()
   await patient
   expect(begun).toEqual(['a', 'b'])
+})
+
+test('who finds the line full is refused at once; the other line still takes, and so does this one later', async () => {
+  const { turns, begun, wait } = queueUp(2)
+  await wait('running')
+  void wait('a')
+  void wait('b')
+  await expect(wait('one too many')).rejects.toThrow(DatastoreOverloaded)
+  void wait('R', 'reserved')
+  turns.end()
+  await soon()
+  turns.end()
+  await soon()
+  void wait('c')
+  for (let count = 0; count < 3; count++) {
+    turns.end()
+    await soon()
+  }
+  expect(begun).toEqual(['running', 'R', 'a', 'b', 'c'])
 })

@@ -1,0 +1,38 @@
+import type { AuthzInsight } from '../../ports/authz-insight.ts'
+import type { AuthzLookups } from '../../ports/authz-lookups.ts'
+import type { Authorizer } from '../../ports/authorizer.ts'
+import type { ChangeFeed } from '../../ports/change-feed.ts'
+
+/** What answers from what follows the change feed. */
+export interface LeasedEngine {
+  readonly authorizer: Authorizer
+  readonly lookups: AuthzLookups
+  readonly insight?: AuthzInsight
+}
+
+/**
+ * Lets questions that find the lease lapsed wait for its next confirmation (`ChangeFeed.untilFresh`) before the engine is
+ * asked. A lease that holds costs no promise.
+ */
+export function awaitingLease(engine: LeasedEngine, feed: Pick<ChangeFeed, 'isFresh' | 'untilFresh'>): LeasedEngine {
+  const { authorizer, lookups, insight } = engine
+  const whenFresh = <T>(ask: () => T | Promise<T>): T | Promise<T> =>
+    feed.isFresh() ? ask() : feed.untilFresh().then(ask)
+  return {
+    authorizer: {
+      ...authorizer,
+      check: (query) => whenFresh(() => authorizer.check(query)),
+      domainOf: (reference) => whenFresh(() => authorizer.domainOf(reference)),
+    },
+    lookups: {
+      resources: (query) => whenFresh(() => lookups.resources(query)),
+      subjects: (query) => whenFresh(() => lookups.subjects(query)),
+    },
+    ...(insight !== undefined && {
+      insight: {
+        explain: (query) => whenFresh(() => insight.explain(query)),
+        impact: (query) => whenFresh(() => insight.impact(query)),
+      },
+    }),
+  }
+}
