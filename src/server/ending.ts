@@ -20,7 +20,7 @@ export interface Ending {
 const SAME_KEYPRESS_MS = 1000
 /** The drain time (decisions: First run). */
 const STOP_MS = 10_000
-const LATE = 'The server did not stop within 10 s and is ended; the next start recovers what it acknowledged.'
+const LATE = 'The server did not stop within 10 s and is killed; the next start recovers what it acknowledged.'
 /** Without its datastore the server only has requests to refuse. */
 const LOST_MS = 1_500
 
@@ -30,31 +30,30 @@ const LOST_MS = 1_500
  */
 export function listenForEnding(stderr: TextSink): Ending {
   const controller = new AbortController()
-  let lost: Error | undefined
-  let isSaid = false
-  let firstMs = Infinity
   const ended = new Promise<void>((resolve) => controller.signal.addEventListener('abort', () => resolve()))
+  let lost: Error | undefined
+  let exitCode: 0 | 1 | undefined
+  let firstMs = Infinity
 
-  function endWithin(ms: number, overdue: () => void): void {
-    setTimeout(() => {
-      overdue()
-      process.exit(1)
-    }, ms).unref()
+  const say = (sentence: string): void => stderr.write(`ctl serve: ${sentence}\n`)
+
+  function endWithin(ms: number): void {
+    setTimeout(() => kill(exitCode), ms).unref()
     controller.abort()
   }
 
-  const say = (sentence: string): void => stderr.write(`ctl serve: ${sentence}\n`)
-  const conclude = (): 0 | 1 => {
-    if (lost === undefined) return 0
-    if (!isSaid) say(sentenceOf(lost))
-    isSaid = true
-    return 1
+  /** An exit waits for threads, and a thread that is inside a system call for as long as the disk hangs. */
+  function kill(concluded: 0 | 1 | undefined): void {
+    if (concluded !== undefined) process.exit(concluded)
+    say(lost === undefined ? LATE : sentenceOf(lost))
+    process.kill(process.pid, 'SIGKILL')
   }
+
   const onSignal = (): void => {
     if (Date.now() - firstMs >= SAME_KEYPRESS_MS) process.exit(130)
     if (firstMs !== Infinity) return
     firstMs = Date.now()
-    endWithin(STOP_MS, () => say(LATE))
+    endWithin(STOP_MS)
   }
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal)
   return {
@@ -63,10 +62,14 @@ export function listenForEnding(stderr: TextSink): Ending {
     closeMs: () => (lost === undefined ? STOP_MS : LOST_MS),
     lose(error) {
       lost = error
-      endWithin(LOST_MS, conclude)
+      endWithin(LOST_MS)
     },
     isLost: () => lost !== undefined,
-    conclude,
+    conclude() {
+      exitCode = lost === undefined ? 0 : 1
+      if (lost !== undefined) say(sentenceOf(lost))
+      return exitCode
+    },
     dispose: () => void process.off('SIGTERM', onSignal).off('SIGINT', onSignal),
   }
 }

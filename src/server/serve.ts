@@ -71,8 +71,8 @@ export interface RunningServer {
 
 /** How long a server that stops may take (decisions: First run). */
 const DRAIN_MS = 10_000
-/** What of that is kept for writing and closing, once requests had their time. */
-const CLOSING_MS = 1_000
+/** What of that requests may take: the rest is for writing and closing. */
+const REQUESTS_SHARE = 0.8
 
 /** How long a collector may take for what is queued when the server stops. */
 const LAST_SPANS_MS = 2_000
@@ -217,7 +217,7 @@ function runningOver(started: Started, assembly: Assembly, opsUrl: string | unde
       if (config.tls !== undefined) (assembly.app.server as HttpsServer).setSecureContext(readTls(config.tls))
     },
     async close(withinMs = DRAIN_MS) {
-      await drain({ ...assembly, jobs }, withinMs - CLOSING_MS)
+      await drain({ ...assembly, jobs }, withinMs * REQUESTS_SHARE)
       await tracing?.close(LAST_SPANS_MS)
       await closeBackend(backend)
     },

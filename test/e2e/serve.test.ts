@@ -148,7 +148,13 @@ describe('a server started for the first time on the embedded store', () => {
   test('answers for its health and counts what it answers', async () => {
     expect(await (await fetch(`${server.url}/livez`)).text()).toBe('ok\n')
     const ready = await fetch(`${server.url}/readyz`)
-    expect(await ready.json()).toEqual({ status: 'ready', probes: [{ name: 'db-primary', ok: true }] })
+    expect(await ready.json()).toEqual({
+      status: 'ready',
+      probes: [
+        { name: 'db-primary', ok: true },
+        { name: 'embedded-engine', ok: true },
+      ],
+    })
     await fetch(`${server.url}/v1/domains`)
     const metrics = await (await fetch(`${server.opsUrl}/metrics`)).text()
     expect(metrics).toContain('health_probe_up{probe="db-primary"} 1')

@@ -88,6 +88,7 @@ describe.skipIf(requirement('spicedb') === undefined)('ctl serve with SpiceDB', 
       status: 'ready',
       probes: [
         { name: 'db-primary', ok: true },
+        { name: 'embedded-engine', ok: true },
         { name: 'spicedb-readiness', ok: true },
       ],
     })

@@ -118,7 +118,7 @@ async function gather({ url }: CtlProcess, token: string): Promise<Crowd> {
       for (let cursor = ''; ;) {
         const page = (await (await get(`${domain}/identities?limit=200${cursor}`)).json()) as IdentityPage
         for (const { display_name: name } of page.items) stored.add(name)
-        if (page.next_cursor === undefined) break
+        if (typeof page.next_cursor !== 'string') break
         cursor = `&cursor=${encodeURIComponent(page.next_cursor)}`
       }
       return made.filter((name) => !stored.has(name))
@@ -128,5 +128,5 @@ async function gather({ url }: CtlProcess, token: string): Promise<Crowd> {
 
 interface IdentityPage {
   readonly items: readonly { readonly display_name: string }[]
-  readonly next_cursor?: string
+  readonly next_cursor?: string | null
 }

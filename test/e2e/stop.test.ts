@@ -17,7 +17,7 @@ describe('a server that is told to stop', () => {
     rmSync(home, { recursive: true, force: true })
   })
 
-  it('waits 10 s for a request that does not end, and not for connections on which nothing is asked', async () => {
+  it('waits 8 s for a request that does not end, ends within 10 s, and does not wait for connections on which nothing is asked', async () => {
     const port = Number(new URL(server.url).port)
     const [idle, silent, stuck] = await Promise.all([1, 2, 3].map(() => openRawSocket(port)))
     idle?.send(requestBytes('GET /livez'))
@@ -32,7 +32,7 @@ describe('a server that is told to stop', () => {
     expect(await ended).toBe(0)
     const stuckMs = performance.now() - startedAt
     expect(idleMs).toBeLessThan(5_000)
-    expect(stuckMs).toBeGreaterThan(9_000)
-    expect(stuckMs).toBeLessThan(20_000)
+    expect(stuckMs).toBeGreaterThan(7_900)
+    expect(stuckMs).toBeLessThan(15_000)
   }, 60_000)
 })

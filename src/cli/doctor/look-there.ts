@@ -37,7 +37,8 @@ function health({ status, unwell, latencyMs }: ServerState): Finding {
 
 function storageAdvice(said: string): string {
   if (said.includes('read-only')) return 'Free space on its disk, or lift the read-only mode of its database.'
-  if (said.includes('restart')) return 'Mend its disk, then restart it: it recovers from what is on the disk.'
+  if (said.includes('restart'))
+    return 'Start it again where nothing does: it recovers from its log. Its last words say why.'
   return 'Bring its database back: it goes on by itself; see its log.'
 }
 

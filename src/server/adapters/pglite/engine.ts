@@ -86,6 +86,7 @@ export async function startEngine(options: EngineOptions, onFailure: (error: Err
       worker.postMessage('close', [])
     }
     const isOrderly = closing !== undefined && (await closing.outcome)
+    // Waits for a system call that the thread is in: nothing but the end of the process cuts that short.
     await worker.terminate()
     return isOrderly
   }
