@@ -78,6 +78,13 @@ export function changeFeedContract(kind: DatastoreKind): void {
       expect(feed.isFresh()).toBe(false)
     })
 
+    test('is waited for at its start and not after its stop', async () => {
+      const { feed } = await follow()
+      expect(await feed.untilFresh()).toBe(true)
+      feed.stop()
+      expect(await feed.untilFresh()).toBe(false)
+    })
+
     test('refuses followers after its start: they would miss what came before', async () => {
       const { feed } = await follow()
       expect(() => feed.subscribe(() => undefined)).toThrow('subscribe before the change feed is started')
@@ -206,10 +213,21 @@ export function changeFeedContract(kind: DatastoreKind): void {
         expect(feed.isFresh()).toBe(false)
       })
 
+      test('confirms the head at once for who waits after a stall, and applies first what it missed', async () => {
+        let nowMs = 0
+        const { feed, applied } = await follow({ monotonicMs: () => nowMs })
+        nowMs = 3_000
+        await elsewhere()('meanwhile')
+        expect(feed.isFresh()).toBe(false)
+        expect(await Promise.all([feed.untilFresh(), feed.untilFresh()])).toEqual([true, true])
+        expect([feed.isFresh(), applied]).toEqual([true, ['meanwhile']])
+      })
+
       test('loses its lease while the server is away and has it again afterwards', async () => {
         const { feed } = await follow({ pollIntervalMs: 20 })
         await store.cluster().end('SIGQUIT')
         await vi.waitFor(() => expect(feed.isFresh()).toBe(false), { timeout: 5_000 })
+        expect(await feed.untilFresh()).toBe(false)
         await store.cluster().start()
         await vi.waitFor(() => expect(feed.isFresh()).toBe(true), { timeout: 5_000 })
       })

@@ -95,6 +95,15 @@ export function leadershipContract(kind: DatastoreKind): void {
       },
     )
 
+    // What is idle for too long loses its session; the embedded engine has one, for all.
+    test('a transaction of the leader may be idle for two seconds, on the embedded store for as long as it takes', async () => {
+      const leading = await parts.lead()
+      const { rows } = await leading.transaction((tx) =>
+        sql<{ limit: string }>`select current_setting('idle_in_transaction_session_timeout') as limit`.execute(tx),
+      )
+      expect(rows).toEqual([{ limit: kind === 'embedded' ? '0' : '2s' }])
+    })
+
     describe.skipIf(kind === 'embedded')('the seat', () => {
       const seats: LeaderSeat[] = []
       const open = async () => {

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { createServer, type AddressInfo, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -318,6 +318,28 @@ describe('--dev', () => {
     }
     await vi.waitFor(async () => expect(await listed()).toBe(50), { timeout: 40_000, interval: 500 })
     expect(await server.end('SIGINT')).toBe(0)
+  })
+
+  test.each([
+    { what: 'makes the former context current again at its end', current: 'prod', previous: 'test', after: 'prod' },
+    {
+      what: 'restores what was current before a server that was killed',
+      current: 'dev',
+      previous: 'prod',
+      after: 'prod',
+    },
+  ])('$what', async ({ current, previous, after }) => {
+    const config = join(folder, `config-${current}`)
+    const file = join(config, 'config.json')
+    const contexts = { prod: { url: 'https://prod.example', token_store: 'file' } }
+    mkdirSync(config)
+    writeFileSync(file, JSON.stringify({ version: 1, current, previous, contexts }))
+    const stored = (): { current?: string } => JSON.parse(readFileSync(file, 'utf8'))
+    const server = await startCtl({ args: ['--dev'], env: { CTL_CONFIG_DIR: config } })
+    await vi.waitFor(() => expect(server.stderr()).toContain('Join token for a day'), 20_000)
+    expect(stored()).toMatchObject({ current: 'dev' })
+    expect(await server.end('SIGTERM')).toBe(0)
+    expect(stored()).toMatchObject({ current: after })
   })
 })
 
