@@ -98,7 +98,7 @@ Spans are exported where OpenTelemetry's own variables ask for it: \`OTEL_EXPORT
 
 | Signal | Effect |
 |---|---|
-| \`SIGTERM\`, \`SIGINT\` | stops accepting, lets running requests finish (10 s), checkpoints, exits 0; a second one exits at once |
+| \`SIGTERM\`, \`SIGINT\` | stops accepting, lets running requests finish (8 s), checkpoints, exits 0; a server that has not ended after 10 s is killed; a second signal exits at once |
 | \`SIGHUP\` | reads the TLS certificate and key again; when they do not fit, the old ones stay and the log says why |
 
 ## What a script sees
