@@ -5,6 +5,7 @@ import { listenForEnding, type Ending } from './ending.ts'
 import { explainFailure } from './explain-failure.ts'
 import { createMemoryHandover, type MemoryHandover } from './first-run/memory-handover.ts'
 import { createTokenFile } from './first-run/token-file.ts'
+import type { TokenHandover } from './first-run/token-handover.ts'
 import { createLog, type TextSink } from './log.ts'
 import { packageVersion } from './package-version.ts'
 import type { RunningServer, ServeOptions } from './serve.ts'
@@ -76,10 +77,8 @@ async function run(config: Config, io: ServeIo): Promise<number> {
   }
   try {
     const handover = config.isDev ? memory : createTokenFile(config.bootstrapTokenFile)
-    // Shown to a person, never to what collects the words of a service.
     const shown = createMemoryHandover()
-    const isShown = config.isDev || io.stderr.isTty
-    const initialPassword = isShown ? shown : createTokenFile(config.initialPasswordFile, 'initial password')
+    const initialPassword = passwordHandover(config, io, shown)
     const server = await start({ config, log, handover, initialPassword, onBroken })
     announce(server, config, { io, password: io.stderr.isTty ? shown.published() : undefined })
     await runUntilEnded(server, { config, io, memory, ending, log })
@@ -90,6 +89,11 @@ async function run(config: Config, io: ServeIo): Promise<number> {
   } finally {
     ending.dispose()
   }
+}
+
+/** Shown to a person, never to what collects the words of a service. */
+function passwordHandover(config: Config, { stderr }: ServeIo, shown: MemoryHandover): TokenHandover {
+  return config.isDev || stderr.isTty ? shown : createTokenFile(config.initialPasswordFile, 'initial password')
 }
 
 /** Loads the services only now: help, `--check` and a refused configuration do without. */

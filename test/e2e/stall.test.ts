@@ -80,11 +80,11 @@ async function gather({ url }: CtlProcess, token: string): Promise<Crowd> {
   const domain = `/v1/domains/${domainId}`
   const made: string[] = []
   const refusals: string[] = []
-  let isOver = false
+  const over = new AbortController()
   let onMade = (): void => undefined
 
   async function write(writer: number): Promise<void> {
-    for (let count = 0; !isOver; count++) {
+    for (let count = 0; !over.signal.aborted; count++) {
       const name = `robot-${writer}-${count}`
       const response = await fetch(`${url}${domain}/service-identities`, {
         method: 'POST',
@@ -110,7 +110,7 @@ async function gather({ url }: CtlProcess, token: string): Promise<Crowd> {
     },
     read: async () => (await get(domain)).status,
     async end() {
-      isOver = true
+      over.abort()
       await Promise.all(writers)
     },
     async lost() {

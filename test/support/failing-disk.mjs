@@ -1,7 +1,7 @@
 // Preloaded into a server (`NODE_OPTIONS=--import …/failing-disk.mjs?fails=/path&hangs=/fifo`): while the file `fails`
 // exists, every sync fails as on a broken disk; while the named pipe `hangs` exists, the syncs of threads do not return, as
-// on a disk that hangs. The server has no such switch of its own. Worker threads do not inherit
-// what is preloaded, so they are told to load it again.
+// on a disk that hangs. The server has no such switch of its own. Worker threads do not inherit what is preloaded, so they
+// are told to load it again.
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import threads from 'node:worker_threads'

@@ -74,7 +74,7 @@ function assemble(engine: Engine, options: PgliteOptions, warn: Warn): Datastore
     pool,
     transaction: createTransactions(pool, scope),
     ping: (pingDeadlineMs) => ping(pools.interactive, pingDeadlineMs),
-    lost: engine.failure,
+    lost: () => engine.failure(),
     async close() {
       const isLost = engine.failure() !== undefined
       if (!isLost) await sessions.close(CLOSE_DEADLINE_MS)

@@ -28,11 +28,7 @@ const port = /** @type {import('node:worker_threads').MessagePort} */ (parentPor
  * Nobody is answered while a table is analysed: a quarter of the usual sample takes a quarter of the time. The engine
  * fills its buffers at the start, so that all of them are resident; what does not fit is in the page cache.
  */
-const START_PARAMS = [
-  ...PGlite.defaultStartParams,
-  ...['-c', 'default_statistics_target=25'],
-  ...['-c', 'shared_buffers=32MB'],
-]
+const START_PARAMS = [...PGlite.defaultStartParams, '-c', 'default_statistics_target=25', '-c', 'shared_buffers=32MB']
 
 /** fdatasync is a stub in the engine, so the log must be flushed with fsync; `-F` would turn every sync off. */
 const DURABLE_START_PARAMS = START_PARAMS.filter((param) => param !== '-F').concat(['-c', 'wal_sync_method=fsync'])
@@ -93,6 +89,9 @@ async function disproof(engine, fs) {
  */
 const isComplete = (answer) => answer !== undefined && answer.length >= 6 && answer[answer.length - 6] === 0x5a
 
+/** What PGlite calls until PostgreSQL has taken all of its input. */
+const MAIN_LOOP = '_PostgresMainLoopOnce'
+
 /** The exit status that the engine uses for a jump to its error handler (`PGlite.POSTGRES_MAIN_LONGJMP`). Every other ends it. */
 const JUMP_TO_ERROR_HANDLER = 100
 
@@ -104,10 +103,10 @@ const JUMP_TO_ERROR_HANDLER = 100
  * @param {DurableNodeFS | undefined} fs
  */
 function endWithPostgres(engine, fs) {
-  const postgres = /** @type {{ _PostgresMainLoopOnce: () => void }} */ (/** @type {unknown} */ (engine.Module))
-  const runLoop = postgres._PostgresMainLoopOnce
-  if (typeof runLoop !== 'function') throw new Error('this version of PGlite has another main loop')
-  postgres._PostgresMainLoopOnce = () => {
+  const exported = /** @type {Record<string, () => void>} */ (/** @type {unknown} */ (engine.Module))
+  const runLoop = exported[MAIN_LOOP]
+  if (runLoop === undefined) throw new Error('this version of PGlite has another main loop')
+  exported[MAIN_LOOP] = () => {
     try {
       runLoop()
     } catch (error) {
