@@ -125,16 +125,13 @@ const OTHER_BODY_BYTES_MAX = 8 * 1024
  * @throws Error when the contract contradicts itself; deprecation markers with the prefix `api deprecations:`.
  */
 export function createApp(deps: AppDeps): App {
-  const { ids } = deps
+  const { ids, lag = watchEventLoopLag(), overload: meter = NO_OVERLOAD_METER, requestsMax } = deps
   const mint = (): string => ids.next()
   const drain = createDrain()
   const trail = createAuditTrail(deps)
   const streams = createOpenStreams()
-  const meter = deps.overload ?? NO_OVERLOAD_METER
   const bodies = createBodyBudget(meter)
   const answers = createAnswers({ ...deps, trail, drain, streams, bodies, mint })
-  const lag = deps.lag ?? watchEventLoopLag()
-  const load = createLoad({ drain, lag, meter, requestsMax: deps.requestsMax })
   const fastify = Fastify({
     logger: false,
     exposeHeadRoutes: false,
@@ -154,6 +151,7 @@ export function createApp(deps: AppDeps): App {
     clientErrorHandler: (error, socket) => void setImmediate(answerGarbage, error, socket, mint()),
     frameworkErrors: (error, request, reply) => answers.turnAway({ request, reply }, error),
   })
+  const load = createLoad({ drain, lag, meter, requestsMax })
   routeAll(fastify, { ...deps, drain, mint, answers, load, bodies })
   takeOddRequests(fastify.server, mint)
   fastify.addHook('onClose', () => {
@@ -197,6 +195,7 @@ function listenerOver(
 ): RequestListener {
   const capped = capConnections({
     serve,
+    gate,
     refuse(socket, { headers }) {
       meter.refused('connection')
       refuseConnection(socket, headers, mint)

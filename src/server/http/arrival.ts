@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import { COUNTED_BODY_BYTES } from '../../shared/contract/problem-codes.ts'
 import { problem } from '../../shared/problems.ts'
 import type { Caller } from '../ports/credential-resolver.ts'
 import type { Tracing } from '../ports/tracing.ts'
@@ -10,6 +11,7 @@ import { assertDoubleSubmit, type CsrfTokens } from './csrf.ts'
 import { correlationIdOf } from './correlation.ts'
 import type { Drain } from './drain.ts'
 import type { OperationPlan } from './operation-plan.ts'
+import type { BodyBudget } from './limits/body-budget.ts'
 import type { Load } from './limits/load.ts'
 import { isOriginAllowed, type AllowedOrigins } from './origins.ts'
 import { parseParameters } from './parameters.ts'
@@ -29,6 +31,7 @@ export interface ArrivalDeps extends RequestServices {
   readonly stepUp?: StepUp | undefined
   readonly rateLimits?: RateLimits | undefined
   readonly load: Load
+  readonly bodies: BodyBudget
   /** Records requests; absent where nobody collects them. */
   readonly tracing?: Tracing | undefined
 }
@@ -42,9 +45,16 @@ type Done = (error?: Error) => void
 export function arrive(plan: OperationPlan, exchange: Exchange & { readonly done: Done }, deps: ArrivalDeps): void {
   const { request, done } = exchange
   const active = activate(plan, exchange, deps)
-  const proceed = (): void => done()
   const refuse = (error: unknown): void => {
     done(error instanceof Error ? error : new Error(String(error)))
+  }
+  const proceed = (): void => {
+    try {
+      if (plan.bodyBytesMax > COUNTED_BODY_BYTES) reserveBody(active, request, deps.bodies)
+    } catch (error) {
+      return refuse(error)
+    }
+    done()
   }
   try {
     assertServable(exchange, deps)
@@ -114,6 +124,18 @@ function assertServable({ request }: Exchange, { drain, load }: ArrivalDeps): vo
   load.assertRoom()
   // RFC 9112 §3.2; left to the edge so that the answer is a problem document.
   if (request.headers.host === undefined && request.raw.httpVersion === '1.1') throw problem('invalid_request')
+}
+
+/**
+ * Sets the bytes aside that the request says its body has, before the first is read: as many as it may have where it
+ * does not say. They are given back with the answer. What is too large is left to the cap.
+ */
+function reserveBody(active: ActiveRequest, { headers }: FastifyRequest, bodies: BodyBudget): void {
+  const { bodyBytesMax } = active.plan
+  const said = headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : bodyBytesMax
+  if (said <= COUNTED_BODY_BYTES || said > bodyBytesMax) return
+  bodies.reserve(active.bodyOwner, said)
+  active.bodyBytes = said
 }
 
 interface Known {

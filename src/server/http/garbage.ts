@@ -41,7 +41,7 @@ export function refuseConnection(socket: Socket, headers: IncomingHttpHeaders, m
     socket.destroy()
     return
   }
-  endWith(socket, problem('overloaded'), correlationIdOf(headers, mint), { 'Retry-After': '1' })
+  endWith(socket, problem('overloaded'), correlationIdOf(headers, mint))
   socket.once('finish', () => socket.destroy())
 }
 
@@ -61,9 +61,10 @@ function isAnswering(socket: Duplex): boolean {
 
 type Headers = Readonly<Record<string, string>>
 
-function endWith(socket: Duplex, answer: Problem, correlationId: string, more: Headers = {}): void {
+function endWith(socket: Duplex, answer: Problem, correlationId: string): void {
   const body = JSON.stringify(problemDocument(answer, correlationId))
-  const headers = Object.entries({ ...headersOf(body, correlationId), ...more })
+  const retryAfter = answer.status === 503 && { 'Retry-After': '1' }
+  const headers = Object.entries({ ...headersOf(body, correlationId), ...retryAfter })
   socket.end(
     [
       `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ''}`,

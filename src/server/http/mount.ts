@@ -1,18 +1,15 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { answersHead } from '../../shared/contract/operation.ts'
-import { COUNTED_BODY_BYTES } from '../../shared/contract/problem-codes.ts'
 import { problem } from '../../shared/problems.ts'
 import type { ActiveRequest } from './active-request.ts'
 import type { Answers } from './answers.ts'
 import { arrive, type ArrivalDeps } from './arrival.ts'
 import { decodeBody, parseBody, type BodyMedia } from './body.ts'
-import type { BodyBudget } from './limits/body-budget.ts'
 import type { OperationPlan } from './operation-plan.ts'
 import { NO_MEMBERS } from './parameters.ts'
 
 export interface MountDeps extends ArrivalDeps {
   readonly answers: Answers
-  readonly bodies: BodyBudget
 }
 
 declare module 'fastify' {
@@ -29,8 +26,6 @@ export function mountOperations(fastify: FastifyInstance, plans: readonly Operat
   fastify.setErrorHandler((error, request, reply) => deps.answers.fail({ request, reply }, error))
   for (const plan of plans) mountOne(fastify, plan, deps)
 }
-
-type Parsed = (error: Error | null, payload?: RequestPayload) => void
 
 /** A body as it arrived, within its cap. */
 interface RawBody {
@@ -58,16 +53,6 @@ function mountOne(fastify: FastifyInstance, plan: OperationPlan, deps: MountDeps
     url: plan.operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
     bodyLimit: plan.bodyBytesMax,
     onRequest: (request, reply, done) => arrive(plan, { request, reply, done }, deps),
-    ...(plan.bodyBytesMax > COUNTED_BODY_BYTES && {
-      preParsing: (request: FastifyRequest, _reply: FastifyReply, payload: RequestPayload, done: Parsed) => {
-        try {
-          reserveBody(request, deps.bodies)
-        } catch (error) {
-          return done(error instanceof Error ? error : new Error(String(error)))
-        }
-        done(null, payload)
-      },
-    }),
     // Stays synchronous as long as each step does.
     handler: (request, reply) => {
       const { active } = request
@@ -89,19 +74,6 @@ function mountOne(fastify: FastifyInstance, plan: OperationPlan, deps: MountDeps
       }
     },
   })
-}
-
-/**
- * Sets the bytes aside that the request says its body has, before the first is read: as many as it may have where it
- * does not say. They are given back with the answer. What is too large is left to the cap.
- */
-function reserveBody({ active, headers }: FastifyRequest, bodies: BodyBudget): void {
-  if (active === undefined) return
-  const { bodyBytesMax } = active.plan
-  const said = headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : bodyBytesMax
-  if (said <= COUNTED_BODY_BYTES || said > bodyBytesMax) return
-  bodies.reserve(active.bodyOwner, said)
-  active.bodyBytes = said
 }
 
 /** Parses the body, runs the gate that needs it, then the handler. */

@@ -122,8 +122,7 @@ async function serve(page: Page, exchange: Exchange, deps: PagesDeps): Promise<v
   const arrived = { deps, correlationId, trace }
   let refused: ProblemCode | undefined
   try {
-    if (deps.drain.draining()) throw problem('shutting_down', { retry_after_seconds: 1 })
-    deps.load.assertRoom()
+    assertServable(deps)
     const visit = await visitOf(page, request, arrived)
     send(reply, await page.handler(visit), visit.browser.isSecure)
   } catch (error) {
@@ -132,6 +131,11 @@ async function serve(page: Page, exchange: Exchange, deps: PagesDeps): Promise<v
     if (span !== undefined) endSpan(span, { status: reply.statusCode, code: refused, path: page.path })
     deps.drain.left()
   }
+}
+
+function assertServable({ drain, load }: PagesDeps): void {
+  if (drain.draining()) throw problem('shutting_down', { retry_after_seconds: 1 })
+  load.assertRoom()
 }
 
 interface Arrived {

@@ -68,7 +68,7 @@ describe('large bodies that are being received', () => {
   it('are bounded for each principal, who has room again once one of them is over', async () => {
     const caller = await tenancy.principal(domainId)
     const { going, refused } = await begin(times(40, caller), 24)
-    expect(refused).toEqual(Array(24).fill(TOO_MANY))
+    expect(refused).toEqual(Array.from({ length: 24 }, () => TOO_MANY))
     expect(await answerOf(await hold(caller, { 'Transfer-Encoding': 'chunked' }))).toEqual(TOO_MANY)
 
     const [first, second] = going
@@ -107,6 +107,6 @@ describe('large bodies that are being received', () => {
       callers.flatMap((caller) => times(16, caller)),
       16,
     )
-    expect(refused).toEqual(Array(16).fill([503, 'overloaded', '1']))
+    expect(refused).toEqual(Array.from({ length: 16 }, () => [503, 'overloaded', '1']))
   })
 })

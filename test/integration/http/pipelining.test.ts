@@ -22,13 +22,16 @@ interface Capped {
   /** Paths of all that Node has parsed. */
   readonly parsed: string[]
   readonly refused: string[]
+  /** Whether the gate was told to trust it, each time. */
+  readonly trusted: boolean[]
 }
 
 /** A connection to a server that answers when the test does. */
 async function connect(): Promise<Capped> {
-  const [served, parsed, refused]: [Capped['served'], string[], string[]] = [[], [], []]
+  const [served, parsed, refused, trusted]: [Capped['served'], string[], string[], boolean[]] = [[], [], [], []]
   const capped = capConnections({
     serve: (request, response) => void served.push({ request, response }),
+    gate: { trust: () => void trusted.push(true), distrust: () => void trusted.push(false) },
     refuse(socket, request) {
       refused.push(request.url ?? '')
       socket.destroy()
@@ -45,7 +48,7 @@ async function connect(): Promise<Capped> {
     () => server.close(),
     () => socket.destroy(),
   )
-  return { socket, served, parsed, refused }
+  return { socket, served, parsed, refused, trusted }
 }
 
 /** So many requests, in one piece. */
@@ -63,6 +66,19 @@ describe('of one connection', () => {
     capped.served[0]?.response.end('first')
     await expect.poll(() => paths(capped).at(-1), WAIT).toBe('/16')
     expect((await capped.socket.answers(1))[0]?.text).toBe('first')
+  })
+
+  it('an answer makes it trusted, and the first request that has to wait ends that for good', async () => {
+    const capped = await connect()
+    capped.socket.send(requests(16))
+    await expect.poll(() => capped.served.length, WAIT).toBe(16)
+    for (const { response } of capped.served) response.end()
+    await expect.poll(() => capped.trusted, WAIT).toEqual([true])
+    capped.socket.send(requests(17, 16))
+    await expect.poll(() => capped.served.length, WAIT).toBe(32)
+    for (const { response } of capped.served.slice(16)) response.end()
+    await expect.poll(() => capped.served.length, WAIT).toBe(33)
+    expect(capped.trusted).toEqual([true, false])
   })
 
   it('an answer that is ready before its turn still counts', async () => {

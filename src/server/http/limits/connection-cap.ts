@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { ReadGate } from './read-gate.ts'
 import { silenceParser } from './silence-parser.ts'
 
 /** Requests of one connection that are served at the same time. */
@@ -13,6 +14,8 @@ export interface ConnectionCapDeps {
   readonly serve: RequestListener
   /** Answers a connection that sent too many requests at once, and closes it. */
   readonly refuse: (socket: Socket, request: IncomingMessage) => void
+  /** Told of connections that keep below the cap, and of those that do not. */
+  readonly gate: Pick<ReadGate, 'trust' | 'distrust'>
 }
 
 /**
@@ -50,6 +53,9 @@ class Connection {
   #isRefused = false
   #isHeld = false
   #isFollowed = false
+  /** Whether it never sent more than are served at once. */
+  #isModest = true
+  #isTrusted = false
 
   constructor(socket: Socket, deps: ConnectionCapDeps) {
     this.#socket = socket
@@ -61,7 +67,7 @@ class Connection {
     if (this.#isRefused) return
     this.#newest = request
     if (this.#served < SERVED_MAX) this.#serve({ request, response })
-    else if (this.#waiting.length < WAITING_MAX) this.#waiting.push({ request, response })
+    else if (this.#waiting.length < WAITING_MAX) this.#wait({ request, response })
     else return this.#refuse(request)
     // Whether the request has a body is known once the whole read is parsed.
     if (this.#served >= SERVED_MAX) process.nextTick(this.#hold)
@@ -73,12 +79,23 @@ class Connection {
     this.#deps.serve(request, response)
   }
 
+  #wait(waiting: Waiting): void {
+    this.#waiting.push(waiting)
+    this.#isModest = false
+    if (this.#isTrusted) this.#deps.gate.distrust(this.#socket)
+    this.#isTrusted = false
+  }
+
   /** Answers leave in the order of the requests, and each closes once the system has its last byte. */
   readonly #answered = (): void => {
     this.#served -= 1
     if (this.#isRefused || this.#socket.destroyed) {
       this.#waiting = []
       return
+    }
+    if (this.#isModest && !this.#isTrusted) {
+      this.#isTrusted = true
+      this.#deps.gate.trust(this.#socket)
     }
     const next = this.#waiting.shift()
     if (next !== undefined) this.#serve(next)

@@ -70,16 +70,23 @@ export function createLookUpLimiter(deps: LookUpLimiterDeps): LookUpLimiter {
         if (caller.staleSinceMs !== undefined) line.beginAll()
         return caller
       } catch (error) {
-        const isRefused = error instanceof Problem && error.status === 401
-        if (!isRefused) turn.giveBack()
-        if (error instanceof Problem && error.code === 'datastore_unavailable') line.beginAll()
-        throw isRefused && !turn.isReserved ? counted(from, error) : error
+        if (!isRefusal(error)) turn.giveBack()
+        if (isOutage(error)) line.beginAll()
+        throw isRefusal(error) && !turn.isReserved ? counted(from, error) : error
       } finally {
         line.end()
         if (line.isIdle()) lines.delete(network)
       }
     },
   }
+}
+
+function isRefusal(error: unknown): error is Problem {
+  return error instanceof Problem && error.status === 401
+}
+
+function isOutage(error: unknown): boolean {
+  return error instanceof Problem && error.code === 'datastore_unavailable'
 }
 
 /** A look-up that may be made. */

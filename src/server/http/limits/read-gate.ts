@@ -12,29 +12,34 @@ const SOCKETS_PER_TURN = 32
 export interface ReadGate {
   /** Counts a request that was read. */
   passed(): void
+  /** A connection has had a request answered and never sent more than are served at once: it is not made to wait. */
+  trust(socket: Socket): void
+  /** A connection sends more than are served at once. */
+  distrust(socket: Socket): void
 }
 
 /**
  * Bounds how long a turn of the event loop reads. Node reads up to 64 KiB of every socket that has something before it does
  * anything else, timers and answers included: hundreds of small requests each, from as many connections as there are.
- * When a turn has taken too long, all sockets are paused, and read again a few in a turn, those first that waited longest.
+ * When a turn has taken too long, the sockets of new connections and of those that pipeline are paused, and read again a few
+ * in a turn, those first that waited longest. The others bring one request a turn or a few, and go on.
  */
 export function createReadGate(server: Server): ReadGate {
-  const open = new Set<Socket>()
+  const distrusted = new Set<Socket>()
   const paused = new Set<Socket>()
   let [isTurn, isOpening, startedMs, requests] = [false, false, 0, 0]
 
   // Requests come from the sockets of TLS, not from those below them.
   server.on('setSecureContext' in server ? 'secureConnection' : 'connection', (socket: Socket) => {
-    open.add(socket)
+    distrusted.add(socket)
     socket.once('close', () => {
-      open.delete(socket)
+      distrusted.delete(socket)
       paused.delete(socket)
     })
   })
 
   function pauseAll(): void {
-    for (const socket of open) {
+    for (const socket of distrusted) {
       if (socket.isPaused()) continue
       socket.pause()
       paused.add(socket)
@@ -74,5 +79,7 @@ export function createReadGate(server: Server): ReadGate {
         pauseAll()
       }
     },
+    trust: (socket) => void distrusted.delete(socket),
+    distrust: (socket) => void distrusted.add(socket),
   }
 }

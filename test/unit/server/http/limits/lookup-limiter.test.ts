@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createLookUpLimiter, type LookUpLimiter } from '../../../../../src/server/http/limits/lookup-limiter.ts'
 import { createLimit, RateLimited } from '../../../../../src/server/http/rate-limits.ts'
 import type { Caller } from '../../../../../src/server/ports/credential-resolver.ts'
-import { problem, type ProblemCode } from '../../../../../src/shared/problems.ts'
+import { problem, type Problem, type ProblemCode } from '../../../../../src/shared/problems.ts'
 
 const CALLER: Caller = {
   subject: 'user:ann',
@@ -51,7 +51,7 @@ function present(address: string, socket: { readonly destroyed: boolean } = open
   })
   return looked.then(
     () => 'ok',
-    (error: unknown) => (error instanceof RateLimited ? '429' : String((error as { code: string }).code)),
+    (error: unknown) => (error instanceof RateLimited ? '429' : (error as Problem).code),
   )
 }
 
