@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { commandBesideServer } from '../shared/invocation.ts'
 import { parseConfig, type Config } from './config.ts'
 import { helpText } from './config/reference.ts'
 import { listenForEnding, type Ending } from './ending.ts'
@@ -138,7 +139,7 @@ function announce(server: RunningServer, config: Config, { io, password }: Annou
   const { url, opsUrl } = server
   const { stdout, stderr } = io
   const version = packageVersion()
-  stderr.write(welcome({ ...server, version, config, password }))
+  stderr.write(welcome({ ...server, version, config, password, command: commandBesideServer(process.env) }))
   if (stdout.isTty) return
   const ready = { event: 'ready', url, ops_url: opsUrl ?? null, pid: process.pid, version }
   stdout.write(`${JSON.stringify(ready)}\n`)
@@ -178,7 +179,8 @@ async function offerDev(server: RunningServer, { io, memory }: Extras): Promise<
   const token = memory.token()
   const joinToken = await mintJoinToken(server, token, { max_uses: DEV_JOIN_USES, ttl_seconds: DAY_SECONDS })
   const leave = await io.keepContext({ name: 'dev', url: server.url, token })
-  io.stderr.write(`The context dev is stored and in use: npx ctl whoami\nJoin token for a day: ${joinToken}\n`)
+  const command = commandBesideServer(process.env)
+  io.stderr.write(`The context dev is stored and in use: ${command} whoami\nJoin token for a day: ${joinToken}\n`)
   return leave
 }
 

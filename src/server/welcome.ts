@@ -10,6 +10,8 @@ export interface Welcome {
   readonly config: Config
   readonly firstRun: FirstRunOutcome
   readonly isRecovered: boolean
+  /** How this program is typed beside the server, e.g. `npx ctl`. */
+  readonly command: string
   /** Of the first administrator, where it is to be shown. */
   readonly password?: string | undefined
 }
@@ -20,7 +22,8 @@ const RECOVERED = 'The last run ended uncleanly; what it had acknowledged was re
 const DEFAULT_URL = 'http://127.0.0.1:7443'
 
 /** The lines on stderr: where it is, what was made, what to type next. */
-export function welcome({ url, opsUrl, version, config, firstRun, isRecovered, password }: Welcome): string {
+export function welcome(told: Welcome): string {
+  const { url, opsUrl, version, config, firstRun, isRecovered, command } = told
   const lines = [
     `ctl ${version} serves ${url}, ${storageWords(config)}.`,
     ...(opsUrl === undefined ? [] : [`Metrics are at ${opsUrl}/metrics.`]),
@@ -29,9 +32,9 @@ export function welcome({ url, opsUrl, version, config, firstRun, isRecovered, p
       ? ['First start: made the Domain default, a Project in it and a bootstrap identity.']
       : []),
     `The API is documented at ${url}/v1/docs.`,
-    ...(config.isDev ? [] : signInLines(url, config.bootstrapTokenFile)),
-    ...administratorLines(config, password),
-    ...(config.isDemo ? ['A simulated fleet of 50 nodes joins it now: npx ctl status'] : []),
+    ...(config.isDev ? [] : signInLines(told)),
+    ...administratorLines(config, told.password),
+    ...(config.isDemo ? [`A simulated fleet of 50 nodes joins it now: ${command} status`] : []),
     'Stop it with Ctrl-C.',
   ]
   return `${lines.join('\n')}\n`
@@ -43,10 +46,10 @@ function storageWords({ storage }: Config): string {
 }
 
 /** Only while the file is there: once it has been put away, people know how to sign in. */
-function signInLines(url: string, tokenFile: string): string[] {
+function signInLines({ url, command, config: { bootstrapTokenFile: tokenFile } }: Welcome): string[] {
   if (!existsSync(tokenFile)) return []
   const where = url === DEFAULT_URL ? '' : ` --url ${url}`
-  return ['Sign in from another terminal:', `  npx ctl login${where} --with-token < ${quoted(tokenFile)}`]
+  return ['Sign in from another terminal:', `  ${command} login${where} --with-token < ${quoted(tokenFile)}`]
 }
 
 /** Only until the password has been changed. */

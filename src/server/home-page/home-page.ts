@@ -16,7 +16,7 @@ const BODY = markup`<h1>ctl</h1>
 <p>The control plane of an encrypted peer-to-peer mesh.</p>
 <noscript>
 <p class="notice">Signing in here needs scripts, since this page asks the API who you are. Without them, everything works from
-the command line: <code>npx ctl login</code> signs you in, <code>npx ctl --help</code> shows what there is to do.</p>
+the command line: <code>npx ctl-mesh login</code> signs you in, <code>npx ctl-mesh --help</code> shows what there is to do.</p>
 </noscript>
 <div id="problem" class="failure" role="alert" hidden></div>
 <p id="status" role="status">&nbsp;</p>
@@ -53,7 +53,7 @@ the command line: <code>npx ctl login</code> signs you in, <code>npx ctl --help<
 </section>
 <section class="card" aria-labelledby="cli">
 <h2 id="cli">From the command line</h2>
-<pre id="command"><code>npx ctl login</code></pre>
-<p>Then <code>npx ctl status</code> shows the whole at a glance, and <code>npx ctl sessions list</code> where you are signed in.</p>
+<pre id="command"><code>npx ctl-mesh login</code></pre>
+<p>Then <code>npx ctl-mesh status</code> shows the whole at a glance, and <code>npx ctl-mesh sessions list</code> where you are signed in.</p>
 </section>
 <p><a href="/v1/docs">The API is documented here</a>.</p>`

@@ -185,7 +185,7 @@ async function start() {
     complain({ code: code.slice(0, 64), correlation_id: id.slice(0, 128) })
     history.replaceState(null, '', location.pathname)
   }
-  byId('command').textContent = 'npx ctl login --url ' + location.origin
+  byId('command').textContent = 'npx ctl-mesh login --url ' + location.origin
   byId('sign-out').addEventListener('click', () => attempt(byId('sign-out'), () => signOut('DELETE', '/v1/auth/whoami')))
   byId('sign-out-everywhere').addEventListener('click', () =>
     attempt(byId('sign-out-everywhere'), () => signOut('POST', '/v1/auth/sign-out/global')))
