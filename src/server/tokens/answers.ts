@@ -5,7 +5,7 @@ import type { Caller } from '../ports/credential-resolver.ts'
 import type { Rotated } from './change-tokens.ts'
 import type { Minted } from './mint.ts'
 import { ownerOfCaller } from './owner.ts'
-import type { TokenRecord } from './store.ts'
+import type { DomainNames, TokenRecord } from './store.ts'
 
 type Operations = (typeof tokens)['operations']
 type Summary = Result<Operations['GetAuthTokens']>[number]
@@ -39,13 +39,15 @@ export function answerRotated(ctx: RequestContext, { record, token, retiresAt }:
   return { ...toSummary(record), token }
 }
 
-/** Who the caller is to the server, and by which credential. */
-export function toWhoami(caller: Caller): WhoamiAnswer {
+/** Who the caller is to the server, in which Domain, and by which credential. */
+export function toWhoami(caller: Caller, domain: DomainNames): WhoamiAnswer {
   const { kind: type, id, scopes, expiresAtMs } = caller.credential
   return {
     subject: caller.subject,
     kind: ownerOfCaller(caller).kind,
     domain_id: caller.domainId,
+    domain_slug: domain.slug,
+    domain_display_name: domain.display_name,
     display_name: caller.displayName,
     credential: { type, id, scopes: [...scopes], expires_at: instant(expiresAtMs) },
     auth_time: instant(caller.authTimeMs),

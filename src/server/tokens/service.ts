@@ -54,8 +54,10 @@ export function createTokens({ datastore, mint }: TokensDeps): Handlers<typeof t
       return answerRotated(ctx, rotated)
     },
 
-    GetAuthWhoami(ctx) {
-      return toWhoami(ctx.caller)
+    async GetAuthWhoami(ctx) {
+      const domain = await store.findDomainNames(datastore.pool('interactive'), ctx.caller.domainId)
+      if (domain === undefined) throw problem('unauthenticated')
+      return toWhoami(ctx.caller, domain)
     },
   }
 }

@@ -1,6 +1,6 @@
 import { sql, type Selectable } from 'kysely'
 import type { Db } from '../ports/datastore.ts'
-import type { ApiTokenRow } from '../ports/tables.ts'
+import type { ApiTokenRow, DomainRow } from '../ports/tables.ts'
 import type { Owner } from './owner.ts'
 
 export type TokenRecord = Selectable<ApiTokenRow>
@@ -211,4 +211,12 @@ export async function writeUses(db: Db, uses: readonly { readonly id: string; re
     )
     update api_tokens set last_used_at = used.at from used where api_tokens.id = used.id
   `.execute(db)
+}
+
+/** What a Domain is called. */
+export type DomainNames = Pick<Selectable<DomainRow>, 'slug' | 'display_name'>
+
+/** The names of a Domain; undefined when it is gone. */
+export function findDomainNames(db: Db, id: string): Promise<DomainNames | undefined> {
+  return db.selectFrom('domains').select(['slug', 'display_name']).where('id', '=', id).executeTakeFirst()
 }

@@ -75,6 +75,8 @@ export const Whoami = z
     subject: z.string(),
     kind: z.enum(['user', 'service-identity']),
     domain_id: Uuid,
+    domain_slug: z.string(),
+    domain_display_name: z.string(),
     display_name: z.string(),
     credential: z.object({
       type: z.string(),
