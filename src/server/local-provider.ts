@@ -36,6 +36,8 @@ export interface LocalProvider {
   readonly handlers: LocalAccountsHandlers
   readonly ownFactors: Handlers<typeof ownFactors>
   readonly routes: BundledProvider
+  /** Hears that a person has replaced their password. */
+  readonly onPasswordChanged: () => void
 }
 
 /** Networks that are told apart; a bucket takes about 100 bytes. */
@@ -53,6 +55,7 @@ export function createLocalProvider({ backend, config, ...deps }: LocalProviderD
   const clientAddress = createClientAddress(config.trustedProxies)
   const buckets = config.rates.signIn.count === 0 ? undefined : createTokenBuckets(config.rates.signIn, NETWORKS_MAX)
   return {
+    onPasswordChanged,
     handlers: createLocalAccounts({ ...backend, ...deps }),
     ownFactors: createOwnFactors({ ...backend, ...deps }),
     routes: createBundledProvider({

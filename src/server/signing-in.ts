@@ -18,6 +18,8 @@ import { createUsers } from './identities/users.ts'
 import { createBindingDirectory } from './idp-bindings/directory.ts'
 import { createIdpBindings } from './idp-bindings/service.ts'
 import { createInvitationBook, createInvitations } from './invitations/service.ts'
+import { createAccountPages } from './local-accounts/account-pages.ts'
+import { forgetSignIns } from './local-accounts/forget-sign-ins.ts'
 import type { PasswordHashing } from './local-accounts/password-hash.ts'
 import { createLocalProvider } from './local-provider.ts'
 import type { CredentialResolver } from './ports/credential-resolver.ts'
@@ -29,6 +31,7 @@ import { createSessionResolver } from './sessions/session-resolver.ts'
 import { createSessions } from './sessions/sessions.ts'
 import { CALLBACK_PATH, createRelyingParty } from './sign-in/relying-party.ts'
 import { createSignIn } from './sign-in/service.ts'
+import { createSignOutPage } from './sign-in/sign-out-page.ts'
 import { createStartFromPage } from './sign-in/start-from-page.ts'
 import { requireScopes, SCOPES } from './tokens/scopes.ts'
 import { createAuthorizationServerMetadata } from './workloads/authorization-server-metadata.ts'
@@ -58,7 +61,7 @@ export function createSigningIn(given: SigningInDeps) {
   const csrfTokens: CsrfTokens = (sessionId) => sessions.csrfToken(sessionId)
   return {
     handlers: handlersOf(given, parts),
-    pages: pagesOf(parts),
+    pages: pagesOf(given, parts),
     resolvers: resolversOf(given, parts),
     foreignRoutes,
     csrfTokens,
@@ -92,7 +95,10 @@ function handlersOf({ config, log, baseUrl, mintGranted, workloadSignIns }: Sign
   const minting = { ...deps, mintToken: mintGranted }
   const callbackUrl = `${baseUrl}${CALLBACK_PATH}`
   return {
-    signIn: { ...createSessionOperations(deps), ...createSignIn({ ...beginning, ...arriving }) },
+    signIn: {
+      ...createSessionOperations({ ...deps, forgetSignIns: parts.provider && forgetSignIns }),
+      ...createSignIn({ ...beginning, ...arriving }),
+    },
     deviceFlow: createDeviceFlow({ ...minting, bindings, wrongCodes, requireScopes }),
     serviceToken: createWorkloads({
       ...deps,
@@ -110,12 +116,22 @@ function handlersOf({ config, log, baseUrl, mintGranted, workloadSignIns }: Sign
   }
 }
 
-function pagesOf({ deps, sessions, wrongCodes, beginning }: Parts): readonly Page[] {
+function pagesOf({ log, hashing, onRefused }: SigningInDeps, parts: Parts): readonly Page[] {
+  const { deps, sessions, wrongCodes, beginning, provider, bindings, issuers } = parts
   const startSignIn = createStartFromPage(beginning)
+  const ofAccounts = provider && {
+    ...deps,
+    sessions,
+    hashing,
+    onRefused,
+    onPasswordChanged: provider.onPasswordChanged,
+  }
   return [
-    createHomePage(),
+    createHomePage({ hasLocalAccounts: provider !== undefined }),
     createAuthorizationServerMetadata({ baseUrl: deps.baseUrl, scopes: SCOPES }),
     ...createDevicePages({ ...deps, sessions, wrongCodes, startSignIn }),
+    ...(ofAccounts === undefined ? [] : createAccountPages({ ...ofAccounts, beginSignIn: startSignIn })),
+    createSignOutPage({ ...deps, sessions, bindings, issuers, log, forgetSignIns: provider && forgetSignIns }),
   ]
 }
 

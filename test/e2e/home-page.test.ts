@@ -87,7 +87,7 @@ describe.skipIf(executablePath === undefined)('the start page in a real browser'
     await stateOf(page, 'You are signed in.')
     expect(await page.locator('#who').textContent()).toBe('Signed in as A person')
     expect(await page.locator('#subject').textContent()).toMatch(/^user:[0-9a-f-]{36}$/)
-    expect(await page.locator('#domain').textContent()).toBe(running.world.domainId)
+    expect(await page.locator('#domain').textContent()).toBe('Default (default)')
     expect(await page.locator('#command').textContent()).toBe(`npx ctl-mesh login --url ${running.world.url}`)
     await picture(page, 'signed-in')
     expect(complaints).toEqual([])

@@ -10,6 +10,8 @@ const DAY_MS = 24 * HOUR_MS
 const CLEARED = [
   'service_session=; Path=/v1/; SameSite=Strict; HttpOnly; Max-Age=0',
   'service_csrf=; Path=/v1/; SameSite=Strict; Max-Age=0',
+  'ctl_idp_session=; Path=/idp; SameSite=Lax; HttpOnly; Max-Age=0',
+  'ctl_idp_session.sig=; Path=/idp; SameSite=Lax; HttpOnly; Max-Age=0',
 ]
 
 describe.each(DATASTORE_KINDS)('browser sessions on %s', (kind) => {

@@ -131,7 +131,10 @@ describe.each(STORES)('Signing in on the $name store', (store) => {
         { who: 'nobody', session: undefined, subject: 'anonymous' },
         { who: 'somebody', session: { subject: 'user:01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4b' } },
       ])('by a page, audited as $who is signed in there', async ({ session, subject = session?.subject }) => {
-        const relyingParty = { authorizationUrl: async () => 'https://idp.example/', redeem: async () => ({}) }
+        const relyingParty = {
+          authorizationUrl: async () => 'https://idp.example/',
+          redeem: async () => ({ claims: {}, idToken: '' }),
+        }
         const start = createStartFromPage({ ...world, relyingParty })
         const correlationId = world.ids.next()
         const visit = { correlationId, nowMs: world.clock.nowMs, session }

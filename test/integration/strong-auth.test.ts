@@ -37,7 +37,7 @@ describe.each(ENGINE_KINDS)('a role that wants a strong sign-in, decided by the 
       const { authorizer, unitOfWork, feed, change } = replica
       const ring = await openRing(datastore, masterKeyOf(Buffer.alloc(32, 7)), clock)
       const [keyring, secrets] = [createKeyring(ring), createSecretStore(ring)]
-      const sessions = createSessions({ ids, clock, keyring })
+      const sessions = createSessions({ ids, clock, keyring, secrets })
       // The feed of a replica runs already; no session of these tests ends.
       const changeFeed = { ...feed, subscribe: () => undefined }
       const lastUses = { note: () => undefined, flush: async () => undefined }

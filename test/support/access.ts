@@ -180,7 +180,7 @@ export async function startAccess(datastore: Datastore): Promise<Access> {
     onFailure: () => fail('uses were not written'),
   })
   const resolver = createApiTokenResolver({ datastore, keyring, changeFeed: feed, clock, lastUses })
-  const sessions = createSessions({ ids, clock, keyring })
+  const sessions = createSessions({ ids, clock, keyring, secrets })
   const sessionUses = createLastUses({
     write: (uses) => writeSessionUses(datastore.pool('worker'), uses),
     onFailure: () => fail('uses of sessions were not written'),

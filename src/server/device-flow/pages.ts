@@ -1,5 +1,5 @@
-import { timingSafeEqual } from 'node:crypto'
 import { Problem, problem, type ProblemCode } from '../../shared/problems.ts'
+import { assertFormToken } from '../http/csrf.ts'
 import type { Page, PageAnswer, PageVisit } from '../http/pages.ts'
 import type { Caller } from '../ports/credential-resolver.ts'
 import type { Sessions } from '../ports/sessions.ts'
@@ -93,7 +93,7 @@ async function submit(deps: DevicePagesDeps, visit: PageVisit): Promise<PageAnsw
   const visiting = { deps, visit, caller }
   const verdict = verdictOf(visit.form)
   try {
-    assertToken(visiting)
+    assertFormToken(visit.form, deps.sessions.csrfToken(caller.credential.id))
     const decided = await change(visiting, verdict, typed)
     return { location: address(new Map([['user_code', showUserCode(decided.user_code)]])) }
   } catch (error) {
@@ -156,13 +156,6 @@ async function viewerOf({ deps, visit, caller }: Visiting): Promise<Viewer> {
     otherAccountAt: address(members),
     nowMs: visit.nowMs,
   }
-}
-
-/** A form can send no header: the token of the double submit is a member of it. @throws Problem `csrf_failed` */
-function assertToken({ deps, visit, caller }: Visiting): void {
-  const wanted = Buffer.from(deps.sessions.csrfToken(caller.credential.id))
-  const sent = Buffer.from(visit.form.get('csrf_token') ?? '')
-  if (sent.length !== wanted.length || !timingSafeEqual(sent, wanted)) throw problem('csrf_failed')
 }
 
 function verdictOf(form: URLSearchParams): Verdict {

@@ -1,5 +1,5 @@
-import { markup, type Markup } from '../http/markup.ts'
-import { pageDocument, type PageDocument } from '../http/page-document.ts'
+import { markup, type Markup } from '../../shared/pages/markup.ts'
+import { pageDocument, type PageDocument } from '../../shared/pages/page-document.ts'
 import { clientShown, TOKEN_LIFETIME_SECONDS } from './device-sign-in.ts'
 import type { BindingChoice, DeviceSignIn } from './store.ts'
 import { showUserCode } from './user-code.ts'

@@ -1,5 +1,5 @@
-import { markup } from '../http/markup.ts'
-import { pageDocument } from '../http/page-document.ts'
+import { markup, type Markup } from '../../shared/pages/markup.ts'
+import { pageDocument } from '../../shared/pages/page-document.ts'
 import type { Page } from '../http/pages.ts'
 import { homeScript } from './home-script.ts'
 
@@ -7,12 +7,20 @@ import { homeScript } from './home-script.ts'
  * The start page: the same bytes for everybody. The session's cookie is not sent to it, since its path is `/v1/`, so its
  * script asks `GET /v1/auth/whoami` who is signed in here (decisions 2).
  */
-export function createHomePage(): Page {
-  const document = pageDocument({ title: 'ctl', body: BODY, script: homeScript() })
+export function createHomePage({ hasLocalAccounts }: { readonly hasLocalAccounts: boolean }): Page {
+  const document = pageDocument({
+    title: 'ctl',
+    body: bodyOf(hasLocalAccounts ? ACCOUNT_LINK : undefined),
+    script: homeScript(),
+    isAsking: true,
+  })
   return { method: 'GET', path: '/', handler: () => ({ document }) }
 }
 
-const BODY = markup`<h1>ctl</h1>
+const ACCOUNT_LINK = markup`<p><a href="/v1/account">Password and recovery codes</a> of a local account.</p>\n`
+
+/** The forms lead to a page of the API, which may send the browser on to its identity provider. */
+const bodyOf = (accountLink: Markup | undefined): Markup => markup`<h1>ctl</h1>
 <p>The control plane of an encrypted peer-to-peer mesh.</p>
 <noscript>
 <p class="notice">Signing in here needs scripts, since this page asks the API who you are. Without them, everything works from
@@ -29,10 +37,10 @@ the command line: <code>npx ctl-mesh login</code> signs you in, <code>npx ctl-me
 <dt>Assurance</dt><dd id="acr"></dd>
 <dt>Ends at the latest</dt><dd id="expires"></dd>
 </dl>
-<div class="row">
-<button id="sign-out" class="primary" type="button">Sign out</button>
-<button id="sign-out-everywhere" class="quiet" type="button">Sign out of every browser</button>
-</div>
+${accountLink}<form method="post" action="/v1/sign-out" class="row">
+<button class="primary">Sign out</button>
+<button class="quiet" name="everywhere" value="yes">Sign out of every browser</button>
+</form>
 </section>
 <section id="factors" class="card" aria-labelledby="factors-title" hidden>
 <h2 id="factors-title">Second factors of your local account</h2>

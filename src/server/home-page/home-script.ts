@@ -69,7 +69,7 @@ const instant = (text) => (text === null || text === undefined ? 'not told' : ne
 function showSignedIn(me) {
   byId('who').textContent = 'Signed in as ' + me.display_name
   byId('subject').textContent = me.subject
-  byId('domain').textContent = me.domain_id
+  byId('domain').textContent = me.domain_display_name + ' (' + me.domain_slug + ')'
   byId('auth-time').textContent = instant(me.auth_time)
   byId('acr').textContent = me.acr === null ? 'not told' : me.acr
   byId('expires').textContent = instant(me.credential.expires_at)
@@ -171,13 +171,6 @@ async function showSignedOut() {
   say('You are not signed in.')
 }
 
-async function signOut(method, path) {
-  const { status, document: problem } = await ask(method, path)
-  if (status !== 204) return complain(problem)
-  await showSignedOut()
-  say('You are signed out.')
-}
-
 async function start() {
   const code = query.get('problem')
   if (code !== null) {
@@ -186,9 +179,8 @@ async function start() {
     history.replaceState(null, '', location.pathname)
   }
   byId('command').textContent = 'npx ctl-mesh login --url ' + location.origin
-  byId('sign-out').addEventListener('click', () => attempt(byId('sign-out'), () => signOut('DELETE', '/v1/auth/whoami')))
-  byId('sign-out-everywhere').addEventListener('click', () =>
-    attempt(byId('sign-out-everywhere'), () => signOut('POST', '/v1/auth/sign-out/global')))
+  const isSignedOut = query.has('signed_out')
+  if (isSignedOut) history.replaceState(null, '', location.pathname)
   say('Looking whether you are signed in …')
   try {
     const { status, document: answer } = await ask('GET', '/v1/auth/whoami')
@@ -198,6 +190,7 @@ async function start() {
     }
     if (status !== 401) complain(answer)
     await showSignedOut()
+    if (isSignedOut) say('You are signed out.')
   } catch (error) {
     say('')
     complain({ detail: 'The server cannot be reached.' })

@@ -7,7 +7,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { TraceMarks } from '../ports/tracing.ts'
 import { API_VERSION } from './api-version.ts'
 import type { ActiveRequest } from './active-request.ts'
-import { prefersHtml } from './browser-facts.ts'
+import { isNavigation, prefersHtml } from './browser-facts.ts'
 import { oauthErrorMedia, withOauthError } from './oauth-error.ts'
 import type { AuditTrail } from './audit-trail.ts'
 import { correlationIdOf } from './correlation.ts'
@@ -15,6 +15,7 @@ import { createDepartures } from './departures.ts'
 import type { Drain } from './drain.ts'
 import type { BodyBudget } from './limits/body-budget.ts'
 import type { OpenStreams, StreamHead } from './open-streams.ts'
+import { PAGE_HEADERS, sendFailurePage } from './page-responses.ts'
 import { answerTo, sendProblem } from './problem-responses.ts'
 import { RateLimited } from './rate-limits.ts'
 import { sendRendered } from './send-rendered.ts'
@@ -47,6 +48,8 @@ export interface Answers {
   fail(exchange: Exchange, error: unknown): void
   /** Answers what reached no operation; the correlation id is the request's own, or a new one, unless one is given. */
   turnAway(exchange: Exchange, error: unknown, correlationId?: string): void
+  /** The same for an address that a person may have gone to: browsers that navigate get a page. */
+  turnVisitorAway(exchange: Exchange, error: unknown, correlationId?: string): void
 }
 
 /** Makes the answers. */
@@ -87,17 +90,33 @@ export function createAnswers({ trail, drain, streams, bodies, clock, log, mint,
     conclude(active, answer.status, answer.code)
   }
 
-  function turnAway(
-    { request, reply }: Exchange,
-    error: unknown,
-    correlationId = correlationIdOf(request.headers, mint),
-  ): void {
+  /** Logs what reached no operation, and says what the answer to it is. */
+  function turned({ request, reply }: Exchange, error: unknown, correlationId: string): Problem {
     const answer = answerTo(error, { overCap: 'request_body_too_large', outage: 'internal' })
     const trace = marksOf(traceParentOf(request.headers))
     logFailure(log, { error, answer, correlationId, trace, operation: undefined })
     void reply.header('X-Correlation-Id', correlationId).header('X-Service-API-Version', API_VERSION)
     closeWhereDraining(reply)
-    sendProblem(reply, answer, correlationId)
+    return answer
+  }
+
+  function turnAway(
+    exchange: Exchange,
+    error: unknown,
+    correlationId = correlationIdOf(exchange.request.headers, mint),
+  ): void {
+    sendProblem(exchange.reply, turned(exchange, error, correlationId), correlationId)
+  }
+
+  function turnVisitorAway(
+    exchange: Exchange,
+    error: unknown,
+    correlationId = correlationIdOf(exchange.request.headers, mint),
+  ): void {
+    const { request, reply } = exchange
+    if (!isNavigation(request)) return turnAway(exchange, error, correlationId)
+    const answer = turned(exchange, error, correlationId)
+    sendFailurePage(reply.headers(PAGE_HEADERS), answer, correlationId)
   }
 
   function fail(exchange: Exchange, error: unknown): void {
@@ -147,6 +166,7 @@ export function createAnswers({ trail, drain, streams, bodies, clock, log, mint,
   return {
     fail,
     turnAway,
+    turnVisitorAway,
     succeed(active, reply, value) {
       const { plan } = active
       if (plan.gateStage === 'row' && !active.admitted) throw new Error(`${plan.id} answered without asking its gate`)

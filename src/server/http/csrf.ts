@@ -21,6 +21,15 @@ export function assertDoubleSubmit(
   if (typeof echoed !== 'string' || wanted === undefined || !isSame(echoed, wanted)) throw problem('csrf_failed')
 }
 
+/**
+ * Holds a posted form to the token that its page carries, since a form can send no header.
+ *
+ * @throws Problem `csrf_failed`
+ */
+export function assertFormToken(form: URLSearchParams, wanted: string): void {
+  if (!isSame(form.get('csrf_token') ?? '', wanted)) throw problem('csrf_failed')
+}
+
 function isSame(one: string, other: string): boolean {
   const [left, right] = [Buffer.from(one), Buffer.from(other)]
   return left.length === right.length && timingSafeEqual(left, right)

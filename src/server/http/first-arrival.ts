@@ -1,6 +1,6 @@
 import type { PageAnswer, PageVisit } from './pages.ts'
-import { pageDocument } from './page-document.ts'
-import { markup } from './markup.ts'
+import { pageDocument } from '../../shared/pages/page-document.ts'
+import { markup } from '../../shared/pages/markup.ts'
 
 /** The query member that says that the page has refreshed itself, and when; nobody outside this file sees it. */
 const MARK = 'arrived'

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
-import { PROBLEMS, Problem, problem, type ProblemCode } from '../../shared/problems.ts'
+import { Problem, problem, type ProblemCode } from '../../shared/problems.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Caller } from '../ports/credential-resolver.ts'
 import type { Span, TraceMarks, Tracing } from '../ports/tracing.ts'
@@ -15,8 +15,8 @@ import type { Drain } from './drain.ts'
 import { withoutMark, type Arriving } from './first-arrival.ts'
 import type { Load } from './limits/load.ts'
 import { isOriginAllowed, type AllowedOrigins } from './origins.ts'
-import { pageDocument, type PageDocument } from './page-document.ts'
-import { markup } from './markup.ts'
+import { PAGE_HEADERS, sendDocument, sendFailurePage } from './page-responses.ts'
+import type { PageDocument } from '../../shared/pages/page-document.ts'
 import { answerTo, sendProblem } from './problem-responses.ts'
 import { RateLimited, type RateLimits } from './rate-limits.ts'
 import { beginSpan, endSpan } from './request-spans.ts'
@@ -85,16 +85,6 @@ export interface PagesDeps {
   readonly tracing?: Tracing | undefined
 }
 
-/** Every page carries them. The referrer policy is not `no-referrer`: with that one browsers post forms with `Origin: null`. */
-const HEADERS = {
-  'Cache-Control': 'no-store',
-  'X-Content-Type-Options': 'nosniff',
-  'X-Frame-Options': 'DENY',
-  'Referrer-Policy': 'same-origin',
-  'Cross-Origin-Opener-Policy': 'same-origin',
-  'Cross-Origin-Resource-Policy': 'same-origin',
-} as const
-
 /** Mounts the pages, and the routes of other libraries. */
 export function mountPages(fastify: FastifyInstance, deps: PagesDeps): void {
   for (const page of deps.pages) {
@@ -115,7 +105,7 @@ interface Exchange {
 async function serve(page: Page, exchange: Exchange, deps: PagesDeps): Promise<void> {
   const { request, reply } = exchange
   const correlationId = correlationIdOf(request.headers, deps.mint)
-  void reply.headers({ ...HEADERS, 'X-Correlation-Id': correlationId, 'X-Service-API-Version': API_VERSION })
+  void reply.headers({ ...PAGE_HEADERS, 'X-Correlation-Id': correlationId, 'X-Service-API-Version': API_VERSION })
   deps.drain.entered()
   const span = deps.tracing && spanOf(page, request, { deps, correlationId, tracing: deps.tracing })
   const trace = span?.marks ?? marksOf(traceParentOf(request.headers))
@@ -237,14 +227,6 @@ function sendPublicJson(reply: FastifyReply, { json, maxAgeSeconds }: PublicJson
     .send(json)
 }
 
-function sendDocument(reply: FastifyReply, { text, policy }: PageDocument, status: number): void {
-  void reply
-    .code(status)
-    .header('Content-Security-Policy', policy)
-    .header('Content-Type', 'text/html; charset=utf-8')
-    .send(text)
-}
-
 function refuse({ request, reply }: Exchange, error: unknown, at: Arrived & { readonly page: Page }): Problem {
   const { correlationId, deps, page } = at
   const answer = answerTo(error, { overCap: 'request_body_too_large', outage: 'datastore_unavailable' })
@@ -256,19 +238,8 @@ function refuse({ request, reply }: Exchange, error: unknown, at: Arrived & { re
     sendProblem(reply, answer, correlationId)
     return answer
   }
-  const { retry_after_seconds: retryAfter } = answer.extras
-  if (typeof retryAfter === 'number') void reply.header('Retry-After', String(retryAfter))
-  sendDocument(reply, failurePage(answer, correlationId), answer.status)
+  sendFailurePage(reply, answer, correlationId)
   return answer
-}
-
-function failurePage({ code }: Problem, correlationId: string): PageDocument {
-  const { title, detail } = PROBLEMS[code]
-  const body = markup`<h1>${title}</h1>
-<p class="failure" role="alert">${detail}</p>
-<p class="muted">Correlation id: <code>${correlationId}</code></p>
-<p><a href="/">Go to the start page</a></p>`
-  return pageDocument({ title, body })
 }
 
 const FOREIGN_METHODS = ['GET', 'POST', 'OPTIONS']

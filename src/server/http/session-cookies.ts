@@ -1,3 +1,4 @@
+import { PROVIDER_PATH, PROVIDER_SESSION_COOKIE } from '../ports/local-sign-in.ts'
 import { CSRF_COOKIE, SESSION_COOKIE } from '../ports/sessions.ts'
 import type { Cookie } from './cookies.ts'
 
@@ -12,8 +13,20 @@ export function sessionCookies(session: { readonly cookie: string; readonly csrf
   ]
 }
 
-/** The same for a browser that is to forget them: only with the attributes that they were set with does it find them. */
-export const CLEARED_COOKIES: readonly Cookie[] = sessionCookies({ cookie: '', csrfToken: '' }).map((cookie) => ({
-  ...cookie,
-  maxAgeSeconds: 0,
+/** What the bundled provider remembers a browser by, with the signature beside it. */
+const PROVIDER_COOKIES: readonly Cookie[] = [PROVIDER_SESSION_COOKIE, `${PROVIDER_SESSION_COOKIE}.sig`].map((name) => ({
+  name,
+  value: '',
+  path: PROVIDER_PATH,
+  sameSite: 'Lax',
+  isHttpOnly: true,
 }))
+
+/**
+ * The same for a browser that is to forget them: only with the attributes that they were set with does it find them. The
+ * bundled provider's go with them, or it would sign the person in again without asking who it is.
+ */
+export const CLEARED_COOKIES: readonly Cookie[] = [
+  ...sessionCookies({ cookie: '', csrfToken: '' }),
+  ...PROVIDER_COOKIES,
+].map((cookie) => ({ ...cookie, maxAgeSeconds: 0 }))

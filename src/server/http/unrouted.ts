@@ -32,7 +32,8 @@ const API = '/v1/'
 
 /**
  * Answers paths that no operation has and methods that a path's operations lack (405 with `Allow`). Below the API a
- * credential of any kind comes first (401, then 404), except below an open operation that ends in a name.
+ * credential of any kind comes first (401, then 404), except below an open operation that ends in a name. A browser that
+ * navigates gets a page with the same status.
  */
 export function answerUnrouted(
   fastify: FastifyInstance,
@@ -56,9 +57,9 @@ export function answerUnrouted(
       const trace = marksOf(traceParentOf(request.headers))
       const from = { sourceAddress: forwardedAddress(clientAddress, request), socket: request.raw.socket }
       await authenticate(wanted, { headers: request.headers, correlationId, trace, from })
-      answers.turnAway({ request, reply }, problem('not_found'), correlationId)
+      answers.turnVisitorAway({ request, reply }, problem('not_found'), correlationId)
     } catch (error) {
-      answers.turnAway({ request, reply }, error, correlationId)
+      answers.turnVisitorAway({ request, reply }, error, correlationId)
     } finally {
       drain.left()
     }
@@ -70,11 +71,13 @@ export function answerUnrouted(
     const exchange = { request, reply }
     if (methods.size > 0) {
       void reply.header('Allow', [...methods].toSorted().join(', '))
-      return answers.turnAway(exchange, problem('method_not_allowed'))
+      return answers.turnVisitorAway(exchange, problem('method_not_allowed'))
     }
     const open = openNames.find(({ prefix }) => path.startsWith(prefix))
     if (open === undefined && path.startsWith(API)) return void refuse(exchange)
-    return answers.turnAway(exchange, problem(open?.missing ?? 'not_found'))
+    // Names below an open operation are asked for by programs: S1 wants a problem document of an unknown asset.
+    if (open !== undefined) return answers.turnAway(exchange, problem(open.missing))
+    return answers.turnVisitorAway(exchange, problem('not_found'))
   }
 
   // A scope of its own, so that its hook runs for nothing else, and before a byte of a body is read.

@@ -6,8 +6,10 @@ import type { Handlers, RequestContext } from '../http/request-context.ts'
 import type { Datastore, Db } from '../ports/datastore.ts'
 import type { Sessions } from '../ports/sessions.ts'
 import type { Change } from '../ports/unit-of-work.ts'
+import { announceUpdate } from './own-change.ts'
 import { factorsOf, isRequired, type Factor, type FactorPolicy } from './factors.ts'
 import { passkeysOf } from './sign-in-store.ts'
+import { deleteCodes } from './recovery-code-store.ts'
 import * as store from './store.ts'
 
 export interface OwnFactorsDeps {
@@ -45,7 +47,7 @@ export function createOwnFactors({ datastore, sessions }: OwnFactorsDeps): Handl
         const factor = held.factors.find((one) => one.id === id)
         if (factor === undefined) throw problem('factor_not_found')
         if (isRequired(factor, held.factors, held.policy)) throw problem('last_second_factor')
-        await remove(change, factor, { account, at: new Date(ctx.nowMs) })
+        await remove(change, factor, { account, isLast: held.factors.length === 1, at: new Date(ctx.nowMs) })
         const ended = await sessions.endOthersOf(change, ctx.caller.id, sessionId)
         ctx.note({ kind: factor.kind, sessions_revoked: ended })
       })
@@ -67,18 +69,20 @@ async function holdings(db: Db, account: store.AccountRecord): Promise<Held> {
 
 interface Removing {
   readonly account: store.AccountRecord
+  readonly isLast: boolean
   readonly at: Date
 }
 
-/** What the provider remembers of a sign-in with the factor counts no longer. */
-async function remove(change: Change, factor: Factor, { account, at }: Removing): Promise<void> {
-  const { id, principal_id: userId, domain_id: domainId } = account
+/** What the provider remembers of a sign-in with the factor counts no longer. Recovery codes stand for a factor and go with the last one. */
+async function remove(change: Change, factor: Factor, { account, isLast, at }: Removing): Promise<void> {
+  const { id } = account
   const { db } = change
   const isApp = factor.credentialId === undefined
   if (factor.credentialId !== undefined) await store.deletePasskey(db, id, factor.credentialId)
+  if (isLast) await deleteCodes(db, id)
   const cleared = isApp ? { totp_sealed: null, totp_last_step: null, totp_enrolled_at: null } : {}
   await store.updateAccount(db, id, { ...cleared, signed_out_at: at, updated_at: at })
-  change.emit({ event: 'LocalAccountUpdated', domainId, aggregate: `user:${userId}`, payload: { account_id: id } })
+  announceUpdate(change, account)
 }
 
 function toView(factor: Factor, { factors, policy }: Held): View {

@@ -79,8 +79,13 @@ function strip(password: string): string {
 /** Neither vowels, which make words, nor characters that look like others. */
 const ALPHABET = 'bcdfghjkmnpqrstvwxz23456789'
 
-/** A one-time password of 95 bits in groups of five. */
-export function drawPassword(): string {
+/** Random characters in so many groups of five; a group has 23 bits. */
+export function drawGroups(count: number): string {
   const group = (): string => Array.from({ length: 5 }, () => ALPHABET[randomInt(ALPHABET.length)]).join('')
-  return [group(), group(), group(), group()].join('-')
+  return Array.from({ length: count }, group).join('-')
+}
+
+/** A one-time password of 95 bits. */
+export function drawPassword(): string {
+  return drawGroups(4)
 }

@@ -12,6 +12,7 @@ import { toAnswer } from './account.ts'
 import { addAccount, makePlatformAdmin, unlessTaken } from './add-account.ts'
 import { HashingBusy, type PasswordHashing } from './password-hash.ts'
 import { drawPassword } from './password-rules.ts'
+import { deleteCodes } from './recovery-code-store.ts'
 import * as store from './store.ts'
 
 export interface LocalAccountsDeps {
@@ -105,7 +106,7 @@ async function patchAccount(change: Change, id: string, patching: Patching): Pro
   if (body.disabled === true && account.disabled_at === null) await keepAnAdmin(change, account)
   const isSignedOut = endsSessions(body)
   if (isSignedOut) await patching.sessions.endAllOf(change, account.principal_id)
-  if (body.reset_second_factors === true) await store.deletePasskeys(change.db, id)
+  await deleteReset(change, id, body)
   if (body.disabled !== undefined) await setDisabled(change, account, body.disabled ? at : null)
   const values = { ...valuesOf(account, patching), ...(isSignedOut && { signed_out_at: at }), updated_at: at }
   await unlessTaken(store.updateAccount(change.db, id, values))
@@ -113,6 +114,12 @@ async function patchAccount(change: Change, id: string, patching: Patching): Pro
   const patched = await store.findListed(change.db, id)
   if (patched === undefined) throw new Error('an account that is locked was deleted')
   return patched
+}
+
+/** Recovery codes go with either reset: whoever asked for it may not be the one who has them. */
+async function deleteReset({ db }: Change, id: string, { reset_password, reset_second_factors }: Patch): Promise<void> {
+  if (reset_second_factors === true) await store.deletePasskeys(db, id)
+  if ([reset_password, reset_second_factors].includes(true)) await deleteCodes(db, id)
 }
 
 function endsSessions({ disabled, reset_password, reset_second_factors }: Patch): boolean {

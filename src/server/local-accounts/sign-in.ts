@@ -1,12 +1,15 @@
 import type { Clock, IdSource } from '../ports/clock.ts'
 import type { Datastore, Db } from '../ports/datastore.ts'
-import type { SealedPlace, SecretStore } from '../ports/keyring.ts'
+import type { Keyring, SealedPlace, SecretStore } from '../ports/keyring.ts'
 import type { LocalAccount, LocalPasskey, LocalSignIn } from '../ports/local-sign-in.ts'
 import type { Sessions } from '../ports/sessions.ts'
-import type { AuditEntry, Change, UnitOfWork } from '../ports/unit-of-work.ts'
-import { restMsAfter } from './back-off.ts'
-import { HashingBusy, type PasswordHashing } from './password-hash.ts'
+import type { AuditEntry, UnitOfWork } from '../ports/unit-of-work.ts'
+import { createGuessLimit, unlessBusy } from './guess-limit.ts'
+import { announceUpdate, createChangeOwn, refusalOf } from './own-change.ts'
+import type { PasswordHashing } from './password-hash.ts'
 import { weaknessOf } from './password-rules.ts'
+import { codesLeft } from './recovery-code-store.ts'
+import { drawRecoveryCodes, replaceRecoveryCodes, useRecoveryCode } from './recovery-codes.ts'
 import * as guesses from './sign-in-store.ts'
 import * as store from './store.ts'
 import { draftTotp, stepOf } from './totp.ts'
@@ -15,6 +18,7 @@ export interface LocalSignInDeps {
   readonly datastore: Datastore
   readonly unitOfWork: UnitOfWork
   readonly secrets: SecretStore
+  readonly keyring: Keyring
   readonly sessions: Pick<Sessions, 'endAllOf'>
   readonly hashing: PasswordHashing
   readonly clock: Clock
@@ -27,26 +31,21 @@ export interface LocalSignInDeps {
 
 const PASSKEYS_MAX = 10
 
-type Relation = `local_account.${'sign_in' | 'password' | 'second_factor'}`
-
 /** Signs people in with the accounts of this slice. */
 export function createLocalSignIn(deps: LocalSignInDeps): LocalSignIn {
   const { datastore, hashing, clock } = deps
   const db = (): Db => datastore.pool('interactive')
   const now = (): Date => new Date(clock.now())
-
-  /** Resolves with whether the guess may be looked at. */
-  function count(id: string): Promise<boolean> {
-    const restAfter = (failures: number): Date | null => {
-      const restMs = restMsAfter(failures)
-      return restMs === 0 ? null : new Date(clock.now() + restMs)
-    }
-    return datastore.transaction('interactive', (tx) => guesses.countGuess(tx, id, { now: now(), restAfter }))
-  }
+  const count = createGuessLimit(deps)
+  const change = createChangeOwn(deps)
 
   async function load(account: guesses.PlacedAccount | undefined): Promise<LocalAccount | undefined> {
     if (account === undefined || account.disabled_at !== null) return undefined
-    return toAccount(account, await guesses.passkeysOf(db(), account.id))
+    const [passkeys, { count: codes }] = await Promise.all([
+      guesses.passkeysOf(db(), account.id),
+      codesLeft(db(), account.id),
+    ])
+    return toAccount(account, passkeys, codes)
   }
 
   /** The one moment at which the password is known. Where it cannot be done now, the next sign-in tries again. */
@@ -57,36 +56,7 @@ export function createLocalSignIn(deps: LocalSignInDeps): LocalSignIn {
   }
 
   function refuse(account: guesses.PlacedAccount, reason: string): void {
-    const { subject, domain_id: domainId } = { ...account, subject: `user:${account.principal_id}` }
-    deps.onRefused({
-      domainId,
-      subject,
-      relation: 'local_account.sign_in',
-      object: subject,
-      outcome: 'permission_denied',
-      reason,
-      correlationId: deps.ids.next(),
-      context: {},
-    })
-  }
-
-  /** A change of one's own account, audited; `work` says whether there was anything to change. */
-  async function change(
-    id: string,
-    relation: Relation,
-    work: (change: Change, own: store.AccountRecord) => Promise<boolean>,
-  ) {
-    let entries: readonly AuditEntry[] = []
-    const correlationId = deps.ids.next()
-    return deps.unitOfWork.run({ pool: 'interactive', correlationId, audit: () => entries }, async (tx) => {
-      entries = []
-      const account = await store.lockAccount(tx.db, id)
-      if (account === undefined || account.disabled_at !== null || !(await work(tx, account))) return false
-      const subject = `user:${account.principal_id}`
-      const granted = { outcome: 'granted', reason: 'granted', correlationId, context: {} } as const
-      entries = [{ domainId: account.domain_id, subject, relation, object: subject, ...granted }]
-      return true
-    })
+    deps.onRefused(refusalOf(account, { relation: 'local_account.sign_in', reason, correlationId: deps.ids.next() }))
   }
 
   return {
@@ -120,10 +90,10 @@ export function createLocalSignIn(deps: LocalSignInDeps): LocalSignIn {
       const hash = await unlessBusy(hashing.hash(password))
       if (hash === undefined) return 'busy'
       const at = now()
-      await change(accountId, 'local_account.password', async (tx, own) => {
+      await change({ accountId, relation: 'local_account.password' }, async (tx, own) => {
         await deps.sessions.endAllOf(tx, own.principal_id)
         const values = { password_hash: hash, must_change_password: false, signed_out_at: at, updated_at: at }
-        return store.updateAccount(tx.db, accountId, values)
+        return (await store.updateAccount(tx.db, accountId, values)) && {}
       })
       deps.onPasswordChanged?.(account.login)
       return undefined
@@ -145,6 +115,35 @@ export function createLocalSignIn(deps: LocalSignInDeps): LocalSignIn {
       return true
     },
 
+    async tryRecoveryCode({ accountId, code }) {
+      const account = await guesses.findById(db(), accountId)
+      if (account === undefined || account.disabled_at !== null) return false
+      if (!(await count(accountId))) {
+        refuse(account, 'too_many_failures')
+        return false
+      }
+      const isUsed = await change({ accountId, relation: 'local_account.recovery_code' }, async (tx) => {
+        if (!(await useRecoveryCode(tx.db, deps.keyring, { accountId, code }))) return false
+        return { codes_left: (await codesLeft(tx.db, accountId)).count }
+      })
+      if (!isUsed) {
+        refuse(account, 'wrong_recovery_code')
+        return false
+      }
+      await guesses.forgiveGuess(db(), accountId)
+      return true
+    },
+
+    draftRecoveryCodes: drawRecoveryCodes,
+
+    async keepRecoveryCodes({ accountId, codes }) {
+      await change({ accountId, relation: 'local_account.recovery_codes' }, async (tx, own) => {
+        await replaceRecoveryCodes(tx.db, deps.keyring, { accountId, codes, at: now() })
+        announceUpdate(tx, own)
+        return {}
+      })
+    },
+
     draftTotp: ({ login }) => draftTotp(login),
 
     async enrolTotp({ accountId, secret, code }) {
@@ -152,7 +151,8 @@ export function createLocalSignIn(deps: LocalSignInDeps): LocalSignIn {
       if (step === undefined) return false
       const sealed = await deps.secrets.seal(totpPlace(accountId), Buffer.from(secret, 'ascii'))
       const values = { totp_sealed: sealed, totp_last_step: String(step), totp_enrolled_at: now(), updated_at: now() }
-      return change(accountId, 'local_account.second_factor', (tx) => store.updateAccount(tx.db, accountId, values))
+      const order = { accountId, relation: 'local_account.second_factor' } as const
+      return change(order, async (tx) => (await store.updateAccount(tx.db, accountId, values)) && {})
     },
 
     async findPasskey(credentialId) {
@@ -164,29 +164,22 @@ export function createLocalSignIn(deps: LocalSignInDeps): LocalSignIn {
     usePasskey: ({ credentialId, counter }) => guesses.moveCounter(db(), credentialId, { counter, at: now() }),
 
     enrolPasskey: ({ accountId, passkey }) =>
-      change(accountId, 'local_account.second_factor', (tx) =>
-        guesses.insertPasskey(tx.db, passkeyRecord(accountId, passkey, now()), PASSKEYS_MAX),
-      ),
+      change({ accountId, relation: 'local_account.second_factor' }, async (tx) => {
+        const isAdded = await guesses.insertPasskey(tx.db, passkeyRecord(accountId, passkey, now()), PASSKEYS_MAX)
+        return isAdded && {}
+      }),
 
     complete: ({ accountId }) =>
-      change(accountId, 'local_account.sign_in', (tx) =>
-        store.updateAccount(tx.db, accountId, { last_sign_in_at: now(), failed_count: 0, locked_until: null }),
-      ),
+      change({ accountId, relation: 'local_account.sign_in' }, async (tx) => {
+        const values = { last_sign_in_at: now(), failed_count: 0, locked_until: null }
+        return (await store.updateAccount(tx.db, accountId, values)) && {}
+      }),
   }
 }
 
 function reasonOf(isCounted: boolean, isRight: boolean): string {
   if (!isCounted) return 'too_many_failures'
   return isRight ? 'account_disabled' : 'wrong_password'
-}
-
-async function unlessBusy<T>(hashing: Promise<T>): Promise<T | undefined> {
-  try {
-    return await hashing
-  } catch (error) {
-    if (error instanceof HashingBusy) return undefined
-    throw error
-  }
 }
 
 function totpPlace(accountId: string): SealedPlace {
@@ -197,7 +190,11 @@ async function openTotp(secrets: SecretStore, accountId: string, sealed: Buffer)
   return Buffer.from(await secrets.open(totpPlace(accountId), sealed)).toString('ascii')
 }
 
-function toAccount(account: guesses.PlacedAccount, passkeys: readonly guesses.PasskeyRecord[]): LocalAccount {
+function toAccount(
+  account: guesses.PlacedAccount,
+  passkeys: readonly guesses.PasskeyRecord[],
+  recoveryCodes: number,
+): LocalAccount {
   return {
     id: account.id,
     login: account.login,
@@ -207,6 +204,7 @@ function toAccount(account: guesses.PlacedAccount, passkeys: readonly guesses.Pa
     mustChangePassword: account.must_change_password,
     hasTotp: account.totp_sealed !== null,
     passkeys: passkeys.map(toPasskey),
+    recoveryCodes,
     signedOutAtMs: account.signed_out_at?.getTime(),
   }
 }

@@ -1,3 +1,9 @@
+/** Beneath which the bundled provider is served. */
+export const PROVIDER_PATH = '/idp'
+
+/** By which the bundled provider remembers a browser, for a minute. */
+export const PROVIDER_SESSION_COOKIE = 'ctl_idp_session'
+
 /** A passkey as its browser gave it (WebAuthn Level 3 §4, credential record). */
 export interface LocalPasskey {
   /** base64url. */
@@ -20,12 +26,23 @@ export interface LocalAccount {
   readonly mustChangePassword: boolean
   readonly hasTotp: boolean
   readonly passkeys: readonly LocalPasskey[]
+  /** Recovery codes that have not been used. */
+  readonly recoveryCodes: number
   /** Sign-ins that the provider remembers from before then no longer count. */
   readonly signedOutAtMs: number | undefined
 }
 
 /** Why a password was not taken. */
 export type WeakPassword = 'too short' | 'too long' | 'holds the login' | 'common' | 'the old one'
+
+/** What is said to whoever chose a password that is not taken. */
+export const WEAKNESSES: Readonly<Record<WeakPassword, string>> = {
+  'too short': 'The password needs at least 12 characters. A few words in a row are good.',
+  'too long': 'The password may have 256 characters at most.',
+  'holds the login': 'The password must not contain your login.',
+  common: 'That password is among the first that anybody would try. Choose another one.',
+  'the old one': 'That is the password that you have. Choose another one.',
+}
 
 /** How a person signed in. */
 export interface LocalSignInFacts {
@@ -59,6 +76,16 @@ export interface LocalSignIn {
     readonly code: string
     readonly sourceAddress: string
   }): Promise<boolean>
+  /** Tells whether the recovery code is one of the account's; each is good once. Limited as codes of the app are. */
+  tryRecoveryCode(guess: {
+    readonly accountId: string
+    readonly code: string
+    readonly sourceAddress: string
+  }): Promise<boolean>
+  /** New recovery codes. Nothing is stored. */
+  draftRecoveryCodes(): readonly string[]
+  /** Stores those codes in the place of the account's others. */
+  keepRecoveryCodes(draft: { readonly accountId: string; readonly codes: readonly string[] }): Promise<void>
   /** A new shared secret, and the address that authenticator apps read it from. Nothing is stored. */
   draftTotp(account: LocalAccount): Promise<{ readonly secret: string; readonly address: string }>
   /** Stores the secret once its first code proves that the app has it. */

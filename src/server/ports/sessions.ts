@@ -22,8 +22,21 @@ export interface SessionDraft {
   readonly userAgent: string
   /** Cookie that the browser came with: that session ends, so that a sign-in leaves one session in a browser, and a new one. */
   readonly replaces?: string | undefined
+  /** As the provider issued it, to be handed back when the person signs out; kept sealed. */
+  readonly idToken?: string | undefined
   readonly nowMs: number
 }
+
+/** A session that somebody has signed out of, with what its provider is to be told. */
+export interface SignedOutSession {
+  readonly principalId: string
+  readonly domainId: string
+  readonly bindingId: string | null
+  readonly idToken: string | undefined
+}
+
+/** Ends what the bundled provider remembers of a person's sign-ins, in every browser. */
+export type ForgetSignIns = (change: Change, principalId: string, at: Date) => Promise<void>
 
 /** A new session: the value of its cookie leaves the server once and is stored nowhere. */
 export interface OpenedSession {
@@ -52,6 +65,10 @@ export interface Sessions {
   endOthersOf(change: Change, principalId: string, keptId: string): Promise<number>
   /** Ends the sessions that began with a binding. */
   endAllOfBinding(change: Change, bindingId: string): Promise<number>
+  /** The session of a cookie as its provider is to be told of it when it ends; undefined when it is none. Nothing is ended. */
+  toSignOut(db: Db, cookie: string): Promise<SignedOutSession | undefined>
+  /** Ends the session of a cookie; nothing when it is none. */
+  endOf(change: Change, cookie: string): Promise<void>
   /** The session of a cookie, for pages outside the contract; undefined when it is none, has ended or idled. */
   find(db: Db, cookie: string, nowMs: number): Promise<LiveSession | undefined>
   /** The anti-forgery token that belongs to the session: an HMAC of its id. */

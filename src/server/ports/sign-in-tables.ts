@@ -14,6 +14,7 @@ export interface SignInTables {
   invitations: InvitationRow
   local_accounts: LocalAccountRow
   local_passkeys: LocalPasskeyRow
+  local_recovery_codes: LocalRecoveryCodeRow
   provider_states: ProviderStateRow
   provider_keys: ProviderKeyRow
 }
@@ -76,6 +77,8 @@ export interface SessionRow {
   last_seen_at: Date
   /** The absolute end, 7 days after the sign-in; idle ones end earlier. */
   expires_at: Date
+  /** The ID token of an external provider, which is told by it whom to sign out; null where there is none. */
+  id_token_sealed: Buffer | null
 }
 
 export interface DeviceSignInRow {
@@ -166,6 +169,15 @@ export interface LocalPasskeyRow {
   label: string
   created_at: Date
   last_used_at: Date | null
+}
+
+/** A recovery code that has not been used. */
+export interface LocalRecoveryCodeRow {
+  account_id: string
+  /** HMAC of the code. */
+  fingerprint: Buffer
+  fingerprint_key_id: string
+  created_at: Date
 }
 
 export interface ProviderStateRow {

@@ -4,7 +4,7 @@ import { problem } from '../../shared/problems.ts'
 import type { Handlers, RequestContext } from '../http/request-context.ts'
 import { CLEARED_COOKIES } from '../http/session-cookies.ts'
 import type { Datastore } from '../ports/datastore.ts'
-import { SESSION_COOKIE } from '../ports/sessions.ts'
+import { SESSION_COOKIE, type ForgetSignIns } from '../ports/sessions.ts'
 import { fingerprintOf, isCookieValue } from './cookie-value.ts'
 import { endSessions } from './end-sessions.ts'
 import { idleEnd } from './session.ts'
@@ -19,11 +19,17 @@ export type SessionOperations = Pick<
   'DeleteAuthSession' | 'PostAuthSignOutGlobal' | 'GetAuthSessions' | 'DeleteAuthSessionByID'
 >
 
+export interface SessionOperationsDeps {
+  readonly datastore: Datastore
+  /** Undefined where the server brings no provider. */
+  readonly forgetSignIns?: ForgetSignIns | undefined
+}
+
 /** Sessions listed at most; no more than a quarter of them can be live. */
 const LISTED_MAX = 200
 
 /** Serves callers' own sessions. Another's session and one that does not exist look alike. */
-export function createSessionOperations({ datastore }: { readonly datastore: Datastore }): SessionOperations {
+export function createSessionOperations({ datastore, forgetSignIns }: SessionOperationsDeps): SessionOperations {
   return {
     async DeleteAuthSession(ctx) {
       forgetCookies(ctx)
@@ -33,14 +39,20 @@ export function createSessionOperations({ datastore }: { readonly datastore: Dat
       const session = await store.findByFingerprint(datastore.pool('interactive'), fingerprint)
       if (session === undefined) return
       ctx.about(`user:${session.principal_id}`, session.domain_id)
-      await ctx.change((change) => endSessions(change, { fingerprint }, new Date(ctx.nowMs)))
+      await ctx.change(async (change) => {
+        const at = new Date(ctx.nowMs)
+        await forgetSignIns?.(change, session.principal_id, at)
+        await endSessions(change, { fingerprint }, at)
+      })
     },
 
     async PostAuthSignOutGlobal(ctx) {
       const { caller } = ctx
       if (caller.credential.kind !== 'session') throw problem('session_required')
       await ctx.change(async (change) => {
-        const revoked = await endSessions(change, { principalId: caller.id }, new Date(ctx.nowMs))
+        const at = new Date(ctx.nowMs)
+        await forgetSignIns?.(change, caller.id, at)
+        const revoked = await endSessions(change, { principalId: caller.id }, at)
         change.emit({
           event: 'identity.UserSignedOut',
           domainId: caller.domainId,
@@ -61,7 +73,9 @@ export function createSessionOperations({ datastore }: { readonly datastore: Dat
 
     async DeleteAuthSessionByID(ctx, { id }) {
       await ctx.change(async (change) => {
-        const ended = await endSessions(change, { id, principalId: ctx.caller.id }, new Date(ctx.nowMs))
+        const at = new Date(ctx.nowMs)
+        await forgetSignIns?.(change, ctx.caller.id, at)
+        const ended = await endSessions(change, { id, principalId: ctx.caller.id }, at)
         if (ended === 0) throw problem('session_not_found')
       })
     },

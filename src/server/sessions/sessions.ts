@@ -1,5 +1,5 @@
 import type { Clock, IdSource } from '../ports/clock.ts'
-import type { Keyring } from '../ports/keyring.ts'
+import type { Keyring, SealedPlace, SecretStore } from '../ports/keyring.ts'
 import { SESSION_ABSOLUTE_MS, type OpenedSession, type SessionDraft, type Sessions } from '../ports/sessions.ts'
 import { fingerprintOf, isCookieValue, newCookieValue } from './cookie-value.ts'
 import { endSessions } from './end-sessions.ts'
@@ -10,10 +10,14 @@ export interface SessionsDeps {
   readonly ids: IdSource
   readonly clock: Clock
   readonly keyring: Keyring
+  readonly secrets: SecretStore
 }
 
+/** Longer ones are not kept: they would not fit into the address that takes them back. */
+const ID_TOKEN_LENGTH_MAX = 6000
+
 /** Keeps browser sessions. */
-export function createSessions({ ids, clock, keyring }: SessionsDeps): Sessions {
+export function createSessions({ ids, clock, keyring, secrets }: SessionsDeps): Sessions {
   return {
     async open(change, draft) {
       const now = new Date(draft.nowMs)
@@ -23,7 +27,8 @@ export function createSessions({ ids, clock, keyring }: SessionsDeps): Sessions 
       await store.lockPerson(change.db, draft.principalId)
       const range = { principalId: draft.principalId, now, count: LIVE_MAX - 1 }
       for (const id of await store.deleteBeyond(change.db, range)) change.credentialChanged('session', id)
-      const { record, opened } = newSession(ids.next(), draft)
+      const id = ids.next()
+      const { record, opened } = newSession(id, draft, await sealedIn(secrets, id, draft.idToken))
       await store.insertSession(change.db, record)
       return opened
     },
@@ -32,6 +37,26 @@ export function createSessions({ ids, clock, keyring }: SessionsDeps): Sessions 
     endOthersOf: (change, principalId, exceptId) =>
       endSessions(change, { principalId, exceptId }, new Date(clock.now())),
     endAllOfBinding: (change, bindingId) => endSessions(change, { bindingId }, new Date(clock.now())),
+
+    async toSignOut(db, cookie) {
+      const found = isCookieValue(cookie) ? await store.findByFingerprint(db, fingerprintOf(cookie)) : undefined
+      if (found === undefined) return undefined
+      const {
+        id,
+        principal_id: principalId,
+        domain_id: domainId,
+        binding_id: bindingId,
+        id_token_sealed: sealed,
+      } = found
+      const idToken = sealed === null ? undefined : String(await secrets.open(idTokenPlace(id), sealed))
+      return { principalId, domainId, bindingId, idToken }
+    },
+
+    async endOf(change, cookie) {
+      if (isCookieValue(cookie)) {
+        await endSessions(change, { fingerprint: fingerprintOf(cookie) }, new Date(clock.now()))
+      }
+    },
 
     async find(db, cookie, nowMs) {
       if (!isCookieValue(cookie)) return undefined
@@ -44,7 +69,19 @@ export function createSessions({ ids, clock, keyring }: SessionsDeps): Sessions 
   }
 }
 
-function newSession(id: string, draft: SessionDraft): { record: store.SessionRecord; opened: OpenedSession } {
+const idTokenPlace = (rowId: string): SealedPlace => ({ table: 'sessions', column: 'id_token_sealed', rowId })
+
+async function sealedIn(secrets: SecretStore, id: string, idToken: string | undefined): Promise<Buffer | null> {
+  if (idToken === undefined || idToken.length > ID_TOKEN_LENGTH_MAX) return null
+  return secrets.seal(idTokenPlace(id), Buffer.from(idToken, 'utf8'))
+}
+
+interface Opening {
+  readonly record: store.SessionRecord
+  readonly opened: OpenedSession
+}
+
+function newSession(id: string, draft: SessionDraft, sealedIdToken: Buffer | null): Opening {
   const [now, expiresAtMs] = [new Date(draft.nowMs), draft.nowMs + SESSION_ABSOLUTE_MS]
   const cookie = newCookieValue()
   const record = {
@@ -61,6 +98,7 @@ function newSession(id: string, draft: SessionDraft): { record: store.SessionRec
     created_at: now,
     last_seen_at: now,
     expires_at: new Date(expiresAtMs),
+    id_token_sealed: sealedIdToken,
   }
   return { record, opened: { id, cookie, expiresAtMs } }
 }

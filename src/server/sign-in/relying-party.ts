@@ -30,7 +30,13 @@ export interface RelyingParty {
   /** Where the browser goes to sign in. @throws Problem `idp_unavailable` */
   authorizationUrl(binding: IdpBinding, attempt: Attempt, nowMs: number): Promise<string>
   /** Redeems the answer of the provider for what it says of the person. @throws Problem `sign_in_refused`, `idp_unavailable` */
-  redeem(binding: IdpBinding, answer: CallbackAnswer, at: SignInSecrets & { readonly nowMs: number }): Promise<Claims>
+  redeem(binding: IdpBinding, answer: CallbackAnswer, at: SignInSecrets & { readonly nowMs: number }): Promise<Redeemed>
+}
+
+/** What a provider says of a person, with the token that says it. */
+export interface Redeemed {
+  readonly claims: Claims
+  readonly idToken: string
 }
 
 export const CALLBACK_PATH = '/v1/auth/callback'
@@ -67,7 +73,7 @@ export function createRelyingParty({ datastore, bindings, issuers, baseUrl }: Re
     binding: IdpBinding,
     answer: CallbackAnswer,
     { nonce, codeVerifier, nowMs }: SignInSecrets & { readonly nowMs: number },
-  ): Promise<Claims> {
+  ): Promise<Redeemed> {
     const config = await configure(binding, nowMs)
     const tokens = await oidc.authorizationCodeGrant(config, answerUrl(redirectUri, answer), {
       expectedState: answer.state,
@@ -75,9 +81,11 @@ export function createRelyingParty({ datastore, bindings, issuers, baseUrl }: Re
       pkceCodeVerifier: codeVerifier,
       idTokenExpected: true,
     })
-    const claims = await verifyIdToken(tokens.id_token ?? '', { binding, issuers, nowMs })
-    if (isWhole(binding, claims) || !hasUserInfo(config)) return claims
-    return joinedClaims(binding, claims, await oidc.fetchUserInfo(config, tokens.access_token, String(claims['sub'])))
+    const idToken = tokens.id_token ?? ''
+    const claims = await verifyIdToken(idToken, { binding, issuers, nowMs })
+    if (isWhole(binding, claims) || !hasUserInfo(config)) return { claims, idToken }
+    const userInfo = await oidc.fetchUserInfo(config, tokens.access_token, String(claims['sub']))
+    return { claims: joinedClaims(binding, claims, userInfo), idToken }
   }
 
   return {

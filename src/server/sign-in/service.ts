@@ -22,6 +22,7 @@ interface Proven {
   readonly begun: store.Begun
   readonly binding: IdpBinding
   readonly claims: Claims
+  readonly idToken: string
   readonly person: Person
 }
 
@@ -49,13 +50,13 @@ export function createSignIn(deps: SignInDeps): Pick<Handlers<typeof signIn>, 'P
     if (binding === undefined) throw problem('invalid_sign_in', {}, new Error('the binding is gone or switched off'))
     const { nowMs } = ctx
     const kept = await openSecrets(secrets, begun)
-    const claims = await relyingParty.redeem(binding, answer, { ...kept, nowMs })
+    const { claims, idToken } = await relyingParty.redeem(binding, answer, { ...kept, nowMs })
     const lack = lackOf(binding, claims, { maxAgeSeconds: kept.maxAgeSeconds, nowMs })
     if (lack !== undefined) throw problem('insufficient_authentication', {}, new Error(lack))
     const person = personOf(binding, claims)
     if (person === undefined) throw problem('sign_in_refused', {}, new Error('the claims name nobody'))
     await requireDomain(begun, binding, person)
-    return { begun, binding, claims, person }
+    return { begun, binding, claims, idToken, person }
   }
 
   /** A provider that the platform shares may say which Domain somebody belongs to. */
@@ -67,7 +68,7 @@ export function createSignIn(deps: SignInDeps): Pick<Handlers<typeof signIn>, 'P
   }
 
   /** Lets the person in: user, groups, session and what is said of them are one change. */
-  function letIn(ctx: RequestContext, { begun, binding, claims, person }: Proven) {
+  function letIn(ctx: RequestContext, { begun, binding, claims, idToken, person }: Proven) {
     const { domain_id: domainId } = begun
     return ctx.change(async (change) => {
       const at = new Date(ctx.nowMs)
@@ -81,6 +82,8 @@ export function createSignIn(deps: SignInDeps): Pick<Handlers<typeof signIn>, 'P
         sourceAddress: ctx.sourceAddress,
         userAgent: ctx.browser.userAgent,
         replaces: ctx.browser.cookie(SESSION_COOKIE),
+        // The bundled provider needs no word of whom to sign out.
+        idToken: binding.isBundled ? undefined : idToken,
         nowMs: ctx.nowMs,
       })
       const subject = `user:${user.id}`

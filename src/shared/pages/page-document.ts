@@ -1,4 +1,5 @@
-import { hash } from 'node:crypto'
+import { sha256 } from '@noble/hashes/sha2.js'
+import { utf8ToBytes } from '@noble/hashes/utils.js'
 import { markup, type Markup } from './markup.ts'
 import { PAGE_STYLE } from './page-style.ts'
 
@@ -9,7 +10,11 @@ export interface PageContent {
   readonly body: Markup
   /** The one script of the page, ours and the same for everybody: the policy names it by its hash. */
   readonly script?: string
-  /** Where the page goes by itself, at once: a path on this origin. */
+  /** Whether the script makes requests, which may go to this server alone. */
+  readonly isAsking?: boolean
+  /** Whether the page has an (empty) icon, so that browsers do not ask for one; true by default. */
+  readonly hasIcon?: boolean
+  /** Where the page goes by itself, at once. */
   readonly refreshTo?: string
   /** Other origins that a form of the page may lead to, redirects included (CSP 3 §6.4.1). */
   readonly formOrigins?: readonly string[]
@@ -26,7 +31,8 @@ export interface PageDocument {
  * Renders a page in the one look that ours have: light and dark, from phone width up, without anything from elsewhere.
  * Its policy lets nothing run or load but what is in it, and nobody frame it.
  */
-export function pageDocument({ title, body, script, refreshTo, formOrigins = [] }: PageContent): PageDocument {
+export function pageDocument(content: PageContent): PageDocument {
+  const { title, body, script, refreshTo, hasIcon = true } = content
   const refresh =
     refreshTo === undefined ? undefined : markup`<meta http-equiv="refresh" content="0; url=${refreshTo}">\n`
   const scripted = script === undefined ? undefined : { text: `<script>${script}</script>\n` }
@@ -36,9 +42,9 @@ export function pageDocument({ title, body, script, refreshTo, formOrigins = [] 
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-${refresh}<title>${title}</title>
-<link rel="icon" href="data:,">
-<style>${{ text: PAGE_STYLE }}</style>
+<meta name="robots" content="noindex">
+${refresh}<title>${title === PRODUCT ? title : `${title} · ${PRODUCT}`}</title>
+${hasIcon ? { text: '<link rel="icon" href="data:,">\n' } : undefined}<style>${{ text: PAGE_STYLE }}</style>
 </head>
 <body>
 <main>
@@ -47,15 +53,19 @@ ${body}
 ${scripted}</body>
 </html>
 `
-  return { text, policy: policyOf(script, formOrigins) }
+  return { text, policy: policyOf(content) }
 }
 
-function policyOf(script: string | undefined, formOrigins: readonly string[]): string {
+const PRODUCT = 'ctl'
+const STYLE_SOURCE = sourceOf(PAGE_STYLE)
+
+function policyOf({ script, isAsking = false, hasIcon = true, formOrigins = [] }: PageContent): string {
   return [
     "default-src 'none'",
-    `style-src ${sourceOf(PAGE_STYLE)}`,
-    'img-src data:',
-    ...(script === undefined ? [] : [`script-src ${sourceOf(script)}`, "connect-src 'self'"]),
+    `style-src ${STYLE_SOURCE}`,
+    ...(hasIcon ? ['img-src data:'] : []),
+    ...(script === undefined ? [] : [`script-src ${sourceOf(script)}`]),
+    ...(isAsking ? ["connect-src 'self'"] : []),
     ["form-action 'self'", ...formOrigins].join(' '),
     "base-uri 'none'",
     "frame-ancestors 'none'",
@@ -63,5 +73,5 @@ function policyOf(script: string | undefined, formOrigins: readonly string[]): s
 }
 
 function sourceOf(text: string): string {
-  return `'sha256-${hash('sha256', text, 'base64')}'`
+  return `'sha256-${btoa(String.fromCharCode(...sha256(utf8ToBytes(text))))}'`
 }

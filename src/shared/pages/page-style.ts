@@ -1,4 +1,7 @@
-/** How pages look. Classes: `card`, `notice`, `failure`, `row`, `primary`, `quiet`, `code` (a code to be compared), `facts` (a `dl`). */
+/**
+ * How pages look. Classes: `card`, `notice`, `failure`, `row`, `primary`, `quiet`, `code` (a code to be compared), `facts` (a `dl`),
+ * `list`, `choice` (the label of a checkbox), `qr`, `codes` (a list of codes to be kept).
+ */
 export const PAGE_STYLE = `
 :root {
   color-scheme: light dark;
@@ -34,7 +37,8 @@ pre { background: var(--page); border: 1px solid var(--line); border-radius: .37
 .list { list-style: none; margin: 1rem 0; padding: 0 }
 .list > li { display: flex; align-items: center; justify-content: space-between; gap: .75rem; margin: .5rem 0 }
 label { display: block; margin: .75rem 0 .25rem }
-input[type=text], input[type=password], input[type=email], select {
+label.choice { display: flex; gap: .5rem; align-items: baseline }
+input:not([type=checkbox]):not([type=hidden]), select {
   font: inherit; color: inherit; background: var(--card); width: 100%; min-height: 2.75rem; padding: .5rem .75rem;
   border: 1px solid var(--muted); border-radius: .375rem;
 }
@@ -46,6 +50,11 @@ button.primary, .button.primary { background: var(--accent); color: var(--on-acc
 button.quiet, .button.quiet { background: transparent; color: var(--accent) }
 button:disabled { opacity: .6; cursor: default }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px }
+.card > form > button:only-of-type, form > .row:last-child { margin-bottom: .25rem }
+summary { cursor: pointer; color: var(--accent); font-weight: 600; padding: .5rem 0 }
+.qr { background: #fff; border-radius: .375rem; margin: 1rem auto; max-width: 100%; padding: .5rem; width: 12rem }
+.qr svg { display: block; height: auto; width: 100% }
+.codes { columns: 2; font: 1.125rem/2 ui-monospace, monospace; list-style: none; padding: 0 }
 [hidden] { display: none !important }
 @media (max-width: 26rem) { .facts { grid-template-columns: 1fr; gap: 0 } .facts dd { margin-bottom: .5rem } .row > * { flex: 1 1 100% } }
 `

@@ -45,7 +45,10 @@ type Version = readonly [number, number, number]
 /** Whether an npm range admits the version; for the forms that packages use for their engine. */
 function admits(range: string, version: Version): boolean {
   return range.split('||').some((alternative) => {
-    const terms = alternative.replaceAll(/([<>=^~])\s+/g, '$1').split(/\s+/).filter(Boolean)
+    const terms = alternative
+      .replaceAll(/([<>=^~])\s+/g, '$1')
+      .split(/\s+/)
+      .filter(Boolean)
     return terms.every((term) => meets(term, version))
   })
 }

@@ -3,6 +3,7 @@ import { FORM_BYTES_MAX } from './form.ts'
 import type { AnswerRequest, ProviderDeps } from './provider.ts'
 import { createKeptOpen } from './kept-open.ts'
 import { quietNotices } from './quiet-notices.ts'
+import { notice, sendPage } from './pages/page.ts'
 import { MOUNT_PATH } from './relying-party.ts'
 import { keysInTurn } from './signing-keys.ts'
 
@@ -60,6 +61,5 @@ const SENTENCES: Readonly<Record<number, string>> = {
 }
 
 function refuse(response: ServerResponse, status: number, headers: Readonly<Record<string, string>>): void {
-  const fixed = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' }
-  response.writeHead(status, { ...fixed, ...headers }).end(`${SENTENCES[status]}\n`)
+  sendPage(response, { status, headers }, notice('Signing in did not work', SENTENCES[status] ?? ''))
 }

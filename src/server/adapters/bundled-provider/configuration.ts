@@ -7,10 +7,10 @@ import type {
   AccountClaims,
   interactionPolicy as InteractionPolicy,
 } from 'oidc-provider'
-import type { LocalAccount, LocalSignIn } from '../../ports/local-sign-in.ts'
+import { markup } from '../../../shared/pages/markup.ts'
+import { PROVIDER_SESSION_COOKIE, type LocalAccount, type LocalSignIn } from '../../ports/local-sign-in.ts'
 import { ACR_VALUES, satisfies } from './assurance.ts'
-import { markup, trusted } from './pages/html.ts'
-import { documentOf, notice, PAGE_HEADERS, type Page } from './pages/page.ts'
+import { notice, rendered, type Page } from './pages/page.ts'
 import { CLIENT_ID, MOUNT_PATH, redirectUriOf } from './relying-party.ts'
 
 export interface ConfigurationDeps {
@@ -73,7 +73,7 @@ export function configurationOf(deps: ConfigurationDeps): Configuration {
     pkce: { required: () => true },
     cookies: {
       keys: cookieKeys,
-      names: { session: 'ctl_idp_session', interaction: 'ctl_idp_interaction', resume: 'ctl_idp_resume' },
+      names: { session: PROVIDER_SESSION_COOKIE, interaction: 'ctl_idp_interaction', resume: 'ctl_idp_resume' },
       long: { ...cookie, path: MOUNT_PATH },
       short: cookie,
     },
@@ -156,16 +156,19 @@ function policyOf({ base, Check }: typeof InteractionPolicy): InteractionPolicy.
 }
 
 function answerWith(ctx: KoaContextWithOIDC, page: Page): void {
-  ctx.set(PAGE_HEADERS)
-  ctx.body = documentOf(page)
+  const { headers, text } = rendered(page)
+  ctx.set(headers)
+  ctx.body = text
 }
 
 function logoutSource(ctx: KoaContextWithOIDC, form: string): void {
   const content = markup`<h1>Sign out?</h1>
-    <p>This ends your sign-in with the local account.</p>
-    ${trusted(form)}
-    <button type="submit" form="op.logoutForm" value="yes" name="logout" autofocus>Sign out</button>
-    <button type="submit" form="op.logoutForm" class="second">Stay signed in</button>`
+<p>This ends your sign-in with the local account.</p>
+${{ text: form }}
+<div class="row">
+<button type="submit" form="op.logoutForm" class="primary" value="yes" name="logout" autofocus>Sign out</button>
+<button type="submit" form="op.logoutForm" class="quiet">Stay signed in</button>
+</div>`
   answerWith(ctx, { title: 'Sign out', content })
 }
 

@@ -42,7 +42,7 @@ export function createInteractions(deps: InteractionDeps): (visit: Visit) => Pro
     const step = stepOf(standing.progress, standing.account, standing.wanted)
     const { page, progress } = await pageOf(deps, standing, { step, problem })
     await store.write(standing.uid, progress, standing.secondsLeft)
-    sendPage(response, problem === undefined ? 200 : 400, page)
+    sendPage(response, { status: problem === undefined ? 200 : 400 }, page)
   }
 
   /** Hands over to the provider, which goes back to the relying party. */
@@ -53,7 +53,7 @@ export function createInteractions(deps: InteractionDeps): (visit: Visit) => Pro
     const { amr } = progress
     const isNoted = account !== undefined && (await signIn.complete({ accountId: account.id, sourceAddress, amr }))
     await store.forget(uid)
-    if (account === undefined || !isNoted) return sendPage(response, 400, GONE)
+    if (account === undefined || !isNoted) return sendPage(response, { status: 400 }, GONE)
     const login = { accountId: account.id, acr: acrOf(amr), amr: [...amr], remember: false }
     await provider.interactionFinished(request, response, { login }, { mergeWithLastSubmission: false })
   }
@@ -63,7 +63,7 @@ export function createInteractions(deps: InteractionDeps): (visit: Visit) => Pro
     if (fields === undefined || !deps.guard.accepts(visit.request, standing.uid, fields.get('csrf'))) {
       return sendPage(
         visit.response,
-        403,
+        { status: 403 },
         notice('That did not work', 'The form was not sent from our page. Go back and try again.'),
       )
     }
@@ -84,7 +84,7 @@ export function createInteractions(deps: InteractionDeps): (visit: Visit) => Pro
 
   return async (visit) => {
     const standing = await stand(visit)
-    if (standing === undefined) return sendPage(visit.response, 400, GONE)
+    if (standing === undefined) return sendPage(visit.response, { status: 400 }, GONE)
     if (visit.request.method === 'POST') return answer(visit, standing)
     return show(visit, standing, undefined)
   }

@@ -1,4 +1,4 @@
-import { WEAKNESSES } from './pages/steps.ts'
+import { WEAKNESSES, type LocalAccount, type LocalSignIn } from '../../ports/local-sign-in.ts'
 import { NEW_PROGRESS, withMethod, type Progress, type Step } from './progress.ts'
 import type { InteractionDeps, Standing } from './standing.ts'
 
@@ -10,6 +10,8 @@ interface Outcome {
 
 const NO_PASSKEY = 'That passkey is not known here, or it could not be checked.'
 const WRONG_CODE = 'That code is not good. Each code works once; wait for the next one.'
+const WRONG_RECOVERY_CODE =
+  'That is none of your recovery codes, or it was used before. After several wrong guesses an account rests for a while.'
 const BUSY = 'Many people are signing in right now. Try again in a few seconds.'
 const REFUSED =
   'Login or password is wrong. After several wrong guesses an account rests for a while: wait, then try again.'
@@ -27,10 +29,16 @@ const JUDGES: Readonly<Record<string, { readonly at: readonly Step[]; readonly j
   password: { at: ['sign-in'], judge: judgePassword },
   passkey: { at: ['sign-in', 'second-factor'], judge: judgePasskey },
   code: { at: ['second-factor'], judge: judgeCode },
+  'recovery-code': { at: ['second-factor'], judge: judgeRecoveryCode },
   'new-password': { at: ['new-password'], judge: judgeNewPassword },
   'enrol-totp': { at: ['enrol'], judge: judgeTotp },
   'enrol-passkey': { at: ['enrol'], judge: judgeNewPasskey },
   skip: { at: ['enrol'], judge: async (_deps, { progress }) => ({ progress: { ...progress, wantsToEnrol: false } }) },
+  'keep-codes': { at: ['recovery-codes'], judge: judgeKeptCodes },
+  'skip-codes': {
+    at: ['recovery-codes'],
+    judge: async (_deps, { progress }) => ({ progress: withoutCodes(progress) }),
+  },
   'start-over': { at: ['second-factor', 'new-password', 'enrol'], judge: async () => ({ progress: NEW_PROGRESS }) },
 }
 
@@ -71,6 +79,35 @@ async function judgeCode({ signIn }: InteractionDeps, standing: Standing, { fiel
   return { progress: { ...progress, amr: withMethod(progress.amr, ['otp']) } }
 }
 
+async function judgeRecoveryCode(
+  { signIn }: InteractionDeps,
+  { progress, account, sourceAddress }: Standing,
+  { fields }: Answer,
+): Promise<Outcome> {
+  const code = (fields.get('recovery_code') ?? '').slice(0, 64)
+  const isGood = account !== undefined && (await signIn.tryRecoveryCode({ accountId: account.id, code, sourceAddress }))
+  if (!isGood) return { progress, problem: WRONG_RECOVERY_CODE }
+  // Whoever needs one has lost a device, and sets another up now.
+  const amr = withMethod(progress.amr, ['otp'])
+  return { progress: { ...progress, amr, wantsToEnrol: true, isRecovered: true } }
+}
+
+async function judgeKeptCodes({ signIn }: InteractionDeps, { progress, account }: Standing): Promise<Outcome> {
+  const { recoveryCodes: codes } = progress
+  if (account !== undefined && codes !== undefined) await signIn.keepRecoveryCodes({ accountId: account.id, codes })
+  return { progress: withoutCodes(progress) }
+}
+
+function withoutCodes(progress: Progress): Progress {
+  return { ...progress, recoveryCodes: undefined }
+}
+
+/** A factor was set up. Who has no recovery codes is given some. */
+function enrolled(signIn: LocalSignIn, progress: Progress, account: LocalAccount): Progress {
+  const done = { ...progress, wantsToEnrol: false }
+  return account.recoveryCodes > 0 ? done : { ...done, recoveryCodes: signIn.draftRecoveryCodes() }
+}
+
 async function judgeNewPassword({ signIn }: InteractionDeps, standing: Standing, { fields }: Answer): Promise<Outcome> {
   const { progress, account } = standing
   const password = fields.get('password') ?? ''
@@ -89,15 +126,20 @@ async function judgeTotp({ signIn }: InteractionDeps, standing: Standing, { fiel
   if (account === undefined || totp === undefined) return { progress }
   const draft = { accountId: account.id, secret: totp.secret, code: fields.get('code') ?? '' }
   if (!(await signIn.enrolTotp(draft))) return { progress, problem: 'That code is not the one that the app shows now.' }
-  return { progress: { ...rest, wantsToEnrol: false, amr: withMethod(progress.amr, ['otp']) } }
+  return { progress: enrolled(signIn, { ...rest, amr: withMethod(progress.amr, ['otp']) }, account) }
 }
 
-async function judgeNewPasskey({ passkeys }: InteractionDeps, standing: Standing, answer: Answer): Promise<Outcome> {
+async function judgeNewPasskey(
+  { signIn, passkeys }: InteractionDeps,
+  standing: Standing,
+  answer: Answer,
+): Promise<Outcome> {
   const { progress, account } = standing
   const { challenge } = answer
   const credential = answer.fields.get('credential') ?? ''
   const isPossible = account !== undefined && challenge !== undefined
   const amr = isPossible ? await passkeys?.enrol({ credential, challenge }, account) : undefined
-  if (amr === undefined) return { progress, problem: 'The passkey could not be set up. Try again.' }
-  return { progress: { ...progress, wantsToEnrol: false, amr: withMethod(progress.amr, amr) } }
+  if (account === undefined || amr === undefined)
+    return { progress, problem: 'The passkey could not be set up. Try again.' }
+  return { progress: enrolled(signIn, { ...progress, amr: withMethod(progress.amr, amr) }, account) }
 }

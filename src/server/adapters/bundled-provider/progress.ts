@@ -14,11 +14,15 @@ export interface Progress {
   /** Whether the person asked to set up a second factor, or another one, and has neither done it nor said "not now". */
   readonly wantsToEnrol: boolean
   readonly totp?: TotpDraft
+  /** Whether a recovery code stood for the second factor: the device may be lost. */
+  readonly isRecovered?: true
+  /** Codes that the person is to keep; they are good for nothing before that is confirmed. */
+  readonly recoveryCodes?: readonly string[] | undefined
   /** What the next passkey must have signed; good for one answer. */
   readonly challenge?: string
 }
 
-export type Step = 'sign-in' | 'new-password' | 'second-factor' | 'enrol' | 'done'
+export type Step = 'sign-in' | 'new-password' | 'second-factor' | 'enrol' | 'recovery-codes' | 'done'
 
 export const NEW_PROGRESS: Progress = { amr: [], login: '', wantsToEnrol: false }
 
@@ -31,7 +35,8 @@ export function stepOf(progress: Progress, account: LocalAccount | undefined, wa
   if (hasFactors && !isMulti) return 'second-factor'
   if (account.mustChangePassword) return 'new-password'
   const mustEnrol = wantsMultiFactor(wanted) && !isMulti
-  return mustEnrol || progress.wantsToEnrol ? 'enrol' : 'done'
+  if (mustEnrol || progress.wantsToEnrol) return 'enrol'
+  return progress.recoveryCodes === undefined ? 'done' : 'recovery-codes'
 }
 
 /** Adds a method, and `mfa` once there are two. */

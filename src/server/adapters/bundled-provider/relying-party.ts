@@ -1,8 +1,10 @@
+import { PROVIDER_PATH } from '../../ports/local-sign-in.ts'
+
 /** The one client of the bundled provider: the server that it is bundled with. */
 export const CLIENT_ID = 'ctl'
 
 /** Beneath which the provider is served. */
-export const MOUNT_PATH = '/idp'
+export const MOUNT_PATH = PROVIDER_PATH
 
 /** @param baseUrl an origin, without a slash at its end */
 export function issuerOf(baseUrl: string): string {

@@ -1,6 +1,13 @@
 import { ACR_MULTI_FACTOR, acrOf, wantsMultiFactor } from './assurance.ts'
 import type { Page } from './pages/page.ts'
-import { enrolPage, newPasswordPage, secondFactorPage, signInPage, type StepView } from './pages/steps.ts'
+import {
+  enrolPage,
+  newPasswordPage,
+  recoveryCodesPage,
+  secondFactorPage,
+  signInPage,
+  type StepView,
+} from './pages/steps.ts'
 import type { PasskeyQuestion } from './passkeys.ts'
 import type { Progress, Step } from './progress.ts'
 import type { InteractionDeps, Standing } from './standing.ts'
@@ -28,6 +35,7 @@ const DRAWN: Readonly<Record<Exclude<Step, 'done'>, Draw>> = {
   'new-password': drawNewPassword,
   'second-factor': drawSecondFactor,
   enrol: drawEnrolment,
+  'recovery-codes': drawRecoveryCodes,
 }
 
 /** Draws the page of a step. */
@@ -58,9 +66,14 @@ async function drawEnrolment(deps: InteractionDeps, standing: Standing, view: Om
   const account = accountOf(standing)
   const totp = standing.progress.totp ?? (await deps.signIn.draftTotp(account))
   const asked = await deps.passkeys?.askForNew(account)
-  const enrolment = { isRequired: isRequired(standing), hasApp: account.hasTotp }
+  const codesLeft = standing.progress.isRecovered === true ? account.recoveryCodes : undefined
+  const enrolment = { isRequired: isRequired(standing), hasApp: account.hasTotp, codesLeft }
   const page = enrolPage({ ...view, passkey: asked?.options }, totp, enrolment)
   return { page, progress: { ...asking(standing.progress, asked), totp } }
+}
+
+async function drawRecoveryCodes(_deps: InteractionDeps, { progress }: Standing, view: Omit<StepView, 'passkey'>) {
+  return { page: recoveryCodesPage({ ...view, passkey: undefined }, progress.recoveryCodes ?? []), progress }
 }
 
 /** Who has proved several factors already only wants another one. */

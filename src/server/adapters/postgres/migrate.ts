@@ -15,6 +15,7 @@ import { events } from './migrations/0009-events.ts'
 import { mesh } from './migrations/0011-mesh.ts'
 import { eventsOnTheirWay } from './migrations/0012-events-on-their-way.ts'
 import { auditOfActors } from './migrations/0013-audit-of-actors.ts'
+import { signingOut } from './migrations/0014-signing-out.ts'
 import { signingInAgain } from './migrations/0010-signing-in-again.ts'
 
 /** Every migration, in order. */
@@ -32,6 +33,7 @@ const MIGRATIONS: readonly Migration[] = [
   mesh,
   eventsOnTheirWay,
   auditOfActors,
+  signingOut,
 ]
 
 /** Key of the advisory lock that one migrator holds; any fixed number that nothing else uses. */

@@ -3,7 +3,7 @@ import { createHomePage } from '../../../../src/server/home-page/home-page.ts'
 import { homeScript } from '../../../../src/server/home-page/home-script.ts'
 import type { PageVisit } from '../../../../src/server/http/pages.ts'
 
-const page = createHomePage()
+const page = createHomePage({ hasLocalAccounts: true })
 // The page looks at nothing of a visit.
 const answer = await page.handler({} as PageVisit)
 const { text, policy } = 'document' in answer ? answer.document : expect.fail('the start page leads elsewhere')
@@ -33,4 +33,10 @@ test('it knows a sentence for whatever a sign-in may fail with', () => {
     not_invited: 'Nobody has let this person into the Domain.',
     rate_limited: 'The rate limit is exhausted; retry after the time given in Retry-After.',
   })
+})
+
+test('it links the page of local accounts where there are any', async () => {
+  const without = await createHomePage({ hasLocalAccounts: false }).handler({} as PageVisit)
+  expect(text).toContain('href="/v1/account"')
+  expect('document' in without && without.document.text).not.toContain('/v1/account')
 })

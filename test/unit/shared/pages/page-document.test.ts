@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { markup } from '../../../../src/server/http/markup.ts'
-import { pageDocument } from '../../../../src/server/http/page-document.ts'
+import { markup } from '../../../../src/shared/pages/markup.ts'
+import { pageDocument } from '../../../../src/shared/pages/page-document.ts'
 
 describe('markup', () => {
   test('escapes texts, in elements and in attributes', () => {
@@ -28,10 +28,22 @@ describe('the policy of a page', () => {
     )
   })
 
-  test('names the one script by its hash, and lets it ask this server alone', () => {
+  test('names the one script by its hash, and lets it ask nobody', () => {
     const { text, policy } = pageDocument({ title: 'A page', body: markup``, script: 'go()' })
-    expect(policy).toContain(`script-src ${sha256('go()')}; connect-src 'self';`)
+    expect(policy).toContain(`script-src ${sha256('go()')}; form-action`)
+    expect(policy).not.toContain('connect-src')
     expect(text).toContain('<script>go()</script>')
+  })
+
+  test('lets a script that makes requests ask this server alone', () => {
+    const { policy } = pageDocument({ title: 'A page', body: markup``, script: 'go()', isAsking: true })
+    expect(policy).toContain(`script-src ${sha256('go()')}; connect-src 'self';`)
+  })
+
+  test('allows no image where the page has no icon', () => {
+    const { text, policy } = pageDocument({ title: 'A page', body: markup``, hasIcon: false })
+    expect(policy).not.toContain('img-src')
+    expect(text).not.toContain('rel="icon"')
   })
 
   test('lets its forms lead to further origins that it names', () => {

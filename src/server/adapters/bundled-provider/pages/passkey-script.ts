@@ -43,7 +43,7 @@ export const PASSKEY_SCRIPT = `
     form.hidden = false
     form.addEventListener('submit', function (event) {
       event.preventDefault()
-      var failed = form.querySelector('.problem')
+      var failed = form.querySelector('.failure')
       failed.hidden = true
       ask(form.dataset.passkey, JSON.parse(form.dataset.options)).then(function (credential) {
         form.elements.credential.value = described(credential)
