@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import axe from 'axe-core'
 import { chromium, type Browser, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { contract } from '../../src/shared/contract/index.ts'
@@ -48,8 +49,11 @@ describe.skipIf(executablePath === undefined)('the documentation page in a real 
     rmSync(folder, { recursive: true, force: true })
   })
 
-  async function visit(viewport: { readonly width: number; readonly height: number }): Promise<Visit> {
-    const page = await browser.newPage({ viewport })
+  async function visit(
+    viewport: { readonly width: number; readonly height: number },
+    colorScheme: 'light' | 'dark' = 'light',
+  ): Promise<Visit> {
+    const page = await browser.newPage({ viewport, colorScheme })
     const elsewhere: string[] = []
     const complaints: string[] = []
     page.on('request', (request) => {
@@ -155,6 +159,37 @@ describe.skipIf(executablePath === undefined)('the documentation page in a real 
     await page.close()
   })
 
+  test.each(['light', 'dark'] as const)(
+    'is drawn in the %s scheme, in which every text can be read',
+    async (scheme) => {
+      const { page, complaints } = await visit(DESKTOP, scheme)
+      const ground = await page.evaluate<string>('getComputedStyle(document.body).backgroundColor')
+      expect(ground).toBe(scheme === 'dark' ? 'rgb(20, 23, 26)' : 'rgb(255, 255, 255)')
+      // Through the debugger, which the policy of the page does not hold.
+      const devtools = await page.context().newCDPSession(page)
+      await devtools.send('Runtime.evaluate', { expression: axe.source })
+      const { result } = await devtools.send('Runtime.evaluate', {
+        expression: UNREADABLE,
+        awaitPromise: true,
+        returnByValue: true,
+      })
+      expect(result.value).toEqual([])
+      expect(complaints).toEqual([])
+      await page.close()
+      // The checker looks at every text of a long page.
+    },
+    240_000,
+  )
+
+  test('follows the browser where that changes its colour scheme', async () => {
+    const { page } = await visit(DESKTOP, 'light')
+    await page.emulateMedia({ colorScheme: 'dark' })
+    const colour = () =>
+      page.evaluate("getComputedStyle(document.querySelector('.menu-content') ?? document.body).backgroundColor")
+    await expect.poll(colour, { timeout: DRAWN_MS }).toBe('rgb(30, 34, 38)')
+    await page.close()
+  })
+
   test('says what to do where scripts do not run', async () => {
     const context = await browser.newContext({ javaScriptEnabled: false })
     const page = await context.newPage()
@@ -163,6 +198,12 @@ describe.skipIf(executablePath === undefined)('the documentation page in a real 
     await context.close()
   })
 })
+
+/** Pairs of colours whose contrast is too low, with an example. */
+const UNREADABLE = `axe.run('#docs', { runOnly: ['color-contrast'] }).then(({ violations }) => {
+  const nodes = violations.flatMap((each) => each.nodes)
+  return [...new Map(nodes.map(({ any: [{ data }], html }) => [data.fgColor + ' on ' + data.bgColor, html.slice(0, 120)]))]
+})`
 
 /** Texts that somebody has to read, smaller than 14 px; labels of frames in code samples may be. */
 const SMALL_TEXTS = `(() => {

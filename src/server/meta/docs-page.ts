@@ -14,12 +14,24 @@ export function docsPage(contract: object, renderer: string): string {
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
 <title>ctl API</title>
 <link rel="icon" href="data:,">
 <style>
+:root { color-scheme: light dark }
 body { margin: 0; font: 16px/1.5 system-ui, sans-serif; color: #222; background: #fff }
+@media (prefers-color-scheme: dark) {
+  body { color: #e8eaed; background: #14171a }
+  #docs h5, #docs h5 span { color: #e8eaed }
+  #docs td div > span { color: #b4bcc4 }
+  #docs .react-tabs__tab--selected { background: #3b4249 }
+  #docs .token.number { color: #8fc1e3 }
+  #docs .token.boolean, #docs .token.keyword { color: #ff9d9a }
+  #docs span + div > button[class] { color: #0b1220 }
+  #docs svg[viewBox="0 0 24 24"] polygon { fill: #e8eaed }
+}
 #waiting { padding: 2rem }
-:focus-visible { outline: 3px solid #1d4ed8; outline-offset: -3px }
+:focus-visible { outline: 3px solid light-dark(#1d4ed8, #8ab4ff); outline-offset: -3px }
 #docs :is(td, button, .http-verb, [role=menuitem] > label > :not(.operation-type)),
 #docs :is(td, button, .http-verb + span, .dropdown-selector-content, h5) :is(div, span, p, strong),
 #docs h5 ~ div, #docs h5 + *, #docs h5 :is(label, select, option), #docs .dropdown-select * { font-size: max(14px, 1em) }
