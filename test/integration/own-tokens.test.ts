@@ -70,6 +70,8 @@ describe.each(DATASTORE_KINDS)('own API tokens on %s', (kind) => {
         subject: person.subject,
         kind: 'service-identity',
         domain_id: domainId,
+        domain_slug: 'acme',
+        domain_display_name: 'acme',
         display_name: `P ${person.id}`,
         credential: {
           type: 'api-token',

@@ -49,6 +49,8 @@ describe.each(DATASTORE_KINDS)('browser sessions on %s', (kind) => {
           subject: ann.subject,
           kind: 'user',
           domain_id: domainId,
+          domain_slug: 'acme',
+          domain_display_name: 'acme',
           display_name: `P ${ann.id}`,
           credential: { type: 'session', id, scopes: ['*'], expires_at: '2026-03-08T08:00:00.000Z' },
           auth_time: '2026-03-01T07:59:00.000Z',

@@ -12,8 +12,8 @@ import {
 export interface BrowserSessions {
   readonly sessions: Pick<Sessions, 'find' | 'csrfToken'>
   readonly resolver: CredentialResolver
-  /** Opens a session of the principal that began at `authTimeMs`, now by default; resolves with its cookie. */
-  open(principalId: string, authTimeMs?: number): Promise<OpenSession>
+  /** Opens a session of the principal that began at `authTimeMs`, now by default, and was that strong; resolves with its cookie. */
+  open(principalId: string, authTimeMs?: number, acr?: string): Promise<OpenSession>
 }
 
 export interface OpenSession {
@@ -66,7 +66,7 @@ export function browserSessions(parts: {
       async resolve(cookie) {
         const live = await find(db, cookie, clock.now())
         if (live === undefined) return { refused: true, log: 'no such session' }
-        const { id, principalId, domainId, displayName, authTimeMs } = live
+        const { id, principalId, domainId, displayName, authTimeMs, acr } = live
         const credential = { kind: 'session', id, scopes: ['*'], expiresAtMs: undefined } as const
         return {
           subject: `user:${principalId}`,
@@ -76,10 +76,11 @@ export function browserSessions(parts: {
           displayName,
           credential,
           authTimeMs,
+          ...(acr !== undefined && { acr }),
         }
       },
     },
-    async open(principalId, authTimeMs = clock.now()) {
+    async open(principalId, authTimeMs = clock.now(), acr = undefined) {
       const [id, cookie] = [ids.next(), randomBytes(32).toString('base64url')]
       const { domain_id: domainId } = await db
         .selectFrom('principals')
@@ -94,7 +95,7 @@ export function browserSessions(parts: {
           principal_id: principalId,
           domain_id: domainId,
           binding_id: null,
-          acr: null,
+          acr: acr ?? null,
           amr: '[]',
           auth_time: new Date(authTimeMs),
           source_address: '127.0.0.1',

@@ -3,6 +3,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import pino from 'pino'
 import { bindProvider } from '../../src/server/adapters/bundled-provider/binding.ts'
 import { createBundledProvider } from '../../src/server/adapters/bundled-provider/bundled-provider.ts'
+import { createAccountPages } from '../../src/server/local-accounts/account-pages.ts'
 import { addAccount } from '../../src/server/local-accounts/add-account.ts'
 import { createPasswordHashing } from '../../src/server/local-accounts/password-hash.ts'
 import { createUsers } from '../../src/server/identities/users.ts'
@@ -36,7 +37,7 @@ export interface LocalProvider {
   /** Ends the listener and starts it anew, as a restart of the process does. */
   restart(): Promise<void>
   /** Opens a browser session of the user that began at `authTimeMs`. */
-  browser(userId: string, authTimeMs?: number): Promise<OpenSession>
+  browser(userId: string, authTimeMs?: number, acr?: string): Promise<OpenSession>
   stop(): Promise<void>
 }
 
@@ -46,6 +47,7 @@ export const hashing = createPasswordHashing({ log2N: 10, r: 8, p: 1 })
 export async function startLocalProvider(store: TestStore, host = '127.0.0.1'): Promise<LocalProvider> {
   const ended: string[] = []
   const refused: AuditEntry[] = []
+  const onRefused = (entry: AuditEntry): void => void refused.push(entry)
   const sessions = {
     endAllOf: async (_change: unknown, id: string) => ended.push(id),
     endOthersOf: async (_change: unknown, id: string, keptId: string) => ended.push(`${id} but ${keptId}`),
@@ -59,12 +61,18 @@ export async function startLocalProvider(store: TestStore, host = '127.0.0.1'): 
     return {
       surfaces: [mounted(localAccounts, handlers), mounted(ownFactors, factors)],
       resolvers: [browsers.resolver],
+      pages: createAccountPages({
+        ...parts,
+        sessions: { ...sessions, csrfToken: browsers.sessions.csrfToken },
+        hashing,
+        onRefused,
+        beginSignIn: async ({ returnTo }) => ({ location: `/sign-in?then=${returnTo}`, cookies: [] }),
+      }),
     }
   })
   const port = await freePort()
   const baseUrl = `http://${host}:${port}`
   await tenancy.change(({ db }) => bindProvider(db, baseUrl, { ids: tenancy.ids, at: new Date(tenancy.clock.nowMs) }))
-  const onRefused = (entry: AuditEntry): void => void refused.push(entry)
   const signIn = createLocalSignIn({ ...tenancy, sessions, hashing, onRefused })
   let server = await listen(tenancy, { baseUrl, port, signIn })
   return {
@@ -83,9 +91,9 @@ export async function startLocalProvider(store: TestStore, host = '127.0.0.1'): 
       await row.where('id', '=', id).execute()
       return { id, userId }
     },
-    browser(userId, authTimeMs) {
+    browser(...session) {
       if (openBrowser === undefined) throw new Error('the control plane took no resolver')
-      return openBrowser(userId, authTimeMs)
+      return openBrowser(...session)
     },
     async restart() {
       await close(server)

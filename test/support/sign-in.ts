@@ -1,4 +1,5 @@
 import { createLocalJWKSet, type JSONWebKeySet } from 'jose'
+import pino from 'pino'
 import { createMirroredGroups } from '../../src/server/groups/mirrored-groups.ts'
 import { createUsers } from '../../src/server/identities/users.ts'
 import { createInvitationBook, createInvitations } from '../../src/server/invitations/service.ts'
@@ -7,7 +8,10 @@ import type { Datastore, Db } from '../../src/server/ports/datastore.ts'
 import type { IdpBinding, IdpBindings } from '../../src/server/ports/idp-bindings.ts'
 import type { IssuerMetadata, Issuers } from '../../src/server/ports/issuers.ts'
 import { OutgoingFetchError } from '../../src/server/ports/outgoing-fetch.ts'
+import type { CredentialResolver } from '../../src/server/ports/credential-resolver.ts'
+import { createSessionResolver } from '../../src/server/sessions/session-resolver.ts'
 import { createSessions } from '../../src/server/sessions/sessions.ts'
+import { createSignOutPage } from '../../src/server/sign-in/sign-out-page.ts'
 import { createRelyingParty } from '../../src/server/sign-in/relying-party.ts'
 import { createSignIn } from '../../src/server/sign-in/service.ts'
 import { invitations } from '../../src/shared/contract/invitations.ts'
@@ -141,6 +145,17 @@ export async function startSigningIn(store: TestStore, baseUrl = BASE_URL): Prom
   const bindings = testBindings()
   const tenancy = await startTenancy(store, (parts) => ({
     surfaces: [signInSurface(parts, { issuer, bindings, baseUrl }), mounted(invitations, createInvitations(parts))],
+    resolvers: [sessionResolver(parts)],
+    pages: [
+      createSignOutPage({
+        ...parts,
+        bindings,
+        issuers: testIssuers(issuer),
+        sessions: createSessions(parts),
+        forgetSignIns: undefined,
+        log: pino({ level: 'silent' }),
+      }),
+    ],
   }))
   return {
     ...tenancy,
@@ -173,6 +188,12 @@ function signInSurface(parts: ControlPlaneParts, { issuer, bindings, baseUrl }: 
     openMax: OPEN_MAX,
   })
   return { name: signIn.name, operations: { PostAuthSignIn, GetAuthCallback }, handlers: { ...handlers } }
+}
+
+/** Uses of sessions are not written. */
+function sessionResolver(parts: ControlPlaneParts): CredentialResolver {
+  const lastUses = { note: () => undefined, flush: async () => undefined }
+  return createSessionResolver({ ...parts, changeFeed: parts.feed, lastUses })
 }
 
 const COUNTED = ['sign_ins', 'principals', 'sessions', 'relation_tuples', 'outbox'] as const

@@ -27,10 +27,9 @@ export function browserFactsOf({ headers }: FastifyRequest, isSecure: boolean): 
   }
 }
 
-/** Whether a browser goes to the address and shows what comes; scripts say another mode than `navigate` (Fetch Metadata §2.3). */
+/** Whether a browser goes to the address and shows what comes. */
 export function isNavigation({ method, headers }: Pick<FastifyRequest, 'method' | 'headers'>): boolean {
-  const mode = headers['sec-fetch-mode']
-  return (method === 'GET' || method === 'HEAD') && prefersHtml(headers.accept) && (mode === undefined || mode === 'navigate')
+  return (method === 'GET' || method === 'HEAD') && prefersHtml(headers.accept)
 }
 
 /** Browsers name `text/html` first where they navigate; programs name JSON, or nothing. */

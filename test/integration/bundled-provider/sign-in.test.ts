@@ -154,7 +154,9 @@ describe.each(STORES)('The bundled provider on the $name store', (store) => {
       const secret = secretIn(page)
       page = await browser.send(page, 'enrol-totp', { code: '000000' })
       expect([page.status, secretIn(page)]).toEqual([400, secret])
-      const back = await browser.send(page, 'enrol-totp', { code: codeOf(secret) })
+      page = await browser.send(page, 'enrol-totp', { code: codeOf(secret) })
+      expect(headingOf(page)).toBe('Keep your recovery codes')
+      const back = await browser.send(page, 'skip-codes')
       expect(await first.finish(back.url)).toMatchObject({ acr: 'mfa', amr: ['pwd', 'otp', 'mfa'] })
 
       browser = plainBrowser()
@@ -183,8 +185,99 @@ describe.each(STORES)('The bundled provider on the $name store', (store) => {
       expect(page.text).toContain('It takes the place of the app that you have set up before.')
       const next = secretIn(page)
       expect(next).not.toBe(secret)
-      const back = await browser.send(page, 'enrol-totp', { code: codeOf(next) })
+      page = await browser.send(page, 'enrol-totp', { code: codeOf(next) })
+      const back = await browser.send(page, 'skip-codes')
       expect(await begun.finish(back.url)).toMatchObject({ acr: 'mfa', amr: ['pwd', 'otp', 'mfa'] })
+    })
+
+    const codesIn = ({ text }: Visited) =>
+      [...text.matchAll(/<li>([a-z0-9-]{17})<\/li>/g)].map(([, code]) => code ?? '')
+
+    /** A person with an app and the recovery codes that came with it. */
+    async function withCodes(login: string) {
+      const { id } = await local.account(login)
+      let page = await signIn(await open((await party.begin({ acr_values: 'mfa' })).url), login)
+      const secret = secretIn(page)
+      page = await browser.send(page, 'enrol-totp', { code: codeOf(secret) })
+      const codes = codesIn(page)
+      await browser.send(page, 'keep-codes')
+      browser = plainBrowser()
+      return { id, secret, codes }
+    }
+
+    async function atSecondFactor(login: string) {
+      const begun = await party.begin()
+      return { begun, page: await signIn(await open(begun.url), login) }
+    }
+
+    const auditOf = async (relation: string) =>
+      (
+        await local.tenancy.db
+          .selectFrom('audit')
+          .select(['outcome', 'context'])
+          .where('relation', '=', relation)
+          .orderBy('id')
+          .execute()
+      ).at(-1)
+
+    it('shows recovery codes once where a second factor is set up, and keeps no text of them', async () => {
+      const { codes, id } = await withCodes('rosa')
+      expect(new Set(codes).size).toBe(10)
+      const rows = await local.tenancy.db
+        .selectFrom('local_recovery_codes')
+        .selectAll()
+        .where('account_id', '=', id)
+        .execute()
+      expect(rows).toHaveLength(10)
+      const stored = JSON.stringify(rows)
+      expect(codes.filter((code) => stored.includes(code) || stored.includes(code.replaceAll('-', '')))).toEqual([])
+    })
+
+    it('takes a recovery code for the second factor, once, and offers to set up another device', async () => {
+      const { codes } = await withCodes('rita')
+      const { begun, page } = await atSecondFactor('rita')
+      const typed = ` ${codes[3]?.toUpperCase().replaceAll('-', ' ')}`
+      const enrol = await browser.send(page, 'recovery-code', { recovery_code: typed })
+      expect(headingOf(enrol)).toBe('Set up a second factor')
+      expect(enrol.text).toContain('You have used a recovery code; 9 recovery codes are left.')
+      const back = await browser.send(enrol, 'skip')
+      expect(await begun.finish(back.url)).toMatchObject({ acr: 'mfa', amr: ['pwd', 'otp', 'mfa'] })
+      expect(await auditOf('local_account.recovery_code')).toEqual({ outcome: 'granted', context: { codes_left: 9 } })
+
+      browser = plainBrowser()
+      const again = await atSecondFactor('rita')
+      const refused = await browser.send(again.page, 'recovery-code', { recovery_code: codes[3] ?? '' })
+      expect([refused.status, problemOf(refused)]).toEqual([
+        400,
+        'That is none of your recovery codes, or it was used before. After several wrong guesses an account rests for a while.',
+      ])
+      expect(local.refused.at(-1)).toMatchObject({ relation: 'local_account.sign_in', reason: 'wrong_recovery_code' })
+    })
+
+    it('takes a recovery code from one of two sign-ins that show it at once', async () => {
+      const { codes, id } = await withCodes('rudi')
+      const guess = { accountId: id, code: codes[0] ?? '', sourceAddress: '192.0.2.1' }
+      const both = await Promise.all([local.signIn.tryRecoveryCode(guess), local.signIn.tryRecoveryCode(guess)])
+      expect(both.toSorted()).toEqual([false, true])
+    })
+
+    it('counts guesses at recovery codes with those at the codes of the app, and rests alike', async () => {
+      const { id, codes, secret } = await withCodes('rolf')
+      const guess = (code: string) => local.signIn.tryRecoveryCode({ accountId: id, code, sourceAddress: '192.0.2.1' })
+      const guessApp = (code: string) => local.signIn.tryCode({ accountId: id, code, sourceAddress: '192.0.2.1' })
+      for (const code of ['aaaaa-aaaaa-aaaaa', '', 'x']) expect(await guess(code)).toBe(false)
+      expect([await guessApp('000000'), await guessApp('000001')]).toEqual([false, false])
+      expect([await guess(codes[0] ?? ''), await guessApp(codeOf(secret, 30_000))]).toEqual([false, false])
+      expect(local.refused.at(-2)).toMatchObject({ reason: 'too_many_failures' })
+      local.tenancy.clock.nowMs += 31_000
+      expect(await guess(codes[0] ?? '')).toBe(true)
+    })
+
+    it("takes no account's code for another's", async () => {
+      const { codes } = await withCodes('ruth')
+      const other = await withCodes('rene')
+      const guess = { accountId: other.id, code: codes[0] ?? '', sourceAddress: '192.0.2.1' }
+      expect(await local.signIn.tryRecoveryCode(guess)).toBe(false)
     })
 
     it('says why it offers no passkeys at an address', async () => {

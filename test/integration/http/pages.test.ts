@@ -108,6 +108,46 @@ describe('pages beside the operations', () => {
     expect(visits.map(({ target }) => target)).toEqual(['/v1/fixture/page?user_code=X'])
   })
 
+  describe('where nothing is', () => {
+    const signedIn = { cookie: 'service_session=ses_admin' }
+    const shown = async (response: Response) => [
+      response.status,
+      response.headers.get('content-type'),
+      /<h1>([^<]*)</.exec(await response.text())?.[1],
+    ]
+
+    test.each([
+      ['outside the API', '/nothing', {}, [404, 'There is no such page']],
+      ['below the API, to somebody who is signed in', '/v1/nothing', signedIn, [404, 'There is no such page']],
+      ['below the API, to strangers', '/v1/nothing', {}, [401, 'You are not signed in']],
+      ['at an address for other methods', '/v1/fixture/page/', signedIn, [404, 'There is no such page']],
+    ])('a browser that navigates is shown a page, %s', async (_, path, headers, [status, heading]) => {
+      const response = await ask(path, { headers: { ...HTML, ...headers } })
+      expect(response.headers.get('content-security-policy')).toContain("default-src 'none'")
+      expect(response.headers.get('x-correlation-id')).toMatch(/^[0-9a-f-]{36}$/)
+      expect(await shown(response)).toEqual([status, 'text/html; charset=utf-8', heading])
+    })
+
+    test.each([
+      ['a program that names no type', { accept: '*/*' }],
+      ['a program that wants JSON', { accept: 'application/json, text/html' }],
+    ])('%s gets a problem document', async (_, headers) => {
+      for (const [path, status, code] of [
+        ['/nothing', 404, 'not_found'],
+        ['/v1/nothing', 401, 'unauthenticated'],
+      ] as const) {
+        const response = await ask(path, { headers })
+        expect([response.status, response.headers.get('content-type')]).toEqual([status, 'application/problem+json'])
+        expect(await response.json()).toMatchObject({ code, correlation_id: expect.any(String) })
+      }
+    })
+
+    test('a change of what is not there is answered with a problem document, whatever it accepts', async () => {
+      const response = await ask('/nothing', { method: 'POST', headers: HTML })
+      expect([response.status, response.headers.get('content-type')]).toEqual([404, 'application/problem+json'])
+    })
+  })
+
   test('take forms, and answer with a redirect and cookies', async () => {
     const response = await ask('/v1/fixture/page', { method: 'POST', body: new URLSearchParams({ name: 'ü&' }) })
     expect(response.status).toBe(303)
