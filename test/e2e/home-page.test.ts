@@ -77,6 +77,10 @@ describe.skipIf(executablePath === undefined)('the start page in a real browser'
       .locator('#status')
       .filter({ hasText: /signed in/ })
       .waitFor()
+    return checked(page)
+  }
+
+  async function checked(page: Page): Promise<readonly string[]> {
     await page.evaluate(axe.source)
     const run = "axe.run().then(({ violations }) => violations.map(({ id, impact }) => impact + ': ' + id))"
     return page.evaluate<readonly string[]>(run)
@@ -87,7 +91,7 @@ describe.skipIf(executablePath === undefined)('the start page in a real browser'
     await stateOf(page, 'You are signed in.')
     expect(await page.locator('#who').textContent()).toBe('Signed in as A person')
     expect(await page.locator('#subject').textContent()).toMatch(/^user:[0-9a-f-]{36}$/)
-    expect(await page.locator('#domain').textContent()).toBe('Default (default)')
+    expect(await page.locator('#domain').textContent()).toMatch(/^Conformance \([a-z0-9-]+\)$/)
     expect(await page.locator('#command').textContent()).toBe(`npx ctl-mesh login --url ${running.world.url}`)
     await picture(page, 'signed-in')
     expect(complaints).toEqual([])
@@ -111,6 +115,36 @@ describe.skipIf(executablePath === undefined)('the start page in a real browser'
     await stateOf(page, 'You are signed in.')
     expect(await page.locator('#factors').isHidden()).toBe(true)
     expect(complaints).toEqual([])
+  })
+
+  test.each([
+    ['light', DESKTOP],
+    ['dark', DESKTOP],
+    ['light', { ...PHONE, width: 390 }],
+    ['dark', { ...PHONE, width: 390 }],
+  ] as const)('leads to the page of a local account, which is fit for all: %s, %o', async (colorScheme, viewport) => {
+    const page = await visit({ cookies: await running.world.signedInWithFactor(), colorScheme, viewport })
+    await page.getByRole('link', { name: 'Password and recovery codes' }).click()
+    await page.getByRole('heading', { name: 'Your local account' }).waitFor()
+    const names = ['username', 'current_password', 'password', 'again']
+    const completions = names.map((name) => page.locator(`[name=${name}]`).getAttribute('autocomplete'))
+    expect(await Promise.all(completions)).toEqual(['username', 'current-password', 'new-password', 'new-password'])
+    await page.getByLabel('Current password').fill('not the password')
+    await page.getByLabel('New password', { exact: true }).fill('four otters at dawn')
+    await page.getByLabel('New password, once more').fill('four otters at noon')
+    await page.getByRole('button', { name: 'Change the password' }).click()
+    expect(await page.getByRole('alert').textContent()).toContain('The two new passwords differ.')
+    await picture(page, `account-${colorScheme}-${viewport.width}`)
+    expect(await checked(page)).toEqual([])
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(viewport.width)
+    expect(complaints).toEqual([])
+  })
+
+  test('an address where nothing is shows a page', async () => {
+    const page = await visit({ path: '/v2/nothing', colorScheme: 'dark' })
+    await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
+    await picture(page, 'nothing-dark')
+    expect(await checked(page)).toEqual([])
   })
 
   test('signs out, for this browser', async () => {

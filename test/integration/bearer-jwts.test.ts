@@ -150,6 +150,8 @@ describe.each(STORES)('bearer JWTs of identity providers on $name', (store) => {
           subject: `user:${person.id}`,
           kind: 'user',
           domain_id: domainId,
+          domain_slug: expect.any(String),
+          domain_display_name: expect.any(String),
           display_name: 'Ada',
           credential: { type: 'oidc-jwt', id: `t-${serial}`, scopes: ['*'], expires_at: '2026-03-01T09:00:00.000Z' },
           auth_time: '2026-03-01T07:59:00.000Z',

@@ -54,7 +54,7 @@ button:disabled { opacity: .6; cursor: default }
 summary { cursor: pointer; color: var(--accent); font-weight: 600; padding: .5rem 0 }
 .qr { background: #fff; border-radius: .375rem; margin: 1rem auto; max-width: 100%; padding: .5rem; width: 12rem }
 .qr svg { display: block; height: auto; width: 100% }
-.codes { columns: 2; font: 1.125rem/2 ui-monospace, monospace; list-style: none; padding: 0 }
+.codes { columns: 2 13rem; font: 1.125rem/2 ui-monospace, monospace; list-style: none; padding: 0; white-space: nowrap }
 [hidden] { display: none !important }
 @media (max-width: 26rem) { .facts { grid-template-columns: 1fr; gap: 0 } .facts dd { margin-bottom: .5rem } .row > * { flex: 1 1 100% } }
 `
