@@ -1,18 +1,70 @@
-import { redactBody } from './secrets.ts'
+import type { HttpRequest } from '../client/transport.ts'
+import { redactBody, redactHeaders } from './secrets.ts'
+import type { Session } from './session.ts'
+
+/** What a curl command needs to know beside the request. */
+interface CurlTarget {
+  readonly url: string
+  readonly caFile?: string | undefined
+  /** Where a limit was asked for. */
+  readonly timeoutSeconds?: number | undefined
+  /** The answer goes on until one side ends it. */
+  readonly streams?: boolean | undefined
+}
+
+/** Prints the curl commands that send these requests exactly as this command would; secrets stay out of them. */
+export async function printCurl(
+  session: Session,
+  requests: readonly HttpRequest[],
+  { streams }: Pick<CurlTarget, 'streams'> = {},
+): Promise<void> {
+  const [caller, { url, caFile, timeoutSeconds }] = await Promise.all([session.caller(), session.settings()])
+  const target: CurlTarget = {
+    url: url.value,
+    caFile: caFile.value,
+    timeoutSeconds: timeoutSeconds.origin === 'default' ? undefined : timeoutSeconds.value,
+    streams,
+  }
+  for (const request of requests)
+    session.io.stdout.write(`${curlCommand(target, withoutMintedId(await caller.prepare(request), request))}\n`)
+}
+
+/** Each call gets a correlation id of its own: one in the printed command would be that of every run of it. */
+function withoutMintedId(prepared: HttpRequest, { headers }: HttpRequest): HttpRequest {
+  const { [CORRELATION_ID]: _, ...others } = prepared.headers
+  return headers[CORRELATION_ID] === undefined ? { ...prepared, headers: others } : prepared
+}
+
+const CORRELATION_ID = 'x-correlation-id'
 
 /** The curl command that makes the same call; the token stays in the environment. */
-export function curlCommand(
-  url: string,
-  request: { readonly method: string; readonly path: string; readonly body?: string | Uint8Array | undefined },
-): string {
-  const target = url.startsWith('unix:')
-    ? ['--unix-socket', quoted(url.slice('unix:'.length)), quoted(`http://localhost${request.path}`)]
-    : [quoted(url + request.path)]
-  const body =
-    request.body === undefined
-      ? []
-      : ['-H', quoted('Content-Type: application/json'), '--data', quoted(redactBody(String(request.body)))]
-  return ['curl', '-sS', '-X', request.method, ...target, '-H', '"Authorization: Bearer $CTL_TOKEN"', ...body].join(' ')
+export function curlCommand(target: CurlTarget, { method, path, headers, body }: HttpRequest): string {
+  const { url, caFile, timeoutSeconds, streams } = target
+  return [
+    'curl -sS',
+    ...(streams === true ? ['-N'] : []),
+    method === 'HEAD' ? '--head' : `-X ${method}`,
+    ...(caFile === undefined ? [] : [`--cacert ${quoted(caFile)}`]),
+    ...(timeoutSeconds === undefined ? [] : [`--max-time ${timeoutSeconds}`]),
+    ...addressWords(url, path),
+    ...Object.entries(headers).flatMap(headerWords),
+    ...(body === undefined ? [] : [`--data-raw ${quoted(redactBody(String(body)))}`]),
+  ].join(' ')
+}
+
+function addressWords(url: string, path: string): readonly string[] {
+  // Brackets and braces are patterns of several addresses to curl.
+  const plain = /[[\]{}]/.test(path) || /[[\]]/.test(url) ? ['-g'] : []
+  if (!url.startsWith('unix:')) return [...plain, quoted(url + path)]
+  return [...plain, `--unix-socket ${quoted(url.slice('unix:'.length))}`, quoted(`http://localhost${path}`)]
+}
+
+function headerWords([name, value]: readonly [string, string]): readonly string[] {
+  const title = name.replaceAll(/(?:^|-)[a-z]/g, (letter) => letter.toUpperCase())
+  if (name === 'authorization' && /^Bearer /.test(value)) return [`-H "Authorization: Bearer $CTL_TOKEN"`]
+  const shown = redactHeaders({ [name]: value })[name] ?? ''
+  // curl leaves out a header with nothing after the colon.
+  return [`-H ${quoted(shown === '' ? `${title};` : `${title}: ${shown}`)}`]
 }
 
 /** A word for a POSIX shell. */

@@ -2,6 +2,7 @@ import { ProblemAnswer, TransportFailure } from '../client/failures.ts'
 import { asTyped } from './as-typed.ts'
 import { CliError, type Mistyped } from './cli-error.ts'
 import { EXIT, exitCodeAfter, exitCodeOf, type ExitCode } from './exit-code.ts'
+import { faultOf, REPORT } from './fault.ts'
 import { nearest } from '../shared/nearest.ts'
 import { refusalHints, refusalMessage } from './refusals.ts'
 import type { Session } from './session.ts'
@@ -40,7 +41,7 @@ async function reportOf(error: unknown, session: Session, words: string): Promis
     return { message, hints, facts, exitCode: exitCodeOf(error.status) }
   }
   if (error instanceof TransportFailure) return transportReport(error, session)
-  return bugReport(error)
+  return bugReport(error, session)
 }
 
 function suggestion(mistyped: Mistyped | undefined): readonly string[] {
@@ -56,28 +57,30 @@ const FAULT_HINTS: Readonly<Record<TransportFailure['fault'], readonly string[]>
   timeout: ['Whether the server acted on it is not known; look before trying again, or allow more with --timeout.'],
   untrusted: ['Trust its certificate authority with --ca-file FILE.'],
   aborted: [],
-  unreadable: ['Is that the address of a ctl server? See: ctl config view --show-origin'],
+  unreadable: ['See where the address comes from: ctl config view --show-origin. Name another with --url or --context.'],
+  too_large: ['Ask for less: --limit and the filters of the command.'],
 }
 
 async function transportReport(error: TransportFailure, session: Session): Promise<Report> {
   if (error.fault === 'aborted')
     return { message: 'interrupted', hints: [], facts: { code: 'interrupted' }, exitCode: EXIT.interrupted }
   const { url } = await session.settings()
+  const isForeign = error.fault === 'unreadable'
   return {
-    message: `${url.value} could not be asked: ${error.message}`,
+    message: `${url.value} ${isForeign ? 'is not a ctl server' : 'could not be asked'}: ${error.message}`,
     hints: FAULT_HINTS[error.fault],
     facts: { code: error.fault },
     exitCode: EXIT.unavailable,
   }
 }
 
-/** What nobody foresaw. The stack goes along: without it nobody can mend it. */
-function bugReport(error: unknown): Report {
-  const trace = error instanceof Error ? (error.stack ?? error.message) : String(error)
-  const [first = '', ...others] = trace.split('\n')
+/** What nobody foresaw: one sentence to a person, and the stack to whoever asks for it. */
+function bugReport(error: unknown, { shared }: Session): Report {
+  const { sentence, stack } = faultOf(error)
+  const isShown = shared.debug === true || shared.trace === true
   return {
-    message: `this is a fault in ctl: ${first}`,
-    hints: [...others.slice(0, 6).map((line) => line.trim()), 'Please report it with the lines above.'],
+    message: sentence,
+    hints: isShown ? [...stack, REPORT] : ['For the place in the code, add --debug.', REPORT],
     facts: { code: 'fault' },
     exitCode: EXIT.failed,
   }

@@ -25,8 +25,17 @@ export interface Unwell {
   readonly meanwhile?: string
 }
 
-/** Longer than this, a server counts as out of reach here. */
+/** Longer than this, a server counts as out of reach, unless --timeout says otherwise. */
 const PATIENCE_MS = 5000
+
+/** How long a look at the server may take, in ms. */
+export async function patienceMs(session: Session): Promise<number> {
+  const { timeoutSeconds } = await session.settings()
+  return timeoutSeconds.origin === 'default' ? PATIENCE_MS : timeoutSeconds.value * 1000
+}
+
+/** Failures that say nothing of how a server is. */
+const IS_NO_STATE: ReadonlySet<TransportFailure['fault']> = new Set(['aborted', 'unreadable'])
 
 /** Asks `/readyz` once, without a credential. */
 export async function serverState(session: Session): Promise<ServerState> {
@@ -34,7 +43,7 @@ export async function serverState(session: Session): Promise<ServerState> {
   const latency = (): number => session.io.nowMs() - startedMs
   try {
     const caller = await session.caller()
-    const options = { repeatable: false, token: null, timeoutMs: PATIENCE_MS }
+    const options = { repeatable: false, token: null, timeoutMs: await patienceMs(session) }
     const answer = await caller.send({ method: 'GET', path: '/readyz', headers: {} }, options)
     const body = parsed(answer)
     const said = body['status']
@@ -45,7 +54,7 @@ export async function serverState(session: Session): Promise<ServerState> {
       unwell: unwellOf(body),
     }
   } catch (error) {
-    if (!(error instanceof TransportFailure) || error.fault === 'aborted') throw error
+    if (!(error instanceof TransportFailure) || IS_NO_STATE.has(error.fault)) throw error
     return { status: 'unreachable', latencyMs: latency(), failure: error.message, unwell: {} }
   }
 }

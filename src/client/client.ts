@@ -1,6 +1,8 @@
 import type { Manifest, ManifestOperation } from '../shared/contract/manifest-format.ts'
 import type { Operations, Result, Sending } from '../shared/contract/operation.ts'
+import { shapeFault } from './answer-shape.ts'
 import { ProblemAnswer, TransportFailure, type ProblemDocument } from './failures.ts'
+import { foreignServer, mayRefuse, misshapenAnswer, namesItself } from './foreign-server.ts'
 import { retryAfterSeconds, systemRetryClock, withRetries, type RetryClock } from './retry.ts'
 import type { HttpAnswer, HttpRequest, OpenAnswer, Transport } from './transport.ts'
 
@@ -12,6 +14,8 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined
   /** Sent as `X-Correlation-Id`; minted when absent. */
   readonly correlationId?: string | undefined
+  /** The caller parses the answer itself, so only its being JSON is checked. */
+  readonly isParsedByCaller?: boolean | undefined
   /** Further request headers, lower case. */
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
@@ -55,8 +59,13 @@ export interface ClientDeps {
 
 /** Calls operations by their manifest entry, without types. */
 export interface Caller {
-  /** Throws `ProblemAnswer` for any status of 400 or more, `TransportFailure` when no usable answer came. */
+  /**
+   * Throws `ProblemAnswer` for a refusal, `TransportFailure` when no usable answer came: what arrives is compared with
+   * what the operation answers, so that the answer of another server is never taken for one.
+   */
   call(operation: ManifestOperation, input: CallInput, options?: CallOptions): Promise<Reply>
+  /** The request with every header that `send` would give it, the credential among them. Sends nothing. */
+  prepare(request: HttpRequest, options?: CallOptions): Promise<HttpRequest>
   /** Sends a request as it is, with credential, correlation id and retries; any status is an answer. */
   send(request: HttpRequest, options: SendOptions): Promise<HttpAnswer>
   /** Sends it once and answers when the head of the answer is here; the timeout is for the head. */
@@ -149,6 +158,7 @@ export function createCaller(deps: ClientDeps): Caller {
 
   return {
     send,
+    prepare: async (request, options = {}) => ({ ...request, headers: await headersOf(request, options) }),
     async open(request, options = {}) {
       const headers = await headersOf(request, options)
       const limits = { timeoutMs: options.timeoutMs ?? timeoutMs, signal: options.signal ?? deps.signal }
@@ -157,8 +167,7 @@ export function createCaller(deps: ClientDeps): Caller {
     async call(operation, input, options = {}) {
       const request = requestOf(operation, input)
       const answer = await send(request, { ...options, operation, repeatable: operation.idempotent })
-      if (answer.status >= 400) throw problemOf(answer)
-      return { status: answer.status, headers: answer.headers, value: valueOf(answer) }
+      return { status: answer.status, headers: answer.headers, value: answeredValue(operation, answer, options) }
     },
   }
 }
@@ -217,23 +226,60 @@ function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [value]
 }
 
-function valueOf(answer: HttpAnswer): unknown {
-  if (answer.status === 204 || answer.body.length === 0) return undefined
-  if (!isJson(answer)) return new Uint8Array(answer.body)
+/**
+ * Reads the answer to an operation. Throws `ProblemAnswer` for a refusal, `TransportFailure` for an answer that is not one
+ * of that operation.
+ */
+export function answeredValue(
+  operation: ManifestOperation,
+  answer: HttpAnswer,
+  { isParsedByCaller = false }: Pick<CallOptions, 'isParsedByCaller'> = {},
+): unknown {
+  if (answer.status >= 400) throw refusalOf(answer)
+  const response = operation.responses.find(({ status }) => status === answer.status)
+  if (response === undefined) throw foreignServer(answer)
+  if (response.media === null) return undefined
+  if (response.media !== JSON_MEDIA) return bytesOf(response.media, answer)
+  if (!isJson(answer)) throw foreignServer(answer)
+  const value = parsedJson(answer)
+  if (!isParsedByCaller) assertShape(value, operation, answer)
+  return value
+}
+
+function bytesOf(media: string, answer: HttpAnswer): Uint8Array {
+  const [essence = media] = media.split(';')
+  if (!namesItself(answer) && answer.headers['content-type']?.startsWith(essence) !== true) throw foreignServer(answer)
+  return new Uint8Array(answer.body)
+}
+
+function assertShape(value: unknown, { id, shapes }: ManifestOperation, answer: HttpAnswer): void {
+  const shape = shapes?.[answer.status]
+  const fault = shape && shapeFault(value, shape, { isKnownServer: namesItself(answer) })
+  if (fault !== undefined) throw misshapenAnswer(id, fault)
+}
+
+/** Reads a body as JSON. Throws `TransportFailure` when it is none. */
+export function parsedJson(answer: HttpAnswer): unknown {
   try {
     return JSON.parse(answer.body.toString('utf8'))
   } catch (error) {
-    throw new TransportFailure('unreadable', 'the answer is not the JSON that it claims to be', error)
+    throw new TransportFailure('unreadable', 'its answer is not the JSON that it claims to be', error)
   }
 }
 
-function isJson(answer: HttpAnswer): boolean {
+/** Whether an answer says that it is JSON. */
+export function isJson(answer: HttpAnswer): boolean {
   return /^application\/(?:[\w.-]+\+)?json\b/.test(answer.headers['content-type'] ?? '')
 }
 
-/** Reads a refusal. One that is no problem document, a proxy's page for instance, becomes the code `unexpected_answer`. */
-export function problemOf(answer: HttpAnswer): ProblemAnswer {
-  const document = isJson(answer) ? parsedObject(answer) : {}
+/** Reads a status of 400 or more: as a refusal where the answer can be one, else as the answer of another server. */
+export function refusalOf(answer: HttpAnswer): ProblemAnswer | TransportFailure {
+  const document = documentOf(answer)
+  return mayRefuse(answer, document) ? problemOf(answer, document) : foreignServer(answer)
+}
+
+/** A refusal. One that is no problem document, a proxy's page for instance, becomes the code `unexpected_answer`. */
+function problemOf(answer: HttpAnswer, document: Readonly<Record<string, unknown>>): ProblemAnswer {
   const text = (member: string): string | undefined =>
     typeof document[member] === 'string' ? document[member] : undefined
   const status = answer.status
@@ -248,9 +294,14 @@ export function problemOf(answer: HttpAnswer): ProblemAnswer {
   return new ProblemAnswer(problem, retryAfterSeconds(answer, Date.now()))
 }
 
-function parsedObject(answer: HttpAnswer): Readonly<Record<string, unknown>> {
-  const value: unknown = valueOf(answer)
-  return typeof value === 'object' && value !== null ? { ...value } : {}
+function documentOf(answer: HttpAnswer): Readonly<Record<string, unknown>> {
+  if (!isJson(answer)) return {}
+  try {
+    const value: unknown = JSON.parse(answer.body.toString('utf8'))
+    return typeof value === 'object' && value !== null ? { ...value } : {}
+  } catch {
+    return {} // The status says enough.
+  }
 }
 
 /** A UUID for pairing our lines with the server's: it needs to be rare, not unguessable, so `node:crypto` stays unloaded. */

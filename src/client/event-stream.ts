@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream'
 import { createParser } from 'eventsource-parser'
-import { problemOf } from './client.ts'
+import { refusalOf } from './client.ts'
 import { ProblemAnswer, TransportFailure } from './failures.ts'
+import { foreignServer } from './foreign-server.ts'
 import { systemRetryClock, type RetryClock } from './retry.ts'
 import { asFailure, readToEnd, type OpenAnswer } from './transport.ts'
 
@@ -137,7 +138,7 @@ async function askFor({ connect, signal }: FollowOptions, { lastEventId }: Strea
   const headers = { accept: EVENT_STREAM, ...(lastEventId !== undefined && { 'last-event-id': lastEventId }) }
   try {
     const answer = await connect(headers, signal)
-    if (answer.status >= 400) return { reason: 'refused', cause: problemOf(await readToEnd(answer, REFUSAL_MS_MAX)) }
+    if (answer.status >= 400) return refusedBy(refusalOf(await readToEnd(answer, REFUSAL_MS_MAX)))
     if (answer.status === 200 && answer.headers['content-type']?.startsWith(EVENT_STREAM) === true) return answer
     answer.body.destroy()
     return unreadable(answer)
@@ -147,9 +148,12 @@ async function askFor({ connect, signal }: FollowOptions, { lastEventId }: Strea
   }
 }
 
-function unreadable({ status, headers }: OpenAnswer): Over {
-  const what = `status ${status} with ${headers['content-type'] ?? 'nothing'} is no event stream`
-  return { reason: 'unreadable', cause: new TransportFailure('unreadable', what) }
+function refusedBy(cause: ProblemAnswer | TransportFailure): Over {
+  return { reason: cause instanceof ProblemAnswer ? 'refused' : cause.fault, cause }
+}
+
+function unreadable(answer: OpenAnswer): Over {
+  return { reason: 'unreadable', cause: foreignServer(answer) }
 }
 
 interface Reading {

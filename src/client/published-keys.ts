@@ -32,7 +32,7 @@ export function createPublishedKeys({ caller, manifest, clock = systemRetryClock
 
   async function read(): Promise<void> {
     const startedMs = clock.nowMs()
-    const reply = await caller.call(operation as NonNullable<typeof operation>, {}, { token: null })
+    const reply = await caller.call(operation as NonNullable<typeof operation>, {}, { token: null, isParsedByCaller: true })
     keys = new Map(keysOf(reply).map((key) => [key.kid, key]))
     readMs = startedMs
     keptUntilMs = startedMs + maxAgeSeconds(reply) * 1000
@@ -52,7 +52,8 @@ export function createPublishedKeys({ caller, manifest, clock = systemRetryClock
   }
 }
 
-function keysOf({ value }: Reply): readonly PlaceKey[] {
+/** The keys of an answer of `GET /v1/signing-keys`. Throws `TransportFailure` where they cannot be read. */
+export function keysOf({ value }: Reply): readonly PlaceKey[] {
   try {
     return readKeySet(value)
   } catch (error) {

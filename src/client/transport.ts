@@ -214,7 +214,7 @@ function wholeBody(body: Readable, announced: number): Promise<Buffer> {
     body.on('data', (chunk: Buffer) => {
       const end = bytes + chunk.length
       if (end > ANSWER_BYTES_MAX) {
-        body.destroy(new TransportFailure('unreadable', 'the answer is over 64 MiB'))
+        body.destroy(new TransportFailure('too_large', 'the answer is over 64 MiB'))
         return
       }
       if (end > buffer.length) buffer = Buffer.concat([buffer.subarray(0, bytes)], Math.max(2 * buffer.length, end))
@@ -252,6 +252,8 @@ export function asFailure(error: unknown): TransportFailure {
   if (NEVER_CONNECTED.has(code)) return new TransportFailure('unreachable', `no connection (${code})`, error)
   if (/CERT|SELF_SIGNED|ISSUER|VERIFY|ALTNAME/.test(code))
     return new TransportFailure('untrusted', `its certificate is not trusted here (${code})`, error)
+  // What the HTTP parser says of bytes that are none of HTTP.
+  if (code.startsWith('HPE_')) return new TransportFailure('unreadable', `it does not speak HTTP (${code})`, error)
   return new TransportFailure('broken', `the connection broke (${code || message})`, error)
 }
 

@@ -1,4 +1,5 @@
-import { problemOf, requestOf, type CallInput, type Caller } from '../../client/client.ts'
+import { refusalOf, requestOf, type CallInput, type Caller } from '../../client/client.ts'
+import { foreignServer, isAnswerOf } from '../../client/foreign-server.ts'
 import type { HttpAnswer } from '../../client/transport.ts'
 import type { Manifest } from '../../shared/contract/manifest-format.ts'
 
@@ -48,7 +49,8 @@ export function createNodeWire(caller: Caller, manifest: Manifest): NodeWire {
     const operation = manifest.operations[id]
     if (operation === undefined) throw new Error(`the contract has no ${id}`)
     const answer = await caller.send(requestOf(operation, input), { operation, token: nsk, headers, repeatable: true })
-    if (answer.status >= 400) throw problemOf(answer)
+    if (answer.status >= 400) throw refusalOf(answer)
+    if (!isAnswerOf(operation, answer)) throw foreignServer(answer)
     return answer
   }
 

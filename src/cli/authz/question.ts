@@ -27,9 +27,8 @@ export function factsOf(flags: FlagValues): { readonly caveat_context?: Readonly
 /** Prints the call as a curl command where that was asked for; answers whether it did. */
 export async function printedCurl(session: Session, operation: ManifestOperation, input: CallInput): Promise<boolean> {
   if (session.shared.curl !== true) return false
-  const [{ curlCommand }, { requestOf }] = await Promise.all([import('../curl.ts'), import('../../client/client.ts')])
-  const { url } = await session.settings()
-  session.io.stdout.write(`${curlCommand(url.value, requestOf(operation, input))}\n`)
+  const [{ printCurl }, { requestOf }] = await Promise.all([import('../curl.ts'), import('../../client/client.ts')])
+  await printCurl(session, [requestOf(operation, input)])
   return true
 }
 

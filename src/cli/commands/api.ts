@@ -1,8 +1,10 @@
+import { ProblemAnswer } from '../../client/failures.ts'
 import { pages, type Page } from '../../client/pages.ts'
-import { isStream, problemOf } from '../../client/client.ts'
+import { answeredValue, isJson, isStream, parsedJson, refusalOf } from '../../client/client.ts'
+import { foreignServer, namesItself } from '../../client/foreign-server.ts'
 import { asFailure, readToEnd, type HttpAnswer, type HttpRequest, type OpenAnswer } from '../../client/transport.ts'
-import type { Manifest } from '../../shared/contract/manifest-format.ts'
-import { curlCommand } from '../curl.ts'
+import type { Manifest, ManifestOperation } from '../../shared/contract/manifest-format.ts'
+import { printCurl } from '../curl.ts'
 import { usageError } from '../cli-error.ts'
 import { defineCommand, type Given } from '../command.ts'
 import { bodyFromFile } from '../derive/values.ts'
@@ -44,15 +46,17 @@ export const api = defineCommand({
     'ctl api PATCH /nodes/… -F name=web-2',
   ],
   async run(session, given) {
-    const request = await requestFrom(session, given)
-    if (session.shared.curl === true) {
-      const { url } = await session.settings()
-      return session.io.stdout.write(`${curlCommand(url.value, request)}\n`)
-    }
+    const typed = await requestFrom(session, given)
+    const operation = operationAt(session.manifest(), typed)
+    const streams = operation !== undefined && isStream(operation)
+    const request = streams ? { ...typed, headers: { accept: EVENT_STREAM, ...typed.headers } } : typed
+    if (session.shared.curl === true) return printCurl(session, [request], { streams })
     if (given.flags.paginate === true) return printAll(session, request)
     const isWithHeaders = given.flags.include === true
-    if (isStreamed(session.manifest(), request)) return printStream(session, request, isWithHeaders)
-    return printAnswer(session, await sent(session, request), isWithHeaders)
+    if (streams) return printStream(session, request, isWithHeaders)
+    const answer = await sent(session, request)
+    assertOfThisApi(answer, operation)
+    return printAnswer(session, answer, isWithHeaders)
   },
 })
 
@@ -114,22 +118,39 @@ async function sent(session: Session, request: HttpRequest): Promise<HttpAnswer>
   return (await session.caller()).send(request, { repeatable })
 }
 
-/** Whether the answer goes on until one side ends it. */
-function isStreamed({ operations }: Manifest, { method, path }: HttpRequest): boolean {
+/** The operation that a request is of; undefined for paths that this ctl does not know. */
+function operationAt({ operations }: Manifest, { method, path }: HttpRequest): ManifestOperation | undefined {
   const [called = ''] = path.split('?')
   const matches = (template: string): boolean =>
     new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(called)
-  return Object.values(operations).some((one) => isStream(one) && one.method === method && matches(one.path))
+  return Object.values(operations).find((one) => one.method === method && matches(one.path))
 }
+
+/** Throws where another server has answered: what it says must not be taken for an answer of the API. */
+function assertOfThisApi(answer: HttpAnswer, operation: ManifestOperation | undefined): void {
+  if (namesItself(answer)) return
+  if (answer.status >= 400) {
+    const refusal = refusalOf(answer)
+    if (!(refusal instanceof ProblemAnswer)) throw refusal
+  } else if (operation !== undefined) answeredValue(operation, answer)
+  else if (answer.status >= 300 || !isJson(answer)) throw foreignServer(answer)
+}
+
+const EVENT_STREAM = 'text/event-stream'
 
 /** Prints as it comes, to the end or to Ctrl-C. */
 async function printStream(session: Session, request: HttpRequest, isWithHeaders: boolean): Promise<ExitCode> {
   const { interrupted: signal, stdout } = session.io
-  const headers = { accept: 'text/event-stream', ...request.headers }
-  const answer = await (await session.caller()).open({ ...request, headers }, { signal })
+  const answer = await (await session.caller()).open(request, { signal })
   if (answer.status >= 400) {
     const { timeoutSeconds } = await session.settings()
-    await printAnswer(session, await readToEnd(answer, timeoutSeconds.value * 1000), isWithHeaders)
+    const whole = await readToEnd(answer, timeoutSeconds.value * 1000)
+    assertOfThisApi(whole, undefined)
+    await printAnswer(session, whole, isWithHeaders)
+  }
+  if (!namesItself(answer) && answer.headers['content-type']?.startsWith(EVENT_STREAM) !== true) {
+    answer.body.destroy()
+    throw foreignServer(answer)
   }
   if (isWithHeaders) printHead(session, answer)
   try {
@@ -148,10 +169,9 @@ function printHead({ io }: Session, { status, headers }: Pick<OpenAnswer, 'statu
 async function printAnswer(session: Session, answer: HttpAnswer, isWithHeaders: boolean): Promise<void> {
   if (isWithHeaders) printHead(session, answer)
   const text = answer.body.toString('utf8')
-  const isJson = /json/.test(answer.headers['content-type'] ?? '')
-  if (isJson && text !== '') await printJson(session, JSON.parse(text))
+  if (isJson(answer) && text !== '') await printJson(session, parsedJson(answer))
   else if (text !== '') session.io.stdout.write(text)
-  if (answer.status >= 400) throw problemOf(answer)
+  if (answer.status >= 400) throw refusalOf(answer)
 }
 
 /** JSON unless another format was asked for: that is what the path was called for. */
@@ -168,8 +188,9 @@ async function printAll(session: Session, request: HttpRequest): Promise<void> {
     const separator = request.path.includes('?') ? '&' : '?'
     const path = cursor === undefined ? request.path : `${request.path}${separator}cursor=${encodeURIComponent(cursor)}`
     const answer = await sent(session, { ...request, path })
-    if (answer.status >= 400) throw problemOf(answer)
-    const value = JSON.parse(answer.body.toString('utf8')) as Page<unknown>
+    if (answer.status >= 400) throw refusalOf(answer)
+    assertOfThisApi(answer, operationAt(session.manifest(), request))
+    const value = parsedJson(answer) as Page<unknown>
     if (rowsOf(value) === undefined) throw usageError('--paginate goes with lists only')
     return Array.isArray(value) ? { items: value } : value
   }

@@ -8,7 +8,7 @@ import { EXIT } from '../exit-code.ts'
 export const doctor = defineCommand({
   description: [
     'Looks at Node, context, credentials and their files, the address and its certificate, server, storage, versions and clock.',
-    'Says how to mend each. Exits 10 when it finds a problem; warnings alone exit 0.',
+    'Says how to mend each. Exits 10 when it finds a problem, 8 when what answers is not a ctl server; warnings alone exit 0.',
   ].join('\n'),
   flags: {
     'data-dir': {
@@ -22,11 +22,9 @@ export const doctor = defineCommand({
   async run(session, { flags }) {
     const address = await lookAtAddress(session)
     const isNowhere = address.some(({ check, status }) => check === 'address' && status === 'problem')
-    const findings = [
-      ...(await lookHere(session, flags['data-dir'])),
-      ...address,
-      ...(isNowhere ? [] : await lookThere(session)),
-    ]
+    const here = await lookHere(session, flags['data-dir'])
+    const there = isNowhere ? undefined : await lookThere(session)
+    const findings = [...here, ...address, ...(there?.findings ?? [])]
     const isSeen = session.io.stdout.isTty
     await session.emit(findings, {
       columns: ['status', 'check', 'detail', ...(isSeen ? [] : ['advice'])],
@@ -34,6 +32,7 @@ export const doctor = defineCommand({
     })
     if (isSeen) for (const { check, advice } of findings) if (advice !== '') session.note(`${check}: ${advice}`)
     session.note(summary(findings))
+    if (there?.isForeign === true) return EXIT.unavailable
     return findings.some(({ status }) => status === 'problem') ? EXIT.negative : EXIT.ok
   },
 })

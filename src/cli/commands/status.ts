@@ -53,8 +53,11 @@ export const status = defineCommand({
   },
 })
 
+/** All calls share one deadline: together they take no longer than --timeout says. */
 async function take(session: Session): Promise<Picture> {
-  const { context, url } = await session.settings()
+  const { context, url, timeoutSeconds } = await session.settings()
+  const endMs = session.io.nowMs() + timeoutSeconds.value * 1000
+  const deadline: Deadline = { leftMs: () => Math.max(1, endMs - session.io.nowMs()) }
   const server = await serverState(session)
   const picture = {
     context: context.value,
@@ -66,18 +69,24 @@ async function take(session: Session): Promise<Picture> {
   }
   if (server.status === 'unreachable') return picture
   try {
-    const me = await session.whoami()
-    return { ...picture, me, fleet: await countFleet(session) }
+    const caller = await session.caller()
+    const options = { timeoutMs: deadline.leftMs() }
+    const { value } = await caller.call(session.operation('GetAuthWhoami'), {}, options)
+    return { ...picture, me: value as Row, fleet: await countFleet(session, deadline) }
   } catch (error) {
     if (!(error instanceof ProblemAnswer)) throw error
     return { ...picture, refusal: error }
   }
 }
 
-async function countFleet(session: Session): Promise<Fleet> {
+interface Deadline {
+  readonly leftMs: () => number
+}
+
+async function countFleet(session: Session, { leftMs }: Deadline): Promise<Fleet> {
   const caller = await session.caller()
   const list = async (input: CallInput): Promise<Page<unknown>> =>
-    (await caller.call(session.operation('ListNodes'), input)).value as Page<unknown>
+    (await caller.call(session.operation('ListNodes'), input, { timeoutMs: leftMs() })).value as Page<unknown>
   const counts: Record<string, number> = {}
   let total = 0
   for await (const row of rows(list, { limit: '200' })) {

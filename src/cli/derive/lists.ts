@@ -19,8 +19,7 @@ export async function readList(
   session.expectOutput()
   const items: unknown[] = []
   const page = async (query: CallInput): Promise<Page<unknown>> => {
-    const limit = String(Math.min(PAGE_MAX, wanted - items.length))
-    return (await caller.call(operation, { ...query, limit })).value as Page<unknown>
+    return (await caller.call(operation, limited(query, wanted - items.length))).value as Page<unknown>
   }
   let next: string | null = null
   const what = operation.cli?.command.split(' ')[0] ?? 'rows'
@@ -35,6 +34,15 @@ export async function readList(
   return { items, next_cursor: next }
 }
 
+/** What the first page of a list is asked for with. */
+export function firstPage(session: Session, input: CallInput): CallInput {
+  return limited(input, wantedRows(session))
+}
+
+function limited(input: CallInput, rows: number): CallInput {
+  return { ...input, limit: String(Math.min(PAGE_MAX, rows)) }
+}
+
 function wantedRows({ shared }: Session): number {
   if (shared.all === true) return Infinity
   const limit = shared.limit ?? USUAL_ROWS
@@ -42,8 +50,10 @@ function wantedRows({ shared }: Session): number {
   return limit
 }
 
-/** Says on stderr what stdout cannot: that there is nothing, or that there is more. */
+/** Says on stderr what stdout cannot: that there is nothing, that there is more, or that only a part was sorted. */
 export function noteList(session: Session, { items, next_cursor }: Page<unknown>): void {
-  if (next_cursor) session.note(`${items.length} shown, more exist: add --all, or a higher --limit.`)
+  if (next_cursor && session.shared.sort !== undefined)
+    session.warn(`only the ${items.length} rows shown were sorted, and more exist: add --all to sort all of them`)
+  else if (next_cursor) session.note(`${items.length} shown, more exist: add --all, or a higher --limit.`)
   else if (items.length === 0) session.note('Nothing to list.')
 }

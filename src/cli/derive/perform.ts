@@ -16,9 +16,10 @@ import type { Plan, Target } from './plan.ts'
 export async function perform(session: Session, plan: Plan, given: Given): Promise<ExitCode | void> {
   const { operation } = plan
   const confirm = operation.access === 'write' ? await import('./confirm.ts') : undefined
-  await confirm?.assertAnswerable(session, operation)
+  const isPrinted = session.shared.curl === true
+  if (!isPrinted) await confirm?.assertAnswerable(session, operation)
   const targets = await targetsFor(session, plan, given)
-  if (session.shared.curl === true) return printCurl(session, operation, targets)
+  if (isPrinted) return printCalls(session, operation, targets)
   await confirm?.confirmChange(session, operation, targets)
   if (operation.paging) return performList(session, operation, targets)
   const replies = await callEach(session, operation, targets)
@@ -113,22 +114,35 @@ function interruptedAt(targets: readonly Target[], index: number): CliError {
   return new CliError(`interrupted; ${undone(targets, index)}`, { exitCode: EXIT.interrupted, code: 'interrupted' })
 }
 
-async function printCurl(session: Session, operation: ManifestOperation, targets: readonly Target[]): Promise<void> {
-  const [{ curlCommand }, { url }] = await Promise.all([import('../curl.ts'), session.settings()])
-  for (const { input } of targets) session.io.stdout.write(`${curlCommand(url.value, requestOf(operation, input))}\n`)
+async function printCalls(session: Session, operation: ManifestOperation, targets: readonly Target[]): Promise<void> {
+  const { printCurl } = await import('../curl.ts')
+  const pageOf = operation.paging ? (await import('./lists.ts')).firstPage : undefined
+  const inputs = targets.map(({ input }) => pageOf?.(session, input) ?? input)
+  await printCurl(
+    session,
+    inputs.map((input) => requestOf(operation, input)),
+  )
 }
 
 /**
  * How an operation's answer is shown: what it shows this once, if it does, then the columns it declares, or the whole object where
  * it is asked for alone.
  */
-export function viewOf({ cli, method, paging, responses }: ManifestOperation, values: readonly unknown[] = []): View {
+export function viewOf(operation: ManifestOperation, values: readonly unknown[] = []): View {
+  const { cli, method, paging, responses } = operation
   const columns = cli?.columns ?? []
   const onlyNow = responses
     .flatMap(({ writeOnce }) => writeOnce ?? [])
     .filter((member) => !columns.includes(member) && values.some((value) => memberOf(value, member) !== undefined))
   const isWhole = method === 'GET' && !paging
-  return { columns: [...onlyNow, ...columns], wide: cli?.wide, rows: cli?.rows, isWhole }
+  return { columns: [...onlyNow, ...columns], wide: cli?.wide, members: rowMembers(operation), rows: cli?.rows, isWhole }
+}
+
+/** The members of the rows of a list, or of the one object that is answered. */
+function rowMembers({ cli, shapes = {} }: ManifestOperation): readonly string[] | undefined {
+  const [shape] = Object.values(shapes)
+  const list = shape?.type === 'array' ? shape : shape?.fields?.find(({ name }) => name === (cli?.rows ?? 'items'))
+  return (list?.items ?? shape)?.fields?.map(({ name }) => name)
 }
 
 interface Done {

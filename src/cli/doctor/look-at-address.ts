@@ -1,19 +1,19 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
+import { patienceMs } from '../server-state.ts'
 import type { Session } from '../session.ts'
 import { isLoopback } from './loopback.ts'
 import { lookAtCertificate } from './look-at-certificate.ts'
 import { ok, problem, type Finding } from './finding.ts'
 
-const LOOKUP_MS = 5_000
-
 /** How the server is reached: its name, and what protects the way there. */
 export async function lookAtAddress(session: Session): Promise<readonly Finding[]> {
+  await session.caller() // Throws a usage error where the address is none.
   const { url } = await session.settings()
   if (url.value.startsWith('unix:')) return [ok('address', url.value), ok('encryption', 'not needed on this machine')]
   const { protocol, hostname } = new URL(url.value)
   const host = hostname.replace(/^\[|\]$/g, '')
-  const address = await resolved(host, url.value)
+  const address = await resolved(host, url.value, await patienceMs(session))
   if (address.status === 'problem') return [address]
   if (protocol === 'https:') return [address, await lookAtCertificate(session, host)]
   return [
@@ -24,11 +24,11 @@ export async function lookAtAddress(session: Session): Promise<readonly Finding[
   ]
 }
 
-async function resolved(host: string, url: string): Promise<Finding> {
+async function resolved(host: string, url: string, timeoutMs: number): Promise<Finding> {
   if (isIP(host) !== 0) return ok('address', url)
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error('ETIMEOUT')), LOOKUP_MS)
+    timer = setTimeout(() => reject(new Error('ETIMEOUT')), timeoutMs)
   })
   try {
     const found = await Promise.race([lookup(host, { all: true }), late])

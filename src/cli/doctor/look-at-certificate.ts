@@ -3,11 +3,11 @@ import { once } from 'node:events'
 import { isIP } from 'node:net'
 import { connect, rootCertificates, type PeerCertificate, type TLSSocket } from 'node:tls'
 import { relative } from '../output/cells.ts'
+import { patienceMs } from '../server-state.ts'
 import type { Session } from '../session.ts'
 import { harmless } from '../style.ts'
 import { ok, problem, skipped, warning, type Finding } from './finding.ts'
 
-const PATIENCE_MS = 5_000
 /** Sooner than this, an expiry is worth a word. */
 const SOON_MS = 14 * 86_400_000
 
@@ -20,7 +20,7 @@ export async function lookAtCertificate(session: Session, host: string): Promise
   const servername = isIP(host) === 0 ? { servername: host } : {}
   const socket = connect({ host, port, rejectUnauthorized: false, ca: [...rootCertificates, ...own], ...servername })
   try {
-    await once(socket, 'secureConnect', { signal: AbortSignal.timeout(PATIENCE_MS) })
+    await once(socket, 'secureConnect', { signal: AbortSignal.timeout(await patienceMs(session)) })
     return judge(socket, host, session.io.nowMs())
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''

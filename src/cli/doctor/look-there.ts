@@ -1,16 +1,35 @@
-import { ProblemAnswer } from '../../client/failures.ts'
+import { ProblemAnswer, TransportFailure } from '../../client/failures.ts'
 import { relative } from '../output/cells.ts'
 import { memberOf, type Row } from '../output/members.ts'
 import { serverState, type ServerState } from '../server-state.ts'
 import type { Session } from '../session.ts'
 import { ok, problem, warning, type Finding } from './finding.ts'
 
+/** What was found out about the server. */
+export interface ServerFindings {
+  readonly findings: readonly Finding[]
+  /** What answers there is another server than one of ctl. */
+  readonly isForeign: boolean
+}
+
 /** What the server says of itself, and of the credential. */
-export async function lookThere(session: Session): Promise<readonly Finding[]> {
+export async function lookThere(session: Session): Promise<ServerFindings> {
   const { url } = await session.settings()
-  const server = await serverState(session)
-  if (server.status === 'unreachable') return [unreachable(url.value, server.failure ?? '')]
-  return [health(server), ...clock(server, session.io.nowMs()), ...(await credential(session))]
+  try {
+    const server = await serverState(session)
+    if (server.status === 'unreachable')
+      return { findings: [unreachable(url.value, server.failure ?? '')], isForeign: false }
+    const told = await credential(session)
+    return { findings: [health(server), ...clock(server, session.io.nowMs()), ...told], isForeign: false }
+  } catch (error) {
+    if (!(error instanceof TransportFailure) || error.fault === 'aborted') throw error
+    const isForeign = error.fault === 'unreadable'
+    return { findings: [isForeign ? foreign(url.value, error.message) : unreachable(url.value, error.message)], isForeign }
+  }
+}
+
+function foreign(url: string, what: string): Finding {
+  return problem('server', `${url} is not a ctl server: ${what}`, 'Choose another with --url or --context.')
 }
 
 function unreachable(url: string, failure: string): Finding {

@@ -31,6 +31,8 @@ export interface ManifestOperation {
   readonly query: readonly ManifestField[]
   readonly body?: ManifestBody
   readonly responses: readonly ManifestResponse[]
+  /** What JSON answers are, by status, so that a client can tell them from those of another server. */
+  readonly shapes?: Readonly<Record<string, ManifestShape>>
   readonly paging?: Paging
   /** Every code that the operation may answer with, the implied ones included; sorted. */
   readonly problems: readonly ProblemCode[]
@@ -59,6 +61,23 @@ export interface ManifestResponse {
   readonly streams?: true
   /** Dotted paths of members that are shown once and must never be logged, e.g. `token`. */
   readonly writeOnce?: readonly string[]
+}
+
+/** A value of an answer as far as code reads it: types and members. Values of an enum may be added, so none are listed. */
+export interface ManifestShape {
+  readonly type: ManifestType
+  readonly nullable?: true
+  /** Of an array. */
+  readonly items?: ManifestShape
+  /** Of an object with known members. */
+  readonly fields?: readonly ManifestShapeField[]
+  /** Of an object that takes any member name: what each value is. */
+  readonly values?: ManifestShape
+}
+
+export interface ManifestShapeField extends ManifestShape {
+  readonly name: string
+  readonly required: boolean
 }
 
 /** What a value may be. `json` is anything, typed as JSON by whoever sends it. */

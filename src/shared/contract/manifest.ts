@@ -6,6 +6,7 @@ import type {
   ManifestField,
   ManifestOperation,
   ManifestResponse,
+  ManifestShape,
   ManifestType,
   ManifestValue,
 } from './manifest-format.ts'
@@ -32,6 +33,7 @@ function describe(id: string, operation: Operation, surface: string): ManifestOp
   const { method, path, summary, description, credentials, paging, deprecated, cli } = operation
   const body = bodyOf(operation)
   const audited = relationsOf(operation)
+  const shapes = shapesOf(operation)
   return {
     id,
     surface,
@@ -46,6 +48,7 @@ function describe(id: string, operation: Operation, surface: string): ManifestOp
     query: membersOf(operation.query).map((field) => withListBounds(field, operation)),
     ...(body && { body }),
     responses: Object.entries(operation.responses).map(([status, shape]) => responseOf(Number(status), shape)),
+    ...(Object.keys(shapes).length > 0 && { shapes }),
     ...(paging && { paging }),
     problems: problemCodesOf(operation),
     ...(deprecated && { deprecated }),
@@ -151,6 +154,25 @@ function responseOf(status: number, shape: AnySchema | MediaResponse | null): Ma
   if ('media' in shape) return { status, media: shape.media, ...(shape.streams && { streams: true }) }
   const writeOnce = writeOnceOf(jsonSchemaOf(shape, 'output'))
   return { status, media: 'application/json', ...(writeOnce.length > 0 && { writeOnce }) }
+}
+
+function shapesOf({ responses }: Operation): Readonly<Record<string, ManifestShape>> {
+  return Object.fromEntries(
+    Object.entries(responses).flatMap(([status, shape]) =>
+      shape === null || 'media' in shape ? [] : [[status, shapeOf(valueOf(jsonSchemaOf(shape, 'output')))] as const],
+    ),
+  )
+}
+
+/** A value without what only its sender needs. */
+function shapeOf({ type, nullable, items, fields, values }: ManifestValue): ManifestShape {
+  return {
+    type,
+    ...(nullable && { nullable }),
+    ...(items && { items: shapeOf(items) }),
+    ...(fields && { fields: fields.map((field) => ({ name: field.name, required: field.required, ...shapeOf(field) })) }),
+    ...(values && { values: shapeOf(values) }),
+  }
 }
 
 /** Dotted paths of the members that are shown once. */

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
-import { readKeySet } from '../../../shared/audit/key-set.ts'
+import { keysOf as keysAnswered } from '../../../client/published-keys.ts'
 import type { PlaceKey } from '../../../shared/audit/signed-place.ts'
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
 import { createEnvelopeVerifier, keysIn } from '../../../shared/events/verifier.ts'
@@ -62,8 +62,8 @@ async function run(session: Session, given: Given): Promise<ExitCode> {
 /** Also those that verify nothing new: the events may be of their time. */
 async function published(session: Session): Promise<readonly PlaceKey[]> {
   const caller = await session.caller()
-  const { value } = await caller.call(session.operation('GetSigningKeys'), { include: 'expired' })
-  return readKeySet(value)
+  const query = { include: 'expired' }
+  return keysAnswered(await caller.call(session.operation('GetSigningKeys'), query, { isParsedByCaller: true }))
 }
 
 async function linesOf({ io }: Session, path: string): Promise<AsyncIterable<string> | Iterable<string>> {

@@ -188,6 +188,26 @@ describe('answers', () => {
     ])
   })
 
+  it('tell their shape without texts, bounds and choices, so that a client can compare it', () => {
+    const shape = z.object({
+      id: z.uuid().describe('Which'),
+      state: z.enum(['on', 'off']).nullable(),
+      tags: z.array(z.string().max(9)).optional(),
+    })
+    const entry = entryOf({ responses: { 200: shape, 204: null } })
+    expect(entry.shapes).toEqual({
+      200: {
+        type: 'object',
+        fields: [
+          { name: 'id', required: true, type: 'string' },
+          { name: 'state', required: true, type: 'string', nullable: true },
+          { name: 'tags', required: false, type: 'array', items: { type: 'string' } },
+        ],
+      },
+    })
+    expect(entryOf({ responses: { 204: null } })).not.toHaveProperty('shapes')
+  })
+
   it('of the contract mark every credential that they mint', () => {
     const { operations } = manifestOf(contract)
     const minting = Object.values(operations).filter(({ responses }) => responses.some(({ writeOnce }) => writeOnce))

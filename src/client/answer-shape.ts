@@ -1,0 +1,97 @@
+import type { ManifestShape, ManifestType } from '../shared/contract/manifest-format.ts'
+
+/** How closely an answer is compared with its shape. */
+export interface ShapeCheck {
+  /**
+   * The server has named itself, so only the lists and objects that code walks through are checked. An older server lacks
+   * members that were added since (S1 Versioning 2), and that must not make its answers unusable.
+   */
+  readonly isKnownServer: boolean
+}
+
+/** What is wrong with an answer, as the end of a sentence that begins with it: `lacks "items"`. Undefined when it fits. */
+export function shapeFault(value: unknown, shape: ManifestShape, check: ShapeCheck): string | undefined {
+  // Any server can answer with nothing; only one that names itself has said anything by it.
+  if (Array.isArray(value) && value.length === 0 && !check.isKnownServer) return 'is an empty list of no API version'
+  return faultAt({ value, shape, path: '' }, check)
+}
+
+interface Place {
+  readonly value: unknown
+  readonly shape: ManifestShape
+  /** Dotted, from the root of the answer; empty at the root. */
+  readonly path: string
+}
+
+const IS_TYPE: Readonly<Record<ManifestType, (value: unknown) => boolean>> = {
+  string: (value) => typeof value === 'string',
+  integer: (value) => typeof value === 'number',
+  number: (value) => typeof value === 'number',
+  boolean: (value) => typeof value === 'boolean',
+  array: Array.isArray,
+  object: isObject,
+  json: () => true,
+}
+
+function faultAt({ value, shape, path }: Place, check: ShapeCheck): string | undefined {
+  if (value === null && shape.nullable === true) return undefined
+  if (!isContainer(shape) && check.isKnownServer) return undefined
+  if (!IS_TYPE[shape.type](value)) return `${path === '' ? 'is' : `has in "${path}"`} no ${NAMES[shape.type]}`
+  if (Array.isArray(value)) return itemsFault({ value, shape, path }, check)
+  return isObject(value) ? membersFault({ value, shape, path }, check) : undefined
+}
+
+const NAMES: Readonly<Record<ManifestType, string>> = {
+  string: 'text',
+  integer: 'number',
+  number: 'number',
+  boolean: 'true or false',
+  array: 'list',
+  object: 'object',
+  json: 'value',
+}
+
+function itemsFault(
+  { value, shape: { items }, path }: Place & { readonly value: readonly unknown[] },
+  check: ShapeCheck,
+): string | undefined {
+  if (items === undefined) return undefined
+  for (const [index, item] of value.entries()) {
+    const fault = faultAt({ value: item, shape: items, path: joined(path, String(index)) }, check)
+    if (fault !== undefined) return fault
+  }
+  return undefined
+}
+
+type Members = Readonly<Record<string, unknown>>
+
+function membersFault(place: Place & { readonly value: Members }, check: ShapeCheck): string | undefined {
+  const { value, shape, path } = place
+  const { fields = [], values } = shape
+  const absent = fields.find(({ required, name }) => required && !Object.hasOwn(value, name))
+  if (absent !== undefined && isNeeded(place, check)) return `lacks "${joined(path, absent.name)}"`
+  for (const [name, member] of Object.entries(value)) {
+    const known = fields.find((field) => field.name === name) ?? values
+    const fault = known && faultAt({ value: member, shape: known, path: joined(path, name) }, check)
+    if (fault !== undefined) return fault
+  }
+  return undefined
+}
+
+/** Of a server that has named itself, an answer may lack members, but not all of them; what is inside it may lack any. */
+function isNeeded({ value, shape, path }: Place & { readonly value: Members }, { isKnownServer }: ShapeCheck): boolean {
+  if (!isKnownServer) return true
+  return path === '' && !(shape.fields ?? []).some(({ name, required }) => required && Object.hasOwn(value, name))
+}
+
+function isContainer({ type }: ManifestShape): boolean {
+  return type === 'array' || type === 'object'
+}
+
+function isObject(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function joined(path: string, member: string): string {
+  return path === '' ? member : `${path}.${member}`
+}

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest'
+import { shapeFault } from '../../../src/client/answer-shape.ts'
+import type { ManifestShape } from '../../../src/shared/contract/manifest-format.ts'
+
+const PAGE: ManifestShape = {
+  type: 'object',
+  fields: [
+    {
+      name: 'items',
+      required: true,
+      type: 'array',
+      items: {
+        type: 'object',
+        fields: [
+          { name: 'id', required: true, type: 'string' },
+          { name: 'size', required: true, type: 'integer', nullable: true },
+          { name: 'labels', required: false, type: 'object', values: { type: 'string' } },
+        ],
+      },
+    },
+    { name: 'next_cursor', required: false, type: 'string', nullable: true },
+  ],
+}
+
+describe('An answer of a server that does not name itself', () => {
+  const fault = (value: unknown, shape = PAGE): string | undefined => shapeFault(value, shape, { isKnownServer: false })
+
+  it.each([
+    { items: [] },
+    { items: [{ id: 'a', size: 1, labels: { x: 'y' } }], next_cursor: null },
+    { items: [{ id: 'a', size: null, unknown: 7 }], added: [] },
+  ])('may be of its shape, with members that are not known yet', (value) => {
+    expect(fault(value)).toBeUndefined()
+  })
+
+  it.each([
+    ['is no object', []],
+    ['is no object', null],
+    ['is no object', 'text'],
+    ['lacks "items"', {}],
+    ['has in "items" no list', { items: {} }],
+    ['lacks "items.1.id"', { items: [{ id: 'a', size: 1 }, { size: 2 }] }],
+    ['has in "items.0.id" no text', { items: [{ id: 7, size: 1 }] }],
+    ['has in "items.0.size" no number', { items: [{ id: 'a', size: '1' }] }],
+    ['has in "items.0.labels.x" no text', { items: [{ id: 'a', size: 1, labels: { x: 1 } }] }],
+    ['has in "next_cursor" no text', { items: [], next_cursor: 5 }],
+  ])('%s', (expected, value) => {
+    expect(fault(value)).toBe(expected)
+  })
+
+  it('says nothing where it is an empty list alone', () => {
+    expect(fault([], { type: 'array', items: { type: 'string' } })).toBe('is an empty list of no API version')
+  })
+})
+
+describe('An answer of a server that names itself', () => {
+  const fault = (value: unknown): string | undefined => shapeFault(value, PAGE, { isKnownServer: true })
+
+  it.each([{ items: [{}] }, { items: [{ id: 7 }] }, { items: [] }])('may lack plain members of a later version', (value) => {
+    expect(fault(value)).toBeUndefined()
+  })
+
+  it.each([
+    ['lacks "items"', {}],
+    ['is no object', []],
+    ['has in "items" no list', { items: 'a' }],
+    ['has in "items.0" no object', { items: ['a'] }],
+  ])('%s', (expected, value) => {
+    expect(fault(value)).toBe(expected)
+  })
+})
