@@ -50,22 +50,19 @@ async function runCommand(called: Called & { readonly row: CommandRow }): Promis
   const given = command.raw ? { flags: {}, positionals: rest } : parseArguments(rest, specsOf(command))
   if (!command.raw) assertCount(given.positionals, command, branch.words)
   const { createSession } = await import('./session.ts')
-  const session = createSession({ ...called, shared: sharedOf(given.flags, command), flags: given.flags })
+  const shared = sharedOf(given.flags, command)
+  const watched = shared.watch === undefined ? undefined : (await import('./watch.ts')).watching(called.io, shared)
+  const session = createSession({ ...called, io: watched?.io ?? called.io, shared, flags: given.flags })
   try {
     const run = (): Promise<ExitCode | undefined | void> =>
       command.run(session, { args: given.positionals, flags: given.flags })
-    const ended = session.shared.watch === undefined ? await run() : await watched(session, run)
+    const ended = await (watched?.repeat(run) ?? run())
     return exitCodeAfter(ended ?? EXIT.ok, called.io.isTerminated)
   } catch (error) {
     return await reported(error, session, row.words)
   } finally {
     await session.close()
   }
-}
-
-async function watched(session: Session, run: () => Promise<ExitCode | undefined | void>): Promise<ExitCode> {
-  const { watch } = await import('./watch.ts')
-  return watch(session, run)
 }
 
 /** A command may give the name of a shared flag that it does not use a meaning of its own: `--output FILE`. */

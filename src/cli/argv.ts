@@ -154,10 +154,28 @@ export function badChoice(what: string, text: string, choices: readonly string[]
   })
 }
 
+/** Flags of other command lines, with what does the same here and the flag that it takes. */
+const MEANT: Readonly<Record<string, { readonly flag: string; readonly write: string }>> = {
+  verbose: { flag: 'debug', write: '--debug' },
+  v: { flag: 'debug', write: '--debug' },
+  json: { flag: 'output', write: '-o json' },
+  yaml: { flag: 'output', write: '-o yaml' },
+  wide: { flag: 'output', write: '-o wide' },
+  format: { flag: 'output', write: '-o FORMAT' },
+  force: { flag: 'yes', write: '--yes' },
+  server: { flag: 'url', write: '--url URL' },
+  host: { flag: 'url', write: '--url URL' },
+  endpoint: { flag: 'url', write: '--url URL' },
+}
+
 function unknownFlag(shown: string, specs: FlagSpecs): Error {
+  const word = shown.replace(/^-+/, '')
+  const meant = Object.hasOwn(MEANT, word) ? MEANT[word] : undefined
+  if (meant !== undefined && Object.hasOwn(specs, meant.flag))
+    return usageError(`unknown flag ${shown}`, `Did you mean ${meant.write}?`)
   const listed = Object.entries(specs).filter(([, { hidden }]) => hidden !== true)
   return mistypedError(`unknown flag ${shown}`, {
-    word: shown.replace(/^-+/, ''),
+    word,
     known: listed.map(([name]) => name),
     suggest: (near) => `Did you mean --${near}?`,
     otherwise: 'See which there are: add --help',

@@ -86,7 +86,7 @@ export const CONNECTION = {
     also: 'CTL_TIMEOUT',
     fallback: '30s',
   },
-  debug: { kind: 'switch', describe: 'One line per call on stderr' },
+  debug: { kind: 'switch', short: 'v', describe: 'One line per call on stderr' },
   trace: { kind: 'switch', describe: 'Headers and bodies on stderr, secrets redacted' },
 } as const satisfies FlagSpecs
 

@@ -11,15 +11,25 @@ export interface MainOptions {
 }
 
 const VERSION_WORDS = new Set(['--version', '-V', 'version'])
+/** Alone it asks for the version, as with many programs; with a command it is the short form of --debug. */
+const LONE_VERSION_WORD = '-v'
 const HELP_WORDS = new Set(['--help', '-h', 'help'])
 
 /** Runs the command line: arguments without the program's name in, exit code out. */
 export async function main(argv: readonly string[], options: MainOptions = {}): Promise<number> {
   const [first = '--help'] = argv
-  if (VERSION_WORDS.has(first)) return showVersion(options)
+  // The log of a server keeps the whole stack of what ends it.
+  if (options.io === undefined && first !== 'serve') guardProcess()
+  if (VERSION_WORDS.has(first) || (first === LONE_VERSION_WORD && argv.length === 1)) return showVersion(options)
   if (argv.length <= 1 && HELP_WORDS.has(first)) return showHelp(options)
   const [{ runApp }, io] = await Promise.all([import('./app.ts'), options.io ?? processIo()])
   return runApp(argv, { io, version: version(), manifest: () => options.manifest ?? builtManifest() })
+}
+
+/** Whatever is thrown where nothing catches it ends the process with a sentence instead of a stack. */
+function guardProcess(): void {
+  const end = (error: unknown): void => void import('./guard.ts').then(({ endAfter }) => endAfter(error))
+  process.on('uncaughtException', end)
 }
 
 function showVersion({ io }: MainOptions): number {

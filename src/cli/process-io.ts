@@ -1,5 +1,7 @@
+import { writeSync } from 'node:fs'
 import { EXIT } from './exit-code.ts'
 import type { Io, Sink } from './io.ts'
+import { drawnInAscii, isUtf8 } from './locale.ts'
 
 /** The process itself as `Io`. Streams are opened when they are first used: opening them costs start-up time. */
 export function processIo(): Io {
@@ -38,11 +40,7 @@ function sinkOf(open: () => NodeJS.WriteStream): Sink {
   const stream = (): NodeJS.WriteStream => {
     if (opened) return opened
     opened = open()
-    // A reader that has seen enough (`ctl … | head`) closes the pipe: no failure, only nothing left to do.
-    opened.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error
-      process.exit(0)
-    })
+    opened.on('error', endWriting)
     return opened
   }
   return {
@@ -56,9 +54,24 @@ function sinkOf(open: () => NodeJS.WriteStream): Sink {
       return stream().rows || 24
     },
     write: (text) => {
-      stream().write(text)
+      const { isTTY } = stream()
+      stream().write(isTTY && !isUtf8(process.env) ? drawnInAscii(text) : text)
     },
   }
+}
+
+/**
+ * A reader that has seen enough (`ctl … | head`) closes the pipe: no failure, only nothing left to do. A full disk and the
+ * like are one, and what was to be written is lost.
+ */
+function endWriting(error: NodeJS.ErrnoException): void {
+  if (error.code === 'EPIPE') process.exit(EXIT.ok)
+  try {
+    writeSync(2, `error: the output cannot be written (${error.code ?? error.message})\n`)
+  } catch {
+    // Nor can this; the exit code says it.
+  }
+  process.exit(EXIT.failed)
 }
 
 async function readStdin(bytesMax = Infinity): Promise<string> {

@@ -2,6 +2,7 @@ import { isFlag, readFlags } from './argv.ts'
 import { mistypedError } from './cli-error.ts'
 import type { CommandRow } from './command.ts'
 import { ALL_SHARED } from './flags.ts'
+import { verbMeant } from './verb-synonyms.ts'
 
 /**
  * A word of the command line with what may follow it. It may be a command and have commands below it: then the next word is one
@@ -90,17 +91,23 @@ export function singular(noun: string): string {
   return noun.replace(/ies$/, 'y').replace(/s$/, '')
 }
 
-/** The error for a verb in front of its noun, as other tools have it: `ctl list nodes`. */
+/** The error for a verb in front of its noun, as other tools have it: `ctl list nodes`, `ctl get nodes`. */
 export function swapped(root: Branch, rest: readonly string[]): Error | undefined {
-  const [verb, noun] = wordsLeft(rest)
+  const [typed, noun] = wordsLeft(rest)
   const branch = root.words === '' && noun !== undefined ? childCalled(root, noun) : undefined
-  if (verb === undefined || !branch?.children.has(verb)) return undefined
-  return mistypedError(`unknown command "${verb}"`, {
-    word: verb,
-    known: [verb],
-    suggest: () => `The noun comes first: ctl ${branch.words} ${verb}`,
-    otherwise: '',
-  })
+  if (typed === undefined || branch === undefined) return undefined
+  const verb = branch.children.has(typed) ? typed : verbMeant(typed, verbsOf(branch))
+  if (verb === undefined) return undefined
+  return unknownCommand(typed, `The noun comes first: ctl ${branch.words} ${verb}`)
+}
+
+/** The error for an unknown word for which it is known what was meant. */
+function unknownCommand(words: string, hint: string): Error {
+  return mistypedError(`unknown command "${words}"`, { word: words, known: [words], suggest: () => hint, otherwise: '' })
+}
+
+function verbsOf({ children }: Branch): readonly string[] {
+  return [...children].filter(([, child]) => child.row?.hidden !== true).map(([verb]) => verb)
 }
 
 /** The words of what was left over, without shared flags and their values. */
@@ -120,21 +127,20 @@ export function nested(root: Branch, word: string): Error | undefined {
   const found = [...root.children.values()].flatMap(({ children }) => [...children.values()])
   const meant = found.find(({ words, children }) => children.size > 0 && isCalled(words.split(' ').at(-1) ?? '', word))
   if (meant === undefined) return undefined
-  return mistypedError(`unknown command "${word}"`, {
-    word,
-    known: [word],
-    suggest: () => `It belongs to another noun: ctl ${meant.words} --help`,
-    otherwise: '',
-  })
+  return unknownCommand(word, `It belongs to another noun: ctl ${meant.words} --help`)
 }
 
-/** The error for a word that leads nowhere. */
-export function unknownWord({ words, children }: Branch, word: string): Error {
+/** The error for a word that leads nowhere, with the verb that other command lines have it for, or the nearest one. */
+export function unknownWord(branch: Branch, word: string): Error {
+  const { words } = branch
   const before = words === '' ? '' : `${words} `
+  const known = verbsOf(branch)
+  const meant = words === '' ? undefined : verbMeant(word, known)
+  if (meant !== undefined) return unknownCommand(`${before}${word}`, `Did you mean: ctl ${before}${meant}`)
   return mistypedError(`unknown command "${before}${word}"`, {
     word,
-    known: [...children].filter(([, child]) => child.row?.hidden !== true).map(([name]) => name),
+    known,
     suggest: (near) => `Did you mean: ctl ${before}${near}`,
-    otherwise: `See what there is: ctl ${before}--help`,
+    otherwise: words === '' ? 'See what there is: ctl --help' : `It has: ${known.join(', ')}. See: ctl ${words} --help`,
   })
 }

@@ -1,27 +1,76 @@
 import { usageError } from './cli-error.ts'
 import { parseDuration } from './duration.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
-import type { Session } from './session.ts'
+import type { SharedValues } from './flags.ts'
+import type { Io } from './io.ts'
+import { fittedFrame } from './output/frame.ts'
 
 /** Seconds between two looks when nothing is said, and the fewest that are allowed. */
 const USUAL_SECONDS = 2
 const FEWEST_SECONDS = 0.2
 
-/** Shows the same thing again and again until Ctrl-C: in place on a terminal, one after the other elsewhere. */
-export async function watch(session: Session, run: () => Promise<ExitCode | undefined | void>): Promise<ExitCode> {
-  const { io, shared } = session
-  const seconds = shared.watch === '' || shared.watch === undefined ? USUAL_SECONDS : parseDuration(shared.watch)
+/** Home, and everything below it erased. */
+const CLEAR = '\u001b[H\u001b[J'
+
+/** A process whose output is drawn as one picture after the other. */
+export interface Watched {
+  /** For the command to write to. */
+  readonly io: Io
+  /** Runs the command again and again until Ctrl-C. */
+  repeat(run: () => Promise<ExitCode | undefined | void>): Promise<ExitCode>
+}
+
+/**
+ * Shows the same thing again and again until Ctrl-C: in place on a terminal, one after the other elsewhere. On a terminal a
+ * picture is drawn at once and is no higher than that, so that its first lines, the titles of a table, stay in view.
+ */
+export function watching(io: Io, { watch }: SharedValues): Watched {
+  const seconds = watch === '' || watch === undefined ? USUAL_SECONDS : parseDuration(watch)
   if (seconds === undefined || seconds < FEWEST_SECONDS)
     throw usageError('--watch needs a duration of at least 0.2s, such as --watch=5s')
-  while (!io.interrupted.aborted) {
-    if (io.stdout.isTty) io.stdout.write('\u001b[H\u001b[J')
-    try {
-      await run()
-    } catch (error) {
-      if (!io.interrupted.aborted) throw error
-      break
-    }
-    await io.sleep(seconds * 1000)
+  const frame = io.stdout.isTty ? createFrame(io) : undefined
+  return {
+    io: frame?.io ?? io,
+    async repeat(run) {
+      while (!io.interrupted.aborted) {
+        try {
+          await run()
+        } catch (error) {
+          frame?.release()
+          if (!io.interrupted.aborted) throw error
+          break
+        }
+        frame?.draw()
+        await io.sleep(seconds * 1000)
+      }
+      return EXIT.interrupted
+    },
   }
-  return EXIT.interrupted
+}
+
+/** Keeps what is written until it is drawn; of stderr too where the same terminal shows it. */
+function createFrame(io: Io) {
+  let kept = ''
+  const keep = (text: string): void => {
+    kept += text
+  }
+  const take = (): string => {
+    const text = kept
+    kept = ''
+    return text
+  }
+  const { stdout, stderr } = io
+  // Properties of the process are read when they are needed, so the copies keep asking it.
+  const keeping = (sink: Io['stdout']): Io['stdout'] => Object.create(sink, { write: { value: keep } }) as Io['stdout']
+  const overrides = { stdout: { value: keeping(stdout) }, ...(stderr.isTty && { stderr: { value: keeping(stderr) } }) }
+  return {
+    io: Object.create(io, overrides) as Io,
+    draw(): void {
+      stdout.write(CLEAR + fittedFrame(take(), { rows: stdout.rows, columns: stdout.columns }))
+    },
+    /** Writes what is kept as it is: nothing more will be drawn. */
+    release(): void {
+      stdout.write(take())
+    },
+  }
 }

@@ -1,5 +1,6 @@
 import type { Explanation, Outcome } from './explanation.ts'
 import type { Io } from '../io.ts'
+import { isUtf8 } from '../locale.ts'
 import { harmless, type Style } from '../style.ts'
 import type { Naming } from './naming.ts'
 
@@ -46,8 +47,7 @@ const PLAIN: Strokes = {
 /** Lines on a terminal, in ASCII where its locale has nothing else; words and spaces for a program. */
 export function strokesFor({ stdout, env }: Io): Strokes {
   if (!stdout.isTty) return PLAIN
-  const locale = [env['LC_ALL'], env['LC_CTYPE'], env['LANG']].find((one) => one !== undefined && one !== '')
-  return locale === undefined || /utf-?8/i.test(locale) ? LINES : ASCII
+  return isUtf8(env) ? LINES : ASCII
 }
 
 /** The tree of a check, one line a branch: what was asked of which object, and how it came out. */

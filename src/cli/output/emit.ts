@@ -12,6 +12,8 @@ export interface View {
   readonly columns: readonly string[]
   /** Members that `-o wide` adds. */
   readonly wide?: readonly string[] | undefined
+  /** Members that rows may have, whether or not one has them. */
+  readonly members?: readonly string[] | undefined
   /** The member that holds the rows; `items` when absent. */
   readonly rows?: string | undefined
   /** One object is shown with every member that it has, the columns first. */
@@ -102,7 +104,7 @@ function chosenColumns(choosing: Choosing, asked: readonly string[] | undefined)
   const { rows, view, isOne } = choosing
   const usual = usualColumns(choosing)
   const all = [...usual, ...otherMembers(rows, usual)]
-  if (asked) return asked.map((column) => checkedColumn(column, { rows, usual }))
+  if (asked) return asked.map((column) => checkedColumn(column, choosing))
   if (usual.length === 0) return all
   return isOne && view.isWhole === true ? all.filter((column) => isFilled(rows, column)) : usual
 }
@@ -111,23 +113,48 @@ function usualColumns({ view, isWide }: Choosing): readonly string[] {
   return isWide ? [...view.columns, ...(view.wide ?? [])] : view.columns
 }
 
-/** The column that a person means: by its title in the usual table, else by the member's name. */
-function checkedColumn(asked: string, { rows, usual }: { rows: readonly unknown[]; usual: readonly string[] }): string {
-  const title = asked.replaceAll(/[_.-]/g, ' ').toUpperCase()
-  const titled = usual[titles(usual).indexOf(title)]
-  if (titled !== undefined) return titled
-  if (usual.includes(asked) || isMember(rows, asked)) return asked
-  const all = [...usual, ...otherMembers(rows, usual)]
+/** The column that a person means: by its title as printed, else by its member's name, in any letters. */
+function checkedColumn(asked: string, choosing: Choosing): string {
+  const { rows, view } = choosing
+  const known = knownColumns(choosing)
+  const declared = [...view.columns, ...(view.wide ?? [])]
+  const named =
+    columnTitled(asked, [usualColumns(choosing), declared]) ??
+    known.find((column) => column === asked) ??
+    columnTitled(asked, [known])
+  if (named !== undefined) return named
+  if (isMember(rows, asked) || (rows.length === 0 && view.members === undefined)) return asked
   throw mistypedError(`there is no column "${asked}"`, {
     word: asked,
-    known: [...all, ...titles(usual).map((one) => one.toLowerCase().replaceAll(' ', '_'))],
-    otherwise: `Columns are ${all.join(', ')}.`,
+    known: [...known, ...titles(known).map((one) => one.toLowerCase().replaceAll(' ', '_'))],
+    otherwise: `Columns are ${known.join(', ')}.`,
   })
 }
 
+/** Every column that the rows can have, those that are usually shown first. */
+function knownColumns({ rows, view }: Choosing): readonly string[] {
+  const named = [...view.columns, ...(view.wide ?? [])]
+  const possible = (view.members ?? []).filter((member) => !named.includes(member))
+  const known = [...named, ...possible]
+  return [...known, ...otherMembers(rows, known)]
+}
+
+/** The first column so titled, in tables of these columns: a title depends on which others stand beside it. */
+function columnTitled(asked: string, tables: readonly (readonly string[])[]): string | undefined {
+  const title = asTitle(asked)
+  for (const columns of tables) {
+    const found = columns[titles(columns).indexOf(title)] ?? columns.find((column) => asTitle(column) === title)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+function asTitle(text: string): string {
+  return text.trim().replaceAll(/[\s_.-]+/g, ' ').toUpperCase()
+}
+
 function checkedSort(rows: readonly unknown[], view: View, by: string): string {
-  if (rows.length === 0) return by
   const descending = by.startsWith('-') ? '-' : ''
-  const usual = [...view.columns, ...(view.wide ?? [])]
-  return descending + checkedColumn(by.slice(descending.length), { rows, usual })
+  const choosing: Choosing = { rows, view, isWide: false, isOne: false }
+  return descending + checkedColumn(by.slice(descending.length), choosing)
 }

@@ -23,6 +23,8 @@ const columns = [
   'binary_version',
   'id',
 ]
+/** What fits a terminal of 80 columns; `-o wide` shows the rest. */
+const listed = ['display_name', 'reachability', 'last_heartbeat_at', 'mesh_address', 'id']
 
 export const nodes = defineSurface('nodes', 'Machines of the mesh', {
   RegisterNode: {
@@ -93,8 +95,17 @@ export const nodes = defineSurface('nodes', 'Machines of the mesh', {
       command: 'nodes list',
       refs: { domain_id: 'domains' },
       selector: 'labels',
-      columns,
-      wide: ['endpoint', 'labels', 'ephemeral', 'rotation_pending', 'domain_id', 'created_at'],
+      columns: listed,
+      wide: [
+        'display_kind',
+        'binary_version',
+        'endpoint',
+        'labels',
+        'ephemeral',
+        'rotation_pending',
+        'domain_id',
+        'created_at',
+      ],
       examples: ['nodes list --kind vm -l site=here'],
     },
   },
