@@ -91,7 +91,7 @@ async function showCommand({ branch, io }: Called, command: Command): Promise<Ex
 /** Help for a noun or for everything; anything but help after it is a command that does not exist. */
 async function showBranch({ branch, rest, io, manifest }: Called): Promise<ExitCode> {
   const [word] = wordsLeft(rest)
-  if (word !== undefined) throw swapped(branch, rest) ?? nested(branch, word) ?? unknownWord(branch, word)
+  if (word !== undefined) throw swapped(branch, rest) ?? nested(branch, word) ?? unknownWord(branch, rest)
   parseArguments(rest, ALL_SHARED)
   const layout = await layoutOf(io)
   if (branch.words === '') {

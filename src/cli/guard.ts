@@ -9,9 +9,21 @@ export function endAfter(error: unknown): never {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   // A reader that has seen enough (`ctl … | head`) is no failure.
   if (code === 'EPIPE') process.exit(EXIT.ok)
+  if (isWriting(error)) return endUnwritten(String(code))
   const { sentence, stack } = faultOf(error)
   const isTold = process.argv.some((word) => word === '--debug' || word === '--trace')
   say([`error: ${sentence}`, ...(isTold ? stack : ['For the place in the code, add --debug.']), REPORT])
+  process.exit(EXIT.failed)
+}
+
+/** Whether it is the output that could not be written: a full disk and the like. */
+function isWriting(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error && error.syscall === 'write'
+}
+
+/** Ends the process whose output is lost. */
+export function endUnwritten(code: string): never {
+  say([`error: the output cannot be written (${code})`])
   process.exit(EXIT.failed)
 }
 

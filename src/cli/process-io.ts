@@ -1,4 +1,3 @@
-import { writeSync } from 'node:fs'
 import { EXIT } from './exit-code.ts'
 import type { Io, Sink } from './io.ts'
 import { drawnInAscii, isUtf8 } from './locale.ts'
@@ -66,12 +65,7 @@ function sinkOf(open: () => NodeJS.WriteStream): Sink {
  */
 function endWriting(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE') process.exit(EXIT.ok)
-  try {
-    writeSync(2, `error: the output cannot be written (${error.code ?? error.message})\n`)
-  } catch {
-    // Nor can this; the exit code says it.
-  }
-  process.exit(EXIT.failed)
+  void import('./guard.ts').then(({ endUnwritten }) => endUnwritten(error.code ?? error.message))
 }
 
 async function readStdin(bytesMax = Infinity): Promise<string> {

@@ -94,11 +94,21 @@ export function singular(noun: string): string {
 /** The error for a verb in front of its noun, as other tools have it: `ctl list nodes`, `ctl get nodes`. */
 export function swapped(root: Branch, rest: readonly string[]): Error | undefined {
   const [typed, noun] = wordsLeft(rest)
-  const branch = root.words === '' && noun !== undefined ? childCalled(root, noun) : undefined
+  const branch = root.words === '' && noun !== undefined ? nounCalled(root, noun) : undefined
   if (typed === undefined || branch === undefined) return undefined
-  const verb = branch.children.has(typed) ? typed : verbMeant(typed, verbsOf(branch))
+  const verb = branch.children.has(typed) ? typed : verbMeant(typed, verbsOf(branch), rest.length > 2)
   if (verb === undefined) return undefined
   return unknownCommand(typed, `The noun comes first: ctl ${branch.words} ${verb}`)
+}
+
+/** A noun, also one that has its place below another one. */
+function nounCalled(root: Branch, noun: string): Branch | undefined {
+  return childCalled(root, noun) ?? nestedNoun(root, noun)
+}
+
+function nestedNoun(root: Branch, noun: string): Branch | undefined {
+  const found = [...root.children.values()].flatMap(({ children }) => [...children.values()])
+  return found.find(({ words, children }) => children.size > 0 && isCalled(words.split(' ').at(-1) ?? '', noun))
 }
 
 /** The error for an unknown word for which it is known what was meant. */
@@ -124,18 +134,18 @@ export function wordsLeft(rest: readonly string[]): readonly string[] {
 /** The error for a noun that has its place below another one, such as `users` of `admin`. */
 export function nested(root: Branch, word: string): Error | undefined {
   if (root.words !== '') return undefined
-  const found = [...root.children.values()].flatMap(({ children }) => [...children.values()])
-  const meant = found.find(({ words, children }) => children.size > 0 && isCalled(words.split(' ').at(-1) ?? '', word))
+  const meant = nestedNoun(root, word)
   if (meant === undefined) return undefined
   return unknownCommand(word, `It belongs to another noun: ctl ${meant.words} --help`)
 }
 
 /** The error for a word that leads nowhere, with the verb that other command lines have it for, or the nearest one. */
-export function unknownWord(branch: Branch, word: string): Error {
+export function unknownWord(branch: Branch, rest: readonly string[]): Error {
   const { words } = branch
+  const [word = '', ...more] = wordsLeft(rest)
   const before = words === '' ? '' : `${words} `
   const known = verbsOf(branch)
-  const meant = words === '' ? undefined : verbMeant(word, known)
+  const meant = words === '' ? undefined : verbMeant(word, known, more.length > 0)
   if (meant !== undefined) return unknownCommand(`${before}${word}`, `Did you mean: ctl ${before}${meant}`)
   return mistypedError(`unknown command "${before}${word}"`, {
     word,

@@ -16,9 +16,10 @@ const MEANT: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
   ].flatMap(({ typed, meant }) => typed.map((verb) => [verb, meant] as const)),
 )
 
-/** The verb of a noun that a verb of another command line stands for; undefined where it stands for none of them. */
-export function verbMeant(typed: string, verbs: Iterable<string>): string | undefined {
+/** The verb of a noun that a verb of another command line stands for, for one object or for all; undefined where for none. */
+export function verbMeant(typed: string, verbs: Iterable<string>, isOfOne: boolean): string | undefined {
   const known = new Set(verbs)
   const meant = Object.hasOwn(MEANT, typed) ? MEANT[typed] : undefined
-  return meant?.find((verb) => known.has(verb))
+  const verb = meant?.find((one) => known.has(one))
+  return verb === 'show' && !isOfOne && known.has('list') ? 'list' : verb
 }

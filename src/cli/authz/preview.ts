@@ -6,7 +6,8 @@ import type { Session } from '../session.ts'
 import { changesAnything, type Edit, type Impact } from './impact.ts'
 import { impactLines, impactSummary } from './impact-lines.ts'
 import { namesOf, naming } from './naming.ts'
-import { isText, printedCurl } from './question.ts'
+import { isScreen } from '../output/screen.ts'
+import { printedCurl } from './question.ts'
 
 export const DRY_RUN: FlagSpec = {
   kind: 'switch',
@@ -43,7 +44,7 @@ async function impactOf(session: Session, body: Readonly<Record<string, unknown>
 async function show(session: Session, impact: Impact, resolver: Resolver): Promise<void> {
   const { io, style } = session
   const { output } = await session.settings()
-  if (!io.stdout.isTty || !(await isText(session)) || session.shared.columns !== undefined) {
+  if (!io.stdout.isTty || !(await isScreen(session))) {
     await session.emit(impact, { rows: 'changes', columns: ['change', 'subject', 'permission', 'resource'] })
   } else {
     const references = impact.changes.flatMap(({ subject, resource }) => [subject, resource])

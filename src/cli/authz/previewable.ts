@@ -1,7 +1,7 @@
 import type { ManifestOperation, Manifest } from '../../shared/contract/manifest-format.ts'
 import { ProblemAnswer } from '../../client/failures.ts'
 import { ROLES } from '../../shared/roles.ts'
-import { CliError } from '../cli-error.ts'
+import { CliError, usageError } from '../cli-error.ts'
 import type { Command, Given } from '../command.ts'
 import { derivedCommand } from '../derive/derive.ts'
 import type { Target } from '../derive/plan.ts'
@@ -47,6 +47,7 @@ async function performOrPreview(
   { operation, editsOf, retyped = (given) => given }: Previewable,
 ): Promise<ExitCode | void> {
   const given = await retyped(typed, session)
+  if (given.flags['dry-run'] !== true) assertPrintable(session, operation)
   if (given.flags['dry-run'] !== true)
     return (await import('../derive/perform.ts')).perform(session, { operation }, given)
   const [{ targetsOf }, { preview }, { createResolver }] = await Promise.all([
@@ -58,6 +59,13 @@ async function performOrPreview(
   const edits: Edit[] = []
   for (const target of targets) edits.push(...(await editsOf(target, session)))
   return preview(session, edits, createResolver(session))
+}
+
+/** Throws where flags say how an answer is to look, and there is none: only the preview prints something. */
+function assertPrintable({ shared }: Session, { responses }: ManifestOperation): void {
+  if (responses.some(({ media }) => media !== null)) return
+  const given = (['columns', 'sort', 'jq', 'no-headers'] as const).find((name) => shared[name] !== undefined)
+  if (given !== undefined) throw usageError(`--${given} goes with --dry-run, since nothing is printed without it`)
 }
 
 /** Names the roles that an object of the type has, where the server knows none of that name. */

@@ -32,6 +32,12 @@ export function asking(manifest: Manifest, id: string): ManifestOperation {
   return operation
 }
 
+/** The first part of a triple that was not typed. */
+function missingOf(parts: Readonly<Record<string, string | undefined>>): string {
+  const [name = ''] = Object.entries(parts).find(([, value]) => value === undefined) ?? []
+  return `<${name}>`
+}
+
 /** Reads a triple, its names looked up. @throws CliError where a part is missing. */
 export async function tripleOf(
   session: Session,
@@ -40,7 +46,11 @@ export async function tripleOf(
 ): Promise<{ readonly body: Triple; readonly resolver: Resolver }> {
   const [subject, relation, resource] = args
   if (subject === undefined || relation === undefined || resource === undefined)
-    throw usageError('who, what and on what are needed', `ctl ${command} <subject> <relation> <resource>`)
+    throw usageError(
+      `${missingOf({ subject, relation, resource })} is missing`,
+      `Write it as: ctl ${command} <subject> <relation> <resource>`,
+      `For example: ctl ${command} me read project:default`,
+    )
   const resolver = createResolver(session)
   const body = {
     subject: await resolver.subject(subject, {}),

@@ -16,6 +16,7 @@ import { asTyped } from '../as-typed.ts'
 import { defineCommand } from '../command.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
 import { createResolver } from '../references.ts'
+import { isScreen } from '../output/screen.ts'
 import type { Session } from '../session.ts'
 import { readTokenFile } from '../token-file.ts'
 
@@ -150,10 +151,8 @@ function displayOn({ io, shared: { quiet } }: Session) {
 
 /** The summary on stdout, and on stderr what became of the nodes and which conditions failed. */
 async function report(session: Session, plan: SimulationPlan, result: SimulationResult): Promise<void> {
-  const { output } = await session.settings()
   const { summary, failedConditions, goneNodes, interrupted } = result
-  const isText = session.shared.jq === undefined && output.value === 'table'
-  if (isText) session.io.stdout.write(`${table(summary).join('\n')}\n`)
+  if (await isScreen(session)) session.io.stdout.write(`${table(summary).join('\n')}\n`)
   else await session.emit(summaryRecord(summary, failedConditions), { columns: [], isWhole: true })
   for (const { operation, code, count } of summary.failures) session.warn(`${operation} failed ${count} times: ${code}`)
   if (goneNodes > 0)

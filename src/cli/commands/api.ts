@@ -11,6 +11,7 @@ import { bodyFromFile } from '../derive/values.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
 import type { FlagSpecs } from '../flags.ts'
 import { rowsOf } from '../output/members.ts'
+import { isScreen } from '../output/screen.ts'
 import type { Session } from '../session.ts'
 import { harmless } from '../style.ts'
 
@@ -177,7 +178,7 @@ async function printAnswer(session: Session, answer: HttpAnswer, isWithHeaders: 
 /** JSON unless another format was asked for: that is what the path was called for. */
 async function printJson(session: Session, value: unknown): Promise<void> {
   const { output } = await session.settings()
-  const isChosen = session.shared.jq !== undefined || output.origin !== 'default'
+  const isChosen = output.origin !== 'default' || !(await isScreen(session))
   if (isChosen) return session.emit(value, { columns: [] })
   session.io.stdout.write(`${JSON.stringify(value, null, 2)}\n`)
 }

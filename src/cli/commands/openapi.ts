@@ -1,6 +1,7 @@
 import { misshapenAnswer } from '../../client/foreign-server.ts'
 import { defineCommand } from '../command.ts'
 import { memberOf } from '../output/members.ts'
+import { isScreen } from '../output/screen.ts'
 
 export const openapi = defineCommand({
   description: 'JSON unless -o yaml.',
@@ -10,9 +11,7 @@ export const openapi = defineCommand({
     const caller = await session.caller()
     const { value } = await caller.call(session.operation('GetOpenapi'), {})
     if (typeof memberOf(value, 'openapi') !== 'string') throw misshapenAnswer('GetOpenapi', 'lacks "openapi"')
-    const { output } = await session.settings()
-    const isPlain = session.shared.jq === undefined && output.value !== 'yaml'
-    if (isPlain) return session.io.stdout.write(`${JSON.stringify(value, null, 2)}\n`)
+    if (await isScreen(session)) return session.io.stdout.write(`${JSON.stringify(value, null, 2)}\n`)
     return session.emit(value, { columns: [] })
   },
 })

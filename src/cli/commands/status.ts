@@ -6,6 +6,7 @@ import { defineCommand } from '../command.ts'
 import { EXIT, exitCodeOf, type ExitCode } from '../exit-code.ts'
 import { relative } from '../output/cells.ts'
 import { memberOf, type Row } from '../output/members.ts'
+import { isScreen } from '../output/screen.ts'
 import { paintWord } from '../output/table.ts'
 import { serverState, type ServerState } from '../server-state.ts'
 import type { Session } from '../session.ts'
@@ -44,9 +45,7 @@ export const status = defineCommand({
   examples: ['ctl status', 'ctl status --watch=5s', "ctl status --jq '.nodes.by_reachability'"],
   async run(session) {
     const picture = await take(session)
-    const { output } = await session.settings()
-    const isScreen = session.shared.jq === undefined && (output.value === 'table' || output.value === 'wide')
-    if (isScreen && (session.shared.watch === undefined || session.io.stdout.isTty))
+    if ((await isScreen(session)) && (session.shared.watch === undefined || session.io.stdout.isTty))
       session.io.stdout.write(screen(picture, session))
     else await session.emit(asData(picture), { columns: [] })
     return exitCode(picture)

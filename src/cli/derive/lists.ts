@@ -44,6 +44,7 @@ function limited(input: CallInput, rows: number): CallInput {
 }
 
 function wantedRows({ shared }: Session): number {
+  if (shared.all === true && shared.limit !== undefined) throw usageError('--all and --limit exclude each other')
   if (shared.all === true) return Infinity
   const limit = shared.limit ?? USUAL_ROWS
   if (limit < 1) throw usageError('--limit must be at least 1')

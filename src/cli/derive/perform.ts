@@ -139,7 +139,7 @@ export function viewOf(operation: ManifestOperation, values: readonly unknown[] 
 }
 
 /** The members of the rows of a list, or of the one object that is answered. */
-function rowMembers({ cli, shapes = {} }: ManifestOperation): readonly string[] | undefined {
+export function rowMembers({ cli, shapes = {} }: ManifestOperation): readonly string[] | undefined {
   const [shape] = Object.values(shapes)
   const list = shape?.type === 'array' ? shape : shape?.fields?.find(({ name }) => name === (cli?.rows ?? 'items'))
   return (list?.items ?? shape)?.fields?.map(({ name }) => name)

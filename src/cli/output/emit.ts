@@ -35,6 +35,8 @@ export interface Emission {
 export async function emit(value: unknown, view: View, emission: Emission): Promise<void> {
   const { io, shared } = emission
   const rows = rowsOf(value, view.rows)
+  if (shared.sort !== undefined && rows === undefined)
+    throw usageError('--sort goes with lists only, and the answer is one object', 'Leave --sort out.')
   const ordered = rows && shared.sort !== undefined ? sorted(rows, checkedSort(rows, view, shared.sort)) : rows
   const shown = ordered === undefined ? value : withRows(value, ordered, view.rows)
   const text = await rendered({ value: shown, rows: ordered, view }, emission)

@@ -4,11 +4,12 @@ import type { ExplainedCheck } from '../../authz/explanation.ts'
 import { reportLines, type Report } from '../../authz/explanation-report.ts'
 import { referencesIn, strokesFor } from '../../authz/explanation-lines.ts'
 import { namesOf, naming, type Naming } from '../../authz/naming.ts'
-import { answerTo, isText, printedCurl } from '../../authz/question.ts'
+import { answerTo, printedCurl } from '../../authz/question.ts'
 import { asking, TRIPLE, tripleOf, type Triple } from '../../authz/triple.ts'
 import type { Command } from '../../command.ts'
 import { EXIT } from '../../exit-code.ts'
 import type { Resolver } from '../../references.ts'
+import { isScreen } from '../../output/screen.ts'
 import type { Session } from '../../session.ts'
 
 export function explain(manifest: Manifest): Command {
@@ -28,7 +29,7 @@ export function explain(manifest: Manifest): Command {
       if (await printedCurl(session, operation, { body })) return EXIT.ok
       // The server validates its answers against this very operation.
       const answer = (await answerTo(session, operation, body)) as ExplainedCheck
-      if (await isText(session)) await show(session, { answer, asked: body }, resolver)
+      if (await isScreen(session)) await show(session, { answer, asked: body }, resolver)
       else await session.emit(answer, { columns: [] })
       return answer.decision === 'allowed' ? EXIT.ok : EXIT.negative
     },

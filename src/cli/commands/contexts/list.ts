@@ -23,6 +23,7 @@ export const list = defineCommand({
     await session.emit(rows, {
       columns: ['current', 'name', 'url', 'signed_in', 'protected', 'domain', 'project'],
       wide: ['token_store'],
+      members: [],
     })
   },
 })

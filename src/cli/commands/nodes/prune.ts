@@ -2,6 +2,7 @@ import type { CallInput } from '../../../client/client.ts'
 import { memberOf } from '../../output/members.ts'
 import { usageError } from '../../cli-error.ts'
 import { defineCommand, type Given } from '../../command.ts'
+import { rowMembers } from '../../derive/perform.ts'
 import { shortDuration } from '../../duration.ts'
 import { EXIT, type ExitCode } from '../../exit-code.ts'
 import type { FlagSpecs } from '../../flags.ts'
@@ -80,7 +81,8 @@ async function nameOfDomain(session: Session, id: string): Promise<string> {
 }
 
 async function showCandidates(session: Session, nodes: readonly FleetNode[]): Promise<ExitCode> {
-  await session.emit({ items: nodes, next_cursor: null }, { columns: COLUMNS })
+  const members = rowMembers(session.operation('ListNodes'))
+  await session.emit({ items: nodes, next_cursor: null }, { columns: COLUMNS, members })
   if (nodes.length > 0) session.note(`Would deregister ${counted(nodes.length, 'node')}. Nothing was changed.`)
   return EXIT.ok
 }

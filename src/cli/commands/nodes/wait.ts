@@ -1,5 +1,5 @@
 import { usageError } from '../../cli-error.ts'
-import { isText } from '../../authz/question.ts'
+import { isScreen } from '../../output/screen.ts'
 import { defineCommand } from '../../command.ts'
 import { shortDuration } from '../../duration.ts'
 import { EXIT, type ExitCode } from '../../exit-code.ts'
@@ -93,7 +93,7 @@ async function told(session: Session, waited: Waited): Promise<ExitCode> {
   const { view, condition, timeoutSeconds } = waited
   const left = unmet(view, condition)
   const isInterrupted = session.io.interrupted.aborted && left.length > 0
-  if (!(await isText(session))) await session.emit(asData(waited), { columns: [], rows: 'nodes' })
+  if (!(await isScreen(session))) await session.emit(asData(waited), { columns: [], rows: 'nodes' })
   const count = view.ids.length + waited.absent.length
   if (left.length === 0) session.note(`${counted(count, 'node')}: ${condition.text}.`)
   else {

@@ -1,7 +1,7 @@
 import { ProblemAnswer } from '../../../client/failures.ts'
 import type { Manifest, ManifestOperation } from '../../../shared/contract/manifest-format.ts'
 import { DRY_RUN } from '../../authz/preview.ts'
-import { isText, printedCurl } from '../../authz/question.ts'
+import { printedCurl } from '../../authz/question.ts'
 import { asking } from '../../authz/triple.ts'
 import { CliError, usageError } from '../../cli-error.ts'
 import type { Command, Given } from '../../command.ts'
@@ -9,6 +9,7 @@ import { placeFlag } from '../../derive/derive.ts'
 import { EXIT, type ExitCode } from '../../exit-code.ts'
 import { isRow } from '../../output/members.ts'
 import { createResolver, type Resolver } from '../../references.ts'
+import { isScreen } from '../../output/screen.ts'
 import type { Session } from '../../session.ts'
 import { currentProject, resolvedTuple } from '../../tuples/tuple-reference.ts'
 import type { Fault, TupleRequest, TupleRow } from '../../tuples/tuple-request.ts'
@@ -98,7 +99,7 @@ async function send(session: Session, operation: ManifestOperation, { path, rows
   const { value } = await caller.call(operation, { body }).catch((error: unknown) => {
     throw refusal(error, path, rows) ?? error
   })
-  if (!(await isText(session))) await session.emit(value, { columns: [] })
+  if (!(await isScreen(session))) await session.emit(value, { columns: [] })
   session.note(`Imported ${rows.length} tuple${rows.length === 1 ? '' : 's'}.`)
 }
 
