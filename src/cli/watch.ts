@@ -32,16 +32,17 @@ export function watching(io: Io, { watch }: SharedValues): Watched {
   return {
     io: frame?.io ?? io,
     async repeat(run) {
-      while (!io.interrupted.aborted) {
-        try {
+      frame?.clear()
+      try {
+        while (!io.interrupted.aborted) {
           await run()
-        } catch (error) {
-          frame?.release()
-          if (!io.interrupted.aborted) throw error
-          break
+          frame?.draw()
+          await io.sleep(seconds * 1000)
         }
-        frame?.draw()
-        await io.sleep(seconds * 1000)
+      } catch (error) {
+        if (!io.interrupted.aborted) throw error
+      } finally {
+        frame?.release()
       }
       return EXIT.interrupted
     },
@@ -51,9 +52,7 @@ export function watching(io: Io, { watch }: SharedValues): Watched {
 /** Keeps what is written until it is drawn; of stderr too where the same terminal shows it. */
 function createFrame(io: Io) {
   let kept = ''
-  const keep = (text: string): void => {
-    kept += text
-  }
+  let isReleased = false
   const take = (): string => {
     const text = kept
     kept = ''
@@ -61,16 +60,25 @@ function createFrame(io: Io) {
   }
   const { stdout, stderr } = io
   // Properties of the process are read when they are needed, so the copies keep asking it.
-  const keeping = (sink: Io['stdout']): Io['stdout'] => Object.create(sink, { write: { value: keep } }) as Io['stdout']
+  const keeping = (sink: Io['stdout']): Io['stdout'] => {
+    const write = (text: string): void => {
+      if (isReleased) sink.write(text)
+      else kept += text
+    }
+    return Object.create(sink, { write: { value: write } }) as Io['stdout']
+  }
   const overrides = { stdout: { value: keeping(stdout) }, ...(stderr.isTty && { stderr: { value: keeping(stderr) } }) }
   return {
     io: Object.create(io, overrides) as Io,
+    clear: () => stdout.write(CLEAR),
     draw(): void {
       stdout.write(CLEAR + fittedFrame(take(), { rows: stdout.rows, columns: stdout.columns }))
     },
-    /** Writes what is kept as it is: nothing more will be drawn. */
+    /** Writes what is kept as it is, and from now on everything at once: nothing more will be drawn. */
     release(): void {
-      stdout.write(take())
+      isReleased = true
+      const text = take()
+      if (text !== '') stdout.write(text)
     },
   }
 }

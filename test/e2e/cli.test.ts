@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -124,6 +124,28 @@ describe('ctl as a process, against its own server', () => {
     child.stdout.destroy()
     const [said, [exitCode]] = await Promise.all([text(child.stderr), once(child, 'close')])
     expect([said, exitCode]).toEqual(['', 0])
+  })
+
+  it.each([['--version'], ['--help'], ['whoami']])('ends with a sentence when its output cannot be written: %s', async (word) => {
+    const full = openSync('/dev/full', 'w')
+    const child = spawn(process.execPath, [CTL, word], {
+      stdio: ['ignore', full, 'pipe'],
+      env: { ...process.env, CTL_CONFIG_DIR: join(directory, 'config') },
+    })
+    closeSync(full)
+    const [said, [exitCode]] = await Promise.all([text(child.stderr ?? process.stdin), once(child, 'close')])
+    expect([said, exitCode]).toEqual(['error: the output cannot be written (ENOSPC)\n', 1])
+  })
+
+  it('prints its version to a reader that is gone, and works with all streams closed', async () => {
+    const child = start(['--version'])
+    child.stdout.destroy()
+    const [said, [exitCode]] = await Promise.all([text(child.stderr), once(child, 'close')])
+    expect([said, exitCode]).toEqual(['', 0])
+    const closed = spawn('sh', ['-c', '"$0" "$1" whoami <&- >&- 2>&-', process.execPath, CTL], {
+      env: { ...process.env, CTL_CONFIG_DIR: join(directory, 'config') },
+    })
+    expect((await once(closed, 'close'))[0]).toBe(0)
   })
 
   it('stops at Ctrl-C with 130', async () => {

@@ -117,7 +117,9 @@ function branchLines({ node, through, parts }: Branch, drawing: Drawing): readon
 const PAINT = { granted: 'good', denied: 'bad', conditional: 'warn', hidden: 'dim' } as const
 
 function markOf(mark: Mark, { strokes, style }: Drawing): string {
-  return style[PAINT[mark]](strokes.marks[mark])
+  // A later server may know further outcomes (S1 Versioning 2).
+  const known = Object.hasOwn(PAINT, mark) ? mark : 'hidden'
+  return style[PAINT[known]](strokes.marks[known])
 }
 
 function labelOf(node: Explanation, through: string | undefined, { naming, style }: Drawing): string {

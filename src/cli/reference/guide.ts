@@ -65,5 +65,8 @@ its reason under that id. With \`-o json\` the error is one JSON object on stder
 
 Calls that may be repeated without harm (GET, PUT, DELETE, and what the contract declares so) are tried again after a broken
 connection, 429, 502, 503 and 504, with growing random pauses on top of \`Retry-After\`, within \`--timeout\`. Nothing else is
-ever sent twice. \`--debug\` shows each try, \`--trace\` headers and bodies without secrets, \`--curl\` the equivalent
-command.`
+ever sent twice. \`--debug\` shows each try, \`--trace\` headers and bodies without secrets, \`--curl\` the
+curl command that sends the same request; it takes the token from \`CTL_TOKEN\`.
+
+Every answer is compared with what its operation answers. Where another web server answers, the error is "… is not a ctl
+server", with exit code 8.`

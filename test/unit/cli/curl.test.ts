@@ -1,6 +1,7 @@
-import { execFileSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { FLEET, ID, TOKEN } from '../../golden/fleet.ts'
 import type { SeenRequest, StubRoutes } from '../../support/stub-server.ts'
@@ -22,9 +23,10 @@ describe('--curl', () => {
   }
 
   /** Runs what was printed as a shell would. */
-  function replay(printed: string): void {
-    writeFileSync(join(cli.home.home, 'printed.sh'), printed)
-    execFileSync('sh', [join(cli.home.home, 'printed.sh')], { env: { PATH: process.env['PATH'], CTL_TOKEN: TOKEN } })
+  async function replay(printed: string): Promise<void> {
+    const script = join(cli.home.home, 'printed.sh')
+    writeFileSync(script, printed)
+    await promisify(execFile)('sh', [script], { env: { PATH: process.env['PATH'], CTL_TOKEN: TOKEN } })
   }
 
   it.each([
@@ -42,7 +44,7 @@ describe('--curl', () => {
     expect(stub.seen).toEqual([])
     await cli.home.run(...args(line))
     const sent = stub.seen.map(lasting)
-    replay(printed)
+    await replay(printed)
     expect(stub.seen.slice(sent.length).map(lasting)).toEqual(sent)
     expect(sent).toHaveLength(1)
   })

@@ -37,6 +37,7 @@ describe('--watch on a terminal', () => {
     )
     expect(exitCode).toBe(130)
     expect(written).toEqual([
+      { stream: 'stdout', text: '\u001b[H\u001b[J' },
       {
         stream: 'stdout',
         text: `\u001b[H\u001b[JNAME\n${Array.from({ length: 7 }, (_, at) => `n-${at}\n`).join('')}… 43 more lines\n`,
@@ -46,7 +47,7 @@ describe('--watch on a terminal', () => {
 
   it('leaves what was written on the screen when a look fails', async () => {
     const { stdout, stderr, exitCode } = await cli.run('nodes list -w --columns nonsense', FLEET, { isTty: true })
-    expect([exitCode, stdout]).toEqual([2, ''])
+    expect([exitCode, stdout]).toEqual([2, '\u001b[H\u001b[J'])
     expect(stderr).toContain('there is no column "nonsense"')
   })
 })
