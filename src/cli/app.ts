@@ -9,6 +9,7 @@ import { commandRows } from './registry.ts'
 import { secretArgument } from './secrets.ts'
 import type { Session } from './session.ts'
 import { follow, growTree, nested, swapped, unknownWord, wordsLeft, type Branch } from './tree.ts'
+import type { Watched } from './watch.ts'
 import type { Manifest } from '../shared/contract/manifest-format.ts'
 
 export interface App {
@@ -51,7 +52,7 @@ async function runCommand(called: Called & { readonly row: CommandRow }): Promis
   if (!command.raw) assertCount(given.positionals, command, branch.words)
   const { createSession } = await import('./session.ts')
   const shared = sharedOf(given.flags, command)
-  const watched = shared.watch === undefined ? undefined : (await import('./watch.ts')).watching(called.io, shared)
+  const watched = await watchedBy(called.io, shared)
   const session = createSession({ ...called, io: watched?.io ?? called.io, shared, flags: given.flags })
   try {
     const run = (): Promise<ExitCode | undefined | void> =>
@@ -63,6 +64,13 @@ async function runCommand(called: Called & { readonly row: CommandRow }): Promis
   } finally {
     await session.close()
   }
+}
+
+/** Where a look is to be repeated: what repeats it. */
+async function watchedBy(io: Io, shared: SharedValues): Promise<Watched | undefined> {
+  if (shared.watch === undefined) return undefined
+  const { watching } = await import('./watch.ts')
+  return watching(io, shared)
 }
 
 /** A command may give the name of a shared flag that it does not use a meaning of its own: `--output FILE`. */

@@ -61,7 +61,7 @@ function addressWords(url: string, path: string): readonly string[] {
 
 function headerWords([name, value]: readonly [string, string]): readonly string[] {
   const title = name.replaceAll(/(?:^|-)[a-z]/g, (letter) => letter.toUpperCase())
-  if (name === 'authorization' && /^Bearer /.test(value)) return [`-H "Authorization: Bearer $CTL_TOKEN"`]
+  if (name === 'authorization' && value.startsWith('Bearer ')) return [`-H "Authorization: Bearer $CTL_TOKEN"`]
   const shown = redactHeaders({ [name]: value })[name] ?? ''
   // curl leaves out a header with nothing after the colon.
   return [`-H ${quoted(shown === '' ? `${title};` : `${title}: ${shown}`)}`]

@@ -5,11 +5,11 @@ import { faultOf, REPORT } from './fault.ts'
 const STDERR = 2
 
 /** Ends the process after something was thrown where nothing caught it: nobody else is left to say what happened. */
-export function endAfter(error: unknown): never {
+export function endAfter(error: unknown): void {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   // A reader that has seen enough (`ctl … | head`) is no failure.
   if (code === 'EPIPE') process.exit(EXIT.ok)
-  if (isWriting(error)) return endUnwritten(String(code))
+  if (isWriting(error)) endUnwritten(String(code))
   const { sentence, stack } = faultOf(error)
   const isTold = process.argv.some((word) => word === '--debug' || word === '--trace')
   say([`error: ${sentence}`, ...(isTold ? stack : ['For the place in the code, add --debug.']), REPORT])
@@ -22,7 +22,7 @@ function isWriting(error: unknown): boolean {
 }
 
 /** Ends the process whose output is lost. */
-export function endUnwritten(code: string): never {
+export function endUnwritten(code: string): void {
   say([`error: the output cannot be written (${code})`])
   process.exit(EXIT.failed)
 }

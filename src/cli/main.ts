@@ -20,16 +20,24 @@ export async function main(argv: readonly string[], options: MainOptions = {}): 
   const [first = '--help'] = argv
   // The log of a server keeps the whole stack of what ends it.
   if (options.io === undefined && first !== 'serve') guardProcess()
-  if (VERSION_WORDS.has(first) || (first === LONE_VERSION_WORD && argv.length === 1)) return showVersion(options)
+  if (asksVersion(first, argv)) return showVersion(options)
   if (argv.length <= 1 && HELP_WORDS.has(first)) return showHelp(options)
   const [{ runApp }, io] = await Promise.all([import('./app.ts'), options.io ?? processIo()])
   return runApp(argv, { io, version: version(), manifest: () => options.manifest ?? builtManifest() })
 }
 
+function asksVersion(first: string, { length }: readonly string[]): boolean {
+  return VERSION_WORDS.has(first) || (first === LONE_VERSION_WORD && length === 1)
+}
+
 /** Whatever is thrown where nothing catches it ends the process with a sentence instead of a stack. */
 function guardProcess(): void {
-  const end = (error: unknown): void => void import('./guard.ts').then(({ endAfter }) => endAfter(error))
-  process.on('uncaughtException', end)
+  process.on('uncaughtException', (error) => void endGuarded(error))
+}
+
+async function endGuarded(error: unknown): Promise<void> {
+  const { endAfter } = await import('./guard.ts')
+  endAfter(error)
 }
 
 function showVersion({ io }: MainOptions): number {

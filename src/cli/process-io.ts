@@ -65,7 +65,12 @@ function sinkOf(open: () => NodeJS.WriteStream): Sink {
  */
 function endWriting(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE') process.exit(EXIT.ok)
-  void import('./guard.ts').then(({ endUnwritten }) => endUnwritten(error.code ?? error.message))
+  void endUnwritten(error.code ?? error.message)
+}
+
+async function endUnwritten(code: string): Promise<void> {
+  const guard = await import('./guard.ts')
+  guard.endUnwritten(code)
 }
 
 async function readStdin(bytesMax = Infinity): Promise<string> {

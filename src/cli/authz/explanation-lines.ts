@@ -123,11 +123,16 @@ function markOf(mark: Mark, { strokes, style }: Drawing): string {
 }
 
 function labelOf(node: Explanation, through: string | undefined, { naming, style }: Drawing): string {
-  const words = harmless(LABELS[node.kind](node, naming))
+  const words = harmless(labelOfKind(node.kind)(node, naming))
   const origin = through === undefined ? '' : style.dim(`, its ${harmless(through)}`)
   const condition = node.condition === undefined ? '' : harmless(conditionText(node.condition))
   const omitted = node.omitted === undefined ? '' : style.dim(` (${OMITTED[node.omitted]})`)
   return `${words}${origin}${condition}${omitted}`
+}
+
+/** A later server may know further kinds of steps, all of them about an object. */
+function labelOfKind(kind: Explanation['kind']): Label {
+  return Object.hasOwn(LABELS, kind) ? LABELS[kind] : onObject
 }
 
 type Label = (node: Explanation, naming: Naming) => string

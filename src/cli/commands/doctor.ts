@@ -3,7 +3,8 @@ import type { Finding } from '../doctor/finding.ts'
 import { lookAtAddress } from '../doctor/look-at-address.ts'
 import { lookHere } from '../doctor/look-here.ts'
 import { lookThere } from '../doctor/look-there.ts'
-import { EXIT } from '../exit-code.ts'
+import { EXIT, type ExitCode } from '../exit-code.ts'
+import type { Session } from '../session.ts'
 
 export const doctor = defineCommand({
   description: [
@@ -30,12 +31,19 @@ export const doctor = defineCommand({
       columns: ['status', 'check', 'detail', ...(isSeen ? [] : ['advice'])],
       isUncut: true,
     })
-    if (isSeen) for (const { check, advice } of findings) if (advice !== '') session.note(`${check}: ${advice}`)
+    if (isSeen) noteAdvice(session, findings)
     session.note(summary(findings))
-    if (there?.isForeign === true) return EXIT.unavailable
-    return findings.some(({ status }) => status === 'problem') ? EXIT.negative : EXIT.ok
+    return there?.isForeign === true ? EXIT.unavailable : exitCodeOf(findings)
   },
 })
+
+function exitCodeOf(findings: readonly Finding[]): ExitCode {
+  return findings.some(({ status }) => status === 'problem') ? EXIT.negative : EXIT.ok
+}
+
+function noteAdvice(session: Session, findings: readonly Finding[]): void {
+  for (const { check, advice } of findings) if (advice !== '') session.note(`${check}: ${advice}`)
+}
 
 /** `No problems found, 1 warning.` */
 function summary(findings: readonly Finding[]): string {

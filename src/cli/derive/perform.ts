@@ -15,11 +15,10 @@ import type { Plan, Target } from './plan.ts'
 /** Runs an operation as a command: resolves, asks, calls, prints, and says what was done. Loads what it needs of that. */
 export async function perform(session: Session, plan: Plan, given: Given): Promise<ExitCode | void> {
   const { operation } = plan
+  if (session.shared.curl === true) return printCalls(session, operation, await targetsFor(session, plan, given))
   const confirm = operation.access === 'write' ? await import('./confirm.ts') : undefined
-  const isPrinted = session.shared.curl === true
-  if (!isPrinted) await confirm?.assertAnswerable(session, operation)
+  await confirm?.assertAnswerable(session, operation)
   const targets = await targetsFor(session, plan, given)
-  if (isPrinted) return printCalls(session, operation, targets)
   await confirm?.confirmChange(session, operation, targets)
   if (operation.paging) return performList(session, operation, targets)
   const replies = await callEach(session, operation, targets)
