@@ -57,7 +57,9 @@ const FAULT_HINTS: Readonly<Record<TransportFailure['fault'], readonly string[]>
   timeout: ['Whether the server acted on it is not known; look before trying again, or allow more with --timeout.'],
   untrusted: ['Trust its certificate authority with --ca-file FILE.'],
   aborted: [],
-  unreadable: ['See where the address comes from: ctl config view --show-origin. Name another with --url or --context.'],
+  unreadable: [
+    'See where the address comes from: ctl config view --show-origin. Name another with --url or --context.',
+  ],
   too_large: ['Ask for less: --limit and the filters of the command.'],
 }
 

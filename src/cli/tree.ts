@@ -113,7 +113,12 @@ function nestedNoun(root: Branch, noun: string): Branch | undefined {
 
 /** The error for an unknown word for which it is known what was meant. */
 function unknownCommand(words: string, hint: string): Error {
-  return mistypedError(`unknown command "${words}"`, { word: words, known: [words], suggest: () => hint, otherwise: '' })
+  return mistypedError(`unknown command "${words}"`, {
+    word: words,
+    known: [words],
+    suggest: () => hint,
+    otherwise: '',
+  })
 }
 
 function verbsOf({ children }: Branch): readonly string[] {

@@ -40,14 +40,7 @@ export interface ProblemDocument {
  * `aborted`: the caller gave up; `untrusted`: the certificate is not one that is trusted here;
  * `unreadable`: an answer arrived that is not of this API; `too_large`: it is over the bound.
  */
-export type TransportFault =
-  | 'unreachable'
-  | 'broken'
-  | 'timeout'
-  | 'aborted'
-  | 'untrusted'
-  | 'unreadable'
-  | 'too_large'
+export type TransportFault = 'unreachable' | 'broken' | 'timeout' | 'aborted' | 'untrusted' | 'unreadable' | 'too_large'
 
 /** A call that got no usable answer. Whether the server acted on it is known only for `unreachable` and `untrusted`: it did not. */
 export class TransportFailure extends Error {

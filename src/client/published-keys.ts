@@ -32,7 +32,11 @@ export function createPublishedKeys({ caller, manifest, clock = systemRetryClock
 
   async function read(): Promise<void> {
     const startedMs = clock.nowMs()
-    const reply = await caller.call(operation as NonNullable<typeof operation>, {}, { token: null, isParsedByCaller: true })
+    const reply = await caller.call(
+      operation as NonNullable<typeof operation>,
+      {},
+      { token: null, isParsedByCaller: true },
+    )
     keys = new Map(keysOf(reply).map((key) => [key.kid, key]))
     readMs = startedMs
     keptUntilMs = startedMs + maxAgeSeconds(reply) * 1000

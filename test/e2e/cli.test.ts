@@ -126,16 +126,19 @@ describe('ctl as a process, against its own server', () => {
     expect([said, exitCode]).toEqual(['', 0])
   })
 
-  it.each([['--version'], ['--help'], ['whoami']])('ends with a sentence when its output cannot be written: %s', async (word) => {
-    const full = openSync('/dev/full', 'w')
-    const child = spawn(process.execPath, [CTL, word], {
-      stdio: ['ignore', full, 'pipe'],
-      env: { ...process.env, CTL_CONFIG_DIR: join(directory, 'config') },
-    })
-    closeSync(full)
-    const [said, [exitCode]] = await Promise.all([text(child.stderr ?? process.stdin), once(child, 'close')])
-    expect([said, exitCode]).toEqual(['error: the output cannot be written (ENOSPC)\n', 1])
-  })
+  it.each([['--version'], ['--help'], ['whoami']])(
+    'ends with a sentence when its output cannot be written: %s',
+    async (word) => {
+      const full = openSync('/dev/full', 'w')
+      const child = spawn(process.execPath, [CTL, word], {
+        stdio: ['ignore', full, 'pipe'],
+        env: { ...process.env, CTL_CONFIG_DIR: join(directory, 'config') },
+      })
+      closeSync(full)
+      const [said, [exitCode]] = await Promise.all([text(child.stderr ?? process.stdin), once(child, 'close')])
+      expect([said, exitCode]).toEqual(['error: the output cannot be written (ENOSPC)\n', 1])
+    },
+  )
 
   it('prints its version to a reader that is gone, and works with all streams closed', async () => {
     const child = start(['--version'])

@@ -49,7 +49,8 @@ export const FOREIGN_SERVERS = [...Object.keys(HTTP_SERVERS), ...Object.keys(RAW
 export async function startForeignServer(kind: string): Promise<ForeignServer> {
   const listener = HTTP_SERVERS[kind]
   const sockets = new Set<Socket>()
-  const server: Server = listener === undefined ? createServer(RAW_SERVERS[kind] ?? MUTE_SERVERS[kind]) : createHttpServer(listener)
+  const server: Server =
+    listener === undefined ? createServer(RAW_SERVERS[kind] ?? MUTE_SERVERS[kind]) : createHttpServer(listener)
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)
     socket.on('error', () => undefined).once('close', () => sockets.delete(socket))

@@ -134,7 +134,13 @@ export function viewOf(operation: ManifestOperation, values: readonly unknown[] 
     .flatMap(({ writeOnce }) => writeOnce ?? [])
     .filter((member) => !columns.includes(member) && values.some((value) => memberOf(value, member) !== undefined))
   const isWhole = method === 'GET' && !paging
-  return { columns: [...onlyNow, ...columns], wide: cli?.wide, members: rowMembers(operation), rows: cli?.rows, isWhole }
+  return {
+    columns: [...onlyNow, ...columns],
+    wide: cli?.wide,
+    members: rowMembers(operation),
+    rows: cli?.rows,
+    isWhole,
+  }
 }
 
 /** The members of the rows of a list, or of the one object that is answered. */

@@ -24,7 +24,10 @@ export async function lookThere(session: Session): Promise<ServerFindings> {
   } catch (error) {
     if (!(error instanceof TransportFailure) || error.fault === 'aborted') throw error
     const isForeign = error.fault === 'unreadable'
-    return { findings: [isForeign ? foreign(url.value, error.message) : unreachable(url.value, error.message)], isForeign }
+    return {
+      findings: [isForeign ? foreign(url.value, error.message) : unreachable(url.value, error.message)],
+      isForeign,
+    }
   }
 }
 

@@ -152,7 +152,10 @@ function columnTitled(asked: string, tables: readonly (readonly string[])[]): st
 }
 
 function asTitle(text: string): string {
-  return text.trim().replaceAll(/[\s_.-]+/g, ' ').toUpperCase()
+  return text
+    .trim()
+    .replaceAll(/[\s_.-]+/g, ' ')
+    .toUpperCase()
 }
 
 function checkedSort(rows: readonly unknown[], view: View, by: string): string {

@@ -170,7 +170,9 @@ function shapeOf({ type, nullable, items, fields, values }: ManifestValue): Mani
     type,
     ...(nullable && { nullable }),
     ...(items && { items: shapeOf(items) }),
-    ...(fields && { fields: fields.map((field) => ({ name: field.name, required: field.required, ...shapeOf(field) })) }),
+    ...(fields && {
+      fields: fields.map((field) => ({ name: field.name, required: field.required, ...shapeOf(field) })),
+    }),
     ...(values && { values: shapeOf(values) }),
   }
 }

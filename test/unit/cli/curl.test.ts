@@ -57,7 +57,9 @@ describe('--curl', () => {
   }
 
   function args(line: string): Parameters<typeof cli.home.run> {
-    const words = [...line.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(([, one, two, three]) => one ?? two ?? three ?? '')
+    const words = [...line.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(
+      ([, one, two, three]) => one ?? two ?? three ?? '',
+    )
     return [words, { env: { CTL_URL: cli.stub?.url ?? '' } }]
   }
 

@@ -42,7 +42,8 @@ describe('Over all commands', () => {
 
   const run = ({ argv, stdin }: CommandLine, ...flags: readonly string[]): Promise<CliResult> =>
     home.run([...argv, ...flags], stdin === undefined ? {} : { stdin })
-  const printing = (): readonly CommandLine[] => lines.filter(({ command }) => command.uses?.includes('output') === true)
+  const printing = (): readonly CommandLine[] =>
+    lines.filter(({ command }) => command.uses?.includes('output') === true)
   const isOffline = ({ command }: CommandLine): boolean => command.uses?.includes('connection') !== true
 
   /** What the commands make of flags, by name, where that is not as it should be. */
@@ -119,8 +120,15 @@ describe('Over all commands', () => {
   })
 
   it('a flag of another group is refused', async () => {
-    const without = (group: string) => lines.filter(({ command }) => !command.uses?.includes(group as 'list') && !command.raw)
-    expect(await faults(without('list'), ['--limit', '3'], (result, { command }) => isRefused(result) || 'limit' in (command.flags ?? {}))).toEqual([])
+    const without = (group: string) =>
+      lines.filter(({ command }) => !command.uses?.includes(group as 'list') && !command.raw)
+    expect(
+      await faults(
+        without('list'),
+        ['--limit', '3'],
+        (result, { command }) => isRefused(result) || 'limit' in (command.flags ?? {}),
+      ),
+    ).toEqual([])
     expect(await faults(without('watch'), ['--watch'], isRefused)).toEqual([])
     expect(await faults(without('curl'), ['--curl'], isRefused)).toEqual([])
     expect(await faults(without('output'), ['--jq', '.'], isRefused)).toEqual([])

@@ -47,13 +47,17 @@ describe('A verb of another command line', () => {
 
   it('that the noun has nothing for is answered with what it has', async () => {
     const { stderr } = await cli.run('identities rm alice', {})
-    expect(stderr).toMatch(/^error: unknown command "identities rm"\nIt has: list, show.*\. See: ctl identities --help\n$/)
+    expect(stderr).toMatch(
+      /^error: unknown command "identities rm"\nIt has: list, show.*\. See: ctl identities --help\n$/,
+    )
   })
 })
 
 describe('The help of a noun', () => {
   const cli = useStubbedCli({})
-  const nouns = new Set(commandRows(manifest).flatMap(({ words, hidden }) => (hidden ? [] : [words.split(' ')[0] ?? ''])))
+  const nouns = new Set(
+    commandRows(manifest).flatMap(({ words, hidden }) => (hidden ? [] : [words.split(' ')[0] ?? ''])),
+  )
 
   it.each([...nouns].filter((noun) => noun !== 'help'))('has a line for each of its verbs: %s', async (noun) => {
     const help = await cli.run(`${noun} --help`, {})

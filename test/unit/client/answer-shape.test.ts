@@ -56,9 +56,12 @@ describe('An answer of a server that does not name itself', () => {
 describe('An answer of a server that names itself', () => {
   const fault = (value: unknown): string | undefined => shapeFault(value, PAGE, { isKnownServer: true })
 
-  it.each([{ items: [{}] }, { items: [{ id: 7 }] }, { items: [] }])('may lack plain members of a later version', (value) => {
-    expect(fault(value)).toBeUndefined()
-  })
+  it.each([{ items: [{}] }, { items: [{ id: 7 }] }, { items: [] }])(
+    'may lack plain members of a later version',
+    (value) => {
+      expect(fault(value)).toBeUndefined()
+    },
+  )
 
   it.each([
     ['lacks "items"', {}],

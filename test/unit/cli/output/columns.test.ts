@@ -52,7 +52,9 @@ describe('--sort of a page', () => {
   })
 
   it('sorts all rows with --all, and says nothing', async () => {
-    const { stderr, stdout } = await cli.run('nodes list --sort -name --all -o jsonl', { 'GET /v1/nodes': [more, last] })
+    const { stderr, stdout } = await cli.run('nodes list --sort -name --all -o jsonl', {
+      'GET /v1/nodes': [more, last],
+    })
     expect([stdout.match(/[ab](?=")/g)?.join(''), stderr]).toEqual(['bbaa', ''])
   })
 })
