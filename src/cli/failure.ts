@@ -7,6 +7,7 @@ import { nearest } from '../shared/nearest.ts'
 import { refusalHints, refusalMessage } from './refusals.ts'
 import type { Session } from './session.ts'
 import { harmless, type Style } from './style.ts'
+import { transportSentence } from './transport-sentence.ts'
 
 /** What is said of a failure, to a person or to a program. */
 interface Report {
@@ -67,9 +68,8 @@ async function transportReport(error: TransportFailure, session: Session): Promi
   if (error.fault === 'aborted')
     return { message: 'interrupted', hints: [], facts: { code: 'interrupted' }, exitCode: EXIT.interrupted }
   const { url } = await session.settings()
-  const isForeign = error.fault === 'unreadable'
   return {
-    message: `${url.value} ${isForeign ? 'is not a ctl server' : 'could not be asked'}: ${error.message}`,
+    message: transportSentence(url.value, error),
     hints: FAULT_HINTS[error.fault],
     facts: { code: error.fault },
     exitCode: EXIT.unavailable,

@@ -22,7 +22,7 @@ export const logout = defineCommand({
     if (known === undefined) return session.note(`Context ${context.value} had no token.`)
     const caller = await session.caller(known)
     if (flags.global === true) await endBrowserSessions(session, caller)
-    const isRevoked = known.isOwn && (await revokeOwn(session, caller, known.token))
+    const isRevoked = known.isOwn && (await revokeOwn(session, { caller, url: known.url, token: known.token }))
     await session.contexts.keepToken(context.value, undefined)
     session.note(
       isRevoked

@@ -3,6 +3,7 @@ import { relative } from '../output/cells.ts'
 import { memberOf, type Row } from '../output/members.ts'
 import { serverState, type ServerState } from '../server-state.ts'
 import type { Session } from '../session.ts'
+import { transportSentence } from '../transport-sentence.ts'
 import { ok, problem, warning, type Finding } from './finding.ts'
 
 /** What was found out about the server. */
@@ -25,14 +26,14 @@ export async function lookThere(session: Session): Promise<ServerFindings> {
     if (!(error instanceof TransportFailure) || error.fault === 'aborted') throw error
     const isForeign = error.fault === 'unreadable'
     return {
-      findings: [isForeign ? foreign(url.value, error.message) : unreachable(url.value, error.message)],
+      findings: [isForeign ? foreign(url.value, error) : unreachable(url.value, error.message)],
       isForeign,
     }
   }
 }
 
-function foreign(url: string, what: string): Finding {
-  return problem('server', `${url} is not a ctl server: ${what}`, 'Choose another with --url or --context.')
+function foreign(url: string, what: TransportFailure): Finding {
+  return problem('server', transportSentence(url, what), 'Choose another with --url or --context.')
 }
 
 function unreachable(url: string, failure: string): Finding {

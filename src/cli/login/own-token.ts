@@ -1,12 +1,20 @@
-import { ProblemAnswer } from '../../client/failures.ts'
+import { ProblemAnswer, TransportFailure } from '../../client/failures.ts'
 import type { Caller } from '../../client/client.ts'
 import type { Session } from '../session.ts'
+import { transportSentence } from '../transport-sentence.ts'
+
+/** A token that signing in has made, with the server that it is of and a caller that presents it. */
+export interface OwnToken {
+  readonly caller: Caller
+  readonly url: string
+  readonly token: string
+}
 
 /**
  * Ends a token that signing in has made, presented by the caller itself. Resolves with whether it is worth nothing now;
  * where the server does not revoke it, that is said, and whatever else was to be done goes on.
  */
-export async function revokeOwn(session: Session, caller: Caller, token: string): Promise<boolean> {
+export async function revokeOwn(session: Session, { caller, url, token }: OwnToken): Promise<boolean> {
   const id = tokenId(token)
   if (id === undefined) return false
   try {
@@ -14,9 +22,14 @@ export async function revokeOwn(session: Session, caller: Caller, token: string)
     return true
   } catch (error) {
     if (error instanceof ProblemAnswer && error.status === 401) return true
-    session.warn(`the server did not revoke the token: ${error instanceof Error ? error.message : String(error)}`)
+    session.warn(`the server did not revoke the token: ${reasonOf(error, url)}`)
     return false
   }
+}
+
+function reasonOf(error: unknown, url: string): string {
+  if (error instanceof TransportFailure) return transportSentence(url, error)
+  return error instanceof Error ? error.message : String(error)
 }
 
 /** The id that a token begins with; undefined for the text of another kind of credential. */
@@ -50,7 +63,7 @@ interface Replaced {
 /** Ends what another token has taken the place of: nobody has it any more, and it would be valid until it expires. */
 export async function endReplaced(session: Session, { name, url, token, by }: Replaced): Promise<void> {
   if (token === undefined || token === by) return
-  const isRevoked = await revokeOwn(session, await session.caller({ url, token }), token)
+  const isRevoked = await revokeOwn(session, { caller: await session.caller({ url, token }), url, token })
   session.note(
     isRevoked
       ? `The token that context ${name} had before is revoked.`

@@ -45,6 +45,14 @@ describe('ctl logout', () => {
     expect(stderr).toBe('Forgot the token of context local. It stays valid until it expires or is revoked.\n')
   })
 
+  test('forgets the token also where another server answers, and says so', async () => {
+    const page = { status: 200, body: '<p>It works!', headers: { 'content-type': 'text/html' } }
+    await signedIn({ [REVOKE]: page }, { isOwn: true })
+    const { exitCode, stderr } = await cli.home.run(['logout'])
+    expect([exitCode, kept()]).toEqual([0, {}])
+    expect(stderr).toContain(`${cli.stub?.url} is not a ctl server: it answered HTTP 200 with text/html\n`)
+  })
+
   test('is done where the token is worth nothing any more', async () => {
     await signedIn({ [REVOKE]: refused(401, 'unauthenticated', 'No.') }, { isOwn: true })
     const { exitCode, stderr } = await cli.home.run(['logout'])
