@@ -43,7 +43,7 @@ const SCRIPTS: Readonly<Record<string, Script>> = {
       { line: 'ctl nodes rotate web-1 --yes', exit: 0 },
       { line: 'ctl nodes rotate db-1 --yes --no-wait -o json', exit: 0 },
       { line: 'ctl nodes rotate status db-1', exit: 0 },
-      { line: 'ctl nodes rotate -l tier=edge --batch 1 --dry-run', exit: 0 },
+      { line: 'ctl nodes rotate -l tier=edge --batch 1 --dry-run', exit: 10 },
       { line: 'ctl nodes rotate -l tier=edge --batch 1 --pause 0s --yes', exit: 0 },
       { line: 'ctl nodes rotate --all --batch 50%', exit: 130, only: 'tty', answers: [false] },
       { line: "ctl nodes rotate --all --pause-on 'unreachable>0' --yes --no-input", exit: 10 },
@@ -67,7 +67,7 @@ const SCRIPTS: Readonly<Record<string, Script>> = {
     fleet: sixNodes,
     lines: [
       { line: 'ctl nodes prune --unreachable-for 7d', exit: 2, only: 'pipe' },
-      { line: 'ctl nodes prune --unreachable-for 7d --dry-run', exit: 0 },
+      { line: 'ctl nodes prune --unreachable-for 7d --dry-run', exit: 10 },
       { line: 'ctl nodes prune --unreachable-for 7d', exit: 130, only: 'tty', answers: [false] },
       { line: 'ctl nodes prune --unreachable-for 7d --yes', exit: 0 },
       { line: 'ctl nodes prune --unreachable-for 7d --yes', exit: 0 },

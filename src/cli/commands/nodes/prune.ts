@@ -32,7 +32,10 @@ const FLAGS = {
   },
   selector,
   domain: { ...domain, describe: 'Domain of the nodes; your own when absent' },
-  'dry-run': { kind: 'switch', describe: 'Show which nodes would go, and change nothing' },
+  'dry-run': {
+    kind: 'switch',
+    describe: 'Change nothing; show which nodes would go, and exit 10 if any would',
+  },
 } as const satisfies FlagSpecs
 
 export const prune = defineCommand({
@@ -84,7 +87,7 @@ async function showCandidates(session: Session, nodes: readonly FleetNode[]): Pr
   const members = rowMembers(session.operation('ListNodes'))
   await session.emit({ items: nodes, next_cursor: null }, { columns: COLUMNS, members })
   if (nodes.length > 0) session.note(`Would deregister ${counted(nodes.length, 'node')}. Nothing was changed.`)
-  return EXIT.ok
+  return nodes.length > 0 ? EXIT.negative : EXIT.ok
 }
 
 /** The candidates on stderr, where the question comes. */

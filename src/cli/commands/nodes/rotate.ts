@@ -8,7 +8,7 @@ import { showDryRun, sizeOf } from '../../nodes/rotation/dry-run.ts'
 import { estimateOf } from '../../nodes/rotation/estimate.ts'
 import { issuedText, parseSince } from '../../nodes/rotation/issued-since.ts'
 import { rotateOne } from '../../nodes/rotation/one-node.ts'
-import { prove, type Proof } from '../../nodes/rotation/proof.ts'
+import { prove, type Proof, type ProofRules } from '../../nodes/rotation/proof.ts'
 import { report } from '../../nodes/rotation/report.ts'
 import { resumeLine } from '../../nodes/rotation/resume-line.ts'
 import { rotateInWaves, type RotationEnd } from '../../nodes/rotation/rotation-run.ts'
@@ -19,6 +19,7 @@ import {
   rulesOf,
   waveTimeoutSeconds,
 } from '../../nodes/rotation/wave-flags.ts'
+import type { Outcome } from '../../nodes/rotation/wave-plan.ts'
 import { NODES, nothingSelected, present, selectedNodes, type Selection } from '../../nodes/selection.ts'
 import type { Session } from '../../session.ts'
 
@@ -59,23 +60,35 @@ export const rotate = defineCommand({
 
 async function rotateMany(session: Session, given: RotateGiven, selection: Selection): Promise<ExitCode> {
   const { flags } = given
-  const rules = rulesOf(flags, selection.nodes.length)
+  const skipped = skippedOf(given, selection)
+  const asked = { ...selection, nodes: selection.nodes.filter((node) => !skipped.includes(node)) }
+  const rules = rulesOf(flags, asked.nodes.length)
   const said = flags.since === undefined ? undefined : parseSince(flags.since, session.io.nowMs())
-  const left = selection.nodes.filter(
+  const left = asked.nodes.filter(
     (node) => said === undefined || node.rotation_pending || node.psk_issued_at < said,
   )
   const estimate = await estimateOf(session, left)
   const waves = { nodes: left, rules, estimate }
   if (flags['dry-run'] === true) {
     await showDryRun(session, waves)
-    return EXIT.ok
+    return left.length > 0 ? EXIT.negative : EXIT.ok
   }
   if (left.length > 0)
     await confirmFleetChange(session, 'PostNodeKeysRotate', { question: `Rotate the keys of ${sizeOf(waves)}` })
   const since = said ?? issuedText(estimate.serverNowMs)
   session.note(`Keys issued at ${since} or later count as rotated.`)
-  const end = await rotateInWaves(session, selection, { rules, since })
-  return finish(session, given, { end, since })
+  const end = await rotateInWaves(session, asked, { rules, since })
+  const nodes = [...end.nodes, ...skipped.map((node) => ({ node, outcome: 'skipped' as const, code: undefined }))]
+  return finish(session, given, { end: { ...end, nodes }, since })
+}
+
+/**
+ * Nodes that nobody hears of, where they came from a list on stdin: nobody asked for each of them. Those that were typed,
+ * or chosen with -l or --all, are asked, and rotate once they are back.
+ */
+function skippedOf({ args, flags }: RotateGiven, { nodes }: Selection): readonly FleetNode[] {
+  if (!args.includes('-') || flags['include-unreachable'] === true) return []
+  return nodes.filter(({ reachability }) => reachability === 'unreachable')
 }
 
 interface Ran {
@@ -88,15 +101,20 @@ async function finish(session: Session, given: RotateGiven, { end, since }: Ran)
   const rotated = end.nodes.flatMap(({ node, outcome }) => (outcome === 'rotated' ? [node] : []))
   const isProving = end.reason === 'completed' && given.flags['no-proof'] !== true && rotated.length > 0
   const timeoutMs = (given.flags['proof-timeout'] ?? PROOF_TIMEOUT_SECONDS) * 1000
-  const { proof, error } = isProving ? await proved(session, rotated, timeoutMs) : NOTHING_PROVED
+  const exceptIds = new Set(idsOf(end, (outcome) => outcome === 'skipped'))
+  const { proof, error } = isProving ? await proved(session, rotated, { timeoutMs, exceptIds }) : NOTHING_PROVED
   const failure = end.error ?? error
   const exit = failure === undefined ? exitOf(end, proof) : EXIT.failed
-  const ids = end.nodes.flatMap(({ node, outcome }) => (outcome === 'rotated' ? [] : [node.id]))
+  const ids = idsOf(end, (outcome) => outcome !== 'skipped' && outcome !== 'deregistered')
   const specs = specsOf({ uses: USES, flags: ROTATE_FLAGS })
   const resume = exit === EXIT.ok ? undefined : resumeLine(given, specs, { since, ids, verbs: verbsBelow(session) })
   await report(session, { end, proof, since, resume, others: await othersOf(session, end, proof) })
   if (failure !== undefined) throw failure
   return exit
+}
+
+function idsOf({ nodes }: RotationEnd, isWanted: (outcome: Outcome) => boolean): readonly string[] {
+  return nodes.flatMap(({ node, outcome }) => (isWanted(outcome) ? [node.id] : []))
 }
 
 /** Words that are commands of their own behind `nodes rotate`. */
@@ -114,17 +132,20 @@ interface Proved {
 }
 const NOTHING_PROVED: Proved = { proof: undefined, error: undefined }
 
-async function proved(session: Session, nodes: readonly FleetNode[], timeoutMs: number): Promise<Proved> {
+async function proved(session: Session, nodes: readonly FleetNode[], rules: ProofRules): Promise<Proved> {
   try {
-    return { proof: await prove(session, nodes, timeoutMs), error: undefined }
+    return { proof: await prove(session, nodes, rules), error: undefined }
   } catch (error) {
     return { proof: undefined, error }
   }
 }
 
+/** Outcomes after which nothing is left to do. */
+const DONE: ReadonlySet<Outcome> = new Set(['rotated', 'deregistered', 'skipped'])
+
 function exitOf({ reason, nodes }: RotationEnd, proof: Proof | undefined): ExitCode {
   if (reason === 'interrupted' || proof?.isInterrupted === true) return EXIT.interrupted
-  const isLeft = nodes.some(({ outcome }) => outcome !== 'rotated' && outcome !== 'deregistered')
+  const isLeft = nodes.some(({ outcome }) => !DONE.has(outcome))
   const isDoubted = proof !== undefined && proof.disagreeing.length > 0
   return reason !== 'completed' || isLeft || isDoubted ? EXIT.negative : EXIT.ok
 }

@@ -14,6 +14,13 @@ export interface Proof extends Verified {
   readonly isInterrupted: boolean
 }
 
+export interface ProofRules {
+  /** How long agents have to report. */
+  readonly timeoutMs: number
+  /** Nodes whose disagreement says nothing: they were skipped. */
+  readonly exceptIds: ReadonlySet<string>
+}
+
 /** Nodes of one comparison at most, as the operation has it. */
 const GROUP_MAX = 1000
 const POLL_MS = 2000
@@ -26,12 +33,16 @@ interface Question {
 
 /**
  * Compares until every node agrees or the time is over: every node of each Domain that has no more than 1,000, else the given
- * ones. Agents report what they hold within seconds, so the first answers may be early.
+ * ones. Agents report what they hold within seconds, so the first answers may be early. A node of `exceptIds` may disagree.
  */
-export async function prove(session: Session, nodes: readonly FleetNode[], timeoutMs: number): Promise<Proof> {
+export async function prove(
+  session: Session,
+  nodes: readonly FleetNode[],
+  { timeoutMs, exceptIds }: ProofRules,
+): Promise<Proof> {
   const { io } = session
   const answers = new Map<Question, Verified>()
-  const proof = (): Verified => summed([...answers.values()])
+  const proof = (): Verified => summed([...answers.values()], exceptIds)
   try {
     const questions = await questionsOf(session, nodes)
     await compare(session, { questions, answers, untilMs: io.nowMs() + timeoutMs, proof })
@@ -94,13 +105,13 @@ async function ask(session: Session, question: Question): Promise<Verified> {
   return value as Verified // What the contract says of 200.
 }
 
-function summed(answers: readonly Verified[]): Verified {
+function summed(answers: readonly Verified[], exceptIds: ReadonlySet<string>): Verified {
   const sum = (member: 'nodes_checked' | 'edges_checked' | 'agreeing'): number =>
     answers.reduce((total, answer) => total + answer[member], 0)
   return {
     nodes_checked: sum('nodes_checked'),
     edges_checked: sum('edges_checked'),
     agreeing: sum('agreeing'),
-    disagreeing: answers.flatMap(({ disagreeing }) => disagreeing),
+    disagreeing: answers.flatMap(({ disagreeing }) => disagreeing.filter(({ node_id }) => !exceptIds.has(node_id))),
   }
 }

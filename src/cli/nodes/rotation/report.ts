@@ -84,6 +84,7 @@ const LEFT: readonly (readonly [Outcome, string])[] = [
   ['not_begun', 'Not begun'],
   ['refused', 'Refused'],
   ['deregistered', 'Deregistered meanwhile'],
+  ['skipped', 'Skipped as unreachable (add --include-unreachable to ask them too)'],
 ]
 
 /** `Rotated 2 of 4 nodes in 1 wave. Pending: db-1. Not begun: old-1.` */
@@ -103,11 +104,12 @@ function outcomeSentence({ nodes, waves }: RotationEnd): string {
 function proofSentences({ end, proof, others }: Told): readonly string[] {
   if (proof === undefined) return []
   const { agreeing, nodes_checked, edges_checked } = proof
+  const found = disagreeing(proof, nodesOf(end, others))
+  const rest = found.length === 0 ? 'the others were skipped.' : 'the others:'
   const head =
     agreeing === nodes_checked
       ? `All ${counted(nodes_checked, 'node')} agree with the server on ${counted(edges_checked, 'end')} of edges.`
-      : `${agreeing} of ${counted(nodes_checked, 'node')} agree with the server; the others:`
-  const found = disagreeing(proof, nodesOf(end, others))
+      : `${agreeing} of ${counted(nodes_checked, 'node')} agree with the server; ${rest}`
   const lines = [...new Set(found.map(({ reason }) => reason))].map((reason) => {
     const named = found.filter((one) => one.reason === reason)
     return `  ${reason}: ${namedNodes(named.map(({ display_name, node_id }) => display_name ?? node_id))}`

@@ -7,7 +7,8 @@ const ONCE: ReadonlySet<string> = new Set(['since', 'dry-run', 'debug', 'trace']
 
 /**
  * The command line that goes on where a run has stopped: what was typed, with `--since`. Nodes that were read from stdin are
- * named by `ids`; names that would be read as one of `verbs` stand behind `--`.
+ * named by `ids`, all of those that the run was about: `--since` leaves out what is done. Names that would be read as one of
+ * `verbs` stand behind `--`.
  */
 export function resumeLine(
   given: Given,

@@ -31,7 +31,14 @@ export const ROTATE_FLAGS = {
     value: 'TIME',
     describe: 'Leave out nodes whose keys were issued then or later: how a run that stopped goes on',
   },
-  'dry-run': { kind: 'switch', describe: 'Show the waves, the edges and how long it may take, and change nothing' },
+  'include-unreachable': {
+    kind: 'switch',
+    describe: 'Ask also the unreachable ones of the nodes that stdin names; without it they are skipped',
+  },
+  'dry-run': {
+    kind: 'switch',
+    describe: 'Change nothing; show the waves, the edges and how long it may take, and exit 10 if anything would change',
+  },
   'no-wait': { kind: 'switch', describe: 'For one node: print the handle and do not wait' },
   'proof-timeout': { kind: 'duration', describe: 'How long to wait until all agents agree', fallback: '2m' },
   'no-proof': { kind: 'switch', describe: 'Do not compare what agents report at the end' },

@@ -43,7 +43,7 @@ export interface RunSoFar {
 /** A node by id; one that is not there any more is undefined. */
 export type Chosen = ReadonlyMap<string, PlannedNode | undefined>
 
-export type Outcome = 'rotated' | 'pending' | 'not_begun' | 'refused' | 'deregistered'
+export type Outcome = 'rotated' | 'pending' | 'not_begun' | 'refused' | 'deregistered' | 'skipped'
 
 export type Step =
   | { readonly kind: 'begin'; readonly ids: readonly string[] }

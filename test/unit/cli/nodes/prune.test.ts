@@ -54,7 +54,7 @@ describe('ctl nodes prune', () => {
   it('shows candidates and changes nothing with --dry-run, which needs no answer', async () => {
     const fleet = mixed()
     const result = await ctl('nodes prune --unreachable-for 30d --dry-run --jq .items[].display_name', fleet)
-    expect([result.exitCode, result.stdout, gone(fleet)]).toEqual([0, 'never\n', []])
+    expect([result.exitCode, result.stdout, gone(fleet)]).toEqual([10, 'never\n', []])
     expect(result.stderr).toContain('Would deregister 1 node. Nothing was changed.')
   })
 

@@ -66,9 +66,58 @@ describe('ctl nodes rotate', () => {
   it('shows waves and changes nothing with --dry-run', async () => {
     const fleet = five()
     const result = await ctl('nodes rotate --all --batch 2 --dry-run -o json', fleet)
-    expect([result.exitCode, fleet.triggered]).toEqual([0, []])
+    expect([result.exitCode, fleet.triggered]).toEqual([10, []])
     expect(whole(result)).toMatchObject({ waves: 3, edges: 10, estimated_duration_seconds: 23 })
     expect(whole(result).nodes.map(({ wave }: { wave: number }) => wave)).toEqual([1, 1, 2, 2, 3])
+  })
+
+  it('exits 0 from --dry-run when nothing would change', async () => {
+    const fleet = five((all) => all.nodes.forEach((node) => (node.psk_issued_at = '2026-02-01T12:00:00.500000000Z')))
+    expect((await ctl(`nodes rotate --all --since ${SINCE} --dry-run`, fleet)).exitCode).toBe(0)
+  })
+
+  it('goes on with the nodes that stdin named: the printed line runs as it is', async () => {
+    const fleet = five((all) => (all.node('a-4').isWrong = true))
+    const first = await ctl('nodes rotate - --yes --proof-timeout 10s', fleet, { stdin: 'a-1\na-2\n' })
+    expect([first.exitCode, fleet.triggered]).toEqual([10, ['a-1', 'a-2']])
+    const line = /Go on with: ctl (.*)\n/.exec(first.stderr)?.[1] ?? ''
+    expect(line).toBe(
+      `nodes rotate ${fleet.node('a-1').id} ${fleet.node('a-2').id} --yes --proof-timeout 10s --since ${SINCE}`,
+    )
+    fleet.node('a-4').isWrong = false
+    const second = await ctl(line, fleet)
+    expect([second.exitCode, fleet.triggered]).toEqual([0, ['a-1', 'a-2']])
+    expect(second.stderr).toContain('Rotated 2 nodes.')
+  })
+
+  it('keeps the whole selection of stdin in the line that goes on, also what is rotated', async () => {
+    const fleet = five((all) => (all.node('a-2').isStuck = true))
+    const { stderr } = await ctl('nodes rotate - --batch 1 --yes', fleet, { stdin: 'a-1\na-2\na-3\n' })
+    const ids = ['a-1', 'a-2', 'a-3'].map((name) => fleet.node(name).id).join(' ')
+    expect(stderr).toContain(`Go on with: ctl nodes rotate ${ids} --batch 1 --yes --since ${SINCE}\n`)
+  })
+
+  it('skips the unreachable ones of the nodes that stdin names, and asks them with --include-unreachable', async () => {
+    const silent = (all: RotatingFleet): void => {
+      all.node('a-1').reachability = 'unreachable'
+      all.node('a-1').isWrong = true
+    }
+    const fleet = five(silent)
+    const result = await ctl('nodes rotate - --yes', fleet, { stdin: 'a-1\na-2\n' })
+    expect([result.exitCode, fleet.triggered]).toEqual([0, ['a-2']])
+    expect(result.stderr).toContain(
+      'Rotated 1 of 2 nodes in 1 wave. Skipped as unreachable (add --include-unreachable to ask them too): a-1.\n',
+    )
+    expect(result.stderr).toContain('4 of 5 nodes agree with the server; the others were skipped.\n')
+    const asked = five(silent)
+    const all = await ctl('nodes rotate - --yes --include-unreachable --no-proof', asked, { stdin: 'a-1\na-2\n' })
+    expect([all.exitCode, asked.triggered]).toEqual([10, ['a-2', 'a-1']])
+  })
+
+  it('asks an unreachable node that was named', async () => {
+    const fleet = five((all) => (all.node('a-1').reachability = 'unreachable'))
+    await ctl('nodes rotate a-1 a-2 --yes --no-proof', fleet)
+    expect(fleet.triggered).toEqual(['a-2', 'a-1'])
   })
 
   it('stops with 10 when a condition holds, and says what is left and which command goes on', async () => {
