@@ -123,6 +123,16 @@ describe.each(STORES)('Executions on the $name store', (store) => {
         expect(await fleet.audit(answer)).toMatchObject({ outcome: 'invariant_violation', reason: 'unknown_action' })
       })
 
+      it('finds a hook that this node declares without being told the type, after the built-in actions', async () => {
+        await declare(['drain', 'ping'])
+        const typeFor = async (action: string) => (await fleet.ask(node, { action, type: undefined })).body['type']
+        expect([await typeFor('drain'), await typeFor('ping')]).toEqual(['hook', 'builtin'])
+        const unknown = await fleet.ask(node, { action: 'format_disk', type: undefined })
+        expect(unknown.body['errors']).toEqual([
+          { pointer: '/action', detail: expect.stringMatching(/^must be one of ping, .*, or a hook of the node: drain, ping$/) },
+        ])
+      })
+
       it('takes a hook that this node declares, and no name of one kind for the other', async () => {
         await declare(['drain', 'ping'])
         expect((await fleet.ask(node, { action: 'drain', type: 'hook' })).status).toBe(201)

@@ -6,10 +6,25 @@ export interface Asked {
   readonly type: 'builtin' | 'hook'
 }
 
+/** The same before the type is known. */
+export interface WantedAction {
+  readonly action: string
+  readonly type?: Asked['type'] | undefined
+}
+
 const BUILTINS: ReadonlySet<string> = new Set(BUILTIN_ACTIONS)
 
 interface Hook {
   readonly name: string
+}
+
+/**
+ * The type that is meant where none is said: a built-in action where there is one of that name, else a hook. Undefined
+ * where neither is.
+ */
+export function typeOf(action: string, hooks: readonly Hook[]): Asked['type'] | undefined {
+  const types = ['builtin', 'hook'] as const
+  return types.find((type) => isKnownAction({ action, type }, hooks))
 }
 
 /** Whether a node that declares these hooks knows the action. A hook may have the name of a built-in action: the type tells them apart. */
@@ -21,9 +36,18 @@ export function isKnownAction({ action, type }: Asked, hooks: readonly Hook[]): 
 const NAMED_MAX = 32
 
 /** What may be asked for instead, as a sentence. */
-export function knownActions(type: Asked['type'], hooks: readonly Hook[]): string {
-  if (type === 'builtin') return `must be one of ${BUILTIN_ACTIONS.join(', ')}`
-  if (hooks.length === 0) return 'names a hook, and the node declares none'
+export function knownActions({ action, type }: WantedAction, hooks: readonly Hook[]): string {
+  const builtins = `must be one of ${BUILTIN_ACTIONS.join(', ')}`
+  if (type === undefined) return hooks.length === 0 ? builtins : `${builtins}, or a hook of the node: ${namesOf(hooks)}`
+  if (type === 'hook') {
+    if (hooks.length === 0) return 'names a hook, and the node declares none'
+    return `must be a hook that the node declares: ${namesOf(hooks)}`
+  }
+  const isHook = hooks.some(({ name }) => name === action)
+  return isHook ? 'names a hook of the node and no built-in action: ask for it with type hook' : builtins
+}
+
+function namesOf(hooks: readonly Hook[]): string {
   const names = hooks.slice(0, NAMED_MAX).map(({ name }) => name)
-  return `must be a hook that the node declares: ${names.join(', ')}${hooks.length > NAMED_MAX ? ', …' : ''}`
+  return `${names.join(', ')}${hooks.length > NAMED_MAX ? ', …' : ''}`
 }

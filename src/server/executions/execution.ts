@@ -17,7 +17,10 @@ export interface Request {
 }
 
 /** The row of a new execution. */
-export function newExecution({ id, nodeId, domainId, requestedBy, at }: Request, body: Body): ExecutionRecord {
+export function newExecution(
+  { id, nodeId, domainId, requestedBy, at }: Request,
+  body: Body & Pick<ExecutionRecord, 'type'>,
+): ExecutionRecord {
   return {
     id,
     node_id: nodeId,

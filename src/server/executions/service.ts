@@ -3,12 +3,12 @@ import { problem } from '../../shared/problems.ts'
 import { cutPage } from '../http/cut-page.ts'
 import type { Handlers } from '../http/request-context.ts'
 import type { IdSource } from '../ports/clock.ts'
-import type { Datastore } from '../ports/datastore.ts'
+import type { Datastore, Db } from '../ports/datastore.ts'
 import type { Change } from '../ports/unit-of-work.ts'
 import { holdNode } from '../rows/hold-node.ts'
 import { domainOfNode } from '../rows/node-domain.ts'
 import { ownStateChanged } from '../rows/state-revisions.ts'
-import { isKnownAction, knownActions } from './actions.ts'
+import { isKnownAction, knownActions, typeOf, type Asked, type WantedAction } from './actions.ts'
 import { announceCancelled, announceRequested } from './announce.ts'
 import { DIMENSION, isFull } from './capacity-store.ts'
 import { newExecution, toAnswer } from './execution.ts'
@@ -32,13 +32,12 @@ export function createExecutions({ datastore, ids }: ExecutionsDeps): Handlers<t
         const domainId = await domainOfNode(db, nodeId)
         if (domainId === undefined) throw problem('node_not_found')
         ctx.about(`node:${nodeId}`, domainId)
-        const hooks = body.type === 'hook' ? await store.declaredHooks(db, nodeId) : []
-        if (!isKnownAction(body, hooks)) throw unknown(knownActions(body.type, hooks))
+        const type = await knownType(db, nodeId, body)
         if (await isFull(db, domainId)) throw full()
         if ((await holdNode(db, nodeId)) === undefined) throw problem('node_not_found')
         const at = new Date(ctx.nowMs)
         const request = { id: ids.next(), nodeId, domainId, requestedBy: ctx.caller.subject, at }
-        const requested = newExecution(request, body)
+        const requested = newExecution(request, { ...body, type })
         await store.insertExecution(db, requested)
         await ownStateChanged(db, [nodeId])
         announceRequested(change, requested)
@@ -101,8 +100,12 @@ async function lockOf({ db }: Change, execution: store.ExecutionRef): Promise<st
   return locked
 }
 
-function unknown(detail: string) {
-  return problem('unknown_action', { errors: [{ pointer: '/action', detail }] })
+/** The type of the action that was asked for. @throws Problem `unknown_action`. */
+async function knownType(db: Db, nodeId: string, asked: WantedAction): Promise<Asked['type']> {
+  const hooks = await store.declaredHooks(db, nodeId)
+  const type = asked.type ?? typeOf(asked.action, hooks)
+  if (type !== undefined && isKnownAction({ action: asked.action, type }, hooks)) return type
+  throw problem('unknown_action', { errors: [{ pointer: '/action', detail: knownActions(asked, hooks) }] })
 }
 
 function illegal(status: Status) {

@@ -54,7 +54,10 @@ function isPortable(value: unknown, depth = 0): boolean {
 const ExecutionCreateRequest = z
   .strictObject({
     action: z.string().min(1).max(128).describe('A built-in action, or the name of a hook that the node declares'),
-    type: z.enum(['builtin', 'hook']).default('builtin').describe('Whether the action is built in or a hook'),
+    type: z
+      .enum(['builtin', 'hook'])
+      .optional()
+      .describe('Whether the action is built in or a hook. When absent: built in if there is such an action, else a hook'),
     parameters: z
       .record(z.string().min(1).max(128), z.unknown())
       .refine((parameters) => isPortable(parameters), {

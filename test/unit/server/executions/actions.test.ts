@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isKnownAction, knownActions } from '../../../../src/server/executions/actions.ts'
+import { isKnownAction, knownActions, typeOf } from '../../../../src/server/executions/actions.ts'
 
 const HOOKS = [{ name: 'drain' }, { name: 'ping' }]
 
@@ -22,18 +22,38 @@ describe('isKnownAction', () => {
   })
 })
 
+describe('typeOf', () => {
+  it.each([
+    ['a built-in action', 'reload_config', 'builtin'],
+    ['a hook', 'drain', 'hook'],
+    ['a built-in action before a hook of its name', 'ping', 'builtin'],
+    ['nothing', 'dorain', undefined],
+  ])('finds %s by the name of the action', (_what, action, type) => {
+    expect(typeOf(action, HOOKS)).toBe(type)
+  })
+})
+
+const BUILTINS = 'must be one of ping, collect_diagnostics, reload_config, restart_agent, upgrade_agent'
+
 describe('knownActions', () => {
   it.each([
-    ['builtin', HOOKS, 'must be one of ping, collect_diagnostics, reload_config, restart_agent, upgrade_agent'],
-    ['hook', HOOKS, 'must be a hook that the node declares: drain, ping'],
-    ['hook', [], 'names a hook, and the node declares none'],
-  ] as const)('says for %s with %j what there is', (type, hooks, sentence) => {
-    expect(knownActions(type, hooks)).toBe(sentence)
+    [{ action: 'x', type: 'builtin' }, HOOKS, BUILTINS],
+    [{ action: 'x', type: 'hook' }, HOOKS, 'must be a hook that the node declares: drain, ping'],
+    [{ action: 'x', type: 'hook' }, [], 'names a hook, and the node declares none'],
+    [{ action: 'x' }, HOOKS, `${BUILTINS}, or a hook of the node: drain, ping`],
+    [{ action: 'x' }, [], BUILTINS],
+    [
+      { action: 'drain', type: 'builtin' },
+      HOOKS,
+      'names a hook of the node and no built-in action: ask for it with type hook',
+    ],
+  ] as const)('says for %j with %j what there is', (asked, hooks, sentence) => {
+    expect(knownActions(asked, hooks)).toBe(sentence)
   })
 
   it('names 32 hooks at most', () => {
     const hooks = Array.from({ length: 33 }, (_, n) => ({ name: `h${n}` }))
-    expect(knownActions('hook', hooks)).toMatch(/h31, …$/)
-    expect(knownActions('hook', hooks.slice(1))).toMatch(/h31, h32$/)
+    expect(knownActions({ action: 'x', type: 'hook' }, hooks)).toMatch(/h31, …$/)
+    expect(knownActions({ action: 'x', type: 'hook' }, hooks.slice(1))).toMatch(/h31, h32$/)
   })
 })
