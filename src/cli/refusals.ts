@@ -20,7 +20,15 @@ export async function refusalHints(
   words: string,
 ): Promise<readonly string[]> {
   const special = BY_CODE[problem.code] ?? BY_STATUS[problem.status]
-  return [...memberErrors(problem), ...counts(problem), ...((await special?.({ problem, session, words })) ?? [])]
+  const next = (await special?.({ problem, session, words })) ?? []
+  const useful = next.filter((hint) => !namesAgain(hint, words))
+  return [...memberErrors(problem), ...counts(problem), ...useful, ...(await grantHints({ problem, session, words }))]
+}
+
+/** Whether a hint names the very command that was refused: it would be refused again. Its help is another thing. */
+function namesAgain(hint: string, words: string): boolean {
+  if (words === '' || hint.includes('--help')) return false
+  return [...hint.matchAll(/\bctl ([a-z][a-z -]*[a-z])/g)].some(([, named = '']) => `${named} `.startsWith(`${words} `))
 }
 
 interface Refusal {
@@ -40,7 +48,7 @@ const reason: Hints = ({ problem: { document } }) =>
 
 const BY_STATUS: Readonly<Record<number, Hints>> = {
   401: signInHints,
-  403: grantHints,
+  403: scopeHints,
   404: listHints,
   429: waiting,
   501: () => ['The server lacks the configuration for this; its operator can tell more.'],
@@ -93,13 +101,27 @@ async function signInHints({ session }: Refusal): Promise<readonly string[]> {
   return [why, 'Sign in: ctl login; in a script: ctl login --with-token < FILE']
 }
 
+function scopeHints({ problem, session, words }: Refusal): readonly string[] {
+  if (problem.document['reason'] !== 'out_of_scope') return []
+  const scope = scopeOf(session, words) ?? 'A,B'
+  return [
+    'See its scopes: ctl whoami',
+    `With a credential that has more, issue another token: ctl tokens issue NAME --scopes ${scope}`,
+  ]
+}
+
+/** A command for somebody else. */
 async function grantHints({ problem, session }: Refusal): Promise<readonly string[]> {
   const missing = missingRelation(problem)
-  if (missing === undefined) return []
-  if (problem.document['reason'] === 'out_of_scope')
-    return ['See its scopes: ctl whoami', 'Issue one with more: ctl tokens issue NAME --scopes A,B']
+  if (missing === undefined || problem.document['reason'] === 'out_of_scope') return []
   const command = (await maySee(session, missing)) ? grantCommand(missing) : undefined
   return command === undefined ? [] : [`Somebody with manage there can grant it: ${command}`]
+}
+
+/** What the scopes of a token need for a command; undefined where it is not the command of one operation. */
+function scopeOf(session: Session, words: string): string | undefined {
+  const operation = Object.values(session.manifest().operations).find(({ cli }) => cli?.command === words)
+  return operation && `${operation.surface}:${operation.access}`
 }
 
 interface Missing {

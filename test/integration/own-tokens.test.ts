@@ -58,8 +58,12 @@ describe.each(DATASTORE_KINDS)('own API tokens on %s', (kind) => {
           context: {},
         },
       ])
-      const refused = await whoami(issued.body.token)
-      expect([refused.status, refused.body.reason]).toEqual([403, 'out_of_scope'])
+      const list = await access.call(issued.body.token, 'GET /v1/auth/tokens')
+      expect([list.status, list.body.reason]).toEqual([403, 'out_of_scope'])
+      expect(await whoami(issued.body.token)).toMatchObject({
+        status: 200,
+        body: { credential: { scopes: ['nodes:read'], expires_at: '2026-03-01T09:00:00.000Z' } },
+      })
     })
 
     it('tells who calls, and by which credential', async () => {

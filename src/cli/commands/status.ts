@@ -38,6 +38,8 @@ interface Picture {
   /** Why the server would not say more. */
   readonly refusal: ProblemAnswer | undefined
   readonly fleet: Fleet | undefined
+  /** Why the fleet is not shown although the caller is known. */
+  readonly fleetRefusal: ProblemAnswer | undefined
 }
 
 export const status = defineCommand({
@@ -65,16 +67,27 @@ async function take(session: Session): Promise<Picture> {
     me: undefined,
     refusal: undefined,
     fleet: undefined,
+    fleetRefusal: undefined,
   }
   if (server.status === 'unreachable') return picture
+  const me = await orRefusal(() => askWhoami(session, deadline))
+  if (me instanceof ProblemAnswer) return { ...picture, refusal: me }
+  const fleet = await orRefusal(() => countFleet(session, deadline))
+  return fleet instanceof ProblemAnswer ? { ...picture, me, fleetRefusal: fleet } : { ...picture, me, fleet }
+}
+
+async function askWhoami(session: Session, { leftMs }: Deadline): Promise<Row> {
+  const caller = await session.caller()
+  const { value } = await caller.call(session.operation('GetAuthWhoami'), {}, { timeoutMs: leftMs() })
+  return value as Row
+}
+
+async function orRefusal<T>(ask: () => Promise<T>): Promise<T | ProblemAnswer> {
   try {
-    const caller = await session.caller()
-    const options = { timeoutMs: deadline.leftMs() }
-    const { value } = await caller.call(session.operation('GetAuthWhoami'), {}, options)
-    return { ...picture, me: value as Row, fleet: await countFleet(session, deadline) }
+    return await ask()
   } catch (error) {
-    if (!(error instanceof ProblemAnswer)) throw error
-    return { ...picture, refusal: error }
+    if (error instanceof ProblemAnswer) return error
+    throw error
   }
 }
 
@@ -97,18 +110,21 @@ async function countFleet(session: Session, { leftMs }: Deadline): Promise<Fleet
   return { total, isPartial: false, byReachability: counts }
 }
 
-function exitCode({ server, refusal }: Picture): ExitCode {
+/** A token that may not list nodes is no failure: the screen says what it may. */
+function exitCode({ server, refusal, fleetRefusal }: Picture): ExitCode {
   if (server.status === 'unreachable' || server.status === 'unhealthy') return EXIT.unavailable
-  return refusal === undefined ? EXIT.ok : exitCodeOf(refusal.status)
+  const failure = refusal ?? (fleetRefusal?.status === 403 ? undefined : fleetRefusal)
+  return failure === undefined ? EXIT.ok : exitCodeOf(failure.status)
 }
 
-function asData({ context, url, server, me, refusal, fleet }: Picture): Row {
+function asData({ context, url, server, me, refusal, fleet, fleetRefusal }: Picture): Row {
+  const failure = refusal ?? fleetRefusal
   return {
     context: context ?? null,
     url,
     server: { status: server.status, latency_ms: server.latencyMs, unwell: server.unwell },
     identity: me ?? null,
-    ...(refusal && { refusal: { code: refusal.code, status: refusal.status } }),
+    ...(failure && { refusal: { code: failure.code, status: failure.status } }),
     nodes:
       fleet === undefined
         ? null
@@ -123,6 +139,7 @@ function screen(picture: Picture, session: Session): string {
     ...unwellLines(picture, session).map((text) => ['', text]),
     ['Context', picture.context ?? asTyped('none; "ctl login" makes one', session.io)],
     ['You', identityText(picture, session)],
+    ...scopeLines(picture).map((text) => ['May', text]),
     ...fleetLines(picture, session).map((text, index) => [index === 0 ? 'Nodes' : '', text]),
   ]
   return lines.map(([title = '', text = '']) => `${style.bold(title.padEnd(9))}${text}\n`).join('')
@@ -155,8 +172,17 @@ function identityText({ me, refusal, server }: Picture, session: Session): strin
   return harmless(`${String(me['display_name'])} (${String(me['subject'])})${until}`)
 }
 
-function fleetLines({ fleet }: Picture, { style, io }: Session): readonly string[] {
-  if (fleet === undefined) return ['-']
+/** What the credential may; nothing where nobody is known. */
+function scopeLines({ me }: Picture): readonly string[] {
+  const scopes = memberOf(me, 'credential.scopes')
+  if (!Array.isArray(scopes)) return []
+  return [scopes.includes('*') ? 'everything that your roles allow' : harmless(scopes.join(', '))]
+}
+
+function fleetLines({ fleet, fleetRefusal }: Picture, { style, io }: Session): readonly string[] {
+  if (fleetRefusal?.document['reason'] === 'out_of_scope')
+    return [style.dim('not shown: the scopes of this token do not cover nodes:read')]
+  if (fleet === undefined) return [harmless(fleetRefusal?.detail ?? '-')]
   if (fleet.total === 0) return [asTyped('none yet; ctl join-tokens create makes a token that nodes join with', io)]
   const parts = STATES.flatMap(([state]) => {
     const count = fleet.byReachability[state] ?? 0

@@ -106,6 +106,7 @@ export function createGatekeeper(authorizer: Authorizer | undefined): Gatekeeper
     passGate,
     holds,
     checkScope(plan, caller, sources) {
+      if (plan.operation.anyScope === true) return
       const { scopes } = caller.credential
       if (scopes.includes('*') || scopes.includes(plan.scope)) return
       if (plan.scopeImpliedBy !== undefined && scopes.includes(plan.scopeImpliedBy)) return

@@ -70,19 +70,27 @@ export function findNode(db: Db, id: string): Promise<StoredNode | undefined> {
   return selectNode(joined(db).where('n.id', '=', id)).executeTakeFirst()
 }
 
-/**
- * Renames a node. False when there is none.
- *
- * @throws Problem `node_name_conflict`.
- */
-export async function renameNode(tx: Db, id: string, change: { name: string; atMs: number }): Promise<boolean> {
+/** What people change of a node; absent members stay. */
+export interface NodeChange {
+  readonly name?: string | undefined
+  readonly labels?: Readonly<Record<string, string>> | undefined
+  readonly project_id?: string | null | undefined
+}
+
+/** @throws Problem `node_name_conflict`. */
+export async function updateNode(tx: Db, id: string, change: NodeChange & { readonly atMs: number }): Promise<void> {
+  const { name, labels, project_id, atMs } = change
   try {
-    const { numUpdatedRows } = await tx
+    await tx
       .updateTable('nodes')
-      .set({ name: change.name, updated_at: new Date(change.atMs) })
+      .set({
+        ...(name !== undefined && { name }),
+        ...(labels !== undefined && { labels: JSON.stringify(labels) }),
+        ...(project_id !== undefined && { project_id }),
+        updated_at: new Date(atMs),
+      })
       .where('id', '=', id)
-      .executeTakeFirst()
-    return numUpdatedRows > 0n
+      .execute()
   } catch (error) {
     throw isUniqueViolation(error, 'nodes_domain_name_key') ? problem('node_name_conflict', {}, error) : error
   }
@@ -104,6 +112,37 @@ export function lockNode(tx: Db, id: string): Promise<{ domain_id: string; psk_i
     .where('id', '=', id)
     .forNoKeyUpdate()
     .executeTakeFirst()
+}
+
+/** What a change of a node compares with. */
+export interface NodePlace {
+  readonly domain_id: string
+  readonly project_id: string | null
+}
+
+/**
+ * Locks a node's row against everything that would refer to it, so that no role is written beside a Project that it
+ * leaves; undefined when there is none.
+ */
+export function lockNodePlace(tx: Db, id: string): Promise<NodePlace | undefined> {
+  return tx
+    .selectFrom('nodes')
+    .select(['domain_id', 'project_id'])
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst()
+}
+
+/** Keeps a Project from being deleted until the transaction ends; false when the Domain has no such Project. */
+export async function holdProjectOf(tx: Db, domainId: string, projectId: string): Promise<boolean> {
+  const project = await tx
+    .selectFrom('projects')
+    .select('id')
+    .where('id', '=', projectId)
+    .where('domain_id', '=', domainId)
+    .forKeyShare()
+    .executeTakeFirst()
+  return project !== undefined
 }
 
 /** Ephemeral nodes that have not been heard of since that moment, by id. */

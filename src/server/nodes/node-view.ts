@@ -21,7 +21,7 @@ export function reachabilityOf(node: StoredNode, nowMs: number): ReachabilityAt 
   return reachabilityAt(times, nowMs)
 }
 
-/** A node as lists show it. `name` and `kind` are empty (S0 NodeSummary); the display members carry them. */
+/** A node as lists show it: `name` and `kind` are empty (S0 NodeSummary), the display members carry them. */
 export function summaryOf(node: StoredNode, nowMs: number): Summary {
   return {
     id: node.id,
@@ -54,6 +54,9 @@ export interface NodePage {
 export function detailOf(node: StoredNode, { keys, observed }: NodePage, nowMs: number): Detail {
   return {
     ...summaryOf(node, nowMs),
+    // S0 empties them in lists alone.
+    name: node.name,
+    kind: node.kind,
     project_id: node.project_id,
     public_key: node.public_key.toString('base64'),
     nat_type: observed.nat_type,

@@ -3,9 +3,10 @@ import { problem } from '../../shared/problems.ts'
 import { cutPage } from '../http/cut-page.ts'
 import type { Handlers } from '../http/request-context.ts'
 import type { Datastore, Db } from '../ports/datastore.ts'
-import { findNode, readNodes, renameNode, type StoredNode } from './node-store.ts'
+import { findNode, readNodes, type StoredNode } from './node-store.ts'
 import { detailOf, reachabilityOf, summaryOf, type NodePage } from './node-view.ts'
 import { readObserved } from './observed-store.ts'
+import { patchNode } from './patch-node.ts'
 import { liveKeys } from './secret-key-store.ts'
 
 export type ReadingHandlers = Pick<
@@ -13,7 +14,7 @@ export type ReadingHandlers = Pick<
   'ListNodes' | 'GetNode' | 'PatchNode' | 'GetNodeReachability'
 >
 
-/** Serves what people see of nodes, and their names. Lists are in id order (S0 NodeList). */
+/** Serves what people see of nodes, and change of them. Lists are in id order (S0 NodeList). */
 export function createReading({ datastore }: { readonly datastore: Datastore }): ReadingHandlers {
   return {
     async ListNodes(ctx, { domain_id: domainId, labels, ...filter }) {
@@ -35,15 +36,15 @@ export function createReading({ datastore }: { readonly datastore: Datastore }):
       return detailOf(node, await pageOf(db, id, ctx.nowMs), ctx.nowMs)
     },
 
-    async PatchNode(ctx, { id, body: { name } }) {
-      if (name === undefined) throw problem('empty_patch')
+    async PatchNode(ctx, { id, body }) {
+      if (Object.values(body).every((value) => value === undefined)) throw problem('empty_patch')
+      if (body.project_id !== undefined)
+        await ctx.require('manage', `domain:${(await existing(datastore.pool('interactive'), id)).domain_id}`)
       const { node, page } = await ctx.change(async (change) => {
-        const isRenamed = await renameNode(change.db, id, { name, atMs: ctx.nowMs })
-        if (!isRenamed) throw problem('node_not_found')
-        const renamed = await existing(change.db, id)
-        ctx.about(`node:${id}`, renamed.domain_id)
-        change.credentialChanged('nsk', id)
-        return { node: renamed, page: await pageOf(change.db, id, ctx.nowMs) }
+        await patchNode(change, id, { ...body, atMs: ctx.nowMs })
+        const patched = await existing(change.db, id)
+        ctx.about(`node:${id}`, patched.domain_id)
+        return { node: patched, page: await pageOf(change.db, id, ctx.nowMs) }
       })
       return detailOf(node, page, ctx.nowMs)
     },

@@ -35,6 +35,11 @@ export interface TupleWrites {
   createStructural(tuple: Tuple, place: TuplePlace): Promise<void>
   /** Adds a parent edge that an object should have had since it was created. False when it is live. */
   restoreStructural(tuple: Tuple, place: TuplePlace): Promise<boolean>
+  /**
+   * Puts an object from one Project of its Domain into another, or into none: replaces its edge to the Project, and keeps
+   * the roles on it beside the new one. The caller has locked the object's row.
+   */
+  moveObject(reference: string, from: TuplePlace, to: TuplePlace): Promise<void>
   /** Removes one tuple; undefined when another caller was first. Structural tuples are not found by it. */
   delete(id: string): Promise<StoredTuple | undefined>
   /** Removes every tuple with the object on either side: the object is going away. */

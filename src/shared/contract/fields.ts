@@ -56,11 +56,19 @@ export const Slug = z.string().regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, {
   error: 'must be lower-case letters, digits and inner hyphens, at most 63',
 })
 
+/** Labels that one node has at most. */
+export const LABELS_MAX = 64
+
 export const DisplayName = z
   .string()
   .min(1)
   .max(128)
   .refine((name) => name.trim().length > 0, { error: 'must not be blank' })
+
+/** Labels of a node: at most 64. */
+export const Labels = z
+  .record(z.string().regex(/^[a-z0-9]([a-z0-9._/-]{0,126}[a-z0-9])?$/), z.string().max(256))
+  .refine((labels) => Object.keys(labels).length <= LABELS_MAX, { error: `must have at most ${LABELS_MAX} labels` })
 
 /** `<type>:<id>`, optionally `#<relation>`; the zero UUID names nothing. */
 export const Reference = z

@@ -1,9 +1,6 @@
 import { z } from 'zod'
 import { check, defineSurface, OPERATOR } from './operation.ts'
-import { Instant, KiB, pageOf, pageQuery, Uuid, uuidField } from './fields.ts'
-
-/** Labels that a node gets from the token it joined with: at most 64. */
-const Labels = z.record(z.string().regex(/^[a-z0-9]([a-z0-9._/-]{0,126}[a-z0-9])?$/), z.string().max(256))
+import { Instant, KiB, Labels, pageOf, pageQuery, Uuid, uuidField } from './fields.ts'
 
 const summary = {
   id: Uuid,
@@ -46,9 +43,7 @@ const JoinTokenCreateRequest = z
     ttl_seconds: z.int().min(60).max(2_592_000).optional().describe('Lifetime; one hour by default, 30 days at most'),
     max_uses: z.int().min(1).max(1_000_000).optional().describe('How many nodes may join with it; 1 by default'),
     project_id: uuidField('invalid_body', 'Project that the nodes belong to').optional(),
-    labels: Labels.refine((labels) => Object.keys(labels).length <= 64, {
-      error: 'must have at most 64 labels',
-    }).optional(),
+    labels: Labels.optional(),
     ephemeral: z.boolean().optional().describe('Nodes are deregistered after 10 minutes out of reach'),
     node_id: uuidField(
       'invalid_body',

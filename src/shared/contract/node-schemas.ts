@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Instant, Slug, Uuid } from './fields.ts'
+import { Instant, Labels, Slug, Uuid } from './fields.ts'
 import { SigningKey } from './signing-keys.ts'
 
 export const ReachabilityState = z.enum(['never_reported', 'healthy', 'stale', 'unreachable'])
@@ -17,7 +17,7 @@ export const PublicKey = z
   .regex(/^[A-Za-z0-9+/]{43}=$/)
   .meta({ problem: 'invalid_public_key', description: 'Curve25519 public key: 32 bytes in padded base64' })
 
-/** `name` and `kind` stay empty strings (S0 Nodes); the display members carry what people look for. */
+/** In lists `name` and `kind` stay empty strings (S0 Nodes); the display members carry what people look for. */
 const summary = {
   id: Uuid,
   name: z.string(),
@@ -71,6 +71,14 @@ export const NodeDetail = z
     updated_at: Instant,
   })
   .meta({ id: 'NodeDetail' })
+
+export const NodePatchRequest = z
+  .strictObject({
+    name: Slug.optional(),
+    labels: Labels.optional().describe('All labels that the node is to have'),
+    project_id: z.uuid().nullable().optional().describe('Project of its Domain that the node belongs to; null for none'),
+  })
+  .meta({ id: 'NodePatchRequest' })
 
 export const NodeRegisterRequest = z
   .strictObject({

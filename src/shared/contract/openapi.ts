@@ -93,6 +93,7 @@ function describe({ id, operation, surface, components }: Described): Json {
     responses: { ...htmlFailureOf(operation), ...successesOf(operation, components), ...problemResponsesOf(operation) },
     security: credentials.length === 0 ? [] : credentials.map((kind) => ({ [SCHEMES[kind]]: [] })),
     'x-service-scope': `${surface.name}:${accessOf(operation)}`,
+    ...(operation.anyScope === true && { 'x-service-any-scope': true }),
     ...(credentials.length > 0 && { 'x-service-rate-limits': limitClassesOf(operation) }),
     'x-service-gate': gate,
     'x-service-audit': audit,

@@ -222,6 +222,8 @@ export interface Operation {
   readonly singleUse?: true
   /** What a token's scope must allow. Default: `read` for GET, else `write`. */
   readonly access?: 'read' | 'write'
+  /** Any token may call it, whatever its scopes are: it tells the caller only about itself. */
+  readonly anyScope?: true
   readonly deprecated?: Deprecation
   readonly cli?: CliWords
 }

@@ -27,13 +27,14 @@ export const COUNTED_BODY_BYTES = 8 * 1024
 
 type Codes = readonly ProblemCode[]
 
-function ofCredentials({ credentials, unauthenticated, method, perAddress, doubleSubmit }: Operation): Codes {
+function ofCredentials(operation: Operation): Codes {
+  const { credentials, unauthenticated, method, perAddress, doubleSubmit } = operation
   if (credentials.length === 0) return perAddress === true ? ['rate_limited'] : []
   return [
     unauthenticated ?? 'unauthenticated',
     'datastore_unavailable',
     'rate_limited',
-    ...(credentials.includes('api-token') ? (['permission_denied'] as const) : []),
+    ...(credentials.includes('api-token') && operation.anyScope !== true ? (['permission_denied'] as const) : []),
     ...(credentials.includes('nsk')
       ? (['nsk_revoked', 'per_node_rate_limited', 'per_domain_rate_limited'] as const)
       : []),

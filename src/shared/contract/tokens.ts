@@ -78,6 +78,8 @@ export const tokens = defineSurface('tokens', 'Your own API tokens', {
     method: 'GET',
     path: '/v1/auth/whoami',
     summary: 'Show who you are to the server',
+    description: 'Needs no scope: any token may ask what it is, which scopes it has and when it expires.',
+    anyScope: true,
     audit: { relation: 'auth.whoami', when: 'all', object: '{caller.subject}' },
     responses: { 200: Whoami },
     problems: [],

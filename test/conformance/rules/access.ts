@@ -30,11 +30,20 @@ export const accessRules: readonly Rule[] = [
   },
   {
     title: 'refuses a token whose scopes do not cover it',
-    applies: ({ credentials }, surface) => credentials.includes('api-token') && surface !== 'meta',
+    applies: ({ credentials, anyScope }, surface) =>
+      credentials.includes('api-token') && anyScope !== true && surface !== 'meta',
     async check(subject) {
       const sent = await send(subject, wireOf(subject, await subject.refused()), subject.world.narrow)
       expectProblem(subject, sent, ['permission_denied'])
       expect(sent.answer.json).toMatchObject({ reason: 'out_of_scope', relation_path: [] })
+    },
+  },
+  {
+    title: 'takes a token of any scope',
+    applies: ({ anyScope }) => anyScope === true,
+    async check(subject) {
+      const sent = await send(subject, wireOf(subject, await subject.arrange()), subject.world.narrow)
+      expect(sent.answer.status).toBe(200)
     },
   },
   {

@@ -46,3 +46,68 @@ test('shows a server that says less', async () => {
   const { stdout } = await statusDuring([{ name: 'db-primary', ok: false, detail: 'it does not answer' }])
   expect(stdout).toMatch(/db-primary: it does not answer\n/)
 })
+
+test('shows what a narrow token may, and that its fleet is out of its scopes', async () => {
+  const stub = await startStub({
+    'GET /readyz': { body: { status: 'ready', probes: [] } },
+    'GET /v1/auth/whoami': {
+      body: {
+        subject: 'serviceaccount:019c1a10-0000-7000-8000-000000000001',
+        display_name: 'CI',
+        credential: { type: 'api-token', scopes: ['audit:read'], expires_at: '2026-02-02T12:00:00.000Z' },
+      },
+    },
+    'GET /v1/nodes': { status: 403, body: { ...OUT_OF_SCOPE } },
+  })
+  const home = createCliHome({ CTL_URL: stub.url, CTL_TOKEN: 'psk_x' })
+  onTestFinished(async () => {
+    home.remove()
+    await stub.close()
+  })
+  const { exitCode, stdout } = await home.run(['status'], { isTty: true })
+  expect(exitCode).toBe(0)
+  expect(stdout).toContain('credential expires in 1d')
+  expect(stdout).toContain('May      audit:read\n')
+  expect(stdout).toContain('Nodes    not shown: the scopes of this token do not cover nodes:read\n')
+  expect(JSON.parse((await home.run(['status', '-o', 'json'])).stdout)).toMatchObject({
+    identity: { credential: { scopes: ['audit:read'] } },
+    refusal: { code: 'permission_denied', status: 403 },
+    nodes: null,
+  })
+})
+
+const OUT_OF_SCOPE = {
+  type: '/problems/permission-denied',
+  title: 'Permission denied',
+  status: 403,
+  code: 'permission_denied',
+  detail: 'The caller lacks the relation.',
+  reason: 'out_of_scope',
+  missing_relation: { subject: 'serviceaccount:x', relation: 'nodes:read', object: 'serviceaccount:x' },
+}
+
+test.each([
+  [
+    'tokens list',
+    'GET /v1/auth/tokens',
+    [
+      'See its scopes: ctl whoami',
+      'With a credential that has more, issue another token: ctl tokens issue NAME --scopes tokens:read',
+    ],
+  ],
+  ['tokens issue ci', 'POST /v1/auth/tokens', ['See its scopes: ctl whoami']],
+  [
+    'whoami',
+    'GET /v1/auth/whoami',
+    ['With a credential that has more, issue another token: ctl tokens issue NAME --scopes tokens:read'],
+  ],
+])('never names the command that was refused: %s', async (line, route, hints) => {
+  const stub = await startStub({ [route]: { status: 403, body: OUT_OF_SCOPE } })
+  const home = createCliHome({ CTL_URL: stub.url, CTL_TOKEN: 'psk_x' })
+  onTestFinished(async () => {
+    home.remove()
+    await stub.close()
+  })
+  const { stderr } = await home.run(line.split(' '))
+  expect(stderr.split('\n').slice(1, -2)).toEqual(hints)
+})

@@ -16,6 +16,10 @@ export interface TupleRegistry {
   add(row: NewTuple): Promise<boolean>
   /** Undefined when there is none, or it is structural. */
   remove(id: string): Promise<TupleRecord | undefined>
+  /** Removes a parent edge; false when there is none. */
+  removeEdge(id: string): Promise<boolean>
+  /** Keeps the tuples on an object beside another Project, or beside none. */
+  place(object: { readonly type: string; readonly id: string }, projectId: string | null): Promise<void>
   /** Removes all that have the object on either side; resolves with how many there were. */
   removeObject(type: string, id: string): Promise<number>
 }
@@ -55,6 +59,7 @@ async function insert(db: Db, row: NewTuple, state: 'pending' | 'live'): Promise
         .column('id')
         .doUpdateSet((on) => ({
           state,
+          project_id: on.ref('excluded.project_id'),
           caveat_fields: on.ref('excluded.caveat_fields'),
           created_at: on.ref('excluded.created_at'),
         }))
@@ -65,23 +70,39 @@ async function insert(db: Db, row: NewTuple, state: 'pending' | 'live'): Promise
   return inserted !== undefined
 }
 
+/** No engine knows of Projects but by edges: only lists do. */
+const placing =
+  (db: Db): TupleRegistry['place'] =>
+  async ({ type, id }, projectId) => {
+    await db
+      .updateTable('relation_tuples')
+      .set({ project_id: projectId })
+      .where('resource_type', '=', type)
+      .where('resource_id', '=', id)
+      .execute()
+  }
+
 /** The registry where the engine follows the feed: what is committed counts. */
 export function createLiveRegistry(db: Db, onChange: OnTupleChange): TupleRegistry {
+  async function remove(id: string, structural: boolean): Promise<TupleRecord | undefined> {
+    const row = await db
+      .deleteFrom('relation_tuples')
+      .where('id', '=', id)
+      .where('structural', '=', structural)
+      .returningAll()
+      .executeTakeFirst()
+    if (row !== undefined) onChange('tuple_deleted', fedTuple(row))
+    return row
+  }
+
   return {
+    place: placing(db),
+    remove: (id) => remove(id, false),
+    removeEdge: async (id) => (await remove(id, true)) !== undefined,
     async add(row) {
       if (!(await insert(db, row, 'live'))) return false
       onChange('tuple_touched', fedTuple(row))
       return true
-    },
-    async remove(id) {
-      const row = await db
-        .deleteFrom('relation_tuples')
-        .where('id', '=', id)
-        .where('structural', '=', false)
-        .returningAll()
-        .executeTakeFirst()
-      if (row !== undefined) onChange('tuple_deleted', fedTuple(row))
-      return row
     },
     async removeObject(type, id) {
       const rows = await db
@@ -126,7 +147,25 @@ export function createMirroredRegistry(db: Db, onChange: OnTupleChange, mirrored
     if (other !== undefined) throw invalidTriple({ part: 'caveat', reason: 'second_caveat' })
   }
 
+  async function remove(id: string, structural: boolean): Promise<TupleRecord | undefined> {
+    mirrored.begin()
+    const row = await db
+      .updateTable('relation_tuples')
+      .set({ state: 'revoking' })
+      .where('id', '=', id)
+      .where('structural', '=', structural)
+      .where('state', '<>', 'revoking')
+      .returningAll()
+      .executeTakeFirst()
+    if (row === undefined) await meet(id, 'revoking')
+    else mirrored.onWritten(row)
+    return row
+  }
+
   return {
+    place: placing(db),
+    remove: (id) => remove(id, false),
+    removeEdge: async (id) => (await remove(id, true)) !== undefined,
     async add(row) {
       mirrored.begin()
       await refuseSecondCaveat(row)
@@ -137,20 +176,6 @@ export function createMirroredRegistry(db: Db, onChange: OnTupleChange, mirrored
       onChange('tuple_touched', { ...fedTuple(row), mirrored: true })
       mirrored.onWritten(row)
       return true
-    },
-    async remove(id) {
-      mirrored.begin()
-      const row = await db
-        .updateTable('relation_tuples')
-        .set({ state: 'revoking' })
-        .where('id', '=', id)
-        .where('structural', '=', false)
-        .where('state', '<>', 'revoking')
-        .returningAll()
-        .executeTakeFirst()
-      if (row === undefined) await meet(id, 'revoking')
-      else mirrored.onWritten(row)
-      return row
     },
     // The end of a credential or a node must not wait for SpiceDB: what it leaves there is revoked when that is back.
     async removeObject(type, id) {

@@ -108,6 +108,16 @@ export function createTupleWrites(deps: TupleWritesDeps): TupleWrites {
       if (!(await insert(tuple, place, true))) throw new Error('the parent edge of a new object exists already')
     },
     restoreStructural: (tuple, place) => insert(tuple, place, true),
+    async moveObject(reference, from, to) {
+      const edge = (projectId: string): Tuple => ({
+        subject: `project:${projectId}`,
+        relation: 'project',
+        resource: reference,
+      })
+      if (from.projectId !== null) await registry.removeEdge(tupleId(edge(from.projectId)))
+      await registry.place(partsOf(reference), to.projectId)
+      if (to.projectId !== null) await insert(edge(to.projectId), to, true)
+    },
     async delete(id) {
       const row = await registry.remove(id)
       if (row === undefined) return undefined
