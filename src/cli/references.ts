@@ -5,7 +5,8 @@ import type { ManifestField, ManifestOperation } from '../shared/contract/manife
 import { isNonZeroUuid, parseReference } from '../shared/ids.ts'
 import { CliError, usageError } from './cli-error.ts'
 import { EXIT } from './exit-code.ts'
-import { idOf, memberOf, nameOf, rowsOf } from './output/members.ts'
+import { listCommand, listOf } from './noun-lists.ts'
+import { handleOf, HANDLES, idOf, isNode, memberOf, nameOf, rowsOf } from './output/members.ts'
 import type { Session } from './session.ts'
 import { singular } from './tree.ts'
 
@@ -16,6 +17,8 @@ export interface Resolved {
   readonly label: string
   /** The row of the list that it was found in. */
   readonly row?: unknown
+  /** What was typed is the name that decorates it, and no handle. */
+  readonly byDisplayName?: boolean
 }
 
 /** Ids that lists are looked up under, by noun: `domains`, `projects`. */
@@ -54,8 +57,8 @@ const SEARCH_MAX = 20_000
 
 /** Object types whose ids people give by name, with the noun that lists them. */
 export const NOUN_OF_TYPE: Readonly<Record<string, string>> = {
-  user: 'identities',
-  serviceaccount: 'identities',
+  user: 'users',
+  serviceaccount: 'service-identities',
   group: 'groups',
   domain: 'domains',
   project: 'projects',
@@ -69,6 +72,7 @@ export const NOUN_OF_TYPE: Readonly<Record<string, string>> = {
 /** Makes a resolver; what it has listed once it remembers. */
 export function createResolver(session: Session, otherLists: OtherLists = {}): Resolver {
   const listed = new Map<string, Promise<readonly unknown[]>>()
+  const noted = new Set<string>()
 
   function list(noun: string, scope: Scope): Promise<readonly unknown[]> {
     const key = JSON.stringify([noun, scope])
@@ -93,7 +97,7 @@ export function createResolver(session: Session, otherLists: OtherLists = {}): R
   }
 
   async function read(noun: string, { scope, filter }: Where, see: (row: unknown) => boolean): Promise<void> {
-    const operation = otherLists[noun]?.operation ?? listOperation(session, noun)
+    const operation = otherLists[noun]?.operation ?? listOf(session.manifest(), noun)
     if (!operation) throw usageError(`a ${singular(noun)} must be given by its whole id here`)
     const caller = await session.caller()
     const input = { ...(otherLists[noun]?.input ?? (await scopeInput(operation, scope))), ...filter }
@@ -108,7 +112,7 @@ export function createResolver(session: Session, otherLists: OtherLists = {}): R
 
   /** Fills the members of a list operation that say where it lists. */
   async function scopeInput(operation: ManifestOperation, scope: Scope): Promise<CallInput> {
-    const input: Record<string, unknown> = {}
+    const input: Record<string, unknown> = { ...operation.cli?.sends }
     for (const field of [...operation.params, ...operation.query]) {
       const noun = operation.cli?.refs?.[field.name]
       if (noun === undefined) continue
@@ -139,19 +143,32 @@ export function createResolver(session: Session, otherLists: OtherLists = {}): R
 
   async function object(noun: string, text: string, scope: Scope): Promise<Resolved> {
     if (isNonZeroUuid(text)) return { id: text.toLowerCase(), label: text }
-    return (await byNameFilter(noun, text, scope)) ?? pick(noun, text, await list(noun, scope))
+    const found = (await byHandleFilter(noun, text, scope)) ?? pick(noun, text, await list(noun, scope))
+    if (found.byDisplayName === true) noteDecoration(noun, text, found)
+    return found
   }
 
-  /** Asks a list that can filter by name, which saves reading all of it. */
-  async function byNameFilter(noun: string, text: string, scope: Scope): Promise<Resolved | undefined> {
-    const operation = listOperation(session, noun)
-    const filter = operation?.query.find(({ name }) => name === 'name')
-    if (!operation || !filter || (filter.pattern !== undefined && !new RegExp(filter.pattern).test(text)))
-      return undefined
+  /** Names that decorate may be anybody's: what was taken is said, once for each. */
+  function noteDecoration(noun: string, text: string, { id, row }: Resolved): void {
+    const key = `${noun} ${text}`
+    if (noted.has(key)) return
+    noted.add(key)
+    const handle = handleOf(row)
+    const one = `${singular(noun)} ${handle === undefined ? id : `${handle} (${id})`}`
+    session.note(`"${text}" is a display name: took ${one}.`)
+  }
+
+  /** Asks a list that can look a handle up, which saves reading all of it. */
+  async function byHandleFilter(noun: string, text: string, scope: Scope): Promise<Resolved | undefined> {
+    const operation = listOf(session.manifest(), noun)
+    const member = operation?.cli?.byHandle ?? 'name'
+    const filter = operation?.query.find(({ name }) => name === member)
+    if (!operation || !filter || !fits(filter, text)) return undefined
     const caller = await session.caller()
-    const { value } = await caller.call(operation, { ...(await scopeInput(operation, scope)), name: text })
+    const { value } = await caller.call(operation, { ...(await scopeInput(operation, scope)), [member]: text })
     const rows = rowsOf(value) ?? []
-    return rows.length === 0 ? undefined : pick(noun, text, rows)
+    if (rows.length === 0) return undefined
+    return operation.cli?.byHandle === undefined ? pick(noun, text, rows) : only(noun, text, rows)
   }
 
   async function reference(text: string, scope: Scope): Promise<string> {
@@ -186,32 +203,48 @@ function standsIn({ cli }: ManifestOperation, { required, name }: ManifestField)
   return required || name === cli?.ownDomain?.member
 }
 
-/** The operation that lists a noun. */
-export function listOperation(session: Session, noun: string): ManifestOperation | undefined {
-  return Object.values(session.manifest().operations).find(({ cli }) => cli?.command === `${noun} list`)
+function fits({ pattern, maxLength }: ManifestField, text: string): boolean {
+  if (text === '' || (maxLength !== undefined && text.length > maxLength)) return false
+  return pattern === undefined || new RegExp(pattern).test(text)
 }
 
 /** Chooses the row that a text names. Throws not found, or a usage error that lists the candidates. */
 export function pick(noun: string, text: string, rows: readonly unknown[]): Resolved {
-  const found = matching(text, rows)
-  const [row, ...others] = found
-  const id = idOf(row)
-  if (others.length > 0) throw ambiguous(noun, text, found)
-  if (id === undefined) throw notFound(noun, text, rows)
-  return { id, label: nameOf(row) ?? text, row }
+  const handled = matching(text, rows, handlesOf)
+  if (handled.length > 0) return only(noun, text, handled)
+  // A name that decorates one object and an id of another are two answers.
+  const decorated = matching(text, rows, decorationsOf)
+  const found = [...new Set([...decorated, ...rows.filter((row) => isPiece(text, idOf(row)))])]
+  if (found.length === 0) throw notFound(noun, text, rows)
+  const resolved = only(noun, text, found)
+  return decorated.length === 0 ? resolved : { ...resolved, byDisplayName: true }
 }
 
-/** The rows so named; else those so named in other letters; else those whose id begins or ends so. */
-function matching(text: string, rows: readonly unknown[]): readonly unknown[] {
+/** The only row as what was meant. */
+function only(noun: string, text: string, rows: readonly unknown[]): Resolved {
+  const [row, ...others] = rows
+  const id = idOf(row)
+  if (others.length > 0) throw ambiguous(noun, text, rows)
+  if (id === undefined) throw notFound(noun, text, rows)
+  return { id, label: handleOf(row) ?? text, row }
+}
+
+type NamesOf = (row: unknown) => readonly string[]
+
+/** The rows so named, else those so named in other letters. */
+function matching(text: string, rows: readonly unknown[], namesOf: NamesOf): readonly unknown[] {
   const exact = rows.filter((row) => namesOf(row).includes(text))
   if (exact.length > 0) return exact
   const lower = text.toLowerCase()
-  const alike = rows.filter((row) => namesOf(row).some((name) => name.toLowerCase() === lower))
-  return alike.length > 0 ? alike : rows.filter((row) => isPiece(text, idOf(row)))
+  return rows.filter((row) => namesOf(row).some((name) => name.toLowerCase() === lower))
 }
 
-function namesOf(row: unknown): readonly string[] {
-  const members = ['slug', 'alias', 'login', 'name', 'display_name', 'subject', 'email', 'prefix']
+const handlesOf: NamesOf = (row) =>
+  textsOf(row, [...HANDLES, 'subject', 'prefix', ...(isNode(row) ? ['display_name'] : [])])
+
+const decorationsOf: NamesOf = (row) => textsOf(row, ['display_name'])
+
+function textsOf(row: unknown, members: readonly string[]): readonly string[] {
   const values = members.map((member) => memberOf(row, member))
   return values.flatMap((value) => (typeof value === 'string' && value !== '' ? [value] : []))
 }
@@ -240,7 +273,7 @@ function notFound(noun: string, text: string, rows: readonly unknown[]): CliErro
     mistyped: {
       word: text,
       known: rows.flatMap((row) => nameOf(row) ?? []),
-      otherwise: `See which there are: ctl ${noun} list`,
+      otherwise: `See which there are: ctl ${listCommand(noun)}`,
     },
   })
 }

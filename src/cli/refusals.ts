@@ -1,4 +1,5 @@
 import type { ProblemAnswer } from '../client/failures.ts'
+import { listCommand, listOf } from './noun-lists.ts'
 import { isRow, memberOf } from './output/members.ts'
 import { grantCommand, seeingRelation } from './role-hints.ts'
 import type { Session } from './session.ts'
@@ -78,17 +79,13 @@ const BY_CODE: Readonly<Record<string, Hints>> = {
 
 function listHints({ session, words }: Refusal): readonly string[] {
   const noun = words.split(' ')[0] ?? ''
-  return isListed(session, noun) ? [`See what there is: ctl ${noun} list`] : []
+  return listOf(session.manifest(), noun) ? [`See what there is: ctl ${listCommand(noun)}`] : []
 }
 
 /** Where a sign-in did not find its Domain or its provider; undefined for other commands. */
 function signInPlaceHints({ words }: Refusal): readonly string[] | undefined {
   if (words !== 'login') return undefined
   return ['--domain takes the slug of a Domain, --idp the alias of its provider; whoever invited you knows them.']
-}
-
-function isListed(session: Session, noun: string): boolean {
-  return Object.values(session.manifest().operations).some(({ cli }) => cli?.command === `${noun} list`)
 }
 
 async function signInHints({ session }: Refusal): Promise<readonly string[]> {

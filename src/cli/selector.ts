@@ -2,6 +2,7 @@ import type { Manifest, ManifestOperation } from '../shared/contract/manifest-fo
 import { CliError, usageError } from './cli-error.ts'
 import { EXIT } from './exit-code.ts'
 import type { FlagSpec } from './flags.ts'
+import { listOf } from './noun-lists.ts'
 import { memberOf, nameOf } from './output/members.ts'
 import type { Resolved, Resolver, Scope } from './references.ts'
 
@@ -14,8 +15,8 @@ export function selectorFlag(noun: string): FlagSpec {
 }
 
 /** The operation that lists a noun, where it can be asked for those with certain labels. */
-export function selectableList({ operations }: Manifest, noun: string | undefined): ManifestOperation | undefined {
-  const list = Object.values(operations).find(({ cli }) => cli?.command === `${noun ?? ''} list`)
+export function selectableList(manifest: Manifest, noun: string | undefined): ManifestOperation | undefined {
+  const list = listOf(manifest, noun ?? '')
   return list?.cli?.selector === undefined ? undefined : list
 }
 

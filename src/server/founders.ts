@@ -3,9 +3,11 @@ import { addDomain } from './domains/add-domain.ts'
 import { newDomain } from './domains/domain.ts'
 import type { Founders } from './first-run/found.ts'
 import { addServiceIdentity, newServiceIdentity } from './identities/add-service-identity.ts'
+import { patchServiceIdentity } from './identities/change-service-identity.ts'
 import { pseudonymOf } from './identities/pseudonym.ts'
 import { addProject } from './projects/add-project.ts'
 import { issueToken } from './tokens/change-tokens.ts'
+import { createOwnedTokens } from './tokens/owned-tokens.ts'
 import { createMint } from './tokens/mint.ts'
 import { lockOwner } from './tokens/store.ts'
 import { lifetimeFrom } from './tokens/token.ts'
@@ -27,6 +29,9 @@ export function createFounders({ ids, keyring, secrets }: Backend, env: string):
       }),
     addServiceIdentity: async (change, identity) =>
       addServiceIdentity(change, await newServiceIdentity(identity, { keyring, secrets })),
+    async enableServiceIdentity(change, { id, domainId, at }) {
+      await patchServiceIdentity(change, { id, domainId, patch: { disabled: false }, at }, createOwnedTokens())
+    },
     pseudonymOf: (domainId, subject) => pseudonymOf(keyring, domainId, subject),
     async issueToken(change, { ownerId, name, lifetimeSeconds, createdAt }) {
       const owner = await lockOwner(change.db, { id: ownerId, kind: 'service-identity' })

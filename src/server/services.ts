@@ -15,6 +15,7 @@ import type { CsrfTokens } from './http/csrf.ts'
 import { createLastUses } from './http/last-uses.ts'
 import type { ForeignRoutes, Page } from './http/pages.ts'
 import { mounted, type Handlers, type MountedSurface } from './http/request-context.ts'
+import { createOwnedTokens } from './tokens/owned-tokens.ts'
 import { createIdentities } from './identities/service.ts'
 import { createJoinTokenResolver } from './join-tokens/join-token-resolver.ts'
 import { createJoinTokens } from './join-tokens/service.ts'
@@ -130,7 +131,7 @@ export function createServices(backend: Backend, options: ServicesOptions): Serv
       tokens: createTokens(withMint),
       adminTokens: createAdminTokens(withMint),
       ...signingIn.handlers,
-      identities: createIdentities(deps),
+      identities: createIdentities({ ...deps, ownedTokens: createOwnedTokens() }),
       domains: createDomains(deps),
       projects: createProjects(deps),
       resources: createResources(deps),

@@ -121,6 +121,11 @@ export const PROBLEMS = {
     'Subject taken',
     'A service identity with this subject or SPIFFE ID exists in the Domain.',
   ),
+  service_identity_in_use: row(
+    409,
+    'Service identity in use',
+    'Something that the service identity asked for is still under way; end it first.',
+  ),
   identities_not_provisioned: row(501, 'Not provisioned', 'This server has no identity store configured.'),
   invalid_token_id: row(400, 'Invalid token id', 'The token id must be a UUID other than zero.'),
   invalid_identity_ref: row(

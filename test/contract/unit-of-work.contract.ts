@@ -60,7 +60,7 @@ export function unitOfWorkContract(kind: DatastoreKind): void {
         clock: { now: () => NOW },
         ids: { next: () => auditId() },
         validateTuple(tuple, { structural }) {
-          if (tuple.relation === 'nonsense' || structural !== (tuple.relation === 'domain'))
+          if (tuple.relation === 'nonsense' || structural !== ['domain', 'project'].includes(tuple.relation))
             throw problem('invalid_triple')
         },
         onAuditFailure: (error, entry) => void auditFailures.push({ error, entry }),
@@ -365,6 +365,26 @@ export function unitOfWorkContract(kind: DatastoreKind): void {
         expect(await run((change) => change.tuples.delete(row && 'id' in row ? row.id : ''))).toBeUndefined()
         expect(await run((change) => change.tuples.deleteObject('node:n1'))).toBe(1)
         expect(await rowsOf('relation_tuples')).toEqual([])
+      })
+
+      test('an object that moves keeps its roles, and has the edge to its new Project alone', async () => {
+        const [P1, P2] = ['018f0000-0000-7000-8000-0000000000a1', '018f0000-0000-7000-8000-0000000000a2'] as const
+        const from = { domainId: HOME, projectId: P1 }
+        const to = { domainId: HOME, projectId: P2 }
+        const edge = (project: string) => ({ subject: `project:${project}`, relation: 'project', resource: 'node:n1' })
+        const role = { subject: 'user:u1', relation: 'operator', resource: 'node:n1' }
+        await run(async (change) => {
+          await change.tuples.createStructural(edge(P1), from)
+          await change.tuples.create(role, from)
+        })
+        await run((change) => change.tuples.moveObject('node:n1', from, to))
+        const shown = async () =>
+          (await rowsOf('relation_tuples'))
+            .map((row) => ('relation' in row ? `${row.relation} ${row.subject_id} ${String(row.project_id)}` : ''))
+            .toSorted()
+        expect(await shown()).toEqual([`operator u1 ${P2}`, `project ${P2} ${P2}`])
+        await run((change) => change.tuples.moveObject('node:n1', to, { domainId: HOME, projectId: null }))
+        expect(await shown()).toEqual(['operator u1 null'])
       })
 
       test('an object that goes takes every tuple with it on either side, and no other', async () => {

@@ -47,6 +47,7 @@ describe.each(DATASTORE_KINDS)('identities on %s', (kind) => {
         external_subject_pseudonym: expect.stringMatching(/^[0-9a-f]{64}$/),
         last_sign_in_at: null,
         created_at: '2026-03-01T08:00:00.000Z',
+        disabled: false,
       })
       const { id } = created.body
       expect(created.headers.get('location')).toBe(`/v1/domains/${domainId}/identities/${id}`)
@@ -106,6 +107,134 @@ describe.each(DATASTORE_KINDS)('identities on %s', (kind) => {
       expect([answer.status, answer.body.code]).toEqual([400, 'invalid_service_identity'])
       const rows = await access.db.selectFrom('principals').select('id').where('display_name', '=', 'Robot').execute()
       expect(rows).toEqual([])
+    })
+
+    describe('the handle of an identity', () => {
+      const find = (person: Person, handle: string) => listing(person, `?handle=${encodeURIComponent(handle)}`)
+
+      it('finds a service identity by its exact subject, for everyone who may read it, without showing it', async () => {
+        const viewer = await access.person(domainId)
+        await access.grant(viewer.subject, 'viewer', `domain:${domainId}`, domainId)
+        const created = await create({ display_name: 'Handled', subject: 'handled/build' })
+        const found = await find(viewer, 'handled/build')
+        expect(idsOf(found)).toEqual([created.body.id])
+        expect(found.body.items[0]).not.toHaveProperty('handle')
+        for (const other of ['handled', 'Handled', 'HANDLED/BUILD', created.body.external_subject_pseudonym])
+          expect(idsOf(await find(viewer, other))).toEqual([])
+      })
+
+      it('is shown in lists that ask for it, to auditors of the Domain alone', async () => {
+        await create({ display_name: 'Shown', subject: 'shown' })
+        const auditor = await access.person(domainId)
+        await access.grant(auditor.subject, 'auditor', `domain:${domainId}`, domainId)
+        const handles = async (person: Person, query: string) =>
+          (await listing(person, query)).body.items.flatMap((item) => (item as { handle?: string }).handle ?? [])
+        expect(await handles(auditor, '?reveal=true')).toContain('shown')
+        expect(await handles(auditor, '')).toEqual([])
+        expect(await handles(admin, '?reveal=true')).toEqual([])
+        const revealed = await listing(auditor, '?reveal=true')
+        expect(await access.audited(revealed)).toMatchObject([{ context: { pseudonym_revealed: true } }])
+      })
+    })
+
+    describe('the life of a service identity', () => {
+      const path = (id: string) => `/v1/domains/${domainId}/service-identities/${id}`
+      const patch = (id: string, body: object) => access.call(admin.token, `PATCH ${path(id)}`, body)
+      const remove = (id: string) => access.call(admin.token, `DELETE ${path(id)}`)
+      const whoami = (token: string) => access.call(token, 'GET /v1/auth/whoami')
+
+      it('changes its name, keys and SPIFFE ID, and announces that', async () => {
+        const { id } = (await create({ display_name: 'Old', subject: 'changing', jwks: { keys: [publicJwk] } })).body
+        const body = { display_name: 'New', jwks: null, spiffe_id: 'spiffe://acme.example/changing' }
+        const changed = await patch(id, body)
+        expect(changed).toMatchObject({ status: 200, body: { id, display_name: 'New', disabled: false } })
+        const stored = await access.db.selectFrom('principals').selectAll().where('id', '=', id).executeTakeFirst()
+        expect(stored).toMatchObject({ jwks: null, spiffe_id: body.spiffe_id })
+        expect(await access.outbox(changed)).toMatchObject([
+          { event: 'ServiceIdentityUpdated', aggregate: `serviceaccount:${id}` },
+        ])
+        expect(await access.audited(changed)).toMatchObject([
+          { relation: 'service_identity.update', object: `serviceaccount:${id}`, outcome: 'granted' },
+        ])
+        const other = (await create({ display_name: 'O', subject: 'changing-too' })).body.id
+        const taken = await patch(other, { spiffe_id: body.spiffe_id })
+        expect([taken.status, taken.body.code]).toEqual([409, 'service_identity_already_exists'])
+      })
+
+      it.each([
+        ['nothing', {}, 'empty_patch'],
+        ['another subject', { subject: 'x' }, 'invalid_service_identity'],
+        ['a private key', { jwks: { keys: [privateJwk] } }, 'invalid_service_identity'],
+      ])('refuses a change of %s', async (_what, body, code) => {
+        const person = await access.person(domainId)
+        const answer = await patch(person.id, body)
+        expect([answer.status, answer.body.code]).toEqual([400, code])
+      })
+
+      it('refuses the tokens of a disabled one at once, and takes them again when it is enabled', async () => {
+        const person = await access.person(domainId)
+        expect((await whoami(person.token)).status).toBe(200)
+        expect(await patch(person.id, { disabled: true })).toMatchObject({ status: 200, body: { disabled: true } })
+        const refused = await whoami(person.token)
+        expect([refused.status, refused.body.code]).toEqual([401, 'unauthenticated'])
+        const listed = (await listing(admin)).body.items.find(({ id }) => id === person.id)
+        expect(listed).toMatchObject({ disabled: true })
+        await patch(person.id, { disabled: false })
+        access.clock.nowMs += 1001
+        expect((await whoami(person.token)).status).toBe(200)
+        access.clock.nowMs = START_MS
+      })
+
+      it('goes with its tokens, roles and memberships', async () => {
+        const person = await access.person(domainId)
+        await access.grant(person.subject, 'operator', `domain:${domainId}`, domainId)
+        expect((await whoami(person.token)).status).toBe(200)
+        const removed = await remove(person.id)
+        expect(removed.status).toBe(204)
+        expect((await whoami(person.token)).status).toBe(401)
+        const left = await access.db
+          .selectFrom('relation_tuples')
+          .select('id')
+          .where((row) => row.or([row('subject_id', '=', person.id), row('resource_id', '=', person.id)]))
+          .where('state', '<>', 'revoking')
+          .execute()
+        expect(left).toEqual([])
+        const tokens = await access.db.selectFrom('api_tokens').select('id').where('owner_id', '=', person.id).execute()
+        expect(tokens).toEqual([])
+        expect(await access.outbox(removed)).toMatchObject([
+          { event: 'ServiceIdentityDeleted', aggregate: `serviceaccount:${person.id}` },
+        ])
+        expect(await access.audited(removed)).toMatchObject([
+          { relation: 'service_identity.delete', object: `serviceaccount:${person.id}`, context: { count: 1 } },
+        ])
+        const again = await remove(person.id)
+        expect([again.status, again.body.code]).toEqual([404, 'identity_not_found'])
+      })
+
+      it('gives its subject free', async () => {
+        const { id } = (await create({ display_name: 'A', subject: 'again' })).body
+        expect((await remove(id)).status).toBe(204)
+        expect((await create({ display_name: 'B', subject: 'again' })).status).toBe(201)
+      })
+
+      it('is neither deleted nor disabled while it is the last who administers the platform', async () => {
+        const [root, second] = [await access.person(domainId), await access.person(domainId)]
+        await access.grant(root.subject, 'admin', 'platform:main', null)
+        for (const answer of [await remove(root.id), await patch(root.id, { disabled: true })])
+          expect([answer.status, answer.body.code]).toEqual([409, 'last_platform_admin'])
+        await access.grant(second.subject, 'admin', 'platform:main', null)
+        expect((await patch(second.id, { disabled: true })).status).toBe(200)
+        expect((await remove(root.id)).body.code).toBe('last_platform_admin')
+        await patch(second.id, { disabled: false })
+        expect((await remove(root.id)).status).toBe(204)
+      })
+
+      it('is not another Domain’s, and no user', async () => {
+        const elsewhere = await access.person(await access.domain('far'))
+        const user = await access.person(domainId, 'user')
+        for (const id of [elsewhere.id, user.id, UNKNOWN])
+          expect((await remove(id)).body.code).toBe('identity_not_found')
+      })
     })
 
     it('takes manage on the Domain to create', async () => {

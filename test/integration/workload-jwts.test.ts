@@ -5,6 +5,7 @@ import { createBearerJwtResolver } from '../../src/server/bearer-jwts/bearer-jwt
 import { createLastUses, type LastUses } from '../../src/server/http/last-uses.ts'
 import { mounted } from '../../src/server/http/request-context.ts'
 import { createServiceIdentities } from '../../src/server/identities/service-identities.ts'
+import { createOwnedTokens } from '../../src/server/tokens/owned-tokens.ts'
 import { createIdentities } from '../../src/server/identities/service.ts'
 import { writeServiceSignIns } from '../../src/server/identities/store.ts'
 import { createUsers } from '../../src/server/identities/users.ts'
@@ -51,7 +52,7 @@ describe.each(STORES)('jobs with the tokens of their own issuer on $name', (stor
         const mint = createMint({ ...parts, env: 'test' })
         const surfaces = [
           mounted(tokens, createTokens({ datastore, mint })),
-          mounted(identities, createIdentities(parts)),
+          mounted(identities, createIdentities({ ...parts, ownedTokens: createOwnedTokens() })),
           bindingSurface(parts, { ended: [], forgotten: [] }),
         ]
         return { surfaces, resolvers: [resolver] }

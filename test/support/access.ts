@@ -19,6 +19,7 @@ import { createAuditQueue } from '../../src/server/http/audit-queue.ts'
 import { createLastUses, type LastUses } from '../../src/server/http/last-uses.ts'
 import { mounted } from '../../src/server/http/request-context.ts'
 import { addServiceIdentity, newServiceIdentity } from '../../src/server/identities/add-service-identity.ts'
+import { createOwnedTokens } from '../../src/server/tokens/owned-tokens.ts'
 import { createIdentities } from '../../src/server/identities/service.ts'
 import { createUsers } from '../../src/server/identities/users.ts'
 import type { ChangeFeed } from '../../src/server/ports/change-feed.ts'
@@ -205,7 +206,7 @@ export async function startAccess(datastore: Datastore): Promise<Access> {
     surfaces: [
       mounted(tokens, createTokens({ datastore, mint })),
       mounted(adminTokens, createAdminTokens({ datastore, subjects: storedSubjects, mint })),
-      mounted(identities, createIdentities({ datastore, ids, keyring, secrets })),
+      mounted(identities, createIdentities({ datastore, ids, keyring, secrets, ownedTokens: createOwnedTokens() })),
       mounted(authz, createAuthz({ authorizer })),
       mounted(audit, createAudit({ datastore, signer })),
       mounted(signIn, { ...NO_SIGN_IN, ...createSessionOperations({ datastore }) }),

@@ -3,6 +3,7 @@ import pino from 'pino'
 import { createLastUses } from '../../src/server/http/last-uses.ts'
 import { mounted } from '../../src/server/http/request-context.ts'
 import type { Rate } from '../../src/server/http/token-buckets.ts'
+import { createOwnedTokens } from '../../src/server/tokens/owned-tokens.ts'
 import { createIdentities } from '../../src/server/identities/service.ts'
 import { OutgoingFetchError, type OutgoingFetch } from '../../src/server/ports/outgoing-fetch.ts'
 import { createApiTokenResolver } from '../../src/server/tokens/api-token-resolver.ts'
@@ -112,7 +113,7 @@ export async function startWorkloads(
     return {
       surfaces: [
         mounted(serviceToken, createWorkloads(deps)),
-        mounted(identities, createIdentities(parts)),
+        mounted(identities, createIdentities({ ...parts, ownedTokens: createOwnedTokens() })),
         mounted(tokens, createTokens({ datastore, mint })),
       ],
       resolvers: [createApiTokenResolver({ datastore, keyring, changeFeed, clock, lastUses })],

@@ -1,6 +1,6 @@
 import { isNonZeroUuid, parseReference } from '../../shared/ids.ts'
 import { quoted } from '../curl.ts'
-import { memberOf, nameOf } from '../output/members.ts'
+import { handleOf, memberOf, nameOf } from '../output/members.ts'
 import { NOUN_OF_TYPE, type Resolver } from '../references.ts'
 
 /** References as a person calls them. */
@@ -23,10 +23,15 @@ export async function namesOf(
   known: ReadonlyMap<string, string> = new Map(),
 ): Promise<Naming> {
   const names = new Map<string, string>()
+  const decorations = new Map(known)
   for (const [noun, ids] of idsByNoun(references)) {
-    for (const [id, name] of await readNames(resolver, noun, ids)) names.set(id, name)
+    for (const [id, row] of await readRows(resolver, noun, ids)) {
+      const handle = handleOf(row)
+      if (handle !== undefined) names.set(id, handle)
+      else decorations.set(id, nameOf(row) ?? id)
+    }
   }
-  return naming(names, known)
+  return naming(names, decorations)
 }
 
 /** Names that are known already, by id; those that no list tells are only shown. */
@@ -63,16 +68,16 @@ function idsByNoun(references: Iterable<string>): ReadonlyMap<string, Set<string
   return wanted
 }
 
-async function readNames(
+async function readRows(
   resolver: Resolver,
   noun: string,
   ids: ReadonlySet<string>,
-): Promise<ReadonlyMap<string, string>> {
-  const found = new Map<string, string>()
+): Promise<ReadonlyMap<string, unknown>> {
+  const found = new Map<string, unknown>()
   let rows = 0
   const see = (row: unknown): boolean => {
     const id = memberOf(row, 'id')
-    if (typeof id === 'string' && ids.has(id)) found.set(id, nameOf(row) ?? id)
+    if (typeof id === 'string' && ids.has(id)) found.set(id, row)
     rows += 1
     return found.size < ids.size && rows < ROWS_MAX
   }

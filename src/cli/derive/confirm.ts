@@ -2,6 +2,7 @@ import type { ManifestOperation } from '../../shared/contract/manifest-format.ts
 import { CliError, usageError } from '../cli-error.ts'
 import { EXIT } from '../exit-code.ts'
 import { cardLines } from '../output/table.ts'
+import { showOf } from '../noun-lists.ts'
 import { isRow, nameOf, type Row } from '../output/members.ts'
 import type { Session } from '../session.ts'
 import type { Settings } from '../settings.ts'
@@ -66,7 +67,7 @@ function refused(): CliError {
 /** Prints the object on stderr and answers its name. */
 async function show(session: Session, operation: ManifestOperation, target: Target): Promise<string> {
   const noun = nounOf(operation)
-  const shower = showOperation(session, noun)
+  const shower = showOf(session.manifest(), noun)
   const row = (await lookUp(session, shower, target)) ?? target.object?.row
   if (isRow(row)) printCard(session, row, columnsOf(shower) ?? columnsOf(operation))
   return nameOf(row) ?? target.object?.label ?? singular(noun)
@@ -86,10 +87,6 @@ function printCard(session: Session, row: Row, columns: readonly string[] | unde
     isWide: true,
   })
   session.io.stderr.write(`${lines.join('\n')}\n`)
-}
-
-function showOperation(session: Session, noun: string): ManifestOperation | undefined {
-  return Object.values(session.manifest().operations).find(({ cli }) => cli?.command === `${noun} show`)
 }
 
 async function lookUp(session: Session, operation: ManifestOperation | undefined, { input }: Target): Promise<unknown> {

@@ -1,6 +1,7 @@
 import type { ManifestOperation, Manifest } from '../../shared/contract/manifest-format.ts'
 import type { Command } from '../command.ts'
 import type { ArgumentSpec, FlagSpec, SharedGroup } from '../flags.ts'
+import { listOf } from '../noun-lists.ts'
 import { singular } from '../tree.ts'
 import { SELECTOR, selectableList, selectorFlag } from '../selector.ts'
 import { argumentOf, flagOf, isPlace, membersOf, nounOf } from './members.ts'
@@ -55,7 +56,16 @@ export function flagsOf(operation: ManifestOperation, manifest: Manifest): Reado
     ...selecting,
     ...places.filter(([word]) => !named.has(word)),
     ...(operation.body ? [['from-file', file] as const] : []),
+    ...(operation.cli?.handle ? [[IF_NOT_EXISTS, ifNotExists] as const] : []),
   ])
+}
+
+/** Makes a creation one that a script may repeat. */
+export const IF_NOT_EXISTS = 'if-not-exists'
+
+const ifNotExists: FlagSpec = {
+  kind: 'switch',
+  describe: 'Change nothing and exit 0 where there is one of that name; it is shown as it is',
 }
 
 /** Where objects that have certain labels are looked for. */
@@ -92,8 +102,8 @@ function placesOf(operation: ManifestOperation, manifest: Manifest): ReadonlySet
   return new Set([...seen].filter((noun) => isPlace(noun) && !(own.has(noun) && isFlagged(operation, noun))))
 }
 
-function requiredPlaces(noun: string, { operations }: Manifest): readonly string[] {
-  const list = Object.values(operations).find(({ cli }) => cli?.command === `${noun} list`)
+function requiredPlaces(noun: string, manifest: Manifest): readonly string[] {
+  const list = listOf(manifest, noun)
   const needed = [...(list?.params ?? []), ...(list?.query ?? [])].filter(
     ({ required, name }) => required || name === list?.cli?.ownDomain?.member,
   )

@@ -27,7 +27,7 @@ export async function targetsOf(session: Session, plan: Plan, given: Given): Pro
     operation: plan.operation,
     resolver: createResolver(session, plan.lists),
     scope: {},
-    input: {},
+    input: { ...plan.operation.cli?.sends },
     body: await bodyStart(session, given),
     labels: {},
   }

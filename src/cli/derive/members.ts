@@ -27,9 +27,8 @@ export function nounOf({ cli }: ManifestOperation): string {
 
 /** The members that a person fills in; pages and limits are the command line's own business. */
 export function membersOf(operation: ManifestOperation): readonly Member[] {
-  const query = operation.paging
-    ? operation.query.filter(({ name }) => name !== 'cursor' && name !== 'limit')
-    : operation.query
+  const own = new Set([...Object.keys(operation.cli?.sends ?? {}), ...(operation.paging ? ['cursor', 'limit'] : [])])
+  const query = operation.query.filter(({ name }) => !own.has(name))
   const member =
     (place: Member['place']) =>
     (field: ManifestField): Member => {

@@ -9,6 +9,8 @@ import { SELECTOR } from '../selector.ts'
 import type { Session } from '../session.ts'
 import { harmless } from '../style.ts'
 import { singular } from '../tree.ts'
+import { IF_NOT_EXISTS } from './derive.ts'
+import type { Existing } from './existing.ts'
 import { membersOf } from './members.ts'
 import type { Plan, Target } from './plan.ts'
 
@@ -21,7 +23,8 @@ export async function perform(session: Session, plan: Plan, given: Given): Promi
   const targets = await targetsFor(session, plan, given)
   await confirm?.confirmChange(session, operation, targets)
   if (operation.paging) return performList(session, operation, targets)
-  const replies = await callEach(session, operation, targets)
+  const isRepeatable = given.flags[IF_NOT_EXISTS] === true
+  const replies = await callEach(session, operation, { targets, isRepeatable })
   const values = replies.flatMap(({ value }) => (value === undefined ? [] : [value]))
   if (targets.length === 1 && values.length === 1) await session.emit(values[0], viewOf(operation, values))
   else if (values.length > 0)
@@ -45,13 +48,12 @@ function askedFor({ cli }: ManifestOperation, targets: readonly Target[], values
   return { title: singular(noun), labels: new Map(labels) }
 }
 
-const NOTHING: Target = { input: {}, labels: {}, object: undefined }
-
 /** Most calls need nothing typed; then what reads it stays unloaded. */
 async function targetsFor(session: Session, plan: Plan, given: Given): Promise<readonly Target[]> {
   const { domain, project } = await session.settings()
   const isPlaced = domain.value !== undefined || project.value !== undefined
-  if (!isPlaced && !needsInput(plan.operation, given)) return [NOTHING]
+  if (!isPlaced && !needsInput(plan.operation, given))
+    return [{ input: { ...plan.operation.cli?.sends }, labels: {}, object: undefined }]
   return (await import('./input.ts')).targetsOf(session, plan, given)
 }
 
@@ -75,15 +77,24 @@ async function performList(session: Session, operation: ManifestOperation, targe
   }
 }
 
+interface Calls {
+  readonly targets: readonly Target[]
+  /** An object that is there already is as good as a new one. */
+  readonly isRepeatable: boolean
+}
+
+/** An answer, or what was found in its place. */
+type Answered = Reply & Partial<Existing>
+
 /** Calls for one target after the other; what a failure leaves undone is said. */
 async function callEach(
   session: Session,
   operation: ManifestOperation,
-  targets: readonly Target[],
-): Promise<readonly Reply[]> {
+  { targets, isRepeatable }: Calls,
+): Promise<readonly Answered[]> {
   const caller = await session.caller()
   session.expectOutput()
-  const replies: Reply[] = []
+  const replies: Answered[] = []
   const progress =
     targets.length > 1
       ? (await import('../progress.ts')).createProgress(session, operation.summary, targets.length)
@@ -91,7 +102,8 @@ async function callEach(
   for (const [index, target] of targets.entries()) {
     if (session.io.interrupted.aborted) throw interruptedAt(targets, index)
     try {
-      replies.push(await caller.call(operation, target.input))
+      const reply = caller.call(operation, target.input)
+      replies.push(isRepeatable ? await orExisting(reply, session, { operation, target }) : await reply)
       progress?.at(replies.length)
     } catch (error) {
       progress?.end()
@@ -150,13 +162,29 @@ export function rowMembers({ cli, shapes = {} }: ManifestOperation): readonly st
   return (list?.items ?? shape)?.fields?.map(({ name }) => name)
 }
 
+/** The reply; where the handle is taken, what has it. */
+async function orExisting(
+  reply: Promise<Reply>,
+  session: Session,
+  of: { readonly operation: ManifestOperation; readonly target: Target },
+): Promise<Answered> {
+  try {
+    return await reply
+  } catch (error) {
+    const existing = await (await import('./existing.ts')).existingFor(error, session, of)
+    if (existing === undefined) throw error
+    return { status: 200, headers: {}, ...existing }
+  }
+}
+
 interface Done {
-  readonly reply: Reply
+  readonly reply: Answered
   readonly target: Target | undefined
 }
 
 /** Says the sentence of the contract, its holes filled from the answer, else from what was asked. */
 function sayDone(session: Session, { cli }: ManifestOperation, done: Done): void {
+  if (done.reply.instead !== undefined) return session.note(done.reply.instead)
   const isNamed = (member: string): boolean => ['subjects', 'objects'].includes(cli?.refs?.[member] ?? '')
   const sentence = cli?.done?.replace(/\{([\w.]+)\}/g, (_, member: string) =>
     isNamed(member) ? (done.target?.labels[member] ?? wordFor(member, done)) : wordFor(member, done),

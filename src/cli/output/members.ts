@@ -55,19 +55,33 @@ export function idOf(row: unknown): string | undefined {
   return ids.find((id) => typeof id === 'string')
 }
 
-/** What a person calls a row: its slug, name or address, else its id. */
-export function nameOf(row: unknown): string | undefined {
-  for (const member of ['slug', 'alias', 'login', 'display_name', 'name', 'email', 'id', 'subject']) {
-    const value = memberOf(row, member)
-    if (typeof value === 'string' && value !== '') return value
-  }
-  return undefined
+/** Members that hold a handle: what a person typed to create the object. */
+export const HANDLES = ['slug', 'alias', 'login', 'handle', 'name', 'email'] as const
+
+/** What commands take for a row; undefined where it shows none. Lists leave the name of a node to its display name (S0). */
+export function handleOf(row: unknown): string | undefined {
+  return firstText(row, isNode(row) ? ['display_name'] : HANDLES)
 }
 
-/** One reference per row that finds it again: its name where no other row has it, else its id. */
+/** Whether a row is of a node. */
+export function isNode(row: unknown): boolean {
+  return typeof memberOf(row, 'display_kind') === 'string'
+}
+
+/** What a person calls a row: its handle, else the name that decorates it, else its id. */
+export function nameOf(row: unknown): string | undefined {
+  return handleOf(row) ?? firstText(row, ['display_name', 'id', 'subject'])
+}
+
+function firstText(row: unknown, members: readonly string[]): string | undefined {
+  const values = members.map((member) => memberOf(row, member))
+  return values.find((value): value is string => typeof value === 'string' && value !== '')
+}
+
+/** One reference per row that finds it again: its handle where no other row has it, else its id. */
 export function references(rows: readonly unknown[]): readonly string[] {
   const counts = new Map<string, number>()
-  const names = rows.map(nameOf)
+  const names = rows.map(handleOf)
   for (const name of names) if (name !== undefined) counts.set(name, (counts.get(name) ?? 0) + 1)
   return rows.flatMap((row, index) => {
     const name = names[index]

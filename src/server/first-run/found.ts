@@ -26,6 +26,11 @@ export interface Founders {
     change: Change,
     identity: Founding & { readonly domainId: string; readonly subject: string; readonly displayName: string },
   ): Promise<void>
+  /** Lets a service identity that was disabled authenticate again. */
+  enableServiceIdentity(
+    change: Change,
+    identity: { readonly id: string; readonly domainId: string; readonly at: Date },
+  ): Promise<void>
   /** The pseudonym by which a subject is known in its Domain. */
   pseudonymOf(domainId: string, subject: string): string
   /** Issues a token with every scope to a service identity; resolves with its plaintext. */
@@ -86,8 +91,12 @@ async function findOrAddIdentity(
   { at, domainId }: { readonly at: Date; readonly domainId: string },
   { founders, ids }: FoundDeps,
 ): Promise<string> {
-  const known = await store.findIdentityId(change.db, domainId, founders.pseudonymOf(domainId, SUBJECT))
-  if (known !== undefined) return known
+  const known = await store.findIdentity(change.db, domainId, founders.pseudonymOf(domainId, SUBJECT))
+  if (known !== undefined) {
+    const { id, isDisabled } = known
+    if (isDisabled) await founders.enableServiceIdentity(change, { id, domainId, at })
+    return id
+  }
   const identity = { id: ids.next(), domainId, subject: SUBJECT, displayName: 'Bootstrap', createdAt: at }
   await founders.addServiceIdentity(change, identity)
   return identity.id

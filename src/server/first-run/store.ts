@@ -19,13 +19,18 @@ export async function findDomainId(db: Db, slug: string): Promise<string | undef
 }
 
 /** The service identity with that pseudonym in the Domain. */
-export async function findIdentityId(db: Db, domainId: string, pseudonym: string): Promise<string | undefined> {
+export async function findIdentity(
+  db: Db,
+  domainId: string,
+  pseudonym: string,
+): Promise<{ readonly id: string; readonly isDisabled: boolean } | undefined> {
   const query = db
     .selectFrom('principals')
-    .select('id')
+    .select(['id', 'disabled_at'])
     .where('domain_id', '=', domainId)
     .where('subject_pseudonym', '=', pseudonym)
-  return (await query.executeTakeFirst())?.id
+  const found = await query.executeTakeFirst()
+  return found && { id: found.id, isDisabled: found.disabled_at !== null }
 }
 
 export async function hasToken(db: Db, id: string): Promise<boolean> {

@@ -7,6 +7,7 @@ import type { Datastore } from '../ports/datastore.ts'
 import type { SubjectDirectory } from '../ports/subject-directory.ts'
 import type { Change } from '../ports/unit-of-work.ts'
 import { holdDomain } from '../rows/hold-domain.ts'
+import { areLastPlatformAdmins } from '../rows/platform-admins.ts'
 import { afterOf, positionOf, referenceOf, requireRole, toAnswer } from './grant.ts'
 import * as store from './store.ts'
 
@@ -49,8 +50,8 @@ export function createGrants({ datastore, subjects }: GrantsDeps): Handlers<type
 
     async DeletePlatformGrant(ctx, { tuple_id: tupleId }) {
       await ctx.change(async (change) => {
-        const admins = await store.lockNamedPlatformAdmins(change.db)
-        if (admins.length === 1 && admins[0] === tupleId) throw problem('last_platform_admin')
+        const isLast = await areLastPlatformAdmins(change.db, (admin) => admin.tupleId === tupleId)
+        if (isLast) throw problem('last_platform_admin')
         await deleteGrant(change, PLATFORM, tupleId)
       })
     },

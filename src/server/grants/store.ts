@@ -50,20 +50,3 @@ export function listGrants(db: Db, object: GrantObject, { after, count }: GrantR
   if (after === undefined) return query.execute()
   return query.where(sql<boolean>`(created_at, id) > (${after.createdAt}, ${after.id})`).execute()
 }
-
-/**
- * Ids of the tuples that make a user or service identity an administrator of the platform by name and without condition.
- * Locked until the transaction ends, in one order, so that of two callers who each take one back the second sees the
- * loss and neither waits for the other in a circle.
- */
-export async function lockNamedPlatformAdmins(db: Db): Promise<string[]> {
-  const rows = await grantsOn(db, { type: 'platform', id: 'main' })
-    .where('relation', '=', 'admin')
-    .where('state', '=', 'live')
-    .where('subject_relation', '=', '')
-    .where('caveat_name', '=', '')
-    .orderBy('id')
-    .forUpdate()
-    .execute()
-  return rows.map(({ id }) => id)
-}

@@ -12,7 +12,7 @@ export function referenceOf({ id, kind }: Pick<PrincipalRecord, 'id' | 'kind'>):
 }
 
 /** The row as lists show it. */
-export function toSummary(principal: ListedPrincipal): Summary {
+export function toSummary(principal: PrincipalRecord): Summary {
   return {
     id: principal.id,
     kind: principal.kind,
@@ -21,7 +21,14 @@ export function toSummary(principal: ListedPrincipal): Summary {
     external_subject_pseudonym: principal.subject_pseudonym,
     last_sign_in_at: principal.last_sign_in_at?.toISOString() ?? null,
     created_at: principal.created_at.toISOString(),
+    disabled: principal.disabled_at !== null,
   }
+}
+
+/** What commands call the principal: what it was created under. A user from elsewhere may have neither login nor address. */
+export function handleOf(principal: ListedPrincipal, externalSubject: string): { readonly handle?: string } {
+  const handle = principal.kind === 'service-identity' ? externalSubject : (principal.login ?? principal.email)
+  return handle === null ? {} : { handle }
 }
 
 /** The row as its own page shows it: without what only auditors may read. */
@@ -30,7 +37,11 @@ export function toDetail(principal: PrincipalRecord): Detail {
 }
 
 /** The row as auditors see it. Service identities never carry an address. */
-export function toRevealedDetail(principal: PrincipalRecord, externalSubject: string): Detail {
-  const detail = { ...toDetail(principal), external_subject: externalSubject }
+export function toRevealedDetail(principal: ListedPrincipal, externalSubject: string): Detail {
+  const detail = {
+    ...toDetail(principal),
+    ...handleOf(principal, externalSubject),
+    external_subject: externalSubject,
+  }
   return principal.kind === 'user' && principal.email !== null ? { ...detail, email: principal.email } : detail
 }

@@ -4,17 +4,21 @@ import { cutPage } from '../http/cut-page.ts'
 import type { Handlers, PagePosition } from '../http/request-context.ts'
 import type { IdSource } from '../ports/clock.ts'
 import type { Datastore } from '../ports/datastore.ts'
+import type { OwnedTokens } from '../ports/owned-tokens.ts'
 import { addServiceIdentity, newServiceIdentity, sealedSubjectOf, type PrincipalKeys } from './add-service-identity.ts'
-import { referenceOf, toDetail, toRevealedDetail, toSummary } from './identity.ts'
+import { deleteServiceIdentity, patchServiceIdentity } from './change-service-identity.ts'
+import { handleOf, referenceOf, toDetail, toRevealedDetail, toSummary } from './identity.ts'
+import { pseudonymOf } from './pseudonym.ts'
 import * as store from './store.ts'
 
 export interface IdentitiesDeps extends PrincipalKeys {
   readonly datastore: Datastore
   readonly ids: IdSource
+  readonly ownedTokens: OwnedTokens
 }
 
 /** Serves the principals of a Domain, newest first. What identifies one outside of it shows to auditors alone. */
-export function createIdentities({ datastore, ids, ...keys }: IdentitiesDeps): Handlers<typeof identities> {
+export function createIdentities({ datastore, ids, ownedTokens, ...keys }: IdentitiesDeps): Handlers<typeof identities> {
   const db = () => datastore.pool('interactive')
 
   async function revealed(principal: store.PrincipalRecord): Promise<string> {
@@ -22,12 +26,25 @@ export function createIdentities({ datastore, ids, ...keys }: IdentitiesDeps): H
     return subject.toString('utf8')
   }
 
+  async function toRevealed(principal: store.ListedPrincipal) {
+    return { ...toSummary(principal), ...handleOf(principal, await revealed(principal)) }
+  }
+
+  function handledAs(domainId: string, handle: string, isAuditor: boolean): store.Handled {
+    const email = isAuditor ? handle.toLowerCase() : undefined
+    return { pseudonym: pseudonymOf(keys.keyring, domainId, handle), login: handle, email }
+  }
+
   return {
-    async ListIdentities(ctx, { id: domainId, kind }) {
-      const range = { domainId, kind, after: keyOf(ctx.position), count: ctx.pageSize + 1 }
+    async ListIdentities(ctx, { id: domainId, kind, handle, reveal }) {
+      const isAuditor = (handle !== undefined || reveal === 'true') && (await ctx.probe('reveal'))
+      const isRevealed = reveal === 'true' && isAuditor
+      if (reveal === 'true') ctx.note({ pseudonym_revealed: isRevealed })
+      const handled = handle === undefined ? undefined : handledAs(domainId, handle, isAuditor)
+      const range = { domainId, kind, handled, after: keyOf(ctx.position), count: ctx.pageSize + 1 }
       const { rows, next } = cutPage(await store.listPrincipals(db(), range), ctx.pageSize, positionOf)
       const visible = await ctx.visible(rows, (principal) => ({ reference: referenceOf(principal) }))
-      return ctx.page(visible.map(toSummary), next)
+      return ctx.page(isRevealed ? await Promise.all(visible.map(toRevealed)) : visible.map(toSummary), next)
     },
 
     async GetIdentity(ctx, { id: domainId, principal_id: id }) {
@@ -46,6 +63,21 @@ export function createIdentities({ datastore, ids, ...keys }: IdentitiesDeps): H
       await ctx.change((change) => addServiceIdentity(change, identity))
       ctx.header('Location', `/v1/domains/${domainId}/identities/${identity.id}`)
       return toSummary(identity)
+    },
+
+    async UpdateServiceIdentity(ctx, { id: domainId, principal_id: id, body }) {
+      if (Object.values(body).every((value) => value === undefined)) throw problem('empty_patch')
+      const patched = await ctx.change((change) =>
+        patchServiceIdentity(change, { domainId, id, patch: body, at: new Date(ctx.nowMs) }, ownedTokens),
+      )
+      return toSummary(patched)
+    },
+
+    async DeleteServiceIdentity(ctx, { id: domainId, principal_id: id }) {
+      const count = await ctx.change((change) =>
+        deleteServiceIdentity(change, { domainId, id, at: new Date(ctx.nowMs) }, ownedTokens),
+      )
+      ctx.note({ count })
     },
   }
 }

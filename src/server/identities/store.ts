@@ -1,5 +1,5 @@
 import { sql, type Selectable } from 'kysely'
-import type { Db } from '../ports/datastore.ts'
+import { isUniqueViolation, type Db } from '../ports/datastore.ts'
 import type { PrincipalRow } from '../ports/tables.ts'
 
 export type PrincipalRecord = Selectable<PrincipalRow>
@@ -16,6 +16,68 @@ export async function holdPrincipal(db: Db, domainId: string, id: string): Promi
   return principal !== undefined
 }
 
+/** Locks a service identity of the Domain against everything that would refer to it. */
+export function lockServiceIdentity(db: Db, domainId: string, id: string): Promise<PrincipalRecord | undefined> {
+  return db
+    .selectFrom('principals')
+    .selectAll()
+    .where('id', '=', id)
+    .where('domain_id', '=', domainId)
+    .where('kind', '=', 'service-identity')
+    .forUpdate()
+    .executeTakeFirst()
+}
+
+/** What people change of a service identity. */
+export type ServiceIdentityValues = Partial<
+  Pick<PrincipalRecord, 'display_name' | 'jwks' | 'spiffe_id' | 'disabled_at'>
+> &
+  Pick<PrincipalRecord, 'updated_at'>
+
+/** Writes the values; undefined when another principal of the Domain has that SPIFFE ID. */
+export async function updateServiceIdentity(
+  db: Db,
+  id: string,
+  { jwks, ...values }: ServiceIdentityValues,
+): Promise<PrincipalRecord | undefined> {
+  try {
+    return await db
+      .updateTable('principals')
+      .set({ ...values, ...(jwks !== undefined && { jwks: jwks === null ? null : JSON.stringify(jwks) }) })
+      .where('id', '=', id)
+      .returningAll()
+      .executeTakeFirstOrThrow()
+  } catch (error) {
+    if (isUniqueViolation(error, 'principals_spiffe_id_key')) return undefined
+    throw error
+  }
+}
+
+export async function deletePrincipal(db: Db, id: string): Promise<void> {
+  await db.deleteFrom('principals').where('id', '=', id).execute()
+}
+
+/** What a principal asked nodes for and is still under way. */
+export interface UnderWay {
+  readonly executions: number
+  readonly mediated_sessions: number
+}
+
+/** Counts executions that have not ended and sessions that are live, all of the principal's own Domain. */
+export async function countUnderWay(
+  db: Db,
+  { domainId, reference, now }: { readonly domainId: string; readonly reference: string; readonly now: Date },
+): Promise<UnderWay> {
+  const { rows } = await sql<UnderWay>`
+    select
+      (select count(*)::int from executions
+        where domain_id = ${domainId} and requested_by = ${reference} and finished_at is null) as executions,
+      (select count(*)::int from mediated_sessions as session join nodes as node on node.id = session.node_id
+        where node.domain_id = ${domainId} and session.issued_by = ${reference}
+          and session.ended_at is null and session.expires_at > ${now}) as mediated_sessions`.execute(db)
+  return rows[0] ?? { executions: 0, mediated_sessions: 0 }
+}
+
 /** Inserts the principal; false when its Domain has one with that subject or SPIFFE ID. */
 export async function insertPrincipal(db: Db, principal: PrincipalRecord): Promise<boolean> {
   const jwks = principal.jwks === null ? null : JSON.stringify(principal.jwks)
@@ -29,13 +91,8 @@ export async function insertPrincipal(db: Db, principal: PrincipalRecord): Promi
 }
 
 /** The principal, if it is one of that Domain. */
-export function findPrincipal(db: Db, domainId: string, id: string): Promise<PrincipalRecord | undefined> {
-  return db
-    .selectFrom('principals')
-    .selectAll()
-    .where('id', '=', id)
-    .where('domain_id', '=', domainId)
-    .executeTakeFirst()
+export function findPrincipal(db: Db, domainId: string, id: string): Promise<ListedPrincipal | undefined> {
+  return withLogin(db).where('principals.id', '=', id).where('principals.domain_id', '=', domainId).executeTakeFirst()
 }
 
 /** The user of the Domain with that pseudonym. */
@@ -86,23 +143,49 @@ export async function updateUser(
 export interface PrincipalRange {
   readonly domainId: string
   readonly kind: PrincipalRecord['kind'] | undefined
+  readonly handled: Handled | undefined
   readonly after: { readonly createdAt: Date; readonly id: string } | undefined
   readonly count: number
 }
 
-export type ListedPrincipal = Pick<
-  PrincipalRecord,
-  'id' | 'domain_id' | 'kind' | 'display_name' | 'subject_pseudonym' | 'last_sign_in_at' | 'created_at'
->
+/** What somebody calls a principal. Only equality is asked, so that nobody learns a handle that they did not know. */
+export interface Handled {
+  /** Of the handle as the subject of a service identity. */
+  readonly pseudonym: string
+  /** Of a local account. */
+  readonly login: string
+  /** Undefined where the caller may not know addresses. */
+  readonly email: string | undefined
+}
 
-export function listPrincipals(db: Db, { domainId, kind, after, count }: PrincipalRange): Promise<ListedPrincipal[]> {
-  let query = db
+/** A principal with the login of its local account, if it has one. */
+export interface ListedPrincipal extends PrincipalRecord {
+  readonly login: string | null
+}
+
+const withLogin = (db: Db) =>
+  db
     .selectFrom('principals')
-    .select(['id', 'domain_id', 'kind', 'display_name', 'subject_pseudonym', 'last_sign_in_at', 'created_at'])
-    .where('domain_id', '=', domainId)
-  if (kind !== undefined) query = query.where('kind', '=', kind)
-  if (after !== undefined) {
-    query = query.where((row) => row(row.refTuple('created_at', 'id'), '<', row.tuple(after.createdAt, after.id)))
+    .leftJoin('local_accounts as account', 'account.principal_id', 'principals.id')
+    .selectAll('principals')
+    .select('account.login')
+
+export function listPrincipals(db: Db, range: PrincipalRange): Promise<ListedPrincipal[]> {
+  const { domainId, kind, handled, after, count } = range
+  let query = withLogin(db).where('principals.domain_id', '=', domainId)
+  if (kind !== undefined) query = query.where('principals.kind', '=', kind)
+  if (handled !== undefined) {
+    const { pseudonym, login, email } = handled
+    query = query.where((row) =>
+      row.or([
+        row.and([row('principals.kind', '=', 'service-identity'), row('principals.subject_pseudonym', '=', pseudonym)]),
+        row('account.login', '=', login),
+        ...(email === undefined ? [] : [row('principals.email', '=', email)]),
+      ]),
+    )
   }
-  return query.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(count).execute()
+  if (after !== undefined) {
+    query = query.where((row) => row(row.refTuple('principals.created_at', 'principals.id'), '<', row.tuple(after.createdAt, after.id)))
+  }
+  return query.orderBy('principals.created_at', 'desc').orderBy('principals.id', 'desc').limit(count).execute()
 }

@@ -8,6 +8,7 @@ import type { Datastore } from '../ports/datastore.ts'
 import type { Sessions } from '../ports/sessions.ts'
 import type { Change } from '../ports/unit-of-work.ts'
 import type { Users } from '../ports/users.ts'
+import { areLastPlatformAdmins } from '../rows/platform-admins.ts'
 import { toAnswer } from './account.ts'
 import { addAccount, makePlatformAdmin, unlessTaken } from './add-account.ts'
 import { HashingBusy, type PasswordHashing } from './password-hash.ts'
@@ -154,8 +155,7 @@ async function setDisabled(
 
 /** @throws Problem `last_platform_admin` where nobody else could administer the platform. */
 async function keepAnAdmin(change: Change, { principal_id: userId }: store.AccountRecord): Promise<void> {
-  const admins = await store.lockActingPlatformAdmins(change.db)
-  if (admins.includes(userId) && admins.every((id) => id === userId)) throw problem('last_platform_admin')
+  if (await areLastPlatformAdmins(change.db, ({ id }) => id === userId)) throw problem('last_platform_admin')
 }
 
 function announce(

@@ -1,4 +1,4 @@
-import { sql, type Selectable, type Updateable } from 'kysely'
+import { type Selectable, type Updateable } from 'kysely'
 import type { Db } from '../ports/datastore.ts'
 import type { LocalAccountRow } from '../ports/sign-in-tables.ts'
 import type { FactorPolicy } from './factors.ts'
@@ -107,23 +107,6 @@ export async function setUserDisabled(db: Db, userId: string, disabledAt: Date |
 /** The binding of the bundled provider. */
 export async function findBundledBinding(db: Db): Promise<string | undefined> {
   return (await db.selectFrom('idp_bindings').select('id').where('is_bundled', '=', true).executeTakeFirst())?.id
-}
-
-/**
- * Who administers the platform by name and without condition, and can still sign in: a user whose local account is
- * disabled or gone cannot. Their tuples are locked until the transaction ends, in one order.
- */
-export async function lockActingPlatformAdmins(db: Db): Promise<string[]> {
-  const { rows } = await sql<{ subject_id: string }>`
-    select t.subject_id from relation_tuples t
-    left join principals p on t.subject_type = 'user' and p.id::text = t.subject_id
-    where t.resource_type = 'platform' and t.resource_id = 'main' and t.relation = 'admin' and not t.structural
-      and t.state = 'live' and t.subject_relation = '' and t.caveat_name = ''
-      and (p.id is null or (p.disabled_at is null and (
-        exists (select 1 from local_accounts a where a.principal_id = p.id and a.disabled_at is null)
-        or not exists (select 1 from idp_bindings b where b.id = p.binding_id and b.is_bundled))))
-    order by t.id for update of t`.execute(db)
-  return rows.map(({ subject_id: id }) => id)
 }
 
 /** The id of the tuple that makes the user an administrator of the platform. */

@@ -156,6 +156,18 @@ export async function lockExpired(
   return rows.map(({ id }) => id)
 }
 
+/** Locks and names every token of an owner. */
+export async function lockAllOf(db: Db, ownerId: string): Promise<readonly string[]> {
+  const rows = await db
+    .selectFrom('api_tokens')
+    .select('id')
+    .where('owner_id', '=', ownerId)
+    .orderBy('id')
+    .forUpdate()
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
 export async function deleteTokens(db: Db, ids: readonly string[]): Promise<void> {
   if (ids.length > 0) await db.deleteFrom('api_tokens').where('id', 'in', ids).execute()
 }

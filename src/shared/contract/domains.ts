@@ -21,7 +21,13 @@ export const domains = defineSurface('domains', 'Tenants', {
     headers: { Location: 'Path of the new Domain' },
     problems: ['slug_conflict'],
     notProvisioned: 'not_provisioned',
-    cli: { command: 'domains create', args: ['slug'], columns, done: 'Created Domain {slug} ({id}).' },
+    cli: {
+      command: 'domains create',
+      args: ['slug'],
+      columns,
+      handle: { member: 'slug', taken: 'slug_conflict' },
+      done: 'Created Domain {slug} ({id}).',
+    },
   },
   ListDomains: {
     method: 'GET',

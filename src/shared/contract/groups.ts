@@ -68,6 +68,7 @@ export const groups = defineSurface('groups', 'Subjects that are granted roles t
       refs: { id: 'domains' },
       columns,
       wide,
+      handle: { member: 'slug', taken: 'slug_conflict' },
       done: 'Created group {slug} ({id}).',
     },
   },

@@ -15,6 +15,13 @@ const summary = {
     .describe('Stands for the external subject in this Domain alone'),
   last_sign_in_at: Instant.nullable().optional(),
   created_at: Instant,
+  disabled: z.boolean().optional().describe('Its credentials are refused'),
+  handle: z
+    .string()
+    .optional()
+    .describe(
+      'What commands call it: the subject of a service identity, the login or e-mail address of a user. Only for auditors of the Domain',
+    ),
 }
 
 const IdentitySummary = z.object(summary).meta({ id: 'IdentitySummary' })
@@ -37,6 +44,12 @@ const Jwks = z
   })
   .describe('Public keys (RFC 7517) that the workload signs its assertions with')
 
+const SpiffeId = z
+  .string()
+  .regex(/^spiffe:\/\/[a-z0-9._-]+(\/[A-Za-z0-9._-]+)*$/)
+  .max(2048)
+  .describe('SPIFFE ID of the workload, e.g. spiffe://example.org/build')
+
 const ServiceIdentityCreateRequest = z
   .strictObject({
     display_name: DisplayName,
@@ -48,17 +61,22 @@ const ServiceIdentityCreateRequest = z
         'Name of the workload, unique in the Domain. `<issuer>#<sub>` lets it call with access tokens of that issuer (see idp)',
       ),
     jwks: Jwks.optional(),
-    spiffe_id: z
-      .string()
-      .regex(/^spiffe:\/\/[a-z0-9._-]+(\/[A-Za-z0-9._-]+)*$/)
-      .max(2048)
-      .optional()
-      .describe('SPIFFE ID of the workload, e.g. spiffe://example.org/build'),
+    spiffe_id: SpiffeId.optional(),
   })
   .meta({ id: 'ServiceIdentityCreateRequest', problem: 'invalid_service_identity' })
 
+const ServiceIdentityPatchRequest = z
+  .strictObject({
+    display_name: DisplayName.optional(),
+    jwks: Jwks.nullable().optional().describe('Public keys (RFC 7517) in place of those that it has; null for none'),
+    spiffe_id: SpiffeId.nullable().optional().describe('SPIFFE ID of the workload; null for none'),
+    disabled: z.boolean().optional().describe('Whether its tokens and assertions are refused'),
+  })
+  .meta({ id: 'ServiceIdentityPatchRequest', problem: 'invalid_service_identity' })
+
 const ofDomain = z.strictObject({ id: uuidField('invalid_domain_id', 'Domain') })
-const columns = ['display_name', 'kind', 'last_sign_in_at', 'created_at', 'id']
+const columns = ['handle', 'display_name', 'kind', 'disabled', 'last_sign_in_at', 'created_at', 'id']
+const ofPrincipal = ofDomain.extend({ principal_id: uuidField('invalid_principal_id', 'Service identity') })
 const common = { credentials: OPERATOR, notProvisioned: 'identities_not_provisioned' } as const
 
 export const identities = defineSurface('identities', 'Users and service identities of a Domain', {
@@ -70,14 +88,37 @@ export const identities = defineSurface('identities', 'Users and service identit
     params: ofDomain,
     query: z.strictObject({
       kind: IdentityKind.optional().meta({ problem: 'invalid_kind', description: 'One kind only' }),
+      handle: z
+        .string()
+        .min(1)
+        .max(1024)
+        .optional()
+        .describe(
+          'Only what was created under exactly this handle: the subject of a service identity, the login of a user; for auditors of the Domain the e-mail address of a user too',
+        ),
+      reveal: z
+        .enum(['true', 'false'])
+        .optional()
+        .describe('Show the handle of each, where you are an auditor of the Domain; else it is left out'),
       ...pageQuery,
     }),
-    gate: { ...check('read', 'domain:{path.id}'), rows: { relation: 'read', object: '{row.reference}' } },
+    gate: {
+      ...check('read', 'domain:{path.id}'),
+      rows: { relation: 'read', object: '{row.reference}' },
+      probes: { reveal: { relation: 'auditor', object: 'domain:{path.id}' } },
+    },
     audit: { relation: 'identity.list', when: 'all', context: { kind: { query: 'kind', otherwise: 'all' } } },
     paging: { limit: 'rejected', cursor: 'operation' },
     responses: { 200: pageOf(IdentitySummary).meta({ id: 'IdentityList' }) },
     problems: ['invalid_kind'],
-    cli: { command: 'identities list', refs: { id: 'domains' }, columns, wide: ['external_subject_pseudonym'] },
+    cli: {
+      command: 'identities list',
+      refs: { id: 'domains' },
+      columns,
+      wide: ['external_subject_pseudonym'],
+      byHandle: 'handle',
+      sends: { reveal: 'true' },
+    },
   },
   GetIdentity: {
     ...common,
@@ -118,7 +159,57 @@ export const identities = defineSurface('identities', 'Users and service identit
       args: ['subject'],
       refs: { id: 'domains' },
       columns,
-      done: 'Created service identity {display_name} (serviceaccount:{id}).',
+      handle: { member: 'subject', taken: 'service_identity_already_exists', noun: 'service-identities' },
+      done: 'Created service identity {body.subject} (serviceaccount:{id}).',
+    },
+  },
+  UpdateServiceIdentity: {
+    ...common,
+    method: 'PATCH',
+    path: '/v1/domains/{id}/service-identities/{principal_id}',
+    summary: 'Change a service identity, disable it or enable it again',
+    description:
+      'While it is disabled its tokens and assertions are refused on every replica, within a second where a replica had just accepted one. What it asked for before goes on.',
+    params: ofPrincipal,
+    body: ServiceIdentityPatchRequest,
+    bodyBytesMax: 8 * KiB,
+    overCap: 'invalid_service_identity',
+    gate: check('manage', 'domain:{path.id}'),
+    audit: { relation: 'service_identity.update', when: 'all', object: 'serviceaccount:{path.principal_id}' },
+    responses: { 200: IdentitySummary },
+    problems: [
+      'invalid_service_identity',
+      'identity_not_found',
+      'service_identity_already_exists',
+      'last_platform_admin',
+      'empty_patch',
+    ],
+    cli: {
+      command: 'service-identities update',
+      args: ['principal_id'],
+      refs: { id: 'domains', principal_id: 'service-identities' },
+      columns,
+      done: 'Changed service identity {principal_id}.',
+    },
+  },
+  DeleteServiceIdentity: {
+    ...common,
+    method: 'DELETE',
+    path: '/v1/domains/{id}/service-identities/{principal_id}',
+    summary: 'Delete a service identity with its tokens, roles and memberships',
+    description:
+      'Refused while it has executions that have not ended or sessions that are live on nodes, with their counts, and while it is the last administrator of the platform.',
+    params: ofPrincipal,
+    gate: check('manage', 'domain:{path.id}'),
+    audit: { relation: 'service_identity.delete', when: 'all', object: 'serviceaccount:{path.principal_id}' },
+    responses: { 204: null },
+    problems: ['identity_not_found', 'service_identity_in_use', 'last_platform_admin'],
+    cli: {
+      command: 'service-identities delete',
+      args: ['principal_id'],
+      refs: { id: 'domains', principal_id: 'service-identities' },
+      confirm: 'yes',
+      done: 'Deleted service identity {principal_id}.',
     },
   },
 })

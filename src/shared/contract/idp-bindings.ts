@@ -234,6 +234,7 @@ export const idpBindings = defineSurface('idp', 'Identity providers that people 
       args: ['alias'],
       refs: { domain_id: 'domains' },
       columns,
+      handle: { member: 'alias', taken: 'idp_binding_conflict' },
       ownDomain: { member: 'domain_id', unless: ['scope'] },
       examples: [
         'idp create google --label Google --issuer https://accounts.google.com --client-id web --client-secret-file secret',

@@ -54,6 +54,7 @@ export const invitations = defineSurface('invitations', 'Who may become a user o
       args: ['email'],
       refs: { id: 'domains' },
       columns,
+      handle: { member: 'email', taken: 'invitation_already_exists' },
       done: 'Invited {email} until {expires_at}. Nothing is sent: tell them to sign in.',
     },
   },

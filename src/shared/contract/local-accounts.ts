@@ -78,6 +78,7 @@ export const localAccounts = defineSurface('users', 'Accounts of the bundled ide
       args: ['login'],
       refs: { domain_id: 'domains' },
       columns,
+      handle: { member: 'login', taken: 'account_already_exists', noun: 'admin users' },
       done: 'Added {login}. The one-time password is shown this once; the first sign-in has to replace it.',
       examples: [
         'admin users add ana --display-name "Ana Novak"',

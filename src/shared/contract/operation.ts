@@ -139,6 +139,16 @@ export interface Deprecation {
   readonly sunset?: string
 }
 
+/** How the object that an operation creates is found again by what was typed. */
+export interface HandleWords {
+  /** The body member that holds its handle. */
+  readonly member: string
+  /** The code that says that the handle is taken. */
+  readonly taken: ProblemCode
+  /** The noun whose list has it, where that is not the noun of the command. */
+  readonly noun?: string
+}
+
 /** The words of the command line for an operation. */
 export interface CliWords {
   /** Noun and verb, e.g. `tokens issue`. */
@@ -158,6 +168,12 @@ export interface CliWords {
   readonly ownDomain?: { readonly member: string; readonly unless: readonly string[] }
   /** The query member of a list that asks for objects with certain labels, `key=value,…`: `-l` on the command line. */
   readonly selector?: string
+  /** The query member of a list that finds the one object of a handle, without showing the handle itself. */
+  readonly byHandle?: string
+  /** Query members that the command line sends without being told, and offers no flags for. */
+  readonly sends?: { readonly [member: string]: string }
+  /** What a command that creates an object calls it: `--if-not-exists` follows from it. */
+  readonly handle?: HandleWords
   /** Asks before it runs; `typed` makes the person type the name. */
   readonly confirm?: 'yes' | 'typed'
   /** Ready-made example lines for help. */

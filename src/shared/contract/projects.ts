@@ -27,6 +27,7 @@ export const projects = defineSurface('projects', 'Parts of a Domain that one te
       args: ['slug'],
       refs: { id: 'domains' },
       columns,
+      handle: { member: 'slug', taken: 'slug_conflict' },
       done: 'Created Project {slug} ({id}).',
     },
   },

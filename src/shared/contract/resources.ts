@@ -31,6 +31,7 @@ export const resources = defineSurface('resources', 'What is deployed in a Proje
       args: ['slug'],
       refs: { id: 'projects', host_node_ids: 'nodes' },
       columns,
+      handle: { member: 'slug', taken: 'slug_conflict' },
       done: 'Created {kind} {slug} ({id}).',
     },
   },

@@ -18,4 +18,18 @@ export const identityScenarios: Scenarios<World, typeof identities> = {
     as: root,
     lesser: nobody,
   }),
+  async UpdateServiceIdentity(world) {
+    const { root, nobody, domainId } = world
+    const input = { id: domainId, principal_id: await freshIdentity(world), body: { disabled: true } }
+    return { input, as: root, lesser: nobody }
+  },
+  async DeleteServiceIdentity(world) {
+    const { root, nobody, domainId } = world
+    return { input: { id: domainId, principal_id: await freshIdentity(world) }, as: root, lesser: nobody }
+  },
+}
+
+async function freshIdentity({ make, domainId, name }: World): Promise<string> {
+  const body = { display_name: 'A workload', subject: name() }
+  return (await make('CreateServiceIdentity', { id: domainId, body })).id
 }

@@ -223,9 +223,9 @@ describe.each(STORES)('Nodes as people see them on the $name store', (store) => 
         expect(answer).toMatchObject({ status: 200 })
         expect(answer.body).toEqual({
           id: node.node_id,
-          name: '',
+          name: 'web-1',
           domain_id: domain,
-          kind: '',
+          kind: 'vm',
           created_at: '2026-03-01T08:00:00.000Z',
           display_name: 'web-1',
           display_kind: 'vm',
@@ -367,6 +367,81 @@ describe.each(STORES)('Nodes as people see them on the $name store', (store) => 
         expect(await patch(node, { name: 'two' }, viewer)).toMatchObject({ status: 403 })
         const operator = await fleet.holder(domain, 'operator', `node:${node.node_id}`)
         expect(await patch(node, { name: 'two' }, operator)).toMatchObject({ status: 200 })
+      })
+    })
+
+    describe('PatchNode of labels and Project', () => {
+      const patch = (node: Enrolled, body: object, as = fleet.root) =>
+        fleet.call(as, `PATCH /v1/nodes/${node.node_id}`, body)
+      const tuplesIn = async (project: string) => {
+        const rows = await fleet.db
+          .selectFrom('relation_tuples')
+          .select(['resource_type', 'resource_id', 'relation'])
+          .where('project_id', '=', project)
+          .where('structural', '=', false)
+          .execute()
+        return rows.map(({ resource_type, resource_id, relation }) => `${resource_type}:${resource_id} ${relation}`)
+      }
+
+      it('replaces the labels, and tells the node that its own state may be another', async () => {
+        const node = await fleet.enrol(domain, {}, { labels: { zone: 'a', tier: 'edge' } })
+        const revision = () =>
+          fleet.db
+            .selectFrom('node_heartbeats')
+            .select('node_revision')
+            .where('node_id', '=', node.node_id)
+            .executeTakeFirstOrThrow()
+        const before = await revision()
+        expect(await patch(node, { labels: { zone: 'b' } })).toMatchObject({
+          status: 200,
+          body: { labels: { zone: 'b' } },
+        })
+        expect(Number((await revision()).node_revision)).toBe(Number(before.node_revision) + 1)
+        expect(namesOf(await list('labels=zone=b'))).toHaveLength(1)
+        const labels = Object.fromEntries(Array.from({ length: 65 }, (_, n) => [`l${n}`, 'x']))
+        expect(await patch(node, { labels })).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
+      })
+
+      it('puts the node into a Project, into another and into none, and keeps the roles on it', async () => {
+        const node = await fleet.enrol(domain)
+        const reference = `node:${node.node_id}`
+        const [web, db] = [await fleet.project(domain), await fleet.project(domain)]
+        const operator = await fleet.holder(domain, 'operator', reference)
+        const viewer = await fleet.holder(domain, 'viewer', `project:${db}`)
+        const sees = async (as: string) => (await fleet.call(as, `GET /v1/nodes/${node.node_id}`)).status
+        expect([await sees(viewer), await sees(operator)]).toEqual([403, 200])
+        expect(await patch(node, { project_id: web })).toMatchObject({ status: 200, body: { project_id: web } })
+        expect([await sees(viewer), await sees(operator), await tuplesIn(web)]).toEqual([
+          403,
+          200,
+          [`${reference} operator`],
+        ])
+        expect(await patch(node, { project_id: db })).toMatchObject({ status: 200, body: { project_id: db } })
+        expect([await sees(viewer), await sees(operator), await tuplesIn(web)]).toEqual([200, 200, []])
+        expect(await tuplesIn(db)).toContain(`${reference} operator`)
+        expect(await patch(node, { project_id: null })).toMatchObject({ status: 200, body: { project_id: null } })
+        expect([await sees(viewer), await sees(operator), await tuplesIn(db)]).toEqual([
+          403,
+          200,
+          expect.not.arrayContaining([`${reference} operator`]),
+        ])
+        expect(await patch(node, { project_id: db })).toMatchObject({ status: 200 })
+        expect(await sees(viewer)).toBe(200)
+      })
+
+      it('needs manage on the Domain for another Project, which must be of the same Domain', async () => {
+        const node = await fleet.enrol(domain)
+        const operator = await fleet.holder(domain, 'operator', `node:${node.node_id}`)
+        const web = await fleet.project(domain)
+        expect(await patch(node, { labels: {} }, operator)).toMatchObject({ status: 200 })
+        expect(await patch(node, { project_id: web }, operator)).toMatchObject({
+          status: 403,
+          body: { missing_relation: { relation: 'manage', object: `domain:${domain}` } },
+        })
+        const elsewhere = await fleet.project(await fleet.domain())
+        for (const project_id of [elsewhere, '01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4b'])
+          expect(await patch(node, { project_id })).toMatchObject({ status: 404, body: { code: 'project_not_found' } })
+        expect((await fleet.call(fleet.root, `GET /v1/nodes/${node.node_id}`)).body).toMatchObject({ project_id: null })
       })
     })
 

@@ -64,9 +64,7 @@ async function rotateMany(session: Session, given: RotateGiven, selection: Selec
   const asked = { ...selection, nodes: selection.nodes.filter((node) => !skipped.includes(node)) }
   const rules = rulesOf(flags, asked.nodes.length)
   const said = flags.since === undefined ? undefined : parseSince(flags.since, session.io.nowMs())
-  const left = asked.nodes.filter(
-    (node) => said === undefined || node.rotation_pending || node.psk_issued_at < said,
-  )
+  const left = asked.nodes.filter((node) => said === undefined || node.rotation_pending || node.psk_issued_at < said)
   const estimate = await estimateOf(session, left)
   const waves = { nodes: left, rules, estimate }
   if (flags['dry-run'] === true) {

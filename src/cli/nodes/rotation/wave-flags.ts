@@ -37,7 +37,8 @@ export const ROTATE_FLAGS = {
   },
   'dry-run': {
     kind: 'switch',
-    describe: 'Change nothing; show the waves, the edges and how long it may take, and exit 10 if anything would change',
+    describe:
+      'Change nothing; show the waves, the edges and how long it may take, and exit 10 if anything would change',
   },
   'no-wait': { kind: 'switch', describe: 'For one node: print the handle and do not wait' },
   'proof-timeout': { kind: 'duration', describe: 'How long to wait until all agents agree', fallback: '2m' },
