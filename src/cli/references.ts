@@ -6,7 +6,7 @@ import { isNonZeroUuid, parseReference } from '../shared/ids.ts'
 import { CliError, usageError } from './cli-error.ts'
 import { EXIT } from './exit-code.ts'
 import { listCommand, listOf } from './noun-lists.ts'
-import { handleOf, HANDLES, idOf, isNode, memberOf, nameOf, rowsOf } from './output/members.ts'
+import { handleOf, HANDLES, idOf, memberOf, nameOf, rowsOf } from './output/members.ts'
 import type { Session } from './session.ts'
 import { singular } from './tree.ts'
 
@@ -239,8 +239,10 @@ function matching(text: string, rows: readonly unknown[], namesOf: NamesOf): rea
   return rows.filter((row) => namesOf(row).some((name) => name.toLowerCase() === lower))
 }
 
-const handlesOf: NamesOf = (row) =>
-  textsOf(row, [...HANDLES, 'subject', 'prefix', ...(isNode(row) ? ['display_name'] : [])])
+const handlesOf: NamesOf = (row) => {
+  const handle = handleOf(row)
+  return [...textsOf(row, [...HANDLES, 'subject', 'prefix']), ...(handle === undefined ? [] : [handle])]
+}
 
 const decorationsOf: NamesOf = (row) => textsOf(row, ['display_name'])
 

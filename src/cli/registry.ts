@@ -30,6 +30,7 @@ const WITH_MORE: Readonly<Record<string, CommandRow['load']>> = {
   PatchAdminIdPByID: async (manifest) => (await import('./commands/idp/changes.ts')).updateBinding(manifest),
   DeleteAdminIdPByID: async (manifest) => (await import('./commands/idp/changes.ts')).deleteBinding(manifest),
   PostAdminIdPTest: async (manifest) => (await import('./commands/idp/test.ts')).testBinding(manifest),
+  PatchNode: async (manifest) => (await import('./commands/nodes/update.ts')).update(manifest),
   CreateServiceIdentity: async (manifest) => (await import('./commands/service-identities/create.ts')).create(manifest),
   ListRelationTuples: async (manifest) => (await import('./commands/tuples/list.ts')).list(manifest),
   CreateRelationTuple: async (manifest) => (await import('./commands/tuples/create.ts')).create(manifest),
@@ -78,6 +79,26 @@ const OWN_COMMANDS: readonly CommandRow[] = [
     words: 'admin users reset-password',
     summary: 'Give local accounts a new one-time password and end their sessions',
     load: async (manifest) => (await import('./commands/admin/users/patches.ts')).resetPassword(manifest),
+  },
+  {
+    words: 'service-identities list',
+    summary: 'List the service identities of a Domain, newest first',
+    load: async (manifest) => (await import('./commands/service-identities/views.ts')).list(manifest),
+  },
+  {
+    words: 'service-identities show',
+    summary: 'Show a service identity',
+    load: async (manifest) => (await import('./commands/service-identities/views.ts')).show(manifest),
+  },
+  {
+    words: 'service-identities disable',
+    summary: 'Refuse the tokens and assertions of service identities from now on',
+    load: async (manifest) => (await import('./commands/service-identities/patches.ts')).disable(manifest),
+  },
+  {
+    words: 'service-identities enable',
+    summary: 'Let disabled service identities authenticate again',
+    load: async (manifest) => (await import('./commands/service-identities/patches.ts')).enable(manifest),
   },
   {
     words: 'agent-sim',

@@ -11,12 +11,11 @@ export function seeingRelation(type: string): string {
  */
 export function grantCommand(missing: { subject: string; relation: string; object: string }): string | undefined {
   const { subject, relation, object } = missing
-  const [type = '', id = ''] = object.split(':')
+  const [type = ''] = object.split(':')
   const place = type === 'platform' || type === 'project' ? type : 'domain'
   const granting = type === 'labeldefinition' ? [] : rolesGranting(type, relation)
   const found = granting.find((one) => one.type === place)
   if (found === undefined) return undefined
-  if (place === 'project') return `ctl tuples create ${subject} ${found.role} ${object}`
-  if (place === 'platform') return `ctl grants platform create ${subject} ${found.role}`
-  return `ctl grants create ${subject} ${found.role}${type === 'domain' ? ` --domain ${id}` : ''}`
+  const on = place === 'platform' ? ' platform' : place === type ? ` ${object}` : ''
+  return `ctl grants create ${subject} ${found.role}${on}`
 }

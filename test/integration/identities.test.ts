@@ -230,7 +230,7 @@ describe.each(DATASTORE_KINDS)('identities on %s', (kind) => {
       })
 
       it('is not another Domain’s, and no user', async () => {
-        const elsewhere = await access.person(await access.domain('far'))
+        const elsewhere = await access.person(await access.domain('far-away'))
         const user = await access.person(domainId, 'user')
         for (const id of [elsewhere.id, user.id, UNKNOWN])
           expect((await remove(id)).body.code).toBe('identity_not_found')

@@ -24,11 +24,12 @@ type Writing = (tuple: ProposedTuple, deps: GrantingDeps) => string | undefined
 
 const none: Writing = () => undefined
 
-/** The tuple API writes what lies in a Project; places and groups have commands of their own, clouds have none. */
+/** One verb grants; what lies in a Project is looked up in it. Groups have a command of their own, clouds have none. */
 const COMMANDS: Readonly<Record<string, Writing>> = {
-  platform: ({ subject, relation }, { naming }) => `ctl grants platform create ${naming.typed(subject)} ${relation}`,
-  domain: ({ subject, relation, resource }, { naming }) =>
-    `ctl grants create ${naming.typed(subject)} ${relation} --domain ${naming.typedObject(resource)}`,
+  platform: granting,
+  domain: granting,
+  project: granting,
+  node: granting,
   group: ({ subject, resource }, { naming }) =>
     `ctl groups add-member ${naming.typedObject(resource)} ${naming.typed(subject)}`,
   cloud: none,
@@ -36,14 +37,13 @@ const COMMANDS: Readonly<Record<string, Writing>> = {
   provider_bundle: none,
 }
 
-function ofProject(
-  { subject, relation, resource }: ProposedTuple,
-  { naming, projectOf }: GrantingDeps,
-): string | undefined {
-  const project = resource.startsWith('project:') ? resource : projectOf(resource)
-  if (project === undefined) return undefined
-  const where = project === resource ? '' : ` --project ${naming.typedObject(project)}`
-  return `ctl tuples create ${naming.typed(subject)} ${relation} ${naming.typed(resource)}${where}`
+function granting({ subject, relation, resource }: ProposedTuple, { naming }: GrantingDeps): string {
+  return `ctl grants create ${naming.typed(subject)} ${relation} ${naming.typed(resource)}`
+}
+
+function ofProject(tuple: ProposedTuple, deps: GrantingDeps): string | undefined {
+  const project = deps.projectOf(tuple.resource)
+  return project && `${granting(tuple, deps)} --project ${deps.naming.typedObject(project)}`
 }
 
 /**

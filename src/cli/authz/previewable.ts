@@ -5,7 +5,7 @@ import { CliError, usageError } from '../cli-error.ts'
 import type { Command, Given } from '../command.ts'
 import { derivedCommand } from '../derive/derive.ts'
 import type { Target } from '../derive/plan.ts'
-import { exitCodeOf, type ExitCode } from '../exit-code.ts'
+import { EXIT, exitCodeOf, type ExitCode } from '../exit-code.ts'
 import type { Session } from '../session.ts'
 import type { Edit } from './impact.ts'
 import { DRY_RUN } from './preview.ts'
@@ -18,6 +18,8 @@ export interface Previewable {
   readonly editsOf: (target: Target, session: Session) => readonly Edit[] | Promise<readonly Edit[]>
   /** The role that is given and the type of the object, for saying which there are where it is none. */
   readonly roleOf?: (given: Given) => { readonly type: string; readonly role: string }
+  /** A tuple that is there already is no failure. */
+  readonly isRepeatable?: boolean
   /** Changes what was typed before it is read. */
   readonly retyped?: (given: Given, session: Session) => Given | Promise<Given>
 }
@@ -31,14 +33,28 @@ export function previewableCommand(manifest: Manifest, previewable: Previewable)
     flags: { ...command.flags, 'dry-run': DRY_RUN },
     uses: [...new Set([...(command.uses ?? []), 'output' as const])],
     examples: [...(command.examples ?? []), ...examples],
-    async run(session, typed) {
-      try {
-        return await performOrPreview(session, typed, previewable)
-      } catch (error) {
-        throw unknownRole(error, previewable.roleOf?.(typed)) ?? error
-      }
-    },
+    run: (session, typed) => runPreviewable(session, typed, previewable),
   }
+}
+
+/** Makes the change, or tries it with `--dry-run`. */
+export async function runPreviewable(
+  session: Session,
+  typed: Given,
+  previewable: Previewable,
+): Promise<ExitCode | void> {
+  try {
+    return await performOrPreview(session, typed, previewable)
+  } catch (error) {
+    if (!isAlreadyThere(error, previewable)) throw unknownRole(error, previewable.roleOf?.(typed)) ?? error
+    session.note('Nothing to do: it is granted already.')
+    return EXIT.ok
+  }
+}
+
+/** A role that is held already is what a creation wants, so that a script may repeat it (cli: idempotent verbs). */
+function isAlreadyThere(error: unknown, { isRepeatable }: Previewable): boolean {
+  return isRepeatable === true && error instanceof ProblemAnswer && error.code === 'tuple_already_exists'
 }
 
 async function performOrPreview(

@@ -35,6 +35,7 @@ export async function valueOf(filling: Filling, member: Member, raw: FlagValue):
   const { resolver, scope, session } = filling
   const { noun } = member
   if (member.field.writeOnly === true) return { plain: await secretFrom(String(raw), member, session) }
+  if (raw === false && member.field.nullable === true) return { plain: null }
   if (member.isSelector) return { plain: selectorText(Array.isArray(raw) ? raw : [String(raw)]) }
   if (noun === undefined) return { plain: apiValue(member, raw, session.io.nowMs()) }
   if (typeof raw === 'string') {

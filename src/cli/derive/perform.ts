@@ -151,6 +151,7 @@ export function viewOf(operation: ManifestOperation, values: readonly unknown[] 
     wide: cli?.wide,
     members: rowMembers(operation),
     rows: cli?.rows,
+    empty: cli?.empty,
     isWhole,
   }
 }

@@ -3,7 +3,7 @@ import type { Format, SharedValues } from '../flags.ts'
 import type { Io } from '../io.ts'
 import type { Style } from '../style.ts'
 import { isFilled, isMember, otherMembers, titles } from './cells.ts'
-import { isRow, references, rowsOf, sorted, withRows } from './members.ts'
+import { isRow, memberOf, references, rowsOf, sorted, withRows } from './members.ts'
 import { cardLines, tableLines, type TableOptions } from './table.ts'
 
 /** How an answer is shown to people. In the other formats it is the API's own shape. */
@@ -16,6 +16,8 @@ export interface View {
   readonly members?: readonly string[] | undefined
   /** The member that holds the rows; `items` when absent. */
   readonly rows?: string | undefined
+  /** Members that lists leave empty, with those that people look for. */
+  readonly empty?: Readonly<Record<string, string>> | undefined
   /** One object is shown with every member that it has, the columns first. */
   readonly isWhole?: boolean
   /** What was asked for, by row: the first column of a table whose rows do not say what they are of. */
@@ -41,6 +43,17 @@ export async function emit(value: unknown, view: View, emission: Emission): Prom
   const shown = ordered === undefined ? value : withRows(value, ordered, view.rows)
   const text = await rendered({ value: shown, rows: ordered, view }, emission)
   if (text !== '') io.stdout.write(text)
+  if (shared.jq !== undefined && shared.watch === undefined) hintAtEmpty(shared.jq, { rows, view }, io)
+}
+
+/** Tells a person who asked for a member that lists leave empty which one has it. */
+function hintAtEmpty(expression: string, { rows = [], view }: Pick<Shown, 'rows' | 'view'>, { stderr }: Io): void {
+  if (!stderr.isTty || rows.length === 0) return
+  for (const [member, other] of Object.entries(view.empty ?? {})) {
+    const isAsked = new RegExp(`\\.${member}\\b`).test(expression)
+    if (isAsked && rows.every((row) => memberOf(row, member) === ''))
+      stderr.write(`.${member} is empty in lists; use .${other}\n`)
+  }
 }
 
 interface Shown {

@@ -58,14 +58,13 @@ export function idOf(row: unknown): string | undefined {
 /** Members that hold a handle: what a person typed to create the object. */
 export const HANDLES = ['slug', 'alias', 'login', 'handle', 'name', 'email'] as const
 
-/** What commands take for a row; undefined where it shows none. Lists leave the name of a node to its display name (S0). */
+/**
+ * What commands take for a row; undefined where it shows none. Lists show the name of a node as its display name (S0); of an
+ * identity that is decoration, whether the caller may see its handle or not.
+ */
 export function handleOf(row: unknown): string | undefined {
-  return firstText(row, isNode(row) ? ['display_name'] : HANDLES)
-}
-
-/** Whether a row is of a node. */
-export function isNode(row: unknown): boolean {
-  return typeof memberOf(row, 'display_kind') === 'string'
+  const isIdentity = memberOf(row, 'external_subject_pseudonym') !== undefined
+  return firstText(row, isIdentity ? HANDLES : [...HANDLES, 'display_name'])
 }
 
 /** What a person calls a row: its handle, else the name that decorates it, else its id. */

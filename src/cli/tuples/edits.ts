@@ -13,11 +13,12 @@ export function deleteEdit({ input }: Target): readonly Edit[] {
   return [{ kind: 'tuple', op: 'delete', tuple_id: input['id'] }]
 }
 
-/** What a grant on a Domain, or on the platform where the call names none, would be. */
-export function grantEdit(op: 'create' | 'delete'): (target: Target) => readonly Edit[] {
+/** What a grant on a Domain or a node of it, or on the platform where the call names none, would be. */
+export function grantEdit(op: 'create' | 'delete', node?: string): (target: Target) => readonly Edit[] {
   return ({ input }) => {
     const { id, tuple_id, body } = input
-    const resource = typeof id === 'string' ? `domain:${id}` : 'platform:main'
+    const place = typeof id === 'string' ? `domain:${id}` : 'platform:main'
+    const resource = (isRow(body) ? body['resource'] : node) ?? place
     const what =
       op === 'delete' ? { tuple_id } : isRow(body) ? { subject: body['subject'], relation: body['relation'] } : {}
     return [{ kind: 'grant', op, resource, ...what }]

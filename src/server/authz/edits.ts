@@ -58,7 +58,7 @@ export function createResolveEdits(deps: EditsDeps): ResolveEdits {
       throw invalidTriple({ part: 'relation', reason: 'not_allowed' })
     }
     const subject = requireRoleSubject(edit.subject)
-    const domainId = object.type === 'domain' ? object.id : null
+    const domainId = await domainOf(db(), object)
     await requireBindable(deps, db(), { subject, domainId })
     return [{ op: 'create', tuple: bound(subject, { ...object, relation, domainId }) }]
   }
@@ -100,14 +100,31 @@ export function createResolveEdits(deps: EditsDeps): ResolveEdits {
   }
 }
 
-/** @throws Problem `invalid_triple` unless the reference is a Domain or the platform. */
-function roleObject(reference: string): { readonly type: 'domain' | 'platform'; readonly id: string } {
+interface RoleObject {
+  readonly type: 'domain' | 'platform' | 'node'
+  readonly id: string
+}
+
+/** @throws Problem `invalid_triple` unless the reference is a Domain, a node or the platform. */
+function roleObject(reference: string): RoleObject {
   if (reference === PLATFORM) return { type: 'platform', id: 'main' }
   const parsed = parseTupleReference(reference)
-  if (parsed?.type !== 'domain' || parsed.relation !== '' || !isNonZeroUuid(parsed.id)) {
+  const isKnown = parsed?.type === 'domain' || parsed?.type === 'node'
+  if (!isKnown || parsed.relation !== '' || !isNonZeroUuid(parsed.id)) {
     throw invalidTriple({ part: 'resource', reason: 'malformed' })
   }
-  return { type: 'domain', id: parsed.id }
+  return { type: parsed.type === 'node' ? 'node' : 'domain', id: parsed.id }
+}
+
+/**
+ * The Domain that the subjects of a role on the object belong to; null for the platform.
+ * @throws Problem `invalid_triple` for a node that lies in a Project: its roles are tuples of that.
+ */
+async function domainOf(db: Db, { type, id }: RoleObject): Promise<string | null> {
+  if (type !== 'node') return type === 'domain' ? id : null
+  const domainId = await store.findDomainOfFreeNode(db, id)
+  if (domainId === undefined) throw invalidTriple({ part: 'resource', reason: 'not_allowed' })
+  return domainId
 }
 
 async function requireBindable(

@@ -25,6 +25,17 @@ export function findRole(
     .executeTakeFirst()
 }
 
+/** The Domain of a node that lies in no Project; undefined when there is no such node. */
+export async function findDomainOfFreeNode(db: Db, id: string): Promise<string | undefined> {
+  const node = await db
+    .selectFrom('nodes')
+    .select('domain_id')
+    .where('id', '=', id)
+    .where('project_id', 'is', null)
+    .executeTakeFirst()
+  return node?.domain_id
+}
+
 /** The live tuple that is the same but for its id. */
 export function findSame(db: Db, tuple: TupleParts): Promise<TupleRecord | undefined> {
   return written(db)

@@ -1,5 +1,6 @@
 import type { Grant } from '../../shared/contract/grants.ts'
-import { problem } from '../../shared/problems.ts'
+import { isNonZeroUuid, parseReference } from '../../shared/ids.ts'
+import { problem, type Problem } from '../../shared/problems.ts'
 import { ROLES } from '../../shared/roles.ts'
 import type { PagePosition } from '../http/request-context.ts'
 import type { GrantObject, GrantRange, GrantRecord } from './store.ts'
@@ -18,6 +19,27 @@ export function requireRole({ type }: GrantObject, relation: string): string {
     part: 'relation',
     reason: 'not_allowed',
     errors: [{ pointer: '/relation', detail }],
+  })
+}
+
+/**
+ * The object that a grant of a Domain is on: the Domain, or the node that is named.
+ * @throws Problem `invalid_triple` for anything but a node.
+ */
+export function objectIn(domainId: string, reference: string | undefined): GrantObject {
+  if (reference === undefined || reference === `domain:${domainId}`) return { type: 'domain', id: domainId }
+  const parsed = parseReference(reference)
+  if (parsed?.type !== 'node' || !isNonZeroUuid(parsed.id)) throw foreignNode()
+  return { type: 'node', id: parsed.id.toLowerCase() }
+}
+
+/** The refusal of an object that the grants of a Domain do not reach. */
+export function foreignNode(): Problem {
+  const detail = 'must be a node of the Domain that lies in no Project; roles in a Project are relation tuples of it'
+  return problem('invalid_triple', {
+    part: 'resource',
+    reason: 'not_allowed',
+    errors: [{ pointer: '/resource', detail }],
   })
 }
 

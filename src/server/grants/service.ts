@@ -8,7 +8,7 @@ import type { SubjectDirectory } from '../ports/subject-directory.ts'
 import type { Change } from '../ports/unit-of-work.ts'
 import { holdDomain } from '../rows/hold-domain.ts'
 import { areLastPlatformAdmins } from '../rows/platform-admins.ts'
-import { afterOf, positionOf, referenceOf, requireRole, toAnswer } from './grant.ts'
+import { afterOf, foreignNode, objectIn, positionOf, referenceOf, requireRole, toAnswer } from './grant.ts'
 import * as store from './store.ts'
 
 export interface GrantsDeps {
@@ -18,8 +18,6 @@ export interface GrantsDeps {
 
 const PLATFORM: store.GrantObject = { type: 'platform', id: 'main' }
 
-const domain = (id: string): store.GrantObject => ({ type: 'domain', id })
-
 /** Serves the roles held on Domains and on the platform. They are listed oldest first. */
 export function createGrants({ datastore, subjects }: GrantsDeps): Handlers<typeof grants> {
   const create = createGrant(subjects)
@@ -28,20 +26,27 @@ export function createGrants({ datastore, subjects }: GrantsDeps): Handlers<type
     async CreateDomainGrant(ctx, { id, body }) {
       const created = await ctx.change(async (change) => {
         if (!(await holdDomain(change.db, id))) throw problem('domain_not_found')
-        return create(change, domain(id), body)
+        const object = objectIn(id, body.resource)
+        if (object.type === 'node' && !(await store.holdFreeNode(change.db, id, object.id))) throw foreignNode()
+        return create(change, { object, domainId: id }, body)
       })
       ctx.header('Location', `/v1/domains/${id}/grants/${created.id}`)
       return toAnswer(created)
     },
 
-    ListDomainGrants: (ctx, { id }) => list(ctx, domain(id)),
+    async ListDomainGrants(ctx, { id, resource }) {
+      const object = objectIn(id, resource)
+      const db = datastore.pool('interactive')
+      if (object.type === 'node' && !(await store.hasFreeNode(db, id, object.id))) throw foreignNode()
+      return list(ctx, object)
+    },
 
     async DeleteDomainGrant(ctx, { id, tuple_id: tupleId }) {
-      await ctx.change((change) => deleteGrant(change, domain(id), tupleId))
+      await ctx.change(async (change) => deleteGrant(change, await store.findGrantIn(change.db, id, tupleId)))
     },
 
     async CreatePlatformGrant(ctx, { body }) {
-      const created = await ctx.change((change) => create(change, PLATFORM, body))
+      const created = await ctx.change((change) => create(change, { object: PLATFORM, domainId: null }, body))
       ctx.header('Location', `/v1/platform/grants/${created.id}`)
       return toAnswer(created)
     },
@@ -52,7 +57,7 @@ export function createGrants({ datastore, subjects }: GrantsDeps): Handlers<type
       await ctx.change(async (change) => {
         const isLast = await areLastPlatformAdmins(change.db, (admin) => admin.tupleId === tupleId)
         if (isLast) throw problem('last_platform_admin')
-        await deleteGrant(change, PLATFORM, tupleId)
+        await deleteGrant(change, await store.findGrant(change.db, PLATFORM, tupleId))
       })
     },
   }
@@ -63,12 +68,17 @@ interface Binding {
   readonly relation: string
 }
 
+/** What a role is granted on, and the Domain that its subjects belong to; null for the platform. */
+interface Place {
+  readonly object: store.GrantObject
+  readonly domainId: string | null
+}
+
 const createGrant =
   (subjects: SubjectDirectory) =>
-  async (change: Change, object: store.GrantObject, binding: Binding): Promise<store.GrantRecord> => {
+  async (change: Change, { object, domainId }: Place, binding: Binding): Promise<store.GrantRecord> => {
     const subject = requireRoleSubject(binding.subject)
     const relation = requireRole(object, binding.relation)
-    const domainId = object.type === 'domain' ? object.id : null
     if (!(await subjects.mayBind(change.db, subject, domainId))) {
       throw foreignSubject()
     }
@@ -82,9 +92,8 @@ const createGrant =
   }
 
 /** A role that is granted elsewhere is not found here, whatever the caller holds there. */
-async function deleteGrant(change: Change, object: store.GrantObject, id: string): Promise<void> {
-  const grant = await store.findGrant(change.db, object, id)
-  const deleted = grant === undefined ? undefined : await change.tuples.delete(id)
+async function deleteGrant(change: Change, grant: store.GrantRecord | undefined): Promise<void> {
+  const deleted = grant === undefined ? undefined : await change.tuples.delete(grant.id)
   if (grant === undefined || deleted === undefined) throw problem('tuple_not_found')
   announce(change, 'GrantDeleted', grant)
 }

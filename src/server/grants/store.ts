@@ -6,7 +6,7 @@ export type GrantRecord = Selectable<RelationTupleRow>
 
 /** What roles are granted on here. */
 export interface GrantObject {
-  readonly type: 'domain' | 'platform'
+  readonly type: 'domain' | 'platform' | 'node'
   readonly id: string
 }
 
@@ -21,6 +21,38 @@ const grantsOn = (db: Db, object: GrantObject) =>
 export function findGrant(db: Db, object: GrantObject, id: string): Promise<GrantRecord | undefined> {
   return grantsOn(db, object).where('id', '=', id).executeTakeFirst()
 }
+
+/** A grant on the Domain, or on one of its nodes that lie in no Project. */
+export function findGrantIn(db: Db, domainId: string, id: string): Promise<GrantRecord | undefined> {
+  return db
+    .selectFrom('relation_tuples')
+    .selectAll()
+    .where('id', '=', id)
+    .where('domain_id', '=', domainId)
+    .where('project_id', 'is', null)
+    .where('resource_type', 'in', ['domain', 'node'])
+    .where('structural', '=', false)
+    .executeTakeFirst()
+}
+
+/** Keeps a node of the Domain that lies in no Project as it is until the transaction ends; false when there is none. */
+export async function holdFreeNode(db: Db, domainId: string, id: string): Promise<boolean> {
+  const node = await freeNode(db, domainId, id).forKeyShare().executeTakeFirst()
+  return node !== undefined
+}
+
+/** Whether the Domain has such a node, outside of its Projects. */
+export async function hasFreeNode(db: Db, domainId: string, id: string): Promise<boolean> {
+  return (await freeNode(db, domainId, id).executeTakeFirst()) !== undefined
+}
+
+const freeNode = (db: Db, domainId: string, id: string) =>
+  db
+    .selectFrom('nodes')
+    .select('id')
+    .where('id', '=', id)
+    .where('domain_id', '=', domainId)
+    .where('project_id', 'is', null)
 
 /** Who was just bound, as a tuple spells it in parts. */
 export interface GrantParts {

@@ -18,7 +18,12 @@ export interface IdentitiesDeps extends PrincipalKeys {
 }
 
 /** Serves the principals of a Domain, newest first. What identifies one outside of it shows to auditors alone. */
-export function createIdentities({ datastore, ids, ownedTokens, ...keys }: IdentitiesDeps): Handlers<typeof identities> {
+export function createIdentities({
+  datastore,
+  ids,
+  ownedTokens,
+  ...keys
+}: IdentitiesDeps): Handlers<typeof identities> {
   const db = () => datastore.pool('interactive')
 
   async function revealed(principal: store.PrincipalRecord): Promise<string> {
@@ -74,10 +79,10 @@ export function createIdentities({ datastore, ids, ownedTokens, ...keys }: Ident
     },
 
     async DeleteServiceIdentity(ctx, { id: domainId, principal_id: id }) {
-      const count = await ctx.change((change) =>
-        deleteServiceIdentity(change, { domainId, id, at: new Date(ctx.nowMs) }, ownedTokens),
-      )
-      ctx.note({ count })
+      await ctx.change(async (change) => {
+        const place = { domainId, id, at: new Date(ctx.nowMs) }
+        ctx.note({ count: await deleteServiceIdentity(change, place, ownedTokens) })
+      })
     },
   }
 }

@@ -185,7 +185,9 @@ export function listPrincipals(db: Db, range: PrincipalRange): Promise<ListedPri
     )
   }
   if (after !== undefined) {
-    query = query.where((row) => row(row.refTuple('principals.created_at', 'principals.id'), '<', row.tuple(after.createdAt, after.id)))
+    query = query.where((row) =>
+      row(row.refTuple('principals.created_at', 'principals.id'), '<', row.tuple(after.createdAt, after.id)),
+    )
   }
   return query.orderBy('principals.created_at', 'desc').orderBy('principals.id', 'desc').limit(count).execute()
 }

@@ -125,12 +125,7 @@ export interface NodePlace {
  * leaves; undefined when there is none.
  */
 export function lockNodePlace(tx: Db, id: string): Promise<NodePlace | undefined> {
-  return tx
-    .selectFrom('nodes')
-    .select(['domain_id', 'project_id'])
-    .where('id', '=', id)
-    .forUpdate()
-    .executeTakeFirst()
+  return tx.selectFrom('nodes').select(['domain_id', 'project_id']).where('id', '=', id).forUpdate().executeTakeFirst()
 }
 
 /** Keeps a Project from being deleted until the transaction ends; false when the Domain has no such Project. */

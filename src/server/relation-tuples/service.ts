@@ -1,3 +1,5 @@
+import { invalidTriple } from '../../shared/authz/validate-tuple.ts'
+import { parseReference } from '../../shared/ids.ts'
 import type { Input } from '../../shared/contract/operation.ts'
 import type { relationTuples } from '../../shared/contract/relation-tuples.ts'
 import { problem } from '../../shared/problems.ts'
@@ -25,8 +27,9 @@ export function createRelationTuples(deps: RelationTuplesDeps): Handlers<typeof 
   const db = () => datastore.pool('interactive')
   const replace = createReplacement(deps)
   return {
-    async ListRelationTuples(ctx, { project_id: projectId }) {
-      const range = { projectId, afterId: ctx.position?.[0], count: ctx.pageSize + 1 }
+    async ListRelationTuples(ctx, { project_id: projectId, resource }) {
+      const object = resource === undefined ? undefined : requireObject(resource)
+      const range = { projectId, object, afterId: ctx.position?.[0], count: ctx.pageSize + 1 }
       const { rows, next } = cutPage(await store.listTuples(db(), range), ctx.pageSize, ({ id }) => [id])
       const visible = await ctx.visible(rows, (row) => ({ resource: referencesOf(row).resource }))
       return ctx.page(visible.map(toAnswer), next)
@@ -63,6 +66,13 @@ export function createRelationTuples(deps: RelationTuplesDeps): Handlers<typeof 
       await ctx.change((change) => remove(change, id))
     },
   }
+}
+
+/** @throws Problem `invalid_triple` for what names no object. */
+function requireObject(resource: string): { readonly type: string; readonly id: string } {
+  const object = parseReference(resource)
+  if (object === undefined) throw invalidTriple({ part: 'resource', reason: 'malformed' })
+  return object
 }
 
 /** The tuple, once the caller holds `manage` on its resource: 404 before 403 (decisions: the exceptions to convention 6). */

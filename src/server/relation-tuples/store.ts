@@ -24,14 +24,19 @@ export function findTuple(db: Db, id: string): Promise<TupleRecord | undefined> 
 /** Which tuples of a Project to read: by id, from the first one after `afterId`. */
 export interface TupleRange {
   readonly projectId: string
+  /** On one object only. */
+  readonly object?: { readonly type: string; readonly id: string } | undefined
   readonly afterId: string | undefined
   readonly count: number
 }
 
-export function listTuples(db: Db, { projectId, afterId, count }: TupleRange): Promise<TupleRecord[]> {
+export function listTuples(db: Db, { projectId, object, afterId, count }: TupleRange): Promise<TupleRecord[]> {
   return tuplesIn(db)
     .where('project_id', '=', projectId)
     .where('state', '=', 'live')
+    .$if(object !== undefined, (query) =>
+      query.where('resource_type', '=', object?.type ?? '').where('resource_id', '=', object?.id ?? ''),
+    )
     .$if(afterId !== undefined, (query) => query.where('id', '>', afterId ?? ''))
     .orderBy('id')
     .limit(count)

@@ -69,7 +69,7 @@ export const RelationTupleBulkResponse = z
 const toCreate = z.literal('create')
 const toDelete = z.literal('delete')
 const tupleId = uuidField('invalid_tuple_id', 'Tuple that would be deleted')
-const roleObject = Part('domain:<uuid> or platform:main')
+const roleObject = Part('domain:<uuid>, platform:main, or node:<uuid> of a node that lies in no Project')
 const membership = { group: Part('group:<uuid>'), subject: triple.subject }
 
 const TupleEdit = z.discriminatedUnion('op', [

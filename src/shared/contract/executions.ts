@@ -57,7 +57,9 @@ const ExecutionCreateRequest = z
     type: z
       .enum(['builtin', 'hook'])
       .optional()
-      .describe('Whether the action is built in or a hook. When absent: built in if there is such an action, else a hook'),
+      .describe(
+        'Whether the action is built in or a hook. When absent: built in if there is such an action, else a hook',
+      ),
     parameters: z
       .record(z.string().min(1).max(128), z.unknown())
       .refine((parameters) => isPortable(parameters), {

@@ -2,24 +2,35 @@ import { z } from 'zod'
 import { check, defineSurface, OPERATOR } from './operation.ts'
 import { Instant, KiB, pageOf, pageQuery, Reference, Uuid, uuidField } from './fields.ts'
 
-/** A role held on a Domain or on the platform: a relation tuple, under its own id. */
+/** A role held on a Domain, on a node that lies in no Project, or on the platform: a relation tuple, under its own id. */
 export const Grant = z
   .object({ id: Uuid, subject: z.string(), relation: z.string(), resource: z.string(), created_at: Instant })
   .meta({ id: 'Grant' })
 
-const GrantCreateRequest = z
+const grant = {
+  subject: Reference.meta({ problem: 'invalid_triple' }).describe(
+    'user:<uuid>, serviceaccount:<uuid> or group:<uuid>#member',
+  ),
+  relation: z
+    .string()
+    .min(1)
+    .max(64)
+    .meta({ problem: 'invalid_triple' })
+    .describe('Role: admin, operator, auditor or viewer; on a node viewer, agent or operator'),
+}
+
+/** What the tuple API cannot say: its objects lie in Projects. */
+const NodeReference = Reference.meta({ problem: 'invalid_triple' })
+
+const GrantCreateRequest = z.strictObject(grant).meta({ id: 'GrantCreateRequest' })
+const DomainGrantCreateRequest = z
   .strictObject({
-    subject: Reference.meta({ problem: 'invalid_triple' }).describe(
-      'user:<uuid>, serviceaccount:<uuid> or group:<uuid>#member',
+    ...grant,
+    resource: NodeReference.optional().describe(
+      'node:<uuid>, a node of the Domain that lies in no Project; the Domain itself when absent',
     ),
-    relation: z
-      .string()
-      .min(1)
-      .max(64)
-      .meta({ problem: 'invalid_triple' })
-      .describe('Role: admin, operator, auditor or viewer'),
   })
-  .meta({ id: 'GrantCreateRequest' })
+  .meta({ id: 'DomainGrantCreateRequest' })
 
 const GrantList = pageOf(Grant).meta({ id: 'GrantList' })
 const ofDomain = z.strictObject({ id: uuidField('invalid_domain_id', 'Domain') })
@@ -34,9 +45,9 @@ export const grants = defineSurface('grants', 'Roles on Domains and on the platf
     ...common,
     method: 'POST',
     path: '/v1/domains/{id}/grants',
-    summary: 'Grant a role on a Domain',
+    summary: 'Grant a role on a Domain, or on a node of it that lies in no Project',
     params: ofDomain,
-    body: GrantCreateRequest,
+    body: DomainGrantCreateRequest,
     bodyBytesMax: 8 * KiB,
     gate: check('manage', 'domain:{path.id}'),
     audit: { relation: 'domain_grant.create', when: 'all' },
@@ -55,21 +66,26 @@ export const grants = defineSurface('grants', 'Roles on Domains and on the platf
     ...common,
     method: 'GET',
     path: '/v1/domains/{id}/grants',
-    summary: 'List the roles held on a Domain',
+    summary: 'List the roles held on a Domain, or on a node of it that lies in no Project',
     params: ofDomain,
-    query: z.strictObject(pageQuery),
+    query: z.strictObject({
+      resource: NodeReference.optional().describe(
+        'node:<uuid>: the roles on this node of the Domain, which lies in no Project; those on the Domain when absent',
+      ),
+      ...pageQuery,
+    }),
     gate: check('manage', 'domain:{path.id}'),
     audit: { relation: 'domain_grant.list', when: 'all' },
     paging,
     responses: { 200: GrantList },
-    problems: [],
+    problems: ['invalid_triple'],
     cli: { command: 'grants list', refs: { id: 'domains' }, columns },
   },
   DeleteDomainGrant: {
     ...common,
     method: 'DELETE',
     path: '/v1/domains/{id}/grants/{tuple_id}',
-    summary: 'Take back a role on a Domain',
+    summary: 'Take back a role on a Domain, or on a node of it that lies in no Project',
     params: ofDomain.extend(tuple),
     gate: check('manage', 'domain:{path.id}'),
     audit: { relation: 'domain_grant.delete', when: 'all' },

@@ -76,7 +76,11 @@ export const NodePatchRequest = z
   .strictObject({
     name: Slug.optional(),
     labels: Labels.optional().describe('All labels that the node is to have'),
-    project_id: z.uuid().nullable().optional().describe('Project of its Domain that the node belongs to; null for none'),
+    project_id: z
+      .uuid()
+      .nullable()
+      .optional()
+      .describe('Project of its Domain that the node belongs to; null for none'),
   })
   .meta({ id: 'NodePatchRequest' })
 

@@ -98,6 +98,7 @@ export const nodes = defineSurface('nodes', 'Machines of the mesh', {
       command: 'nodes list',
       refs: { domain_id: 'domains' },
       selector: 'labels',
+      empty: { name: 'display_name', kind: 'display_kind' },
       columns: listed,
       wide: [
         'display_kind',

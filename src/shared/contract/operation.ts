@@ -174,6 +174,8 @@ export interface CliWords {
   readonly sends?: { readonly [member: string]: string }
   /** What a command that creates an object calls it: `--if-not-exists` follows from it. */
   readonly handle?: HandleWords
+  /** Members of a row that lists leave empty, each with the one that has what it would have. */
+  readonly empty?: { readonly [member: string]: string }
   /** Asks before it runs; `typed` makes the person type the name. */
   readonly confirm?: 'yes' | 'typed'
   /** Ready-made example lines for help. */

@@ -8,7 +8,7 @@ import {
   RelationTuplePatchRequest,
 } from './authz-schemas.ts'
 import { check, defineSurface, open, OPERATOR } from './operation.ts'
-import { KiB, pageQuery, uuidField } from './fields.ts'
+import { KiB, pageQuery, Reference, uuidField } from './fields.ts'
 
 const projectId = uuidField('invalid_project_id', 'Project')
 const params = z.strictObject({ id: uuidField('invalid_tuple_id', 'Tuple') })
@@ -23,7 +23,13 @@ export const relationTuples = defineSurface('relation-tuples', 'Who holds which 
     path: '/v1/authz/relation-tuples',
     summary: 'List the tuples of a Project whose resources you may read',
     description: 'In the order of their ids. Parent edges, which only the service writes, are not listed.',
-    query: z.strictObject({ project_id: projectId, ...pageQuery }),
+    query: z.strictObject({
+      project_id: projectId,
+      resource: Reference.optional()
+        .meta({ problem: 'invalid_triple' })
+        .describe('Those on this object only, e.g. node:<uuid>'),
+      ...pageQuery,
+    }),
     gate: {
       ...check('read', 'project:{query.project_id}'),
       rows: { relation: 'read', object: '{row.resource}' },
@@ -32,7 +38,12 @@ export const relationTuples = defineSurface('relation-tuples', 'Who holds which 
     paging: { limit: 'rejected', cursor: 'operation' },
     responses: { 200: RelationTupleList },
     problems: [],
-    cli: { command: 'tuples list', refs: { project_id: 'projects' }, columns, wide: ['caveat_context'] },
+    cli: {
+      command: 'tuples list',
+      refs: { project_id: 'projects', resource: 'objects' },
+      columns,
+      wide: ['caveat_context'],
+    },
   },
   CreateRelationTuple: {
     ...common,

@@ -1,3 +1,4 @@
+import { listOf } from '../../../src/cli/noun-lists.ts'
 import { describe, expect, it } from 'vitest'
 import { flagsOf } from '../../../src/cli/derive/derive.ts'
 import { membersOf } from '../../../src/cli/derive/members.ts'
@@ -29,9 +30,8 @@ describe('An operation with words for the command line', () => {
   })
 
   it.each(spoken)('%s refers to nouns that can be listed', (_, { cli }) => {
-    const commands = Object.values(manifest.operations).map((operation) => operation.cli?.command)
     const nouns = Object.values(cli?.refs ?? {}).filter((noun) => !['subjects', 'objects'].includes(noun))
-    expect(commands).toEqual(expect.arrayContaining(nouns.map((noun) => `${noun} list`)))
+    expect(nouns.filter((noun) => listOf(manifest, noun) === undefined)).toEqual([])
   })
 
   it.each(spoken)('%s has a flag of its own for each member, and hides no shared one', (_, operation) => {
@@ -51,6 +51,33 @@ describe('An operation with words for the command line', () => {
   )
 })
 
+describe('--if-not-exists', () => {
+  const TAKEN = /^(slug_conflict|\w+_already_exists|idp_binding_conflict)$/
+  const creating = spoken.filter(
+    ([id, { method, problems }]) =>
+      method === 'POST' && id !== 'BulkCreateRelationTuples' && problems.some((code) => TAKEN.test(code)),
+  )
+  const TUPLES = ['CreateRelationTuple', 'CreateDomainGrant', 'CreatePlatformGrant']
+
+  it.each(creating)(
+    'belongs to %s: what it creates has a handle, or is created twice without a failure',
+    (id, operation) => {
+      const isDerived = Object.keys(flagsOf(operation, manifest)).includes('if-not-exists')
+      expect(isDerived).toBe(!TUPLES.includes(id))
+    },
+  )
+
+  it.each(spoken.filter(([, { cli }]) => cli?.handle !== undefined))(
+    '%s names a member of its body, a code of its own and a noun that can be listed',
+    (_, { body, problems, cli }) => {
+      const { member, taken, noun = cli?.command.split(' ')[0] } = cli?.handle ?? {}
+      expect(body?.fields.map(({ name }) => name)).toContain(member)
+      expect(problems).toContain(taken)
+      expect(listOf(manifest, noun ?? '')).toBeDefined()
+    },
+  )
+})
+
 describe('A flag', () => {
   it.each([
     ['CreateJoinToken', ['domain', 'ttl', 'max-uses', 'project', 'labels', 'ephemeral', 'node', 'from-file']],
@@ -58,7 +85,7 @@ describe('A flag', () => {
     ['GetResource', ['project', 'domain']],
     ['ListNodes', ['domain', 'name', 'reachability', 'kind', 'selector']],
     ['DeleteNode', ['selector', 'domain']],
-    ['CreateResource', ['project', 'kind', 'display-name', 'host-node', 'domain', 'from-file']],
+    ['CreateResource', ['project', 'kind', 'display-name', 'host-node', 'domain', 'from-file', 'if-not-exists']],
   ])('of %s is called as people would', (id, flags) => {
     const operation = manifest.operations[id]
     if (!operation) throw new Error(`no ${id}`)

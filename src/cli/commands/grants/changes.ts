@@ -1,31 +1,134 @@
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
-import { previewableCommand } from '../../authz/previewable.ts'
+import { previewableCommand, runPreviewable, type Previewable } from '../../authz/previewable.ts'
+import { ON_WHAT } from '../../authz/question.ts'
 import { asking } from '../../authz/triple.ts'
-import type { Command } from '../../command.ts'
-import { grantEdit } from '../../tuples/edits.ts'
+import { usageError } from '../../cli-error.ts'
+import type { Command, Given } from '../../command.ts'
+import { placeFlag } from '../../derive/derive.ts'
+import type { ExitCode } from '../../exit-code.ts'
+import type { ArgumentSpec, FlagSpecs } from '../../flags.ts'
+import { existingGrant } from '../../grants/existing-grant.ts'
+import { grantPlace, type GrantPlace } from '../../grants/place.ts'
+import { createResolver } from '../../references.ts'
+import type { Session } from '../../session.ts'
+import { CAVEAT, withCaveat } from '../../tuples/caveat-flag.ts'
+import { createEdit, deleteEdit, grantEdit } from '../../tuples/edits.ts'
+
+export const OBJECT: ArgumentSpec = {
+  name: 'object',
+  describe: `${ON_WHAT}; the Domain when absent`,
+  noun: 'objects',
+  required: false,
+}
+
+/** Where names of Projects and of what lies in them are looked up. */
+export const PLACES: FlagSpecs = { domain: placeFlag('domains'), project: placeFlag('projects') }
 
 export function createGrant(manifest: Manifest): Command {
-  return previewableCommand(manifest, {
+  const command = previewableCommand(manifest, {
     operation: asking(manifest, 'CreateDomainGrant'),
-    examples: ['ctl grants create user:alice operator', 'ctl grants create group:ops viewer --domain lab --dry-run'],
+    examples: [
+      'ctl grants create user:alice operator domain:lab',
+      'ctl grants create service:ci deployer project:web --dry-run',
+      'ctl grants create user:bob operator node:web-1',
+      'ctl grants create user:dora admin platform',
+    ],
     editsOf: grantEdit('create'),
-    roleOf: ({ args: [, role = ''] }) => ({ type: 'domain', role }),
   })
+  const { resource: _, ...flags } = command.flags ?? {}
+  return {
+    ...command,
+    description: 'A role that is held already is no failure: nothing is changed, and the exit code is 0.',
+    args: [...(command.args ?? []), OBJECT],
+    flags: { ...flags, ...PLACES, caveat: CAVEAT },
+    run: (session, given) => create(session, manifest, given),
+  }
+}
+
+async function create(session: Session, manifest: Manifest, given: Given): Promise<ExitCode | void> {
+  const { args, flags } = given
+  const [subject = '', role = '', object] = args
+  const place = object === undefined ? undefined : await grantPlace(session, createResolver(session), object)
+  if (flags['caveat'] !== undefined && place?.on !== 'project')
+    throw usageError('--caveat goes with roles in a Project only')
+  const type = object === undefined ? 'domain' : typeOf(place, object)
+  const roleOf = (): { type: string; role: string } => ({ type, role })
+  const shared = { roleOf, isRepeatable: true, examples: [] }
+  if (place?.on === 'project') {
+    const plan: Previewable = { ...shared, operation: asking(manifest, 'CreateRelationTuple'), editsOf: createEdit }
+    const where = { args: [subject, role, place.resource], flags: { ...withCaveat(flags), project: place.project } }
+    return runPreviewable(session, where, plan)
+  }
+  const id = place?.on === 'platform' ? 'CreatePlatformGrant' : 'CreateDomainGrant'
+  const plan: Previewable = { ...shared, operation: asking(manifest, id), editsOf: grantEdit('create') }
+  return runPreviewable(session, { args: args.slice(0, 2), flags: { ...flags, ...flagsOf(place) } }, plan)
+}
+
+function typeOf(place: GrantPlace | undefined, object: string): string {
+  if (place?.on === 'domain') return place.node === undefined ? 'domain' : 'node'
+  return place?.on === 'platform' ? 'platform' : (object.split(':')[0] ?? '')
+}
+
+/** The place as flags of the derived command; nothing where the older form says it itself. */
+function flagsOf(place: GrantPlace | undefined): Given['flags'] {
+  if (place?.on !== 'domain') return {}
+  return { domain: place.domain, ...(place.node !== undefined && { resource: place.node }) }
 }
 
 export function deleteGrant(manifest: Manifest): Command {
-  return previewableCommand(manifest, {
+  const command = previewableCommand(manifest, {
     operation: asking(manifest, 'DeleteDomainGrant'),
-    examples: ['ctl grants delete 7c2a91', 'ctl grants delete 7c2a91 --dry-run'],
+    examples: [
+      'ctl grants delete user:alice operator domain:lab',
+      'ctl grants delete service:ci deployer project:web --dry-run',
+      'ctl grants delete 7c2a91',
+    ],
     editsOf: grantEdit('delete'),
   })
+  const { args: [grant] = [] } = command
+  return {
+    ...command,
+    description:
+      'Named by subject, role and object as when it was created, or by its id: those of a Domain without more, those in a Project are tuples.',
+    args: grant === undefined ? [] : [{ ...grant, name: 'grant', describe: 'SUBJECT ROLE OBJECT, or ids' }],
+    flags: { ...command.flags, ...PLACES },
+    run: (session, given) => (isTriple(given) ? remove(session, manifest, given) : command.run(session, given)),
+  }
 }
+
+/** Ids have no colon, and every subject but oneself has one. */
+function isTriple({ args: [subject = ''] }: Given): boolean {
+  return subject === 'me' || subject.includes(':')
+}
+
+async function remove(session: Session, manifest: Manifest, { args, flags }: Given): Promise<ExitCode | void> {
+  const [subject = '', role = '', object, ...more] = args
+  if (role === '' || object === undefined || more.length > 0)
+    throw usageError('who, which role and on what are needed', 'ctl grants delete SUBJECT ROLE OBJECT')
+  const place = await grantPlace(session, createResolver(session), object)
+  const id = await existingGrant(session, place, { subject, role, object })
+  const resource = place.on === 'domain' ? place.node : undefined
+  const plan: Previewable = {
+    operation: asking(manifest, DELETIONS[place.on]),
+    examples: [],
+    editsOf: (target) => (place.on === 'project' ? deleteEdit(target) : grantEdit('delete', resource)(target)),
+  }
+  const where = place.on === 'domain' ? { ...flags, domain: place.domain } : flags
+  return runPreviewable(session, { args: [id], flags: where }, plan)
+}
+
+const DELETIONS = {
+  platform: 'DeletePlatformGrant',
+  domain: 'DeleteDomainGrant',
+  project: 'DeleteRelationTuple',
+} as const
 
 export function createPlatformGrant(manifest: Manifest): Command {
   return previewableCommand(manifest, {
     operation: asking(manifest, 'CreatePlatformGrant'),
     examples: ['ctl grants platform create user:alice admin --dry-run'],
     editsOf: grantEdit('create'),
+    isRepeatable: true,
     roleOf: ({ args: [, role = ''] }) => ({ type: 'platform', role }),
   })
 }

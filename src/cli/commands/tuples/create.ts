@@ -15,6 +15,7 @@ export function create(manifest: Manifest): Command {
       'ctl tuples create service:ci deployer project:web --caveat within_hours',
     ],
     editsOf: createEdit,
+    isRepeatable: true,
     roleOf: ({ args: [, role = '', resource = ''] }) => ({ type: resource.split(':')[0] ?? '', role }),
     retyped: ({ args, flags }) => ({ args, flags: withProject(args.slice(2), withCaveat(flags)) }),
   })

@@ -11,8 +11,8 @@ import { isRow } from '../../output/members.ts'
 import { createResolver, type Resolver } from '../../references.ts'
 import { isScreen } from '../../output/screen.ts'
 import type { Session } from '../../session.ts'
-import { currentProject, resolvedTuple } from '../../tuples/tuple-reference.ts'
-import type { Fault, TupleRequest, TupleRow } from '../../tuples/tuple-request.ts'
+import { currentProject, listedTuples, resolvedTuple } from '../../tuples/tuple-reference.ts'
+import { caveatOf, type Fault, type TupleRequest, type TupleRow } from '../../tuples/tuple-request.ts'
 import { assertBody, faulty, tuplesFrom } from '../../tuples/tuple-source.ts'
 
 export function importTuples(manifest: Manifest): Command {
@@ -20,7 +20,7 @@ export function importTuples(manifest: Manifest): Command {
   return {
     description: [
       'Takes JSON lines, a JSON or YAML list, or relationships as SpiceDB writes them, whichever the file holds; subjects and objects may be named.',
-      'All of the file is created, in one revision, or nothing: at most 1000 tuples and 1 MiB. Rows are checked here first, and the first 20 that are wrong are listed by line.',
+      'All of the file is created, in one revision, or nothing: at most 1000 tuples and 1 MiB. Tuples that are there already are left out. Rows are checked here first, and the first 20 that are wrong are listed by line.',
     ].join('\n'),
     args: [{ name: 'file', describe: 'File to read; - for stdin', required: true }],
     flags: {
@@ -47,11 +47,49 @@ async function run(session: Session, operation: ManifestOperation, given: Given)
   const resolver = createResolver(session)
   const project_id = await currentProject(resolver)
   const rows = await resolvedRows(resolver, { path, rows: read, project_id })
-  const body = { tuples: rows.map(({ tuple }) => ({ project_id, ...tuple })) }
-  assertBody(path, body)
-  if (given.flags['dry-run'] === true) return previewed(session, resolver, body.tuples)
-  if (await printedCurl(session, operation, { body })) return
-  await send(session, operation, { path, rows, body })
+  assertBody(path, bodyOf(project_id, rows))
+  const isDry = given.flags['dry-run'] === true
+  if (!isDry && (await printedCurl(session, operation, { body: bodyOf(project_id, rows) }))) return
+  if (!isDry) await (await import('../../derive/confirm.ts')).confirmChange(session, operation, [])
+  const attempt = (of: readonly TupleRow[]): Promise<ExitCode | void> => {
+    const body = bodyOf(project_id, of)
+    return isDry ? previewed(session, resolver, body.tuples) : send(session, operation, { path, rows: of, body })
+  }
+  try {
+    return await attempt(rows)
+  } catch (error) {
+    if (!isAlreadyThere(error)) throw error
+    return await withoutExisting(session, { path, rows, project_id }, attempt)
+  }
+}
+
+function bodyOf(project_id: string, rows: readonly TupleRow[]) {
+  return { tuples: rows.map(({ tuple }) => ({ project_id, ...tuple })) }
+}
+
+function isAlreadyThere(error: unknown): boolean {
+  const cause = error instanceof CliError ? error.cause : error
+  return cause instanceof ProblemAnswer && cause.code === 'tuple_already_exists'
+}
+
+/** Goes on with the rows that the Project has not: what was exported from it may be imported again. */
+async function withoutExisting(
+  session: Session,
+  { rows, project_id }: Reading,
+  attempt: (rows: readonly TupleRow[]) => Promise<ExitCode | void>,
+): Promise<ExitCode | void> {
+  const there = new Set<string>()
+  for await (const tuple of listedTuples(session, project_id)) there.add(keyOf(tuple))
+  const left = rows.filter(({ tuple }) => !there.has(keyOf(tuple)))
+  const count = rows.length - left.length
+  const are = count === 1 ? '1 tuple is' : `${count} tuples are`
+  if (left.length === 0) return session.note(`Nothing to do: ${are} there already.`)
+  session.note(`${are} there already.`)
+  return attempt(left)
+}
+
+function keyOf(tuple: TupleRequest): string {
+  return JSON.stringify([tuple.subject, tuple.relation, tuple.resource, caveatOf(tuple)])
 }
 
 interface Reading {
@@ -92,8 +130,6 @@ interface Sending {
 }
 
 async function send(session: Session, operation: ManifestOperation, { path, rows, body }: Sending): Promise<void> {
-  const { confirmChange } = await import('../../derive/confirm.ts')
-  await confirmChange(session, operation, [])
   const caller = await session.caller()
   session.expectOutput()
   const { value } = await caller.call(operation, { body }).catch((error: unknown) => {

@@ -1,0 +1,71 @@
+import type { Manifest } from '../../../shared/contract/manifest-format.ts'
+import { asking } from '../../authz/triple.ts'
+import { usageError } from '../../cli-error.ts'
+import type { Command, Given } from '../../command.ts'
+import { derivedCommand } from '../../derive/derive.ts'
+import { perform } from '../../derive/perform.ts'
+import type { FlagSpecs } from '../../flags.ts'
+import { isRow, memberOf } from '../../output/members.ts'
+import { createResolver } from '../../references.ts'
+import type { Session } from '../../session.ts'
+
+const FLAGS: FlagSpecs = {
+  label: { kind: 'many', value: 'KEY=VALUE', describe: 'Set a label, and keep the others' },
+  'remove-label': { kind: 'many', value: 'KEY', describe: 'Take a label away' },
+  'no-project': { kind: 'switch', describe: 'Take the node out of its Project' },
+}
+
+/** The derived command, which also changes single labels and takes a node out of its Project. */
+export function update(manifest: Manifest): Command {
+  const operation = asking(manifest, 'PatchNode')
+  const derived = derivedCommand(operation, manifest)
+  return {
+    ...derived,
+    flags: { ...derived.flags, ...FLAGS },
+    examples: [
+      'ctl nodes update web-1 --name web-2',
+      'ctl nodes update web-1 --project web',
+      'ctl nodes update web-1 --label tier=edge --remove-label zone',
+    ],
+    run: async (session, given) => perform(session, { operation }, await plain(session, given)),
+  }
+}
+
+/** What was typed in the members of the operation. */
+async function plain(session: Session, { args, flags }: Given): Promise<Given> {
+  const { label, 'remove-label': removed, 'no-project': isFree, ...others } = flags
+  if (isFree === true && others['project'] !== undefined) throw usageError('give either --project or --no-project')
+  const project = isFree === true ? { project: false } : {}
+  const [set, gone] = [wordsOf(label), wordsOf(removed)]
+  if (set.length + gone.length === 0) return { args, flags: { ...others, ...project } }
+  if (others['labels'] !== undefined) throw usageError('give either --labels or single ones')
+  const [text, ...more] = args
+  if (text === undefined || more.length > 0)
+    throw usageError('single labels are changed on one node at a time', 'Give all labels with --labels KEY=VALUE,…')
+  const { id, labels } = await labelsNow(session, text)
+  for (const key of gone) labels.delete(key)
+  for (const pair of set) {
+    const at = pair.indexOf('=')
+    if (at < 1) throw usageError(`--label needs KEY=VALUE, not "${pair}"`)
+    labels.set(pair.slice(0, at), pair.slice(at + 1))
+  }
+  return {
+    args: [id],
+    flags: { ...others, ...project, labels: [...labels].map((one) => one.join('=')) },
+  }
+}
+
+function wordsOf(value: Given['flags'][string]): readonly string[] {
+  return Array.isArray(value) ? value.map(String) : []
+}
+
+async function labelsNow(
+  session: Session,
+  text: string,
+): Promise<{ readonly id: string; readonly labels: Map<string, string> }> {
+  const { id } = await createResolver(session).object('nodes', text, {})
+  const { value } = await (await session.caller()).call(session.operation('GetNode'), { id })
+  const labels = memberOf(value, 'labels')
+  const pairs = isRow(labels) ? Object.entries(labels) : []
+  return { id, labels: new Map(pairs.map(([key, one]) => [key, String(one)])) }
+}

@@ -1,0 +1,41 @@
+import type { Manifest } from '../../../shared/contract/manifest-format.ts'
+import { asking } from '../../authz/triple.ts'
+import type { Command } from '../../command.ts'
+import { derivedCommand } from '../../derive/derive.ts'
+import { perform } from '../../derive/perform.ts'
+
+export function disable(manifest: Manifest): Command {
+  return switching(manifest, true, {
+    command: 'service-identities disable',
+    done: 'Disabled service identity {principal_id}: its tokens and assertions are refused.',
+    confirm: 'yes',
+  })
+}
+
+export function enable(manifest: Manifest): Command {
+  return switching(manifest, false, {
+    command: 'service-identities enable',
+    done: 'Enabled service identity {principal_id}.',
+  })
+}
+
+interface Words {
+  readonly command: string
+  readonly done: string
+  readonly confirm?: 'yes'
+}
+
+/** A change of `disabled` by a verb of its own. */
+function switching(manifest: Manifest, disabled: boolean, words: Words): Command {
+  const update = asking(manifest, 'UpdateServiceIdentity')
+  const operation = { ...update, cli: { ...update.cli, ...words } }
+  const { args = [], uses = [], asks = false, flags = {} } = derivedCommand(operation, manifest)
+  return {
+    args,
+    uses,
+    asks,
+    flags: { ...(flags['domain'] && { domain: flags['domain'] }) },
+    examples: [`ctl ${words.command} build`],
+    run: (session, given) => perform(session, { operation }, { ...given, flags: { ...given.flags, disabled } }),
+  }
+}
