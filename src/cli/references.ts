@@ -1,7 +1,7 @@
 import type { CallInput } from '../client/client.ts'
 import { rows as pagedRows } from '../client/pages.ts'
 import type { Page } from '../client/pages.ts'
-import type { ManifestField, ManifestOperation } from '../shared/contract/manifest-format.ts'
+import type { Manifest, ManifestField, ManifestOperation } from '../shared/contract/manifest-format.ts'
 import { isNonZeroUuid, parseReference } from '../shared/ids.ts'
 import { CliError, usageError } from './cli-error.ts'
 import { EXIT } from './exit-code.ts'
@@ -130,9 +130,9 @@ export function createResolver(session: Session, otherLists: OtherLists = {}): R
       return typeof me['domain_id'] === 'string' ? { id: me['domain_id'], label: 'your own Domain' } : undefined
     }
     if (noun !== 'projects') return undefined
-    const [only, ...others] = await list(noun, scope)
-    const id = memberOf(only, 'id')
-    return others.length === 0 && typeof id === 'string' ? { id, label: nameOf(only) ?? id, row: only } : undefined
+    const [row, ...others] = await list(noun, scope)
+    const id = memberOf(row, 'id')
+    return others.length === 0 && typeof id === 'string' ? { id, label: nameOf(row) ?? id, row } : undefined
   }
 
   async function chosen(noun: 'domains' | 'projects', scope: Scope): Promise<Resolved | undefined> {
@@ -160,10 +160,9 @@ export function createResolver(session: Session, otherLists: OtherLists = {}): R
 
   /** Asks a list that can look a handle up, which saves reading all of it. */
   async function byHandleFilter(noun: string, text: string, scope: Scope): Promise<Resolved | undefined> {
-    const operation = listOf(session.manifest(), noun)
-    const member = operation?.cli?.byHandle ?? 'name'
-    const filter = operation?.query.find(({ name }) => name === member)
-    if (!operation || !filter || !fits(filter, text)) return undefined
+    const lookup = handleLookup(session.manifest(), noun, text)
+    if (lookup === undefined) return undefined
+    const { operation, member } = lookup
     const caller = await session.caller()
     const { value } = await caller.call(operation, { ...(await scopeInput(operation, scope)), [member]: text })
     const rows = rowsOf(value) ?? []
@@ -201,6 +200,19 @@ export function createResolver(session: Session, otherLists: OtherLists = {}): R
 /** Whether the usual Domain or Project is meant where a member is left out. */
 function standsIn({ cli }: ManifestOperation, { required, name }: ManifestField): boolean {
   return required || name === cli?.ownDomain?.member
+}
+
+/** The list of a noun that can look a handle up, with the query member for it; undefined where there is none. */
+function handleLookup(
+  manifest: Manifest,
+  noun: string,
+  text: string,
+): { readonly operation: ManifestOperation; readonly member: string } | undefined {
+  const operation = listOf(manifest, noun)
+  if (operation === undefined) return undefined
+  const member = operation.cli?.byHandle ?? 'name'
+  const filter = operation.query.find(({ name }) => name === member)
+  return filter !== undefined && fits(filter, text) ? { operation, member } : undefined
 }
 
 function fits({ pattern, maxLength }: ManifestField, text: string): boolean {

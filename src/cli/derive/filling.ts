@@ -32,12 +32,15 @@ export type Value = { readonly object: Resolved } | { readonly plain: unknown; r
 
 /** Reads one typed value. Looks references up. */
 export async function valueOf(filling: Filling, member: Member, raw: FlagValue): Promise<Value> {
-  const { resolver, scope, session } = filling
-  const { noun } = member
+  const { session } = filling
   if (member.field.writeOnly === true) return { plain: await secretFrom(String(raw), member, session) }
   if (raw === false && member.field.nullable === true) return { plain: null }
   if (member.isSelector) return { plain: selectorText(Array.isArray(raw) ? raw : [String(raw)]) }
-  if (noun === undefined) return { plain: apiValue(member, raw, session.io.nowMs()) }
+  if (member.noun === undefined) return { plain: apiValue(member, raw, session.io.nowMs()) }
+  return referenceOf(filling, member.noun, raw)
+}
+
+async function referenceOf({ resolver, scope }: Filling, noun: string, raw: FlagValue): Promise<Value> {
   if (typeof raw === 'string') {
     if (noun === 'subjects') return { plain: await resolver.subject(raw, scope), label: raw }
     if (noun === 'objects') return { plain: await resolver.resource(raw, scope), label: raw }

@@ -95,15 +95,11 @@ async function callEach(
   const caller = await session.caller()
   session.expectOutput()
   const replies: Answered[] = []
-  const progress =
-    targets.length > 1
-      ? (await import('../progress.ts')).createProgress(session, operation.summary, targets.length)
-      : undefined
+  const progress = targets.length > 1 ? await progressOf(session, operation, targets.length) : undefined
   for (const [index, target] of targets.entries()) {
     if (session.io.interrupted.aborted) throw interruptedAt(targets, index)
     try {
-      const reply = caller.call(operation, target.input)
-      replies.push(isRepeatable ? await orExisting(reply, session, { operation, target }) : await reply)
+      replies.push(await orExisting(caller.call(operation, target.input), session, { operation, target, isRepeatable }))
       progress?.at(replies.length)
     } catch (error) {
       progress?.end()
@@ -163,15 +159,22 @@ export function rowMembers({ cli, shapes = {} }: ManifestOperation): readonly st
   return (list?.items ?? shape)?.fields?.map(({ name }) => name)
 }
 
-/** The reply; where the handle is taken, what has it. */
-async function orExisting(
-  reply: Promise<Reply>,
-  session: Session,
-  of: { readonly operation: ManifestOperation; readonly target: Target },
-): Promise<Answered> {
+async function progressOf(session: Session, { summary }: ManifestOperation, total: number) {
+  return (await import('../progress.ts')).createProgress(session, summary, total)
+}
+
+interface Repeatable {
+  readonly operation: ManifestOperation
+  readonly target: Target
+  readonly isRepeatable: boolean
+}
+
+/** The reply; where the handle is taken and the call may be repeated, what has it. */
+async function orExisting(reply: Promise<Reply>, session: Session, of: Repeatable): Promise<Answered> {
   try {
     return await reply
   } catch (error) {
+    if (!of.isRepeatable) throw error
     const existing = await (await import('./existing.ts')).existingFor(error, session, of)
     if (existing === undefined) throw error
     return { status: 200, headers: {}, ...existing }

@@ -92,8 +92,7 @@ function describe({ id, operation, surface, components }: Described): Json {
     ...(body && { requestBody: requestBodyOf(operation, components) }),
     responses: { ...htmlFailureOf(operation), ...successesOf(operation, components), ...problemResponsesOf(operation) },
     security: credentials.length === 0 ? [] : credentials.map((kind) => ({ [SCHEMES[kind]]: [] })),
-    'x-service-scope': `${surface.name}:${accessOf(operation)}`,
-    ...(operation.anyScope === true && { 'x-service-any-scope': true }),
+    ...scopeOf(operation, surface),
     ...(credentials.length > 0 && { 'x-service-rate-limits': limitClassesOf(operation) }),
     'x-service-gate': gate,
     'x-service-audit': audit,
@@ -101,6 +100,11 @@ function describe({ id, operation, surface, components }: Described): Json {
     ...(deprecated && { deprecated: true, 'x-service-deprecated-since': deprecated.since }),
     ...(deprecated?.sunset !== undefined && { 'x-service-sunset': deprecated.sunset }),
   }
+}
+
+function scopeOf(operation: Operation, { name }: Surface): Json {
+  const scope = { 'x-service-scope': `${name}:${accessOf(operation)}` }
+  return operation.anyScope === true ? { ...scope, 'x-service-any-scope': true } : scope
 }
 
 /** Security schemes by credential. */

@@ -34,7 +34,7 @@ function ofCredentials(operation: Operation): Codes {
     unauthenticated ?? 'unauthenticated',
     'datastore_unavailable',
     'rate_limited',
-    ...(credentials.includes('api-token') && operation.anyScope !== true ? (['permission_denied'] as const) : []),
+    ...ofScopes(operation),
     ...(credentials.includes('nsk')
       ? (['nsk_revoked', 'per_node_rate_limited', 'per_domain_rate_limited'] as const)
       : []),
@@ -42,6 +42,10 @@ function ofCredentials(operation: Operation): Codes {
     ...(credentials.includes('session') && method !== 'GET' ? (['origin_not_allowed'] as const) : []),
     ...(doubleSubmit === true ? (['csrf_failed'] as const) : []),
   ]
+}
+
+function ofScopes({ credentials, anyScope }: Operation): Codes {
+  return credentials.includes('api-token') && anyScope !== true ? ['permission_denied'] : []
 }
 
 function ofGate({ gate }: Operation): Codes {

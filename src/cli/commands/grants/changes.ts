@@ -45,27 +45,23 @@ export function createGrant(manifest: Manifest): Command {
   }
 }
 
-async function create(session: Session, manifest: Manifest, given: Given): Promise<ExitCode | void> {
-  const { args, flags } = given
+async function create(session: Session, manifest: Manifest, { args, flags }: Given): Promise<ExitCode | void> {
   const [subject = '', role = '', object] = args
   const place = object === undefined ? undefined : await grantPlace(session, createResolver(session), object)
-  if (flags['caveat'] !== undefined && place?.on !== 'project')
-    throw usageError('--caveat goes with roles in a Project only')
-  const type = object === undefined ? 'domain' : typeOf(place, object)
-  const roleOf = (): { type: string; role: string } => ({ type, role })
+  const roleOf = (): { type: string; role: string } => ({ type: typeOf(place, object), role })
   const shared = { roleOf, isRepeatable: true, examples: [] }
   if (place?.on === 'project') {
     const plan: Previewable = { ...shared, operation: asking(manifest, 'CreateRelationTuple'), editsOf: createEdit }
     const where = { args: [subject, role, place.resource], flags: { ...withCaveat(flags), project: place.project } }
     return runPreviewable(session, where, plan)
   }
+  if (flags['caveat'] !== undefined) throw usageError('--caveat goes with roles in a Project only')
   const id = place?.on === 'platform' ? 'CreatePlatformGrant' : 'CreateDomainGrant'
   const plan: Previewable = { ...shared, operation: asking(manifest, id), editsOf: grantEdit('create') }
   return runPreviewable(session, { args: args.slice(0, 2), flags: { ...flags, ...flagsOf(place) } }, plan)
 }
 
-function typeOf(place: GrantPlace | undefined, object: string): string {
-  if (place?.on === 'domain') return place.node === undefined ? 'domain' : 'node'
+function typeOf(place: GrantPlace | undefined, object = 'domain'): string {
   return place?.on === 'platform' ? 'platform' : (object.split(':')[0] ?? '')
 }
 

@@ -8,6 +8,7 @@ import { showDryRun, sizeOf } from '../../nodes/rotation/dry-run.ts'
 import { estimateOf } from '../../nodes/rotation/estimate.ts'
 import { issuedText, parseSince } from '../../nodes/rotation/issued-since.ts'
 import { rotateOne } from '../../nodes/rotation/one-node.ts'
+import type { RotatedNode } from '../../nodes/rotation/ledger.ts'
 import { prove, type Proof, type ProofRules } from '../../nodes/rotation/proof.ts'
 import { report } from '../../nodes/rotation/report.ts'
 import { resumeLine } from '../../nodes/rotation/resume-line.ts'
@@ -60,8 +61,7 @@ export const rotate = defineCommand({
 
 async function rotateMany(session: Session, given: RotateGiven, selection: Selection): Promise<ExitCode> {
   const { flags } = given
-  const skipped = skippedOf(given, selection)
-  const asked = { ...selection, nodes: selection.nodes.filter((node) => !skipped.includes(node)) }
+  const { asked, skipped } = askedOf(given, selection)
   const rules = rulesOf(flags, asked.nodes.length)
   const said = flags.since === undefined ? undefined : parseSince(flags.since, session.io.nowMs())
   const left = asked.nodes.filter((node) => said === undefined || node.rotation_pending || node.psk_issued_at < said)
@@ -76,8 +76,16 @@ async function rotateMany(session: Session, given: RotateGiven, selection: Selec
   const since = said ?? issuedText(estimate.serverNowMs)
   session.note(`Keys issued at ${since} or later count as rotated.`)
   const end = await rotateInWaves(session, asked, { rules, since })
-  const nodes = [...end.nodes, ...skipped.map((node) => ({ node, outcome: 'skipped' as const, code: undefined }))]
-  return finish(session, given, { end: { ...end, nodes }, since })
+  return finish(session, given, { end: { ...end, nodes: [...end.nodes, ...skipped] }, since })
+}
+
+/** The selection without what is skipped, and that. */
+function askedOf(given: RotateGiven, selection: Selection): { asked: Selection; skipped: readonly RotatedNode[] } {
+  const skipped = skippedOf(given, selection)
+  return {
+    asked: { ...selection, nodes: selection.nodes.filter((node) => !skipped.includes(node)) },
+    skipped: skipped.map((node) => ({ node, outcome: 'skipped', code: undefined })),
+  }
 }
 
 /**

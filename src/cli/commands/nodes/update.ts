@@ -35,24 +35,32 @@ export function update(manifest: Manifest): Command {
 async function plain(session: Session, { args, flags }: Given): Promise<Given> {
   const { label, 'remove-label': removed, 'no-project': isFree, ...others } = flags
   if (isFree === true && others['project'] !== undefined) throw usageError('give either --project or --no-project')
-  const project = isFree === true ? { project: false } : {}
-  const [set, gone] = [wordsOf(label), wordsOf(removed)]
-  if (set.length + gone.length === 0) return { args, flags: { ...others, ...project } }
-  if (others['labels'] !== undefined) throw usageError('give either --labels or single ones')
+  const given = { args, flags: { ...others, ...(isFree === true && { project: false }) } }
+  const change = { set: wordsOf(label).map(pairOf), gone: wordsOf(removed) }
+  return change.set.length + change.gone.length === 0 ? given : withLabels(session, given, change)
+}
+
+interface LabelChange {
+  readonly set: readonly (readonly [key: string, value: string])[]
+  readonly gone: readonly string[]
+}
+
+/** The labels that the node has, with the change in them: the operation takes all of them. */
+async function withLabels(session: Session, { args, flags }: Given, { set, gone }: LabelChange): Promise<Given> {
+  if (flags['labels'] !== undefined) throw usageError('give either --labels or single ones')
   const [text, ...more] = args
   if (text === undefined || more.length > 0)
     throw usageError('single labels are changed on one node at a time', 'Give all labels with --labels KEY=VALUE,…')
   const { id, labels } = await labelsNow(session, text)
   for (const key of gone) labels.delete(key)
-  for (const pair of set) {
-    const at = pair.indexOf('=')
-    if (at < 1) throw usageError(`--label needs KEY=VALUE, not "${pair}"`)
-    labels.set(pair.slice(0, at), pair.slice(at + 1))
-  }
-  return {
-    args: [id],
-    flags: { ...others, ...project, labels: [...labels].map((one) => one.join('=')) },
-  }
+  for (const [key, value] of set) labels.set(key, value)
+  return { args: [id], flags: { ...flags, labels: [...labels].map((pair) => pair.join('=')) } }
+}
+
+function pairOf(text: string): readonly [key: string, value: string] {
+  const at = text.indexOf('=')
+  if (at < 1) throw usageError(`--label needs KEY=VALUE, not "${text}"`)
+  return [text.slice(0, at), text.slice(at + 1)]
 }
 
 function wordsOf(value: Given['flags'][string]): readonly string[] {

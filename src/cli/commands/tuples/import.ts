@@ -48,18 +48,25 @@ async function run(session: Session, operation: ManifestOperation, given: Given)
   const project_id = await currentProject(resolver)
   const rows = await resolvedRows(resolver, { path, rows: read, project_id })
   assertBody(path, bodyOf(project_id, rows))
-  const isDry = given.flags['dry-run'] === true
-  if (!isDry && (await printedCurl(session, operation, { body: bodyOf(project_id, rows) }))) return
-  if (!isDry) await (await import('../../derive/confirm.ts')).confirmChange(session, operation, [])
-  const attempt = (of: readonly TupleRow[]): Promise<ExitCode | void> => {
-    const body = bodyOf(project_id, of)
-    return isDry ? previewed(session, resolver, body.tuples) : send(session, operation, { path, rows: of, body })
-  }
+  const reading = { path, rows, project_id }
+  if (given.flags['dry-run'] === true)
+    return orWithoutExisting(session, reading, (of) => previewed(session, resolver, bodyOf(project_id, of).tuples))
+  if (await printedCurl(session, operation, { body: bodyOf(project_id, rows) })) return
+  await (await import('../../derive/confirm.ts')).confirmChange(session, operation, [])
+  await orWithoutExisting(session, reading, (of) =>
+    send(session, operation, { path, rows: of, body: bodyOf(project_id, of) }),
+  )
+}
+
+type Attempt = (rows: readonly TupleRow[]) => Promise<ExitCode | void>
+
+/** Tries all rows, then those that the Project has not: what was exported from it may be imported again. */
+async function orWithoutExisting(session: Session, reading: Reading, attempt: Attempt): Promise<ExitCode | void> {
   try {
-    return await attempt(rows)
+    return await attempt(reading.rows)
   } catch (error) {
     if (!isAlreadyThere(error)) throw error
-    return await withoutExisting(session, { path, rows, project_id }, attempt)
+    return withoutExisting(session, reading, attempt)
   }
 }
 
@@ -72,11 +79,10 @@ function isAlreadyThere(error: unknown): boolean {
   return cause instanceof ProblemAnswer && cause.code === 'tuple_already_exists'
 }
 
-/** Goes on with the rows that the Project has not: what was exported from it may be imported again. */
 async function withoutExisting(
   session: Session,
   { rows, project_id }: Reading,
-  attempt: (rows: readonly TupleRow[]) => Promise<ExitCode | void>,
+  attempt: Attempt,
 ): Promise<ExitCode | void> {
   const there = new Set<string>()
   for await (const tuple of listedTuples(session, project_id)) there.add(keyOf(tuple))
