@@ -167,7 +167,9 @@ export function createResolver(session: Session, otherLists: OtherLists = {}): R
     const { value } = await caller.call(operation, { ...(await scopeInput(operation, scope)), [member]: text })
     const rows = rowsOf(value) ?? []
     if (rows.length === 0) return undefined
-    return operation.cli?.byHandle === undefined ? pick(noun, text, rows) : only(noun, text, rows)
+    return operation.cli?.byHandle === undefined
+      ? pick(noun, text, rows)
+      : { ...only(noun, text, rows), label: text }
   }
 
   async function reference(text: string, scope: Scope): Promise<string> {
@@ -238,7 +240,7 @@ function only(noun: string, text: string, rows: readonly unknown[]): Resolved {
   const id = idOf(row)
   if (others.length > 0) throw ambiguous(noun, text, rows)
   if (id === undefined) throw notFound(noun, text, rows)
-  return { id, label: handleOf(row) ?? text, row }
+  return { id, label: handleOf(row) ?? id, row }
 }
 
 type NamesOf = (row: unknown) => readonly string[]

@@ -11,7 +11,7 @@ function derivedRows(manifest: Manifest): readonly CommandRow[] {
     const { cli } = operation
     if (cli === undefined || cli.custom === true) return []
     const derived = async () => (await import('./derive/derive.ts')).derivedCommand(operation, manifest)
-    return [{ words: cli.command, summary: operation.summary, load: WITH_MORE[operation.id] ?? derived }]
+    return [{ words: cli.command, summary: cli.summary ?? operation.summary, load: WITH_MORE[operation.id] ?? derived }]
   })
 }
 

@@ -162,6 +162,14 @@ export const AUTHZ: StubRoutes = {
     const found = { project: [WEB], node: [`node:${ID.web}`, `node:${ID.db}`] }[type] ?? []
     return { body: { items: relation === 'manage' ? [] : found, correlation_id: STUB_CORRELATION_ID } }
   },
+  [`POST /v1/domains/${ID.domain}/grants`]: [
+    { status: 201, body: { id: TUPLE.viewer, subject: BUILD, relation: 'operator', resource: DEFAULT, created_at } },
+    refused(409, 'tuple_already_exists', 'An identical tuple exists already.'),
+  ],
+  'POST /v1/platform/grants': {
+    status: 201,
+    body: { id: TUPLE.viewer, subject: BUILD, relation: 'admin', resource: 'platform:main', created_at },
+  },
   'POST /v1/authz/reconcile': { body: { checked: 1200, granted: 1, revoked: 0, unresolved: 0 } },
   'GET /v1/authz/relation-tuples': page(TUPLES),
   'POST /v1/authz/relation-tuples': ({ body }) => ({

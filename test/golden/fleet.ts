@@ -184,6 +184,26 @@ const filtered =
   }
 
 /** A chain of three rows under one signed head. */
+const BUILD = {
+  id: ID.build,
+  kind: 'service-identity',
+  domain_id: ID.domain,
+  display_name: 'Build robot',
+  external_subject_pseudonym: '0'.repeat(64),
+  last_sign_in_at: null,
+  created_at: '2026-01-30T12:00:00.000Z',
+  disabled: false,
+  handle: 'build',
+}
+
+/** The Domain has one identity, which its auditors see the handle of. */
+function identities(query: URLSearchParams) {
+  const { handle, ...unrevealed } = BUILD
+  const isAsked = (query.get('kind') ?? BUILD.kind) === BUILD.kind && (query.get('handle') ?? handle) === handle
+  const shown = query.get('reveal') === 'true' ? BUILD : unrevealed
+  return page(isAsked ? [shown] : [])
+}
+
 const CHAIN_ROWS = chainOfRows(3)
 const SEALING = makeTestKey('k1')
 const chainPlace = (seq: number) => ({ seq, hash: CHAIN_ROWS[seq - 1]?.hash ?? '0'.repeat(64) })
@@ -404,33 +424,45 @@ export const FLEET: StubRoutes = {
     body: { ...token(ID.ci, 'ci'), token: `psk_local_${ID.ci.replaceAll('-', '')}_${'d'.repeat(49)}` },
   },
   [`DELETE /v1/auth/tokens/${ID.ci}`]: { status: 204 },
-  [`GET /v1/domains/${ID.domain}/identities`]: page([
+  [`GET /v1/domains/${ID.domain}/identities`]: ({ query }) => identities(query),
+  [`GET /v1/domains/${ID.domain}/identities/${ID.build}`]: { body: BUILD },
+  [`PATCH /v1/domains/${ID.domain}/service-identities/${ID.build}`]: ({ body }) => ({
+    body: { ...BUILD, ...(body as object) },
+  }),
+  [`DELETE /v1/domains/${ID.domain}/service-identities/${ID.build}`]: [
     {
-      id: ID.build,
-      kind: 'service-identity',
-      domain_id: ID.domain,
-      display_name: 'build',
-      external_subject_pseudonym: '0'.repeat(64),
-      created_at: '2026-01-30T12:00:00.000Z',
+      ...refused(
+        409,
+        'service_identity_in_use',
+        'Something that the service identity asked for is still under way; end it first.',
+      ),
     },
-  ]),
+    { status: 204 },
+  ],
   [`GET /v1/domains/${ID.domain}/trust-bundles`]: { body: { bundles: [trustBundle(null)] } },
   [`PUT /v1/domains/${ID.domain}/trust-bundles`]: ({ body }) => {
     const { bundles } = body as { bundles: unknown[] }
     return { body: { bundles: bundles.length === 0 ? [] : [trustBundle('2026-02-01T11:58:00.000Z')] } }
   },
-  [`POST /v1/domains/${ID.domain}/service-identities`]: {
-    status: 201,
-    body: {
-      id: ID.build,
-      kind: 'service-identity',
-      domain_id: ID.domain,
-      display_name: 'Build',
-      external_subject_pseudonym: '0'.repeat(64),
-      last_sign_in_at: null,
-      created_at: '2026-02-01T12:00:00.000Z',
-    },
-  },
+  [`POST /v1/domains/${ID.domain}/service-identities`]: ({ body }) =>
+    (body as { display_name: string }).display_name === 'Again'
+      ? refused(
+          409,
+          'service_identity_already_exists',
+          'A service identity with this subject or SPIFFE ID exists in the Domain.',
+        )
+      : {
+          status: 201,
+          body: {
+            id: ID.build,
+            kind: 'service-identity',
+            domain_id: ID.domain,
+            display_name: 'Build',
+            external_subject_pseudonym: '0'.repeat(64),
+            last_sign_in_at: null,
+            created_at: '2026-02-01T12:00:00.000Z',
+          },
+        },
   'GET /v1/admin/tokens': ({ query }) =>
     query.get('identity_ref') === `service:${ID.build}`
       ? { body: [token(ID.ci, 'deploy')] }

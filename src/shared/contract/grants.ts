@@ -56,6 +56,7 @@ export const grants = defineSurface('grants', 'Roles on Domains and on the platf
     problems: ['domain_not_found', 'invalid_triple', 'tuple_already_exists'],
     cli: {
       command: 'grants create',
+      summary: 'Grant a role on the platform, a Domain, a Project, a node or a resource',
       args: ['subject', 'relation'],
       refs: { id: 'domains', subject: 'subjects' },
       columns,
@@ -79,7 +80,12 @@ export const grants = defineSurface('grants', 'Roles on Domains and on the platf
     paging,
     responses: { 200: GrantList },
     problems: ['invalid_triple'],
-    cli: { command: 'grants list', refs: { id: 'domains' }, columns },
+    cli: {
+      command: 'grants list',
+      summary: 'List the roles held on an object',
+      refs: { id: 'domains' },
+      columns,
+    },
   },
   DeleteDomainGrant: {
     ...common,
@@ -93,6 +99,7 @@ export const grants = defineSurface('grants', 'Roles on Domains and on the platf
     problems: ['tuple_not_found'],
     cli: {
       command: 'grants delete',
+      summary: 'Take back a role on an object',
       args: ['tuple_id'],
       refs: { id: 'domains', tuple_id: 'grants' },
       confirm: 'yes',

@@ -75,6 +75,7 @@ const ServiceIdentityPatchRequest = z
   .meta({ id: 'ServiceIdentityPatchRequest', problem: 'invalid_service_identity' })
 
 const ofDomain = z.strictObject({ id: uuidField('invalid_domain_id', 'Domain') })
+const created = ['display_name', 'kind', 'last_sign_in_at', 'created_at', 'id']
 const columns = ['handle', 'display_name', 'kind', 'disabled', 'last_sign_in_at', 'created_at', 'id']
 const ofPrincipal = ofDomain.extend({ principal_id: uuidField('invalid_principal_id', 'Service identity') })
 const common = { credentials: OPERATOR, notProvisioned: 'identities_not_provisioned' } as const
@@ -158,7 +159,7 @@ export const identities = defineSurface('identities', 'Users and service identit
       command: 'service-identities create',
       args: ['subject'],
       refs: { id: 'domains' },
-      columns,
+      columns: created,
       handle: { member: 'subject', taken: 'service_identity_already_exists', noun: 'service-identities' },
       done: 'Created service identity {body.subject} (serviceaccount:{id}).',
     },

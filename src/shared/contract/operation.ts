@@ -153,6 +153,8 @@ export interface HandleWords {
 export interface CliWords {
   /** Noun and verb, e.g. `tokens issue`. */
   readonly command: string
+  /** What the command does, where it does more than its operation. */
+  readonly summary?: string
   /** Path or body members taken as positional arguments, in order. */
   readonly args?: readonly string[]
   /** What kind of thing an argument or flag refers to, so that names and short ids resolve; e.g. `{ id: 'domains' }`. */

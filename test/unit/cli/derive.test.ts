@@ -55,7 +55,9 @@ describe('--if-not-exists', () => {
   const TAKEN = /^(slug_conflict|\w+_already_exists|idp_binding_conflict)$/
   const creating = spoken.filter(
     ([id, { method, problems }]) =>
-      method === 'POST' && id !== 'BulkCreateRelationTuples' && problems.some((code) => TAKEN.test(code)),
+      method === 'POST' &&
+      !['BulkCreateRelationTuples', 'PostAuthzImpact'].includes(id) &&
+      problems.some((code) => TAKEN.test(code)),
   )
   const TUPLES = ['CreateRelationTuple', 'CreateDomainGrant', 'CreatePlatformGrant']
 

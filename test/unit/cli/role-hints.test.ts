@@ -33,9 +33,9 @@ describe('The command that would grant it', () => {
   })
 
   it.each([
-    ['manage', 'platform:main', 'ctl grants platform create user:ann admin'],
-    ['operate', 'domain:019c', 'ctl grants create user:ann operator --domain 019c'],
-    ['deploy', 'project:019c', 'ctl tuples create user:ann deployer project:019c'],
+    ['manage', 'platform:main', 'ctl grants create user:ann admin platform'],
+    ['operate', 'domain:019c', 'ctl grants create user:ann operator domain:019c'],
+    ['deploy', 'project:019c', 'ctl grants create user:ann deployer project:019c'],
     ['node-operate', 'node:019c', 'ctl grants create user:ann operator'],
   ])('of %s on %s is %s', (relation, object, command) => {
     expect(grantCommand({ subject: 'user:ann', relation, object })).toBe(command)

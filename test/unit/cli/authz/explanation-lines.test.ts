@@ -194,17 +194,17 @@ describe('The command that writes a tuple', () => {
   const project = `project:${ID.web}`
   const deps = { naming: NAMES, projectOf: (object: string) => (object === `resource:${ID.vm}` ? project : undefined) }
   it.each([
-    [`user:${ID.ann}`, 'operator', `domain:${ID.acme}`, "ctl grants create 'user:Ann Lee' operator --domain acme"],
-    [`user:${ID.vm}`, 'admin', 'platform:main', `ctl grants platform create user:${ID.vm} admin`],
+    [`user:${ID.ann}`, 'operator', `domain:${ID.acme}`, "ctl grants create 'user:Ann Lee' operator domain:acme"],
+    [`user:${ID.vm}`, 'admin', 'platform:main', `ctl grants create user:${ID.vm} admin platform`],
     [`user:${ID.ann}`, 'member', `group:${ID.ops}`, "ctl groups add-member ops 'user:Ann Lee'"],
-    [`group:${ID.ops}#member`, 'deployer', project, 'ctl tuples create group:ops deployer project:web'],
+    [`group:${ID.ops}#member`, 'deployer', project, 'ctl grants create group:ops deployer project:web'],
     [
       'serviceaccount:*',
       'viewer',
       `resource:${ID.vm}`,
-      `ctl tuples create 'service:*' viewer resource:${ID.vm} --project web`,
+      `ctl grants create 'service:*' viewer resource:${ID.vm} --project web`,
     ],
-    [`user:${ID.ann}`, 'viewer', `node:${ID.vm}`, undefined],
+    [`user:${ID.ann}`, 'viewer', `node:${ID.vm}`, `ctl grants create 'user:Ann Lee' viewer node:${ID.vm}`],
     [`user:${ID.ann}`, 'viewer', `cloud:${ID.vm}`, undefined],
     [`domain:${ID.acme}`, 'domain', project, undefined],
   ])('of %s %s %s', (subject, relation, resource, command) => {
