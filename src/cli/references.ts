@@ -69,6 +69,11 @@ export const NOUN_OF_TYPE: Readonly<Record<string, string>> = {
   token: 'tokens',
 }
 
+/** Types whose references may name a set of subjects; the subject of a workload may have a `#` of its own. */
+const HAS_RELATIONS: ReadonlySet<string> = new Set(
+  Object.keys(NOUN_OF_TYPE).filter((type) => !['user', 'serviceaccount'].includes(type)),
+)
+
 /** Makes a resolver; what it has listed once it remembers. */
 export function createResolver(session: Session, otherLists: OtherLists = {}): Resolver {
   const listed = new Map<string, Promise<readonly unknown[]>>()
@@ -167,16 +172,14 @@ export function createResolver(session: Session, otherLists: OtherLists = {}): R
     const { value } = await caller.call(operation, { ...(await scopeInput(operation, scope)), [member]: text })
     const rows = rowsOf(value) ?? []
     if (rows.length === 0) return undefined
-    return operation.cli?.byHandle === undefined
-      ? pick(noun, text, rows)
-      : { ...only(noun, text, rows), label: text }
+    return operation.cli?.byHandle === undefined ? pick(noun, text, rows) : { ...only(noun, text, rows), label: text }
   }
 
   async function reference(text: string, scope: Scope): Promise<string> {
     const parsed = parseReference(text)
     if (!parsed) return text
     const type = parsed.type === 'service' ? 'serviceaccount' : parsed.type
-    const [name = '', relation] = parsed.id.split('#')
+    const [name = '', relation] = HAS_RELATIONS.has(type) ? parsed.id.split('#') : [parsed.id]
     const noun = NOUN_OF_TYPE[type]
     if (noun === undefined || isNonZeroUuid(name) || name === '*') return `${type}:${parsed.id}`
     const { id } = await object(noun, name, scope)
