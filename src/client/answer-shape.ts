@@ -12,7 +12,8 @@ export interface ShapeCheck {
 /** What is wrong with an answer, as the end of a sentence that begins with it: `lacks "items"`. Undefined when it fits. */
 export function shapeFault(value: unknown, shape: ManifestShape, check: ShapeCheck): string | undefined {
   // Any server can answer with nothing; only one that names itself has said anything by it.
-  if (Array.isArray(value) && value.length === 0 && !check.isKnownServer) return 'is an empty list of no API version'
+  const isEmpty = shape.type === 'array' && Array.isArray(value) && value.length === 0
+  if (isEmpty && !check.isKnownServer) return 'is an empty list, and the server names no API version'
   return faultAt({ value, shape, path: '' }, check)
 }
 
