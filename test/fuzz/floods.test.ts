@@ -7,7 +7,13 @@ import { tryFlood } from './floods/trial.ts'
 
 /** What every change is held to takes seconds; a deep run does what `npm run fuzz -- floods` does. */
 const PLAN = depth({
-  ci: { stores: ['embedded'], names: ['refusals'], seconds: 2, scale: 0.1, settleSeconds: 2 },
+  ci: {
+    stores: ['embedded'],
+    names: ['cookies-50-unread', 'refusals', 'lists-unread', 'held-bodies'],
+    seconds: 2,
+    scale: 0.1,
+    settleSeconds: 2,
+  },
   deep: {
     stores: ['embedded', 'postgres'],
     names: FLOODS.map(({ name }) => name),

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { call, makeCallers, type Callers } from './callers.ts'
 import { deadline } from './deadline.ts'
@@ -89,6 +90,8 @@ async function observe(
 
 async function floodFor(seconds: number, run: (over: AbortSignal) => Promise<Pumped>): Promise<Pumped> {
   const over = new AbortController()
+  // Each connection listens to it.
+  setMaxListeners(0, over.signal)
   const timer = setTimeout(() => over.abort(), seconds * 1_000)
   try {
     return await run(over.signal)

@@ -30,7 +30,6 @@ export function list(manifest: Manifest): Command {
     examples: [
       'ctl audit list --writes --actor user --since 1d',
       'ctl audit list --relation node. --outcome permission_denied',
-      'ctl audit list --object node:web-1',
     ],
     run: async (session, given) => {
       const { perform } = await import('../../derive/perform.ts')
