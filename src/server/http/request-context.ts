@@ -6,7 +6,7 @@ import type { BrowserFacts } from './browser-facts.ts'
 import type { Cookie } from './cookies.ts'
 import type { Standing } from './standing.ts'
 
-/** Sort key of the last row of a page, as text; the edge signs it into the cursor. */
+/** Sort key of the last row of a page, as text; the edge encrypts it into the cursor. */
 export type PagePosition = readonly string[]
 
 /** What an answer may do without for a while, as `X-Service-Degraded` names it. */
