@@ -80,7 +80,7 @@ export function browserSessions(parts: {
         }
       },
     },
-    async open(principalId, authTimeMs = clock.now(), acr = undefined) {
+    async open(principalId, authTimeMs = clock.now(), acr) {
       const [id, cookie] = [ids.next(), randomBytes(32).toString('base64url')]
       const { domain_id: domainId } = await db
         .selectFrom('principals')
