@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { PROBLEMS, Problem, problem, problemType, type ProblemCode } from '../../shared/problems.ts'
-import { DatastoreError } from '../ports/datastore.ts'
+import { DatastoreError, DatastoreOverloaded } from '../ports/datastore.ts'
 import { Refusal } from './refusal.ts'
 
 /** The problem document of RFC 9457 with the members that every one of ours has (S0 convention 2). */
@@ -39,6 +39,7 @@ export interface OwnCodes {
 export function answerTo(error: unknown, { overCap, outage }: OwnCodes): Problem {
   if (error instanceof Problem) return error
   if (error instanceof Refusal) return error.answer
+  if (error instanceof DatastoreOverloaded) return problem('overloaded', { retry_after_seconds: 1 }, error)
   if (error instanceof DatastoreError) return problem(error.failure === 'unavailable' ? outage : 'internal', {}, error)
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return problem(overCap)
