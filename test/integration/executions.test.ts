@@ -129,7 +129,10 @@ describe.each(STORES)('Executions on the $name store', (store) => {
         expect([await typeFor('drain'), await typeFor('ping')]).toEqual(['hook', 'builtin'])
         const unknown = await fleet.ask(node, { action: 'format_disk', type: undefined })
         expect(unknown.body['errors']).toEqual([
-          { pointer: '/action', detail: expect.stringMatching(/^must be one of ping, .*, or a hook of the node: drain, ping$/) },
+          {
+            pointer: '/action',
+            detail: expect.stringMatching(/^must be one of ping, .*, or a hook of the node: drain, ping$/),
+          },
         ])
       })
 

@@ -53,7 +53,10 @@ describe('Every command that calls the API', () => {
   })
 
   it.each([
-    ['an immediate close', /^error: http:\S+ could not be asked: (?:the connection broke \(\w+\)|no answer within \d+ ms)$/],
+    [
+      'an immediate close',
+      /^error: http:\S+ could not be asked: (?:the connection broke \(\w+\)|no answer within \d+ ms)$/,
+    ],
     ['silence', /^error: http:\S+ could not be asked: no answer within \d+ ms$/],
   ])('gives up within --timeout: %s', { timeout: 60_000 }, async (kind, sentence) => {
     server = await startForeignServer(kind)

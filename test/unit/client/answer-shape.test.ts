@@ -49,7 +49,9 @@ describe('An answer of a server that does not name itself', () => {
   })
 
   it('says nothing where it is an empty list alone', () => {
-    expect(fault([], { type: 'array', items: { type: 'string' } })).toBe('is an empty list, and the server names no API version')
+    expect(fault([], { type: 'array', items: { type: 'string' } })).toBe(
+      'is an empty list, and the server names no API version',
+    )
   })
 })
 
