@@ -47,26 +47,19 @@ A token that signing in made for the context before is revoked.`.replaceAll('\n'
     'vault read -field=token secret/ctl | ctl login --with-token --name prod',
   ],
   async run(session, { flags }) {
-    const isGiven = flags['with-token'] === true || session.shared['token-file'] !== undefined
-    if (!isGiven) assertSomebodyIsThere(session, { isElsewhere: flags['no-browser'] === true })
+    const isGiven = isTokenGiven(session, flags)
     const settings = await session.settings()
     const url = settings.url.value
     const where = session.io.env['CTL_TOKEN_STORE'] === 'file' ? 'file' : await session.contexts.bestStore()
+    const order = { url, domain: domainSaid(settings), idp: flags.idp, scopes: flags.scope ?? [] }
     const token = isGiven
       ? await readToken(session)
-      : await signIn(session, {
-          url,
-          domain: domainSaid(settings),
-          idp: flags.idp,
-          scopes: flags.scope ?? [],
-          mayOpenBrowser: flags['no-browser'] !== true,
-        })
+      : await signIn(session, { ...order, mayOpenBrowser: flags['no-browser'] !== true })
     const me = await verified(session, { url, token })
     const name = flags.name ?? (await contextName(session, url))
     const before = await ownToken(session, name, url)
     await keep(session, { name, url, token, where, isOwn: !isGiven || token === before })
-    const place = where === 'keyring' ? 'the keyring' : session.contexts.credentialsPath
-    session.note(`Signed in to ${url}${asWhom(me)} (context ${name}, token in ${place}).`)
+    session.note(`Signed in to ${url}${asWhom(me)} (context ${name}, token in ${placeOf(session, where)}).`)
     await endReplaced(session, { name, url, token: before, by: token })
     remark(session, settings)
     if (me === undefined) return
@@ -79,6 +72,10 @@ function domainSaid({ domain }: Settings): string | undefined {
   return domain.origin.startsWith('context ') ? undefined : domain.value
 }
 
+function placeOf({ contexts }: Session, where: TokenStore): string {
+  return where === 'keyring' ? 'the keyring' : contexts.credentialsPath
+}
+
 function asWhom(me: Row | undefined): string {
   return me === undefined ? '' : ` as ${harmless(String(me['display_name']))}`
 }
@@ -88,6 +85,16 @@ function remark(session: Session, { url, caFile, tokenOrigin }: Settings): void 
   warnOfPlainHttp(session, url.value)
   if (caFile.value !== undefined) session.note(`The context remembers ${caFile.value}.`)
   if (tokenOrigin?.startsWith('CTL_') === true) session.warn(`${tokenOrigin} is set, and goes before the context`)
+}
+
+/** Whether the caller has a token; else somebody has to approve a code. @throws CliError where nobody is there who could */
+function isTokenGiven(
+  session: Session,
+  flags: { readonly 'with-token'?: boolean; readonly 'no-browser'?: boolean },
+): boolean {
+  const isGiven = flags['with-token'] === true || session.shared['token-file'] !== undefined
+  if (!isGiven) assertSomebodyIsThere(session, { isElsewhere: flags['no-browser'] === true })
+  return isGiven
 }
 
 /** A code that nobody approves would be waited for until it expires. */

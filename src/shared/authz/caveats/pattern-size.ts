@@ -2,9 +2,9 @@
 const COUNT = /\{(\d{1,4})(?:,(\d{0,4}))?\}/y
 
 interface Group {
-  /** Characters of what is done with. */
+  /** Characters before the last atom. */
   done: number
-  /** Characters of the atom that a count after it would repeat. */
+  /** Characters of the last atom, which a count after it repeats. */
   last: number
 }
 
@@ -12,36 +12,39 @@ const newGroup = (): Group => ({ done: 0, last: 0 })
 
 /**
  * Characters of a regular expression once its counted repetitions are written out, as making it ready does: `(ab){1,50}`
- * are about 200. An estimate, and never less than the length by much.
+ * are about 200. An estimate.
  */
 export function patternSize(pattern: string): number {
-  const outer: Group[] = []
-  let group = newGroup()
-  for (let at = 0; at < pattern.length;) {
-    const character = pattern.charAt(at)
-    const counted = character === '{' ? countAt(pattern, at) : undefined
-    if (counted !== undefined) {
-      group.last *= counted.times
-      at += counted.length
-    } else if (character === '(') {
-      outer.push(group)
-      group = newGroup()
-      at += 1
-    } else if (character === ')') {
-      const inner = group.done + group.last + 2
-      group = outer.pop() ?? newGroup()
-      begin(group, inner)
-      at += 1
-    } else {
-      const length = atomLength(pattern, at)
-      begin(group, length)
-      at += length
-    }
-  }
-  return [...outer, group].reduce((size, { done, last }) => size + done + last, 0)
+  const groups = [newGroup()]
+  for (let at = 0; at < pattern.length;) at += takePiece(pattern, at, groups)
+  return groups.reduce((size, group) => size + sizeOf(group), 0)
 }
 
-function begin(group: Group, size: number): void {
+/** Takes the piece into the innermost group, which is the last. Tells how long the piece is. */
+function takePiece(pattern: string, at: number, groups: Group[]): number {
+  const innermost = groups.at(-1) ?? newGroup()
+  const counted = countAt(pattern, at)
+  if (counted !== undefined) {
+    innermost.last *= counted.times
+    return counted.length
+  }
+  const character = pattern.charAt(at)
+  // A bracket too many is an atom: whoever makes the expression ready refuses it.
+  if (character === '(') groups.push(newGroup())
+  else if (character === ')' && groups.length > 1) closeGroup(groups)
+  else append(innermost, atomLength(pattern, at))
+  return character === '(' || character === ')' ? 1 : atomLength(pattern, at)
+}
+
+/** Makes the innermost group, with its brackets, the last atom of the one around it. */
+function closeGroup(groups: Group[]): void {
+  const closed = groups.pop() ?? newGroup()
+  append(groups.at(-1) ?? newGroup(), sizeOf(closed) + 2)
+}
+
+const sizeOf = ({ done, last }: Group): number => done + last
+
+function append(group: Group, size: number): void {
   group.done += group.last
   group.last = size
 }

@@ -67,7 +67,7 @@ function parseRoot(source: SourceLines, { faults, warnings }: Reader): YAMLMap |
   const [first, second] = documentsOf(source, faults)
   const errors = (first?.errors ?? []).map(({ message, pos }): FileFault => {
     // The parser descends by indentation, and says so when its stack ends.
-    const said = /^Maximum call stack/.test(message) ? TOO_DEEP : `expected YAML: ${lowerFirst(message)}`
+    const said = message.startsWith('Maximum call stack') ? TOO_DEEP : `expected YAML: ${lowerFirst(message)}`
     return { ...source.at(pos[0]), kind: 'yaml', message: said }
   })
   faults.push(...new Map(errors.map((error) => [`${error.line}: ${error.message}`, error])).values())

@@ -44,8 +44,8 @@ const doubling = Array.from({ length: 30 }, (_, at) =>
   ['a', 'b'].flatMap((from) => ['a', 'b'].map((to) => `doc:${from}${at}#reader@doc:${to}${at + 1}#reader`)),
 ).flat()
 
-const laughs = [...'bcdefghijklmnop'].map((name, at, all) => {
-  const before = at === 0 ? 'a' : all[at - 1]
+const laughs = Array.from('bcdefghijklmnop', (name, at) => {
+  const before = 'abcdefghijklmno'.charAt(at)
   return `${name}: &${name} [${Array(9).fill(`*${before}`).join(', ')}]`
 })
 
