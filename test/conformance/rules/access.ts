@@ -39,14 +39,6 @@ export const accessRules: readonly Rule[] = [
     },
   },
   {
-    title: 'takes a token of any scope',
-    applies: ({ anyScope }) => anyScope === true,
-    async check(subject) {
-      const sent = await send(subject, wireOf(subject, await subject.arrange()), subject.world.narrow)
-      expect(sent.answer.status).toBe(200)
-    },
-  },
-  {
     title: 'refuses a known caller whom its gate does not admit, and audits that',
     applies: ({ gate }) => gate.anyOf !== undefined || gate.ownNode !== undefined,
     async check(subject) {
