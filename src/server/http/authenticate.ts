@@ -87,7 +87,9 @@ export function createAuthenticate({
 
   function lookUp(plan: Wanted, tries: readonly Try[], by: Presented): Promise<Caller> {
     const look = (): Promise<Caller> => tryAll(plan, tries, by)
-    return lookUps === undefined || by.from === undefined ? look() : lookUps.run(by.from, look)
+    if (lookUps === undefined || by.from === undefined) return look()
+    const lane = tries.every(({ resolver }) => resolver.kind === 'nsk') ? 'node-keys' : 'others'
+    return lookUps.run(by.from, lane, look)
   }
 
   return (plan, by) => {

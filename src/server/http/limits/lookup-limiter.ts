@@ -20,6 +20,12 @@ export interface PresentedFrom {
   readonly socket: { readonly destroyed: boolean }
 }
 
+/**
+ * Lines of one address. Look-ups of node keys have datastore connections of their own, so they do not wait behind look-ups
+ * of other credentials.
+ */
+export type LookUpLane = 'node-keys' | 'others'
+
 /** Bounds the look-ups of credentials, and counts those that fail, by address. */
 export interface LookUpLimiter {
   /**
@@ -29,7 +35,7 @@ export interface LookUpLimiter {
    * @throws what the look-up throws; `RateLimited` instead of its 401 where the address has too many of those; Problem
    * `overloaded` without a look-up when its turn does not come in time.
    */
-  run(from: PresentedFrom, lookUp: () => Promise<Caller>): Promise<Caller>
+  run(from: PresentedFrom, lane: LookUpLane, lookUp: () => Promise<Caller>): Promise<Caller>
   /** Counts a credential that was refused without a look-up. Its answer: the refusal, or a `RateLimited` in its place. */
   counted(from: PresentedFrom, refusal: Problem): Problem
 }
@@ -46,11 +52,11 @@ export function createLookUpLimiter(deps: LookUpLimiterDeps): LookUpLimiter {
   const { clock, failures } = deps
   const lines = new Map<string, Line>()
 
-  function lineOf(network: string): Line {
-    const known = lines.get(network)
+  function lineOf(key: string, network: string): Line {
+    const known = lines.get(key)
     if (known !== undefined) return known
     const line = new Line(network, deps)
-    lines.set(network, line)
+    lines.set(key, line)
     return line
   }
 
@@ -60,9 +66,10 @@ export function createLookUpLimiter(deps: LookUpLimiterDeps): LookUpLimiter {
 
   return {
     counted,
-    async run(from, lookUp) {
+    async run(from, lane, lookUp) {
       const network = networkOf(from.sourceAddress)
-      const line = lineOf(network)
+      const key = `${lane} ${network}`
+      const line = lineOf(key, network)
       const turn = line.begin() ?? (await line.wait(from.socket))
       try {
         const caller = await lookUp()
@@ -75,7 +82,7 @@ export function createLookUpLimiter(deps: LookUpLimiterDeps): LookUpLimiter {
         throw isRefusal(error) && !turn.isReserved ? counted(from, error) : error
       } finally {
         line.end()
-        if (line.isIdle()) lines.delete(network)
+        if (line.isIdle()) lines.delete(key)
       }
     },
   }

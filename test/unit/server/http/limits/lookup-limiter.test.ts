@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createLookUpLimiter, type LookUpLimiter } from '../../../../../src/server/http/limits/lookup-limiter.ts'
+import { createLookUpLimiter, type LookUpLane, type LookUpLimiter } from '../../../../../src/server/http/limits/lookup-limiter.ts'
 import { createLimit, RateLimited } from '../../../../../src/server/http/rate-limits.ts'
 import type { Caller } from '../../../../../src/server/ports/credential-resolver.ts'
 import { problem, type Problem, type ProblemCode } from '../../../../../src/shared/problems.ts'
@@ -33,8 +33,12 @@ afterEach(() => vi.useRealTimers())
 const open = { destroyed: false }
 
 /** Presents a credential; how it ends is said by `under`. */
-function present(address: string, socket: { readonly destroyed: boolean } = open): Promise<string> {
-  const looked = limiter.run({ sourceAddress: address, socket }, () => {
+function present(
+  address: string,
+  socket: { readonly destroyed: boolean } = open,
+  lane: LookUpLane = 'others',
+): Promise<string> {
+  const looked = limiter.run({ sourceAddress: address, socket }, lane, () => {
     return new Promise((resolve, reject) => {
       const end = under.length
       under.push({
@@ -71,6 +75,19 @@ describe('look-ups of credentials of one address', () => {
     await answerAll()
     expect(new Set(await Promise.all(asked))).toEqual(new Set(['ok']))
     expect(refusals).toEqual([])
+  })
+
+  it('do not hold up the look-ups of node keys from the same address', async () => {
+    const asked = many(100, '192.0.2.1')
+    await settle()
+    const before = under.length
+    const ofNode = present('192.0.2.1', open, 'node-keys')
+    await settle()
+    expect(under).toHaveLength(before + 1)
+    under.at(-1)?.answer()
+    expect(await ofNode).toBe('ok')
+    await answerAll()
+    await Promise.all(asked)
   })
 
   it('are as many at once as may fail, and wait for each other', async () => {
