@@ -45,8 +45,11 @@ describe.each(stores)('a server on the $name store that is suspended for 3 s', (
       for (let round = 0; round < ROUNDS; round++) {
         await crowd.madeMore(20)
         process.kill(server.pid, 'SIGSTOP')
+        // They are there when the process goes on, before it can have confirmed anything.
+        const waiting = [crowd.write(`waited-${round}`), crowd.write(`waited-too-${round}`)]
         await sleep(STALL_MS)
         process.kill(server.pid, 'SIGCONT')
+        await Promise.all(waiting)
         expect(await crowd.read()).toBe(200)
       }
       await crowd.madeMore(20)
@@ -64,6 +67,8 @@ describe.each(stores)('a server on the $name store that is suspended for 3 s', (
 interface Crowd {
   /** What was answered with anything but success. */
   readonly refusals: readonly string[]
+  /** Makes one of that name. */
+  write(name: string): Promise<void>
   /** Resolves once so many more were acknowledged. */
   madeMore(count: number): Promise<void>
   /** Asks for what needs a permission; the status that came back. */
@@ -83,23 +88,25 @@ async function gather({ url }: CtlProcess, token: string): Promise<Crowd> {
   const over = new AbortController()
   let onMade = (): void => undefined
 
-  async function write(writer: number): Promise<void> {
-    for (let count = 0; !over.signal.aborted; count++) {
-      const name = `robot-${writer}-${count}`
-      const response = await fetch(`${url}${domain}/service-identities`, {
-        method: 'POST',
-        headers: { ...headers, 'content-type': 'application/json' },
-        body: JSON.stringify({ display_name: name, subject: name }),
-      })
-      if (response.status === 201) made.push(name)
-      else refusals.push(`${response.status} ${await response.text()}`)
-      onMade()
-    }
+  async function write(name: string): Promise<void> {
+    const response = await fetch(`${url}${domain}/service-identities`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ display_name: name, subject: name }),
+    })
+    if (response.status === 201) made.push(name)
+    else refusals.push(`${response.status} ${await response.text()}`)
+    onMade()
   }
 
-  const writers = Array.from({ length: WRITERS }, (_, writer) => write(writer))
+  async function goOn(writer: number): Promise<void> {
+    for (let count = 0; !over.signal.aborted; count++) await write(`robot-${writer}-${count}`)
+  }
+
+  const writers = Array.from({ length: WRITERS }, (_, writer) => goOn(writer))
   return {
     refusals,
+    write,
     madeMore(count) {
       const wanted = made.length + refusals.length + count
       return new Promise((resolve) => {
