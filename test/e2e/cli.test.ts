@@ -94,9 +94,7 @@ describe('ctl as a process, against its own server', () => {
     })
     expect(exitCode).toBe(5)
     expect(stderr).toMatch(/^error: groups create: serviceaccount:[0-9a-f-]{36} lacks manage on domain:[0-9a-f-]{36}\n/)
-    expect(stderr).toMatch(
-      /can grant it: ctl grants create serviceaccount:[0-9a-f-]{36} admin --domain [0-9a-f-]{36}\n/,
-    )
+    expect(stderr).toMatch(/can grant it: ctl grants create serviceaccount:[0-9a-f-]{36} admin domain:[0-9a-f-]{36}\n/)
     expect(stderr).toMatch(/\ncode=permission_denied status=403 correlation_id=\S+\n$/)
   })
 

@@ -1,5 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createLookUpLimiter, type LookUpLane, type LookUpLimiter } from '../../../../../src/server/http/limits/lookup-limiter.ts'
+import {
+  createLookUpLimiter,
+  type LookUpLane,
+  type LookUpLimiter,
+} from '../../../../../src/server/http/limits/lookup-limiter.ts'
 import { createLimit, RateLimited } from '../../../../../src/server/http/rate-limits.ts'
 import type { Caller } from '../../../../../src/server/ports/credential-resolver.ts'
 import { problem, type Problem, type ProblemCode } from '../../../../../src/shared/problems.ts'
