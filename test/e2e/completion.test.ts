@@ -213,7 +213,9 @@ test('gives up on a server that hangs', async () => {
 test('offers what it was told before while the server hangs', async () => {
   let isHanging = false
   const slow = createHttpServer((_, answer) => {
-    if (!isHanging) answer.setHeader('content-type', 'application/json').end(JSON.stringify(NODE_PAGE))
+    if (isHanging) return
+    answer.setHeader('x-service-api-version', 'current=v1, latest=v1').setHeader('content-type', 'application/json')
+    answer.end(JSON.stringify(NODE_PAGE))
   }).listen(0, '127.0.0.1')
   await once(slow, 'listening')
   const env = environment({ CTL_URL: `http://127.0.0.1:${(slow.address() as AddressInfo).port}` })

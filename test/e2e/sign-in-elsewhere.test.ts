@@ -146,7 +146,8 @@ describe.skipIf(executablePath === undefined)('signing in at a provider on anoth
     await page.getByText('You are signed in as').waitFor()
     await page.goto(`${world.url}/?domain_id=${domainId}`)
     await page.getByRole('button', { name: 'Sign out', exact: true }).click()
-    await says('You are signed out.')
+    // The provider announces where its own session ends.
+    await page.waitForURL(/\/endsession\?/)
     await page.goBack()
     await page.waitForLoadState()
     expect(await page.getByText('You are signed in as').count()).toBe(0)
