@@ -66,10 +66,17 @@ describe('Tuples, from the command line to a real server', () => {
   )
 
   it('are all there or none: a row that the server refuses is named by its line, and nothing is written', async () => {
+    const foreign = 'project:default#deployer@service:deployer'
+    const { stderr } = await ctl('tuples import - --project web', 9, `${TEAM.trimEnd()}\n${foreign}\n`)
+    expect(stderr).toMatch(/line 5: .*\(resource_not_in_project\)/)
+    expect(await list()).toEqual([])
+  }, 60_000)
+
+  it('are imported beside those that are there already', async () => {
     await ctl('tuples create service:deployer viewer project:web')
-    const { stderr } = await ctl('tuples import - --project web', 6, `project:web#deployer@service:deployer\n${TEAM}`)
-    expect(stderr).toContain('line 3: An identical tuple exists already. (tuple_already_exists)')
-    expect(await list()).toHaveLength(1)
+    const again = await ctl('tuples import - --project web', 0, TEAM)
+    expect(again.stderr).toContain('1 tuple is there already.')
+    expect(await list()).toHaveLength(3)
   }, 60_000)
 
   it('are refused before anything is sent where an import would take too many', async () => {
@@ -83,7 +90,7 @@ describe('Tuples, from the command line to a real server', () => {
 
   it('decide what may be done, and say by which group', async () => {
     const { stdout: why } = await ctl('authz explain service:deployer deploy project:web', 10)
-    expect(why).toContain('\n  ctl tuples create service:deployer deployer project:web\n')
+    expect(why).toContain('\n  ctl grants create service:deployer deployer project:web\n')
     const { stdout: tried } = await ctl('tuples create group:oncall deployer project:web --dry-run', 10)
     expect(tried).toMatch(/^gains\tserviceaccount:[0-9a-f-]{36}\tdeploy\tproject:[0-9a-f-]{36}$/m)
     await ctl('authz check service:deployer deploy project:web', 10)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Instant, Labels, Slug, Uuid } from './fields.ts'
+import { Instant, Labels, Slug, Uuid, uuidField } from './fields.ts'
 import { SigningKey } from './signing-keys.ts'
 
 export const ReachabilityState = z.enum(['never_reported', 'healthy', 'stale', 'unreachable'])
@@ -76,11 +76,9 @@ export const NodePatchRequest = z
   .strictObject({
     name: Slug.optional(),
     labels: Labels.optional().describe('All labels that the node is to have'),
-    project_id: z
-      .uuid()
+    project_id: uuidField('invalid_body', 'Project of its Domain that the node belongs to; null for none')
       .nullable()
-      .optional()
-      .describe('Project of its Domain that the node belongs to; null for none'),
+      .optional(),
   })
   .meta({ id: 'NodePatchRequest' })
 
