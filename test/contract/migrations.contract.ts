@@ -119,6 +119,7 @@ export function migrationsContract(kind: DatastoreKind): void {
         'leader_term',
         'local_accounts',
         'local_passkeys',
+        'local_recovery_codes',
         'mediated_sessions',
         'mesh_addresses_rested',
         'mesh_addresses_resting',
