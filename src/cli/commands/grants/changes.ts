@@ -50,9 +50,9 @@ async function create(session: Session, manifest: Manifest, { args, flags }: Giv
   const place = object === undefined ? undefined : await grantPlace(session, createResolver(session), object)
   const roleOf = (): { type: string; role: string } => ({ type: typeOf(place, object), role })
   const shared = { roleOf, isRepeatable: true, examples: [] }
-  if (place?.on === 'project') {
+  if (place?.on === 'project' && object !== undefined) {
     const plan: Previewable = { ...shared, operation: asking(manifest, 'CreateRelationTuple'), editsOf: createEdit }
-    const where = { args: [subject, role, place.resource], flags: { ...withCaveat(flags), project: place.project } }
+    const where = { args: [subject, role, object], flags: { ...withCaveat(flags), project: place.project } }
     return runPreviewable(session, where, plan)
   }
   if (flags['caveat'] !== undefined) throw usageError('--caveat goes with roles in a Project only')
