@@ -41,6 +41,7 @@ const SPECIAL: Readonly<Record<string, Special>> = {
 const CHANGES: Readonly<Record<string, readonly string[]>> = {
   'nodes update': ['--name', 'web-2'],
   'domains update': ['--display-name', 'Web'],
+  'service-identities update': ['--display-name', 'Build'],
   'projects update': ['--display-name', 'Web'],
   'resources update': ['--display-name', 'Web'],
   'idp update': ['--label', 'Web'],

@@ -41,6 +41,7 @@ async function explain(explained: Partial<ExplainedCheck>, readable: readonly st
     caller: { subject: 'user:ann', domainId: 'home' },
     facts: { nowMs: 0 },
     correlationId: 'c',
+    note: () => undefined,
     denied: (reason: string) => void denials.push(reason),
   } as unknown as RequestContext
   return { answer: await answer(ctx, question), denials }

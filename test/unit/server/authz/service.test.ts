@@ -54,7 +54,7 @@ function setUp({ decision, homes = {}, readsPlatform = false, isRemote = false }
     holds: unused,
     change: unused,
     carryAudit: unused,
-    note: unused,
+    note: () => undefined,
     about: unused,
     denied: (reason) => void denials.push(reason),
     refusedFor: () => undefined,
