@@ -44,7 +44,8 @@ const RUN = 'require(process.argv[1]).main(process.argv.slice(2)).then((code) =>
 export async function startVictim({ dist, databaseUrl }: VictimOptions): Promise<Victim> {
   const home = mkdtempSync(join(tmpdir(), 'ctl-floods-'))
   const tokenFile = join(home, 'token')
-  const store = databaseUrl === undefined ? ['--data-dir', join(home, 'data')] : ['--database-url', databaseUrl]
+  const database = databaseUrl === undefined ? [] : ['--database-url', databaseUrl]
+  const store = ['--data-dir', join(home, 'data'), ...database]
   const main = resolve(dist, 'ctl/main.cjs')
   const args = ['serve', '--listen', '127.0.0.1:0', '--ops-listen', '127.0.0.1:0', '--bootstrap-token-file', tokenFile]
   const child = spawn(process.execPath, ['-e', RUN, main, ...args, ...store], {
