@@ -61,7 +61,7 @@ function health({ status, unwell, latencyMs }: ServerState): Finding {
 function storageAdvice(said: string): string {
   if (said.includes('read-only')) return 'Free space on its disk, or lift the read-only mode of its database.'
   if (said.includes('restart'))
-    return 'Start it again where nothing does: it recovers from its log. Its last words say why.'
+    return 'If no supervisor restarts it, start it again: it recovers from its log. Its last line on stderr gives the reason.'
   return 'Bring its database back: it goes on by itself; see its log.'
 }
 
