@@ -76,11 +76,12 @@ describe('ctl agent-sim', () => {
     const file = tokenFile('jtk')
     const { url } = await cli.serve({ 'POST /v1/nodes/register': registered })
     const line = ['agent-sim', '--nodes', '2', '--duration', '2.5s', '--url', url, '--no-mesh', '--no-events']
-    const { written } = await cli.home.run([...line, '--join-token-file', file], { isTty: true, columns: 40, rows: 6 })
+    const { written } = await cli.home.run([...line, '--join-token-file', file], { isTty: true, columns: 40, rows: 5 })
     const drawn = written.filter(({ stream, text }) => stream === 'stderr' && text.includes('throughput'))
     const frames = drawn.map(({ text }) => stripVTControlCharacters(text).trimEnd().split('\n'))
     expect(frames.length).toBeGreaterThan(1)
-    expect(Math.max(...frames.map((lines) => lines.length))).toBe(5)
+    // A busy machine has no row for the latencies yet, and draws four lines: so the terminal has room for no more.
+    expect(Math.max(...frames.map((lines) => lines.length))).toBe(4)
     expect(frames.flat().filter((each) => each.length >= 40)).toEqual([])
   })
 
