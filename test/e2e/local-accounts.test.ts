@@ -63,6 +63,32 @@ describe('ctl serve with local accounts', () => {
     expect(running().stderr()).not.toContain('oidc-provider')
   })
 
+  it('asks for the password again after a sign-out, though the session at the provider would go on', async () => {
+    await start()
+    const { url } = running()
+    const browser = plainBrowser()
+    const signIn = async () => {
+      const { status, text } = await browser.post(`${url}/v1/auth/sign-in`, { domain: 'default' }, url)
+      expect(status, text).toBe(200)
+      const { authorization_url: next } = JSON.parse(text) as { authorization_url: string }
+      return browser.go(next, url)
+    }
+    const page = await signIn()
+    expect(page.text).toContain('name="password"')
+    await browser.send(page, 'password', { login: 'admin', password: NEW_PASSWORD })
+    const sessionCookie = () => [...browser.cookies.keys()].find((key) => key.startsWith('service_session '))
+    expect((await signIn()).text).not.toContain('name="password"')
+    expect(sessionCookie()).toBeDefined()
+    // A sign-in and a sign-out of the same second cannot be told apart.
+    await new Promise((resolve) => void setTimeout(resolve, 1_000))
+    const providersOwn = [...browser.cookies].filter(([key]) => key.startsWith('ctl_idp_session'))
+    await browser.post(`${url}/v1/sign-out`, new URLSearchParams(), url)
+    expect(sessionCookie()).toBeUndefined()
+    // Even with the provider's cookies, which the sign-out has cleared.
+    for (const [key, cookie] of providersOwn) browser.cookies.set(key, cookie)
+    expect((await signIn()).text).toContain('name="password"')
+  })
+
   it('loads nothing of the provider where it is off, and has no accounts', async () => {
     await start('--no-bundled-provider')
     expect((await fetch(`${running().url}/idp/.well-known/openid-configuration`)).status).toBe(404)

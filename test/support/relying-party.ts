@@ -4,6 +4,8 @@ import * as oidc from 'openid-client'
 export interface PlainBrowser {
   /** Goes there and on to where it is sent, as far as a page or an address outside of `within`. */
   go(url: string | URL, within: string): Promise<Visited>
+  /** Posts a form, or other members as JSON, from a page of that server. */
+  post(url: string | URL, body: URLSearchParams | object, within: string): Promise<Visited>
   /** Fills in the form of that step and sends it. */
   send(page: Visited, step: string, fields?: Readonly<Record<string, string>>): Promise<Visited>
   readonly cookies: Map<string, Jarred>
@@ -32,7 +34,7 @@ export function plainBrowser(): PlainBrowser {
       const at = pair.indexOf('=')
       const path = attributes.find((attribute) => /^path=/i.test(attribute))?.slice(5) ?? url.pathname
       const key = `${pair.slice(0, at)} ${path}`
-      if (attributes.some((attribute) => /^expires=Thu, 01 Jan 1970/i.test(attribute))) cookies.delete(key)
+      if (attributes.some((attribute) => /^(expires=Thu, 01 Jan 1970|max-age=0$)/i.test(attribute))) cookies.delete(key)
       else cookies.set(key, { value: pair, path, attributes: attributes.join('; ') })
     }
   }
@@ -60,6 +62,13 @@ export function plainBrowser(): PlainBrowser {
   return {
     cookies,
     go: (url, within) => request(new URL(url), {}, within),
+    post(url, fields, within) {
+      const { origin } = new URL(url)
+      const isForm = fields instanceof URLSearchParams
+      const body = isForm ? fields : JSON.stringify(fields)
+      const headers = { origin, accept: '*/*', ...(!isForm && { 'content-type': 'application/json' }) }
+      return request(new URL(url), { method: 'POST', body, headers }, within)
+    },
     send(page, step, fields = {}) {
       const csrf = /name="csrf" value="([^"]+)"/.exec(page.text)?.[1] ?? ''
       const action = /action="([^"]+)"/.exec(page.text)?.[1] ?? ''

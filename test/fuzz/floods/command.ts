@@ -53,11 +53,22 @@ function chosen(only: string | undefined): readonly Flood[] | undefined {
 }
 
 function linesOf(outcome: Outcome): readonly string[] {
-  const { peakBytes, settledBytes, sentBytes, connections, logBytes, auditRowsLost, readMs, writeMs, exit } = outcome
+  const {
+    peakBytes,
+    settledBytes,
+    sentBytes,
+    connections,
+    logBytes,
+    auditRowsLost,
+    lagSeconds,
+    readMs,
+    writeMs,
+    exit,
+  } = outcome
   const ms = (value: number | undefined): string => (value === undefined ? 'failed' : `${Math.round(value)} ms`)
   return [
     `memory: ${mebibytes(peakBytes)} MiB at the peak, ${mebibytes(settledBytes)} MiB 20 s later`,
-    `sent: ${mebibytes(sentBytes)} MiB on ${connections} connections; log: ${logBytes} bytes; audit rows lost: ${auditRowsLost}`,
+    `sent: ${mebibytes(sentBytes)} MiB on ${connections} connections; log: ${logBytes} bytes; audit rows lost: ${auditRowsLost}; event loop ${Math.round(lagSeconds * 1_000)} ms late at most`,
     `after it: a read ${ms(readMs)}, a write ${ms(writeMs)}; SIGTERM: ${exit}`,
     ...outcome.faults.map((fault) => `FAULT: ${fault}`),
   ]

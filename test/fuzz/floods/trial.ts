@@ -25,6 +25,8 @@ export interface Outcome {
   readonly connections: number
   readonly logBytes: number
   readonly auditRowsLost: number
+  /** The longest delay of the event loop while the flood lasted; NaN where the server could not be asked. */
+  readonly lagSeconds: number
   /** How long somebody else waited for a read and for a write, at once after the flood; undefined where there was no good answer. */
   readonly readMs: number | undefined
   readonly writeMs: number | undefined
@@ -40,6 +42,7 @@ export const SETTLED_BYTES_MAX = 900 * MIB
 
 /** Beside start, flood and settling: more than every call and the stop may take together. */
 const MARGIN_MS = 240_000
+const LOOK_EVERY_MS = 1_000
 
 /** Runs one flood against a fresh server of its own. Never throws for what the server does: that is a fault of the outcome. */
 export async function tryFlood(flood: Flood, options: TrialOptions): Promise<Outcome> {
@@ -59,11 +62,13 @@ async function observe(
 ): Promise<Outcome> {
   const callers = await makeCallers(victim)
   const logBefore = victim.logBytes()
+  const lag = watchLag(victim)
   const pumped = await floodFor(seconds, (over) => flood.run({ port: victim.port, over }, callers, scale))
   const afterMs = performance.now()
   const faults: string[] = []
   const readMs = await attempt(faults, 'a read', () => read(victim, callers))
   const writeMs = await attempt(faults, 'a write', () => write(victim, callers))
+  const lagSeconds = await lag.stop()
   await sleep(Math.max(0, settleSeconds * 1_000 - (performance.now() - afterMs)))
   const memory = victim.memory() ?? { now: Number.NaN, peak: Number.NaN }
   const auditRowsLost = (await attempt(faults, 'the metrics', () => victim.auditRowsLost())) ?? Number.NaN
@@ -81,10 +86,35 @@ async function observe(
     connections: pumped.opened,
     logBytes,
     auditRowsLost,
+    lagSeconds,
     readMs,
     writeMs,
     exit,
     faults,
+  }
+}
+
+/** Asks for the delay of the event loop until it is stopped, which resolves with the longest. */
+function watchLag(victim: Victim): { stop(): Promise<number> } {
+  const ended = new AbortController()
+  let longest = Number.NaN
+  async function look(): Promise<void> {
+    // A server that does not answer in time is asked again: the window of the metric is longer than that.
+    const seconds = await victim.lagSeconds().catch(() => Number.NaN)
+    if (seconds > longest || Number.isNaN(longest)) longest = seconds
+  }
+  const watching = (async () => {
+    while (!ended.signal.aborted) {
+      await look()
+      await sleep(LOOK_EVERY_MS, undefined, { signal: ended.signal }).catch(() => undefined)
+    }
+  })()
+  return {
+    async stop() {
+      ended.abort()
+      await watching
+      return longest
+    },
   }
 }
 

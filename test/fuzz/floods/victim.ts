@@ -19,6 +19,8 @@ export interface Victim {
   memory(): { readonly now: number; readonly peak: number } | undefined
   /** Audit rows that will never be written. */
   auditRowsLost(): Promise<number>
+  /** Longest delay of the event loop within the last 15 to 30 seconds. */
+  lagSeconds(): Promise<number>
   /** Ends it in order. Resolves with its exit code, or with what happened instead. */
   stop(): Promise<number | string>
   /** Ends it in any case, and removes its files. */
@@ -98,14 +100,21 @@ interface Running {
   readonly opsUrl: string
 }
 
-function words({ child, home, opsUrl }: Running): Pick<Victim, 'memory' | 'auditRowsLost' | 'stop' | 'remove'> {
+function words({
+  child,
+  home,
+  opsUrl,
+}: Running): Pick<Victim, 'memory' | 'auditRowsLost' | 'lagSeconds' | 'stop' | 'remove'> {
+  const metrics = async (): Promise<string> =>
+    (await fetch(`${opsUrl}/metrics`, { signal: AbortSignal.timeout(10_000) })).text()
   const hasEnded = (): boolean => child.exitCode !== null || child.signalCode !== null
   return {
     memory: () => (hasEnded() ? undefined : memoryOf(child.pid ?? 0)),
     async auditRowsLost() {
-      const text = await (await fetch(`${opsUrl}/metrics`, { signal: AbortSignal.timeout(10_000) })).text()
+      const text = await metrics()
       return metric(text, 'audit_rows_dropped_total') + metric(text, 'audit_write_failures_total')
     },
+    lagSeconds: async () => metric(await metrics(), 'event_loop_lag_seconds'),
     async stop() {
       if (hasEnded()) return `it had ended before, with ${String(child.exitCode ?? child.signalCode)}`
       const ended = once(child, 'exit')
@@ -142,5 +151,5 @@ function memoryOf(pid: number): Victim['memory'] extends () => infer M ? M : nev
 }
 
 function metric(text: string, name: string): number {
-  return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1] ?? Number.NaN)
+  return Number(new RegExp(`^${name} ([\\d.e-]+)$`, 'm').exec(text)?.[1] ?? Number.NaN)
 }
