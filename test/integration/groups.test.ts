@@ -290,6 +290,44 @@ describe.each(STORES)('Groups on the $name store', (store) => {
       })
     })
 
+    describe('PatchGroup', () => {
+      const patch = (caller: string, id: string, body: object) =>
+        tenancy.call(caller, `PATCH /v1/domains/${domainId}/groups/${id}`, body)
+
+      it('changes the display name alone, announces and audits it', async () => {
+        const id = await tenancy.group(domainId, 'renamed')
+        await add(id, admin)
+        const answer = await patch(admin, id, { display_name: 'New' })
+        expect(answer.status).toBe(200)
+        expect(answer.body).toMatchObject({ id, slug: 'renamed', display_name: 'New' })
+        expect(await membersOf(id)).toEqual([admin])
+        expect(await tenancy.outbox(answer)).toEqual([
+          {
+            event: 'GroupUpdated',
+            domain_id: domainId,
+            aggregate: `group:${id}`,
+            payload: { group_id: id, slug: 'renamed' },
+          },
+        ])
+        expect(await tenancy.audit(answer)).toMatchObject({
+          relation: 'group.update',
+          object: `group:${id}`,
+          outcome: 'granted',
+          domainId,
+        })
+      })
+
+      it('refuses an empty patch, a slug, a viewer and a group of another Domain', async () => {
+        const id = await tenancy.group(domainId)
+        expect(codeOf(await patch(admin, id, {}))).toEqual([400, 'empty_patch'])
+        expect((await patch(admin, id, { slug: 'other' })).status).toBe(400)
+        const viewer = await tenancy.holder(domainId, 'viewer', `domain:${domainId}`)
+        expect((await patch(viewer, id, { display_name: 'Mine' })).status).toBe(403)
+        const elsewhere = await tenancy.group(tenancy.home)
+        expect(codeOf(await patch(admin, elsewhere, { display_name: 'Mine' }))).toEqual([404, 'group_not_found'])
+      })
+    })
+
     describe('DeleteGroup', () => {
       it('removes the group with its members and what was granted to it, announces and audits it', async () => {
         const [group, outer] = [await tenancy.group(domainId, 'gone'), await tenancy.group(domainId)]

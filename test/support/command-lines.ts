@@ -42,6 +42,7 @@ const CHANGES: Readonly<Record<string, readonly string[]>> = {
   'nodes update': ['--name', 'web-2'],
   'domains update': ['--display-name', 'Web'],
   'service-identities update': ['--display-name', 'Build'],
+  'groups update': ['--display-name', 'Web'],
   'projects update': ['--display-name', 'Web'],
   'resources update': ['--display-name', 'Web'],
   'idp update': ['--label', 'Web'],

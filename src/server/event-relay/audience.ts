@@ -32,6 +32,7 @@ export const AUDIENCES: Readonly<Record<OutboxLiteral, Audience>> = {
   GroupDeleted: NOBODY,
   GroupMemberAdded: NOBODY,
   GroupMemberRemoved: NOBODY,
+  GroupUpdated: NOBODY,
   IdPBindingCreated: NOBODY,
   IdPBindingDeleted: NOBODY,
   IdPBindingUpdated: NOBODY,

@@ -3,7 +3,7 @@ import type { GroupRecord } from './store.ts'
 
 /** What happened to a group; `subject` is the member that came or went. */
 export type GroupEvent =
-  | { readonly event: 'GroupCreated' | 'GroupDeleted' }
+  | { readonly event: 'GroupCreated' | 'GroupUpdated' | 'GroupDeleted' }
   | { readonly event: 'GroupMemberAdded' | 'GroupMemberRemoved'; readonly subject: string }
 
 /** Says in the outbox what happened. */

@@ -46,6 +46,17 @@ export function createGroups({ datastore, ids, subjects }: GroupsDeps): Handlers
       return toDetail(group, await store.listMembers(db(), id))
     },
 
+    async PatchGroup(ctx, { id: domainId, group_id: id, body: { display_name: name } }) {
+      if (name === undefined) throw problem('empty_patch')
+      const renamed = await ctx.change(async (change) => {
+        const group = await store.renameGroup(change.db, { domainId, id }, name)
+        if (group === undefined) throw problem('group_not_found')
+        announce(change, group, { event: 'GroupUpdated' })
+        return group
+      })
+      return toAnswer(renamed)
+    },
+
     async DeleteGroup(ctx, { id: domainId, group_id: id }) {
       await ctx.change(async (change) => {
         const group = await store.lockForDelete(change.db, { domainId, id })

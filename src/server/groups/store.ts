@@ -45,6 +45,17 @@ export function lockForDelete(db: Db, place: GroupPlace): Promise<GroupRecord | 
   return groupAt(db, place).forUpdate().executeTakeFirst()
 }
 
+/** Undefined when the Domain has no such group. */
+export function renameGroup(db: Db, { domainId, id }: GroupPlace, name: string): Promise<GroupRecord | undefined> {
+  return db
+    .updateTable('groups')
+    .set({ display_name: name })
+    .where('id', '=', id)
+    .where('domain_id', '=', domainId)
+    .returningAll()
+    .executeTakeFirst()
+}
+
 export async function deleteGroup(db: Db, id: string): Promise<void> {
   await db.deleteFrom('groups').where('id', '=', id).execute()
 }

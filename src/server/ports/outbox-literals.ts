@@ -12,6 +12,7 @@ export const OUTBOX_LITERALS = [
   'GroupDeleted',
   'GroupMemberAdded',
   'GroupMemberRemoved',
+  'GroupUpdated',
   'IdPBindingCreated',
   'IdPBindingDeleted',
   'IdPBindingUpdated',

@@ -36,6 +36,10 @@ const GroupCreateRequest = z
   })
   .meta({ id: 'GroupCreateRequest' })
 
+const GroupPatchRequest = z
+  .strictObject({ display_name: DisplayName.optional() })
+  .meta({ id: 'GroupPatchRequest' })
+
 const ofDomain = z.strictObject({ id: uuidField('invalid_domain_id', 'Domain') })
 const params = ofDomain.extend({ group_id: uuidField('invalid_group_id', 'Group') })
 const member = params.extend({
@@ -97,6 +101,28 @@ export const groups = defineSurface('groups', 'Subjects that are granted roles t
     responses: { 200: GroupDetail },
     problems: ['group_not_found'],
     cli: { command: 'groups show', args: ['group_id'], refs, columns: [...columns, 'members'], wide },
+  },
+  PatchGroup: {
+    ...common,
+    method: 'PATCH',
+    path: '/v1/domains/{id}/groups/{group_id}',
+    summary: 'Rename a group',
+    description: 'Changes the display name. The slug stays, and so do members and roles.',
+    params,
+    body: GroupPatchRequest,
+    bodyBytesMax: 8 * KiB,
+    gate: check('manage', 'domain:{path.id}'),
+    audit: { relation: 'group.update', when: 'all', object: 'group:{path.group_id}' },
+    responses: { 200: Group },
+    problems: ['group_not_found', 'empty_patch'],
+    cli: {
+      command: 'groups update',
+      args: ['group_id'],
+      refs,
+      columns,
+      wide,
+      done: 'Changed group {slug}.',
+    },
   },
   DeleteGroup: {
     ...common,

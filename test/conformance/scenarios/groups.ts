@@ -16,6 +16,10 @@ export const groupScenarios: Scenarios<World, typeof groups> = {
   async GetGroup(world) {
     return { input: await makeGroup(world), as: world.root, lesser: world.nobody }
   },
+  async PatchGroup(world) {
+    const input = { ...(await makeGroup(world)), body: { display_name: 'Renamed' } }
+    return { input, as: world.root, lesser: world.nobody }
+  },
   async DeleteGroup(world) {
     return { input: await makeGroup(world), as: world.root, lesser: world.nobody }
   },
