@@ -36,9 +36,7 @@ const GroupCreateRequest = z
   })
   .meta({ id: 'GroupCreateRequest' })
 
-const GroupPatchRequest = z
-  .strictObject({ display_name: DisplayName.optional() })
-  .meta({ id: 'GroupPatchRequest' })
+const GroupPatchRequest = z.strictObject({ display_name: DisplayName.optional() }).meta({ id: 'GroupPatchRequest' })
 
 const ofDomain = z.strictObject({ id: uuidField('invalid_domain_id', 'Domain') })
 const params = ofDomain.extend({ group_id: uuidField('invalid_group_id', 'Group') })
