@@ -103,8 +103,8 @@ export class ActiveRequest implements RequestContext, Asker {
     return this.#caller
   }
 
-  /** Against whom its body counts: the caller, where there is none its address. */
-  get bodyOwner(): string {
+  /** Whose share of the server it uses: the caller's, or its address's where there is no caller. */
+  get shareOwner(): string {
     return this.#caller?.subject ?? this.sourceAddress
   }
 

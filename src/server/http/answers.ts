@@ -46,11 +46,16 @@ export interface Answers {
   succeed(active: ActiveRequest, reply: FastifyReply, value: unknown): void
   /** Answers a failure: the audit row of a denial is written first, then the problem is sent. */
   fail(exchange: Exchange, error: unknown): void
+  /** Ends a request that nobody waits for any more, before its handler began: nothing was done, so nothing is audited. */
+  abandon(active: ActiveRequest): void
   /** Answers what reached no operation; the correlation id is the request's own, or a new one, unless one is given. */
   turnAway(exchange: Exchange, error: unknown, correlationId?: string): void
   /** The same for an address that a person may have gone to: browsers that navigate get a page. */
   turnVisitorAway(exchange: Exchange, error: unknown, correlationId?: string): void
 }
+
+/** What metrics and the log say of a request whose connection was closed before it was answered; no code of HTTP. */
+const CLIENT_CLOSED = 499
 
 /** Makes the answers. */
 export function createAnswers({ trail, drain, streams, bodies, clock, log, mint, observe }: AnswersDeps): Answers {
@@ -61,7 +66,7 @@ export function createAnswers({ trail, drain, streams, bodies, clock, log, mint,
     if (active.concluded) return
     active.concluded = true
     drain.left()
-    if (active.bodyBytes > 0) bodies.release(active.bodyOwner, active.bodyBytes)
+    if (active.bodyBytes > 0) bodies.release(active.shareOwner, active.bodyBytes)
     observe?.(active.plan.id, status, (performance.now() - active.startedAt) / 1000)
     if (active.span !== undefined) endSpan(active.span, { status, code, path: active.spannedPath() })
     if (log.isLevelEnabled('debug')) log.debug(requestLine(active, status, clock.now() - active.nowMs), 'request')
@@ -96,6 +101,7 @@ export function createAnswers({ trail, drain, streams, bodies, clock, log, mint,
     const trace = marksOf(traceParentOf(request.headers))
     logFailure(log, { error, answer, correlationId, trace, operation: undefined })
     void reply.header('X-Correlation-Id', correlationId).header('X-Service-API-Version', API_VERSION)
+    if (answer instanceof RateLimited) void reply.headers(answer.headers)
     closeWhereDraining(reply)
     return answer
   }
@@ -165,6 +171,7 @@ export function createAnswers({ trail, drain, streams, bodies, clock, log, mint,
 
   return {
     fail,
+    abandon: (active) => conclude(active, CLIENT_CLOSED),
     turnAway,
     turnVisitorAway,
     succeed(active, reply, value) {

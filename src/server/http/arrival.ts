@@ -5,7 +5,7 @@ import type { Caller } from '../ports/credential-resolver.ts'
 import type { Tracing } from '../ports/tracing.ts'
 import { API_VERSION } from './api-version.ts'
 import { ActiveRequest, type Admission, type RequestServices } from './active-request.ts'
-import type { Exchange } from './answers.ts'
+import type { Answers, Exchange } from './answers.ts'
 import { forwardedAddress, type ClientAddress, type IsSecure } from './client-address.ts'
 import { assertDoubleSubmit, type CsrfTokens } from './csrf.ts'
 import { correlationIdOf } from './correlation.ts'
@@ -30,6 +30,7 @@ export interface ArrivalDeps extends RequestServices {
   readonly allowedOrigins: AllowedOrigins
   readonly stepUp?: StepUp | undefined
   readonly rateLimits?: RateLimits | undefined
+  readonly answers: Pick<Answers, 'abandon'>
   readonly load: Load
   readonly bodies: BodyBudget
   /** Records requests; absent where nobody collects them. */
@@ -49,6 +50,8 @@ export function arrive(plan: OperationPlan, exchange: Exchange & { readonly done
     done(error instanceof Error ? error : new Error(String(error)))
   }
   const proceed = (): void => {
+    // The framework would wait for ever for a body that can no longer be read.
+    if (request.raw.destroyed && !request.raw.readableEnded) return deps.answers.abandon(active)
     try {
       if (plan.bodyBytesMax > COUNTED_BODY_BYTES) reserveBody(active, request, deps.bodies)
     } catch (error) {
@@ -134,7 +137,7 @@ function reserveBody(active: ActiveRequest, { headers }: FastifyRequest, bodies:
   const { bodyBytesMax } = active.plan
   const said = headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : bodyBytesMax
   if (said <= COUNTED_BODY_BYTES || said > bodyBytesMax) return
-  bodies.reserve(active.bodyOwner, said)
+  bodies.reserve(active.shareOwner, said)
   active.bodyBytes = said
 }
 

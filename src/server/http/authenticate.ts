@@ -98,8 +98,9 @@ export function createAuthenticate({
     const tries = triesOf(takenBy(kinds), by.headers)
     const [only, second] = tries
     if (only === undefined) return refuseAtOnce(plan, [], by)
-    const known = second === undefined ? only.resolver.recall?.(only.text) : undefined
+    const known = second === undefined ? only.resolver.recall?.(only.text) : recalled(tries)
     if (known === undefined) return lookUp(plan, tries, by)
+    if (Array.isArray(known)) return refuseAtOnce(plan, known, by)
     return 'refused' in known ? refuseAtOnce(plan, [known], by) : known
   }
 }
@@ -150,6 +151,18 @@ function triesOf({ bearers, cookies }: Taken, headers: IncomingHttpHeaders): rea
     if (text !== undefined && resolver.recognizes(text)) tries.push({ resolver, text })
   }
   return tries
+}
+
+/** What memory has of several, as far as it goes: the first caller, or all refusals; undefined where one has to be looked up. */
+function recalled(tries: readonly Try[]): Caller | Refusal[] | undefined {
+  const refusals: Refusal[] = []
+  for (const { resolver, text } of tries) {
+    const known = resolver.recall?.(text)
+    if (known === undefined) return undefined
+    if (!('refused' in known)) return known
+    refusals.push(known)
+  }
+  return refusals
 }
 
 async function resolved({ resolver, text }: Try, staleMs: number): Promise<Caller | Refusal> {

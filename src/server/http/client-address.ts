@@ -4,7 +4,7 @@ import ipaddr from 'ipaddr.js'
 /** Finds out a client's address behind proxies that are trusted. */
 export type ClientAddress = (peer: string | undefined, forwardedFor: string | undefined) => string
 
-/** The client's address of a request; a forwarding header that is sent twice says nothing. */
+/** The client's address of a request. Node joins forwarding headers that are sent several times, in their order. */
 export function forwardedAddress(
   clientAddress: ClientAddress,
   { headers, socket }: Pick<FastifyRequest, 'headers' | 'socket'>,

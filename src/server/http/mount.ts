@@ -6,10 +6,12 @@ import type { Answers } from './answers.ts'
 import { arrive, type ArrivalDeps } from './arrival.ts'
 import { decodeBody, parseBody, type BodyMedia } from './body.ts'
 import type { OperationPlan } from './operation-plan.ts'
+import type { CallerTurns } from './limits/caller-turns.ts'
 import { NO_MEMBERS } from './parameters.ts'
 
 export interface MountDeps extends ArrivalDeps {
   readonly answers: Answers
+  readonly turns: CallerTurns
 }
 
 declare module 'fastify' {
@@ -47,7 +49,7 @@ function acceptBodies(fastify: FastifyInstance): void {
 }
 
 function mountOne(fastify: FastifyInstance, plan: OperationPlan, deps: MountDeps): void {
-  const { answers } = deps
+  const { answers, turns } = deps
   fastify.route({
     method: answersHead(plan.operation) ? ['GET', 'HEAD'] : plan.operation.method,
     url: plan.operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
@@ -57,23 +59,40 @@ function mountOne(fastify: FastifyInstance, plan: OperationPlan, deps: MountDeps
     handler: (request, reply) => {
       const { active } = request
       if (active === undefined) throw new Error(`${plan.id} was reached without its first hook`)
-      const giveUp = (error: unknown): void => answers.fail({ request, reply }, error)
-      const finish = (value: unknown): void => {
-        try {
-          answers.succeed(active, reply, value)
-        } catch (error) {
-          giveUp(error)
+      // The turn of an open operation is its address's: nobody else is known.
+      turns.begin(active.shareOwner, (end) => {
+        const giveUp = (error: unknown): void => {
+          end()
+          answers.fail({ request, reply }, error)
         }
-      }
-      try {
-        const result = operate(active, request.body)
+        if (isAbandoned(request)) {
+          end()
+          return answers.abandon(active)
+        }
+        const finish = (value: unknown): void => {
+          end()
+          try {
+            answers.succeed(active, reply, value)
+          } catch (error) {
+            answers.fail({ request, reply }, error)
+          }
+        }
+        let result: unknown
+        try {
+          result = operate(active, request.body)
+        } catch (error) {
+          return giveUp(error)
+        }
         if (result instanceof Promise) void result.then(finish, giveUp)
         else finish(result)
-      } catch (error) {
-        giveUp(error)
-      }
+      })
     },
   })
+}
+
+/** Whether a read has no reader any more. A change is made all the same: its caller may know that it was sent. */
+function isAbandoned({ method, raw }: FastifyRequest): boolean {
+  return (method === 'GET' || method === 'HEAD') && raw.socket.destroyed
 }
 
 /** Parses the body, runs the gate that needs it, then the handler. */

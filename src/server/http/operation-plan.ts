@@ -153,10 +153,11 @@ function planOperation(id: string, operation: Operation, surface: MountedSurface
 }
 
 /** `scope=platform` fills no hole: the list of the platform is the one whose `domain_id` is empty. */
-function parentOf({ path, gate }: Operation): OperationPlan['parentOf'] {
+function parentOf({ path, gate, paging }: Operation): OperationPlan['parentOf'] {
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
   const objects = (gate.anyOf ?? []).map(({ object }) => object).join(' ')
-  const inQuery = [...objects.matchAll(/\{query\.(\w+)\}/g)].map(([, name = '']) => name)
+  const ofGate = [...objects.matchAll(/\{query\.(\w+)\}/g)].map(([, name = '']) => name)
+  const inQuery = [...ofGate, ...(paging?.parents ?? [])]
   const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
   return (ofPath, ofQuery) => [
     ...inPath.map((name) => textOf(ofPath[name])),

@@ -12,6 +12,7 @@ import type { Authenticate, Wanted } from './authenticate.ts'
 import { setCookie, type Cookie } from './cookies.ts'
 import { correlationIdOf } from './correlation.ts'
 import type { Drain } from './drain.ts'
+import { onExchangeEnd } from './exchange-end.ts'
 import { withoutMark, type Arriving } from './first-arrival.ts'
 import type { Load } from './limits/load.ts'
 import { isOriginAllowed, type AllowedOrigins } from './origins.ts'
@@ -94,7 +95,7 @@ export function mountPages(fastify: FastifyInstance, deps: PagesDeps): void {
       handler: (request, reply) => serve(page, { request, reply }, deps),
     })
   }
-  for (const routes of deps.foreignRoutes) mountForeign(fastify, routes, deps.drain)
+  for (const routes of deps.foreignRoutes) mountForeign(fastify, routes, deps)
 }
 
 interface Exchange {
@@ -245,15 +246,20 @@ function refuse({ request, reply }: Exchange, error: unknown, at: Arrived & { re
 const FOREIGN_METHODS = ['GET', 'POST', 'OPTIONS']
 
 /** Hands the request over before its body is read: who takes it reads it by its own rules. */
-function mountForeign(fastify: FastifyInstance, { prefix, handle }: ForeignRoutes, drain: Drain): void {
+function mountForeign(
+  fastify: FastifyInstance,
+  { prefix, handle }: ForeignRoutes,
+  { drain, load }: Pick<PagesDeps, 'drain' | 'load'>,
+): void {
   for (const url of [prefix, `${prefix}/*`]) {
     fastify.route({
       method: FOREIGN_METHODS,
       url,
       onRequest: (request, reply) => {
+        load.assertRoom()
         reply.hijack()
         drain.entered()
-        reply.raw.once('close', () => drain.left())
+        onExchangeEnd(request.raw, reply.raw, () => drain.left())
         handle(request.raw, reply.raw)
       },
       handler: () => undefined,

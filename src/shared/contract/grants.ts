@@ -77,7 +77,7 @@ export const grants = defineSurface('grants', 'Roles on Domains and on the platf
     }),
     gate: check('manage', 'domain:{path.id}'),
     audit: { relation: 'domain_grant.list', when: 'all' },
-    paging,
+    paging: { ...paging, parents: ['resource'] },
     responses: { 200: GrantList },
     problems: ['invalid_triple'],
     cli: {

@@ -98,6 +98,8 @@ export interface Paging {
   readonly limit: 'rejected' | 'clamped'
   /** `operation`: any caller may present the cursor; `caller`: another caller's is refused with `cursor_binding_mismatch`. */
   readonly cursor: 'operation' | 'caller'
+  /** Members of the query that choose the list, beside those that the path and the gate name: a cursor is of one list. */
+  readonly parents?: readonly string[]
 }
 
 /** An answer that is not JSON. */

@@ -84,8 +84,8 @@ function textsIn(value: unknown): readonly string[] {
 }
 
 /** Members of path and query that say what a list belongs to. */
-function parentsOf({ path, gate }: Operation): readonly string[] {
+function parentsOf({ path, gate, paging }: Operation): readonly string[] {
   const objects = (gate.anyOf ?? []).map(({ object }) => object).join(' ')
   const named = [...path.matchAll(/\{(\w+)\}/g), ...objects.matchAll(/\{query\.(\w+)\}/g)]
-  return named.map(([, name = '']) => name)
+  return [...named.map(([, name = '']) => name), ...(paging?.parents ?? [])]
 }

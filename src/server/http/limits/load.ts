@@ -12,6 +12,8 @@ const FEW_REQUESTS = 64
 export interface Load {
   /** @throws Problem `overloaded` when another request would be too many, or the event loop is late. */
   assertRoom(): void
+  /** Whether so much is under way that requests have to wait for each other. */
+  isBusy(): boolean
 }
 
 export interface LoadDeps {
@@ -29,11 +31,13 @@ export function createLoad({ drain, lag, meter, requestsMax = REQUESTS_MAX }: Lo
     return problem('overloaded', { retry_after_seconds: 1 })
   }
 
+  const isBusy = (): boolean => drain.running() > FEW_REQUESTS
+
   return {
+    isBusy,
     assertRoom() {
-      const running = drain.running()
-      if (running <= FEW_REQUESTS) return
-      if (running > requestsMax) throw refused('requests')
+      if (!isBusy()) return
+      if (drain.running() > requestsMax) throw refused('requests')
       if (lag.isLate()) throw refused('event_loop')
     },
   }

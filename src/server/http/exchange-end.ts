@@ -1,0 +1,32 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+
+/** What still has to be told of the end of each connection. */
+const waiting = new WeakMap<Socket, Set<() => void>>()
+
+/**
+ * Calls back once, when the answer has left or its connection is closed. Node closes only the response that is the next
+ * to leave: those that wait behind it, of requests that were pipelined, end with the connection and without an event.
+ */
+export function onExchangeEnd(
+  { socket }: Pick<IncomingMessage, 'socket'>,
+  response: ServerResponse,
+  ended: () => void,
+): void {
+  if (socket.destroyed) return ended()
+  const callbacks = waiting.get(socket) ?? followClose(socket)
+  const end = (): void => {
+    if (callbacks.delete(end)) ended()
+  }
+  callbacks.add(end)
+  response.once('close', end)
+}
+
+function followClose(socket: Socket): Set<() => void> {
+  const callbacks = new Set<() => void>()
+  waiting.set(socket, callbacks)
+  socket.once('close', () => {
+    for (const end of callbacks) end()
+  })
+  return callbacks
+}
