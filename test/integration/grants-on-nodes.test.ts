@@ -37,6 +37,19 @@ describe.each(STORES)('Grants on nodes on the $name store', (store) => {
       expect((await rename(operator, node)).status).toBe(403)
     })
 
+    it('takes a cursor only for the list that it was made for', async () => {
+      const [node, other] = [await fleet.enrol(domain), await fleet.enrol(domain)]
+      for (const of of [node, node, other, other]) await grant(of, await fleet.principal(domain), 'operator')
+      const first = await listed(`?limit=1&resource=node:${node.node_id}`)
+      const next = `limit=1&cursor=${String(first.body['next_cursor'])}`
+      expect((await listed(`?${next}&resource=node:${node.node_id}`)).status).toBe(200)
+      const elsewhere = await Promise.all([listed(`?${next}&resource=node:${other.node_id}`), listed(`?${next}`)])
+      expect(elsewhere.map(({ status, body }) => [status, body['code']])).toEqual([
+        [400, 'invalid_cursor'],
+        [400, 'invalid_cursor'],
+      ])
+    })
+
     it.each([
       ['a role that a node does not have', 'admin', (node: Enrolled) => node],
       ['a node that there is not', 'operator', (node: Enrolled) => ({ ...node, node_id: domain })],

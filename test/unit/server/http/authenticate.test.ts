@@ -54,3 +54,44 @@ describe('a credential that cannot be looked up', () => {
     await expect(resolved(code, wish)).rejects.toMatchObject({ code })
   })
 })
+
+describe('two credentials of one request', () => {
+  const known = (
+    recall: NonNullable<CredentialResolver['recall']>,
+    more: Partial<CredentialResolver> = {},
+  ): CredentialResolver => ({
+    kind: 'api-token',
+    recognizes: () => true,
+    resolve: () => Promise.reject(new Error('it was looked up')),
+    recall,
+    ...more,
+  })
+  const REFUSED = { refused: true, log: 'unknown' } as const
+  const cookie = { kind: 'session', cookie: 'service_session' } as const
+
+  /** What they come to; the second is of a cookie. */
+  function ask(resolvers: readonly CredentialResolver[]) {
+    const authenticate = createAuthenticate({ resolvers, log: pino({ level: 'silent' }) })
+    const operation = { credentials: ['api-token', 'session'] } as const
+    const headers = { authorization: 'Bearer psk_x', cookie: 'service_session=y' }
+    return authenticate({ operation, unauthenticated: 'unauthenticated' }, { headers, correlationId: 'c' })
+  }
+
+  it('are answered from memory, at once, where the first is known', () => {
+    expect(ask([known(() => CALLER), known(() => undefined, cookie)])).toBe(CALLER)
+  })
+
+  it('are answered from memory where the first is refused and the second is known', () => {
+    expect(ask([known(() => REFUSED), known(() => CALLER, cookie)])).toBe(CALLER)
+  })
+
+  it('are refused from memory where both are', () => {
+    expect(() => ask([known(() => REFUSED), known(() => REFUSED, cookie)])).toThrow(
+      expect.objectContaining({ code: 'unauthenticated' }),
+    )
+  })
+
+  it('are looked up where the first is not known, although the second is', async () => {
+    await expect(ask([known(() => undefined), known(() => CALLER, cookie)])).rejects.toThrow('it was looked up')
+  })
+})

@@ -140,6 +140,12 @@ describe('an address', () => {
     })
   })
 
+  it('is told its limit on unknown paths as well', async () => {
+    const unknown = () => call('psk_guessed', 'GET /v1/nothing', { from: '203.0.113.2' })
+    expect(await outcomes(3, unknown)).toEqual([unresolved, unresolved, '429 rate_limited'])
+    expect((await unknown()).headers).toMatchObject({ 'ratelimit-policy': '"failed-credentials";q=2;w=60' })
+  })
+
   it('is held against no caller whose credential resolves, and nobody who sends none', async () => {
     await outcomes(3, guess('203.0.113.1'))
     expect((await call('psk_admin', READ, { from: '203.0.113.1' })).status).toBe(200)
