@@ -42,6 +42,8 @@ export interface Session {
   whoami(): Promise<Row>
   /** Loads what `emit` needs while the server is thinking. */
   expectOutput(): void
+  /** Refuses what `emit` could not obey of the flags that say how to print. A change is sent after it. */
+  assertEmittable(expected: Emitting.Expected): Promise<void>
   /** Writes an answer to stdout in the chosen format. */
   emit(value: unknown, view: View): Promise<void>
   /** A line on stderr that `--quiet` leaves out. */
@@ -121,6 +123,13 @@ export function createSession(options: SessionOptions): Session {
     expectOutput() {
       printing ??= import('./output/emit.ts')
       printing.catch(() => undefined) // Whoever awaits it hears of it.
+    },
+    async assertEmittable(expected) {
+      const { sort, columns, jq } = shared
+      if (sort === undefined && columns === undefined && jq === undefined) return
+      const { assertEmittable } = await (printing ??= import('./output/emit.ts'))
+      const { output } = await session.settings()
+      await assertEmittable(expected, { format: output.value, shared })
     },
     async emit(value, view) {
       const { emit } = await (printing ??= import('./output/emit.ts'))

@@ -9,9 +9,14 @@ export function startShapeServer(): Promise<StubServer> {
   return startStub({}, answerTo)
 }
 
+/** The operation that a request calls. */
+export function operationAt({ method, path }: Pick<SeenRequest, 'method' | 'path'>): ManifestOperation | undefined {
+  return Object.values(manifest.operations).find((one) => one.method === method && isAt(one, path))
+}
+
 function answerTo({ method, path }: SeenRequest): StubAnswer {
   if (path === '/readyz') return { body: { status: 'ready', probes: {} } }
-  const operation = Object.values(manifest.operations).find((one) => one.method === method && isAt(one, path))
+  const operation = operationAt({ method, path })
   if (operation === undefined) return { status: 404, body: {} }
   if (operation.id === 'GetOpenapi') return { body: { openapi: '3.1.0' } }
   const [response] = operation.responses

@@ -39,6 +39,7 @@ export const agentSim = defineCommand({
     'ctl agent-sim --nodes 50 --scenario faults.yaml',
   ],
   async run(session, given) {
+    await session.assertEmittable({ view: { columns: [] }, isList: false })
     const plan = await planOf(given.flags)
     const joinToken = givenJoinToken(session, given.flags)
     const result = await played({ session, plan, flags: given.flags, joinToken })

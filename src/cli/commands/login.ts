@@ -6,6 +6,7 @@ import { EXIT } from '../exit-code.ts'
 import type { DeviceLogin } from '../login/device-login.ts'
 import { endReplaced, ownToken } from '../login/own-token.ts'
 import type { Row } from '../output/members.ts'
+import type { View } from '../output/emit.ts'
 import type { Session } from '../session.ts'
 import type { Settings } from '../settings.ts'
 import { harmless } from '../style.ts'
@@ -48,6 +49,7 @@ A token that signing in made for the context before is revoked.`.replaceAll('\n'
   ],
   async run(session, { flags }) {
     const isGiven = isTokenGiven(session, flags)
+    await session.assertEmittable({ view: await whoamiView(session), isList: false })
     const settings = await session.settings()
     const url = settings.url.value
     const where = session.io.env['CTL_TOKEN_STORE'] === 'file' ? 'file' : await session.contexts.bestStore()
@@ -63,9 +65,15 @@ A token that signing in made for the context before is revoked.`.replaceAll('\n'
     await endReplaced(session, { name, url, token: before, by: token })
     remark(session, settings)
     if (me === undefined) return
-    await session.emit(me, { columns: ['subject', 'display_name', 'kind', 'domain_id', 'credential.expires_at'] })
+    await session.emit(me, await whoamiView(session))
   },
 })
+
+async function whoamiView(session: Session): Promise<View> {
+  const { rowMembers } = await import('../derive/perform.ts')
+  const columns = ['subject', 'display_name', 'kind', 'domain_id', 'credential.expires_at']
+  return { columns, members: rowMembers(session.operation('GetAuthWhoami')), isChecked: true }
+}
 
 /** The Domain that was named for this call; that of a context is what commands mean, not where somebody belongs. */
 function domainSaid({ domain }: Settings): string | undefined {

@@ -4,7 +4,7 @@ import { CliError } from '../cli-error.ts'
 import type { Given } from '../command.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
 import { memberOf, nameOf } from '../output/members.ts'
-import type { View } from '../output/emit.ts'
+import type { Expected, View } from '../output/emit.ts'
 import { SELECTOR } from '../selector.ts'
 import type { Session } from '../session.ts'
 import { harmless } from '../style.ts'
@@ -21,6 +21,7 @@ export async function perform(session: Session, plan: Plan, given: Given): Promi
   const confirm = operation.access === 'write' ? await import('./confirm.ts') : undefined
   await confirm?.assertAnswerable(session, operation)
   const targets = await targetsFor(session, plan, given)
+  if (operation.access === 'write') await session.assertEmittable(expectedOf(operation, targets.length))
   await confirm?.confirmChange(session, operation, targets)
   if (operation.paging) return performList(session, operation, targets)
   const isRepeatable = given.flags[IF_NOT_EXISTS] === true
@@ -54,7 +55,8 @@ async function targetsFor(session: Session, plan: Plan, given: Given): Promise<r
   const isPlaced = domain.value !== undefined || project.value !== undefined
   if (!isPlaced && !needsInput(plan.operation, given))
     return [{ input: { ...plan.operation.cli?.sends }, labels: {}, object: undefined }]
-  return (await import('./input.ts')).targetsOf(session, plan, given)
+  const targets = await (await import('./input.ts')).targetsOf(session, plan, given)
+  return plan.object === undefined ? targets : targets.map((target) => ({ ...target, object: plan.object }))
 }
 
 function needsInput(operation: ManifestOperation, { args, flags }: Given): boolean {
@@ -136,7 +138,7 @@ async function printCalls(session: Session, operation: ManifestOperation, target
  * it is asked for alone.
  */
 export function viewOf(operation: ManifestOperation, values: readonly unknown[] = []): View {
-  const { cli, method, paging, responses } = operation
+  const { access, cli, method, paging, responses } = operation
   const columns = cli?.columns ?? []
   const onlyNow = responses
     .flatMap(({ writeOnce }) => writeOnce ?? [])
@@ -149,7 +151,16 @@ export function viewOf(operation: ManifestOperation, values: readonly unknown[] 
     rows: cli?.rows,
     empty: cli?.empty,
     isWhole,
+    isChecked: access === 'write',
   }
+}
+
+/** What a change will answer. Several calls make a list of their answers. */
+export function expectedOf(operation: ManifestOperation, calls = 1): Expected {
+  const { cli, shapes = {} } = operation
+  const [shape] = Object.values(shapes)
+  const list = shape?.fields?.find(({ name }) => name === (cli?.rows ?? 'items'))
+  return { view: viewOf(operation), isList: calls > 1 || shape?.type === 'array' || list?.type === 'array' }
 }
 
 /** The members of the rows of a list, or of the one object that is answered. */

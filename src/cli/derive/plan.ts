@@ -5,6 +5,8 @@ import type { OtherLists, Resolved } from '../references.ts'
 export interface Plan {
   readonly operation: ManifestOperation
   readonly lists?: OtherLists
+  /** The one object, where the command has found it already. */
+  readonly object?: Resolved
 }
 
 /** One call to make. */

@@ -24,6 +24,8 @@ export interface View {
   readonly asked?: { readonly title: string; readonly labels: ReadonlyMap<unknown, string> } | undefined
   /** Cells are never cut to fit the terminal. */
   readonly isUncut?: boolean
+  /** Columns were checked before a change was sent: one that no row has stays empty. */
+  readonly isChecked?: boolean
 }
 
 export interface Emission {
@@ -37,13 +39,47 @@ export interface Emission {
 export async function emit(value: unknown, view: View, emission: Emission): Promise<void> {
   const { io, shared } = emission
   const rows = rowsOf(value, view.rows)
-  if (shared.sort !== undefined && rows === undefined)
-    throw usageError('--sort goes with lists only, and the answer is one object', 'Leave --sort out.')
+  if (shared.sort !== undefined && rows === undefined) throw unsortable()
   const ordered = rows && shared.sort !== undefined ? sorted(rows, checkedSort(rows, view, shared.sort)) : rows
   const shown = ordered === undefined ? value : withRows(value, ordered, view.rows)
   const text = await rendered({ value: shown, rows: ordered, view }, emission)
   if (text !== '') io.stdout.write(text)
   if (shared.jq !== undefined && shared.watch === undefined) hintAtEmpty(shared.jq, { rows, view }, io)
+}
+
+function unsortable(): Error {
+  return usageError('--sort goes with lists only, and the answer is one object', 'Leave --sort out.')
+}
+
+/** An answer that is still to come. */
+export interface Expected {
+  readonly view: View
+  readonly isList: boolean
+}
+
+/**
+ * Throws the usage errors that `emit` would throw for the flags, as far as they are known without the answer. For changes: a
+ * refusal after the change would lose what is shown only once.
+ */
+export async function assertEmittable(
+  expected: Expected,
+  emission: Pick<Emission, 'format' | 'shared'>,
+): Promise<void> {
+  const { shared, format } = emission
+  const { isList } = expected
+  const view = { ...expected.view, isChecked: false }
+  if (shared.sort !== undefined && !isList) throw unsortable()
+  assertColumnsFit(shared, format)
+  if (shared.jq !== undefined) await (await import('./jq.ts')).assertCompiles(shared.jq)
+  if (shared.sort !== undefined) checkedSort([], view, shared.sort)
+  for (const column of shared.columns ?? [])
+    checkedColumn(column, { rows: [], view, isWide: format === 'wide', isOne: !isList })
+}
+
+function assertColumnsFit({ columns, jq }: SharedValues, format: Format): void {
+  const isTable = format === 'table' || format === 'wide'
+  if (columns && (!isTable || jq !== undefined))
+    throw usageError('--columns goes with the table formats only', 'Choose members of JSON with --jq.')
 }
 
 /** Tells a person who asked for a member that lists leave empty which one has it. */
@@ -64,9 +100,7 @@ interface Shown {
 
 async function rendered(shown: Shown, emission: Emission): Promise<string> {
   const { shared, format } = emission
-  const isTable = format === 'table' || format === 'wide'
-  if (shared.columns && (!isTable || shared.jq !== undefined))
-    throw usageError('--columns goes with the table formats only', 'Choose members of JSON with --jq.')
+  assertColumnsFit(shared, format)
   if (shared.jq !== undefined) return (await import('./jq.ts')).jq(JSON.stringify(shown.value), shared.jq)
   return RENDERERS[format](shown, emission)
 }
@@ -138,12 +172,18 @@ function checkedColumn(asked: string, choosing: Choosing): string {
     known.find((column) => column === asked) ??
     columnTitled(asked, [known])
   if (named !== undefined) return named
-  if (isMember(rows, asked) || (rows.length === 0 && view.members === undefined)) return asked
+  if (isMember(rows, asked) || view.isChecked === true || (rows.length === 0 && mayBeMember(asked, view))) return asked
   throw mistypedError(`there is no column "${asked}"`, {
     word: asked,
     known: [...known, ...titles(known).map((one) => one.toLowerCase().replaceAll(' ', '_'))],
     otherwise: `Columns are ${known.join(', ')}.`,
   })
+}
+
+/** Whether rows may have a member, as far as the contract says: it names the members, not what is inside them. */
+function mayBeMember(asked: string, { members }: View): boolean {
+  const [head = '', ...inside] = asked.split('.')
+  return members === undefined || (inside.length > 0 && members.includes(head))
 }
 
 /** Every column that the rows can have, those that are usually shown first. */

@@ -6,6 +6,11 @@ interface Jq {
   raw(json: string, filter: string, flags: readonly string[]): string | undefined
 }
 
+/** Throws the usage error of an expression that jq cannot compile. Runs nothing. */
+export async function assertCompiles(expression: string): Promise<void> {
+  await jq('null', `empty | (\n${expression}\n)`)
+}
+
 /** Runs a jq expression over JSON text; strings come out raw, one result per line. Throws a usage error that quotes jq. */
 export async function jq(json: string, expression: string): Promise<string> {
   // CommonJS without types: what it exports is a promise of its functions.

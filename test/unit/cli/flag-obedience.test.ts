@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { commandLines, type CommandLine } from '../../support/command-lines.ts'
 import { createCliHome, type CliHome, type CliResult } from '../../support/cli-run.ts'
-import { startShapeServer } from '../../support/shape-server.ts'
-import type { StubServer } from '../../support/stub-server.ts'
+import { operationAt, startShapeServer } from '../../support/shape-server.ts'
+import { startStub, type StubServer } from '../../support/stub-server.ts'
 
 /** Commands that the answers of the stub do not suffice for: keys, signatures, waits and streams have tests of their own. */
 const BEYOND_THE_STUB = new Set([
@@ -21,6 +21,19 @@ const BEYOND_THE_STUB = new Set([
   'nodes rotate',
   'tuples export',
 ])
+
+/** Commands whose answer has a secret that is shown once. */
+const ISSUING = new Set(['admin users add', 'join-tokens create', 'nodes nsk rotate', 'tokens issue', 'tokens rotate'])
+
+/** Changes without an answer. */
+const SILENT = [
+  'tuples delete',
+  'grants delete',
+  'grants platform delete',
+  'groups delete',
+  'groups add-member',
+  'groups remove-member',
+]
 
 /** Whether a run ended as such a command may: done, or with a negative answer. */
 const isDone = ({ exitCode }: CliResult): boolean => exitCode === 0 || exitCode === 10
@@ -46,7 +59,7 @@ describe('Over all commands', () => {
     lines.filter(({ command }) => command.uses?.includes('output') === true)
   const isOffline = ({ command }: CommandLine): boolean => command.uses?.includes('connection') !== true
 
-  /** What the commands make of flags, by name, where that is not as it should be. */
+  /** The commands that do not obey flags, by name, with what they did. One that refuses flags must have changed nothing. */
   async function faults(
     tried: readonly CommandLine[],
     flags: readonly string[],
@@ -54,8 +67,11 @@ describe('Over all commands', () => {
   ): Promise<readonly string[]> {
     const found: string[] = []
     for (const line of tried) {
+      const seen = stub.seen.length
       const result = await run(line, ...flags)
-      if (!isObeyed(result, line)) found.push(`${line.words}: ${result.exitCode} ${result.stdout}${result.stderr}`)
+      const writes = stub.seen.slice(seen).filter((request) => operationAt(request)?.access === 'write')
+      if (!isObeyed(result, line) || (isRefused(result) && writes.length > 0))
+        found.push(`${line.words}: ${result.exitCode} ${writes.length} ${result.stdout}${result.stderr}`)
     }
     return found
   }
@@ -77,16 +93,22 @@ describe('Over all commands', () => {
       JSON.parse(text)
       return true
     }
-    const isOf = (check: (text: string) => boolean) => (result: CliResult) =>
-      isDone(result) && (result.stdout === '' || check(result.stdout))
+    // A list without rows and a change without an answer print nothing.
+    const prints = new Set<string>()
+    const isOf = (check: (text: string) => boolean) => (result: CliResult, line: CommandLine) => {
+      if (result.stdout !== '') prints.add(line.words)
+      return isDone(result) && (result.stdout === '' || check(result.stdout))
+    }
     const each = (text: string): boolean => text.trimEnd().split('\n').every(isJson)
     expect(await faults(printing(), ['-o', 'json'], isOf(isJson))).toEqual([])
+    expect(printing().flatMap(({ words }) => (prints.has(words) ? [] : [words]))).toEqual(SILENT)
     expect(await faults(printing(), ['-o', 'jsonl'], isOf(each))).toEqual([])
     // Of a change that answers nothing, only the preview prints something.
     const isPreviewOnly = ({ stderr }: CliResult): boolean => stderr.includes('goes with --dry-run')
-    const isFiltered = (result: CliResult): boolean => isPreviewOnly(result) || isOf(each)(result)
+    const isFiltered = (result: CliResult, line: CommandLine): boolean =>
+      isPreviewOnly(result) || isOf(each)(result, line)
     expect(await faults(printing(), ['--jq', '. | tojson'], isFiltered)).toEqual([])
-    expect(await faults(printing(), ['--jq', '.['], (result) => isRefused(result) || result.stdout === '')).toEqual([])
+    expect(await faults(printing(), ['--jq', '.['], isRefused)).toEqual([])
   })
 
   it('--columns shows what was asked for, or refuses a column that is none', async () => {
@@ -96,16 +118,29 @@ describe('Over all commands', () => {
 
   it('--sort sorts a list, and is refused elsewhere', async () => {
     expect(await faults(printing(), ['--sort', 'no-such-column'], isRefused)).toEqual([])
+    const issuing = lines.filter(({ words }) => ISSUING.has(words))
+    expect(issuing.map(({ words }) => words).toSorted()).toEqual([...ISSUING])
+    expect(await faults(issuing, ['--sort', 'id'], isRefused)).toEqual([])
+    const items = ['web-2', 'web-10', 'web-1'].map((display_name, at) => ({ id: `id-${at}`, display_name }))
+    const fleet = await startStub({ 'GET /v1/nodes': { body: { items, next_cursor: null } } })
+    const sortedBy = async (by: string): Promise<string> =>
+      (await home.run(['nodes', 'list', '-o', 'name', '--sort', by], { env: { CTL_URL: fleet.url } })).stdout
+    expect(await sortedBy('display_name')).toBe('web-1\nweb-10\nweb-2\n')
+    expect(await sortedBy('-display_name')).toBe('web-2\nweb-10\nweb-1\n')
+    await fleet.close()
   })
 
   it('--no-headers leaves out the titles and nothing else', async () => {
     const wrong: string[] = []
+    let titled = 0
     for (const line of printing()) {
       const [plain, bare] = [await run(line, '-o', 'table'), await run(line, '-o', 'table', '--no-headers')]
       const isTitled = /^[A-Z][A-Z0-9 ]*(?:\t|$)/m.test(plain.stdout)
+      titled += Number(isTitled)
       if (isTitled && /^[A-Z][A-Z0-9 ]*\t/m.test(bare.stdout)) wrong.push(`${line.words}: ${bare.stdout}`)
     }
     expect(wrong).toEqual([])
+    expect(titled).toBeGreaterThan(60)
   })
 
   it('--limit bounds what is asked for, and --all excludes it', async () => {

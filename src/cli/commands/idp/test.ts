@@ -2,7 +2,7 @@ import type { Manifest } from '../../../shared/contract/manifest-format.ts'
 import { printedCurl } from '../../authz/question.ts'
 import type { Command } from '../../command.ts'
 import { targetsOf } from '../../derive/input.ts'
-import { viewOf } from '../../derive/perform.ts'
+import { expectedOf, viewOf } from '../../derive/perform.ts'
 import { EXIT } from '../../exit-code.ts'
 import { memberOf } from '../../output/members.ts'
 import { bindingCommand, bindingPlan } from './place.ts'
@@ -12,6 +12,7 @@ export function testBinding(manifest: Manifest): Command {
   const command = bindingCommand(manifest, 'PostAdminIdPTest', async (session, given) => {
     const plan = bindingPlan(session, 'PostAdminIdPTest', given)
     const targets = await targetsOf(session, plan, given)
+    await session.assertEmittable(expectedOf(plan.operation))
     const caller = await session.caller()
     let failed = false
     for (const { input, object } of targets) {

@@ -12,6 +12,7 @@ import { deregister, type Deregistration } from '../../nodes/deregistering.ts'
 import { listNodes } from '../../nodes/reading.ts'
 import { listOf, SELECTION } from '../../nodes/selection.ts'
 import { silentSince } from '../../nodes/silence.ts'
+import type { View } from '../../output/emit.ts'
 import { tableLines } from '../../output/table.ts'
 import type { Session } from '../../session.ts'
 
@@ -22,6 +23,7 @@ const UNREACHABLE_SECONDS = 300
 const YES_MAX = 10
 const COLUMNS = ['display_name', 'display_kind', 'reachability', 'last_heartbeat_at', 'created_at', 'id']
 const DONE_COLUMNS = ['display_name', 'outcome', 'code', 'last_heartbeat_at', 'created_at', 'node_id']
+const DONE_VIEW: View = { columns: DONE_COLUMNS, members: DONE_COLUMNS, rows: 'nodes', isChecked: true }
 
 const { selector, domain } = SELECTION
 const FLAGS = {
@@ -63,6 +65,7 @@ async function run(session: Session, { flags }: Given<typeof FLAGS>): Promise<Ex
   const silent = await silentIn(session, list, seconds)
   if (silent.length === 0) session.note(`Every node was heard of within ${shortDuration(seconds)}.`)
   if (isDry || silent.length === 0) return showCandidates(session, silent)
+  await session.assertEmittable({ view: DONE_VIEW, isList: true })
   show(session, silent)
   await confirmFleetChange(session, 'DeleteNode', {
     question: `Deregister ${counted(silent.length, 'node')} silent for ${shortDuration(seconds)}`,
@@ -113,7 +116,7 @@ async function report(session: Session, done: readonly Deregistration[]): Promis
     last_heartbeat_at: node.last_heartbeat_at,
     created_at: node.created_at,
   }))
-  await session.emit({ nodes }, { columns: DONE_COLUMNS, rows: 'nodes' })
+  await session.emit({ nodes }, DONE_VIEW)
   const named = (wanted: Deregistration['outcome']): readonly string[] =>
     done.filter(({ outcome }) => outcome === wanted).map(({ node }) => node.display_name)
   const [gone, kept, failed, left] = [named('deregistered'), named('kept'), named('failed'), named('not_done')]

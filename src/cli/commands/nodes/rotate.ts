@@ -10,7 +10,7 @@ import { issuedText, parseSince } from '../../nodes/rotation/issued-since.ts'
 import { rotateOne } from '../../nodes/rotation/one-node.ts'
 import type { RotatedNode } from '../../nodes/rotation/ledger.ts'
 import { prove, type Proof, type ProofRules } from '../../nodes/rotation/proof.ts'
-import { report } from '../../nodes/rotation/report.ts'
+import { NODES_VIEW, report } from '../../nodes/rotation/report.ts'
 import { resumeLine } from '../../nodes/rotation/resume-line.ts'
 import { rotateInWaves, type RotationEnd } from '../../nodes/rotation/rotation-run.ts'
 import {
@@ -71,6 +71,7 @@ async function rotateMany(session: Session, given: RotateGiven, selection: Selec
     await showDryRun(session, waves)
     return left.length > 0 ? EXIT.negative : EXIT.ok
   }
+  await session.assertEmittable({ view: NODES_VIEW, isList: true })
   if (left.length > 0)
     await confirmFleetChange(session, 'PostNodeKeysRotate', { question: `Rotate the keys of ${sizeOf(waves)}` })
   const since = said ?? issuedText(estimate.serverNowMs)

@@ -52,6 +52,7 @@ async function run(session: Session, operation: ManifestOperation, given: Given)
   if (given.flags['dry-run'] === true)
     return orWithoutExisting(session, reading, (of) => previewed(session, resolver, bodyOf(project_id, of).tuples))
   if (await printedCurl(session, operation, { body: bodyOf(project_id, rows) })) return
+  await session.assertEmittable((await import('../../derive/perform.ts')).expectedOf(operation))
   await (await import('../../derive/confirm.ts')).confirmChange(session, operation, [])
   await orWithoutExisting(session, reading, (of) =>
     send(session, operation, { path, rows: of, body: bodyOf(project_id, of) }),
@@ -141,7 +142,7 @@ async function send(session: Session, operation: ManifestOperation, { path, rows
   const { value } = await caller.call(operation, { body }).catch((error: unknown) => {
     throw refusal(error, path, rows) ?? error
   })
-  if (!(await isScreen(session))) await session.emit(value, { columns: [] })
+  if (!(await isScreen(session))) await session.emit(value, (await import('../../derive/perform.ts')).viewOf(operation))
   session.note(`Imported ${rows.length} tuple${rows.length === 1 ? '' : 's'}.`)
 }
 

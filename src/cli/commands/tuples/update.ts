@@ -72,6 +72,8 @@ async function run(session: Session, operation: ManifestOperation, given: Given)
   const project = await projectOf(resolver, old)
   if (given.flags['dry-run'] === true) return preview(session, editsOf(input, project), resolver)
   if (await printedCurl(session, operation, input)) return EXIT.ok
+  const { expectedOf } = await import('../../derive/perform.ts')
+  await session.assertEmittable(expectedOf(operation))
   await confirm.confirmChange(session, operation, [{ input, labels: {}, object: { id: old.id, label: text } }])
   await replace(session, operation, { ...input, project })
 }
@@ -133,7 +135,7 @@ async function replace(
   session.expectOutput()
   try {
     const { value } = await caller.call(operation, { id, body })
-    await session.emit(value, { columns: operation.cli?.columns ?? [] })
+    await session.emit(value, (await import('../../derive/perform.ts')).viewOf(operation))
     session.note('Replaced; the new tuple has an id of its own.')
   } catch (error) {
     if (isHalfDone(error))

@@ -3,6 +3,7 @@ import type { Result } from '../../../shared/contract/operation.ts'
 import { ProblemAnswer } from '../../../client/failures.ts'
 import { EXIT, type ExitCode } from '../../exit-code.ts'
 import { shortDuration } from '../../duration.ts'
+import type { View } from '../../output/emit.ts'
 import type { Session } from '../../session.ts'
 import { confirmFleetChange } from '../fleet-change.ts'
 import { counted, type FleetNode } from '../fleet-node.ts'
@@ -18,10 +19,12 @@ export interface OneRotation {
 }
 
 const COLUMNS = ['state', 'requested_at', 'completed_at', 'requested_by', 'rotation_id', 'node_id']
+const HANDLE_VIEW: View = { columns: COLUMNS, members: COLUMNS, isChecked: true }
 
 /** Rotates the keys of one node and prints the handle: once it is completed, or at once. */
 export async function rotateOne(session: Session, one: OneRotation): Promise<ExitCode> {
   const { node } = one
+  await session.assertEmittable({ view: HANDLE_VIEW, isList: false })
   const { edges, waveSeconds } = await estimateOf(session, [node])
   const size = `${counted(edges, 'edge')}, ${aboutSeconds(waveSeconds)}`
   await confirmFleetChange(session, 'PostNodeKeysRotate', {
@@ -32,7 +35,7 @@ export async function rotateOne(session: Session, one: OneRotation): Promise<Exi
   const reply = await caller.call(session.operation('PostNodeKeysRotate'), { id: node.id })
   const requested = reply.value as Handle // What the contract says of 200 and 202.
   const handle = one.isWaiting ? await ended(session, requested, one) : requested
-  await session.emit(handle, { columns: COLUMNS })
+  await session.emit(handle, HANDLE_VIEW)
   session.note(sentence(handle, { ...one, edges, size, isInterrupted: session.io.interrupted.aborted }))
   if (handle.state === 'completed' || !one.isWaiting) return EXIT.ok
   return session.io.interrupted.aborted ? EXIT.interrupted : EXIT.negative

@@ -1,5 +1,6 @@
 import { asTyped } from '../../as-typed.ts'
 import { isText } from '../../authz/question.ts'
+import type { View } from '../../output/emit.ts'
 import type { Session } from '../../session.ts'
 import { counted, namedNodes, type FleetNode } from '../fleet-node.ts'
 import type { RotatedNode } from './ledger.ts'
@@ -21,6 +22,8 @@ export interface Told {
 }
 
 const COLUMNS = ['display_name', 'outcome', 'code', 'reachability', 'psk_issued_at', 'node_id']
+/** How the nodes of a run are shown. */
+export const NODES_VIEW: View = { columns: COLUMNS, members: COLUMNS, isChecked: true }
 
 /** The whole run on stdout for programs; for people the nodes that are not rotated there, and sentences on stderr. */
 export async function report(session: Session, told: Told): Promise<void> {
@@ -28,7 +31,7 @@ export async function report(session: Session, told: Told): Promise<void> {
   const rows = end.nodes.map(rowOf)
   const unfinished = rows.filter(({ outcome }) => outcome !== 'rotated')
   if (!(await isText(session))) await session.emit({ ...wholeOf(told), nodes: rows }, { columns: [], rows: 'nodes' })
-  else if (unfinished.length > 0) await session.emit(unfinished, { columns: COLUMNS })
+  else if (unfinished.length > 0) await session.emit(unfinished, NODES_VIEW)
   for (const sentence of sentences(told)) session.note(asTyped(sentence, session.io))
 }
 

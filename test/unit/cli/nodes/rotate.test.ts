@@ -235,6 +235,9 @@ describe('ctl nodes rotate', () => {
     ['nodes rotate --all --wave-timeout 0s --yes', '--wave-timeout must be more'],
     ['nodes rotate --all --since 2099-01-01T00:00:00Z --yes', '--since is in the future'],
     ['nodes rotate --all --since yesterday --yes', '--since needs a time'],
+    ['nodes rotate a-1 --yes --sort node_id', '--sort goes with lists only'],
+    ['nodes rotate --all --yes --columns nonsense', 'there is no column "nonsense"'],
+    ["nodes rotate --all --yes --jq '.['", '--jq: '],
   ])('refuses "%s" with 2 and changes nothing', async (line, reason) => {
     const fleet = five()
     const { exitCode, stderr } = await ctl(line, fleet)
