@@ -67,7 +67,11 @@ async function orWithoutExisting(session: Session, reading: Reading, attempt: At
     return await attempt(reading.rows)
   } catch (error) {
     if (!isAlreadyThere(error)) throw error
-    return withoutExisting(session, reading, attempt)
+    const left = await withoutExisting(session, reading)
+    // The caller may not see the tuple that is there.
+    if (left.length === reading.rows.length) throw error
+    noteExisting(session, reading.rows.length - left.length, left.length)
+    return left.length === 0 ? undefined : attempt(left)
   }
 }
 
@@ -80,19 +84,16 @@ function isAlreadyThere(error: unknown): boolean {
   return cause instanceof ProblemAnswer && cause.code === 'tuple_already_exists'
 }
 
-async function withoutExisting(
-  session: Session,
-  { rows, project_id }: Reading,
-  attempt: Attempt,
-): Promise<ExitCode | void> {
+/** The rows that the Project does not show. */
+async function withoutExisting(session: Session, { rows, project_id }: Reading): Promise<readonly TupleRow[]> {
   const there = new Set<string>()
   for await (const tuple of listedTuples(session, project_id)) there.add(keyOf(tuple))
-  const left = rows.filter(({ tuple }) => !there.has(keyOf(tuple)))
-  const count = rows.length - left.length
-  const are = count === 1 ? '1 tuple is' : `${count} tuples are`
-  if (left.length === 0) return session.note(`Nothing to do: ${are} there already.`)
-  session.note(`${are} there already.`)
-  return attempt(left)
+  return rows.filter(({ tuple }) => !there.has(keyOf(tuple)))
+}
+
+function noteExisting(session: Session, existing: number, left: number): void {
+  const are = existing === 1 ? '1 tuple is' : `${existing} tuples are`
+  session.note(`${left === 0 ? 'Nothing to do: ' : ''}${are} there already.`)
 }
 
 function keyOf(tuple: TupleRequest): string {
