@@ -6,6 +6,7 @@ import type { Command, Given } from '../command.ts'
 import { derivedCommand } from '../derive/derive.ts'
 import type { Target } from '../derive/plan.ts'
 import { EXIT, exitCodeOf, type ExitCode } from '../exit-code.ts'
+import type { Resolved } from '../references.ts'
 import type { Session } from '../session.ts'
 import type { Edit } from './impact.ts'
 import { DRY_RUN } from './preview.ts'
@@ -14,6 +15,8 @@ import { DRY_RUN } from './preview.ts'
 export interface Previewable {
   readonly operation: ManifestOperation
   readonly examples: readonly string[]
+  /** What the one reference is called where the command knows more of it than its id. */
+  readonly object?: Resolved
   /** The edits that a call comes to. */
   readonly editsOf: (target: Target, session: Session) => readonly Edit[] | Promise<readonly Edit[]>
   /** The role that is given and the type of the object, for saying which there are where it is none. */
@@ -60,12 +63,12 @@ function isAlreadyThere(error: unknown, { isRepeatable }: Previewable): boolean 
 async function performOrPreview(
   session: Session,
   typed: Given,
-  { operation, editsOf, retyped = (given) => given }: Previewable,
+  { operation, object, editsOf, retyped = (given) => given }: Previewable,
 ): Promise<ExitCode | void> {
   const given = await retyped(typed, session)
   if (given.flags['dry-run'] !== true) assertPrintable(session, operation)
   if (given.flags['dry-run'] !== true)
-    return (await import('../derive/perform.ts')).perform(session, { operation }, given)
+    return (await import('../derive/perform.ts')).perform(session, { operation, ...(object && { object }) }, given)
   const [{ targetsOf }, { preview }, { createResolver }] = await Promise.all([
     import('../derive/input.ts'),
     import('./preview.ts'),

@@ -33,7 +33,7 @@ export function asking(manifest: Manifest, id: string): ManifestOperation {
 }
 
 /** The first part of a triple that was not typed. */
-function missingOf(parts: Readonly<Record<string, string | undefined>>): string {
+export function missingOf(parts: Readonly<Record<string, string | undefined>>): string {
   const [name = ''] = Object.entries(parts).find(([, value]) => value === undefined) ?? []
   return `<${name}>`
 }

@@ -30,7 +30,9 @@ export async function existingGrant(
   place: GrantPlace,
   { subject, role, object }: Named,
 ): Promise<string> {
-  const wanted = await createResolver(session).subject(subject, {})
+  // Where a grant is created, names are looked up in the Domain of the object.
+  const scope = place.on === 'domain' ? { domains: place.domain } : {}
+  const wanted = await createResolver(session).subject(subject, scope)
   const { operation, input } = grantList(place)
   const caller = await session.caller()
   const page = async (query: CallInput): Promise<Page<unknown>> =>

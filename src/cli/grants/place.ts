@@ -1,5 +1,6 @@
 import { parseReference } from '../../shared/ids.ts'
 import { usageError } from '../cli-error.ts'
+import type { FlagValues } from '../flags.ts'
 import { memberOf } from '../output/members.ts'
 import type { Resolver } from '../references.ts'
 import type { Session } from '../session.ts'
@@ -19,7 +20,24 @@ export async function grantPlace(session: Session, resolver: Resolver, text: str
   const { type = '', id = '' } = parseReference(resource) ?? {}
   const find = FINDERS[type]
   if (find === undefined) throw noRoles(text, type)
-  return find({ session, resolver, resource, id })
+  const place = await find({ session, resolver, resource, id })
+  if (place.on === 'domain') await assertSameDomain({ session, resolver, resource: text, id: place.domain })
+  return place
+}
+
+/** Refuses a `--domain` beside an object of another Domain: it could only be ignored. */
+async function assertSameDomain({ session, resolver, resource, id }: Finding): Promise<void> {
+  const { domain } = await session.settings()
+  if (domain.origin !== '--domain') return
+  const named = await resolver.chosen('domains', {})
+  if (named === undefined || named.id === id) return
+  throw usageError(`${resource} is not in the Domain of --domain ${domain.value ?? ''}`, 'Leave --domain out.')
+}
+
+/** Refuses `--project` without an object: it would neither name the Project nor look anything up. */
+export function assertObjectNamed(object: string | undefined, { project }: FlagValues, words: string): void {
+  if (object !== undefined || typeof project !== 'string') return
+  throw usageError('--project says only where names are looked up', `Write it as: ctl ${words} project:${project}`)
 }
 
 interface Finding {

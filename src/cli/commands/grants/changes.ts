@@ -1,14 +1,14 @@
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
 import { previewableCommand, runPreviewable, type Previewable } from '../../authz/previewable.ts'
 import { ON_WHAT } from '../../authz/question.ts'
-import { asking } from '../../authz/triple.ts'
+import { asking, missingOf } from '../../authz/triple.ts'
 import { usageError } from '../../cli-error.ts'
 import type { Command, Given } from '../../command.ts'
 import { placeFlag } from '../../derive/derive.ts'
 import type { ExitCode } from '../../exit-code.ts'
 import type { ArgumentSpec, FlagSpecs } from '../../flags.ts'
 import { existingGrant } from '../../grants/existing-grant.ts'
-import { grantPlace, type GrantPlace } from '../../grants/place.ts'
+import { assertObjectNamed, grantPlace, type GrantPlace } from '../../grants/place.ts'
 import { createResolver } from '../../references.ts'
 import type { Session } from '../../session.ts'
 import { CAVEAT, withCaveat } from '../../tuples/caveat-flag.ts'
@@ -47,6 +47,7 @@ export function createGrant(manifest: Manifest): Command {
 
 async function create(session: Session, manifest: Manifest, { args, flags }: Given): Promise<ExitCode | void> {
   const [subject = '', role = '', object] = args
+  assertObjectNamed(object, flags, `grants create ${subject} ${role}`)
   const place = object === undefined ? undefined : await grantPlace(session, createResolver(session), object)
   const roleOf = (): { type: string; role: string } => ({ type: typeOf(place, object), role })
   const shared = { roleOf, isRepeatable: true, examples: [] }
@@ -85,7 +86,7 @@ export function deleteGrant(manifest: Manifest): Command {
   return {
     ...command,
     description:
-      'Named by subject, role and object as when it was created, or by its id: those of a Domain without more, those in a Project are tuples.',
+      'Takes subject, role and object as when it was created, or its id. An id alone means a grant of the Domain; for a role in a Project use `ctl tuples delete ID`.',
     args: grant === undefined ? [] : [{ ...grant, name: 'grant', describe: 'SUBJECT ROLE OBJECT, or ids' }],
     flags: { ...command.flags, ...PLACES },
     run: (session, given) => (isTriple(given) ? remove(session, manifest, given) : command.run(session, given)),
@@ -98,14 +99,19 @@ function isTriple({ args: [subject = ''] }: Given): boolean {
 }
 
 async function remove(session: Session, manifest: Manifest, { args, flags }: Given): Promise<ExitCode | void> {
-  const [subject = '', role = '', object, ...more] = args
-  if (role === '' || object === undefined || more.length > 0)
-    throw usageError('who, which role and on what are needed', 'ctl grants delete SUBJECT ROLE OBJECT')
+  const [subject = '', role, object, ...more] = args
+  if (role === undefined || object === undefined)
+    throw usageError(
+      `${missingOf({ subject, role, object })} is missing`,
+      'Write it as: ctl grants delete <subject> <role> <object>',
+    )
+  if (more.length > 0) throw usageError('one grant at a time', 'ctl grants delete <subject> <role> <object>')
   const place = await grantPlace(session, createResolver(session), object)
   const id = await existingGrant(session, place, { subject, role, object })
   const resource = place.on === 'domain' ? place.node : undefined
   const plan: Previewable = {
     operation: asking(manifest, DELETIONS[place.on]),
+    object: { id, label: `${subject} ${role} ${object}` },
     examples: [],
     editsOf: (target) => (place.on === 'project' ? deleteEdit(target) : grantEdit('delete', resource)(target)),
   }

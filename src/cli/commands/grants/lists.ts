@@ -3,7 +3,7 @@ import { namedListCommand } from '../../authz/named-list.ts'
 import { usageError } from '../../cli-error.ts'
 import type { Command, Given } from '../../command.ts'
 import type { ExitCode } from '../../exit-code.ts'
-import { grantPlace } from '../../grants/place.ts'
+import { assertObjectNamed, grantPlace } from '../../grants/place.ts'
 import { createResolver } from '../../references.ts'
 import type { Session } from '../../session.ts'
 import { OBJECT, PLACES } from './changes.ts'
@@ -28,6 +28,7 @@ export function listGrants(manifest: Manifest): Command {
 async function list(session: Session, manifest: Manifest, given: Given): Promise<ExitCode | undefined | void> {
   const [object, ...more] = given.args
   if (more.length > 0) throw usageError('one object at a time', 'See: ctl grants list --help')
+  assertObjectNamed(object, given.flags, 'grants list')
   if (object === undefined) return namedListCommand(manifest, 'ListDomainGrants').run(session, { ...given, args: [] })
   const place = await grantPlace(session, createResolver(session), object)
   const flags = { ...given.flags }
