@@ -58,9 +58,11 @@ export async function addOnDatastore(call: AdminCall, draft: DatastoreAccount): 
   return (await runAdminUsersAdd(call, draft)) as ExitCode
 }
 
-/** Stores the context and makes it current. Resolves with what makes the former one current again. */
-async function keepContext(
-  { contexts }: Session,
+/**
+ * Stores the context and makes it current. Resolves with what makes the former one current again, if it is still there.
+ */
+export async function keepContext(
+  { contexts }: Pick<Session, 'contexts'>,
   { name, url, token }: Parameters<ServeIo['keepContext']>[0],
 ): Promise<() => Promise<void>> {
   await contexts.keepToken(name, { url, token })
@@ -75,14 +77,25 @@ async function keepContext(
     }
   })
   return async () => {
-    await contexts.update((file) => (file.current === name ? { ...file, ...choiceBefore(name, former) } : file))
+    await contexts.update((file) =>
+      file.current === name ? { ...file, ...existing(file, choiceBefore(name, former)) } : file,
+    )
   }
 }
 
 /** What was current before the context of that name; a server that was killed has left its own current. */
-function choiceBefore(name: string, former: ContextFile | undefined): Pick<ContextFile, 'current' | 'previous'> {
+function choiceBefore(name: string, former: ContextFile | undefined): Choice {
   if (former?.current === name) return { current: former.previous, previous: undefined }
   return { current: former?.current, previous: former?.previous }
+}
+
+type Choice = Pick<ContextFile, 'current' | 'previous'>
+
+/** A choice without contexts that were removed meanwhile. */
+function existing({ contexts }: ContextFile, { current, previous }: Choice): Choice {
+  const kept = (name: string | undefined): string | undefined =>
+    name !== undefined && Object.hasOwn(contexts, name) ? name : undefined
+  return { current: kept(current), previous: kept(previous) }
 }
 
 /** The longest time that a timer takes, about 24 days; the signal ends the fleet before. */
