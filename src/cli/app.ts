@@ -16,7 +16,12 @@ export interface App {
   readonly io: Io
   readonly version: string
   readonly manifest: () => Manifest
+  /** Has faults that nothing catches reported in a sentence. */
+  readonly guard?: (() => void) | undefined
 }
+
+/** The log of a server keeps the whole stack of what ends it. */
+const UNGUARDED = 'serve'
 
 /** Runs one command line. Resolves to the exit code; failures have been reported by then. */
 export async function runApp(argv: readonly string[], app: App): Promise<ExitCode> {
@@ -24,6 +29,7 @@ export async function runApp(argv: readonly string[], app: App): Promise<ExitCod
     refuseSecrets(argv)
     const root = growTree(commandRows(app.manifest()))
     const { branch, rest } = follow(root, asHelpFlag(root, argv))
+    if (branch.row?.words !== UNGUARDED) app.guard?.()
     if (branch.row) return await runCommand({ ...app, branch, row: branch.row, rest })
     return await showBranch({ ...app, branch, rest })
   } catch (error) {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Manifest } from '../shared/contract/manifest-format.ts'
 import { builtManifest } from './built-manifest.ts'
+import { endWithOutput, guardProcess } from './guard.ts'
 import type { Io } from './io.ts'
 import { packageFile } from '../shared/package-files.ts'
 
@@ -18,32 +19,24 @@ const HELP_WORDS = new Set(['--help', '-h', 'help'])
 /** Runs the command line: arguments without the program's name in, exit code out. */
 export async function main(argv: readonly string[], options: MainOptions = {}): Promise<number> {
   const [first = '--help'] = argv
-  // The log of a server keeps the whole stack of what ends it.
-  if (options.io === undefined && first !== 'serve') guardProcess()
   if (asksVersion(first, argv)) return showVersion(options)
   if (argv.length <= 1 && HELP_WORDS.has(first)) return showHelp(options)
   const [{ runApp }, io] = await Promise.all([import('./app.ts'), options.io ?? processIo()])
-  return runApp(argv, { io, version: version(), manifest: () => options.manifest ?? builtManifest() })
+  const guard = options.io === undefined ? guardProcess : undefined
+  return runApp(argv, { io, version: version(), manifest: () => options.manifest ?? builtManifest(), guard })
 }
 
 function asksVersion(first: string, { length }: readonly string[]): boolean {
   return VERSION_WORDS.has(first) || (first === LONE_VERSION_WORD && length === 1)
 }
 
-/** Whatever is thrown where nothing catches it ends the process with a sentence instead of a stack. */
-function guardProcess(): void {
-  process.on('uncaughtException', (error) => void endGuarded(error))
-}
-
-async function endGuarded(error: unknown): Promise<void> {
-  const { endAfter } = await import('./guard.ts')
-  endAfter(error)
-}
-
 function showVersion({ io }: MainOptions): number {
   const text = `ctl ${version()}\n`
   if (io) io.stdout.write(text)
-  else process.stdout.write(text)
+  else {
+    endWithOutput(process.stdout)
+    process.stdout.write(text)
+  }
   return 0
 }
 

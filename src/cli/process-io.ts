@@ -1,4 +1,5 @@
 import { EXIT } from './exit-code.ts'
+import { endWithOutput } from './guard.ts'
 import type { Io, Sink } from './io.ts'
 import { drawnInAscii, isUtf8 } from './locale.ts'
 
@@ -39,7 +40,7 @@ function sinkOf(open: () => NodeJS.WriteStream): Sink {
   const stream = (): NodeJS.WriteStream => {
     if (opened) return opened
     opened = open()
-    opened.on('error', endWriting)
+    endWithOutput(opened)
     return opened
   }
   return {
@@ -57,20 +58,6 @@ function sinkOf(open: () => NodeJS.WriteStream): Sink {
       stream().write(isTTY && !isUtf8(process.env) ? drawnInAscii(text) : text)
     },
   }
-}
-
-/**
- * A reader that has seen enough (`ctl … | head`) closes the pipe: no failure, only nothing left to do. A full disk and the
- * like are one, and what was to be written is lost.
- */
-function endWriting(error: NodeJS.ErrnoException): void {
-  if (error.code === 'EPIPE') process.exit(EXIT.ok)
-  void endUnwritten(error.code ?? error.message)
-}
-
-async function endUnwritten(code: string): Promise<void> {
-  const guard = await import('./guard.ts')
-  guard.endUnwritten(code)
 }
 
 async function readStdin(bytesMax = Infinity): Promise<string> {
