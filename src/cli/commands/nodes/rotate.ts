@@ -1,3 +1,4 @@
+import { usageError } from '../../cli-error.ts'
 import { defineCommand, type Given } from '../../command.ts'
 import { EXIT, type ExitCode } from '../../exit-code.ts'
 import { specsOf, type SharedGroup } from '../../flags.ts'
@@ -33,7 +34,8 @@ export const rotate = defineCommand({
     'One node: asks it to rotate, waits until it has, and prints the handle.',
     'Several: in waves. A wave asks its nodes and waits for those that are in reach; the next begins when they are done.',
     'At the end the epochs that agents report are compared with the keys that the server holds: of all nodes of a Domain up to 1,000, else of those that were rotated.',
-    'Exit 0 only when every node is rotated and all agree; 10 when not, or when a condition paused the run; 130 after Ctrl-C, 143 after SIGTERM. A run that stopped says which command goes on.',
+    'Unreachable nodes that only stdin names are skipped, unless --include-unreachable is given.',
+    'Exit 0 only when every node is rotated and all agree; 10 when not, when a node was skipped, or when a condition paused the run; 130 after Ctrl-C, 143 after SIGTERM. A run that stopped says which command goes on.',
   ].join('\n'),
   args: [NODES],
   flags: ROTATE_FLAGS,
@@ -48,6 +50,8 @@ export const rotate = defineCommand({
   async run(session, given) {
     const { args, flags } = given
     const isOne = isOneNode(args, flags)
+    if (flags['include-unreachable'] !== undefined && !args.includes('-'))
+      throw usageError('--include-unreachable is for nodes that stdin names', 'All other nodes are asked anyway.')
     if (flags['dry-run'] !== true) await assertFleetAnswerable(session, 'PostNodeKeysRotate', WORDS)
     rulesOf(flags, 1) // A mistake in them is said before anything is looked up.
     const selection = present(await selectedNodes(session, given))
@@ -61,14 +65,18 @@ export const rotate = defineCommand({
 
 async function rotateMany(session: Session, given: RotateGiven, selection: Selection): Promise<ExitCode> {
   const { flags } = given
-  const { asked, skipped } = askedOf(given, selection)
+  const { asked, skipped } = await askedOf(session, given, selection)
   const rules = rulesOf(flags, asked.nodes.length)
   const said = flags.since === undefined ? undefined : parseSince(flags.since, session.io.nowMs())
   const left = asked.nodes.filter((node) => said === undefined || node.rotation_pending || node.psk_issued_at < said)
   const estimate = await estimateOf(session, left)
   const waves = { nodes: left, rules, estimate }
   if (flags['dry-run'] === true) {
-    await showDryRun(session, waves)
+    await showDryRun(
+      session,
+      waves,
+      skipped.map(({ node }) => node),
+    )
     return left.length > 0 ? EXIT.negative : EXIT.ok
   }
   await session.assertEmittable({ view: NODES_VIEW, isList: true })
@@ -81,8 +89,12 @@ async function rotateMany(session: Session, given: RotateGiven, selection: Selec
 }
 
 /** The selection without what is skipped, and that. */
-function askedOf(given: RotateGiven, selection: Selection): { asked: Selection; skipped: readonly RotatedNode[] } {
-  const skipped = skippedOf(given, selection)
+async function askedOf(
+  session: Session,
+  given: RotateGiven,
+  selection: Selection,
+): Promise<{ asked: Selection; skipped: readonly RotatedNode[] }> {
+  const skipped = await skippedOf(session, given, selection)
   return {
     asked: { ...selection, nodes: selection.nodes.filter((node) => !skipped.includes(node)) },
     skipped: skipped.map((node) => ({ node, outcome: 'skipped', code: undefined })),
@@ -90,12 +102,21 @@ function askedOf(given: RotateGiven, selection: Selection): { asked: Selection; 
 }
 
 /**
- * Nodes that nobody hears of, where they came from a list on stdin: nobody asked for each of them. Those that were typed,
- * or chosen with -l or --all, are asked, and rotate once they are back.
+ * Unreachable nodes that only a list on stdin names: nobody asked for each of them. Those that were typed, or chosen with -l or
+ * --all, are asked, and rotate once they are back.
  */
-function skippedOf({ args, flags }: RotateGiven, { nodes }: Selection): readonly FleetNode[] {
+async function skippedOf(
+  session: Session,
+  { args, flags }: RotateGiven,
+  { nodes }: Selection,
+): Promise<readonly FleetNode[]> {
   if (!args.includes('-') || flags['include-unreachable'] === true) return []
-  return nodes.filter(({ reachability }) => reachability === 'unreachable')
+  const unreachable = nodes.filter(({ reachability }) => reachability === 'unreachable')
+  const words = args.filter((word) => word !== '-')
+  if (unreachable.length === 0 || words.length === 0) return unreachable
+  const typed = await selectedNodes(session, { args: words, flags })
+  const typedIds = new Set(typed.nodes.map(({ id }) => id))
+  return unreachable.filter(({ id }) => !typedIds.has(id))
 }
 
 interface Ran {
@@ -114,10 +135,16 @@ async function finish(session: Session, given: RotateGiven, { end, since }: Ran)
   const exit = failure === undefined ? exitOf(end, proof) : EXIT.failed
   const ids = idsOf(end, (outcome) => outcome !== 'skipped' && outcome !== 'deregistered')
   const specs = specsOf({ uses: USES, flags: ROTATE_FLAGS })
-  const resume = exit === EXIT.ok ? undefined : resumeLine(given, specs, { since, ids, verbs: verbsBelow(session) })
+  const isAllAskedDone =
+    failure === undefined && exitOf({ ...end, nodes: end.nodes.filter(wasAsked) }, proof) === EXIT.ok
+  const resume = isAllAskedDone ? undefined : resumeLine(given, specs, { since, ids, verbs: verbsBelow(session) })
   await report(session, { end, proof, since, resume, others: await othersOf(session, end, proof) })
   if (failure !== undefined) throw failure
   return exit
+}
+
+function wasAsked({ outcome }: RotatedNode): boolean {
+  return outcome !== 'skipped'
 }
 
 function idsOf({ nodes }: RotationEnd, isWanted: (outcome: Outcome) => boolean): readonly string[] {
@@ -148,7 +175,7 @@ async function proved(session: Session, nodes: readonly FleetNode[], rules: Proo
 }
 
 /** Outcomes after which nothing is left to do. */
-const DONE: ReadonlySet<Outcome> = new Set(['rotated', 'deregistered', 'skipped'])
+const DONE: ReadonlySet<Outcome> = new Set(['rotated', 'deregistered'])
 
 function exitOf({ reason, nodes }: RotationEnd, proof: Proof | undefined): ExitCode {
   if (reason === 'interrupted' || proof?.isInterrupted === true) return EXIT.interrupted

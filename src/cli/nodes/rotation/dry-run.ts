@@ -1,6 +1,6 @@
 import { isText } from '../../authz/question.ts'
 import type { Session } from '../../session.ts'
-import { counted, type FleetNode } from '../fleet-node.ts'
+import { counted, namedNodes, type FleetNode } from '../fleet-node.ts'
 import { aboutSeconds, type Estimate } from './estimate.ts'
 import { inWaveOrder, type WaveRules } from './wave-plan.ts'
 
@@ -24,8 +24,8 @@ export function sizeOf(waves: Waves): string {
   return `${counted(waves.nodes.length, 'node')} (${edges}) in ${counted(count, 'wave')}, ${aboutSeconds(seconds)}`
 }
 
-/** Shows what a run would do. */
-export async function showDryRun(session: Session, waves: Waves): Promise<void> {
+/** Shows what a run would do, and which nodes it would skip. */
+export async function showDryRun(session: Session, waves: Waves, skipped: readonly FleetNode[]): Promise<void> {
   const { nodes, rules, estimate } = waves
   const { waves: count, seconds } = durationOf(waves)
   const rows = inWaveOrder(nodes).map((node, index) => ({
@@ -36,8 +36,16 @@ export async function showDryRun(session: Session, waves: Waves): Promise<void> 
     rotation_pending: node.rotation_pending,
     psk_issued_at: node.psk_issued_at,
   }))
-  const whole = { waves: count, edges: estimate.edges, estimated_duration_seconds: Math.ceil(seconds), nodes: rows }
+  const whole = {
+    waves: count,
+    edges: estimate.edges,
+    estimated_duration_seconds: Math.ceil(seconds),
+    nodes: rows,
+    skipped: skipped.map(({ id, display_name }) => ({ node_id: id, display_name })),
+  }
   const columns = ['wave', 'display_name', 'reachability', 'rotation_pending', 'psk_issued_at', 'node_id']
   await session.emit((await isText(session)) ? rows : whole, { columns, rows: 'nodes' })
   session.note(`Would rotate the keys of ${sizeOf(waves)}. Nothing was changed.`)
+  if (skipped.length > 0)
+    session.note(`Would skip as unreachable: ${namedNodes(skipped.map(({ display_name }) => display_name))}.`)
 }

@@ -2,8 +2,8 @@ import type { Given } from '../../command.ts'
 import { quoted } from '../../curl.ts'
 import type { FlagSpec, FlagSpecs, FlagValue } from '../../flags.ts'
 
-/** Flags of one call, which the next has to be given anew. */
-const ONCE: ReadonlySet<string> = new Set(['since', 'dry-run', 'debug', 'trace'])
+/** Flags of one call. The next one names every node, and asks the unreachable ones without a flag. */
+const ONCE: ReadonlySet<string> = new Set(['since', 'dry-run', 'debug', 'trace', 'include-unreachable'])
 
 /**
  * The command line that goes on where a run has stopped: what was typed, with `--since`. Nodes that were read from stdin are

@@ -104,7 +104,8 @@ describe('ctl nodes rotate', () => {
     }
     const fleet = five(silent)
     const result = await ctl('nodes rotate - --yes', fleet, { stdin: 'a-1\na-2\n' })
-    expect([result.exitCode, fleet.triggered]).toEqual([0, ['a-2']])
+    expect([result.exitCode, fleet.triggered]).toEqual([10, ['a-2']])
+    expect(result.stderr).not.toContain('Go on with')
     expect(result.stderr).toContain(
       'Rotated 1 of 2 nodes in 1 wave. Skipped as unreachable (add --include-unreachable to ask them too): a-1.\n',
     )
@@ -112,6 +113,29 @@ describe('ctl nodes rotate', () => {
     const asked = five(silent)
     const all = await ctl('nodes rotate - --yes --include-unreachable --no-proof', asked, { stdin: 'a-1\na-2\n' })
     expect([all.exitCode, asked.triggered]).toEqual([10, ['a-2', 'a-1']])
+    const line = /Go on with: ctl (.*)\n/.exec(all.stderr)?.[1] ?? ''
+    expect(line).not.toContain('--include-unreachable')
+    asked.node('a-1').reachability = 'healthy'
+    expect((await ctl(line, asked)).exitCode).toBe(0)
+  })
+
+  it('says with --dry-run which nodes it would skip', async () => {
+    const fleet = five((all) => (all.node('a-1').reachability = 'unreachable'))
+    const options = { stdin: 'a-1\na-2\n' }
+    const result = await ctl('nodes rotate - --dry-run', fleet, options)
+    expect([result.exitCode, fleet.triggered]).toEqual([10, []])
+    expect(result.stderr).toContain('Would skip as unreachable: a-1.\n')
+    const data = whole(await ctl('nodes rotate - --dry-run -o json', fleet, options))
+    expect(data.skipped).toEqual([{ node_id: fleet.node('a-1').id, display_name: 'a-1' }])
+  })
+
+  it('asks an unreachable node that was typed beside those of stdin', async () => {
+    const fleet = five((all) => {
+      all.node('a-1').reachability = 'unreachable'
+      all.node('a-3').reachability = 'unreachable'
+    })
+    await ctl('nodes rotate a-1 - --yes --no-proof', fleet, { stdin: 'a-2\na-3\n' })
+    expect(fleet.triggered).toEqual(['a-2', 'a-1'])
   })
 
   it('asks an unreachable node that was named', async () => {
@@ -235,6 +259,8 @@ describe('ctl nodes rotate', () => {
     ['nodes rotate --all --wave-timeout 0s --yes', '--wave-timeout must be more'],
     ['nodes rotate --all --since 2099-01-01T00:00:00Z --yes', '--since is in the future'],
     ['nodes rotate --all --since yesterday --yes', '--since needs a time'],
+    ['nodes rotate a-1 --include-unreachable --yes', '--include-unreachable is for nodes that stdin names'],
+    ['nodes rotate --all --include-unreachable --yes', '--include-unreachable is for nodes that stdin names'],
     ['nodes rotate a-1 --yes --sort node_id', '--sort goes with lists only'],
     ['nodes rotate --all --yes --columns nonsense', 'there is no column "nonsense"'],
     ["nodes rotate --all --yes --jq '.['", '--jq: '],
