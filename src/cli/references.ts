@@ -27,6 +27,8 @@ export type Scope = Readonly<Record<string, string | undefined>>
 export interface Resolver {
   /** Finds an object of a noun by name, id, or beginning or end of its id. */
   object(noun: string, text: string, scope: Scope): Promise<Resolved>
+  /** Finds the object that was created under a handle; undefined where none is seen. Ids and display names are no handles. */
+  withHandle(noun: string, handle: string, scope: Scope): Promise<Resolved | undefined>
   /** The Domain or Project that is meant when none is named; undefined for other nouns. */
   fallback(noun: string, scope: Scope): Promise<Resolved | undefined>
   /** `user:alice`, `group:ops`, `me` as the API writes them. */
@@ -153,7 +155,14 @@ export function createResolver(session: Session, otherLists: OtherLists = {}): R
     return found
   }
 
-  /** Names that decorate may be anybody's: what was taken is said, once for each. */
+  async function withHandle(noun: string, handle: string, scope: Scope): Promise<Resolved | undefined> {
+    const looked = await byHandleFilter(noun, handle, scope)
+    if (looked !== undefined) return looked.byDisplayName === true ? undefined : looked
+    const rows = matching(handle, await list(noun, scope), handlesOf)
+    return rows.length === 0 ? undefined : only(noun, handle, rows)
+  }
+
+  /** Display names are not unique: notes which object was taken, once for each. */
   function noteDecoration(noun: string, text: string, { id, row }: Resolved): void {
     const key = `${noun} ${text}`
     if (noted.has(key)) return
@@ -188,6 +197,7 @@ export function createResolver(session: Session, otherLists: OtherLists = {}): R
 
   return {
     object,
+    withHandle,
     fallback,
     chosen,
     list,
@@ -268,8 +278,9 @@ function textsOf(row: unknown, members: readonly string[]): readonly string[] {
   return values.flatMap((value) => (typeof value === 'string' && value !== '' ? [value] : []))
 }
 
+/** Whether a text is a beginning or an end of an id; tables cut ids with `…`, with `~` where the locale is not UTF-8. */
 function isPiece(text: string, id: unknown): boolean {
-  const piece = text.replace(/^…/, '').replaceAll('-', '').toLowerCase()
+  const piece = text.replace(/^[…~]/, '').replaceAll('-', '').toLowerCase()
   if (typeof id !== 'string' || piece.length < PIECE_MIN || !/^[0-9a-f]+$/.test(piece)) return false
   const digits = id.replaceAll('-', '')
   return digits.startsWith(piece) || digits.endsWith(piece)

@@ -46,8 +46,7 @@ async function lookedUp(
   { handle, scope }: { readonly handle: string; readonly scope: Scope },
 ): Promise<Resolved | undefined> {
   try {
-    const found = await createResolver(session).object(noun, handle, scope)
-    return found.byDisplayName === true ? undefined : found
+    return await createResolver(session).withHandle(noun, handle, scope)
   } catch (error) {
     if (error instanceof CliError || error instanceof ProblemAnswer) return undefined
     throw error

@@ -3,6 +3,7 @@ import type { Caller } from '../../client/client.ts'
 import { CliError } from '../cli-error.ts'
 import { EXIT } from '../exit-code.ts'
 import { isRow } from '../output/members.ts'
+import { isUtf8 } from '../locale.ts'
 import type { Session } from '../session.ts'
 import { harmless } from '../style.ts'
 import { isHeadless } from './browser.ts'
@@ -132,7 +133,9 @@ function loopbackPortOf(address: string): string | undefined {
   return /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname) && port !== '' ? port : undefined
 }
 
+/** The drawing takes half blocks, for which ASCII has no characters. */
 async function drawCode({ io }: Session, address: string): Promise<void> {
+  if (!isUtf8(io.env)) return
   const { renderUnicodeCompact } = await import('uqr')
   const drawn = renderUnicodeCompact(address, { ecc: 'L', border: 1 })
   const width = drawn.indexOf('\n')

@@ -131,7 +131,9 @@ describe('--if-not-exists', () => {
   it('stays a conflict without the flag, where nothing of that handle may be seen, and for a mere display name', async () => {
     expect((await create('web', '')).exitCode).toBe(6)
     expect((await create('api')).exitCode).toBe(6)
-    expect((await create('website')).exitCode).toBe(6)
+    const decorated = await create('website')
+    expect(decorated.exitCode).toBe(6)
+    expect(decorated.stderr).not.toContain('display name')
   })
 })
 

@@ -68,6 +68,23 @@ describe('ctl login without a token', () => {
     expect(stderr).not.toContain('█')
   })
 
+  it('draws nothing where the locale is not UTF-8: half blocks would come out wrong', async () => {
+    page = 'https://mesh.example/v1/device'
+    const { stderr } = await home.run(['login', '--url', stub.url], {
+      ...remote,
+      env: { ...remote.env, LC_ALL: 'C' },
+    })
+    expect(stderr).toContain('BCDF-GHJK')
+    expect(stderr).not.toMatch(/[█▀▄]/)
+  })
+
+  it('refuses what the answer cannot obey before anything is kept', async () => {
+    const { exitCode } = await home.run(['login', '--with-token', '--url', stub.url, '--sort', 'subject'], {
+      stdin: 'psk_local_token',
+    })
+    expect([exitCode, stub.seen]).toEqual([2, []])
+  })
+
   it('draws the address of a server that others reach', async () => {
     page = 'https://mesh.example/v1/device'
     const { stderr } = await home.run(['login', '--url', stub.url], remote)

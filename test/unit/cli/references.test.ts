@@ -16,6 +16,7 @@ describe('A reference', () => {
     ['220003', 2, 'six digits of the end'],
     ['aaaaaa22-0003', 2, 'the end with a hyphen where none is'],
     ['…aa220003', 2, 'the end as tables show it'],
+    ['~aa220003', 2, 'the end as tables show it where the locale is not UTF-8'],
     ['019C1A101111', 2, 'the beginning in capitals'],
     ['cafe00', 2, 'a slug before the beginning of an id'],
   ])('%s finds row %d: %s', (text, index) => {
