@@ -16,20 +16,34 @@ export interface ServerFindings {
 /** What the server says of itself, and of the credential. */
 export async function lookThere(session: Session): Promise<ServerFindings> {
   const { url } = await session.settings()
+  const server = await orFailure(() => serverState(session))
+  if (server instanceof TransportFailure) return { findings: [foreign(url.value, server)], isForeign: true }
+  if (server.status === 'unreachable')
+    return { findings: [unreachable(url.value, server.failure ?? '')], isForeign: false }
+  const seen = [health(server), ...clock(server, session.io.nowMs())]
+  const told = await orFailure(() => credential(session))
+  if (!(told instanceof TransportFailure)) return { findings: [...seen, ...told], isForeign: false }
+  if (told.fault !== 'unreadable') return { findings: [...seen, unasked(url.value, told)], isForeign: false }
+  // What another server says of its health is not a finding.
+  return { findings: [...(isKnownState(server) ? seen : []), foreign(url.value, told)], isForeign: true }
+}
+
+/** The result, or the failure of a call that got no usable answer. An interruption is thrown. */
+async function orFailure<T>(ask: () => Promise<T>): Promise<T | TransportFailure> {
   try {
-    const server = await serverState(session)
-    if (server.status === 'unreachable')
-      return { findings: [unreachable(url.value, server.failure ?? '')], isForeign: false }
-    const told = await credential(session)
-    return { findings: [health(server), ...clock(server, session.io.nowMs()), ...told], isForeign: false }
+    return await ask()
   } catch (error) {
     if (!(error instanceof TransportFailure) || error.fault === 'aborted') throw error
-    const isForeign = error.fault === 'unreadable'
-    return {
-      findings: [isForeign ? foreign(url.value, error) : unreachable(url.value, error.message)],
-      isForeign,
-    }
+    return error
   }
+}
+
+function isKnownState({ status }: ServerState): boolean {
+  return ['ready', 'degraded', 'unhealthy'].includes(status)
+}
+
+function unasked(url: string, failure: TransportFailure): Finding {
+  return problem('credential', transportSentence(url, failure), 'Try again, and see the log of the server.')
 }
 
 function foreign(url: string, what: TransportFailure): Finding {
