@@ -1,18 +1,21 @@
 import { SERVICE_RELATIONS } from '../../shared/contract/audit-relations.ts'
 import type { Manifest, ManifestOperation } from '../../shared/contract/manifest-format.ts'
-import { mistypedError } from '../cli-error.ts'
+import { nearest } from '../../shared/nearest.ts'
+import { usageError } from '../cli-error.ts'
 import type { Given } from '../command.ts'
 import type { FlagSpec } from '../flags.ts'
+import type { Session } from '../session.ts'
 import { flagsBut } from './chain-command.ts'
 
 const WRITES: FlagSpec = { kind: 'switch', describe: 'Only rows of operations that change something' }
 
 const RELATION: FlagSpec = {
   kind: 'text',
-  describe: 'What was asked for, e.g. auth.api_token.issue; all that begin so with a dot at the end: node.',
+  describe:
+    'What was asked for, e.g. auth.api_token.issue. `node.` (with the dot) means every relation that begins with `node.`',
 }
 
-/** The flags that choose audit rows. Members of the query that stand behind others of them are none of their own. */
+/** The flags that choose audit rows. `relation_prefix` and `only` have no flags: `--relation` and `--writes` set them. */
 export function rowFlags(
   operation: ManifestOperation,
   manifest: Manifest,
@@ -23,34 +26,35 @@ export function rowFlags(
 }
 
 /**
- * What was typed, in the words of the query: `node.` and `node.*` are the beginning of a relation. A relation that no row can
- * have is a mistake: the server, which takes any text there, would answer with an empty list.
+ * The query of what was typed: `node.` and `node.*` are the beginning of a relation. The server takes any text as a relation, and
+ * answers with an empty list for one that it does not have. A newer server may have relations that this ctl does not know.
  *
- * @throws CliError for such a relation, with the nearest one.
+ * @throws CliError for an unknown relation that is near to a known one.
  */
-export function rowFilter(manifest: Manifest, given: Given): Given {
+export function rowFilter(session: Session, given: Given): Given {
   const { writes, relation, ...flags } = given.flags
   return {
     ...given,
     flags: {
       ...flags,
       ...(writes === true && { only: 'writes' }),
-      ...(typeof relation === 'string' && relationFilter(manifest, relation)),
+      ...(typeof relation === 'string' && relationFilter(session, relation)),
     },
   }
 }
 
-function relationFilter({ operations }: Manifest, typed: string): Readonly<Record<string, string>> {
+function relationFilter(session: Session, typed: string): Readonly<Record<string, string>> {
+  const { operations } = session.manifest()
   const known = [...Object.values(operations).flatMap(({ audit }) => audit ?? []), ...SERVICE_RELATIONS]
   const prefix = /^(?:(.*\.)\*?|(.*)\*)$/.exec(typed)
   const begins = prefix?.[1] ?? prefix?.[2]
-  if (begins === undefined ? known.includes(typed) : known.some((relation) => relation.startsWith(begins)))
-    return begins === undefined ? { relation: typed } : { 'relation-prefix': begins }
-  throw mistypedError(`there is no audit relation "${typed}"`, {
-    word: begins ?? typed,
-    known: begins === undefined ? known : known.map(groupOf),
-    otherwise: `Groups of relations are ${[...new Set(known.map(groupOf))].toSorted().join(', ')}.`,
-  })
+  const isKnown = begins === undefined ? known.includes(typed) : known.some((one) => one.startsWith(begins))
+  if (!isKnown) {
+    const near = begins === undefined ? nearest(typed, known) : nearest(begins, known.map(groupOf))
+    if (near !== undefined) throw usageError(`there is no audit relation "${typed}"`, `Did you mean ${near}?`)
+    session.warn(`this ctl does not know the audit relation "${typed}"; a newer server may have it`)
+  }
+  return begins === undefined ? { relation: typed } : { 'relation-prefix': begins }
 }
 
 /** `node.` of `node.list`; a relation without parts is its own. */

@@ -3,7 +3,7 @@ import type { Command } from '../command.ts'
 import { derivedCommand } from '../derive/derive.ts'
 import { memberOf, rowsOf, withRows } from '../output/members.ts'
 import type { Session } from '../session.ts'
-import type { Naming } from './naming.ts'
+import type { NameLookup, Naming } from './naming.ts'
 import { isText } from './question.ts'
 import { asking } from './triple.ts'
 
@@ -11,6 +11,7 @@ import { asking } from './triple.ts'
 export interface NamedMembers {
   readonly members: readonly string[]
   readonly shown: (names: Naming, reference: string) => string
+  readonly lookup?: NameLookup
 }
 
 const TUPLE: NamedMembers = {
@@ -38,7 +39,7 @@ export async function namingForPeople(session: Session, named: NamedMembers): Pr
   return isForPeople ? naming(session, named) : session
 }
 
-function naming(session: Session, { members, shown }: NamedMembers): Session {
+function naming(session: Session, { members, shown, lookup }: NamedMembers): Session {
   return {
     ...session,
     style: session.style,
@@ -48,7 +49,7 @@ function naming(session: Session, { members, shown }: NamedMembers): Session {
       const rows = rowsOf(value, view.rows) ?? []
       const [{ namesOf }, { createResolver }] = await Promise.all([import('./naming.ts'), import('../references.ts')])
       const references = rows.flatMap((row) => members.map((member) => String(memberOf(row, member))))
-      const names = await namesOf(createResolver(session), references)
+      const names = await namesOf(createResolver(session), references, lookup)
       const nameOf = (row: unknown, member: string) => [member, shown(names, String(memberOf(row, member)))] as const
       const named = rows.map((row) => ({
         ...(row as object),

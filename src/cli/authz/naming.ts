@@ -13,19 +13,28 @@ export interface Naming {
   typedObject(reference: string): string
 }
 
-/** Rows that are looked at for names; an object behind them is called by its id. */
+/** What names are looked up with. */
+export interface NameLookup {
+  /** Names that are known otherwise. */
+  readonly known?: ReadonlyMap<string, string>
+  /** Rows of each list to read; an object behind them is called by its id. 2,000 when absent. */
+  readonly rowsMax?: number
+}
+
 const ROWS_MAX = 2_000
+/** Rows of one page: one call for each list. */
+export const ONE_PAGE_ROWS = 200
 
 /** Names for references, from the lists that the caller may read, and those known otherwise. What cannot be read has no names; that is no failure. */
 export async function namesOf(
   resolver: Resolver,
   references: Iterable<string>,
-  known: ReadonlyMap<string, string> = new Map(),
+  { known = new Map(), rowsMax = ROWS_MAX }: NameLookup = {},
 ): Promise<Naming> {
   const names = new Map<string, string>()
   const decorations = new Map(known)
   for (const [noun, ids] of idsByNoun(references)) {
-    for (const [id, row] of await readRows(resolver, noun, ids)) {
+    for (const [id, row] of await readRows(resolver, noun, { ids, rowsMax })) {
       const handle = handleOf(row)
       if (handle !== undefined) names.set(id, handle)
       else decorations.set(id, nameOf(row) ?? id)
@@ -71,7 +80,7 @@ function idsByNoun(references: Iterable<string>): ReadonlyMap<string, Set<string
 async function readRows(
   resolver: Resolver,
   noun: string,
-  ids: ReadonlySet<string>,
+  { ids, rowsMax }: { readonly ids: ReadonlySet<string>; readonly rowsMax: number },
 ): Promise<ReadonlyMap<string, unknown>> {
   const found = new Map<string, unknown>()
   let rows = 0
@@ -79,7 +88,7 @@ async function readRows(
     const id = memberOf(row, 'id')
     if (typeof id === 'string' && ids.has(id)) found.set(id, row)
     rows += 1
-    return found.size < ids.size && rows < ROWS_MAX
+    return found.size < ids.size && rows < rowsMax
   }
   await resolver.visit(noun, {}, see).catch(() => undefined) // Names are decoration: ids say the same.
   return found

@@ -3,14 +3,19 @@ import type { Manifest } from '../../../shared/contract/manifest-format.ts'
 import { operationOf } from '../../audit/chain-command.ts'
 import { rowFilter, rowFlags } from '../../audit/row-filter.ts'
 import { namingForPeople, type NamedMembers } from '../../authz/named-list.ts'
-import type { Naming } from '../../authz/naming.ts'
+import { ONE_PAGE_ROWS, type Naming } from '../../authz/naming.ts'
 import type { Command } from '../../command.ts'
 import { derivedCommand } from '../../derive/derive.ts'
 
 /** Digits of an id in a table, as in its other cells. */
 const ID_DIGITS = 8
 
-const NAMED: NamedMembers = { members: ['subject', 'object'], shown: beside }
+/** Every call for names is itself a row of the log. */
+const NAMED: NamedMembers = {
+  members: ['subject', 'object'],
+  shown: beside,
+  lookup: { rowsMax: ONE_PAGE_ROWS },
+}
 
 /** `user:alice (3d2e4b11)`: a name can change or be given again, and the log is about the id. */
 function beside(names: Naming, reference: string): string {
@@ -24,8 +29,10 @@ export function list(manifest: Manifest): Command {
   const operation = operationOf(manifest, 'GetAudit')
   return {
     ...derivedCommand(operation, manifest),
-    description:
+    description: [
       'On a terminal, subjects and objects have their names beside the ends of their ids; -o wide has whole ids.',
+      'Names come from one page of the list of each kind. Those calls are audited too; -o wide makes none.',
+    ].join('\n'),
     flags: rowFlags(operation, manifest),
     examples: [
       'ctl audit list --writes --actor user --since 1d',
@@ -33,7 +40,7 @@ export function list(manifest: Manifest): Command {
     ],
     run: async (session, given) => {
       const { perform } = await import('../../derive/perform.ts')
-      await perform(await namingForPeople(session, NAMED), { operation }, rowFilter(manifest, given))
+      await perform(await namingForPeople(session, NAMED), { operation }, rowFilter(session, given))
     },
   }
 }

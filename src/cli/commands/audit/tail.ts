@@ -23,7 +23,7 @@ export function tail(manifest: Manifest): Command {
     flags: rowFlags(operation, manifest, ['until']),
     uses: ['connection', 'output'],
     examples: ['ctl audit tail', 'ctl audit tail --outcome permission_denied', 'ctl audit tail --since 10m -o jsonl'],
-    run: (session, given) => run(session, operation, rowFilter(manifest, given)),
+    run: (session, given) => run(session, operation, rowFilter(session, given)),
   }
 }
 

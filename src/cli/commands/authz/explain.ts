@@ -72,6 +72,6 @@ async function namesFor(
   references: readonly string[],
 ): Promise<{ readonly shown: Naming; readonly typed: Naming }> {
   const { output } = await session.settings()
-  const typed = await namesOf(resolver, references, await ownName(session))
+  const typed = await namesOf(resolver, references, { known: await ownName(session) })
   return { shown: output.value === 'wide' ? naming(new Map()) : typed, typed }
 }
