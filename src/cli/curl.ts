@@ -45,7 +45,8 @@ export function curlCommand(target: CurlTarget, { method, path, headers, body }:
     ...(streams === true ? ['-N'] : []),
     method === 'HEAD' ? '--head' : `-X ${method}`,
     ...(caFile === undefined ? [] : [`--cacert ${quoted(caFile)}`]),
-    ...(timeoutSeconds === undefined ? [] : [`--max-time ${timeoutSeconds}`]),
+    // The limit of a stream is for its beginning; that of curl would end it.
+    ...(timeoutSeconds === undefined || streams === true ? [] : [`--max-time ${timeoutSeconds}`]),
     ...addressWords(url, path),
     ...Object.entries(headers).flatMap(headerWords),
     ...(body === undefined ? [] : [`--data-raw ${quoted(redactBody(String(body)))}`]),

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
+import { curlCommand } from '../../../src/cli/curl.ts'
 import { FLEET, ID, TOKEN } from '../../golden/fleet.ts'
 import type { SeenRequest, StubRoutes } from '../../support/stub-server.ts'
 import { useStubbedCli } from '../../support/stubbed-cli.ts'
@@ -75,6 +76,22 @@ describe('--curl', () => {
     const { stdout } = await cli.home.run(['nodes', 'list', '--curl', '--timeout', '5s'], { env })
     expect(stdout).not.toContain('Authorization')
     expect(stdout).toContain('--max-time 5 ')
+  })
+
+  it('names the certificate authority', async () => {
+    await cli.serve(routes)
+    const file = join(cli.home.home, "the authority's.pem")
+    writeFileSync(file, '')
+    const env = { CTL_URL: cli.stub?.url ?? '' }
+    const { stdout } = await cli.home.run(['nodes', 'list', '--curl', '--ca-file', file], { env })
+    expect(stdout).toContain(` --cacert '${file.replace("'", "'\\''")}' `)
+  })
+
+  it('sets no time limit on a stream, which curl would end there', () => {
+    const request = { method: 'GET', path: '/v1/nodes/x/events', headers: {} } as const
+    const target = { url: 'http://127.0.0.1:7443', timeoutSeconds: 5 }
+    expect(curlCommand({ ...target, streams: true }, request)).not.toContain('--max-time')
+    expect(curlCommand(target, request)).toContain('--max-time 5 ')
   })
 
   it('asks nothing before it prints a change', async () => {
