@@ -61,6 +61,7 @@ const FAULT_HINTS: Readonly<Record<TransportFailure['fault'], readonly string[]>
   unreadable: [
     'See where the address comes from: ctl config view --show-origin. Name another with --url or --context.',
   ],
+  unknown_status: ['The server has done what was asked. Install the ctl that fits it.'],
   too_large: ['Ask for less: --limit and the filters of the command.'],
 }
 

@@ -2,7 +2,7 @@ import type { Manifest, ManifestOperation } from '../shared/contract/manifest-fo
 import type { Operations, Result, Sending } from '../shared/contract/operation.ts'
 import { shapeFault } from './answer-shape.ts'
 import { ProblemAnswer, TransportFailure, type ProblemDocument } from './failures.ts'
-import { foreignServer, mayRefuse, misshapenAnswer, namesItself } from './foreign-server.ts'
+import { foreignServer, mayRefuse, misshapenAnswer, namesItself, undeclaredStatus } from './foreign-server.ts'
 import { retryAfterSeconds, systemRetryClock, withRetries, type RetryClock } from './retry.ts'
 import type { HttpAnswer, HttpRequest, OpenAnswer, Transport } from './transport.ts'
 
@@ -237,7 +237,7 @@ export function answeredValue(
 ): unknown {
   if (answer.status >= 400) throw refusalOf(answer)
   const response = operation.responses.find(({ status }) => status === answer.status)
-  if (response === undefined) throw foreignServer(answer)
+  if (response === undefined) throw undeclaredStatus(operation, answer)
   if (response.media === null) return undefined
   if (response.media !== JSON_MEDIA) return bytesOf(response.media, answer)
   if (!isJson(answer)) throw foreignServer(answer)

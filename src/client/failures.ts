@@ -38,9 +38,18 @@ export interface ProblemDocument {
  * Why no answer could be used.
  * `unreachable`: no connection; `broken`: it ended before the answer did; `timeout`: the deadline passed;
  * `aborted`: the caller gave up; `untrusted`: the certificate is not one that is trusted here;
- * `unreadable`: an answer arrived that is not of this API; `too_large`: it is over the bound.
+ * `unreadable`: an answer arrived that is not of this API; `unknown_status`: the operation succeeded with a status that this
+ * client does not know; `too_large`: the answer is over the bound.
  */
-export type TransportFault = 'unreachable' | 'broken' | 'timeout' | 'aborted' | 'untrusted' | 'unreadable' | 'too_large'
+export type TransportFault =
+  | 'unreachable'
+  | 'broken'
+  | 'timeout'
+  | 'aborted'
+  | 'untrusted'
+  | 'unreadable'
+  | 'unknown_status'
+  | 'too_large'
 
 /** A call that got no usable answer. Whether the server acted on it is known only for `unreachable` and `untrusted`: it did not. */
 export class TransportFailure extends Error {

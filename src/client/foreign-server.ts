@@ -30,6 +30,15 @@ export function foreignServer(answer: Head): TransportFailure {
   return new TransportFailure('unreadable', isRedirect(answer) ? redirection(answer) : `it answered ${words(answer)}`)
 }
 
+/** The failure for a success that the operation does not declare: of a newer server where it names itself, else of another one. */
+export function undeclaredStatus({ id }: ManifestOperation, answer: Head): TransportFailure {
+  if (!namesItself(answer) || answer.status >= 300) return foreignServer(answer)
+  return new TransportFailure(
+    'unknown_status',
+    `it answered ${id} with HTTP ${answer.status}, which this ctl does not know`,
+  )
+}
+
 /** The failure for an answer that looks like one of this API until it is compared with its operation. */
 export function misshapenAnswer(operationId: string, fault: string): TransportFailure {
   return new TransportFailure('unreadable', `its answer to ${operationId} ${fault}`)

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, expectTypeOf, it } from 'vitest'
-import { createClient, requestOf, type Attempt, type Client } from '../../../src/client/client.ts'
+import { answeredValue, createClient, requestOf, type Attempt, type Client } from '../../../src/client/client.ts'
 import { createTransport, type Transport } from '../../../src/client/transport.ts'
 import type { contract } from '../../../src/shared/contract/index.ts'
 import { manifest } from '../../support/cli-run.ts'
@@ -25,6 +25,7 @@ describe('The client', () => {
       [`PATCH /v1/nodes/${ID}`]: [{ hangUp: true }, { body: NODE }],
       'GET /v1/domains': refused(418, 'teapot_engaged', 'A code that this client has never heard of.'),
       'GET /v1/auth/whoami': { status: 502, body: '<html>Bad gateway</html>' },
+      'GET /v1/auth/sessions': { status: 207, body: [] },
       'GET /v1/auth/tokens': { headers: { 'content-type': 'application/json' }, body: '{"cut' },
     })
     transport = createTransport({ url: stub.url })
@@ -111,6 +112,18 @@ describe('The client', () => {
 
   it('fails on JSON that ends early', async () => {
     await expect(client.GetAuthTokens()).rejects.toMatchObject({ fault: 'unreadable' })
+  })
+
+  it('tells a success with a status that it does not know from the answer of another server', async () => {
+    await expect(client.GetAuthSessions()).rejects.toMatchObject({
+      fault: 'unknown_status',
+      message: 'it answered GetAuthSessions with HTTP 207, which this ctl does not know',
+    })
+    const answer = { status: 207, headers: {}, body: Buffer.from('[]') }
+    const { GetAuthSessions: operation } = manifest.operations
+    expect(() => operation && answeredValue(operation, answer)).toThrow(
+      expect.objectContaining({ fault: 'unreadable' }),
+    )
   })
 
   it('fails before it sends when a path member is missing', async () => {
