@@ -96,7 +96,7 @@ export function swapped(root: Branch, rest: readonly string[]): Error | undefine
   const [typed, noun] = wordsLeft(rest)
   const branch = root.words === '' && noun !== undefined ? nounCalled(root, noun) : undefined
   if (typed === undefined || branch === undefined) return undefined
-  const verb = branch.children.has(typed) ? typed : verbMeant(typed, verbsOf(branch), rest.length > 2)
+  const verb = branch.children.has(typed) ? typed : verbMeant(typed, verbsOf(branch), wordsLeft(rest).length > 2)
   if (verb === undefined) return undefined
   return unknownCommand(typed, `The noun comes first: ctl ${branch.words} ${verb}`)
 }

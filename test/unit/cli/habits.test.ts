@@ -35,6 +35,8 @@ describe('A verb of another command line', () => {
   it.each([
     ['ls nodes', 'nodes list'],
     ['get nodes', 'nodes list'],
+    ['get nodes -o yaml', 'nodes list'],
+    ['get nodes --context prod', 'nodes list'],
     ['get nodes web-1', 'nodes show'],
     ['add user cara', 'admin users add'],
     ['describe node web-1', 'nodes show'],
