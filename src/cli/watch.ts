@@ -21,8 +21,8 @@ export interface Watched {
 }
 
 /**
- * Shows the same thing again and again until Ctrl-C: in place on a terminal, one after the other elsewhere. On a terminal a
- * picture is drawn at once and is no higher than that, so that its first lines, the titles of a table, stay in view.
+ * Shows the same thing again and again until Ctrl-C: in place on a terminal, one after the other elsewhere. On a terminal each
+ * picture is written in one piece and never exceeds the height of the terminal, so that the titles of a table stay in view.
  */
 export function watching(io: Io, { watch }: SharedValues): Watched {
   const seconds = watch === '' || watch === undefined ? USUAL_SECONDS : parseDuration(watch)

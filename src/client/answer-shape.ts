@@ -9,9 +9,9 @@ export interface ShapeCheck {
   readonly isKnownServer: boolean
 }
 
-/** What is wrong with an answer, as the end of a sentence that begins with it: `lacks "items"`. Undefined when it fits. */
+/** How an answer differs from its shape, as a predicate: `lacks "items"`. Undefined when it fits. */
 export function shapeFault(value: unknown, shape: ManifestShape, check: ShapeCheck): string | undefined {
-  // Any server can answer with nothing; only one that names itself has said anything by it.
+  // An empty list has no member to compare: it is accepted only from a server that names itself.
   const isEmpty = shape.type === 'array' && Array.isArray(value) && value.length === 0
   if (isEmpty && !check.isKnownServer) return 'is an empty list, and the server names no API version'
   return faultAt({ value, shape, path: '' }, check)

@@ -59,8 +59,8 @@ export function idOf(row: unknown): string | undefined {
 export const HANDLES = ['slug', 'alias', 'login', 'handle', 'name', 'email'] as const
 
 /**
- * What commands take for a row; undefined where it shows none. Lists show the name of a node as its display name (S0); of an
- * identity that is decoration, whether the caller may see its handle or not.
+ * The handle of a row, which commands take; undefined where the row has none. Lists have the name of a node in `display_name`
+ * (S0), so that it is a handle there. The display name of an identity is never a handle.
  */
 export function handleOf(row: unknown): string | undefined {
   const isIdentity = memberOf(row, 'external_subject_pseudonym') !== undefined
