@@ -1,9 +1,27 @@
 import type { Manifest, ManifestOperation } from '../shared/contract/manifest-format.ts'
 
+/** The entry of an operation. @throws Error when the contract lacks it: a programming error. */
+export function operationOf({ operations }: Manifest, id: string): ManifestOperation {
+  const operation = operations[id]
+  if (operation === undefined) throw new Error(`the contract has no ${id}`)
+  return operation
+}
+
+interface Part {
+  readonly of: string
+  readonly sends: Readonly<Record<string, string>>
+  /** The command that lists this part. */
+  readonly command: string
+}
+
 /** Nouns whose objects are a part of what the list of another noun shows. */
-const PARTS: Readonly<Record<string, { readonly of: string; readonly sends: Readonly<Record<string, string>> }>> = {
-  'service-identities': { of: 'identities', sends: { kind: 'service-identity' } },
-  users: { of: 'identities', sends: { kind: 'user' } },
+const PARTS: Readonly<Record<string, Part>> = {
+  'service-identities': {
+    of: 'identities',
+    sends: { kind: 'service-identity' },
+    command: 'service-identities list',
+  },
+  users: { of: 'identities', sends: { kind: 'user' }, command: 'identities list --kind user' },
 }
 
 /** The operation that lists a noun. */
@@ -21,8 +39,5 @@ export function showOf({ operations }: Manifest, noun: string): ManifestOperatio
 
 /** The command that lists a noun, e.g. `identities list --kind user`. */
 export function listCommand(noun: string): string {
-  const part = PARTS[noun]
-  if (part === undefined) return `${noun} list`
-  const flags = Object.entries(part.sends).map(([member, value]) => `--${member} ${value}`)
-  return [`${part.of} list`, ...flags].join(' ')
+  return PARTS[noun]?.command ?? `${noun} list`
 }

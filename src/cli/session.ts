@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { Attempt, Caller, Client } from '../client/client.ts'
+import type { Attempt, Caller, CallOptions, Client } from '../client/client.ts'
 import type { contract } from '../shared/contract/index.ts'
 import type { Manifest, ManifestOperation } from '../shared/contract/manifest-format.ts'
 import { usageError } from './cli-error.ts'
@@ -135,7 +135,8 @@ export function createSession(options: SessionOptions): Session {
       const { emit } = await (printing ??= import('./output/emit.ts'))
       const { output } = await session.settings()
       const isAppended = shared.watch !== undefined && !io.stdout.isTty && output.origin === 'default'
-      await emit(value, view, { io, format: isAppended ? 'jsonl' : output.value, shared, style: session.style })
+      const format = isAppended ? 'jsonl' : output.value
+      await emit(value, view, { io, format, shared, style: session.style, note: session.note })
     },
     note(line) {
       if (shared.quiet !== true) talk.say(line)
@@ -217,9 +218,10 @@ function placeOf(flags: FlagValues): { domain?: string | undefined; project?: st
   return { domain: text('domain'), project: text('project') }
 }
 
-async function askWhoami(session: Session): Promise<Row> {
+/** Asks who the credential belongs to, each time. */
+export async function askWhoami(session: Session, options: Pick<CallOptions, 'timeoutMs'> = {}): Promise<Row> {
   const caller = await session.caller()
-  const { value } = await caller.call(session.operation('GetAuthWhoami'), {})
+  const { value } = await caller.call(session.operation('GetAuthWhoami'), {}, options)
   return value as Row
 }
 

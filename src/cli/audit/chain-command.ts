@@ -4,13 +4,6 @@ import { flagsOf } from '../derive/derive.ts'
 import type { FlagSpec } from '../flags.ts'
 import type { Session } from '../session.ts'
 
-/** The entry of an operation that a command file speaks for. */
-export function operationOf(manifest: Manifest, id: string): ManifestOperation {
-  const operation = manifest.operations[id]
-  if (operation === undefined) throw new Error(`the contract has no ${id}`)
-  return operation
-}
-
 /** The derived flags of an operation, but for those that its command fills in itself. */
 export function flagsBut(
   operation: ManifestOperation,

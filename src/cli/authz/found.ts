@@ -3,7 +3,7 @@ import { rowsOf } from '../output/members.ts'
 import type { Resolver } from '../references.ts'
 import type { Session } from '../session.ts'
 import { namesOf } from './naming.ts'
-import { isText } from './question.ts'
+import { isText } from '../output/screen.ts'
 
 /** What a lookup found, for a table: names first, ids last. */
 export interface FoundRow {

@@ -4,8 +4,8 @@ import { derivedCommand } from '../derive/derive.ts'
 import { memberOf, rowsOf, withRows } from '../output/members.ts'
 import type { Session } from '../session.ts'
 import type { NameLookup, Naming } from './naming.ts'
-import { isText } from './question.ts'
-import { asking } from './triple.ts'
+import { operationOf } from '../noun-lists.ts'
+import { isText } from '../output/screen.ts'
 
 /** Which members of rows are references, and how a table shows them. */
 export interface NamedMembers {
@@ -21,7 +21,7 @@ const TUPLE: NamedMembers = {
 
 /** The command of a list of tuples, which calls subjects and objects by name where a person reads it. `-o wide` has ids. */
 export function namedListCommand(manifest: Manifest, id: string): Command {
-  const operation = asking(manifest, id)
+  const operation = operationOf(manifest, id)
   const command = derivedCommand(operation, manifest)
   return {
     ...command,

@@ -65,9 +65,3 @@ function unknownRelation(error: unknown, { relation, resource = '', resource_typ
     cause: error,
   })
 }
-
-/** Whether people or programs that take text read the answer, rather than JSON. */
-export async function isText(session: Session): Promise<boolean> {
-  const { output } = await session.settings()
-  return (output.value === 'table' || output.value === 'wide') && session.shared.jq === undefined
-}

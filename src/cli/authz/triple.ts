@@ -1,4 +1,3 @@
-import type { Manifest, ManifestOperation } from '../../shared/contract/manifest-format.ts'
 import { usageError } from '../cli-error.ts'
 import type { Command, Given } from '../command.ts'
 import { placeFlag } from '../derive/derive.ts'
@@ -23,13 +22,6 @@ export const TRIPLE: Pick<Command, 'args' | 'flags' | 'uses'> = {
   ],
   flags: { facts: FACTS, domain: placeFlag('domains'), project: placeFlag('projects') },
   uses: ['connection', 'curl', 'output'],
-}
-
-/** The operation of a command that asks. @throws Error when the contract lacks it. */
-export function asking(manifest: Manifest, id: string): ManifestOperation {
-  const operation = manifest.operations[id]
-  if (operation === undefined) throw new Error(`the contract has no ${id}`)
-  return operation
 }
 
 /** The first part of a triple that was not typed. */

@@ -9,7 +9,7 @@ import { memberOf, type Row } from '../output/members.ts'
 import { isScreen } from '../output/screen.ts'
 import { paintWord } from '../output/table.ts'
 import { serverState, type ServerState } from '../server-state.ts'
-import type { Session } from '../session.ts'
+import { askWhoami, type Session } from '../session.ts'
 import { harmless } from '../style.ts'
 
 /** Nodes that are counted; beyond that the counts are said to be partial. */
@@ -70,16 +70,10 @@ async function take(session: Session): Promise<Picture> {
     fleetRefusal: undefined,
   }
   if (server.status === 'unreachable') return picture
-  const me = await orRefusal(() => askWhoami(session, deadline))
+  const me = await orRefusal(() => askWhoami(session, { timeoutMs: deadline.leftMs() }))
   if (me instanceof ProblemAnswer) return { ...picture, refusal: me }
   const fleet = await orRefusal(() => countFleet(session, deadline))
   return fleet instanceof ProblemAnswer ? { ...picture, me, fleetRefusal: fleet } : { ...picture, me, fleet }
-}
-
-async function askWhoami(session: Session, { leftMs }: Deadline): Promise<Row> {
-  const caller = await session.caller()
-  const { value } = await caller.call(session.operation('GetAuthWhoami'), {}, { timeoutMs: leftMs() })
-  return value as Row
 }
 
 async function orRefusal<T>(ask: () => Promise<T>): Promise<T | ProblemAnswer> {

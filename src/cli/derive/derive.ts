@@ -65,7 +65,7 @@ export const IF_NOT_EXISTS = 'if-not-exists'
 
 const ifNotExists: FlagSpec = {
   kind: 'switch',
-  describe: 'Change nothing and exit 0 where there is one of that name; it is shown as it is',
+  describe: 'If one with that name exists: change nothing, show it, exit 0',
 }
 
 /** Where objects that have certain labels are looked for. */

@@ -31,7 +31,7 @@ export async function createFramePrinter(
         rowOf(frame, verdict === undefined ? {} : { verdict }),
       )
       const view = { columns: isVerifying ? [...COLUMNS, 'verdict'] : COLUMNS }
-      await emit(rows, view, { io, format, style, shared: { ...shared, 'no-headers': titled } })
+      await emit(rows, view, { io, format, style, shared: { ...shared, 'no-headers': titled }, note: session.note })
       titled = true
     },
   }

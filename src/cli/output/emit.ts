@@ -33,6 +33,8 @@ export interface Emission {
   readonly format: Format
   readonly shared: SharedValues
   readonly style: Style
+  /** A line on stderr that `--quiet` leaves out. */
+  readonly note: (line: string) => void
 }
 
 /** Writes an answer to stdout in the format asked for. Throws a usage error for unknown columns and bad jq. */
@@ -44,7 +46,7 @@ export async function emit(value: unknown, view: View, emission: Emission): Prom
   const shown = ordered === undefined ? value : withRows(value, ordered, view.rows)
   const text = await rendered({ value: shown, rows: ordered, view }, emission)
   if (text !== '') io.stdout.write(text)
-  if (shared.jq !== undefined && shared.watch === undefined) hintAtEmpty(shared.jq, { rows, view }, io)
+  if (shared.jq !== undefined && shared.watch === undefined) hintAtEmpty(shared.jq, { rows, view }, emission)
 }
 
 function unsortable(): Error {
@@ -83,12 +85,16 @@ function assertColumnsFit({ columns, jq }: SharedValues, format: Format): void {
 }
 
 /** Tells a person who asked for a member that lists leave empty which one has it. */
-function hintAtEmpty(expression: string, { rows = [], view }: Pick<Shown, 'rows' | 'view'>, { stderr }: Io): void {
-  if (!stderr.isTty || rows.length === 0) return
+function hintAtEmpty(
+  expression: string,
+  { rows = [], view }: Pick<Shown, 'rows' | 'view'>,
+  { io, note }: Emission,
+): void {
+  if (!io.stderr.isTty || rows.length === 0) return
   for (const [member, other] of Object.entries(view.empty ?? {})) {
     const isAsked = new RegExp(`\\.${member}\\b`).test(expression)
     if (isAsked && rows.every((row) => memberOf(row, member) === ''))
-      stderr.write(`.${member} is empty in lists; use .${other}\n`)
+      note(`.${member} is empty in lists; use .${other}`)
   }
 }
 

@@ -5,8 +5,12 @@ import type { Session } from '../session.ts'
  * `session.emit` obeys or refuses it.
  */
 export async function isScreen(session: Session): Promise<boolean> {
-  const { jq, columns, sort, 'no-headers': bare } = session.shared
+  const { columns, sort, 'no-headers': bare } = session.shared
+  return (await isText(session)) && [columns, sort, bare].every((flag) => flag === undefined)
+}
+
+/** Whether people or programs that take text read the answer, rather than JSON. */
+export async function isText(session: Session): Promise<boolean> {
   const { output } = await session.settings()
-  const isTable = output.value === 'table' || output.value === 'wide'
-  return isTable && [jq, columns, sort, bare].every((flag) => flag === undefined)
+  return (output.value === 'table' || output.value === 'wide') && session.shared.jq === undefined
 }

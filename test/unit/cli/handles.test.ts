@@ -66,6 +66,8 @@ describe('What a person types', () => {
     const { exitCode, stderr } = await cli.run("grants create 'user:Build robot' operator domain:default", routes())
     expect([exitCode, sent()]).toEqual([3, []])
     expect(stderr).toContain('See which there are: ctl identities list --kind user')
+    const service = await cli.run('grants create service:nobody operator domain:default', routes())
+    expect(service.stderr).toContain('See which there are: ctl service-identities list\n')
   })
 
   it('takes nothing where a display name and an id fit different objects', () => {
@@ -151,11 +153,19 @@ describe('ctl nodes', () => {
     expect(sent()[0]?.body).toEqual(body)
   })
 
+  it('update says when there is no such label to remove', async () => {
+    const { exitCode, stderr } = await cli.run('nodes update web-1 --remove-label zome', routes())
+    expect([exitCode, sent()[0]?.body]).toEqual([0, { labels: { zone: 'a', tier: 'web' } }])
+    expect(stderr).toContain('web-1 has no label "zome".\n')
+  })
+
   it('list hints on a terminal which member has the name that is empty in it', async () => {
     const asked = await cli.run('nodes list --jq .items[].name', routes(), { isTty: true })
     expect(asked.stderr).toContain('.name is empty in lists; use .display_name\n')
     const piped = await cli.run('nodes list --jq .items[].name', routes())
     expect(piped.stderr).toBe('')
+    const quiet = await cli.run('nodes list -q --jq .items[].name', routes(), { isTty: true })
+    expect(quiet.stderr).toBe('')
     const right = await cli.run('nodes list --jq .items[].display_name', routes(), { isTty: true })
     expect(right.stderr).toBe('')
   })

@@ -4,7 +4,7 @@ import { EXPORT_FORMAT, type ExportLine } from '../../../shared/audit/export-lin
 import type { contract } from '../../../shared/contract/index.ts'
 import type { Manifest, ManifestOperation } from '../../../shared/contract/manifest-format.ts'
 import type { Result } from '../../../shared/contract/operation.ts'
-import { flagsBut, inputOf, operationOf } from '../../audit/chain-command.ts'
+import { flagsBut, inputOf } from '../../audit/chain-command.ts'
 import { openExportSink, type ExportSink } from '../../audit/export-sink.ts'
 import { CliError } from '../../cli-error.ts'
 import type { Command, Given } from '../../command.ts'
@@ -12,6 +12,7 @@ import { EXIT, type ExitCode } from '../../exit-code.ts'
 import type { FlagSpec } from '../../flags.ts'
 import { createProgress, type Progress } from '../../progress.ts'
 import type { Session } from '../../session.ts'
+import { operationOf } from '../../noun-lists.ts'
 
 type Page = Result<(typeof contract)['audit']['operations']['GetAuditExport']>
 

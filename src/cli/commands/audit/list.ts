@@ -1,11 +1,11 @@
 import { parseReference } from '../../../shared/ids.ts'
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
-import { operationOf } from '../../audit/chain-command.ts'
 import { rowFilter, rowFlags } from '../../audit/row-filter.ts'
 import { namingForPeople, type NamedMembers } from '../../authz/named-list.ts'
 import { ONE_PAGE_ROWS, type Naming } from '../../authz/naming.ts'
 import type { Command } from '../../command.ts'
 import { derivedCommand } from '../../derive/derive.ts'
+import { operationOf } from '../../noun-lists.ts'
 
 /** Digits of an id in a table, as in its other cells. */
 const ID_DIGITS = 8

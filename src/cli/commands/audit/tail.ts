@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { ProblemAnswer, TransportFailure } from '../../../client/failures.ts'
 import type { Manifest, ManifestOperation } from '../../../shared/contract/manifest-format.ts'
-import { inputOf, operationOf } from '../../audit/chain-command.ts'
+import { inputOf } from '../../audit/chain-command.ts'
 import { rowFilter, rowFlags } from '../../audit/row-filter.ts'
 import { createRowFollower, type News, type RowFollower } from '../../audit/follow-rows.ts'
 import { usageError } from '../../cli-error.ts'
@@ -11,6 +11,7 @@ import type { Format } from '../../flags.ts'
 import { emit } from '../../output/emit.ts'
 import { isRow } from '../../output/members.ts'
 import type { Session } from '../../session.ts'
+import { operationOf } from '../../noun-lists.ts'
 
 const EVERY_MS = 1_000
 
@@ -79,7 +80,13 @@ async function shower(session: Session, { cli }: ManifestOperation): Promise<Sho
     const isForPeople = io.stdout.isTty && (format === 'table' || format === 'wide')
     const shown = isForPeople ? rows.map(withClock) : rows
     const view = { columns: cli?.columns ?? [], wide: cli?.wide }
-    await emit(shown, view, { io, format, style, shared: { ...shared, 'no-headers': titled } })
+    await emit(shown, view, {
+      io,
+      format,
+      style,
+      shared: { ...shared, 'no-headers': titled },
+      note: session.note,
+    })
     titled = true
   }
 }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { BadLine, ExportReport } from '../../../shared/audit/export-lines.ts'
 import type { Manifest, ManifestOperation } from '../../../shared/contract/manifest-format.ts'
-import { flagsBut, inputOf, operationOf } from '../../audit/chain-command.ts'
+import { flagsBut, inputOf } from '../../audit/chain-command.ts'
 import { FAULT_SENTENCES } from '../../audit/faults.ts'
 import { verifyFile } from '../../audit/verify-file.ts'
 import { verifyOnline } from '../../audit/verify-online.ts'
@@ -11,6 +11,7 @@ import { EXIT, type ExitCode } from '../../exit-code.ts'
 import type { FlagSpec } from '../../flags.ts'
 import { createProgress } from '../../progress.ts'
 import type { Session } from '../../session.ts'
+import { operationOf } from '../../noun-lists.ts'
 
 const KEYS: FlagSpec = {
   kind: 'text',

@@ -1,14 +1,15 @@
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
 import { asTyped } from '../../as-typed.ts'
 import { answerTo, printedCurl } from '../../authz/question.ts'
-import { asking, TRIPLE, tripleOf } from '../../authz/triple.ts'
+import { TRIPLE, tripleOf } from '../../authz/triple.ts'
 import type { Command, Given } from '../../command.ts'
 import { quoted } from '../../curl.ts'
 import { EXIT } from '../../exit-code.ts'
 import { memberOf } from '../../output/members.ts'
+import { operationOf } from '../../noun-lists.ts'
 
 export function check(manifest: Manifest): Command {
-  const operation = asking(manifest, 'PostAuthzCheck')
+  const operation = operationOf(manifest, 'PostAuthzCheck')
   return {
     ...TRIPLE,
     description:

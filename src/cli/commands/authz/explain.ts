@@ -5,15 +5,16 @@ import { reportLines, type Report } from '../../authz/explanation-report.ts'
 import { referencesIn, strokesFor } from '../../authz/explanation-lines.ts'
 import { namesOf, naming, type Naming } from '../../authz/naming.ts'
 import { answerTo, printedCurl } from '../../authz/question.ts'
-import { asking, TRIPLE, tripleOf, type Triple } from '../../authz/triple.ts'
+import { TRIPLE, tripleOf, type Triple } from '../../authz/triple.ts'
 import type { Command } from '../../command.ts'
 import { EXIT } from '../../exit-code.ts'
 import type { Resolver } from '../../references.ts'
 import { isScreen } from '../../output/screen.ts'
 import type { Session } from '../../session.ts'
+import { operationOf } from '../../noun-lists.ts'
 
 export function explain(manifest: Manifest): Command {
-  const operation = asking(manifest, 'PostAuthzExplain')
+  const operation = operationOf(manifest, 'PostAuthzExplain')
   return {
     ...TRIPLE,
     description: [

@@ -1,14 +1,14 @@
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
 import { preview } from '../../authz/preview.ts'
-import { asking } from '../../authz/triple.ts'
 import { usageError } from '../../cli-error.ts'
 import type { Command } from '../../command.ts'
 import { bodyFromFile } from '../../derive/values.ts'
 import { isRow } from '../../output/members.ts'
 import { createResolver } from '../../references.ts'
+import { operationOf } from '../../noun-lists.ts'
 
 export function impact(manifest: Manifest): Command {
-  asking(manifest, 'PostAuthzImpact')
+  operationOf(manifest, 'PostAuthzImpact')
   return {
     description:
       'Several changes together, as the API takes them: {"edits": […]}. One change is tried more easily with --dry-run on its own command. Exits 10 when anything would change.',

@@ -1,16 +1,16 @@
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
 import { showFound, stringsIn } from '../../authz/found.ts'
 import { answerTo, FACTS, factsOf, printedCurl, WHO } from '../../authz/question.ts'
-import { asking } from '../../authz/triple.ts'
 import { badChoice } from '../../argv.ts'
 import { usageError } from '../../cli-error.ts'
 import type { Command } from '../../command.ts'
 import { placeFlag } from '../../derive/derive.ts'
 import { createResolver } from '../../references.ts'
 import { OBJECT_TYPES } from '../../authz/types.ts'
+import { operationOf } from '../../noun-lists.ts'
 
 export function lookupResources(manifest: Manifest): Command {
-  const operation = asking(manifest, 'PostAuthzLookupResources')
+  const operation = operationOf(manifest, 'PostAuthzLookupResources')
   return {
     description:
       'The whole set, oldest objects first; what holds only under conditions that were not named with --facts is left out. Over all types: ctl authz what-can.',

@@ -1,16 +1,16 @@
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
 import { showFound, stringsIn } from '../../authz/found.ts'
 import { answerTo, FACTS, factsOf, ON_WHAT, printedCurl } from '../../authz/question.ts'
-import { asking } from '../../authz/triple.ts'
 import { SUBJECT_TYPES } from '../../authz/types.ts'
 import { badChoice } from '../../argv.ts'
 import { usageError } from '../../cli-error.ts'
 import type { Command } from '../../command.ts'
 import { placeFlag } from '../../derive/derive.ts'
 import { createResolver } from '../../references.ts'
+import { operationOf } from '../../noun-lists.ts'
 
 export function lookupSubjects(manifest: Manifest): Command {
-  const operation = asking(manifest, 'PostAuthzLookupSubjects')
+  const operation = operationOf(manifest, 'PostAuthzLookupSubjects')
   return {
     description:
       'The whole set, oldest subjects first; what holds only under conditions that were not named with --facts is left out. Over all types: ctl authz who-can.',

@@ -1,7 +1,6 @@
 import type { Manifest, ManifestOperation } from '../../../shared/contract/manifest-format.ts'
 import { namedRows, stringsIn } from '../../authz/found.ts'
-import { answerTo, FACTS, factsOf, isText, WHO } from '../../authz/question.ts'
-import { asking } from '../../authz/triple.ts'
+import { answerTo, FACTS, factsOf, WHO } from '../../authz/question.ts'
 import { OBJECT_TYPES, permissionsOn } from '../../authz/types.ts'
 import { mistypedError, usageError } from '../../cli-error.ts'
 import type { Command } from '../../command.ts'
@@ -10,9 +9,11 @@ import type { FlagValues } from '../../flags.ts'
 import { createResolver, type Resolver } from '../../references.ts'
 import { relationsOn } from '../../../shared/roles.ts'
 import type { Session } from '../../session.ts'
+import { operationOf } from '../../noun-lists.ts'
+import { isText } from '../../output/screen.ts'
 
 export function whatCan(manifest: Manifest): Command {
-  const operation = asking(manifest, 'PostAuthzLookupResources')
+  const operation = operationOf(manifest, 'PostAuthzLookupResources')
   return {
     description:
       'Every object with what may be done to it, or those of one relation; under the conditions named with --facts only. What you may not see is left out.',

@@ -1,15 +1,15 @@
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
 import { showFound, stringsIn } from '../../authz/found.ts'
 import { answerTo, FACTS, factsOf, ON_WHAT } from '../../authz/question.ts'
-import { asking } from '../../authz/triple.ts'
 import { SUBJECT_TYPES } from '../../authz/types.ts'
 import { usageError } from '../../cli-error.ts'
 import type { Command } from '../../command.ts'
 import { placeFlag } from '../../derive/derive.ts'
 import { createResolver } from '../../references.ts'
+import { operationOf } from '../../noun-lists.ts'
 
 export function whoCan(manifest: Manifest): Command {
-  const operation = asking(manifest, 'PostAuthzLookupSubjects')
+  const operation = operationOf(manifest, 'PostAuthzLookupSubjects')
   return {
     description:
       'Users and service identities, those in groups among them, under the conditions named with --facts only. Whoever you may not see is left out. How one comes by it: ctl authz explain.',

@@ -1,7 +1,7 @@
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
 import { previewableCommand, runPreviewable, type Previewable } from '../../authz/previewable.ts'
 import { ON_WHAT } from '../../authz/question.ts'
-import { asking, missingOf } from '../../authz/triple.ts'
+import { missingOf } from '../../authz/triple.ts'
 import { usageError } from '../../cli-error.ts'
 import type { Command, Given } from '../../command.ts'
 import { placeFlag } from '../../derive/derive.ts'
@@ -13,6 +13,7 @@ import { createResolver } from '../../references.ts'
 import type { Session } from '../../session.ts'
 import { CAVEAT, withCaveat } from '../../tuples/caveat-flag.ts'
 import { createEdit, deleteEdit, grantEdit } from '../../tuples/edits.ts'
+import { operationOf } from '../../noun-lists.ts'
 
 export const OBJECT: ArgumentSpec = {
   name: 'object',
@@ -26,7 +27,7 @@ export const PLACES: FlagSpecs = { domain: placeFlag('domains'), project: placeF
 
 export function createGrant(manifest: Manifest): Command {
   const command = previewableCommand(manifest, {
-    operation: asking(manifest, 'CreateDomainGrant'),
+    operation: operationOf(manifest, 'CreateDomainGrant'),
     examples: [
       'ctl grants create user:alice operator domain:lab',
       'ctl grants create service:ci deployer project:web --dry-run',
@@ -52,13 +53,17 @@ async function create(session: Session, manifest: Manifest, { args, flags }: Giv
   const roleOf = (): { type: string; role: string } => ({ type: typeOf(place, object), role })
   const shared = { roleOf, isRepeatable: true, examples: [] }
   if (place?.on === 'project' && object !== undefined) {
-    const plan: Previewable = { ...shared, operation: asking(manifest, 'CreateRelationTuple'), editsOf: createEdit }
+    const plan: Previewable = {
+      ...shared,
+      operation: operationOf(manifest, 'CreateRelationTuple'),
+      editsOf: createEdit,
+    }
     const where = { args: [subject, role, object], flags: { ...withCaveat(flags), project: place.project } }
     return runPreviewable(session, where, plan)
   }
   if (flags['caveat'] !== undefined) throw usageError('--caveat goes with roles in a Project only')
   const id = place?.on === 'platform' ? 'CreatePlatformGrant' : 'CreateDomainGrant'
-  const plan: Previewable = { ...shared, operation: asking(manifest, id), editsOf: grantEdit('create') }
+  const plan: Previewable = { ...shared, operation: operationOf(manifest, id), editsOf: grantEdit('create') }
   return runPreviewable(session, { args: args.slice(0, 2), flags: { ...flags, ...flagsOf(place) } }, plan)
 }
 
@@ -74,7 +79,7 @@ function flagsOf(place: GrantPlace | undefined): Given['flags'] {
 
 export function deleteGrant(manifest: Manifest): Command {
   const command = previewableCommand(manifest, {
-    operation: asking(manifest, 'DeleteDomainGrant'),
+    operation: operationOf(manifest, 'DeleteDomainGrant'),
     examples: [
       'ctl grants delete user:alice operator domain:lab',
       'ctl grants delete service:ci deployer project:web --dry-run',
@@ -110,7 +115,7 @@ async function remove(session: Session, manifest: Manifest, { args, flags }: Giv
   const id = await existingGrant(session, place, { subject, role, object })
   const resource = place.on === 'domain' ? place.node : undefined
   const plan: Previewable = {
-    operation: asking(manifest, DELETIONS[place.on]),
+    operation: operationOf(manifest, DELETIONS[place.on]),
     object: { id, label: `${subject} ${role} ${object}` },
     examples: [],
     editsOf: (target) => (place.on === 'project' ? deleteEdit(target) : grantEdit('delete', resource)(target)),
@@ -127,7 +132,7 @@ const DELETIONS = {
 
 export function createPlatformGrant(manifest: Manifest): Command {
   return previewableCommand(manifest, {
-    operation: asking(manifest, 'CreatePlatformGrant'),
+    operation: operationOf(manifest, 'CreatePlatformGrant'),
     examples: ['ctl grants platform create user:alice admin --dry-run'],
     editsOf: grantEdit('create'),
     isRepeatable: true,
@@ -137,7 +142,7 @@ export function createPlatformGrant(manifest: Manifest): Command {
 
 export function deletePlatformGrant(manifest: Manifest): Command {
   return previewableCommand(manifest, {
-    operation: asking(manifest, 'DeletePlatformGrant'),
+    operation: operationOf(manifest, 'DeletePlatformGrant'),
     examples: ['ctl grants platform delete 7c2a91 --dry-run'],
     editsOf: grantEdit('delete'),
   })

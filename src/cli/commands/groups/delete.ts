@@ -1,15 +1,15 @@
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
 import type { Edit } from '../../authz/impact.ts'
 import { previewableCommand } from '../../authz/previewable.ts'
-import { asking } from '../../authz/triple.ts'
 import type { Command } from '../../command.ts'
 import type { Target } from '../../derive/plan.ts'
 import { memberOf } from '../../output/members.ts'
 import type { Session } from '../../session.ts'
+import { operationOf } from '../../noun-lists.ts'
 
 export function deleteGroup(manifest: Manifest): Command {
   return previewableCommand(manifest, {
-    operation: asking(manifest, 'DeleteGroup'),
+    operation: operationOf(manifest, 'DeleteGroup'),
     examples: ['ctl groups delete ops', 'ctl groups delete ops --dry-run'],
     editsOf: lostMemberships,
   })

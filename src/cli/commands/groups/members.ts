@@ -1,12 +1,12 @@
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
 import { previewableCommand } from '../../authz/previewable.ts'
-import { asking } from '../../authz/triple.ts'
 import type { Command } from '../../command.ts'
 import { membershipEdit } from '../../tuples/edits.ts'
+import { operationOf } from '../../noun-lists.ts'
 
 export function addMember(manifest: Manifest): Command {
   return previewableCommand(manifest, {
-    operation: asking(manifest, 'PutGroupMember'),
+    operation: operationOf(manifest, 'PutGroupMember'),
     examples: ['ctl groups add-member ops user:alice', 'ctl groups add-member ops user:alice --dry-run'],
     editsOf: membershipEdit('create'),
   })
@@ -14,7 +14,7 @@ export function addMember(manifest: Manifest): Command {
 
 export function removeMember(manifest: Manifest): Command {
   return previewableCommand(manifest, {
-    operation: asking(manifest, 'DeleteGroupMember'),
+    operation: operationOf(manifest, 'DeleteGroupMember'),
     examples: ['ctl groups remove-member ops user:alice', 'ctl groups remove-member ops user:alice --dry-run'],
     editsOf: membershipEdit('delete'),
   })

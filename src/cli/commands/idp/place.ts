@@ -1,7 +1,8 @@
-import type { Manifest, ManifestOperation } from '../../../shared/contract/manifest-format.ts'
+import type { Manifest } from '../../../shared/contract/manifest-format.ts'
 import type { Command, Given } from '../../command.ts'
 import { derivedCommand } from '../../derive/derive.ts'
 import type { Plan } from '../../derive/plan.ts'
+import { operationOf } from '../../noun-lists.ts'
 import type { FlagSpec } from '../../flags.ts'
 import type { Session } from '../../session.ts'
 
@@ -23,10 +24,4 @@ export function bindingPlan(session: Session, operationId: string, { flags }: Gi
   const operation = session.operation(operationId)
   if (flags['scope'] !== 'platform') return { operation }
   return { operation, lists: { idp: { operation: session.operation('GetAdminIdP'), input: { scope: 'platform' } } } }
-}
-
-function operationOf({ operations }: Manifest, id: string): ManifestOperation {
-  const operation = operations[id]
-  if (operation === undefined) throw new Error(`the contract has no operation ${id}`)
-  return operation
 }

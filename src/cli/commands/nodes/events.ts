@@ -1,7 +1,7 @@
 import { requestOf } from '../../../client/client.ts'
 import { followStream, type Cut, type FollowOptions } from '../../../client/event-stream.ts'
 import type { Manifest, ManifestOperation } from '../../../shared/contract/manifest-format.ts'
-import { flagsBut, inputOf, operationOf } from '../../audit/chain-command.ts'
+import { flagsBut, inputOf } from '../../audit/chain-command.ts'
 import { usageError } from '../../cli-error.ts'
 import type { Command, Given } from '../../command.ts'
 import { argumentsOf } from '../../derive/derive.ts'
@@ -12,6 +12,7 @@ import { EXIT, type ExitCode } from '../../exit-code.ts'
 import type { FlagSpecs } from '../../flags.ts'
 import { SELECTOR } from '../../selector.ts'
 import type { Session } from '../../session.ts'
+import { operationOf } from '../../noun-lists.ts'
 
 const FLAGS = {
   follow: { kind: 'switch', describe: 'Go on with what comes, until Ctrl-C' },

@@ -1,6 +1,5 @@
 import type { Manifest, ManifestOperation } from '../../../shared/contract/manifest-format.ts'
-import { flagsBut, inputOf, operationOf } from '../../audit/chain-command.ts'
-import { isText } from '../../authz/question.ts'
+import { flagsBut, inputOf } from '../../audit/chain-command.ts'
 import { usageError } from '../../cli-error.ts'
 import type { Command, Given } from '../../command.ts'
 import type { FlagSpecs } from '../../flags.ts'
@@ -11,6 +10,8 @@ import { edgeRows, nodeRows } from '../../nodes/topology/rows.ts'
 import { svg } from '../../nodes/topology/svg/svg.ts'
 import { tree } from '../../nodes/topology/tree.ts'
 import type { Session } from '../../session.ts'
+import { operationOf } from '../../noun-lists.ts'
+import { isText } from '../../output/screen.ts'
 
 const FORMATS = ['table', 'tree', 'dot', 'mermaid', 'svg'] as const
 
@@ -63,6 +64,9 @@ async function run(session: Session, operation: ManifestOperation, given: Given)
 
 /** Throws a usage error for what goes with no such output. */
 function assertShowable({ io, shared }: Session, format: string, isDrawnAsData: boolean): void {
+  const ofTables = (['sort', 'columns', 'no-headers'] as const).find((name) => shared[name] !== undefined)
+  if (format !== 'table' && ofTables !== undefined)
+    throw usageError(`--${ofTables} goes with tables only, and --format ${format} is none`)
   if (isDrawnAsData) throw usageError('--format is for people, and -o and --jq are for data: give one of them')
   if (shared.watch !== undefined && format === 'svg' && !io.stdout.isTty)
     throw usageError(

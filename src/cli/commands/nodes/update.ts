@@ -1,5 +1,4 @@
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
-import { asking } from '../../authz/triple.ts'
 import { usageError } from '../../cli-error.ts'
 import type { Command, Given } from '../../command.ts'
 import { derivedCommand } from '../../derive/derive.ts'
@@ -8,6 +7,7 @@ import type { FlagSpecs } from '../../flags.ts'
 import { isRow, memberOf } from '../../output/members.ts'
 import { createResolver } from '../../references.ts'
 import type { Session } from '../../session.ts'
+import { operationOf } from '../../noun-lists.ts'
 
 const FLAGS: FlagSpecs = {
   label: { kind: 'many', value: 'KEY=VALUE', describe: 'Set a label, and keep the others' },
@@ -17,10 +17,12 @@ const FLAGS: FlagSpecs = {
 
 /** The derived command, which also changes single labels and takes a node out of its Project. */
 export function update(manifest: Manifest): Command {
-  const operation = asking(manifest, 'PatchNode')
+  const operation = operationOf(manifest, 'PatchNode')
   const derived = derivedCommand(operation, manifest)
   return {
     ...derived,
+    description:
+      '--label and --remove-label read all labels of the node and write all of them back: a change of labels by somebody else in between is lost.',
     flags: { ...derived.flags, ...FLAGS },
     examples: [
       'ctl nodes update web-1 --name web-2',
@@ -52,7 +54,7 @@ async function withLabels(session: Session, { args, flags }: Given, { set, gone 
   if (text === undefined || more.length > 0)
     throw usageError('single labels are changed on one node at a time', 'Give all labels with --labels KEY=VALUE,…')
   const { id, labels } = await labelsNow(session, text)
-  for (const key of gone) labels.delete(key)
+  for (const key of gone) if (!labels.delete(key)) session.note(`${text} has no label "${key}".`)
   for (const [key, value] of set) labels.set(key, value)
   return { args: [id], flags: { ...flags, labels: [...labels].map((pair) => pair.join('=')) } }
 }

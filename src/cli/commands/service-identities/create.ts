@@ -1,17 +1,17 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
-import { asking } from '../../authz/triple.ts'
 import { usageError } from '../../cli-error.ts'
 import type { Command, Given } from '../../command.ts'
 import { derivedCommand } from '../../derive/derive.ts'
 import type { Io } from '../../io.ts'
 import { isRow, type Row } from '../../output/members.ts'
 import type { Session } from '../../session.ts'
+import { operationOf } from '../../noun-lists.ts'
 
 /** The derived command, which also takes the public keys from a file. */
 export function create(manifest: Manifest): Command {
-  const derived = derivedCommand(asking(manifest, 'CreateServiceIdentity'), manifest)
+  const derived = derivedCommand(operationOf(manifest, 'CreateServiceIdentity'), manifest)
   return {
     ...derived,
     flags: {

@@ -1,8 +1,8 @@
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
-import { asking } from '../../authz/triple.ts'
 import type { Command } from '../../command.ts'
 import { derivedCommand } from '../../derive/derive.ts'
 import { perform } from '../../derive/perform.ts'
+import { operationOf } from '../../noun-lists.ts'
 
 export function disable(manifest: Manifest): Command {
   return switching(manifest, true, {
@@ -27,7 +27,7 @@ interface Words {
 
 /** A change of `disabled` by a verb of its own. */
 function switching(manifest: Manifest, disabled: boolean, words: Words): Command {
-  const update = asking(manifest, 'UpdateServiceIdentity')
+  const update = operationOf(manifest, 'UpdateServiceIdentity')
   const operation = { ...update, cli: { ...update.cli, ...words } }
   const { args = [], uses = [], asks = false, flags = {} } = derivedCommand(operation, manifest)
   return {

@@ -1,8 +1,7 @@
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
-import { asking } from '../../authz/triple.ts'
 import type { Command } from '../../command.ts'
 import { derivedCommand } from '../../derive/derive.ts'
-import { listOf } from '../../noun-lists.ts'
+import { listOf, operationOf } from '../../noun-lists.ts'
 
 /** The list of identities, those of workloads only. */
 export function list(manifest: Manifest): Command {
@@ -13,7 +12,7 @@ export function list(manifest: Manifest): Command {
 
 /** The page of an identity, looked up among those of workloads. */
 export function show(manifest: Manifest): Command {
-  const { cli, ...operation } = asking(manifest, 'GetIdentity')
+  const { cli, ...operation } = operationOf(manifest, 'GetIdentity')
   const refs = { ...cli?.refs, principal_id: 'service-identities' }
   const spoken = { ...operation, cli: { ...cli, command: 'service-identities show', refs } }
   return { ...derivedCommand(spoken, manifest), examples: ['ctl service-identities show build'] }

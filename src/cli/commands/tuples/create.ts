@@ -1,14 +1,14 @@
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
 import { previewableCommand } from '../../authz/previewable.ts'
-import { asking } from '../../authz/triple.ts'
 import { usageError } from '../../cli-error.ts'
 import type { Command, Given } from '../../command.ts'
 import { CAVEAT, withCaveat } from '../../tuples/caveat-flag.ts'
 import { createEdit } from '../../tuples/edits.ts'
+import { operationOf } from '../../noun-lists.ts'
 
 export function create(manifest: Manifest): Command {
   const command = previewableCommand(manifest, {
-    operation: asking(manifest, 'CreateRelationTuple'),
+    operation: operationOf(manifest, 'CreateRelationTuple'),
     examples: [
       'ctl tuples create user:alice deployer project:web',
       'ctl tuples create group:ops viewer node:web-1 --project web --dry-run',

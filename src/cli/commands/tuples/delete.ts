@@ -1,13 +1,13 @@
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
 import { previewableCommand } from '../../authz/previewable.ts'
-import { asking } from '../../authz/triple.ts'
 import type { Command } from '../../command.ts'
 import { deleteEdit } from '../../tuples/edits.ts'
 import { withTupleIds } from '../../tuples/tuple-reference.ts'
+import { operationOf } from '../../noun-lists.ts'
 
 export function deleteTuple(manifest: Manifest): Command {
   return previewableCommand(manifest, {
-    operation: asking(manifest, 'DeleteRelationTuple'),
+    operation: operationOf(manifest, 'DeleteRelationTuple'),
     examples: [
       'ctl tuples delete 7c2a91 --project web',
       "ctl tuples delete 'project:web#viewer@user:alice' --dry-run",

@@ -1,7 +1,6 @@
 import { resolve } from 'node:path'
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
 import { openExportSink, type ExportSink } from '../../audit/export-sink.ts'
-import { asking } from '../../authz/triple.ts'
 import type { Command, Given } from '../../command.ts'
 import { placeFlag } from '../../derive/derive.ts'
 import { createProgress, type Progress } from '../../progress.ts'
@@ -10,9 +9,10 @@ import type { Session } from '../../session.ts'
 import { currentProject, listedTuples, type ListedTuple } from '../../tuples/tuple-reference.ts'
 import { ROWS_MAX } from '../../tuples/tuple-source.ts'
 import { TUPLE_FORMS, writerOf } from '../../tuples/tuple-writer.ts'
+import { operationOf } from '../../noun-lists.ts'
 
 export function exportTuples(manifest: Manifest): Command {
-  asking(manifest, 'ListRelationTuples')
+  operationOf(manifest, 'ListRelationTuples')
   return {
     description:
       'Every tuple of a Project that you may read, so that an import makes the same ones again. Parent edges are not among them: the service writes those with the objects.',

@@ -2,7 +2,6 @@ import { ProblemAnswer } from '../../../client/failures.ts'
 import type { Manifest, ManifestOperation } from '../../../shared/contract/manifest-format.ts'
 import { DRY_RUN } from '../../authz/preview.ts'
 import { printedCurl } from '../../authz/question.ts'
-import { asking } from '../../authz/triple.ts'
 import { CliError, usageError } from '../../cli-error.ts'
 import type { Command, Given } from '../../command.ts'
 import { placeFlag } from '../../derive/derive.ts'
@@ -14,9 +13,10 @@ import type { Session } from '../../session.ts'
 import { currentProject, listedTuples, resolvedTuple } from '../../tuples/tuple-reference.ts'
 import { caveatOf, type Fault, type TupleRequest, type TupleRow } from '../../tuples/tuple-request.ts'
 import { assertBody, faulty, tuplesFrom } from '../../tuples/tuple-source.ts'
+import { operationOf } from '../../noun-lists.ts'
 
 export function importTuples(manifest: Manifest): Command {
-  const operation = asking(manifest, 'BulkCreateRelationTuples')
+  const operation = operationOf(manifest, 'BulkCreateRelationTuples')
   return {
     description: [
       'Takes JSON lines, a JSON or YAML list, or relationships as SpiceDB writes them, whichever the file holds; subjects and objects may be named.',

@@ -1,7 +1,6 @@
 import { ProblemAnswer } from '../../../client/failures.ts'
 import type { Manifest, ManifestOperation } from '../../../shared/contract/manifest-format.ts'
 import { printedCurl } from '../../authz/question.ts'
-import { asking } from '../../authz/triple.ts'
 import type { Edit } from '../../authz/impact.ts'
 import { DRY_RUN, preview } from '../../authz/preview.ts'
 import { CliError, usageError } from '../../cli-error.ts'
@@ -14,6 +13,7 @@ import { createResolver, type Resolver } from '../../references.ts'
 import type { Session } from '../../session.ts'
 import { CAVEAT } from '../../tuples/caveat-flag.ts'
 import { caveatOf, type TupleRequest } from '../../tuples/tuple-request.ts'
+import { operationOf } from '../../noun-lists.ts'
 import {
   currentProject,
   isWritten,
@@ -30,7 +30,7 @@ const changed = (what: string, noun?: string): FlagSpec => ({
 })
 
 export function update(manifest: Manifest): Command {
-  const operation = asking(manifest, 'PatchRelationTuple')
+  const operation = operationOf(manifest, 'PatchRelationTuple')
   const { domain, project } = derivedCommand(operation, manifest).flags ?? {}
   return {
     description:

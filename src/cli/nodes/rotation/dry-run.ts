@@ -1,8 +1,8 @@
-import { isText } from '../../authz/question.ts'
 import type { Session } from '../../session.ts'
 import { counted, namedNodes, type FleetNode } from '../fleet-node.ts'
 import { aboutSeconds, type Estimate } from './estimate.ts'
 import { inWaveOrder, type WaveRules } from './wave-plan.ts'
+import { isText } from '../../output/screen.ts'
 
 /** The waves that a run would have, were every node to complete. */
 export interface Waves {

@@ -1,5 +1,4 @@
 import { asTyped } from '../../as-typed.ts'
-import { isText } from '../../authz/question.ts'
 import type { View } from '../../output/emit.ts'
 import type { Session } from '../../session.ts'
 import { counted, namedNodes, type FleetNode } from '../fleet-node.ts'
@@ -8,6 +7,7 @@ import { pausedWhere } from './paused-where.ts'
 import type { Proof } from './proof.ts'
 import type { RotationEnd } from './rotation-run.ts'
 import type { Outcome } from './wave-plan.ts'
+import { isText } from '../../output/screen.ts'
 
 /** What is told of a run at its end. */
 export interface Told {

@@ -130,6 +130,14 @@ describe('ctl nodes topology', () => {
     expect([exitCode, stderr]).toEqual([9, expect.stringContaining('Add --node NODE')])
   })
 
+  it.each(['--sort display_name', '--columns display_name', '--no-headers'])(
+    'refuses %s with a picture, which has no columns',
+    async (flags) => {
+      const { exitCode, stderr } = await ctl(`nodes topology --format tree ${flags}`)
+      expect([exitCode, stderr]).toEqual([2, expect.stringContaining('goes with tables only')])
+    },
+  )
+
   it('refuses a picture as data', async () => {
     expect((await ctl('nodes topology --format dot -o json')).exitCode).toBe(2)
   })
