@@ -136,7 +136,7 @@ export function createSession(options: SessionOptions): Session {
       const { output } = await session.settings()
       const isAppended = shared.watch !== undefined && !io.stdout.isTty && output.origin === 'default'
       const format = isAppended ? 'jsonl' : output.value
-      await emit(value, view, { io, format, shared, style: session.style, note: session.note })
+      await emit(value, view, { io, format, shared, style: session.style, note: (line) => session.note(line) })
     },
     note(line) {
       if (shared.quiet !== true) talk.say(line)

@@ -64,8 +64,7 @@ A token that signing in made for the context before is revoked.`.replaceAll('\n'
     session.note(`Signed in to ${url}${asWhom(me)} (context ${name}, token in ${placeOf(session, where)}).`)
     await endReplaced(session, { name, url, token: before, by: token })
     remark(session, settings)
-    if (me === undefined) return
-    await session.emit(me, await whoamiView(session))
+    if (me !== undefined) await session.emit(me, await whoamiView(session))
   },
 })
 

@@ -18,11 +18,9 @@ import type { Plan, Target } from './plan.ts'
 export async function perform(session: Session, plan: Plan, given: Given): Promise<ExitCode | void> {
   const { operation } = plan
   if (session.shared.curl === true) return printCalls(session, operation, await targetsFor(session, plan, given))
-  const confirm = operation.access === 'write' ? await import('./confirm.ts') : undefined
-  await confirm?.assertAnswerable(session, operation)
+  if (operation.access === 'write') await (await import('./confirm.ts')).assertAnswerable(session, operation)
   const targets = await targetsFor(session, plan, given)
-  if (operation.access === 'write') await session.assertEmittable(expectedOf(operation, targets.length))
-  await confirm?.confirmChange(session, operation, targets)
+  if (operation.access === 'write') await assertChangeable(session, operation, targets)
   if (operation.paging) return performList(session, operation, targets)
   const isRepeatable = given.flags[IF_NOT_EXISTS] === true
   const replies = await callEach(session, operation, { targets, isRepeatable })
@@ -32,6 +30,16 @@ export async function perform(session: Session, plan: Plan, given: Given): Promi
     await session.emit(values, { ...viewOf(operation, values), asked: askedFor(operation, targets, values) })
   replies.forEach((reply, index) => sayDone(session, operation, { reply, target: targets[index] }))
   if (values.some((value) => isNegative(operation, value))) return EXIT.negative
+}
+
+/** Throws where the answer could not be shown as asked, or where the person does not confirm the change. */
+async function assertChangeable(
+  session: Session,
+  operation: ManifestOperation,
+  targets: readonly Target[],
+): Promise<void> {
+  await session.assertEmittable(expectedOf(operation, targets.length))
+  await (await import('./confirm.ts')).confirmChange(session, operation, targets)
 }
 
 function isNegative({ cli }: ManifestOperation, value: unknown): boolean {

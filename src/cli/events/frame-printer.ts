@@ -31,7 +31,13 @@ export async function createFramePrinter(
         rowOf(frame, verdict === undefined ? {} : { verdict }),
       )
       const view = { columns: isVerifying ? [...COLUMNS, 'verdict'] : COLUMNS }
-      await emit(rows, view, { io, format, style, shared: { ...shared, 'no-headers': titled }, note: session.note })
+      await emit(rows, view, {
+        io,
+        format,
+        style,
+        shared: { ...shared, 'no-headers': titled },
+        note: (line) => session.note(line),
+      })
       titled = true
     },
   }

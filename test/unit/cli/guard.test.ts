@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events'
+import type * as Fs from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { runApp } from '../../../src/cli/app.ts'
 import { endAfter, endWithOutput, guardProcess } from '../../../src/cli/guard.ts'
@@ -7,7 +8,7 @@ import { manifest } from '../../support/cli-run.ts'
 
 const said = vi.hoisted((): string[] => [])
 vi.mock('node:fs', async (original) => ({
-  ...(await original<typeof import('node:fs')>()),
+  ...(await original<typeof Fs>()),
   writeSync: (_: number, text: string) => said.push(text),
 }))
 

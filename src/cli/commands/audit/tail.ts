@@ -85,7 +85,7 @@ async function shower(session: Session, { cli }: ManifestOperation): Promise<Sho
       format,
       style,
       shared: { ...shared, 'no-headers': titled },
-      note: session.note,
+      note: (line) => session.note(line),
     })
     titled = true
   }

@@ -5,7 +5,7 @@ import { specsOf, type SharedGroup } from '../../flags.ts'
 import { assertFleetAnswerable, confirmFleetChange } from '../../nodes/fleet-change.ts'
 import type { FleetNode } from '../../nodes/fleet-node.ts'
 import { listNodes } from '../../nodes/reading.ts'
-import { showDryRun, sizeOf } from '../../nodes/rotation/dry-run.ts'
+import { showDryRun, sizeOf, type Waves } from '../../nodes/rotation/dry-run.ts'
 import { estimateOf } from '../../nodes/rotation/estimate.ts'
 import { issuedText, parseSince } from '../../nodes/rotation/issued-since.ts'
 import { rotateOne } from '../../nodes/rotation/one-node.ts'
@@ -79,13 +79,18 @@ async function rotateMany(session: Session, given: RotateGiven, selection: Selec
     )
     return left.length > 0 ? EXIT.negative : EXIT.ok
   }
-  await session.assertEmittable({ view: NODES_VIEW, isList: true })
-  if (left.length > 0)
-    await confirmFleetChange(session, 'PostNodeKeysRotate', { question: `Rotate the keys of ${sizeOf(waves)}` })
+  await assertRotatable(session, waves)
   const since = said ?? issuedText(estimate.serverNowMs)
   session.note(`Keys issued at ${since} or later count as rotated.`)
   const end = await rotateInWaves(session, asked, { rules, since })
   return finish(session, given, { end: { ...end, nodes: [...end.nodes, ...skipped] }, since })
+}
+
+/** Throws where the report could not be shown as asked, or where the person does not confirm the rotation. */
+async function assertRotatable(session: Session, waves: Waves): Promise<void> {
+  await session.assertEmittable({ view: NODES_VIEW, isList: true })
+  if (waves.nodes.length > 0)
+    await confirmFleetChange(session, 'PostNodeKeysRotate', { question: `Rotate the keys of ${sizeOf(waves)}` })
 }
 
 /** The selection without what is skipped, and that. */

@@ -21,8 +21,10 @@ export function update(manifest: Manifest): Command {
   const derived = derivedCommand(operation, manifest)
   return {
     ...derived,
-    description:
+    description: [
+      derived.description,
       '--label and --remove-label read all labels of the node and write all of them back: a change of labels by somebody else in between is lost.',
+    ].join('\n'),
     flags: { ...derived.flags, ...FLAGS },
     examples: [
       'ctl nodes update web-1 --name web-2',
