@@ -90,13 +90,15 @@ export function createLocalSignIn(deps: LocalSignInDeps): LocalSignIn {
       const hash = await unlessBusy(hashing.hash(password))
       if (hash === undefined) return 'busy'
       const at = now()
-      await change({ accountId, relation: 'local_account.password' }, async (tx, own) => {
+      const isChanged = await change({ accountId, relation: 'local_account.password' }, async (tx, own) => {
+        // Somebody else has changed it since it was read.
+        if (own.password_hash !== account.password_hash) return false
         await deps.sessions.endAllOf(tx, own.principal_id)
         const values = { password_hash: hash, must_change_password: false, signed_out_at: at, updated_at: at }
         return (await store.updateAccount(tx.db, accountId, values)) && {}
       })
-      deps.onPasswordChanged?.(account.login)
-      return undefined
+      if (isChanged) deps.onPasswordChanged?.(account.login)
+      return { signedOutAtMs: at.getTime() }
     },
 
     async tryCode({ accountId, code }) {

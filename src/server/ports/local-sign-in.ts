@@ -65,11 +65,11 @@ export interface LocalSignIn {
     readonly password: string
     readonly sourceAddress: string
   }): Promise<LocalAccount | 'refused' | 'busy'>
-  /** Sets a new password; says what is wrong with it where it was not taken. */
+  /** Sets a new password and ends the account's sign-ins, at that instant; says what is wrong with it where it was not taken. */
   changePassword(change: {
     readonly accountId: string
     readonly password: string
-  }): Promise<WeakPassword | 'busy' | undefined>
+  }): Promise<WeakPassword | 'busy' | { readonly signedOutAtMs: number }>
   /** Tells whether the code of the authenticator app is good; each is good once (RFC 6238 §5.2). */
   tryCode(guess: {
     readonly accountId: string

@@ -4,7 +4,7 @@ import { acrOf } from './assurance.ts'
 import { readForm } from './form.ts'
 import { outcomeOf } from './judges.ts'
 import { notice, sendPage } from './pages/page.ts'
-import { stepOf } from './progress.ts'
+import { stepOf, validProgress, type Progress } from './progress.ts'
 import type { InteractionDeps, Standing } from './standing.ts'
 import { actionOf, pageOf } from './step-page.ts'
 
@@ -26,15 +26,21 @@ const GONE = notice(
 export function createInteractions(deps: InteractionDeps): (visit: Visit) => Promise<void> {
   const { provider, signIn, progress: store } = deps
 
+  /** The account as it is now, and what of the progress still counts for it. */
+  async function provenOf(stored: Progress): Promise<Pick<Standing, 'progress' | 'account'>> {
+    const account = stored.accountId === undefined ? undefined : await signIn.find(stored.accountId)
+    const progress = validProgress(stored, account)
+    return { progress, account: progress.accountId === undefined ? undefined : account }
+  }
+
   async function stand({ request, response }: Visit): Promise<Standing | undefined> {
     const details = await detailsOf(provider, request, response)
     if (details === undefined) return undefined
     const { uid, params, exp } = details
-    const progress = await store.read(uid)
-    const account = progress.accountId === undefined ? undefined : await signIn.find(progress.accountId)
     const wanted = typeof params['acr_values'] === 'string' ? params['acr_values'].split(' ').filter(Boolean) : []
     const secondsLeft = Math.max(1, exp - Math.floor(Date.now() / 1000))
-    return { uid, wanted, progress, account, secondsLeft, sourceAddress: deps.clientAddress(request) }
+    const proven = await provenOf(await store.read(uid))
+    return { uid, wanted, ...proven, secondsLeft, sourceAddress: deps.clientAddress(request) }
   }
 
   /** Shows the page of the step, with what it needs kept for the answer. */
@@ -72,11 +78,9 @@ export function createInteractions(deps: InteractionDeps): (visit: Visit) => Pro
     const step = stepOf(standing.progress, standing.account, standing.wanted)
     await store.write(standing.uid, kept, standing.secondsLeft)
     const outcome = await outcomeOf(deps, { ...standing, progress: kept }, { fields, step, challenge })
-    const { accountId } = outcome.progress
-    const account = accountId === undefined ? undefined : await signIn.find(accountId)
-    const next = { ...standing, progress: outcome.progress, account }
+    const next = { ...standing, ...(await provenOf(outcome.progress)) }
     if (outcome.problem !== undefined) return show(visit, next, outcome.problem)
-    if (stepOf(next.progress, account, next.wanted) === 'done') return finish(visit, next)
+    if (stepOf(next.progress, next.account, next.wanted) === 'done') return finish(visit, next)
     await store.write(standing.uid, next.progress, standing.secondsLeft)
     // Answered with a redirect, so that going back or reloading sends nothing twice.
     visit.response.writeHead(303, { location: actionOf(standing.uid), 'cache-control': 'no-store' }).end()

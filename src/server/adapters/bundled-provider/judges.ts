@@ -60,7 +60,12 @@ async function judgePassword(
   const found = await signIn.tryPassword({ login, password: fields.get('password') ?? '', sourceAddress })
   if (found === 'busy') return { progress, problem: BUSY }
   if (found === 'refused') return { progress, problem: REFUSED }
-  return { progress: { ...progress, accountId: found.id, amr: ['pwd'] } }
+  return { progress: { ...progress, ...provenBy(found), amr: ['pwd'] } }
+}
+
+/** Taken from the account as it was read before its secret was checked. */
+function provenBy({ id, signedOutAtMs }: LocalAccount): Pick<Progress, 'accountId' | 'signedOutAtMs'> {
+  return { accountId: id, signedOutAtMs }
 }
 
 async function judgePasskey({ passkeys }: InteractionDeps, standing: Standing, answer: Answer): Promise<Outcome> {
@@ -69,7 +74,7 @@ async function judgePasskey({ passkeys }: InteractionDeps, standing: Standing, a
   const credential = answer.fields.get('credential') ?? ''
   const shown = challenge === undefined ? undefined : await passkeys?.shown({ credential, challenge }, account)
   if (shown === undefined) return { progress, problem: NO_PASSKEY }
-  return { progress: { ...progress, accountId: shown.account.id, amr: withMethod(progress.amr, shown.amr) } }
+  return { progress: { ...progress, ...provenBy(shown.account), amr: withMethod(progress.amr, shown.amr) } }
 }
 
 async function judgeCode({ signIn }: InteractionDeps, standing: Standing, { fields }: Answer): Promise<Outcome> {
@@ -114,10 +119,11 @@ async function judgeNewPassword({ signIn }: InteractionDeps, standing: Standing,
   if (account === undefined) return { progress }
   if (password !== fields.get('again'))
     return { progress, problem: 'The two passwords differ. Type the new one twice.' }
-  const weakness = await signIn.changePassword({ accountId: account.id, password })
+  const changed = await signIn.changePassword({ accountId: account.id, password })
+  if (changed === 'busy') return { progress, problem: BUSY }
+  if (typeof changed === 'string') return { progress, problem: WEAKNESSES[changed] }
   const hasFactors = account.hasTotp || account.passkeys.length > 0
-  if (weakness === undefined) return { progress: { ...progress, wantsToEnrol: progress.wantsToEnrol || !hasFactors } }
-  return { progress, problem: weakness === 'busy' ? BUSY : WEAKNESSES[weakness] }
+  return { progress: { ...progress, ...changed, wantsToEnrol: progress.wantsToEnrol || !hasFactors } }
 }
 
 async function judgeTotp({ signIn }: InteractionDeps, standing: Standing, { fields }: Answer): Promise<Outcome> {

@@ -7,6 +7,8 @@ import type { TotpDraft } from './pages/steps.ts'
 export interface Progress {
   /** Known once a password or passkey was right. */
   readonly accountId?: string
+  /** When the account's sign-ins had last been ended as this one proved its first factor. */
+  readonly signedOutAtMs?: number | undefined
   /** RFC 8176, in the order in which they were given. */
   readonly amr: readonly string[]
   /** What was typed, to be shown again. */
@@ -25,6 +27,16 @@ export interface Progress {
 export type Step = 'sign-in' | 'new-password' | 'second-factor' | 'enrol' | 'recovery-codes' | 'done'
 
 export const NEW_PROGRESS: Progress = { amr: [], login: '', wantsToEnrol: false }
+
+/**
+ * The progress that still counts. A password change, a reset and a sign-out end the sign-ins of an account; they also
+ * discard what a sign-in under way has proven.
+ */
+export function validProgress(progress: Progress, account: LocalAccount | undefined): Progress {
+  if (progress.accountId === undefined) return progress
+  const isValid = account !== undefined && account.signedOutAtMs === progress.signedOutAtMs
+  return isValid ? progress : { ...NEW_PROGRESS, login: progress.login }
+}
 
 /** What is to be done next. */
 export function stepOf(progress: Progress, account: LocalAccount | undefined, wanted: readonly string[]): Step {
