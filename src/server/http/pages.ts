@@ -176,7 +176,7 @@ async function visitOf(page: Page, request: FastifyRequest, arrived: Arrived): P
     target,
     query: new URLSearchParams(target.split('?')[1]),
     form: formOf(request.body),
-    session: await sessionOf(request, sourceAddress, arrived),
+    session: await sessionOf(page, { request, sourceAddress }, arrived),
     browser: browserFactsOf(request, isSecure),
     arriving: { target: request.url, fetchSite, host: headers.host, isSecure, nowMs },
   }
@@ -189,17 +189,28 @@ function oneOf(value: string | readonly string[] | undefined): string | undefine
 
 const SESSION: Wanted = { operation: { credentials: ['session'] }, unauthenticated: 'unauthenticated' }
 
-/** Whoever has no session that resolves is a visitor like any other, also where too many of those came from there. */
+interface Sent {
+  readonly request: FastifyRequest
+  readonly sourceAddress: string
+}
+
+/**
+ * The caller of a session that resolves; undefined for any other visitor. An address with too many failed credentials is
+ * still shown the pages, but sends no form: its handler could look the cookie up again, past the limit.
+ *
+ * @throws RateLimited for a form from such an address.
+ */
 async function sessionOf(
-  request: FastifyRequest,
-  sourceAddress: string,
+  { method }: Page,
+  { request, sourceAddress }: Sent,
   { deps, ...by }: Arrived,
 ): Promise<Caller | undefined> {
   const from = { sourceAddress, socket: request.raw.socket }
   try {
     return await deps.authenticate(SESSION, { headers: request.headers, ...by, from })
   } catch (error) {
-    if (error instanceof RateLimited || (error instanceof Problem && error.status === 401)) return undefined
+    if (error instanceof RateLimited && method === 'GET') return undefined
+    if (error instanceof Problem && error.status === 401) return undefined
     throw error
   }
 }

@@ -26,7 +26,7 @@ export interface SignOutPageDeps {
  * could not bring the `Strict` cookie along either.
  */
 export function createSignOutPage(deps: SignOutPageDeps): Page {
-  return { method: 'POST', path: SIGN_OUT_PATH, handler: (visit) => signOut(deps, visit) }
+  return { method: 'POST', path: SIGN_OUT_PATH, perAddress: true, handler: (visit) => signOut(deps, visit) }
 }
 
 async function signOut(deps: SignOutPageDeps, visit: PageVisit): Promise<PageAnswer> {

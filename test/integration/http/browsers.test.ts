@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
+import type { Page } from '../../../src/server/http/pages.ts'
 import type { Rates } from '../../../src/server/http/rate-limits.ts'
+import { createSignOutPage, type SignOutPageDeps } from '../../../src/server/sign-in/sign-out-page.ts'
 import { ADMIN_SESSION } from '../../support/fixture-callers.ts'
 import { startEdge, type Edge } from '../../support/edge.ts'
 
@@ -188,5 +190,38 @@ describe('session cookies that do not resolve', () => {
       statuses.push((await ask('/v1/fixture/things', init)).status)
     }
     expect(statuses).toEqual([401, 401, 401, 429, 401])
+  })
+
+  test('show pages from an address with too many of them, but send no form to a handler', async () => {
+    const visited: string[] = []
+    const page = (method: Page['method']): Page => ({
+      method,
+      path: '/v1/fixture/page',
+      handler: ({ session }) => {
+        visited.push(`${method} ${session?.subject}`)
+        return { location: '/' }
+      },
+    })
+    const rates = { ...RATES, failedCredentials: { count: 2, seconds: 60 } }
+    server = await startEdge({ rates, pages: [page('GET'), page('POST')] })
+    const headers = { cookie: 'service_session=ses_unknown' }
+    const statuses: number[] = []
+    for (const method of ['POST', 'POST', 'POST', 'GET']) {
+      statuses.push((await ask('/v1/fixture/page', { method, headers })).status)
+    }
+    expect(statuses).toEqual([303, 303, 429, 303])
+    expect(visited).toEqual(['POST undefined', 'POST undefined', 'GET undefined'])
+    expect((await post('/v1/fixture/page', { cookie: SESSION })).status).toBe(303)
+  })
+})
+
+describe('the sign-out page', () => {
+  test('counts visits against their address', async () => {
+    // Nothing is asked for a browser without a cookie.
+    const page = createSignOutPage({} as SignOutPageDeps)
+    server = await startEdge({ rates: RATES, pages: [page] })
+    const statuses: number[] = []
+    for (let visit = 0; visit < 3; visit += 1) statuses.push((await post('/v1/sign-out', {})).status)
+    expect(statuses).toEqual([303, 303, 429])
   })
 })
