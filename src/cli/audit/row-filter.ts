@@ -45,7 +45,8 @@ export function rowFilter(session: Session, given: Given): Given {
 
 function relationFilter(session: Session, typed: string): Readonly<Record<string, string>> {
   const { operations } = session.manifest()
-  const known = [...Object.values(operations).flatMap(({ audit }) => audit ?? []), ...SERVICE_RELATIONS]
+  const ofService = SERVICE_RELATIONS.map((row) => row.relation)
+  const known = [...Object.values(operations).flatMap(({ audit }) => audit ?? []), ...ofService]
   const prefix = /^(?:(.*\.)\*?|(.*)\*)$/.exec(typed)
   const begins = prefix?.[1] ?? prefix?.[2]
   const isKnown = begins === undefined ? known.includes(typed) : known.some((one) => one.startsWith(begins))

@@ -1,10 +1,10 @@
+import type { ServiceRelation } from '../../shared/contract/audit-relations.ts'
 import type { IdSource } from '../ports/clock.ts'
 import type { AuditEntry, Change, UnitOfWork } from '../ports/unit-of-work.ts'
 import * as store from './store.ts'
 
 /** What people do to their own accounts, as it is audited. */
-export type OwnRelation =
-  `local_account.${'sign_in' | 'password' | 'second_factor' | 'recovery_code' | 'recovery_codes'}`
+export type OwnRelation = Extract<ServiceRelation, `local_account.${string}`>
 
 /** What a change comes to: the context of its audit row, or that there was nothing to change. */
 export type OwnOutcome = false | AuditEntry['context']

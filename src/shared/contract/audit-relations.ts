@@ -1,13 +1,11 @@
 import type { Operation, Surface } from './operation.ts'
 import { accessOf } from './operation.ts'
 
-/** Relations of rows that the service writes by itself, outside of any operation. */
-export const SERVICE_RELATIONS = ['audit.gap', 'local_account.sign_in'] as const
-
 /** The relations that rows of an operation may have; none where the contract wants no row. */
 export function relationsOf({ audit }: Pick<Operation, 'audit'>): readonly string[] {
   if ('none' in audit) return []
-  return audit.pathGate === undefined ? [audit.relation] : [audit.relation, audit.pathGate]
+  const byBody = Object.values(audit.byBody?.relations ?? {})
+  return [audit.relation, ...(audit.pathGate === undefined ? [] : [audit.pathGate]), ...byBody]
 }
 
 /** A relation of the audit log, and whether its operation changes something. */
@@ -16,6 +14,19 @@ export interface AuditRelation {
   readonly isWrite: boolean
 }
 
+/** Relations of rows that the service writes by itself, outside of any operation. */
+export const SERVICE_RELATIONS = [
+  { relation: 'audit.gap', isWrite: false },
+  { relation: 'local_account.sign_in', isWrite: false },
+  { relation: 'local_account.password', isWrite: true },
+  { relation: 'local_account.second_factor', isWrite: true },
+  { relation: 'local_account.recovery_code', isWrite: true },
+  { relation: 'local_account.recovery_codes', isWrite: true },
+] as const satisfies readonly AuditRelation[]
+
+/** A relation of a row that the service writes by itself. */
+export type ServiceRelation = (typeof SERVICE_RELATIONS)[number]['relation']
+
 /** Every relation of a contract's rows, and those of the service. */
 export function auditRelationsOf(contract: { readonly [key: string]: Surface }): readonly AuditRelation[] {
   const operations = Object.values(contract).flatMap((surface) => Object.values<Operation>(surface.operations))
@@ -23,6 +34,6 @@ export function auditRelationsOf(contract: { readonly [key: string]: Surface }):
     ...operations.flatMap((operation) =>
       relationsOf(operation).map((relation) => ({ relation, isWrite: accessOf(operation) === 'write' })),
     ),
-    ...SERVICE_RELATIONS.map((relation) => ({ relation, isWrite: false })),
+    ...SERVICE_RELATIONS,
   ]
 }

@@ -126,6 +126,7 @@ describe('ctl audit', () => {
       [['--relation', 'node.*'], { relation_prefix: 'node.' }],
       [['--relation', 'node*'], { relation_prefix: 'node' }],
       [['--relation', 'node_endpoint.path_gate'], { relation: 'node_endpoint.path_gate' }],
+      [['--relation', 'local_account.password'], { relation: 'local_account.password' }],
       [['--relation', 'audit.gap', '--writes'], { relation: 'audit.gap', only: 'writes' }],
     ])('asks with %j', async (flags, query) => {
       await start()
