@@ -50,9 +50,13 @@ export function createOwnPassword(deps: OwnPasswordDeps): ChangeOwnPassword {
       count(account.id),
       unlessBusy(hashing.matches(current, account.password_hash)),
     ])
-    if (isRight === undefined) return undefined
+    const db = datastore.pool('interactive')
+    if (isRight === undefined) {
+      if (isCounted) await guesses.uncountGuess(db, account.id)
+      return undefined
+    }
     if (isCounted && isRight) {
-      await guesses.forgiveGuess(datastore.pool('interactive'), account.id)
+      await guesses.forgiveGuess(db, account.id)
       return true
     }
     const reason = isCounted ? 'wrong_password' : 'too_many_failures'

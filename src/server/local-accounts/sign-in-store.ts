@@ -69,6 +69,15 @@ export async function forgiveGuess(db: Db, id: string): Promise<void> {
     .execute()
 }
 
+/** Takes back the last count: the guess was not checked. A rest that has begun goes on, since other guesses may have caused it. */
+export async function uncountGuess(db: Db, id: string): Promise<void> {
+  await db
+    .updateTable('local_accounts')
+    .set({ failed_count: sql`greatest(failed_count - 1, 0)` })
+    .where('id', '=', id)
+    .execute()
+}
+
 /** Stores another hash of the same password, unless that was changed meanwhile. */
 export async function replaceHash(
   db: Db,

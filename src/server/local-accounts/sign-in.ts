@@ -69,7 +69,10 @@ export function createLocalSignIn(deps: LocalSignInDeps): LocalSignIn {
         account === undefined ? false : count(account.id),
         unlessBusy(hashing.matches(password, account?.password_hash)),
       ])
-      if (isRight === undefined) return 'busy'
+      if (isRight === undefined) {
+        if (account !== undefined && isCounted) await guesses.uncountGuess(db(), account.id)
+        return 'busy'
+      }
       if (account === undefined) return 'refused'
       if (!isCounted || !isRight || account.disabled_at !== null) {
         refuse(account, reasonOf(isCounted, isRight))

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createPasswordHashing } from '../../../src/server/local-accounts/password-hash.ts'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { createPasswordHashing, HashingBusy } from '../../../src/server/local-accounts/password-hash.ts'
 import type { Answer } from '../../support/control-plane.ts'
-import { PASSWORD, startLocalProvider, type LocalProvider } from '../../support/local-provider.ts'
+import { hashing, PASSWORD, startLocalProvider, type LocalProvider } from '../../support/local-provider.ts'
 import { STORES } from '../../support/stores.ts'
 import type { Tenancy } from '../../support/tenancy.ts'
 
@@ -238,6 +238,15 @@ describe.each(STORES)('Local accounts on the $name store', (store) => {
         const guesses = await Promise.all(Array.from({ length: 20 }, () => wrong('para')))
         expect(guesses.every((guess) => guess === 'refused')).toBe(true)
         expect((await stored(id)).failed_count).toBe(5)
+      })
+
+      it('does not count a guess that was not checked, as hashing was busy', async () => {
+        const { id } = await local.account('busy')
+        await wrong('busy')
+        const matches = vi.spyOn(hashing, 'matches').mockRejectedValue(new HashingBusy())
+        onTestFinished(() => void matches.mockRestore())
+        expect([await tryPassword('busy'), await tryPassword('unknown')]).toEqual(['busy', 'busy'])
+        expect((await stored(id)).failed_count).toBe(1)
       })
 
       it('counts codes with passwords, and a sign-in that is complete starts anew', async () => {

@@ -1,6 +1,7 @@
 import { TOTP } from 'otpauth'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { PASSWORD, startLocalProvider, type LocalProvider } from '../../support/local-provider.ts'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { HashingBusy } from '../../../src/server/local-accounts/password-hash.ts'
+import { hashing, PASSWORD, startLocalProvider, type LocalProvider } from '../../support/local-provider.ts'
 import type { OpenSession } from '../../support/browser-sessions.ts'
 import { STORES } from '../../support/stores.ts'
 
@@ -96,6 +97,14 @@ describe.each(STORES)('The page of a local account on the $name store', (store) 
         expect(await tryPassword(PASSWORD)).toBe('refused')
         local.tenancy.clock.nowMs += 31_000
         expect((await change()).status).toBe(303)
+      })
+
+      it('does not count a guess that was not checked, as hashing was busy', async () => {
+        const matches = vi.spyOn(hashing, 'matches').mockRejectedValue(new HashingBusy())
+        onTestFinished(() => void matches.mockRestore())
+        expect(alertIn(await change())).toContain('Try again in a few seconds.')
+        const row = local.tenancy.db.selectFrom('local_accounts').select('failed_count').where('id', '=', id)
+        expect(await row.executeTakeFirst()).toEqual({ failed_count: 0 })
       })
 
       it('not by a form that lacks the token of the session', async () => {
