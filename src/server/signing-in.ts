@@ -75,7 +75,7 @@ function createParts(given: SigningInDeps) {
   const { backend, config, baseUrl } = given
   const deps = { ...backend, baseUrl, changeFeed: backend.feed }
   const users = createUsers(deps)
-  const sessions = createSessions(deps)
+  const sessions = createSessions({ ...deps, ...(config.hasBundledProvider && { forgetSignIns }) })
   const bindings = createBindingDirectory(deps)
   const provider = config.hasBundledProvider ? createLocalProvider({ ...given, users, sessions }) : undefined
   const outgoingFetch = createOutgoingFetch()
@@ -96,7 +96,7 @@ function handlersOf({ config, log, baseUrl, mintGranted, workloadSignIns }: Sign
   const callbackUrl = `${baseUrl}${CALLBACK_PATH}`
   return {
     signIn: {
-      ...createSessionOperations({ ...deps, forgetSignIns: parts.provider && forgetSignIns }),
+      ...createSessionOperations({ ...deps, sessions }),
       ...createSignIn({ ...beginning, ...arriving }),
     },
     deviceFlow: createDeviceFlow({ ...minting, bindings, wrongCodes, requireScopes }),
@@ -131,7 +131,7 @@ function pagesOf({ log, hashing, onRefused }: SigningInDeps, parts: Parts): read
     createAuthorizationServerMetadata({ baseUrl: deps.baseUrl, scopes: SCOPES }),
     ...createDevicePages({ ...deps, sessions, wrongCodes, startSignIn }),
     ...(ofAccounts === undefined ? [] : createAccountPages({ ...ofAccounts, beginSignIn: startSignIn })),
-    createSignOutPage({ ...deps, sessions, bindings, issuers, log, forgetSignIns: provider && forgetSignIns }),
+    createSignOutPage({ ...deps, sessions, bindings, issuers, log }),
   ]
 }
 

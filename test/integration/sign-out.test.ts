@@ -106,6 +106,9 @@ describe.each(STORES)('Signing out in a browser on the $name store', (store) => 
       expect(await rows.execute()).toEqual([
         { relation: 'auth.session.terminate.global', context: { sessions_revoked: 2 } },
       ])
+      expect(await world.outbox(answer)).toMatchObject([
+        { event: 'identity.UserSignedOut', domain_id: domainId, payload: { sessions_revoked: 2 } },
+      ])
     })
 
     it('leaves the other browsers signed in otherwise', async () => {

@@ -209,7 +209,7 @@ export async function startAccess(datastore: Datastore): Promise<Access> {
       mounted(identities, createIdentities({ datastore, ids, keyring, secrets, ownedTokens: createOwnedTokens() })),
       mounted(authz, createAuthz({ authorizer })),
       mounted(audit, createAudit({ datastore, signer })),
-      mounted(signIn, { ...NO_SIGN_IN, ...createSessionOperations({ datastore }) }),
+      mounted(signIn, { ...NO_SIGN_IN, ...createSessionOperations({ datastore, sessions }) }),
     ],
     resolvers: [resolver, sessionResolver],
     csrfTokens: (id) => sessions.csrfToken(id),

@@ -152,7 +152,6 @@ export async function startSigningIn(store: TestStore, baseUrl = BASE_URL): Prom
         bindings,
         issuers: testIssuers(issuer),
         sessions: createSessions(parts),
-        forgetSignIns: undefined,
         log: pino({ level: 'silent' }),
       }),
     ],

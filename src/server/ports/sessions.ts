@@ -27,12 +27,24 @@ export interface SessionDraft {
   readonly nowMs: number
 }
 
-/** A session that somebody has signed out of, with what its provider is to be told. */
-export interface SignedOutSession {
+/** Which session is signed out of, and whose it is. */
+export interface SessionOfPerson {
+  readonly id: string
   readonly principalId: string
   readonly domainId: string
+}
+
+/** A session that somebody signs out of, with what its provider is to be told. */
+export interface SignedOutSession extends SessionOfPerson {
   readonly bindingId: string | null
-  readonly idToken: string | undefined
+  /** Opens the token that the provider issued; undefined where none is kept. Rejects for a token that cannot be opened. */
+  readonly idToken: () => Promise<string | undefined>
+}
+
+export interface SigningOut {
+  /** Whether the person's sessions in all browsers end, or this one alone. */
+  readonly everywhere: boolean
+  readonly at: Date
 }
 
 /** Ends what the bundled provider remembers of a person's sign-ins, in every browser. */
@@ -67,8 +79,11 @@ export interface Sessions {
   endAllOfBinding(change: Change, bindingId: string): Promise<number>
   /** The session of a cookie as its provider is to be told of it when it ends; undefined when it is none. Nothing is ended. */
   toSignOut(db: Db, cookie: string): Promise<SignedOutSession | undefined>
-  /** Ends the session of a cookie; nothing when it is none. */
-  endOf(change: Change, cookie: string): Promise<void>
+  /**
+   * Signs a person out: ends the session, or with `everywhere` all of theirs, and what the bundled provider remembers of
+   * their sign-ins. Answers how many sessions were live. Announces a sign-out everywhere.
+   */
+  signOut(change: Change, session: SessionOfPerson, signingOut: SigningOut): Promise<number>
   /** The session of a cookie, for pages outside the contract; undefined when it is none, has ended or idled. */
   find(db: Db, cookie: string, nowMs: number): Promise<LiveSession | undefined>
   /** The anti-forgery token that belongs to the session: an HMAC of its id. */

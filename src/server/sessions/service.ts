@@ -4,9 +4,8 @@ import { problem } from '../../shared/problems.ts'
 import type { Handlers, RequestContext } from '../http/request-context.ts'
 import { CLEARED_COOKIES } from '../http/session-cookies.ts'
 import type { Datastore } from '../ports/datastore.ts'
-import { SESSION_COOKIE, type ForgetSignIns } from '../ports/sessions.ts'
+import { SESSION_COOKIE, type Sessions, type SigningOut } from '../ports/sessions.ts'
 import { fingerprintOf, isCookieValue } from './cookie-value.ts'
-import { endSessions } from './end-sessions.ts'
 import { idleEnd } from './session.ts'
 import * as store from './store.ts'
 
@@ -21,44 +20,32 @@ export type SessionOperations = Pick<
 
 export interface SessionOperationsDeps {
   readonly datastore: Datastore
-  /** Undefined where the server brings no provider. */
-  readonly forgetSignIns?: ForgetSignIns | undefined
+  readonly sessions: Pick<Sessions, 'signOut'>
 }
 
 /** Sessions listed at most; no more than a quarter of them can be live. */
 const LISTED_MAX = 200
 
 /** Serves callers' own sessions. Another's session and one that does not exist look alike. */
-export function createSessionOperations({ datastore, forgetSignIns }: SessionOperationsDeps): SessionOperations {
+export function createSessionOperations({ datastore, sessions }: SessionOperationsDeps): SessionOperations {
   return {
     async DeleteAuthSession(ctx) {
       forgetCookies(ctx)
       const cookie = ctx.browser.cookie(SESSION_COOKIE)
       if (cookie === undefined || !isCookieValue(cookie)) return
-      const fingerprint = fingerprintOf(cookie)
-      const session = await store.findByFingerprint(datastore.pool('interactive'), fingerprint)
-      if (session === undefined) return
-      ctx.about(`user:${session.principal_id}`, session.domain_id)
-      await ctx.change(async (change) => {
-        const at = new Date(ctx.nowMs)
-        await forgetSignIns?.(change, session.principal_id, at)
-        await endSessions(change, { fingerprint }, at)
-      })
+      const found = await store.findByFingerprint(datastore.pool('interactive'), fingerprintOf(cookie))
+      if (found === undefined) return
+      const { id, principal_id: principalId, domain_id: domainId } = found
+      ctx.about(`user:${principalId}`, domainId)
+      await ctx.change((change) => sessions.signOut(change, { id, principalId, domainId }, here(ctx)))
     },
 
     async PostAuthSignOutGlobal(ctx) {
-      const { caller } = ctx
-      if (caller.credential.kind !== 'session') throw problem('session_required')
+      const { credential, id: principalId, domainId } = ctx.caller
+      if (credential.kind !== 'session') throw problem('session_required')
       await ctx.change(async (change) => {
-        const at = new Date(ctx.nowMs)
-        await forgetSignIns?.(change, caller.id, at)
-        const revoked = await endSessions(change, { principalId: caller.id }, at)
-        change.emit({
-          event: 'identity.UserSignedOut',
-          domainId: caller.domainId,
-          aggregate: caller.subject,
-          payload: { sessions_revoked: revoked },
-        })
+        const session = { id: credential.id, principalId, domainId }
+        const revoked = await sessions.signOut(change, session, { ...here(ctx), everywhere: true })
         ctx.note({ sessions_revoked: revoked })
       })
       forgetCookies(ctx)
@@ -66,21 +53,22 @@ export function createSessionOperations({ datastore, forgetSignIns }: SessionOpe
 
     async GetAuthSessions(ctx) {
       const range = { principalId: ctx.caller.id, now: new Date(ctx.nowMs), count: LISTED_MAX }
-      const sessions = await store.listLive(datastore.pool('interactive'), range)
-      ctx.note({ item_count: sessions.length })
-      return sessions.map((session) => toView(session, ctx))
+      const listed = await store.listLive(datastore.pool('interactive'), range)
+      ctx.note({ item_count: listed.length })
+      return listed.map((session) => toView(session, ctx))
     },
 
     async DeleteAuthSessionByID(ctx, { id }) {
+      const { id: principalId, domainId } = ctx.caller
       await ctx.change(async (change) => {
-        const at = new Date(ctx.nowMs)
-        await forgetSignIns?.(change, ctx.caller.id, at)
-        const ended = await endSessions(change, { id, principalId: ctx.caller.id }, at)
+        const ended = await sessions.signOut(change, { id, principalId, domainId }, here(ctx))
         if (ended === 0) throw problem('session_not_found')
       })
     },
   }
 }
+
+const here = ({ nowMs }: RequestContext): SigningOut => ({ everywhere: false, at: new Date(nowMs) })
 
 /** Before anything else is done: a browser that asks to be signed out is, whatever becomes of the rest. */
 function forgetCookies(ctx: RequestContext): void {

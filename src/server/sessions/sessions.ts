@@ -1,6 +1,12 @@
 import type { Clock, IdSource } from '../ports/clock.ts'
 import type { Keyring, SealedPlace, SecretStore } from '../ports/keyring.ts'
-import { SESSION_ABSOLUTE_MS, type OpenedSession, type SessionDraft, type Sessions } from '../ports/sessions.ts'
+import {
+  SESSION_ABSOLUTE_MS,
+  type ForgetSignIns,
+  type OpenedSession,
+  type SessionDraft,
+  type Sessions,
+} from '../ports/sessions.ts'
 import { fingerprintOf, isCookieValue, newCookieValue } from './cookie-value.ts'
 import { endSessions } from './end-sessions.ts'
 import { isLive, LIVE_MAX, toLiveSession } from './session.ts'
@@ -11,13 +17,15 @@ export interface SessionsDeps {
   readonly clock: Clock
   readonly keyring: Keyring
   readonly secrets: SecretStore
+  /** Undefined where the server brings no provider. */
+  readonly forgetSignIns?: ForgetSignIns | undefined
 }
 
 /** Longer ones are not kept: they would not fit into the address that takes them back. */
 const ID_TOKEN_LENGTH_MAX = 6000
 
 /** Keeps browser sessions. */
-export function createSessions({ ids, clock, keyring, secrets }: SessionsDeps): Sessions {
+export function createSessions({ ids, clock, keyring, secrets, forgetSignIns }: SessionsDeps): Sessions {
   return {
     async open(change, draft) {
       const now = new Date(draft.nowMs)
@@ -48,14 +56,18 @@ export function createSessions({ ids, clock, keyring, secrets }: SessionsDeps): 
         binding_id: bindingId,
         id_token_sealed: sealed,
       } = found
-      const idToken = sealed === null ? undefined : String(await secrets.open(idTokenPlace(id), sealed))
-      return { principalId, domainId, bindingId, idToken }
+      const idToken = async () => (sealed === null ? undefined : String(await secrets.open(idTokenPlace(id), sealed)))
+      return { id, principalId, domainId, bindingId, idToken }
     },
 
-    async endOf(change, cookie) {
-      if (isCookieValue(cookie)) {
-        await endSessions(change, { fingerprint: fingerprintOf(cookie) }, new Date(clock.now()))
+    async signOut(change, { id, principalId, domainId }, { everywhere, at }) {
+      await forgetSignIns?.(change, principalId, at)
+      const revoked = await endSessions(change, everywhere ? { principalId } : { id, principalId }, at)
+      if (everywhere) {
+        const payload = { sessions_revoked: revoked }
+        change.emit({ event: 'identity.UserSignedOut', domainId, aggregate: `user:${principalId}`, payload })
       }
+      return revoked
     },
 
     async find(db, cookie, nowMs) {

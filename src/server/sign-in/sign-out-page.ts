@@ -4,19 +4,17 @@ import { CLEARED_COOKIES } from '../http/session-cookies.ts'
 import type { Datastore } from '../ports/datastore.ts'
 import type { IdpBinding, IdpBindings } from '../ports/idp-bindings.ts'
 import type { Issuers } from '../ports/issuers.ts'
-import { SESSION_COOKIE, type ForgetSignIns, type Sessions, type SignedOutSession } from '../ports/sessions.ts'
-import type { AuditEntry, Change, UnitOfWork } from '../ports/unit-of-work.ts'
+import { SESSION_COOKIE, type Sessions, type SignedOutSession } from '../ports/sessions.ts'
+import type { AuditEntry, UnitOfWork } from '../ports/unit-of-work.ts'
 import { endSessionUrl } from './end-session.ts'
 import { leavingView, SIGN_OUT_PATH, SIGNED_OUT_PATH, stillSignedInView } from './sign-out-views.ts'
 
 export interface SignOutPageDeps {
   readonly datastore: Datastore
   readonly unitOfWork: UnitOfWork
-  readonly sessions: Pick<Sessions, 'toSignOut' | 'endOf' | 'endAllOf'>
+  readonly sessions: Pick<Sessions, 'toSignOut' | 'signOut'>
   readonly bindings: Pick<IdpBindings, 'find'>
   readonly issuers: Pick<Issuers, 'metadata'>
-  /** Undefined where the server brings no provider. */
-  readonly forgetSignIns: ForgetSignIns | undefined
   readonly log: Logger
 }
 
@@ -32,7 +30,7 @@ export function createSignOutPage(deps: SignOutPageDeps): Page {
 async function signOut(deps: SignOutPageDeps, visit: PageVisit): Promise<PageAnswer> {
   const cookie = visit.browser.cookie(SESSION_COOKIE)
   const session = cookie === undefined ? undefined : await deps.sessions.toSignOut(pool(deps), cookie)
-  if (session !== undefined && cookie !== undefined) await end(deps, { visit, session, cookie })
+  if (session !== undefined) await end(deps, { visit, session })
   return { ...(await nextOf(deps, session)), cookies: CLEARED_COOKIES }
 }
 
@@ -41,33 +39,23 @@ const pool = ({ datastore }: SignOutPageDeps) => datastore.pool('interactive')
 interface Ending {
   readonly visit: PageVisit
   readonly session: SignedOutSession
-  readonly cookie: string
 }
 
 /** What the two sign-outs of the API do, audited as they are. */
-async function end({ unitOfWork, sessions, forgetSignIns }: SignOutPageDeps, ending: Ending): Promise<void> {
-  const { visit, session, cookie } = ending
-  const { principalId } = session
-  const isEverywhere = visit.form.get('everywhere') === 'yes' && visit.session?.id === principalId
+async function end({ unitOfWork, sessions }: SignOutPageDeps, ending: Ending): Promise<void> {
+  const { visit, session } = ending
+  const everywhere = visit.form.get('everywhere') === 'yes' && visit.session?.id === session.principalId
   let context: AuditEntry['context'] = {}
-  const audit = (): AuditEntry[] => [rowOf(ending, isEverywhere, context)]
+  const audit = (): AuditEntry[] => [rowOf(ending, everywhere, context)]
   await unitOfWork.run({ pool: 'interactive', correlationId: visit.correlationId, audit }, async (change) => {
-    await forgetSignIns?.(change, principalId, new Date(visit.nowMs))
-    if (!isEverywhere) return sessions.endOf(change, cookie)
-    const revoked = await sessions.endAllOf(change, principalId)
-    context = { sessions_revoked: revoked }
-    announce(change, session, revoked)
+    const revoked = await sessions.signOut(change, session, { everywhere, at: new Date(visit.nowMs) })
+    context = everywhere ? { sessions_revoked: revoked } : {}
   })
 }
 
-function announce(change: Change, { principalId, domainId }: SignedOutSession, revoked: number): void {
-  const payload = { sessions_revoked: revoked }
-  change.emit({ event: 'identity.UserSignedOut', domainId, aggregate: `user:${principalId}`, payload })
-}
-
-function rowOf({ visit, session }: Ending, isEverywhere: boolean, context: AuditEntry['context']): AuditEntry {
+function rowOf({ visit, session }: Ending, everywhere: boolean, context: AuditEntry['context']): AuditEntry {
   const subject = `user:${session.principalId}`
-  const relation = isEverywhere ? 'auth.session.terminate.global' : 'auth.session.terminate'
+  const relation = everywhere ? 'auth.session.terminate.global' : 'auth.session.terminate'
   const granted = { outcome: 'granted', reason: 'granted', correlationId: visit.correlationId } as const
   return { domainId: session.domainId, subject, relation, object: subject, ...granted, context }
 }
@@ -76,7 +64,7 @@ async function nextOf(deps: SignOutPageDeps, session: SignedOutSession | undefin
   const bindingId = session?.bindingId ?? undefined
   const binding = bindingId === undefined ? undefined : await deps.bindings.find(pool(deps), bindingId)
   if (binding === undefined || binding.isBundled) return { location: SIGNED_OUT_PATH }
-  const url = await providerSignOut(deps, binding, session?.idToken)
+  const url = await providerSignOut(deps, binding, await session?.idToken())
   return { document: url === undefined ? stillSignedInView(binding.issuer) : leavingView(url) }
 }
 
