@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { IdpBinding } from '../../src/server/ports/idp-bindings.ts'
 import { CLIENT_ID, openBrowser, startSigningIn, type Browser, type SigningIn } from '../support/sign-in.ts'
 import { STORES } from '../support/stores.ts'
@@ -91,6 +91,32 @@ describe.each(STORES)('Signing out in a browser on the $name store', (store) => 
       expect(answer.status).toBe(200)
       expect(text).toContain('You may still be signed in at')
       expect(text).not.toContain('http-equiv="refresh"')
+      expect(await sessionsLeft()).toBe(0)
+    })
+
+    it('goes on to the provider without a token where the kept one cannot be opened', async () => {
+      Object.assign(world.issuer, { metadata: { end_session_endpoint: `${world.issuer.url}/end` } })
+      const browser = await signedIn()
+      const sealed = Buffer.alloc(200, 1)
+      await world.db
+        .updateTable('sessions')
+        .set({ id_token_sealed: sealed })
+        .where('domain_id', '=', domainId)
+        .execute()
+      const { answer, text } = await signOut(browser)
+      expect(answer.status).toBe(200)
+      expect(Object.fromEntries(target(text).searchParams)).toEqual({ client_id: CLIENT_ID })
+      expect(answer.headers.getSetCookie()).toHaveLength(4)
+      expect(await sessionsLeft()).toBe(0)
+    })
+
+    it('clears the cookies where the binding of the session cannot be read', async () => {
+      const browser = await signedIn()
+      const find = vi.spyOn(world.bindings, 'find').mockRejectedValue(new Error('the datastore is away'))
+      onTestFinished(() => void find.mockRestore())
+      const { answer } = await signOut(browser)
+      expect([answer.status, answer.headers.get('location')]).toEqual([303, '/?signed_out=1'])
+      expect(answer.headers.getSetCookie()).toHaveLength(4)
       expect(await sessionsLeft()).toBe(0)
     })
 

@@ -31,7 +31,7 @@ async function signOut(deps: SignOutPageDeps, visit: PageVisit): Promise<PageAns
   const cookie = visit.browser.cookie(SESSION_COOKIE)
   const session = cookie === undefined ? undefined : await deps.sessions.toSignOut(pool(deps), cookie)
   if (session !== undefined) await end(deps, { visit, session })
-  return { ...(await nextOf(deps, session)), cookies: CLEARED_COOKIES }
+  return { ...(await nextUnlessFailing(deps, session)), cookies: CLEARED_COOKIES }
 }
 
 const pool = ({ datastore }: SignOutPageDeps) => datastore.pool('interactive')
@@ -60,12 +60,32 @@ function rowOf({ visit, session }: Ending, everywhere: boolean, context: AuditEn
   return { domainId: session.domainId, subject, relation, object: subject, ...granted, context }
 }
 
+/** The session has ended by now: no failure keeps the browser from losing its cookies. */
+async function nextUnlessFailing(deps: SignOutPageDeps, session: SignedOutSession | undefined): Promise<PageAnswer> {
+  try {
+    return await nextOf(deps, session)
+  } catch (error) {
+    deps.log.error({ err: error }, 'the identity provider of a session that was signed out could not be read')
+    return { location: SIGNED_OUT_PATH }
+  }
+}
+
 async function nextOf(deps: SignOutPageDeps, session: SignedOutSession | undefined): Promise<PageAnswer> {
   const bindingId = session?.bindingId ?? undefined
   const binding = bindingId === undefined ? undefined : await deps.bindings.find(pool(deps), bindingId)
   if (binding === undefined || binding.isBundled) return { location: SIGNED_OUT_PATH }
-  const url = await providerSignOut(deps, binding, await session?.idToken())
+  const url = await providerSignOut(deps, binding, await idTokenOf(deps, session))
   return { document: url === undefined ? stillSignedInView(binding.issuer) : leavingView(url) }
+}
+
+/** A provider signs a person out without it too, after a question. */
+async function idTokenOf({ log }: SignOutPageDeps, session: SignedOutSession | undefined): Promise<string | undefined> {
+  try {
+    return await session?.idToken()
+  } catch (error) {
+    log.error({ err: error, session: session?.id }, 'the ID token of a session could not be opened')
+    return undefined
+  }
 }
 
 /** Nobody is kept here because their provider cannot be reached. */
