@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { IdpBinding } from '../../src/server/ports/idp-bindings.ts'
+import { SESSION_IDLE_MS } from '../../src/server/ports/sessions.ts'
 import { CLIENT_ID, openBrowser, startSigningIn, type Browser, type SigningIn } from '../support/sign-in.ts'
 import { STORES } from '../support/stores.ts'
 
@@ -135,6 +136,28 @@ describe.each(STORES)('Signing out in a browser on the $name store', (store) => 
       expect(await world.outbox(answer)).toMatchObject([
         { event: 'identity.UserSignedOut', domain_id: domainId, payload: { sessions_revoked: 2 } },
       ])
+    })
+
+    it('says that the sessions of other browsers go on where the own one has idled', async () => {
+      Object.assign(world.issuer, { metadata: { end_session_endpoint: `${world.issuer.url}/end` } })
+      const here = await signedIn()
+      const sessions = () => world.db.selectFrom('sessions').select('id').where('domain_id', '=', domainId)
+      const { id } = await sessions().executeTakeFirstOrThrow()
+      await signedIn()
+      const idle = new Date(world.clock.nowMs - SESSION_IDLE_MS)
+      await world.db.updateTable('sessions').set({ last_seen_at: idle }).where('id', '=', id).execute()
+      const { answer, text } = await signOut(here, { everywhere: 'yes' })
+      expect(answer.status).toBe(200)
+      expect(text).toContain('Your sessions in other browsers go on')
+      expect(text).toContain(`<a href="${world.issuer.url}/end?`)
+      expect(text).not.toContain('http-equiv="refresh"')
+      expect(answer.headers.getSetCookie()).toHaveLength(4)
+      expect(await sessionsLeft()).toBe(1)
+    })
+
+    it('says the same where the own session is gone', async () => {
+      const { text } = await signOut(openBrowser(world.url), { everywhere: 'yes' })
+      expect(text).toContain('Your sessions in other browsers go on')
     })
 
     it('leaves the other browsers signed in otherwise', async () => {

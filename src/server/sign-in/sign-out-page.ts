@@ -7,7 +7,14 @@ import type { Issuers } from '../ports/issuers.ts'
 import { SESSION_COOKIE, type Sessions, type SignedOutSession } from '../ports/sessions.ts'
 import type { AuditEntry, UnitOfWork } from '../ports/unit-of-work.ts'
 import { endSessionUrl } from './end-session.ts'
-import { leavingView, SIGN_OUT_PATH, SIGNED_OUT_PATH, stillSignedInView } from './sign-out-views.ts'
+import {
+  leavingView,
+  othersGoOnView,
+  SIGN_OUT_PATH,
+  SIGNED_OUT_PATH,
+  stillSignedInView,
+  type LeftAtProvider,
+} from './sign-out-views.ts'
 
 export interface SignOutPageDeps {
   readonly datastore: Datastore
@@ -30,8 +37,17 @@ export function createSignOutPage(deps: SignOutPageDeps): Page {
 async function signOut(deps: SignOutPageDeps, visit: PageVisit): Promise<PageAnswer> {
   const cookie = visit.browser.cookie(SESSION_COOKIE)
   const session = cookie === undefined ? undefined : await deps.sessions.toSignOut(pool(deps), cookie)
-  if (session !== undefined) await end(deps, { visit, session })
-  return { ...(await nextUnlessFailing(deps, session)), cookies: CLEARED_COOKIES }
+  const isAsked = visit.form.get('everywhere') === 'yes'
+  // The cookie of a session that has idled ends that session, but no other one.
+  const everywhere = isAsked && session !== undefined && visit.session?.id === session.principalId
+  if (session !== undefined) await end(deps, { visit, session, everywhere })
+  const left = await leftAtProvider(deps, session)
+  return { ...(isAsked && !everywhere ? { document: othersGoOnView(left) } : answerOf(left)), cookies: CLEARED_COOKIES }
+}
+
+function answerOf(left: LeftAtProvider | undefined): PageAnswer {
+  if (left === undefined) return { location: SIGNED_OUT_PATH }
+  return { document: left.url === undefined ? stillSignedInView(left.issuer) : leavingView(left.url) }
 }
 
 const pool = ({ datastore }: SignOutPageDeps) => datastore.pool('interactive')
@@ -39,43 +55,44 @@ const pool = ({ datastore }: SignOutPageDeps) => datastore.pool('interactive')
 interface Ending {
   readonly visit: PageVisit
   readonly session: SignedOutSession
+  readonly everywhere: boolean
 }
 
 /** What the two sign-outs of the API do, audited as they are. */
 async function end({ unitOfWork, sessions }: SignOutPageDeps, ending: Ending): Promise<void> {
-  const { visit, session } = ending
-  const everywhere = visit.form.get('everywhere') === 'yes' && visit.session?.id === session.principalId
+  const { visit, session, everywhere } = ending
   let context: AuditEntry['context'] = {}
-  const audit = (): AuditEntry[] => [rowOf(ending, everywhere, context)]
+  const audit = (): AuditEntry[] => [rowOf(ending, context)]
   await unitOfWork.run({ pool: 'interactive', correlationId: visit.correlationId, audit }, async (change) => {
     const revoked = await sessions.signOut(change, session, { everywhere, at: new Date(visit.nowMs) })
     context = everywhere ? { sessions_revoked: revoked } : {}
   })
 }
 
-function rowOf({ visit, session }: Ending, everywhere: boolean, context: AuditEntry['context']): AuditEntry {
+function rowOf({ visit, session, everywhere }: Ending, context: AuditEntry['context']): AuditEntry {
   const subject = `user:${session.principalId}`
   const relation = everywhere ? 'auth.session.terminate.global' : 'auth.session.terminate'
   const granted = { outcome: 'granted', reason: 'granted', correlationId: visit.correlationId } as const
   return { domainId: session.domainId, subject, relation, object: subject, ...granted, context }
 }
 
-/** The session has ended by now: no failure keeps the browser from losing its cookies. */
-async function nextUnlessFailing(deps: SignOutPageDeps, session: SignedOutSession | undefined): Promise<PageAnswer> {
+/**
+ * What is left of the sign-in at the provider that the session began with; undefined for the bundled one. The session has
+ * ended by now: no failure keeps the browser from losing its cookies.
+ */
+async function leftAtProvider(
+  deps: SignOutPageDeps,
+  session: SignedOutSession | undefined,
+): Promise<LeftAtProvider | undefined> {
   try {
-    return await nextOf(deps, session)
+    const bindingId = session?.bindingId ?? undefined
+    const binding = bindingId === undefined ? undefined : await deps.bindings.find(pool(deps), bindingId)
+    if (binding === undefined || binding.isBundled) return undefined
+    return { issuer: binding.issuer, url: await providerSignOut(deps, binding, await idTokenOf(deps, session)) }
   } catch (error) {
     deps.log.error({ err: error }, 'the identity provider of a session that was signed out could not be read')
-    return { location: SIGNED_OUT_PATH }
+    return undefined
   }
-}
-
-async function nextOf(deps: SignOutPageDeps, session: SignedOutSession | undefined): Promise<PageAnswer> {
-  const bindingId = session?.bindingId ?? undefined
-  const binding = bindingId === undefined ? undefined : await deps.bindings.find(pool(deps), bindingId)
-  if (binding === undefined || binding.isBundled) return { location: SIGNED_OUT_PATH }
-  const url = await providerSignOut(deps, binding, await idTokenOf(deps, session))
-  return { document: url === undefined ? stillSignedInView(binding.issuer) : leavingView(url) }
 }
 
 /** A provider signs a person out without it too, after a question. */
