@@ -1,6 +1,6 @@
 import type { identities } from '../../shared/contract/identities.ts'
 import type { Result } from '../../shared/contract/operation.ts'
-import type { ListedPrincipal, PrincipalRecord } from './store.ts'
+import type { IdentifyingColumns, PrincipalRecord, PrincipalSummary, PrincipalWithLogin } from './store.ts'
 
 type Operations = (typeof identities)['operations']
 type Summary = Result<Operations['CreateServiceIdentity']>
@@ -12,7 +12,7 @@ export function referenceOf({ id, kind }: Pick<PrincipalRecord, 'id' | 'kind'>):
 }
 
 /** The row as lists show it. */
-export function toSummary(principal: PrincipalRecord): Summary {
+export function toSummary(principal: PrincipalSummary): Summary {
   return {
     id: principal.id,
     kind: principal.kind,
@@ -26,7 +26,10 @@ export function toSummary(principal: PrincipalRecord): Summary {
 }
 
 /** What commands call the principal: what it was created under. A user from elsewhere may have neither login nor address. */
-export function handleOf(principal: ListedPrincipal, externalSubject: string): { readonly handle?: string } {
+export function handleOf(
+  principal: Pick<PrincipalRecord, 'kind'> & Pick<IdentifyingColumns, 'login' | 'email'>,
+  externalSubject: string,
+): { readonly handle?: string } {
   const handle = principal.kind === 'service-identity' ? externalSubject : (principal.login ?? principal.email)
   return handle === null ? {} : { handle }
 }
@@ -37,7 +40,7 @@ export function toDetail(principal: PrincipalRecord): Detail {
 }
 
 /** The row as auditors see it. Service identities never carry an address. */
-export function toRevealedDetail(principal: ListedPrincipal, externalSubject: string): Detail {
+export function toRevealedDetail(principal: PrincipalWithLogin, externalSubject: string): Detail {
   const detail = {
     ...toDetail(principal),
     ...handleOf(principal, externalSubject),

@@ -26,12 +26,12 @@ export function createIdentities({
 }: IdentitiesDeps): Handlers<typeof identities> {
   const db = () => datastore.pool('interactive')
 
-  async function revealed(principal: store.PrincipalRecord): Promise<string> {
+  async function revealed(principal: Pick<store.PrincipalRecord, 'id' | 'subject_sealed'>): Promise<string> {
     const subject = await keys.secrets.open(sealedSubjectOf(principal.id), principal.subject_sealed)
     return subject.toString('utf8')
   }
 
-  async function toRevealed(principal: store.ListedPrincipal) {
+  async function toRevealed(principal: store.RevealedPrincipal) {
     return { ...toSummary(principal), ...handleOf(principal, await revealed(principal)) }
   }
 
@@ -47,9 +47,12 @@ export function createIdentities({
       if (reveal === 'true') ctx.note({ pseudonym_revealed: isRevealed })
       const handled = handle === undefined ? undefined : handledAs(domainId, handle, isAuditor)
       const range = { domainId, kind, handled, after: keyOf(ctx.position), count: ctx.pageSize + 1 }
-      const { rows, next } = cutPage(await store.listPrincipals(db(), range), ctx.pageSize, positionOf)
-      const visible = await ctx.visible(rows, (principal) => ({ reference: referenceOf(principal) }))
-      return ctx.page(isRevealed ? await Promise.all(visible.map(toRevealed)) : visible.map(toSummary), next)
+      if (!isRevealed) {
+        const { rows, next } = cutPage(await store.selectPrincipals(db(), range).execute(), ctx.pageSize, positionOf)
+        return ctx.page((await ctx.visible(rows, byReference)).map(toSummary), next)
+      }
+      const { rows, next } = cutPage(await store.selectRevealed(db(), range).execute(), ctx.pageSize, positionOf)
+      return ctx.page(await Promise.all((await ctx.visible(rows, byReference)).map(toRevealed)), next)
     },
 
     async GetIdentity(ctx, { id: domainId, principal_id: id }) {
@@ -87,7 +90,9 @@ export function createIdentities({
   }
 }
 
-function positionOf({ created_at, id }: store.ListedPrincipal): PagePosition {
+const byReference = (principal: store.PrincipalSummary) => ({ reference: referenceOf(principal) })
+
+function positionOf({ created_at, id }: store.PrincipalSummary): PagePosition {
   return [created_at.toISOString(), id]
 }
 

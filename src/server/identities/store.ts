@@ -1,6 +1,6 @@
-import { sql, type Selectable } from 'kysely'
+import { sql, type ExpressionBuilder, type Selectable } from 'kysely'
 import { isUniqueViolation, type Db } from '../ports/datastore.ts'
-import type { PrincipalRow } from '../ports/tables.ts'
+import type { PrincipalRow, Tables } from '../ports/tables.ts'
 
 export type PrincipalRecord = Selectable<PrincipalRow>
 
@@ -91,22 +91,23 @@ export async function insertPrincipal(db: Db, principal: PrincipalRecord): Promi
 }
 
 /** The principal, if it is one of that Domain. */
-export function findPrincipal(db: Db, domainId: string, id: string): Promise<ListedPrincipal | undefined> {
-  return withLogin(db).where('principals.id', '=', id).where('principals.domain_id', '=', domainId).executeTakeFirst()
+export function findPrincipal(db: Db, domainId: string, id: string): Promise<PrincipalWithLogin | undefined> {
+  const query = db.selectFrom('principals').where('id', '=', id).where('domain_id', '=', domainId)
+  return query.selectAll().select(LOGIN).executeTakeFirst()
 }
 
 /** The user of the Domain with that pseudonym. */
 export function findUser(db: Db, domainId: string, pseudonym: string): Promise<PrincipalRecord | undefined> {
-  return ofPseudonym(db, domainId, pseudonym).where('kind', '=', 'user').executeTakeFirst()
+  return ofPseudonym(db, domainId, pseudonym).selectAll().where('kind', '=', 'user').executeTakeFirst()
 }
 
 /** The service identity of the Domain with that pseudonym. */
 export function findServiceIdentity(db: Db, domainId: string, pseudonym: string): Promise<PrincipalRecord | undefined> {
-  return ofPseudonym(db, domainId, pseudonym).where('kind', '=', 'service-identity').executeTakeFirst()
+  return ofPseudonym(db, domainId, pseudonym).selectAll().where('kind', '=', 'service-identity').executeTakeFirst()
 }
 
 const ofPseudonym = (db: Db, domainId: string, pseudonym: string) =>
-  db.selectFrom('principals').selectAll().where('domain_id', '=', domainId).where('subject_pseudonym', '=', pseudonym)
+  db.selectFrom('principals').where('domain_id', '=', domainId).where('subject_pseudonym', '=', pseudonym)
 
 /**
  * Stores when service identities authenticated, where that is a minute or more after the stored time. Rows are locked in
@@ -158,36 +159,64 @@ export interface Handled {
   readonly email: string | undefined
 }
 
-/** A principal with the login of its local account, if it has one. */
-export interface ListedPrincipal extends PrincipalRecord {
-  readonly login: string | null
+const SUMMARY = [
+  'id',
+  'kind',
+  'domain_id',
+  'display_name',
+  'subject_pseudonym',
+  'last_sign_in_at',
+  'created_at',
+  'disabled_at',
+] as const satisfies readonly (keyof PrincipalRow)[]
+
+const IDENTIFYING = ['subject_sealed', 'email'] as const satisfies readonly (keyof PrincipalRow)[]
+
+/** What everybody who may see a principal may read of it. */
+export type PrincipalSummary = Pick<PrincipalRecord, (typeof SUMMARY)[number]>
+
+/** What auditors alone may read of it, with the login of its local account, if it has one. */
+export type IdentifyingColumns = Pick<PrincipalRecord, (typeof IDENTIFYING)[number]> & { readonly login: string | null }
+
+export type RevealedPrincipal = PrincipalSummary & IdentifyingColumns
+
+/** A whole principal with the login of its local account. */
+export type PrincipalWithLogin = PrincipalRecord & Pick<IdentifyingColumns, 'login'>
+
+const LOGIN = (row: ExpressionBuilder<Tables, 'principals'>) =>
+  row
+    .selectFrom('local_accounts')
+    .select('login')
+    .whereRef('local_accounts.principal_id', '=', 'principals.id')
+    .as('login')
+
+/** Selects principals of a Domain with what everybody may read. */
+export function selectPrincipals(db: Db, range: PrincipalRange) {
+  return inRange(db, range).select(SUMMARY)
 }
 
-const withLogin = (db: Db) =>
-  db
-    .selectFrom('principals')
-    .leftJoin('local_accounts as account', 'account.principal_id', 'principals.id')
-    .selectAll('principals')
-    .select('account.login')
+/** Selects the same with what identifies them outside of the Domain. */
+export function selectRevealed(db: Db, range: PrincipalRange) {
+  return selectPrincipals(db, range).select(IDENTIFYING).select(LOGIN)
+}
 
-export function listPrincipals(db: Db, range: PrincipalRange): Promise<ListedPrincipal[]> {
-  const { domainId, kind, handled, after, count } = range
-  let query = withLogin(db).where('principals.domain_id', '=', domainId)
-  if (kind !== undefined) query = query.where('principals.kind', '=', kind)
-  if (handled !== undefined) {
-    const { pseudonym, login, email } = handled
-    query = query.where((row) =>
-      row.or([
-        row.and([row('principals.kind', '=', 'service-identity'), row('principals.subject_pseudonym', '=', pseudonym)]),
-        row('account.login', '=', login),
-        ...(email === undefined ? [] : [row('principals.email', '=', email)]),
-      ]),
-    )
-  }
+function inRange(db: Db, { domainId, kind, handled, after, count }: PrincipalRange) {
+  let query = db.selectFrom('principals').where('domain_id', '=', domainId)
+  if (kind !== undefined) query = query.where('kind', '=', kind)
+  if (handled !== undefined) query = query.where('id', 'in', idsOf(db, domainId, handled))
   if (after !== undefined) {
-    query = query.where((row) =>
-      row(row.refTuple('principals.created_at', 'principals.id'), '<', row.tuple(after.createdAt, after.id)),
-    )
+    query = query.where((row) => row(row.refTuple('created_at', 'id'), '<', row.tuple(after.createdAt, after.id)))
   }
-  return query.orderBy('principals.created_at', 'desc').orderBy('principals.id', 'desc').limit(count).execute()
+  return query.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(count)
+}
+
+/** One indexed look-up for each kind of handle: an `or` over them would read every principal of the Domain. */
+function idsOf(db: Db, domainId: string, { pseudonym, login, email }: Handled) {
+  const bySubject = ofPseudonym(db, domainId, pseudonym).where('kind', '=', 'service-identity').select('id')
+  const byLogin = db.selectFrom('local_accounts').where('login', '=', login).select('principal_id as id')
+  const ids = bySubject.union(byLogin)
+  if (email === undefined) return ids
+  return ids.union(
+    db.selectFrom('principals').where('domain_id', '=', domainId).where('email', '=', email).select('id'),
+  )
 }

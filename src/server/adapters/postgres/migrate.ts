@@ -16,6 +16,7 @@ import { mesh } from './migrations/0011-mesh.ts'
 import { eventsOnTheirWay } from './migrations/0012-events-on-their-way.ts'
 import { auditOfActors } from './migrations/0013-audit-of-actors.ts'
 import { signingOut } from './migrations/0014-signing-out.ts'
+import { principalsByEmail } from './migrations/0015-principals-by-email.ts'
 import { signingInAgain } from './migrations/0010-signing-in-again.ts'
 
 /** Every migration, in order. */
@@ -34,6 +35,7 @@ const MIGRATIONS: readonly Migration[] = [
   eventsOnTheirWay,
   auditOfActors,
   signingOut,
+  principalsByEmail,
 ]
 
 /** Key of the advisory lock that one migrator holds; any fixed number that nothing else uses. */
