@@ -143,13 +143,14 @@ async function refused(visiting: Visiting, failure: string): Promise<PageAnswer>
 }
 
 async function makeCodes(visiting: Visiting): Promise<PageAnswer> {
-  const { deps, visit, account } = visiting
-  const { hasFactors, mayMakeCodes: isAllowed } = await viewOf(visiting)
-  if (!hasFactors || !isAllowed) return { location: ACCOUNT_PATH }
+  const { deps, visit, caller, account } = visiting
+  if (!mayMakeCodes(caller, visit)) return { location: ACCOUNT_PATH }
   const codes = drawRecoveryCodes()
   const { correlationId } = visit
   const order = { accountId: account.id, relation: 'local_account.recovery_codes', correlationId } as const
   const isMade = await deps.changeOwn(order, async (change, own) => {
+    // The account is locked by now: its last factor is not removed meanwhile, with the codes.
+    if (factorsOf(own, await passkeysOf(change.db, own.id)).length === 0) return false
     await replaceRecoveryCodes(change.db, deps.keyring, { accountId: own.id, codes, at: new Date(visit.nowMs) })
     announceUpdate(change, own)
     return {}

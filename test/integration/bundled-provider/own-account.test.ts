@@ -3,6 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, 
 import { HashingBusy } from '../../../src/server/local-accounts/password-hash.ts'
 import { hashing, PASSWORD, startLocalProvider, type LocalProvider } from '../../support/local-provider.ts'
 import type { OpenSession } from '../../support/browser-sessions.ts'
+import { meet, places, statementsOf } from '../../support/meeting.ts'
+import { pausingDatastore } from '../../support/pausing-datastore.ts'
 import { STORES } from '../../support/stores.ts'
 
 const NEXT = 'four otters at dawn'
@@ -11,6 +13,7 @@ const MINUTE_MS = 60_000
 
 describe.each(STORES)('The page of a local account on the $name store', (store) => {
   describe.skipIf(store.missing)('', () => {
+    const pausing = pausingDatastore()
     let local: LocalProvider
     let serial = 0
     let login: string
@@ -18,7 +21,7 @@ describe.each(STORES)('The page of a local account on the $name store', (store) 
     let userId: string
     let session: OpenSession
     beforeAll(async () => {
-      local = await startLocalProvider(store)
+      local = await startLocalProvider({ ...store, open: async () => pausing.over(await store.open()) })
     })
     afterAll(() => local.stop())
     beforeEach(async () => {
@@ -173,15 +176,32 @@ describe.each(STORES)('The page of a local account on the $name store', (store) 
         },
       )
 
-      it('that go with the last second factor', async () => {
-        await withApp()
-        await make()
+      async function removeApp(): Promise<void> {
         const headers = { cookie: `service_session=${session.cookie}` }
         const listed = await fetch(`${local.tenancy.url}/v1/auth/factors`, { headers })
         const [factor] = (await listed.json()) as readonly { readonly id: string }[]
         const path = `/v1/auth/factors/${factor?.id}`
         expect((await fetch(`${local.tenancy.url}${path}`, { method: 'DELETE', headers })).status).toBe(204)
+      }
+
+      it('that go with the last second factor', async () => {
+        await withApp()
+        await make()
+        await removeApp()
         expect(await codesStored()).toEqual([])
+      })
+
+      it('that go with the last second factor where it is removed at the same time', async () => {
+        await withApp()
+        const statements = await statementsOf(pausing, make)
+        await removeApp()
+        for (const behind of places(statements)) {
+          local.tenancy.clock.nowMs += MINUTE_MS
+          await withApp()
+          const [made] = await meet(pausing, behind, { first: make, second: removeApp })
+          expect([200, 303]).toContain(made.status)
+          expect(await codesStored()).toEqual([])
+        }
       })
     })
 
