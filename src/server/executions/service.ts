@@ -6,6 +6,7 @@ import type { IdSource } from '../ports/clock.ts'
 import type { Datastore, Db } from '../ports/datastore.ts'
 import type { Change } from '../ports/unit-of-work.ts'
 import { holdNode } from '../rows/hold-node.ts'
+import { holdPrincipal } from '../rows/hold-principal.ts'
 import { domainOfNode } from '../rows/node-domain.ts'
 import { ownStateChanged } from '../rows/state-revisions.ts'
 import { isKnownAction, knownActions, typeOf, type Asked, type WantedAction } from './actions.ts'
@@ -29,6 +30,7 @@ export function createExecutions({ datastore, ids }: ExecutionsDeps): Handlers<t
     async CreateExecution(ctx, { id: nodeId, body }) {
       const execution = await ctx.change(async (change) => {
         const { db } = change
+        if (!(await holdPrincipal(db, ctx.caller.id))) throw problem('unauthorized')
         const domainId = await domainOfNode(db, nodeId)
         if (domainId === undefined) throw problem('node_not_found')
         ctx.about(`node:${nodeId}`, domainId)

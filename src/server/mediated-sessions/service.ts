@@ -6,6 +6,7 @@ import type { IdSource } from '../ports/clock.ts'
 import type { Datastore, Db } from '../ports/datastore.ts'
 import type { Signer } from '../ports/signer.ts'
 import { holdNode } from '../rows/hold-node.ts'
+import { holdPrincipal } from '../rows/hold-principal.ts'
 import { ownStateChanged } from '../rows/state-revisions.ts'
 import { announceIssued, announceRevoked } from './announce.ts'
 import { isOfKind, newSession, standingAt, toAnswer, type NewSession } from './session.ts'
@@ -33,6 +34,7 @@ export function createMediatedSessions(deps: MediatedSessionsDeps): Handlers<typ
       const issued = newSession(issue, body)
       const token = await signToken(signer, issued, baseUrl)
       const session = await ctx.change(async (change) => {
+        if (!(await holdPrincipal(change.db, ctx.caller.id))) throw problem('unauthorized')
         const kept = { ...issued, domain_id: await holdPlace(change.db, issued) }
         ctx.about(`project:${projectId}`, kept.domain_id)
         await store.insertSession(change.db, kept)
