@@ -114,7 +114,7 @@ describe.each(STORES)('Signing out in a browser on the $name store', (store) => 
     it('clears the cookies where the binding of the session cannot be read', async () => {
       const browser = await signedIn()
       const find = vi.spyOn(world.bindings, 'find').mockRejectedValue(new Error('the datastore is away'))
-      onTestFinished(() => void find.mockRestore())
+      onTestFinished(() => find.mockRestore())
       const { answer } = await signOut(browser)
       expect([answer.status, answer.headers.get('location')]).toEqual([303, '/?signed_out=1'])
       expect(answer.headers.getSetCookie()).toHaveLength(4)

@@ -48,6 +48,17 @@ export function createLocalSignIn(deps: LocalSignInDeps): LocalSignIn {
     return toAccount(account, passkeys, codes)
   }
 
+  /** Counts the guess and checks it; `isRight` is undefined, and nothing counted, where hashing is busy. */
+  async function guessPassword(account: guesses.PlacedAccount | undefined, password: string) {
+    // Beside each other, so that what is written about a known login takes no time that an unknown one does not.
+    const [isCounted, isRight] = await Promise.all([
+      account === undefined ? false : count(account.id),
+      unlessBusy(hashing.matches(password, account?.password_hash)),
+    ])
+    if (account !== undefined && isCounted && isRight === undefined) await guesses.uncountGuess(db(), account.id)
+    return { isCounted, isRight }
+  }
+
   /** The one moment at which the password is known. Where it cannot be done now, the next sign-in tries again. */
   async function strengthen({ id, password_hash: old }: guesses.PlacedAccount, password: string): Promise<void> {
     if (!hashing.isOutdated(old)) return
@@ -64,15 +75,8 @@ export function createLocalSignIn(deps: LocalSignInDeps): LocalSignIn {
 
     async tryPassword({ login, password }) {
       const account = await guesses.findByLogin(db(), login.trim().toLowerCase())
-      // Beside each other, so that what is written about a known login takes no time that an unknown one does not.
-      const [isCounted, isRight] = await Promise.all([
-        account === undefined ? false : count(account.id),
-        unlessBusy(hashing.matches(password, account?.password_hash)),
-      ])
-      if (isRight === undefined) {
-        if (account !== undefined && isCounted) await guesses.uncountGuess(db(), account.id)
-        return 'busy'
-      }
+      const { isCounted, isRight } = await guessPassword(account, password)
+      if (isRight === undefined) return 'busy'
       if (account === undefined) return 'refused'
       if (!isCounted || !isRight || account.disabled_at !== null) {
         refuse(account, reasonOf(isCounted, isRight))

@@ -244,7 +244,7 @@ describe.each(STORES)('Local accounts on the $name store', (store) => {
         const { id } = await local.account('busy')
         await wrong('busy')
         const matches = vi.spyOn(hashing, 'matches').mockRejectedValue(new HashingBusy())
-        onTestFinished(() => void matches.mockRestore())
+        onTestFinished(() => matches.mockRestore())
         expect([await tryPassword('busy'), await tryPassword('unknown')]).toEqual(['busy', 'busy'])
         expect((await stored(id)).failed_count).toBe(1)
       })

@@ -104,7 +104,7 @@ describe.each(STORES)('The page of a local account on the $name store', (store) 
 
       it('does not count a guess that was not checked, as hashing was busy', async () => {
         const matches = vi.spyOn(hashing, 'matches').mockRejectedValue(new HashingBusy())
-        onTestFinished(() => void matches.mockRestore())
+        onTestFinished(() => matches.mockRestore())
         expect(alertIn(await change())).toContain('Try again in a few seconds.')
         const row = local.tenancy.db.selectFrom('local_accounts').select('failed_count').where('id', '=', id)
         expect(await row.executeTakeFirst()).toEqual({ failed_count: 0 })
