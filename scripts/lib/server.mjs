@@ -6,11 +6,11 @@ import { noticesOf } from './notices.mjs'
 
 /** What the command line reaches of the server, and the thread of the embedded engine, which looks for itself beside the chunk that starts it. */
 const ENTRIES = {
-  'run-serve': 'run-serve.js',
-  'run-bootstrap-token': 'run-bootstrap-token.js',
-  'run-master-key-rotate': 'run-master-key-rotate.js',
-  'run-after-restore': 'run-after-restore.js',
-  'run-admin-users-add': 'run-admin-users-add.js',
+  serve: 'commands/serve.js',
+  'bootstrap-token': 'commands/bootstrap-token.js',
+  'master-key-rotate': 'commands/master-key-rotate.js',
+  'after-restore': 'commands/after-restore.js',
+  'admin-users-add': 'commands/admin-users-add.js',
   worker: 'adapters/pglite/worker.js',
 }
 

@@ -1,5 +1,5 @@
 import { ProblemAnswer, TransportFailure } from '../client/failures.ts'
-import { asTyped } from './as-typed.ts'
+import { asTyped } from './npx-command-hints.ts'
 import { CliError, type Mistyped } from './cli-error.ts'
 import { EXIT, exitCodeAfter, exitCodeOf, type ExitCode } from './exit-code.ts'
 import { faultOf, REPORT } from './fault.ts'

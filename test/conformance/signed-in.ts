@@ -1,7 +1,7 @@
-import type { Backend } from '../../src/server/backend.ts'
-import { addServiceIdentity, newServiceIdentity } from '../../src/server/identities/add-service-identity.ts'
+import type { Backend } from '../../src/server/composition/backend.ts'
+import { addServiceIdentity, newServiceIdentity } from '../../src/server/slices/identities/add-service-identity.ts'
 import type { Change } from '../../src/server/ports/unit-of-work.ts'
-import { createSessions } from '../../src/server/sessions/sessions.ts'
+import { createSessions } from '../../src/server/slices/sessions/sessions.ts'
 
 function changeOf<T>({ unitOfWork }: Backend, work: (change: Change) => Promise<T>): Promise<T> {
   return unitOfWork.run({ pool: 'interactive', correlationId: 'arranged' }, work)

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { PostgresDatastore } from '../../src/server/adapters/postgres/database.ts'
-import { startLeadership, type LeadershipReports } from '../../src/server/leading/leadership.ts'
+import { startLeadership, type LeadershipReports } from '../../src/server/jobs/leadership.ts'
 import type { Db } from '../../src/server/ports/datastore.ts'
 import type { LeaderSeat, SeatPlace } from '../../src/server/ports/leader-seat.ts'
 import { LeadershipLost } from '../../src/server/ports/leadership-lost.ts'

@@ -37,14 +37,14 @@ test('a plain start loads the built server and, of the packages outside it, only
     await server.end('SIGTERM')
   })
   expect(packagesOf(loads)).toEqual(['@electric-sql/pglite'])
-  expect(loads.some((url) => url.endsWith('/dist/serve/run-serve.js'))).toBe(true)
+  expect(loads.some((url) => url.endsWith('/dist/serve/serve.js'))).toBe(true)
   expect(loads.filter((url) => /\/dist\/(?:server|shared)\//.test(url))).toEqual([])
 })
 
 test('--check loads neither the services nor any package', async () => {
   const loads = await loadsOf((env) => runCtl(['serve', '--check'], env))
   expect(packagesOf(loads)).toEqual([])
-  expect(loads.some((url) => url.endsWith('/dist/serve/run-serve.js'))).toBe(true)
+  expect(loads.some((url) => url.endsWith('/dist/serve/serve.js'))).toBe(true)
   expect(loads.filter((url) => /\/dist\/serve\/(?:serve|session|backend)-/.test(url))).toEqual([])
 })
 
@@ -52,5 +52,5 @@ test('the licence of every package that was put in is beside it', () => {
   const licences = readFileSync(join(SERVE, 'LICENSES.txt'), 'utf8')
   for (const name of ['fastify', 'kysely', 'jose', 'pino', 'zod'])
     expect(licences).toMatch(new RegExp(`^${name} \\d`, 'm'))
-  expect(readdirSync(SERVE).filter((name) => name.startsWith('run-'))).toContain('run-serve.js')
+  expect(readdirSync(SERVE)).toContain('serve.js')
 })

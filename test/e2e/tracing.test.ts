@@ -80,7 +80,7 @@ describe('without a collector', () => {
   })
 
   test('nothing of OpenTelemetry is loaded', () => {
-    expect(readFileSync(loads, 'utf8')).toContain('/dist/serve/run-serve.js')
+    expect(readFileSync(loads, 'utf8')).toContain('/dist/serve/serve.js')
     expect(readFileSync(loads, 'utf8')).not.toContain('@opentelemetry')
   })
 })

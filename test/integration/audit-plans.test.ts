@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { selectAudit, type AuditRange } from '../../src/server/audit/store.ts'
-import { relationsMeant } from '../../src/server/audit/relations.ts'
+import { selectAudit, type AuditRange } from '../../src/server/slices/audit/store.ts'
+import { relationsMeant } from '../../src/server/slices/audit/relations.ts'
 import type { Db } from '../../src/server/ports/datastore.ts'
 import { isDatastoreMissing, useDatastore } from '../support/datastores.ts'
 

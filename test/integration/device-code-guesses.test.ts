@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { mintUserCode, showUserCode } from '../../src/server/device-flow/user-code.ts'
+import { mintUserCode, showUserCode } from '../../src/server/slices/device-flow/user-code.ts'
 import { startDevicePlane, type DevicePlane } from '../support/device-plane.ts'
 import { depth } from '../support/depth.ts'
 import { STORES } from '../support/stores.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DEVICE_GRANT } from '../../src/shared/contract/oauth-schemas.ts'
-import { createDeviceSweeper } from '../../src/server/device-flow/device-sweeper.ts'
+import { createDeviceSweeper } from '../../src/server/slices/device-flow/device-sweeper.ts'
 import {
   cookiesOf,
   startDevicePlane,

@@ -6,7 +6,7 @@ import { EVENT_BYTES_MAX } from '../../src/server/ports/event-bus.ts'
 import type { Leading } from '../../src/server/ports/leadership.ts'
 import { Crash, crashingDatastore } from '../support/crashing-datastore.ts'
 import { DATASTORE_KINDS, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
-import { leadRelay } from '../support/led-relay.ts'
+import { leadRelay } from '../support/relay-with-leader.ts'
 import { leaderParts, type LeaderParts } from '../support/leading.ts'
 import {
   HOME,

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { DATASTORE_KINDS, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
-import { leadRelay } from '../support/led-relay.ts'
+import { leadRelay } from '../support/relay-with-leader.ts'
 import type { LeaderParts } from '../support/leading.ts'
 import { AWAY, HOME, idOf, relayWorld, seedNodes, type RelayWorld } from '../support/relay-world.ts'
 

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Leading } from '../../src/server/ports/leadership.ts'
 import { DATASTORE_KINDS, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
-import { leadRelay } from '../support/led-relay.ts'
+import { leadRelay } from '../support/relay-with-leader.ts'
 import type { LeaderParts } from '../support/leading.ts'
 import {
   AWAY,

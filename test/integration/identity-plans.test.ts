@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { selectPrincipals, selectRevealed, type PrincipalRange } from '../../src/server/identities/store.ts'
+import { selectPrincipals, selectRevealed, type PrincipalRange } from '../../src/server/slices/identities/store.ts'
 import { STORES } from '../support/stores.ts'
 import { startTenancy, type Tenancy } from '../support/tenancy.ts'
 

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createBindingDirectory } from '../../src/server/idp-bindings/directory.ts'
+import { createBindingDirectory } from '../../src/server/slices/idp-bindings/directory.ts'
 import type { IdpBindings, WhereToSignIn } from '../../src/server/ports/idp-bindings.ts'
 import { bindingSurface, CALLBACK_URL, type BindingWatch } from '../support/bindings.ts'
 import type { Answer } from '../support/control-plane.ts'

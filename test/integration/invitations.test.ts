@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createInvitationSweeper } from '../../src/server/invitations/invitation-sweeper.ts'
-import { createInvitationBook, createInvitations } from '../../src/server/invitations/service.ts'
+import { createInvitationSweeper } from '../../src/server/slices/invitations/invitation-sweeper.ts'
+import { createInvitationBook, createInvitations } from '../../src/server/slices/invitations/service.ts'
 import { mounted } from '../../src/server/http/request-context.ts'
 import { invitations } from '../../src/shared/contract/invitations.ts'
 import { START_MS, type Answer } from '../support/control-plane.ts'

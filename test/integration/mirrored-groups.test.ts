@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createMirroredGroups } from '../../src/server/groups/mirrored-groups.ts'
+import { createMirroredGroups } from '../../src/server/slices/groups/mirrored-groups.ts'
 import type { Answer } from '../support/control-plane.ts'
 import { STORES } from '../support/stores.ts'
 import { startTenancy, type Tenancy } from '../support/tenancy.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
-import { createParentEdgeConsumer } from '../../src/server/identities/parent-edge-consumer.ts'
+import { createParentEdgeConsumer } from '../../src/server/slices/identities/parent-edge-consumer.ts'
 import { createConsumption } from '../../src/server/outbox/consumption.ts'
 import { createNumbering } from '../../src/server/outbox/numbering.ts'
 import { createPruning } from '../../src/server/outbox/pruning.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { exportSPKI, importJWK, SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createAssertionSweeper } from '../../src/server/workloads/assertion-sweeper.ts'
+import { createAssertionSweeper } from '../../src/server/slices/workloads/assertion-sweeper.ts'
 import { JWT_BEARER_ASSERTION } from '../../src/shared/contract/oauth-schemas.ts'
 import type { Answer } from '../support/control-plane.ts'
 import { unfenced } from '../support/leading.ts'

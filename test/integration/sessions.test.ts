@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createSessionSweeper } from '../../src/server/sessions/session-sweeper.ts'
+import { createSessionSweeper } from '../../src/server/slices/sessions/session-sweeper.ts'
 import { START_MS, startAccess, type Access, type Answer, type Person, type Session } from '../support/access.ts'
 import { DATASTORE_KINDS, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
 

@@ -2,7 +2,7 @@ import { createHash, createPublicKey } from 'node:crypto'
 import { sql } from 'kysely'
 import { generateKeyPair, SignJWT } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createSessions } from '../../src/server/sessions/sessions.ts'
+import { createSessions } from '../../src/server/slices/sessions/sessions.ts'
 import type { IdpBinding } from '../../src/server/ports/idp-bindings.ts'
 import {
   BASE_URL,
@@ -16,7 +16,7 @@ import {
   type SigningIn,
 } from '../support/sign-in.ts'
 import { STORES } from '../support/stores.ts'
-import { createStartFromPage } from '../../src/server/sign-in/start-from-page.ts'
+import { createStartFromPage } from '../../src/server/slices/sign-in/start-from-page.ts'
 import type { Forgery } from '../support/test-issuer.ts'
 
 const ANNA = { sub: 'anna', email: 'Anna@Acme.Example', email_verified: true, name: 'Anna Adler' }

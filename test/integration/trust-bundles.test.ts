@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createBundleRefresher } from '../../src/server/workloads/bundle-refresher.ts'
+import { createBundleRefresher } from '../../src/server/slices/workloads/bundle-refresher.ts'
 import { START_MS } from '../support/control-plane.ts'
 import { unfenced } from '../support/leading.ts'
 import { STORES } from '../support/stores.ts'

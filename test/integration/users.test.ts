@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createParentEdgeConsumer } from '../../src/server/identities/parent-edge-consumer.ts'
+import { createParentEdgeConsumer } from '../../src/server/slices/identities/parent-edge-consumer.ts'
 import { storedSubjects } from '../../src/server/adapters/stored-subjects/stored-subjects.ts'
 import type { ExternalSubject } from '../../src/server/ports/users.ts'
 import { START_MS, startAccess, type Access, type Person } from '../support/access.ts'

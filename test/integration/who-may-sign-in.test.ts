@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createSignInSweeper } from '../../src/server/sign-in/sign-in-sweeper.ts'
+import { createSignInSweeper } from '../../src/server/slices/sign-in/sign-in-sweeper.ts'
 import type { IdpBinding } from '../../src/server/ports/idp-bindings.ts'
 import { unfenced } from '../support/leading.ts'
 import { openBrowser, startSigningIn, type Landing, type SigningIn } from '../support/sign-in.ts'

@@ -1,6 +1,6 @@
 import { createIssuers } from '../../src/server/adapters/oidc-issuers/issuers.ts'
 import { createOutgoingFetch } from '../../src/server/adapters/outgoing-fetch/outgoing-fetch.ts'
-import { createIdpBindings } from '../../src/server/idp-bindings/service.ts'
+import { createIdpBindings } from '../../src/server/slices/idp-bindings/service.ts'
 import { mounted, type MountedSurface } from '../../src/server/http/request-context.ts'
 import type { Issuers } from '../../src/server/ports/issuers.ts'
 import type { Sessions } from '../../src/server/ports/sessions.ts'

@@ -1,7 +1,7 @@
 import { problem } from '../../src/shared/problems.ts'
 import type { StreamAnswer, StreamEnd, StreamSink } from '../../src/shared/contract/operation.ts'
 import type { Handlers, RequestContext } from '../../src/server/http/request-context.ts'
-import type { Standing } from '../../src/server/http/standing.ts'
+import type { Standing } from '../../src/server/http/auth/reauthorization.ts'
 import type { Clock, IdSource } from '../../src/server/ports/clock.ts'
 import { cutPage } from '../../src/server/http/cut-page.ts'
 import { HOME, OTHER_PROJECT, PROJECT } from './fixture-callers.ts'

@@ -1,4 +1,4 @@
-import { createMeshKeys } from '../../src/server/mesh-keys/service.ts'
+import { createMeshKeys } from '../../src/server/slices/mesh-keys/service.ts'
 import { mounted } from '../../src/server/http/request-context.ts'
 import { meshKeys } from '../../src/shared/contract/mesh-keys.ts'
 import { parseNsk } from '../../src/shared/credential-formats.ts'

@@ -1,4 +1,4 @@
-import { createKeyMint } from '../../src/server/nodes/mint-key.ts'
+import { createKeyMint } from '../../src/server/slices/nodes/mint-key.ts'
 import type { Enrolled, Fleet } from './fleet.ts'
 
 /** Nodes in one statement: parameters are bounded. */

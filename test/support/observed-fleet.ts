@@ -1,5 +1,5 @@
-import { createNodeObservations } from '../../src/server/node-observations/service.ts'
-import { createEndpointSweeper } from '../../src/server/node-observations/endpoint-sweeper.ts'
+import { createNodeObservations } from '../../src/server/slices/node-observations/service.ts'
+import { createEndpointSweeper } from '../../src/server/slices/node-observations/endpoint-sweeper.ts'
 import { mounted } from '../../src/server/http/request-context.ts'
 import { nodeObservations } from '../../src/shared/contract/node-observations.ts'
 import type { Answer } from './control-plane.ts'

@@ -1,11 +1,14 @@
-import { createExecutionForgetting, createExecutionTimeouts } from '../../src/server/executions/execution-sweeper.ts'
-import { createExecutions } from '../../src/server/executions/service.ts'
+import {
+  createExecutionForgetting,
+  createExecutionTimeouts,
+} from '../../src/server/slices/executions/execution-sweeper.ts'
+import { createExecutions } from '../../src/server/slices/executions/service.ts'
 import { mounted } from '../../src/server/http/request-context.ts'
-import { createMediatedSessions } from '../../src/server/mediated-sessions/service.ts'
+import { createMediatedSessions } from '../../src/server/slices/mediated-sessions/service.ts'
 import {
   createMediatedSessionEnds,
   createMediatedSessionForgetting,
-} from '../../src/server/mediated-sessions/session-sweeper.ts'
+} from '../../src/server/slices/mediated-sessions/session-sweeper.ts'
 import type { LeaderJob } from '../../src/server/ports/leadership.ts'
 import type { OutboxLiteral } from '../../src/server/ports/outbox-literals.ts'
 import type { Signer } from '../../src/server/ports/signer.ts'

@@ -1,9 +1,9 @@
 import pino from 'pino'
 import { expect } from 'vitest'
-import { openBackend, type Backend } from '../../src/server/backend.ts'
-import { parseConfig } from '../../src/server/config.ts'
+import { openBackend, type Backend } from '../../src/server/composition/backend.ts'
+import { parseConfig } from '../../src/server/config/config.ts'
 import { createMemoryHandover } from '../../src/server/first-run/memory-handover.ts'
-import { serve, type RunningServer } from '../../src/server/serve.ts'
+import { serve, type RunningServer } from '../../src/server/composition/serve.ts'
 
 /** Everything of `ctl serve` in this process, with what it rests on. */
 export interface WholeServer {

@@ -1,5 +1,5 @@
 import { takesPart, type AgentDeps } from './agent/agent-deps.ts'
-import { hear, type Heard } from './agent/hearing.ts'
+import { hear, type Heard } from './agent/handle-event.ts'
 import { keepReporting } from './agent/heartbeat.ts'
 import { start } from './agent/life.ts'
 import { keepChores } from './chores.ts'
@@ -15,7 +15,7 @@ import type { Standing } from './scenario/stage.ts'
 import { settle } from './settling.ts'
 import type { SimulatedNode } from './simulated-node.ts'
 import type { PullsOver } from './state-pulls.ts'
-import { createWheel } from './wheel.ts'
+import { createWheel } from './timer-wheel.ts'
 
 /** How agents that take part in the mesh reach the server, beside the client. */
 export interface MeshWire {

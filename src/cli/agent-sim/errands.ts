@@ -1,4 +1,4 @@
-import type { Wheel } from './wheel.ts'
+import type { Wheel } from './timer-wheel.ts'
 
 /** What agents have begun or have set out to do, so that a run can wait for the end of it. */
 export interface Errands {

@@ -4,10 +4,10 @@ import { holdStream } from './event-agent.ts'
 import { inLanes } from './lanes.ts'
 import { generateMeshKey } from './mesh-key.ts'
 import { createPacer } from './pacer.ts'
-import { patiently, type Terms } from './patience.ts'
+import { patiently, type Terms } from './rate-limit-retry.ts'
 import type { NodeIdentity } from './state-directory.ts'
 import { simulatedNode, tallyReachability, type SimulatedNode } from './simulated-node.ts'
-import { createTurnstile } from './turnstile.ts'
+import { createTurnstile } from './paced-limiter.ts'
 
 /** What nodes join with. */
 export interface JoinToken {

@@ -9,7 +9,7 @@ import type { Habits } from './plan.ts'
 import { neighboursOf } from './ring.ts'
 import type { SimulatedNode } from './simulated-node.ts'
 import type { PullsOver } from './state-pulls.ts'
-import { createTurnstile } from './turnstile.ts'
+import { createTurnstile } from './paced-limiter.ts'
 
 /** What the simulator does of each at most, on two cores beside a server. */
 const PULLS_PER_SECOND = 500

@@ -1,6 +1,6 @@
-import type { AdminCall } from '../../server/run-admin.ts'
-import type { DatastoreAccount } from '../../server/run-admin-users-add.ts'
-import type { ServeIo, SimulatedFleet } from '../../server/run-serve.ts'
+import type { AdminCall } from '../../server/commands/admin.ts'
+import type { DatastoreAccount } from '../../server/commands/admin-users-add.ts'
+import type { ServeIo, SimulatedFleet } from '../../server/commands/serve.ts'
 import type { contract } from '../../shared/contract/index.ts'
 import { createSystemClock } from '../agent-sim/system-clock.ts'
 import { defineCommand } from '../command.ts'
@@ -12,7 +12,7 @@ import type { Session } from '../session.ts'
 export const serve = defineCommand({
   raw: true,
   async run(session, { args }) {
-    const { runServe } = await import('../../server/run-serve.ts')
+    const { runServe } = await import('../../server/commands/serve.ts')
     const { stdout, stderr, env } = session.io
     const io: ServeIo = {
       stdout,
@@ -29,7 +29,7 @@ export const serve = defineCommand({
 export const bootstrapToken = defineCommand({
   raw: true,
   async run({ io }, { args }) {
-    const { runBootstrapToken } = await import('../../server/run-bootstrap-token.ts')
+    const { runBootstrapToken } = await import('../../server/commands/bootstrap-token.ts')
     return (await runBootstrapToken({ argv: args, env: io.env, stdout: io.stdout, stderr: io.stderr })) as ExitCode
   },
 })
@@ -38,7 +38,7 @@ export const bootstrapToken = defineCommand({
 export const rotateMasterKey = defineCommand({
   raw: true,
   async run({ io }, { args }) {
-    const { runMasterKeyRotate } = await import('../../server/run-master-key-rotate.ts')
+    const { runMasterKeyRotate } = await import('../../server/commands/master-key-rotate.ts')
     return (await runMasterKeyRotate({ argv: args, env: io.env, stdout: io.stdout, stderr: io.stderr })) as ExitCode
   },
 })
@@ -47,14 +47,14 @@ export const rotateMasterKey = defineCommand({
 export const afterRestore = defineCommand({
   raw: true,
   async run({ io }, { args }) {
-    const { runAfterRestore } = await import('../../server/run-after-restore.ts')
+    const { runAfterRestore } = await import('../../server/commands/after-restore.ts')
     return (await runAfterRestore({ argv: args, env: io.env, stdout: io.stdout, stderr: io.stderr })) as ExitCode
   },
 })
 
 /** Likewise, for a command that the API has as well. */
 export async function addOnDatastore(call: AdminCall, draft: DatastoreAccount): Promise<ExitCode> {
-  const { runAdminUsersAdd } = await import('../../server/run-admin-users-add.ts')
+  const { runAdminUsersAdd } = await import('../../server/commands/admin-users-add.ts')
   return (await runAdminUsersAdd(call, draft)) as ExitCode
 }
 

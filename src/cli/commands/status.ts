@@ -1,7 +1,7 @@
 import { ProblemAnswer } from '../../client/failures.ts'
 import { rows, type Page } from '../../client/pages.ts'
 import type { CallInput } from '../../client/client.ts'
-import { asTyped } from '../as-typed.ts'
+import { asTyped } from '../npx-command-hints.ts'
 import { defineCommand } from '../command.ts'
 import { EXIT, exitCodeOf, type ExitCode } from '../exit-code.ts'
 import { relative } from '../output/cells.ts'

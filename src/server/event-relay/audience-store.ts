@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../ports/datastore.ts'
-import type { StoredRules } from './told.ts'
+import type { StoredRules } from './event-template.ts'
 
 /** A node that a revision, or the one before it, was made for. */
 export interface RevisionMatch {

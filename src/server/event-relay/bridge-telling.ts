@@ -2,7 +2,7 @@ import type { Db } from '../ports/datastore.ts'
 import type { NumberedEvent } from '../ports/outbox.ts'
 import { readBridges, type Addressees, type Bridge } from './audience-store.ts'
 import { bridgeOf } from './payloads.ts'
-import { bridgeTemplate, type Told } from './told.ts'
+import { bridgeTemplate, type Told } from './event-template.ts'
 
 /** What is said of bridges, and who was told of which once everything is said. */
 interface BridgeTelling {

@@ -9,7 +9,7 @@ import { addOwnHints, addPeerHints, closeLanes, countLanes, openLanes } from './
 import { addOutgoing } from './outgoing-store.ts'
 import { nodeOf, peerChangeOf } from './payloads.ts'
 import { createPolicyTelling } from './policy-telling.ts'
-import type { Told } from './told.ts'
+import type { Told } from './event-template.ts'
 
 export interface EventRelayDeps {
   readonly ids: IdSource

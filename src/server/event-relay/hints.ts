@@ -20,7 +20,7 @@ import {
 } from './hints-store.ts'
 import { addOutgoing } from './outgoing-store.ts'
 import { createGathering } from './peer-changes.ts'
-import type { Template, Told } from './told.ts'
+import type { Template, Told } from './event-template.ts'
 
 export interface HintsDeps {
   readonly datastore: Datastore

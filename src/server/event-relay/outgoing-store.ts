@@ -3,7 +3,7 @@ import type { WireType } from '../../shared/events/wire-types.ts'
 import { textLines } from '../../shared/text-lines.ts'
 import type { IdSource } from '../ports/clock.ts'
 import type { Db } from '../ports/datastore.ts'
-import type { Template, Told } from './told.ts'
+import type { Template, Told } from './event-template.ts'
 
 /** Up to where, and when, nodes have been told what changed, where the events are hints. */
 export interface Hinted {

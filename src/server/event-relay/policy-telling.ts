@@ -2,7 +2,7 @@ import type { Db } from '../ports/datastore.ts'
 import type { NumberedEvent } from '../ports/outbox.ts'
 import { readRevisions, revisionsInForce, type MatchedRevision } from './audience-store.ts'
 import { deletedOf, revisedOf } from './payloads.ts'
-import { endOfPolicy, policyTemplate, type Told } from './told.ts'
+import { endOfPolicy, policyTemplate, type Told } from './event-template.ts'
 
 type Change = 'revised' | 'deleted'
 type PolicyTelling = (event: NumberedEvent, change: Change) => Told[]

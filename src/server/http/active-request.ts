@@ -5,16 +5,22 @@ import type { Authorizer, CaveatFacts } from '../ports/authorizer.ts'
 import type { Caller } from '../ports/credential-resolver.ts'
 import type { Span, TraceMarks } from '../ports/tracing.ts'
 import type { AuditEntry, CarriedAudit, Change, UnitOfWork } from '../ports/unit-of-work.ts'
-import { bearerOf } from './authenticate.ts'
-import { auditedObject, grantedRow, type AuditSubject } from './audit-rows.ts'
-import type { Asker } from './authorize.ts'
+import { bearerOf } from './auth/authenticate.ts'
+import { auditedObject, grantedRow, type AuditSubject } from './audit/audit-rows.ts'
+import type { Asker } from './auth/authorize.ts'
 import { pageSizeOf, type Cursors } from './cursors.ts'
 import { browserFactsOf, type BrowserFacts } from './browser-facts.ts'
 import { setCookie, type Cookie } from './cookies.ts'
 import type { OperationPlan, SuccessPlan } from './operation-plan.ts'
 import { NO_MEMBERS, type Parameters } from './parameters.ts'
 import type { Dependency, PagePosition, RequestContext, Row } from './request-context.ts'
-import { callerMembers, createStanding, credentialHeaders, type Standing, type StandingServices } from './standing.ts'
+import {
+  callerMembers,
+  createStanding,
+  credentialHeaders,
+  type Standing,
+  type StandingServices,
+} from './auth/reauthorization.ts'
 import type { TemplateSources } from './template.ts'
 import { logMarks } from './trace-context.ts'
 

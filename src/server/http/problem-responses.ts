@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { PROBLEMS, Problem, problem, problemType, type ProblemCode } from '../../shared/problems.ts'
 import { DatastoreError, DatastoreOverloaded } from '../ports/datastore.ts'
-import { Refusal } from './refusal.ts'
+import { Refusal } from './auth/refusal.ts'
 
 /** The problem document of RFC 9457 with the members that every one of ours has (S0 convention 2). */
 export function problemDocument(answer: Problem, correlationId: string): Readonly<Record<string, unknown>> {

@@ -4,7 +4,7 @@ import type { CarriedAudit, Change } from '../ports/unit-of-work.ts'
 import type { CaveatFacts } from '../ports/authorizer.ts'
 import type { BrowserFacts } from './browser-facts.ts'
 import type { Cookie } from './cookies.ts'
-import type { Standing } from './standing.ts'
+import type { Standing } from './auth/reauthorization.ts'
 
 /** Sort key of the last row of a page, as text; the edge encrypts it into the cursor. */
 export type PagePosition = readonly string[]

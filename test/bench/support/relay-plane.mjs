@@ -2,12 +2,12 @@
 // through its own unit of work, and what the relay has before it is read where metrics read it.
 import { rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openBackend } from '../../../dist/server/backend.js'
-import { parseConfig } from '../../../dist/server/config.js'
+import { openBackend } from '../../../dist/server/composition/backend.js'
+import { parseConfig } from '../../../dist/server/config/config.js'
 import { readRelayLag } from '../../../dist/server/event-relay/lag-store.js'
 import { createTokenFile } from '../../../dist/server/first-run/token-file.js'
-import { createLog } from '../../../dist/server/log.js'
-import { serve } from '../../../dist/server/serve.js'
+import { createLog } from '../../../dist/server/composition/log.js'
+import { serve } from '../../../dist/server/composition/serve.js'
 import { sql } from 'kysely'
 
 const [directory, databaseUrl] = process.argv.slice(2)

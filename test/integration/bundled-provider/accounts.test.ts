@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { createPasswordHashing, HashingBusy } from '../../../src/server/local-accounts/password-hash.ts'
+import { createPasswordHashing, HashingBusy } from '../../../src/server/slices/local-accounts/password-hash.ts'
 import type { Answer } from '../../support/control-plane.ts'
 import { hashing, PASSWORD, startLocalProvider, type LocalProvider } from '../../support/local-provider.ts'
 import { STORES } from '../../support/stores.ts'

@@ -1,6 +1,6 @@
 import { TOTP } from 'otpauth'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { HashingBusy } from '../../../src/server/local-accounts/password-hash.ts'
+import { HashingBusy } from '../../../src/server/slices/local-accounts/password-hash.ts'
 import { hashing, PASSWORD, startLocalProvider, type LocalProvider } from '../../support/local-provider.ts'
 import type { OpenSession } from '../../support/browser-sessions.ts'
 import { meet, places, statementsOf } from '../../support/meeting.ts'

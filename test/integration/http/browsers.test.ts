@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import type { Page } from '../../../src/server/http/pages.ts'
-import type { Rates } from '../../../src/server/http/rate-limits.ts'
-import { createSignOutPage, type SignOutPageDeps } from '../../../src/server/sign-in/sign-out-page.ts'
+import type { Page } from '../../../src/server/http/pages/pages.ts'
+import type { Rates } from '../../../src/server/http/limits/rate-limits.ts'
+import { createSignOutPage, type SignOutPageDeps } from '../../../src/server/slices/sign-in/sign-out-page.ts'
 import { ADMIN_SESSION } from '../../support/fixture-callers.ts'
 import { startEdge, type Edge } from '../../support/edge.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { RequestContext } from '../../../src/server/http/request-context.ts'
-import { createMeshKeys } from '../../../src/server/mesh-keys/service.ts'
+import { createMeshKeys } from '../../../src/server/slices/mesh-keys/service.ts'
 import { parseNsk } from '../../../src/shared/credential-formats.ts'
 import type { Answer } from '../../support/control-plane.ts'
 import { freshPublicKey, type Enrolled } from '../../support/fleet.ts'

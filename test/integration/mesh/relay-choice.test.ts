@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { peersChanged } from '../../../src/server/rows/state-revisions.ts'
+import { peersChanged } from '../../../src/server/sql/state-revisions.ts'
 import { startMeshFleet, type MeshFleet } from '../../support/mesh-fleet.ts'
 import { STORES } from '../../support/stores.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { sweepEndpoints } from '../../../src/server/node-observations/endpoint-sweeper.ts'
-import { listOverdue } from '../../../src/server/node-observations/stale-endpoint-store.ts'
+import { sweepEndpoints } from '../../../src/server/slices/node-observations/endpoint-sweeper.ts'
+import { listOverdue } from '../../../src/server/slices/node-observations/stale-endpoint-store.ts'
 import type { Enrolled } from '../../support/fleet.ts'
 import { unfenced } from '../../support/leading.ts'
 import { addNodes } from '../../support/many-nodes.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createViolationSweeper } from '../../../src/server/node-observations/violation-sweeper.ts'
+import { createViolationSweeper } from '../../../src/server/slices/node-observations/violation-sweeper.ts'
 import { CHECKSUM, type Enrolled } from '../../support/fleet.ts'
 import { unfenced } from '../../support/leading.ts'
 import { startObservedFleet, type ObservedFleet } from '../../support/observed-fleet.ts'

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { formatEndpoint } from '../../../src/server/rows/endpoint-text.ts'
+import { formatEndpoint } from '../../../src/server/sql/endpoint-text.ts'
 import { formatPskIssuedAt } from '../../../src/shared/mesh/psk-instant.ts'
 import { canonicalize } from '../../../src/shared/canonical-json.ts'
 import type { ControlPlane } from '../../support/control-plane.ts'

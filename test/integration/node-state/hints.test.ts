@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createPeerMarker } from '../../../src/server/nodes/peer-marker.ts'
+import { createPeerMarker } from '../../../src/server/slices/nodes/peer-marker.ts'
 import type { Enrolled } from '../../support/fleet.ts'
 import { unfenced } from '../../support/leading.ts'
 import { startStatefulFleet, stateRows, type StatefulFleet } from '../../support/node-states.ts'

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import * as fc from 'fast-check'
-import { addressFor, restAddress, takeNumber, type MeshDomain } from '../../../src/server/nodes/address-store.ts'
+import { addressFor, restAddress, takeNumber, type MeshDomain } from '../../../src/server/slices/nodes/address-store.ts'
 import type { Datastore, Db } from '../../../src/server/ports/datastore.ts'
 import { DATASTORE_KINDS, emptyTables, isDatastoreMissing, useDatastore } from '../../support/datastores.ts'
 

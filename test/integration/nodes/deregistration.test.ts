@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { sweepEphemerals } from '../../../src/server/nodes/ephemeral-sweeper.ts'
+import { sweepEphemerals } from '../../../src/server/slices/nodes/ephemeral-sweeper.ts'
 import { freshPublicKey, startFleet, type Enrolled, type Fleet } from '../../support/fleet.ts'
 import { unfenced } from '../../support/leading.ts'
 import { STORES } from '../../support/stores.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { createHeartbeatWriter } from '../../../src/server/nodes/heartbeat-store.ts'
+import { createHeartbeatWriter } from '../../../src/server/slices/nodes/heartbeat-store.ts'
 import { startFleet, type Fleet } from '../../support/fleet.ts'
 import { gate } from '../../support/gate.ts'
 import { addNodes } from '../../support/many-nodes.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { NO_HINTS, RECONCILE } from '../../../src/server/nodes/heartbeat-hints.ts'
-import { createHeartbeatWriter } from '../../../src/server/nodes/heartbeat-store.ts'
+import { NO_HINTS, RECONCILE } from '../../../src/server/slices/nodes/heartbeat-hints.ts'
+import { createHeartbeatWriter } from '../../../src/server/slices/nodes/heartbeat-store.ts'
 import { CHECKSUM, startFleet, type Enrolled, type Fleet } from '../../support/fleet.ts'
 import { STORES } from '../../support/stores.ts'
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { readNodes } from '../../../src/server/nodes/node-store.ts'
-import { reachabilityAt } from '../../../src/server/rows/reachability.ts'
+import { readNodes } from '../../../src/server/slices/nodes/node-store.ts'
+import { reachabilityAt } from '../../../src/server/sql/reachability.ts'
 import { CHECKSUM, freshPublicKey, startFleet, type Enrolled, type Fleet } from '../../support/fleet.ts'
 import { STORES } from '../../support/stores.ts'
 

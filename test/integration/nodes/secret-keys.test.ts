@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createChangeFeed } from '../../../src/server/adapters/postgres/change-feed.ts'
-import { createNskResolver } from '../../../src/server/nodes/nsk-resolver.ts'
+import { createNskResolver } from '../../../src/server/slices/nodes/nsk-resolver.ts'
 import { mintNsk } from '../../../src/shared/credential-formats.ts'
 import { startFleet, type Enrolled, type Fleet } from '../../support/fleet.ts'
 import { STORES } from '../../support/stores.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { BootError } from '../../../src/server/boot-error.ts'
+import { BootError } from '../../../src/server/ports/boot-error.ts'
 import { adoptLeftovers } from '../../../src/server/adapters/postgres/leftovers.ts'
 import { assertSchemaFits } from '../../../src/server/adapters/postgres/schema-fit.ts'
 import { tupleId } from '../../../src/server/adapters/postgres/tuple-id.ts'

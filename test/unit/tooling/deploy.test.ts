@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
-import { parseConfig } from '../../../src/server/config.ts'
+import { parseConfig } from '../../../src/server/config/config.ts'
 import { requirement } from '../../support/requirements.mjs'
 
 const path = (name: string): string => fileURLToPath(new URL(`../../../deploy/${name}`, import.meta.url))

@@ -7,8 +7,8 @@ import type { NodeWire } from '../node-wire.ts'
 import type { PeerBook } from '../peer-book.ts'
 import type { Habits } from '../plan.ts'
 import type { PullState } from '../state-pulls.ts'
-import type { Turnstile } from '../turnstile.ts'
-import type { Wheel } from '../wheel.ts'
+import type { Turnstile } from '../paced-limiter.ts'
+import type { Wheel } from '../timer-wheel.ts'
 
 /** What agents that do more than report their heartbeats work with. */
 export interface MeshDeps {

@@ -1,7 +1,7 @@
 import { attempt } from '../attempt.ts'
 import type { SimulatedNode } from '../simulated-node.ts'
 import type { AgentDeps } from './agent-deps.ts'
-import { twice } from './twice.ts'
+import { twice } from './inject-duplicates.ts'
 
 const NAT_TYPES = ['cone', 'restricted', 'port_restricted', 'symmetric', 'unknown'] as const
 /** The part of its life after which an endpoint is reported again, and how much sooner at most. */

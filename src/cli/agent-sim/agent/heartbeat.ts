@@ -4,7 +4,7 @@ import type { SimulatedNode } from '../simulated-node.ts'
 import { takesPart, type AgentDeps } from './agent-deps.ts'
 import { rotateSoon } from './key-rotation.ts'
 import { pullSoon } from './state-pull.ts'
-import { twice } from './twice.ts'
+import { twice } from './inject-duplicates.ts'
 
 /** Share of the interval by which each heartbeat moves at most, either way. */
 const JITTER = 0.1

@@ -1,7 +1,7 @@
 import { attempt } from '../attempt.ts'
 import type { SimulatedNode } from '../simulated-node.ts'
 import type { AgentDeps } from './agent-deps.ts'
-import { twice } from './twice.ts'
+import { twice } from './inject-duplicates.ts'
 
 /** Reports that a node keeps; the next one is deleted. */
 const REPORTS_MAX = 3

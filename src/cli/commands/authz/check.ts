@@ -1,5 +1,5 @@
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
-import { asTyped } from '../../as-typed.ts'
+import { asTyped } from '../../npx-command-hints.ts'
 import { answerTo, printedCurl } from '../../authz/question.ts'
 import { TRIPLE, tripleOf } from '../../authz/triple.ts'
 import type { Command, Given } from '../../command.ts'

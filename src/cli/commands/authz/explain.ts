@@ -1,5 +1,5 @@
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
-import { asTyped } from '../../as-typed.ts'
+import { asTyped } from '../../npx-command-hints.ts'
 import type { ExplainedCheck } from '../../authz/explanation.ts'
 import { reportLines, type Report } from '../../authz/explanation-report.ts'
 import { referencesIn, strokesFor } from '../../authz/explanation-lines.ts'

@@ -1,4 +1,4 @@
-import { asTyped } from '../../as-typed.ts'
+import { asTyped } from '../../npx-command-hints.ts'
 import type { View } from '../../output/emit.ts'
 import type { Session } from '../../session.ts'
 import { counted, namedNodes, type FleetNode } from '../fleet-node.ts'

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { FORM_BYTES_MAX } from './form.ts'
 import type { AnswerRequest, ProviderDeps } from './provider.ts'
-import { createKeptOpen } from './kept-open.ts'
+import { createKeptOpen } from './versioned-singleton.ts'
 import { quietNotices } from './quiet-notices.ts'
 import { notice, sendPage } from './pages/page.ts'
 import { MOUNT_PATH } from './relying-party.ts'

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { checkServerIdentity, type PeerCertificate } from 'node:tls'
 import { jetstreamManager, type JetStreamManager } from '@nats-io/jetstream'
 import { connect, errors, type Authenticator, type NatsConnection } from '@nats-io/transport-node'
-import { BootError } from '../../boot-error.ts'
+import { BootError } from '../../ports/boot-error.ts'
 import { authenticatorOf } from './credentials.ts'
 
 /** Where NATS is and how it is reached. */

@@ -1,5 +1,5 @@
 import { JetStreamApiError } from '@nats-io/jetstream'
-import { BootError } from '../../boot-error.ts'
+import { BootError } from '../../ports/boot-error.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { EventBusUnavailable, type EventBus } from '../../ports/event-bus.ts'
 import { connectNats, type NatsAddress } from './connect.ts'

@@ -14,7 +14,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { BootError } from '../../boot-error.ts'
+import { BootError } from '../../ports/boot-error.ts'
 import type { SealingKey } from './sealed-bytes.ts'
 
 /** Where the master key comes from. */

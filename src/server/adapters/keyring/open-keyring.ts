@@ -1,6 +1,6 @@
 import { createSecretKey, randomBytes } from 'node:crypto'
 import { randomBase62 } from '../../../shared/base62.ts'
-import { BootError } from '../../boot-error.ts'
+import { BootError } from '../../ports/boot-error.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Datastore, Db } from '../../ports/datastore.ts'
 import type { KeyPurpose } from '../../ports/keyring.ts'

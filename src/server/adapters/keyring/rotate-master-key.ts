@@ -1,5 +1,5 @@
 import { chownSync, rmSync, statSync } from 'node:fs'
-import { BootError } from '../../boot-error.ts'
+import { BootError } from '../../ports/boot-error.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import { fittingKey } from './open-keyring.ts'
 import { makeMasterKey, promoteNextKey, readMasterKey, readNextKey, type MasterKeySource } from './master-key.ts'

@@ -1,5 +1,5 @@
 import { sql, type Selectable } from 'kysely'
-import { BootError } from '../../boot-error.ts'
+import { BootError } from '../../ports/boot-error.ts'
 import type { Db } from '../../ports/datastore.ts'
 import type { SealedPlace } from '../../ports/keyring.ts'
 import type { Tables } from '../../ports/tables.ts'

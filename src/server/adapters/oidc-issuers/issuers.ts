@@ -5,7 +5,7 @@ import type { IssuerAddress, IssuerMetadata, Issuers } from '../../ports/issuers
 import type { OutgoingFetch } from '../../ports/outgoing-fetch.ts'
 import { fetchOver, type OwnIssuer } from './guarded-fetch.ts'
 import { discoveryUrl, documentIn, DOCUMENT_BYTES_MAX, keySetIn, metadataIn } from './issuer-documents.ts'
-import { createKept, type Kept } from './kept.ts'
+import { createKept, type Kept } from './cached-fetch.ts'
 
 /** How long discovery and keys are believed. */
 const KEPT_MS = 3_600_000

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { BootError } from '../../boot-error.ts'
+import { BootError } from '../../ports/boot-error.ts'
 import { blankDatabaseFile, unpackBlankDatabase } from './blank-database.ts'
 import { EngineRefusal } from './engine.ts'
 import { syncEntry, syncTree } from './sync-tree.ts'

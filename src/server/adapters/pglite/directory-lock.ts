@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { BootError } from '../../boot-error.ts'
+import { BootError } from '../../ports/boot-error.ts'
 import { syncEntry } from './sync-tree.ts'
 import { ownIdentity, type ProcessIdentity, stateOf } from './process-identity.ts'
 

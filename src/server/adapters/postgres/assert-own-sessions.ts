@@ -1,4 +1,4 @@
-import { BootError } from '../../boot-error.ts'
+import { BootError } from '../../ports/boot-error.ts'
 import { type LeaderConnection, openLeaderConnection } from './leader-connection.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { BootError } from '../../boot-error.ts'
+import { BootError } from '../../ports/boot-error.ts'
 import { DatastoreError, type Db } from '../../ports/datastore.ts'
 import { codeOf } from './errors.ts'
 

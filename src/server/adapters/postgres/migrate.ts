@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
-import { BootError } from '../../boot-error.ts'
+import { BootError } from '../../ports/boot-error.ts'
 import type { Datastore, Db } from '../../ports/datastore.ts'
 import type { Migration } from './migration.ts'
 import { foundation } from './migrations/0001-foundation.ts'

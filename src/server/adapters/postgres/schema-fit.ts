@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import { findRule } from '../../../shared/authz/find-rule.ts'
 import type { Model } from '../../../shared/authz/model.ts'
-import { BootError } from '../../boot-error.ts'
+import { BootError } from '../../ports/boot-error.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 
 /** An authorization schema, as text and compiled. */

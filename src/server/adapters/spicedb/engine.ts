@@ -1,6 +1,6 @@
 import { SCHEMA } from '../../../shared/authz/schema.ts'
 import { SERVICE_MODEL } from '../../../shared/authz/service-model.ts'
-import { BootError } from '../../boot-error.ts'
+import { BootError } from '../../ports/boot-error.ts'
 import type { Authorizer } from '../../ports/authorizer.ts'
 import type { AuthzInsight } from '../../ports/authz-insight.ts'
 import type { AuthzLookups } from '../../ports/authz-lookups.ts'

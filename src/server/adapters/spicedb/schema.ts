@@ -2,7 +2,7 @@ import { compileSchema } from '../../../shared/authz/language/compile.ts'
 import { parseSchema } from '../../../shared/authz/language/parser.ts'
 import type { Model } from '../../../shared/authz/model.ts'
 import { apiName } from '../../../shared/authz/names.ts'
-import { BootError } from '../../boot-error.ts'
+import { BootError } from '../../ports/boot-error.ts'
 import { SchemaRefused } from './calls.ts'
 import type { Spicedb } from './client.ts'
 

@@ -1,5 +1,5 @@
 import { problem, type Problem } from '../../../shared/problems.ts'
-import type { Drain } from '../drain.ts'
+import type { Drain } from './drain.ts'
 import type { EventLoopLag } from './event-loop-lag.ts'
 import type { OverloadMeter, OverloadReason } from './overload-meter.ts'
 

@@ -1,7 +1,7 @@
 import { Problem, problem } from '../../../shared/problems.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Caller } from '../../ports/credential-resolver.ts'
-import { networkOf, type Limit } from '../rate-limits.ts'
+import { networkOf, type Limit } from './rate-limits.ts'
 import type { OverloadMeter } from './overload-meter.ts'
 
 /** Look-ups of one address at the same time, while few of its credentials fail. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { lookUp } from '../../../../src/server/http/credential-look-up.ts'
+import { lookUp } from '../../../../src/server/http/auth/credential-look-up.ts'
 import { answerTo } from '../../../../src/server/http/problem-responses.ts'
 import { DatastoreError, DatastoreOverloaded } from '../../../../src/server/ports/datastore.ts'
 

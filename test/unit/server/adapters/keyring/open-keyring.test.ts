@@ -8,7 +8,7 @@ import { masterKeyOf, type MasterKeySource } from '../../../../../src/server/ada
 import { openRing, proveMasterKey } from '../../../../../src/server/adapters/keyring/open-keyring.ts'
 import { createKeyring, createSecretStore } from '../../../../../src/server/adapters/keyring/ring.ts'
 import { openPglite } from '../../../../../src/server/adapters/pglite/database.ts'
-import { BootError } from '../../../../../src/server/boot-error.ts'
+import { BootError } from '../../../../../src/server/ports/boot-error.ts'
 import {
   DATASTORE_KINDS,
   dropEverything,

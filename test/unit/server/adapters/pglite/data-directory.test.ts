@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { directoryErrorOf, prepareDirectory } from '../../../../../src/server/adapters/pglite/data-directory.ts'
 import { openPglite } from '../../../../../src/server/adapters/pglite/database.ts'
 import { EngineRefusal } from '../../../../../src/server/adapters/pglite/engine.ts'
-import { BootError } from '../../../../../src/server/boot-error.ts'
+import { BootError } from '../../../../../src/server/ports/boot-error.ts'
 
 let dataDir: string
 const at = (...parts: string[]) => join(dataDir, 'database', ...parts)

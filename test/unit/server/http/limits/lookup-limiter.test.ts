@@ -4,7 +4,7 @@ import {
   type LookUpLane,
   type LookUpLimiter,
 } from '../../../../../src/server/http/limits/lookup-limiter.ts'
-import { createLimit, RateLimited } from '../../../../../src/server/http/rate-limits.ts'
+import { createLimit, RateLimited } from '../../../../../src/server/http/limits/rate-limits.ts'
 import type { Caller } from '../../../../../src/server/ports/credential-resolver.ts'
 import { problem, type Problem, type ProblemCode } from '../../../../../src/shared/problems.ts'
 

@@ -1,0 +1,47 @@
+import { beginEventsAnew, type Restarted } from '../adapters/postgres/after-restore.ts'
+import { openBackend } from '../composition/backend.ts'
+import { BootError } from '../ports/boot-error.ts'
+import type { Config } from '../config/config.ts'
+import { ConfigError } from '../config/config-error.ts'
+import { createLog, type TextSink } from '../composition/log.ts'
+import { holdsDatastore } from '../composition/open-storage.ts'
+import { configOf, runAdmin, type AdminCall } from './admin.ts'
+
+const HELP = `Tells a datastore that it was restored to an earlier time.
+
+Usage: ctl admin after-restore [flags of ctl serve]
+
+Run it once, after the backup was put back and before a server starts on it. Positions and numbers of events go back
+with a restored datastore, and an agent that has seen higher ones could take new events for old. The command moves both
+above everything that was given before, so that each agent is told to pull its whole state when it comes back. Nothing
+else is changed; a second run does no harm.
+`
+
+/** Runs `ctl admin after-restore`: says in one sentence what it did. Resolves with the exit code. */
+export function runAfterRestore(call: AdminCall): Promise<number> {
+  return runAdmin({ name: 'admin after-restore', help: HELP }, call, async () => {
+    const { lanes } = await restart(configOf(call.argv, call.env), call.stderr)
+    call.stderr.write(`Events begin anew: ${lanes} nodes will pull their state when they come back.\n`)
+  })
+}
+
+async function restart(config: Config, stderr: TextSink): Promise<Restarted> {
+  assertRestored(config)
+  const log = createLog(config.logLevel, stderr)
+  const ignore = (): void => undefined // What breaks here fails the command, which says so.
+  const backend = await openBackend(config, { log, onNew: ignore, onAuditFailure: ignore, onBroken: ignore })
+  try {
+    return await beginEventsAnew(backend.datastore)
+  } finally {
+    await backend.bus.close()
+    await backend.engine.close()
+    await backend.datastore.close()
+  }
+}
+
+/** Refused before anything is opened: opening an embedded datastore that is not there would make one. */
+function assertRestored({ storage }: Config): void {
+  if (storage.kind === 'memory') throw new ConfigError(1, '--dev keeps nothing, so there is nothing to restore.')
+  if (storage.kind === 'embedded' && !holdsDatastore(storage.directory))
+    throw new BootError(1, `There is no datastore in ${storage.directory}; name the right one with --data-dir.`)
+}

@@ -1,0 +1,201 @@
+import type { Logger } from 'pino'
+import { commandBesideServer } from '../../shared/invocation.ts'
+import { parseConfig, type Config } from '../config/config.ts'
+import { helpText } from '../config/reference.ts'
+import { listenForEnding, type Ending } from './shutdown.ts'
+import { explainFailure } from './explain-failure.ts'
+import { createMemoryHandover, type MemoryHandover } from '../first-run/memory-handover.ts'
+import { createTokenFile } from '../first-run/token-file.ts'
+import type { TokenHandover } from '../first-run/token-handover.ts'
+import { createLog, type TextSink } from '../composition/log.ts'
+import { packageVersion } from '../composition/package-version.ts'
+import type { RunningServer, ServeOptions } from '../composition/serve.ts'
+import { readTls } from '../composition/tls-files.ts'
+import { welcome } from './welcome.ts'
+
+/** What the server leaves to the command line, which it must not know. */
+export interface ServeIo {
+  readonly stdout: TextSink
+  readonly stderr: TextSink
+  /** Keeps a context of that name for later commands (`--dev`). Resolves with what makes the former one current again. */
+  readonly keepContext: (context: {
+    readonly name: string
+    readonly url: string
+    readonly token: string
+  }) => Promise<() => Promise<void>>
+  /** Plays a fleet against the server until the signal (`--demo`). Rejects when it cannot. */
+  readonly simulate: (fleet: SimulatedFleet) => Promise<void>
+}
+
+export interface SimulatedFleet {
+  readonly url: string
+  readonly joinToken: string
+  readonly nodes: number
+  readonly signal: AbortSignal
+}
+
+const DEMO_NODES = 50
+const DEV_JOIN_USES = 1000
+const DAY_SECONDS = 86_400
+
+/**
+ * Runs `ctl serve` until a signal ends it, or the loss of the embedded datastore. Resolves with the exit code: 0 after a
+ * signal, 1 after a loss; else what the error says.
+ *
+ * @param argv what follows `serve`
+ */
+export async function runServe(
+  argv: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+  io: ServeIo,
+): Promise<number> {
+  if (argv.includes('--help') || argv.includes('-h')) {
+    io.stdout.write(helpText())
+    return 0
+  }
+  try {
+    const config = parseConfig({ argv, env, uid: process.geteuid?.() })
+    return config.isCheck ? check(config, io) : await run(config, io)
+  } catch (error) {
+    return explainFailure('serve', error, io.stderr)
+  }
+}
+
+function check({ tls }: Config, { stderr }: ServeIo): number {
+  if (tls !== undefined) readTls(tls)
+  stderr.write('The configuration is valid.\n')
+  return 0
+}
+
+async function run(config: Config, io: ServeIo): Promise<number> {
+  const log = createLog(config.logLevel, io.stderr)
+  const ending = listenForEnding(io.stderr)
+  const memory = createMemoryHandover()
+  // Only a new process can use the data again: it recovers from the log.
+  const onBroken = (error: Error): void => {
+    log.fatal({ err: error }, 'the embedded datastore is lost: the process ends')
+    ending.lose(error)
+  }
+  try {
+    const handover = config.isDev ? memory : createTokenFile(config.bootstrapTokenFile)
+    const shown = createMemoryHandover()
+    const initialPassword = passwordHandover(config, io, shown)
+    const server = await start({ config, log, handover, initialPassword, onBroken })
+    announce(server, config, { io, password: io.stderr.isTty ? shown.published() : undefined })
+    await runUntilEnded(server, { config, io, memory, ending, log })
+    return ending.conclude()
+  } catch (error) {
+    if (ending.isLost()) return ending.conclude()
+    throw error
+  } finally {
+    ending.dispose()
+  }
+}
+
+/** Shown to a person, never to what collects the words of a service. */
+function passwordHandover(config: Config, { stderr }: ServeIo, shown: MemoryHandover): TokenHandover {
+  return config.isDev || stderr.isTty ? shown : createTokenFile(config.initialPasswordFile, 'initial password')
+}
+
+/** Loads the services only now: help, `--check` and a refused configuration do without. */
+async function start(options: ServeOptions): Promise<RunningServer> {
+  const { serve } = await import('../composition/serve.ts')
+  return serve(options)
+}
+
+async function runUntilEnded(server: RunningServer, extras: Extras): Promise<void> {
+  const { io, ending, log } = extras
+  const stopReloading = reloadOnHangup(server, log)
+  const running = runExtras(server, extras)
+  await ending.ended
+  if (!ending.isLost()) sayStopping(io)
+  stopReloading()
+  await Promise.all([running, server.close(ending.closeMs())])
+  log.flush()
+}
+
+function sayStopping({ stderr }: ServeIo): void {
+  // A terminal has just echoed ^C.
+  if (stderr.isTty) stderr.write('\n')
+  stderr.write('Stopping: letting requests finish (10 s at most; once more to stop at once).\n')
+}
+
+/** The certificate is read again on SIGHUP; one that does not fit leaves the old one in place. */
+function reloadOnHangup(server: RunningServer, log: Logger): () => void {
+  const reload = (): void => {
+    try {
+      server.reloadTls()
+      log.info('certificate and key were read again')
+    } catch (error) {
+      log.error({ err: error }, 'certificate and key stay as they were')
+    }
+  }
+  process.on('SIGHUP', reload)
+  return () => void process.off('SIGHUP', reload)
+}
+
+/** Words for people, then the ready line for scripts (decisions: First run): whoever waits for it finds all said. */
+function announce(server: RunningServer, config: Config, { io, password }: Announcing): void {
+  const { url, opsUrl } = server
+  const { stdout, stderr } = io
+  const version = packageVersion()
+  stderr.write(welcome({ ...server, version, config, password, command: commandBesideServer(process.env) }))
+  if (stdout.isTty) return
+  const ready = { event: 'ready', url, ops_url: opsUrl ?? null, pid: process.pid, version }
+  stdout.write(`${JSON.stringify(ready)}\n`)
+}
+
+/** Who is told, and the one-time password where it is told. */
+interface Announcing {
+  readonly io: ServeIo
+  readonly password: string | undefined
+}
+
+interface Extras {
+  readonly config: Config
+  readonly io: ServeIo
+  readonly memory: MemoryHandover
+  readonly ending: Ending
+  readonly log: Logger
+}
+
+/** What `--dev` and `--demo` add to a running server. A failure of theirs leaves it running. */
+async function runExtras(server: RunningServer, extras: Extras): Promise<void> {
+  const { config, ending, log } = extras
+  let leaveDev: (() => Promise<void>) | undefined
+  try {
+    if (config.isDev) leaveDev = await offerDev(server, extras)
+    if (config.isDemo) await playFleet(server, extras)
+  } catch (error) {
+    // A server that stops refuses the requests of its fleet.
+    if (!ending.signal.aborted) log.error({ err: error }, '--dev or --demo failed; the server runs on without it')
+  }
+  await ending.ended
+  await leaveDev?.().catch((error: unknown) => log.warn({ err: error }, 'the context dev is still current'))
+}
+
+/** Resolves with what makes the former context current again. */
+async function offerDev(server: RunningServer, { io, memory }: Extras): Promise<() => Promise<void>> {
+  const token = memory.token()
+  const joinToken = await mintJoinToken(server, token, { max_uses: DEV_JOIN_USES, ttl_seconds: DAY_SECONDS })
+  const leave = await io.keepContext({ name: 'dev', url: server.url, token })
+  const command = commandBesideServer(process.env)
+  io.stderr.write(`The context dev is stored and in use: ${command} whoami\nJoin token for a day: ${joinToken}\n`)
+  return leave
+}
+
+async function playFleet(server: RunningServer, { config, io, memory, ending }: Extras): Promise<void> {
+  const token = config.isDev ? memory.token() : await server.issueToken()
+  const labels = { simulated: 'true' }
+  const terms = { max_uses: DEMO_NODES, ttl_seconds: DAY_SECONDS, ephemeral: true, labels }
+  const joinToken = await mintJoinToken(server, token, terms)
+  await io.simulate({ url: server.url, joinToken, nodes: DEMO_NODES, signal: ending.signal })
+}
+
+async function mintJoinToken(server: RunningServer, token: string, terms: object): Promise<string> {
+  const whoami = await server.request({ method: 'GET', path: '/v1/auth/whoami', token })
+  const { domain_id: domainId } = whoami as { domain_id: string }
+  const path = `/v1/domains/${domainId}/join-tokens`
+  const answer = await server.request({ method: 'POST', path, token, body: terms })
+  return (answer as { token: string }).token
+}

@@ -1,0 +1,160 @@
+import { hostname } from 'node:os'
+import type { Logger } from 'pino'
+import { looseMode } from '../adapters/keyring/master-key.ts'
+import { isUnsealed, openRing, proveMasterKey } from '../adapters/keyring/open-keyring.ts'
+import { createKeyring, createSecretStore } from '../adapters/keyring/ring.ts'
+import { createChangeFeed, type FollowedFeed } from '../adapters/postgres/change-feed.ts'
+import { migrate } from '../adapters/postgres/migrate.ts'
+import { assertSchemaFits } from '../adapters/postgres/schema-fit.ts'
+import { takeTerm } from '../adapters/postgres/terms.ts'
+import { createUnitOfWork } from '../adapters/postgres/unit-of-work.ts'
+import { openSigner, type FollowingSigner } from '../adapters/sealed-signer/open-signer.ts'
+import { awaitingLease } from '../adapters/stale-checks/awaiting-lease.ts'
+import { withStaleChecks } from '../adapters/stale-checks/stale-checks.ts'
+import { systemClock } from '../adapters/system/clock.ts'
+import { recordRun } from '../adapters/system/run-record.ts'
+import { createUuidV7 } from '../adapters/system/uuid-v7.ts'
+import { SCHEMA } from '../../shared/authz/schema.ts'
+import { SERVICE_MODEL } from '../../shared/authz/service-model.ts'
+import type { Config } from '../config/config.ts'
+import { openEngine, type Engine } from './open-engine.ts'
+import { openEventBus, type OpenedBus } from './open-event-bus.ts'
+import { openStorage, type StorageHooks } from './open-storage.ts'
+import type { AuthzInsight } from '../ports/authz-insight.ts'
+import type { Authorizer } from '../ports/authorizer.ts'
+import type { AuthzLookups } from '../ports/authz-lookups.ts'
+import type { AuthzReconciler } from '../ports/authz-reconciler.ts'
+import type { Clock, IdSource } from '../ports/clock.ts'
+import type { Datastore } from '../ports/datastore.ts'
+import type { Candidacy, SeatPlace } from '../ports/leader-seat.ts'
+import type { Keyring, SecretStore } from '../ports/keyring.ts'
+import type { TraceMarks } from '../ports/tracing.ts'
+import type { AuditEntry, UnitOfWork } from '../ports/unit-of-work.ts'
+
+/** Every port with its adapter behind it. */
+export interface Backend {
+  readonly datastore: Datastore
+  /** Whether the last run did not end in order. */
+  readonly isRecovered: boolean
+  readonly keyring: Keyring
+  readonly secrets: SecretStore
+  readonly signer: FollowingSigner
+  readonly feed: FollowedFeed
+  readonly engine: Engine
+  readonly bus: OpenedBus
+  readonly authorizer: Authorizer
+  readonly lookups: AuthzLookups
+  /** Undefined where the engine cannot tell. */
+  readonly insight: AuthzInsight | undefined
+  /** Undefined where the engine cannot be compared. */
+  readonly reconciler: AuthzReconciler | undefined
+  readonly unitOfWork: UnitOfWork
+  readonly clock: Clock
+  readonly ids: IdSource
+  readonly candidacy: Candidacy
+}
+
+export interface BackendHooks extends StorageHooks {
+  /** Hears of an audit row that a change had to leave behind. */
+  readonly onAuditFailure: () => void
+  /** Called before anything is written to a new datastore; what it throws ends the opening. */
+  readonly onNew: () => void
+}
+
+/**
+ * Opens the datastore, proves the master key before anything is written, migrates, and opens what rests on it.
+ * The change feed is not started yet: whoever caches subscribes first.
+ *
+ * @throws BootError in one sentence; what was opened is closed again.
+ */
+export async function openBackend(config: Config, hooks: BackendHooks): Promise<Backend> {
+  const opened = await openDatastore(config, hooks)
+  try {
+    return await openOver(opened, config, hooks)
+  } catch (error) {
+    await opened.datastore.close()
+    throw error
+  }
+}
+
+interface Opened {
+  readonly datastore: Datastore
+  readonly place: SeatPlace
+  readonly isRecovered: boolean
+}
+
+async function openDatastore(config: Config, hooks: BackendHooks): Promise<Opened> {
+  const { isRecovered, ...opened } = await openStorage(config, hooks)
+  return isRecovered === undefined ? recorded(opened, config.dataDir) : { ...opened, isRecovered }
+}
+
+/** PostgreSQL does not know how a run of ours ended; a record beside the master key does. */
+function recorded({ datastore, place }: Omit<Opened, 'isRecovered'>, dataDir: string): Opened {
+  const run = recordRun(dataDir)
+  const close = (): Promise<void> => datastore.close().finally(() => run.end())
+  return { datastore: { ...datastore, close }, place, isRecovered: run.wasAbandoned }
+}
+
+async function openOver(opened: Opened, config: Config, hooks: BackendHooks): Promise<Backend> {
+  const { datastore } = opened
+  const clock = systemClock
+  if (await isUnsealed(datastore.pool('interactive'))) hooks.onNew()
+  const warn = (message: string): void => hooks.log.warn(message)
+  const master = await proveMasterKey(datastore.pool('interactive'), config.masterKey, warn)
+  await prepareSchema(datastore, config, hooks.log)
+  const ring = await openRing(datastore, master, clock)
+  const secrets = createSecretStore(ring)
+  const signer = await openSigner({ datastore, secrets, clock })
+  const changing = await openChanges({ ...opened, config }, { clock, ids: createUuidV7(clock) }, hooks)
+  const authorizer = withStaleChecks(changing.authorizer, config.staleChecks)
+  const bus = await openEventBus(config, { datastore, clock, log: hooks.log })
+  return { ...opened, ...changing, bus, authorizer, keyring: createKeyring(ring), secrets, signer }
+}
+
+async function prepareSchema(datastore: Datastore, { masterKey }: Config, log: Logger): Promise<void> {
+  const loose = looseMode(masterKey)
+  if (loose !== undefined) log.warn(loose)
+  const migrated = await migrate(datastore)
+  await assertSchemaFits(datastore, { text: SCHEMA, model: SERVICE_MODEL })
+  const [first] = migrated
+  if (first === undefined) return
+  // A new datastore has nothing that a person would want to know of it.
+  log[first.startsWith('0001-') ? 'debug' : 'info']({ migrations: migrated }, 'schema brought up to date')
+}
+
+type Changing = Pick<
+  Backend,
+  'feed' | 'engine' | 'authorizer' | 'lookups' | 'insight' | 'reconciler' | 'unitOfWork' | 'clock' | 'ids' | 'candidacy'
+>
+
+/** The change feed, what follows it, the unit of work that feeds it, and the same for a leader. */
+async function openChanges(
+  { datastore, place, config }: Pick<Opened, 'datastore' | 'place'> & { readonly config: Config },
+  sources: Pick<Backend, 'clock' | 'ids'>,
+  { log, onAuditFailure }: BackendHooks,
+): Promise<Changing> {
+  const feed = createChangeFeed({ datastore, warn: (message, cause) => log.warn({ err: cause }, message) })
+  const engine = await openEngine(config, { datastore, feed, log })
+  const changes = {
+    ...sources,
+    feed,
+    validateTuple: engine.rules.validateTuple,
+    mirror: engine.mirror,
+    onAuditFailure(error: unknown, { relation, correlationId }: AuditEntry, trace: TraceMarks | undefined) {
+      onAuditFailure()
+      log.error({ err: error, relation, correlation_id: correlationId, ...trace }, 'an audit row could not be written')
+    },
+    onLateFeed: (error: unknown) => log.warn({ err: error }, 'a committed change was not seen in time'),
+    onEmitted: () => place.giveHint(),
+  }
+  const unitOfWorkOver = (over: Datastore): UnitOfWork => createUnitOfWork({ ...changes, datastore: over })
+  const terms = { datastore, unitOfWorkOver, holder: `${hostname()}:${process.pid}` }
+  const candidacy: Candidacy = {
+    openSeat: (onHint) => place.openSeat(onHint),
+    takeTerm: (signal) => takeTerm(terms, signal),
+  }
+  const { authorizer, lookups, insight } = awaitingLease(engine, feed)
+  const { reconciler } = engine
+  const unitOfWork = unitOfWorkOver(datastore)
+  return { ...sources, feed, engine, authorizer, lookups, insight, reconciler, unitOfWork, candidacy }
+}

@@ -1,0 +1,67 @@
+import type { Logger } from 'pino'
+import type { Backend } from './backend.ts'
+import { BootError } from '../ports/boot-error.ts'
+import { AUDIENCES, withoutAudience } from '../event-relay/audience.ts'
+import { createEventRelay } from '../event-relay/consumer.ts'
+import type { RelayCounters } from '../event-relay/counters.ts'
+import { createHints, HINTS } from '../event-relay/hints.ts'
+import type { Failure } from '../event-relay/outgoing-store.ts'
+import { createPublishing, PUBLISHING } from '../event-relay/publishing.ts'
+import { createSigning, SIGNING } from '../event-relay/signing.ts'
+import type { LeaderJob } from '../ports/leadership.ts'
+import { OUTBOX_LITERALS } from '../ports/outbox-literals.ts'
+import type { OutboxConsumer } from '../ports/outbox.ts'
+
+/** @throws BootError where nothing says which nodes hear of an event that this server may append. */
+export function assertAudiences(table: Parameters<typeof withoutAudience>[1] = AUDIENCES): void {
+  const [literal] = withoutAudience(OUTBOX_LITERALS, table)
+  if (literal === undefined) return
+  throw new BootError(1, `the audience table does not say which nodes hear of ${literal}: add it to AUDIENCES`)
+}
+
+export interface RelayingDeps extends Pick<Backend, 'datastore' | 'clock' | 'ids' | 'signer' | 'bus'> {
+  readonly log: Logger
+  readonly counters: RelayCounters
+  /** Begins the next pass of the job of that name now. */
+  readonly wake: (job: string) => void
+}
+
+/** The way of events from the outbox to the stream: a consumer, and what it wakes. */
+export interface Relaying {
+  readonly consumer: OutboxConsumer
+  readonly jobs: readonly LeaderJob[]
+}
+
+/** Composes the stages, each of which wakes the next. */
+export function createRelaying({ log, wake, ...deps }: RelayingDeps): Relaying {
+  const onFailures = failureReport(log)
+  return {
+    consumer: createEventRelay({
+      ...deps,
+      onTaken() {
+        wake(SIGNING)
+        wake(HINTS)
+      },
+    }),
+    jobs: [
+      createHints({ ...deps, onHinted: () => wake(SIGNING) }),
+      createSigning({ ...deps, onFailures, onSigned: () => wake(PUBLISHING) }),
+      createPublishing({ ...deps, onFailures }),
+    ],
+  }
+}
+
+/** Nodes that are named of those that fail at once; they are tried again, and named again, each minute. */
+const NAMED_MAX = 20
+
+function failureReport(log: Logger) {
+  return (failures: readonly Failure[]): void => {
+    for (const { id, nodeId, reason } of failures.slice(0, NAMED_MAX))
+      log.error(
+        { node_id: nodeId, outgoing_event: id, reason },
+        'an event cannot go on; the later ones of its node wait',
+      )
+    if (failures.length > NAMED_MAX)
+      log.error({ nodes: failures.length - NAMED_MAX }, 'events of further nodes cannot go on')
+  }
+}

@@ -1,0 +1,161 @@
+import { problem } from '../../../shared/problems.ts'
+import type { Authorizer, CaveatFacts, Decision } from '../../ports/authorizer.ts'
+import type { Caller } from '../../ports/credential-resolver.ts'
+import type { Leg, OperationPlan } from '../operation-plan.ts'
+import { foldedDenial, permissionDenied, type MissingRelation, type Refusal } from './refusal.ts'
+import type { TemplateSources } from '../template.ts'
+
+/** Who asks, and what the server knows of the moment. */
+export interface Asker {
+  readonly caller: Caller
+  readonly facts: CaveatFacts
+  /** Whether a recent answer will do while the engine is out of reach. */
+  readonly mayBeStale: boolean
+  /** Hears that an answer was such a one, and since when, in ms, the engine has been out of reach. */
+  degraded(sinceMs: number): void
+}
+
+/** Enforces gates, scopes and node identity as the contract declares them. Plain results where nothing has to be waited for. */
+export interface Gatekeeper {
+  /** Refuses a token whose scopes do not cover the operation. */
+  checkScope(plan: OperationPlan, caller: Caller, sources: TemplateSources): void
+  /** Refuses a node's credential on another node's path. */
+  checkOwnNode(plan: OperationPlan, caller: Caller, path: Readonly<Record<string, unknown>>): void
+  /** Runs the legs in order; throws the refusal when none is held. */
+  passGate(plan: OperationPlan, asker: Asker, sources: TemplateSources): void | Promise<void>
+  /** Asks one leg without refusing. An unfilled hole is a no. */
+  asks(leg: Leg, asker: Asker, sources: TemplateSources): boolean | Promise<boolean>
+  holds(asker: Asker, relation: string, object: string): boolean | Promise<boolean>
+  /** Refuses with PermissionDenied unless the relation is held. */
+  require(asker: Asker, relation: string, object: string): void | Promise<void>
+}
+
+/** Makes the gatekeeper over an authorizer; without one every question is 501 by the operation's own code. */
+export function createGatekeeper(authorizer: Authorizer | undefined): Gatekeeper {
+  function engine(plan?: OperationPlan): Authorizer {
+    if (authorizer === undefined) throw problem(plan?.operation.notProvisioned ?? 'authz_not_provisioned')
+    return authorizer
+  }
+
+  function decide(from: Authorizer, asker: Asker, question: Question): Decision | Promise<Decision> {
+    const { caller, facts, mayBeStale } = asker
+    const decision = from.check({ subject: caller.subject, ...question, facts, wantPath: false, mayBeStale })
+    return decision instanceof Promise ? decision.then((late) => noted(asker, late)) : noted(asker, decision)
+  }
+
+  function noted(asker: Asker, decision: Decision): Decision {
+    if (decision.staleSinceMs !== undefined) asker.degraded(decision.staleSinceMs)
+    return decision
+  }
+
+  function holds(asker: Asker, relation: string, object: string): boolean | Promise<boolean> {
+    const decision = decide(engine(), asker, { relation, resource: object })
+    return decision instanceof Promise ? decision.then(({ allowed }) => allowed) : decision.allowed
+  }
+
+  function denied(missing: MissingRelation, plan?: OperationPlan): Refusal {
+    const fold = plan?.operation.gate.fold
+    if (fold !== undefined) return foldedDenial(fold, missing)
+    const type = missing.object.slice(0, Math.max(0, missing.object.indexOf(':')))
+    return permissionDenied(missing, 'insufficient_relation', engine(plan).pathOf(type, missing.relation))
+  }
+
+  function asks(leg: Leg, asker: Asker, sources: TemplateSources): boolean | Promise<boolean> {
+    const object = leg.object.render(sources)
+    return object !== undefined && holds(asker, leg.relation, object)
+  }
+
+  /** Refuses by the gate. Where the denial is folded for some callers only, asks whether this is one of them. */
+  function refuse(plan: OperationPlan, asker: Asker, at: Unmet): void | Promise<void> {
+    const missing = missingOf(plan, asker, at)
+    if (plan.foldFor === undefined) throw denied(missing, plan)
+    const refuseBy = (isFolded: boolean): void => {
+      throw isFolded ? denied(missing, plan) : denied(missing)
+    }
+    const held = asks(plan.foldFor, asker, at.sources)
+    return held instanceof Promise ? held.then(refuseBy) : refuseBy(held)
+  }
+
+  function passGate(plan: OperationPlan, asker: Asker, sources: TemplateSources): void | Promise<void> {
+    const { legs } = plan
+    if (legs.length === 0 || plan.skipFor.has(asker.caller.credential.kind)) return undefined
+    const from = engine(plan)
+    let first: Question | undefined
+    for (let index = 0; index < legs.length; index++) {
+      const question = questionOf(legs[index], sources)
+      if (question === undefined) continue
+      first ??= question
+      const decision = decide(from, asker, question)
+      if (decision instanceof Promise) return passRest(plan, asker, { sources, first, index, decision })
+      if (decision.allowed) return undefined
+    }
+    return refuse(plan, asker, { first, sources })
+  }
+
+  /** Goes on with the legs after one that had to be waited for. */
+  async function passRest(plan: OperationPlan, asker: Asker, at: Standing): Promise<void> {
+    if ((await at.decision).allowed) return
+    for (const leg of plan.legs.slice(at.index + 1)) {
+      const question = questionOf(leg, at.sources)
+      if (question !== undefined && (await decide(engine(plan), asker, question)).allowed) return
+    }
+    await refuse(plan, asker, at)
+  }
+
+  return {
+    passGate,
+    holds,
+    checkScope(plan, caller, sources) {
+      if (plan.operation.anyScope === true) return
+      const { scopes } = caller.credential
+      if (scopes.includes('*') || scopes.includes(plan.scope)) return
+      if (plan.scopeImpliedBy !== undefined && scopes.includes(plan.scopeImpliedBy)) return
+      const question = questionOf(plan.legs[0], sources) ?? { relation: plan.scope, resource: caller.subject }
+      const missing = { object: question.resource, relation: question.relation, subject: caller.subject }
+      throw permissionDenied(missing, 'out_of_scope', [])
+    },
+    checkOwnNode({ operation: { gate } }, caller, path) {
+      if (gate.ownNode === undefined || caller.kind !== 'node') return
+      const node = path[gate.ownNode.param]
+      if (caller.id === node) return
+      const missing = { object: `node:${String(node)}`, relation: 'self', subject: caller.subject }
+      throw foldedDenial(gate.ownNode.mismatch, missing)
+    },
+    asks,
+    require(asker, relation, object) {
+      const refuseUnless = (held: boolean): void => {
+        if (!held) throw denied({ object, relation, subject: asker.caller.subject })
+      }
+      const held = holds(asker, relation, object)
+      return held instanceof Promise ? held.then(refuseUnless) : refuseUnless(held)
+    },
+  }
+}
+
+interface Question {
+  readonly relation: string
+  readonly resource: string
+}
+
+/** A gate of which no leg was held; `first` is the first that could be asked. */
+interface Unmet {
+  readonly sources: TemplateSources
+  readonly first: Question | undefined
+}
+
+interface Standing extends Unmet {
+  readonly index: number
+  readonly decision: Promise<Decision>
+}
+
+function questionOf(leg: Leg | undefined, sources: TemplateSources): Question | undefined {
+  const resource = leg?.object.render(sources)
+  return leg === undefined || resource === undefined ? undefined : { relation: leg.relation, resource }
+}
+
+/** What the refusal names: the contract's own choice, else the first leg that was tried. */
+function missingOf(plan: OperationPlan, { caller: { subject } }: Asker, { first, sources }: Unmet): MissingRelation {
+  const question = (plan.denial && questionOf(plan.denial, sources)) ?? first
+  if (question === undefined) throw new Error(`${plan.id}: no leg of the gate could be asked`)
+  return { object: question.resource, relation: question.relation, subject }
+}

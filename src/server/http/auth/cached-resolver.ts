@@ -1,0 +1,131 @@
+import type { ChangeFeed, ChangedCredential } from '../../ports/change-feed.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Caller, CredentialResolver, Refusal } from '../../ports/credential-resolver.ts'
+import type { Keyring } from '../../ports/keyring.ts'
+import { createCredentialCache, type CachedCredential } from './credential-cache.ts'
+import { lookUp } from './credential-look-up.ts'
+import { NOTED_EVERY_MS, type LastUses } from './last-uses.ts'
+
+export interface CachedResolverDeps {
+  readonly keyring: Pick<Keyring, 'cacheKey'>
+  readonly changeFeed: ChangeFeed
+  readonly clock: Clock
+  readonly lastUses: LastUses
+  /** Credentials kept resolved. */
+  readonly cachedMax?: number
+}
+
+/** A credential that was found good. */
+export interface FoundCredential {
+  readonly caller: Caller
+  /** When it was used last, in ms, as far as the datastore knows. */
+  readonly usedMs: number
+}
+
+/** Where a presented text leads. */
+export interface Lead {
+  /** Undefined where only the datastore knows it. */
+  readonly credentialId: string | undefined
+  /** Reads the credential from the datastore. An end that time brings is not its to judge. */
+  readonly read: () => Promise<FoundCredential | Refusal>
+}
+
+/** What tells one kind of cached credentials from another. */
+export interface CachedKind extends Pick<CredentialResolver, 'cookie'> {
+  readonly kind: ChangedCredential['kind']
+  readonly recognizes: (presented: string) => boolean
+  /** Refuses what a digest would be wasted on. */
+  readonly refuse: (presented: string) => Refusal | undefined
+  /** Asked of what is not cached. What leads nowhere is refused without a word to the datastore, and is not kept. */
+  readonly lead: (presented: string) => Lead | Refusal
+  /** Compared on every use: what ended it, if something did. */
+  readonly endOf: (credential: FoundCredential, nowMs: number) => Refusal | undefined
+  /** The end that another replica may know better of: one in memory that met it is read again. */
+  readonly revisable?: Refusal
+}
+
+interface Entry extends FoundCredential, CachedCredential {
+  usedMs: number
+  /** When a use was noted last. */
+  notedMs: number
+}
+
+/**
+ * Resolves one kind of credential. One that was seen lately costs a digest and a look into a map while the change feed
+ * is fresh; any other is read from the datastore, once for all who present it at the same time.
+ */
+export function createCachedResolver(
+  { keyring, changeFeed, clock, lastUses, cachedMax = 10_000 }: CachedResolverDeps,
+  { kind, cookie, recognizes, refuse, lead, endOf, revisable }: CachedKind,
+): CredentialResolver {
+  const cache = createCredentialCache<Entry>({ kind, changeFeed, clock, entriesMax: cachedMax })
+
+  function use(entry: Entry, nowMs: number): Caller {
+    entry.usedMs = nowMs
+    if (nowMs - entry.notedMs >= NOTED_EVERY_MS) {
+      entry.notedMs = nowMs
+      lastUses.note(entry.credentialId, nowMs)
+    }
+    return entry.caller
+  }
+
+  /** One that has ended is a refusal, and kept as such: a script that goes on with it costs one query a second. */
+  async function read(led: Lead): Promise<Entry | Refusal> {
+    const found = await lookUp(led.read)
+    if ('refused' in found) return found
+    const entry = { ...found, credentialId: found.caller.credential.id, notedMs: found.usedMs }
+    return endOf(entry, clock.now()) ?? entry
+  }
+
+  async function load(presented: string, key: string): Promise<Caller | Refusal> {
+    const led = lead(presented)
+    if ('refused' in led) return led
+    const answer = await cache.load(key, led.credentialId, () => read(led))
+    if ('refused' in answer) return answer
+    const nowMs = clock.now()
+    return ended(answer, key, nowMs) ?? use(answer, nowMs)
+  }
+
+  function ended(entry: Entry, key: string, nowMs: number): Refusal | undefined {
+    const end = endOf(entry, nowMs)
+    if (end !== undefined) cache.drop(key)
+    return end
+  }
+
+  /** Only while the feed is not fresh: what is fresh needs nothing to stand in for it. */
+  function useStale(key: string, withinMs: number): Caller | undefined {
+    const known = cache.stale(key)
+    const nowMs = clock.now()
+    if (known === undefined || changeFeed.isFresh()) return undefined
+    const { entry, freshMs } = known
+    return nowMs - freshMs > withinMs || endOf(entry, nowMs) !== undefined
+      ? undefined
+      : { ...entry.caller, staleSinceMs: freshMs }
+  }
+
+  function recall(presented: string): Caller | Refusal | undefined {
+    const refused = refuse(presented)
+    if (refused !== undefined) return refused
+    const key = keyring.cacheKey(presented)
+    const known = cache.get(key)
+    if (known === undefined || 'refused' in known) return known
+    const nowMs = clock.now()
+    const end = ended(known, key, nowMs)
+    if (end === undefined) return use(known, nowMs)
+    return end === revisable ? undefined : end
+  }
+
+  const resolve = (presented: string): Caller | Refusal | Promise<Caller | Refusal> =>
+    recall(presented) ?? load(presented, keyring.cacheKey(presented))
+
+  return {
+    kind,
+    ...(cookie !== undefined && { cookie }),
+    recognizes,
+    recall,
+    resolve: (presented) =>
+      changeFeed.isFresh() ? resolve(presented) : changeFeed.untilFresh().then(() => resolve(presented)),
+    resolveStale: (presented, withinMs) =>
+      refuse(presented) === undefined ? useStale(keyring.cacheKey(presented), withinMs) : undefined,
+  }
+}

@@ -1,0 +1,28 @@
+import { chainOf } from '../../../shared/audit/chain.ts'
+import type { AuditRecord } from './store.ts'
+
+/** What happened to rows that are not there. */
+export type GapReason = 'write_failed' | 'vanished'
+
+/**
+ * The row that says so in their chain (S0 convention 7): `write_failed` counts decisions whose row the datastore refused,
+ * `vanished` rows that were written and gone before they were sealed.
+ */
+export function gapRow(
+  { id, at, domainId }: { readonly id: string; readonly at: Date; readonly domainId: string | null },
+  reason: GapReason,
+  count: number,
+): AuditRecord {
+  return {
+    id,
+    at,
+    domain_id: domainId,
+    subject: 'system:audit-sealer',
+    relation: 'audit.gap',
+    object: chainOf(domainId),
+    outcome: 'internal_error',
+    reason,
+    correlation_id: id,
+    context: { count },
+  }
+}

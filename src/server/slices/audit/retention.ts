@@ -1,0 +1,52 @@
+import type { Clock } from '../../ports/clock.ts'
+import type { LeaderJob, Leading } from '../../ports/leadership.ts'
+import type { Signer } from '../../ports/signer.ts'
+import { addSigned } from './head-store.ts'
+import { cuttablePlaces, noteCheckpoint, prunableChain, pruneThrough } from './retention-store.ts'
+import { signPlace } from './sign-place.ts'
+
+export interface RetentionDeps {
+  readonly signer: Signer
+  readonly clock: Clock
+  /** For the platform's chain, and those of Domains that are gone. */
+  readonly platformDays: number
+}
+
+const RETAIN_EVERY_MS = 3_600_000
+/** Rows taken away in one transaction. */
+const PRUNE_ROWS = 1_000
+
+/**
+ * Takes away rows that are older than their Domain keeps them. First a signed checkpoint at the cut, then the rows before
+ * it, a thousand a pass: whoever looks at the chain meanwhile begins at the checkpoint. Rows without a seal are never
+ * taken away.
+ */
+export function createAuditRetention(deps: RetentionDeps): LeaderJob {
+  return {
+    name: 'audit-retention',
+    everyMs: RETAIN_EVERY_MS,
+    async run(leading) {
+      return (await leading.transaction(prune)) || (await checkpoint(leading, deps))
+    },
+  }
+}
+
+async function prune(tx: Parameters<typeof prunableChain>[0]): Promise<boolean> {
+  const chain = await prunableChain(tx)
+  if (chain === undefined) return false
+  await pruneThrough(tx, chain, Math.min(chain.prunedSeq + PRUNE_ROWS, chain.checkpointSeq))
+  return true
+}
+
+/** Signs checkpoints where rows have come of age. Resolves with whether there were any. */
+async function checkpoint(leading: Leading, { signer, clock, platformDays }: RetentionDeps): Promise<boolean> {
+  const nowMs = clock.now()
+  const cuts = await leading.transaction((tx) => cuttablePlaces(tx, { now: new Date(nowMs), platformDays }))
+  if (cuts.length === 0) return false
+  const signed = await Promise.all(cuts.map((cut) => signPlace(signer, 'checkpoint', { ...cut, atMs: nowMs })))
+  await leading.transaction(async (tx) => {
+    await addSigned(tx, 'checkpoint', signed)
+    for (const place of signed) await noteCheckpoint(tx, place)
+  })
+  return true
+}

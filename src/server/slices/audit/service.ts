@@ -1,0 +1,64 @@
+import type { audit } from '../../../shared/contract/audit.ts'
+import type { Input } from '../../../shared/contract/operation.ts'
+import { cutPage } from '../../http/cut-page.ts'
+import type { Handlers, PagePosition } from '../../http/request-context.ts'
+import type { Datastore } from '../../ports/datastore.ts'
+import type { Signer } from '../../ports/signer.ts'
+import { decisionOf } from './decision.ts'
+import { exportPage } from './export.ts'
+import { periodOf } from './period.ts'
+import { relationsMeant } from './relations.ts'
+import * as store from './store.ts'
+import { verifyChain } from './verification.ts'
+
+type GetAudit = (typeof audit)['operations']['GetAudit']
+
+export interface AuditDeps {
+  readonly datastore: Datastore
+  readonly signer: Pick<Signer, 'keys' | 'expired'>
+}
+
+/** Serves the audited decisions of a Domain or of the platform: the newest first, or in the order of their chain. */
+export function createAudit({ datastore, signer }: AuditDeps): Handlers<typeof audit> {
+  return {
+    async GetAudit(ctx, query) {
+      const range = { ...rangeOf(query), after: keyOf(ctx.position), count: ctx.pageSize + 1 }
+      const read = await store.listAudit(datastore.pool('interactive'), range)
+      const { rows, next } = cutPage(read, ctx.pageSize, ({ at, id }) => [at.toISOString(), id])
+      return ctx.page(rows.map(decisionOf), next)
+    },
+
+    async GetAuditVerify(ctx, { domain_id: domainId = null, from_seq: fromSeq }) {
+      const answer = await verifyChain({ db: datastore.pool('interactive'), signer }, { domainId, fromSeq })
+      ctx.note({ item_count: answer.rows })
+      return answer
+    },
+
+    async GetAuditExport(ctx, { domain_id: domainId = null, from_seq: fromSeq, through_seq: throughSeq, ...query }) {
+      const asked = { domainId, fromSeq, throughSeq, ...periodOf(query), count: query.rows ?? EXPORT_ROWS }
+      const answer = await exportPage(datastore.pool('interactive'), asked)
+      ctx.note({ item_count: answer.items.length })
+      return answer
+    },
+  }
+}
+
+/** Rows of a page of the export when nothing is said. */
+const EXPORT_ROWS = 500
+
+function rangeOf({
+  domain_id: domainId,
+  since,
+  until,
+  ...rest
+}: Input<GetAudit>): Omit<store.AuditRange, 'after' | 'count'> {
+  const { subject, relation, object, outcome, correlation_id } = rest
+  const actor: store.AuditMatch['actor'] = rest.actor === 'service' ? 'serviceaccount' : rest.actor
+  const match = { subject, relation, object, outcome, correlation_id, actor, relations: relationsMeant(rest) }
+  return { domainId: domainId ?? null, match, ...periodOf({ since, until }) }
+}
+
+function keyOf(position: PagePosition | undefined): store.AuditRange['after'] {
+  const [at, id] = position ?? []
+  return at === undefined || id === undefined ? undefined : { at: new Date(at), id }
+}

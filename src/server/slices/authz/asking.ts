@@ -1,0 +1,52 @@
+import { parseTupleReference } from '../../../shared/authz/reference.ts'
+import type { RequestContext } from '../../http/request-context.ts'
+import type { CaveatFacts, Decision } from '../../ports/authorizer.ts'
+
+/** The denial that tells nothing: of what does not exist, and of what the caller may not be told of. */
+export const DENIED: Decision = Object.freeze({ allowed: false, reason: 'insufficient_relation' })
+
+const NO_FACTS: ReadonlySet<string> = new Set()
+
+/** Names of the facts that a request lets caveats read; the values beside them are dropped unread (decisions: Caveats). */
+export function namedFacts(context: Readonly<Record<string, unknown>> | undefined): ReadonlySet<string> {
+  return context === undefined ? NO_FACTS : new Set(Object.keys(context))
+}
+
+/** What is known of the asked subject: of anybody but the caller, only the time. */
+export function factsOf({ caller, facts }: RequestContext, subject: string): CaveatFacts {
+  return subject === caller.subject ? facts : { nowMs: facts.nowMs }
+}
+
+/** What a question names beside the object of its audit row. */
+interface AskedNames {
+  readonly subject?: string
+  readonly relation: string
+  readonly resource_type?: string
+  readonly subject_type?: string
+}
+
+/**
+ * Has the audit row say what was asked, in members `asked_…` beside the caller. They are names: a text that can be neither a
+ * reference nor a name is left out, and so are the values of `caveat_context`.
+ */
+export function noteAsked(ctx: RequestContext, asked: AskedNames): void {
+  const { subject, relation, resource_type: resourceType, subject_type: subjectType } = asked
+  ctx.note({
+    ...(subject !== undefined && parseTupleReference(subject) !== undefined && { asked_subject: subject }),
+    ...(isName(relation) && { asked_relation: relation }),
+    ...(isName(resourceType) && { asked_resource_type: resourceType }),
+    ...(isName(subjectType) && { asked_subject_type: subjectType }),
+  })
+}
+
+/** Of the schema's longest name, with some room. */
+const NAME = /^[a-z][a-z0-9_-]{0,63}$/
+
+function isName(text: string | undefined): boolean {
+  return text !== undefined && NAME.test(text)
+}
+
+/** Goes on at once with a value that is at hand, and later with one that is promised. */
+export function andThen<T, R>(value: T | Promise<T>, goOn: (value: T) => R | Promise<R>): R | Promise<R> {
+  return value instanceof Promise ? value.then(goOn) : goOn(value)
+}

@@ -1,0 +1,68 @@
+import { PLATFORM } from '../../../shared/ids.ts'
+import type { RequestContext } from '../../http/request-context.ts'
+import type { Authorizer, Home } from '../../ports/authorizer.ts'
+import { andThen } from './asking.ts'
+
+/** What a caller may be told of (decisions: Cross-tenant). Plain values where the authorizer has them at hand. */
+export interface Telling {
+  /** Whether the caller may be told of both: they exist, and lie in its own Domain unless it reads the platform. */
+  mayTell(ctx: RequestContext, subject: string, resource: string): boolean | Promise<boolean>
+  /** Whether the caller may be told of the one. */
+  mayTellOf(ctx: RequestContext, reference: string): boolean | Promise<boolean>
+  /** Those of the objects that the caller may be told of, in their order; `<type>:*` names no object and stays. */
+  toldOf(ctx: RequestContext, references: readonly string[]): Promise<string[]>
+  /** Whether the caller may read the object. Asked once for each object of a request. */
+  readerOf(ctx: RequestContext): (reference: string) => Promise<boolean>
+}
+
+/** `mayBeStale`: for checks, which may be answered from memory during an outage; lookups and the rest never are. */
+export function createTelling(authorizer: Authorizer, { mayBeStale }: { readonly mayBeStale: boolean }): Telling {
+  function readsPlatform({ caller, facts }: RequestContext): boolean | Promise<boolean> {
+    const query = { subject: caller.subject, relation: 'read', resource: PLATFORM, facts, wantPath: false }
+    return andThen(authorizer.check({ ...query, mayBeStale }), ({ allowed }) => allowed)
+  }
+
+  function homeOf({ caller }: RequestContext, reference: string): Home | Promise<Home> {
+    return reference === caller.subject ? caller.domainId : authorizer.domainOf(reference)
+  }
+
+  function mayTellAll(ctx: RequestContext, homes: readonly Home[]): boolean | Promise<boolean> {
+    if (homes.includes(undefined)) return false
+    return homes.every((home) => home === ctx.caller.domainId) || readsPlatform(ctx)
+  }
+
+  return {
+    mayTell(ctx, subject, resource) {
+      const subjectHome = homeOf(ctx, subject)
+      const resourceHome = authorizer.domainOf(resource)
+      const homes =
+        subjectHome instanceof Promise || resourceHome instanceof Promise
+          ? Promise.all([subjectHome, resourceHome])
+          : [subjectHome, resourceHome]
+      return andThen(homes, (known) => mayTellAll(ctx, known))
+    },
+    mayTellOf: (ctx, reference) => andThen(homeOf(ctx, reference), (home) => mayTellAll(ctx, [home])),
+    async toldOf(ctx, references) {
+      const readsAll = await readsPlatform(ctx)
+      const told: string[] = []
+      for (const reference of references) {
+        const asked = authorizer.domainOf(reference)
+        const home = asked instanceof Promise ? await asked : asked
+        const isTold = home !== undefined && (readsAll || home === ctx.caller.domainId)
+        if (isTold || reference.endsWith(':*')) told.push(reference)
+      }
+      return told
+    },
+    readerOf({ caller, facts }) {
+      const asked = new Map<string, boolean>()
+      return async (reference) => {
+        const known = asked.get(reference)
+        if (known !== undefined) return known
+        const query = { subject: caller.subject, relation: 'read', resource: reference, facts, wantPath: false }
+        const { allowed } = await authorizer.check(query)
+        asked.set(reference, allowed)
+        return allowed
+      }
+    },
+  }
+}

@@ -1,0 +1,110 @@
+import type { Explanation, ProposedTuple } from '../../../shared/authz/explanation.ts'
+import type { authz } from '../../../shared/contract/authz.ts'
+import type { Input, Result } from '../../../shared/contract/operation.ts'
+import type { RequestContext } from '../../http/request-context.ts'
+import type { Authorizer, Decision } from '../../ports/authorizer.ts'
+import type { AuthzInsight } from '../../ports/authz-insight.ts'
+import { DENIED, factsOf, namedFacts, noteAsked } from './asking.ts'
+import type { Telling } from './disclosure-policy.ts'
+
+type PostAuthzExplain = (typeof authz)['operations']['PostAuthzExplain']
+type Question = Input<PostAuthzExplain>['body']
+type Answer = Result<PostAuthzExplain>
+type Shown = Answer['tree']
+
+/** Tells whether the caller may read what a reference names. */
+type MayRead = (reference: string) => Promise<boolean>
+
+/** All that is said of a question that names something the caller may not read. */
+const HIDDEN: Shown = { kind: 'hidden', parts: [] }
+
+export interface ExplainDeps {
+  readonly authorizer: Authorizer
+  readonly insight: AuthzInsight
+  readonly telling: Telling
+}
+
+/** What a caller is told of a check. */
+interface Told {
+  readonly decision: Decision
+  readonly tree: Shown
+  readonly remedies: Answer['remedies']
+}
+
+/**
+ * Explains checks under the rules of the check itself; of the tree a caller sees what it may read, and is offered only
+ * grants whose objects and subjects it may read.
+ */
+export function createExplain({ authorizer, insight, telling }: ExplainDeps) {
+  async function told(
+    ctx: RequestContext,
+    { subject, relation, resource, caveat_context: named }: Question,
+  ): Promise<Told> {
+    const facts = factsOf(ctx, subject)
+    const query = { subject, relation, resource, facts, allowedFacts: namedFacts(named), wantPath: true }
+    const decision = await authorizer.check(query)
+    if (!(await telling.mayTell(ctx, subject, resource))) return { decision: DENIED, tree: HIDDEN, remedies: [] }
+    const { tree, remedies } = await insight.explain(query)
+    const reads = telling.readerOf(ctx)
+    // The subject was named by the caller: that it stands in a tuple says nothing that the tuple does not.
+    const mayName: MayRead = async (reference) => reference === subject || reads(objectIn(reference))
+    return { decision, tree: await shownOf(tree, reads, mayName), remedies: await offered(remedies, reads, mayName) }
+  }
+
+  return async (ctx: RequestContext, body: Question): Promise<Answer> => {
+    noteAsked(ctx, { subject: body.subject, relation: body.relation })
+    const { decision, tree, remedies } = await told(ctx, body)
+    const { correlationId: correlation_id } = ctx
+    if (decision.allowed)
+      return { decision: 'allowed', relation_path: [...decision.path], tree, remedies, correlation_id }
+    ctx.denied(decision.reason)
+    return { decision: 'denied', reason: decision.reason, tree, remedies, correlation_id }
+  }
+}
+
+/** The object of a reference to a set: `group:x` of `group:x#member`. */
+function objectIn(reference: string): string {
+  const hash = reference.indexOf('#')
+  return hash < 0 ? reference : reference.slice(0, hash)
+}
+
+async function shownOf(node: Explanation, reads: MayRead, mayName: MayRead): Promise<Shown> {
+  if (!(await reads(node.object))) return HIDDEN
+  const { subject } = node
+  if (subject !== undefined && !subject.endsWith(':*') && !(await mayName(subject))) return HIDDEN
+  const parts: Shown[] = []
+  for (const part of node.parts) parts.push(await shownOf(part, reads, mayName))
+  return { ...wordsOf(node), parts }
+}
+
+function wordsOf({ kind, outcome, object, name, subject, condition, omitted }: Explanation): Omit<Shown, 'parts'> {
+  return {
+    kind,
+    outcome,
+    object,
+    ...(name !== '' && { name }),
+    ...(subject !== undefined && { subject }),
+    ...(condition !== undefined && { condition: conditionOf(condition) }),
+    ...(omitted !== undefined && { omitted }),
+  }
+}
+
+function conditionOf({ caveat, outcome, missing, isExpired }: NonNullable<Explanation['condition']>) {
+  return { caveat, outcome, missing: [...missing], is_expired: isExpired }
+}
+
+async function offered(
+  remedies: readonly (readonly ProposedTuple[])[],
+  reads: MayRead,
+  mayName: MayRead,
+): Promise<Answer['remedies']> {
+  const shown: Answer['remedies'] = []
+  for (const tuples of remedies) {
+    let isReadable = true
+    for (const { subject, resource } of tuples) {
+      isReadable &&= (await reads(resource)) && (await mayName(subject))
+    }
+    if (isReadable) shown.push(tuples.map(({ subject, relation, resource }) => ({ subject, relation, resource })))
+  }
+  return shown
+}

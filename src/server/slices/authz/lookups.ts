@@ -1,0 +1,43 @@
+import type { authz } from '../../../shared/contract/authz.ts'
+import type { Input, Result } from '../../../shared/contract/operation.ts'
+import type { RequestContext } from '../../http/request-context.ts'
+import type { AuthzLookups } from '../../ports/authz-lookups.ts'
+import { factsOf, namedFacts, noteAsked } from './asking.ts'
+import type { Telling } from './disclosure-policy.ts'
+
+type Operations = (typeof authz)['operations']
+type Found = Result<Operations['PostAuthzLookupResources']>
+type ResourcesBody = Input<Operations['PostAuthzLookupResources']>['body']
+type SubjectsBody = Input<Operations['PostAuthzLookupSubjects']>['body']
+
+interface LookupAnswers {
+  resources(ctx: RequestContext, body: ResourcesBody): Promise<Found>
+  subjects(ctx: RequestContext, body: SubjectsBody): Promise<Found>
+}
+
+/**
+ * Answers lookups. What the caller may not be told of answers as what does not exist does: with nothing, after the same
+ * look at whether the question is well-formed (decisions: Cross-tenant).
+ */
+export function createLookupAnswers(lookups: AuthzLookups, telling: Telling): LookupAnswers {
+  async function answer(ctx: RequestContext, about: string, found: readonly string[]): Promise<Found> {
+    const items = (await telling.mayTellOf(ctx, about)) ? await telling.toldOf(ctx, found) : []
+    ctx.note({ item_count: items.length })
+    return { items, correlation_id: ctx.correlationId }
+  }
+
+  return {
+    async resources(ctx, { subject, relation, resource_type: resourceType, caveat_context: named }) {
+      noteAsked(ctx, { relation, resource_type: resourceType })
+      const asked = { subject, relation, resourceType, facts: factsOf(ctx, subject), allowedFacts: namedFacts(named) }
+      return answer(ctx, subject, await lookups.resources(asked))
+    },
+    async subjects(ctx, { subject_type: subjectType, relation, resource, caveat_context: named }) {
+      noteAsked(ctx, { relation, subject_type: subjectType })
+      // Whoever is found may be anybody, of whom only the time is known.
+      const facts = { nowMs: ctx.facts.nowMs }
+      const asked = { subjectType, relation, resource, facts, allowedFacts: namedFacts(named) }
+      return answer(ctx, resource, await lookups.subjects(asked))
+    },
+  }
+}

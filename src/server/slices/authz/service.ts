@@ -1,0 +1,107 @@
+import type { authz } from '../../../shared/contract/authz.ts'
+import type { Input, Result } from '../../../shared/contract/operation.ts'
+import { problem } from '../../../shared/problems.ts'
+import type { Handlers, RequestContext } from '../../http/request-context.ts'
+import type { Authorizer, Decision } from '../../ports/authorizer.ts'
+import type { AuthzInsight } from '../../ports/authz-insight.ts'
+import type { AuthzLookups } from '../../ports/authz-lookups.ts'
+import type { AuthzReconciler } from '../../ports/authz-reconciler.ts'
+import { andThen, DENIED, factsOf, namedFacts, noteAsked } from './asking.ts'
+import { createResolveEdits, type EditsDeps } from './edits.ts'
+import { createExplain } from './explain.ts'
+import { createImpact } from './impact.ts'
+import { createLookupAnswers } from './lookups.ts'
+import { createTelling, type Telling } from './disclosure-policy.ts'
+
+type PostAuthzCheck = (typeof authz)['operations']['PostAuthzCheck']
+type Question = Input<PostAuthzCheck>['body']
+type Answer = Result<PostAuthzCheck>
+
+export interface AuthzDeps {
+  readonly authorizer: Authorizer
+  /** Without it lookups answer 501. */
+  readonly lookups?: AuthzLookups | undefined
+  /** Without it explain and impact answer 501. */
+  readonly insight?: AuthzInsight | undefined
+  /** Without it reconcile answers 501. */
+  readonly reconciler?: AuthzReconciler | undefined
+  /** What the writes rest on that a preview tries; without it impact answers 501. */
+  readonly writing?: EditsDeps | undefined
+}
+
+/**
+ * Serves questions about who may do what. A denial is an answer, never an error. Outside of its own Domain a caller
+ * gets denials alone, unless it holds `read` on the platform (decisions: Cross-tenant); what does not exist is denied
+ * to everybody. Answers checks at once where the authorizer does: this is the path that other services wait on.
+ */
+export function createAuthz(deps: AuthzDeps): Handlers<typeof authz> {
+  const { authorizer, lookups, insight, reconciler, writing } = deps
+  const telling = createTelling(authorizer, { mayBeStale: false })
+  const finding = lookups && createLookupAnswers(lookups, telling)
+  const explain = insight && createExplain({ authorizer, insight, telling })
+  const impact = insight && writing && createImpact({ insight, telling, resolveEdits: createResolveEdits(writing) })
+  return {
+    PostAuthzCheck: createCheck(authorizer, createTelling(authorizer, { mayBeStale: true })),
+    PostAuthzLookupResources: (ctx, { body }) => provisioned(finding).resources(ctx, body),
+    PostAuthzLookupSubjects: (ctx, { body }) => provisioned(finding).subjects(ctx, body),
+    PostAuthzExplain: (ctx, { body }) => provisioned(explain)(ctx, body),
+    PostAuthzImpact: (ctx, { body }) => provisioned(impact)(ctx, body),
+    PostAuthzReconcile: async () => ({ ...(await provisioned(reconciler).reconcile()) }),
+  }
+}
+
+/** @throws Problem `authz_not_provisioned` for a collaborator that is not wired (S0 convention 8). */
+function provisioned<T>(collaborator: T | undefined): T {
+  if (collaborator === undefined) throw problem('authz_not_provisioned')
+  return collaborator
+}
+
+function createCheck(authorizer: Authorizer, telling: Telling): Handlers<typeof authz>['PostAuthzCheck'] {
+  /** A plain denial needs no second look; anything else is told only of what the caller may ask about. */
+  function told(
+    ctx: RequestContext,
+    { subject, resource }: Question,
+    decision: Decision,
+  ): Decision | Promise<Decision> {
+    if (decision.staleSinceMs !== undefined || ctx.caller.staleSinceMs !== undefined) {
+      return andThen(telling.mayTell(ctx, subject, resource), (may) => toldStale(ctx, decision, may))
+    }
+    if (!decision.allowed && decision.reason === 'insufficient_relation') return decision
+    return andThen(telling.mayTell(ctx, subject, resource), (may) => (may ? decision : DENIED))
+  }
+
+  return (ctx, { body }) => {
+    const { subject, relation, resource, caveat_context: named } = body
+    noteAsked(ctx, { subject, relation })
+    const facts = factsOf(ctx, subject)
+    const query = {
+      subject,
+      relation,
+      resource,
+      facts,
+      allowedFacts: namedFacts(named),
+      wantPath: true,
+      mayBeStale: true,
+    }
+    const answered = andThen(authorizer.check(query), (found) => told(ctx, body, found))
+    return andThen(answered, (known) => answer(ctx, known))
+  }
+}
+
+/**
+ * An earlier decision, for whom it may be told to. Others get what they get about anything that nobody asked lately: which
+ * questions are remembered says something too. A credential from memory is good for answers from memory alone.
+ */
+function toldStale(ctx: RequestContext, decision: Decision, may: boolean): Decision {
+  if (decision.staleSinceMs === undefined) throw problem('datastore_unavailable')
+  if (!may) throw problem('authz_unavailable')
+  ctx.degraded(decision.staleSinceMs)
+  return decision
+}
+
+function answer(ctx: RequestContext, decision: Decision): Answer {
+  const { correlationId: correlation_id } = ctx
+  if (decision.allowed) return { decision: 'allowed', relation_path: [...decision.path], correlation_id }
+  ctx.denied(decision.reason)
+  return { decision: 'denied', reason: decision.reason, correlation_id }
+}

@@ -1,0 +1,32 @@
+import { createHash } from 'node:crypto'
+import type { Datastore } from '../../ports/datastore.ts'
+import { nextInterval, pollOutcome, type PollOutcome } from './device-sign-in.ts'
+import * as store from './store.ts'
+
+/** A question of a device. */
+export interface Poll {
+  /** SHA-256 of the device code. */
+  readonly hash: Buffer
+  readonly clientId: string | undefined
+  readonly nowMs: number
+}
+
+/** Device codes are 256 random bits: their hash needs no key and no salt. */
+export function hashOf(deviceCode: string): Buffer {
+  return createHash('sha256').update(deviceCode).digest()
+}
+
+/**
+ * What the device is told. That it asked, and how long it has to wait the longer for having asked too early, stays
+ * whatever the answer is; a question that changes nothing writes nothing.
+ */
+export function askedFor(datastore: Datastore, { hash, clientId, nowMs }: Poll): Promise<PollOutcome> {
+  return datastore.transaction('interactive', async (tx) => {
+    const signIn = await store.lockByDeviceCode(tx, hash)
+    const outcome = pollOutcome(signIn, clientId, nowMs)
+    if (signIn === undefined || (outcome !== 'authorization_pending' && outcome !== 'slow_down')) return outcome
+    const intervalSeconds = nextInterval(outcome, signIn.interval_seconds)
+    await store.notePoll(tx, signIn.id, { at: new Date(nowMs), intervalSeconds })
+    return outcome
+  })
+}

@@ -1,0 +1,41 @@
+import { problem } from '../../../shared/problems.ts'
+import type { GrantedToken, MintGrantedToken } from '../../ports/token-minting.ts'
+import type { Change } from '../../ports/unit-of-work.ts'
+import { clientShown, pollOutcome, TOKEN_LIFETIME_SECONDS } from './device-sign-in.ts'
+import type { Poll } from './poll.ts'
+import * as store from './store.ts'
+
+export interface RedeemDeps {
+  readonly mintToken: MintGrantedToken
+}
+
+/**
+ * Makes the token of an approved sign-in, once: the row is locked, so of two that ask together one gets it. Whether who
+ * approved may still sign in is looked at now, since minutes may have passed.
+ *
+ * @throws Problem what a poll is told when it is not approved; `access_denied` when who approved is gone or disabled
+ */
+export async function redeem({ mintToken }: RedeemDeps, change: Change, poll: Poll) {
+  const signIn = await store.lockByDeviceCode(change.db, poll.hash)
+  const outcome = pollOutcome(signIn, poll.clientId, poll.nowMs)
+  if (outcome !== 'approved') throw problem(outcome)
+  if (signIn === undefined || signIn.decided_by === null) throw new Error('an approved device sign-in names nobody')
+  if (!(await store.mayUserSignIn(change.db, signIn.decided_by))) throw problem('access_denied')
+  const owner: GrantedToken['owner'] = { id: signIn.decided_by, kind: 'user', domainId: signIn.domain_id }
+  await store.noteRedemption(change.db, signIn.id)
+  const { token, expiresAt } = await mintToken(change, {
+    owner,
+    name: clientShown(signIn),
+    scopes: signIn.scopes,
+    lifetimeSeconds: TOKEN_LIFETIME_SECONDS,
+    isHidden: false,
+    nowMs: poll.nowMs,
+  })
+  const answer = {
+    access_token: token,
+    token_type: 'Bearer' as const,
+    expires_in: Math.floor((expiresAt.getTime() - poll.nowMs) / 1000),
+    scope: signIn.scopes.join(' '),
+  }
+  return { owner, answer }
+}

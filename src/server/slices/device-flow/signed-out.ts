@@ -1,0 +1,132 @@
+import { Problem, problem } from '../../../shared/problems.ts'
+import type { Cookie } from '../../http/cookies.ts'
+import { firstArrival } from '../../http/pages/first-arrival.ts'
+import type { PageAnswer, PageVisit } from '../../http/pages/pages.ts'
+import type { Caller } from '../../ports/credential-resolver.ts'
+import type { Datastore } from '../../ports/datastore.ts'
+import type { WhereToSignIn } from '../../ports/idp-bindings.ts'
+import { SIGN_IN_AGE_MAX_MS } from '../../http/auth/recent-sign-in.ts'
+import * as store from './store.ts'
+import { choiceView, DEVICE_PATH, domainForm, noCookieView } from './views.ts'
+
+/** A sign-in that a page begins. */
+export interface SignInOrder {
+  readonly where: WhereToSignIn
+  /** A path on this origin. */
+  readonly returnTo: string
+  /** The provider is to ask who it is unless it did so within that time. */
+  readonly maxAgeSeconds?: number
+  readonly visit: PageVisit
+}
+
+/** Begins a sign-in: where the browser goes, and the cookie that binds it to the browser. @throws Problem as choosing a binding does */
+export type StartSignIn = (
+  order: SignInOrder,
+) => Promise<{ readonly location: string; readonly cookies: readonly Cookie[] }>
+
+export interface SignedOutDeps {
+  readonly datastore: Datastore
+  /** Undefined where this server has no sign-in. */
+  readonly startSignIn: StartSignIn | undefined
+}
+
+/** Marks an address that a sign-in came back to, so that a browser without cookies does not go round for ever. */
+const RETURNED = 'returned'
+/** Marks an address that a form led to: the policy of a page keeps forms on this origin, redirects included. */
+const BY_FORM = 'choose'
+/** Asks for a sign-in although there is a session. */
+export const SIGN_IN = 'sign_in'
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+const PLACE = {
+  domain_id: UUID,
+  domain: SLUG,
+  idp_binding_id: UUID,
+  idp_binding_alias: SLUG,
+} as const satisfies { readonly [Name in keyof WhereToSignIn]-?: RegExp }
+
+/**
+ * Answers somebody who is signed out: starts the sign-in, or lets them choose with whom. The code is not looked up before
+ * somebody is signed in, so that strangers learn nothing of it.
+ */
+export async function signedOut(deps: SignedOutDeps, visit: PageVisit): Promise<PageAnswer> {
+  const arrival = firstArrival(visit)
+  if (arrival !== undefined) return arrival
+  if (visit.query.has(RETURNED)) return { document: noCookieView(address(kept(visit.query))) }
+  return signIn(deps, { visit, where: whereOf(visit.query) })
+}
+
+/** Starts a sign-in anew for somebody who has a session: with their own Domain, and asked who they are by the provider. */
+export function signInAnew(deps: SignedOutDeps, visit: PageVisit, session: Caller): Promise<PageAnswer> {
+  const asked = whereOf(visit.query)
+  const where =
+    asked.domain_id === undefined && asked.domain === undefined ? { ...asked, domain_id: session.domainId } : asked
+  return signIn(deps, { visit, where, maxAgeSeconds: SIGN_IN_AGE_MAX_MS / 1000 })
+}
+
+const CHOOSING: ReadonlySet<string> = new Set([
+  'domain_required',
+  'multiple-bindings',
+  'idp_binding_not_found',
+  'alias-not-found',
+])
+
+/** @throws Problem `sign_in_not_provisioned`, `idp_unavailable` */
+async function signIn(deps: SignedOutDeps, order: Omit<SignInOrder, 'returnTo'>): Promise<PageAnswer> {
+  const { visit, where } = order
+  if (deps.startSignIn === undefined) throw problem('sign_in_not_provisioned')
+  if (visit.query.has(BY_FORM)) return choose(deps, visit, where)
+  const returnTo = address(new Map([...kept(visit.query), [RETURNED, '1']]))
+  try {
+    return await deps.startSignIn({ ...order, returnTo })
+  } catch (error) {
+    if (error instanceof Problem && CHOOSING.has(error.code)) return choose(deps, visit, where)
+    throw error
+  }
+}
+
+async function choose({ datastore }: SignedOutDeps, visit: PageVisit, where: WhereToSignIn): Promise<PageAnswer> {
+  const db = datastore.pool('interactive')
+  const domainId = where.domain_id ?? (await named(db, where.domain))
+  const choices = domainId === undefined ? [] : await store.bindingChoices(db, domainId)
+  const members = kept(visit.query)
+  if (visit.query.has(SIGN_IN)) members.set(SIGN_IN, '1')
+  if (choices.length === 0 || domainId === undefined) {
+    const isNamed = where.domain_id !== undefined || where.domain !== undefined
+    members.delete('domain')
+    members.delete('domain_id')
+    members.set(BY_FORM, '1')
+    return { document: domainForm(members, isNamed ? 'There is no way to sign in to that Domain.' : undefined) }
+  }
+  members.delete('domain')
+  members.delete('idp_binding_alias')
+  const hrefOf = (id: string): string => address(new Map([...members, ['domain_id', domainId], ['idp_binding_id', id]]))
+  return { document: choiceView(choices.map((choice) => ({ ...choice, href: hrefOf(choice.id) }))) }
+}
+
+function named(db: Parameters<typeof store.onlyDomain>[0], slug: string | undefined): Promise<string | undefined> {
+  return slug === undefined ? store.onlyDomain(db) : store.domainBySlug(db, slug)
+}
+
+/** Members of a query that may come back: code and place, where they are well formed. */
+function kept(query: URLSearchParams): Map<string, string> {
+  const code = query.get('user_code')?.slice(0, 64)
+  const members = new Map(Object.entries(whereOf(query)))
+  if (code !== undefined) members.set('user_code', code)
+  return members
+}
+
+function whereOf(query: URLSearchParams): WhereToSignIn & Readonly<Record<string, string>> {
+  const members = Object.entries(PLACE).flatMap(([name, form]) => {
+    const value = query.get(name)?.trim()
+    return value !== undefined && form.test(value) ? [[name, value] as const] : []
+  })
+  return Object.fromEntries(members)
+}
+
+/** The page with those members. */
+export function address(members: ReadonlyMap<string, string>): string {
+  const query = new URLSearchParams([...members]).toString()
+  return query === '' ? DEVICE_PATH : `${DEVICE_PATH}?${query}`
+}

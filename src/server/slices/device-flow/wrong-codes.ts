@@ -1,0 +1,52 @@
+import { RateLimited } from '../../http/limits/rate-limits.ts'
+
+/** Wrong codes of one session in a minute (decisions: Device flow). */
+export const WRONG_CODES_MAX = 5
+const WINDOW_MS = 60_000
+/** Sessions that are told apart; past that those longest without a wrong code are forgotten. */
+const SESSIONS_MAX = 10_000
+
+/** Holds guessing of codes down. A try is counted before the code is looked up, so that a hundred at once are no way around. */
+export interface WrongCodes {
+  /** Counts a try of the session. The answer gives it back, for a code that was right. @throws RateLimited after five wrong ones. */
+  count(sessionId: string, nowMs: number): () => void
+}
+
+/** Makes the limit, per replica. */
+export function createWrongCodes(): WrongCodes {
+  /** Instants of the tries of the last minute, oldest first. */
+  const tries = new Map<string, readonly number[]>()
+
+  function recent(sessionId: string, nowMs: number): readonly number[] {
+    return (tries.get(sessionId) ?? []).filter((at) => at > nowMs - WINDOW_MS)
+  }
+
+  function keep(sessionId: string, times: readonly number[]): void {
+    tries.delete(sessionId)
+    if (times.length > 0) tries.set(sessionId, times)
+    const [oldest] = tries.keys()
+    if (tries.size > SESSIONS_MAX && oldest !== undefined) tries.delete(oldest)
+  }
+
+  return {
+    count(sessionId, nowMs) {
+      const times = recent(sessionId, nowMs)
+      const [first = nowMs] = times
+      if (times.length >= WRONG_CODES_MAX) throw tooMany(first + WINDOW_MS - nowMs)
+      keep(sessionId, [...times, nowMs])
+      return () => {
+        const counted = tries.get(sessionId) ?? []
+        const at = counted.indexOf(nowMs)
+        keep(
+          sessionId,
+          counted.filter((_, index) => index !== at),
+        )
+      }
+    },
+  }
+}
+
+function tooMany(waitMs: number): RateLimited {
+  const rate = { count: WRONG_CODES_MAX, seconds: WINDOW_MS / 1000 }
+  return new RateLimited({ code: 'rate_limited', policy: 'wrong-codes' }, rate, waitMs)
+}

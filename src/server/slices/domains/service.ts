@@ -1,0 +1,76 @@
+import type { domains } from '../../../shared/contract/domains.ts'
+import { problem } from '../../../shared/problems.ts'
+import { cutPage } from '../../http/cut-page.ts'
+import type { Handlers } from '../../http/request-context.ts'
+import type { IdSource } from '../../ports/clock.ts'
+import type { Datastore } from '../../ports/datastore.ts'
+import { addDomain } from './add-domain.ts'
+import { announce } from './announce.ts'
+import { newDomain, patchedDomain, toAnswer, touchesCaveats } from './domain.ts'
+import * as store from './store.ts'
+
+export interface DomainsDeps {
+  readonly datastore: Datastore
+  readonly ids: IdSource
+}
+
+/** Serves the Domains. They are listed by slug. */
+export function createDomains({ datastore, ids }: DomainsDeps): Handlers<typeof domains> {
+  return {
+    async CreateDomain(ctx, { body }) {
+      const domain = newDomain(ids.next(), body, new Date(ctx.nowMs))
+      await ctx.change(async (change) => {
+        if (!(await addDomain(change, domain))) throw problem('slug_conflict')
+        ctx.about(`domain:${domain.id}`, null)
+      })
+      ctx.header('Location', `/v1/domains/${domain.id}`)
+      return toAnswer(domain)
+    },
+
+    async ListDomains(ctx) {
+      const read = await store.listDomains(datastore.pool('interactive'), ctx.position?.[0], ctx.pageSize + 1)
+      const { rows, next } = cutPage(read, ctx.pageSize, ({ slug }) => [slug])
+      const visible = await ctx.visible(rows, ({ id }) => ({ id }))
+      return ctx.page(visible.map(toAnswer), next)
+    },
+
+    async GetDomain(_ctx, { id }) {
+      const domain = await store.findDomain(datastore.pool('interactive'), id)
+      if (domain === undefined) throw problem('domain_not_found')
+      return toAnswer(domain)
+    },
+
+    async GetDomainUsage(ctx, { id }) {
+      const usage = await store.findUsage(datastore.pool('interactive'), id, new Date(ctx.nowMs))
+      if (usage === undefined) throw problem('domain_not_found')
+      return usage
+    },
+
+    async PatchDomain(ctx, { id, body }) {
+      const patched = await ctx.change(async (change) => {
+        const domain = await store.lockForUpdate(change.db, id)
+        if (domain === undefined) throw problem('domain_not_found')
+        const next = patchedDomain(domain, body, new Date(ctx.nowMs))
+        await store.updateDomain(change.db, next)
+        announce(change, 'DomainUpdated', next)
+        if (touchesCaveats(body)) change.domainChanged(id)
+        return next
+      })
+      return toAnswer(patched)
+    },
+
+    async DeleteDomain(ctx, { id }) {
+      ctx.about(`domain:${id}`, null)
+      await ctx.change(async (change) => {
+        const domain = await store.lockForDelete(change.db, id)
+        if (domain === undefined) throw problem('domain_not_found')
+        const counts = await store.countContents(change.db, id, new Date(ctx.nowMs))
+        if (Object.values(counts).some((count) => count > 0)) throw problem('domain_not_empty', { counts })
+        await store.deleteDomain(change.db, id)
+        await change.tuples.deleteObject(`domain:${id}`)
+        announce(change, 'DomainDeleted', domain)
+        change.domainChanged(id)
+      })
+    },
+  }
+}

@@ -1,0 +1,121 @@
+import { sql, type Selectable } from 'kysely'
+import type { Db } from '../../ports/datastore.ts'
+import type { DomainRow } from '../../ports/tables.ts'
+
+export type DomainRecord = Selectable<DomainRow>
+
+/** How many objects of each kind a Domain holds. */
+export interface DomainCounts {
+  readonly projects: number
+  readonly nodes: number
+  readonly principals: number
+  readonly groups: number
+  readonly join_tokens: number
+  readonly idp_bindings: number
+  readonly trust_bundles: number
+  readonly invitations: number
+}
+
+/** A Domain with the numbers that its readers see. */
+export interface DomainUsage {
+  readonly id: string
+  readonly slug: string
+  readonly nodes: number
+  readonly projects: number
+  readonly api_tokens: number
+}
+
+const settings = (domain: DomainRecord) => ({
+  display_name: domain.display_name,
+  endpoint_ttl_seconds: domain.endpoint_ttl_seconds,
+  audit_retention_days: domain.audit_retention_days,
+  trusted_networks: JSON.stringify(domain.trusted_networks),
+  business_hours: JSON.stringify(domain.business_hours),
+  strong_acr: JSON.stringify(domain.strong_acr),
+  updated_at: domain.updated_at,
+})
+
+/** Inserts the Domain; false when its slug is taken. */
+export async function insertDomain(db: Db, domain: DomainRecord): Promise<boolean> {
+  const { id, slug, mesh_cidr, created_at } = domain
+  const inserted = await db
+    .insertInto('domains')
+    .values({ id, slug, mesh_cidr, created_at, ...settings(domain) })
+    .onConflict((conflict) => conflict.column('slug').doNothing())
+    .returning('id')
+    .executeTakeFirst()
+  return inserted !== undefined
+}
+
+export function findDomain(db: Db, id: string): Promise<DomainRecord | undefined> {
+  return db.selectFrom('domains').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+/** Reads Domains in the byte order of their slugs, from the first one after `afterSlug`. */
+export function listDomains(db: Db, afterSlug: string | undefined, count: number): Promise<DomainRecord[]> {
+  return db
+    .selectFrom('domains')
+    .selectAll()
+    .$if(afterSlug !== undefined, (query) => query.where('slug', '>', afterSlug ?? ''))
+    .orderBy('slug')
+    .limit(count)
+    .execute()
+}
+
+/** Locks the Domain against other changes of its row; inserts below it go on. */
+export function lockForUpdate(db: Db, id: string): Promise<DomainRecord | undefined> {
+  return db.selectFrom('domains').selectAll().where('id', '=', id).forNoKeyUpdate().executeTakeFirst()
+}
+
+/**
+ * Locks the Domain against everything that would be created in it: such inserts take `FOR KEY SHARE` on its row through
+ * their foreign key. Whoever was first has committed when this returns, and the next statement sees it.
+ */
+export function lockForDelete(db: Db, id: string): Promise<DomainRecord | undefined> {
+  return db.selectFrom('domains').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+}
+
+export async function updateDomain(db: Db, domain: DomainRecord): Promise<void> {
+  await db.updateTable('domains').set(settings(domain)).where('id', '=', domain.id).execute()
+}
+
+/** Counts what the Domain holds. A join token or an invitation that can no longer be used is a record, not a content. */
+export async function countContents(db: Db, id: string, now: Date): Promise<DomainCounts> {
+  const counts = await sql<DomainCounts>`
+    select
+      (select count(*)::int from projects where domain_id = ${id}) as projects,
+      (select count(*)::int from nodes where domain_id = ${id}) as nodes,
+      (select count(*)::int from principals where domain_id = ${id}) as principals,
+      (select count(*)::int from groups where domain_id = ${id}) as groups,
+      (select count(*)::int from join_tokens
+        where domain_id = ${id} and revoked_at is null and expires_at > ${now} and uses < max_uses) as join_tokens,
+      (select count(*)::int from idp_bindings where domain_id = ${id}) as idp_bindings,
+      (select count(*)::int from trust_bundles where domain_id = ${id}) as trust_bundles,
+      (select count(*)::int from invitations
+        where domain_id = ${id} and accepted_at is null and expires_at > ${now}) as invitations
+  `.execute(db)
+  const [row] = counts.rows
+  if (row === undefined) throw new Error('a query without FROM returned no row')
+  return row
+}
+
+/** Counts nodes, Projects and live API tokens of the Domain at one moment; undefined when there is no such Domain. */
+export async function findUsage(db: Db, id: string, now: Date): Promise<DomainUsage | undefined> {
+  const usage = await sql<DomainUsage>`
+    select domains.id, domains.slug,
+      (select count(*)::int from nodes where domain_id = domains.id) as nodes,
+      (select count(*)::int from projects where domain_id = domains.id) as projects,
+      (select count(*)::int from api_tokens
+        where domain_id = domains.id and not hidden and revoked_at is null and expires_at > ${now}) as api_tokens
+    from domains where domains.id = ${id}
+  `.execute(db)
+  return usage.rows[0]
+}
+
+/**
+ * Deletes the Domain. With it go, by their foreign keys, spent join tokens, resting mesh addresses, invitations that are
+ * used or over, and sign-ins of browsers and devices that were begun and not finished.
+ */
+export async function deleteDomain(db: Db, id: string): Promise<void> {
+  await db.deleteFrom('domains').where('id', '=', id).execute()
+}

@@ -1,0 +1,40 @@
+import type { Clock } from '../../ports/clock.ts'
+import type { LeaderJob } from '../../ports/leadership.ts'
+import { ownStateChanged } from '../../sql/state-revisions.ts'
+import { endOverdue, forgetEnded } from './sweep-store.ts'
+
+const TIMEOUTS_EVERY_MS = 5_000
+/** Executions ended in one transaction: heartbeats of their nodes wait for its end. */
+const TIMEOUTS_MAX = 200
+const FORGET_EVERY_MS = 10 * 60_000
+const FORGOTTEN_MAX = 500
+/** How long an end is shown (decisions: Executions). */
+const KEPT_MS = 30 * 24 * 60 * 60 * 1000
+
+/** The job that ends executions whose time is up. Their nodes are not told: each has `expires_at`, and the next pull leaves it out. */
+export function createExecutionTimeouts({ clock }: { readonly clock: Clock }): LeaderJob {
+  return {
+    name: 'execution-timeouts',
+    everyMs: TIMEOUTS_EVERY_MS,
+    async run(leading) {
+      const ended = await leading.transaction(async (tx) => {
+        const nodeIds = await endOverdue(tx, new Date(clock.now()), TIMEOUTS_MAX)
+        await ownStateChanged(tx, nodeIds)
+        return nodeIds.length
+      })
+      return ended === TIMEOUTS_MAX
+    },
+  }
+}
+
+/** The job that deletes executions long after their end. */
+export function createExecutionForgetting({ clock }: { readonly clock: Clock }): LeaderJob {
+  return {
+    name: 'ended-executions',
+    everyMs: FORGET_EVERY_MS,
+    async run(leading) {
+      const before = new Date(clock.now() - KEPT_MS)
+      return (await leading.transaction((tx) => forgetEnded(tx, before, FORGOTTEN_MAX))) === FORGOTTEN_MAX
+    },
+  }
+}

@@ -1,0 +1,119 @@
+import type { executions } from '../../../shared/contract/executions.ts'
+import { problem } from '../../../shared/problems.ts'
+import { cutPage } from '../../http/cut-page.ts'
+import type { Handlers } from '../../http/request-context.ts'
+import type { IdSource } from '../../ports/clock.ts'
+import type { Datastore, Db } from '../../ports/datastore.ts'
+import type { Change } from '../../ports/unit-of-work.ts'
+import { holdNode } from '../../sql/hold-node.ts'
+import { holdPrincipal } from '../../sql/hold-principal.ts'
+import { domainOfNode } from '../../sql/node-domain.ts'
+import { ownStateChanged } from '../../sql/state-revisions.ts'
+import { isKnownAction, knownActions, typeOf, type Asked, type WantedAction } from './actions.ts'
+import { announceCancelled, announceRequested } from './announce.ts'
+import { DIMENSION, isFull } from './capacity-store.ts'
+import { newExecution, toAnswer } from './execution.ts'
+import * as store from './store.ts'
+import { afterReport, isEnd, nextOf, type Status } from './transitions.ts'
+
+export interface ExecutionsDeps {
+  readonly datastore: Datastore
+  readonly ids: IdSource
+}
+
+/** When to ask again where a Domain is full: an execution may end any moment. */
+const RETRY_AFTER_SECONDS = 5
+
+/** Serves what nodes are asked to carry out, and what they say of it. */
+export function createExecutions({ datastore, ids }: ExecutionsDeps): Handlers<typeof executions> {
+  return {
+    async CreateExecution(ctx, { id: nodeId, body }) {
+      const execution = await ctx.change(async (change) => {
+        const { db } = change
+        if (!(await holdPrincipal(db, ctx.caller.id))) throw problem('unauthorized')
+        const domainId = await domainOfNode(db, nodeId)
+        if (domainId === undefined) throw problem('node_not_found')
+        ctx.about(`node:${nodeId}`, domainId)
+        const type = await knownType(db, nodeId, body)
+        if (await isFull(db, domainId)) throw full()
+        if ((await holdNode(db, nodeId)) === undefined) throw problem('node_not_found')
+        const at = new Date(ctx.nowMs)
+        const request = { id: ids.next(), nodeId, domainId, requestedBy: ctx.caller.subject, at }
+        const requested = newExecution(request, { ...body, type })
+        await store.insertExecution(db, requested)
+        await ownStateChanged(db, [nodeId])
+        announceRequested(change, requested)
+        return requested
+      })
+      ctx.header('Location', `/v1/nodes/${nodeId}/executions/${execution.id}`)
+      return toAnswer(execution)
+    },
+
+    async ListExecutions(ctx, { id: nodeId, status }) {
+      const db = datastore.pool('interactive')
+      const domainId = await domainOfNode(db, nodeId)
+      if (domainId === undefined) throw problem('node_not_found')
+      ctx.about(`node:${nodeId}`, domainId)
+      const window = { nodeId, status, beforeId: ctx.position?.[0], limit: ctx.pageSize + 1 }
+      const read = await store.readExecutions(db, window)
+      const { rows, next } = cutPage(read, ctx.pageSize, ({ id }) => [id])
+      return ctx.page(rows.map(toAnswer), next)
+    },
+
+    async GetExecution(ctx, { id: nodeId, execution_id: id }) {
+      const execution = await store.findExecution(datastore.pool('interactive'), { id, nodeId })
+      if (execution === undefined) throw problem('execution_not_found')
+      ctx.about(`node:${nodeId}`, execution.domain_id)
+      return toAnswer(execution)
+    },
+
+    async CancelExecution(ctx, { id: nodeId, execution_id: id }) {
+      const cancelled = await ctx.change(async (change) => {
+        const execution = await lockOf(change, { id, nodeId })
+        ctx.about(`node:${nodeId}`, execution.domain_id)
+        if (isEnd(execution.status)) throw illegal(execution.status)
+        const end = { status: 'cancelled', finished_at: new Date(ctx.nowMs) } as const
+        const ended = await store.updateProgress(change.db, id, end)
+        await ownStateChanged(change.db, [nodeId])
+        announceCancelled(change, ended)
+        return ended
+      })
+      return toAnswer(cancelled)
+    },
+
+    async PostExecutionCallback(ctx, { id: nodeId, execution_id: id, body }) {
+      await ctx.change(async (change) => {
+        const execution = await lockOf(change, { id, nodeId })
+        const progress = afterReport(execution, body, new Date(ctx.nowMs))
+        if (progress === 'illegal') throw illegal(execution.status)
+        if (progress === 'repeated') return
+        await store.updateProgress(change.db, id, progress)
+        await ownStateChanged(change.db, [nodeId], 'node')
+      })
+    },
+  }
+}
+
+/** @throws Problem `execution_not_found`, also where its node has just been deregistered. */
+async function lockOf({ db }: Change, execution: store.ExecutionRef): Promise<store.ExecutionRecord> {
+  const isThere = (await holdNode(db, execution.nodeId)) !== undefined
+  const locked = isThere ? await store.lockExecution(db, execution) : undefined
+  if (locked === undefined) throw problem('execution_not_found')
+  return locked
+}
+
+/** The type of the action that was asked for. @throws Problem `unknown_action`. */
+async function knownType(db: Db, nodeId: string, asked: WantedAction): Promise<Asked['type']> {
+  const hooks = await store.declaredHooks(db, nodeId)
+  const type = asked.type ?? typeOf(asked.action, hooks)
+  if (type !== undefined && isKnownAction({ action: asked.action, type }, hooks)) return type
+  throw problem('unknown_action', { errors: [{ pointer: '/action', detail: knownActions(asked, hooks) }] })
+}
+
+function illegal(status: Status) {
+  return problem('illegal_transition', { errors: [{ pointer: '/status', detail: nextOf(status) }] })
+}
+
+function full() {
+  return problem('capacity_exceeded', { dimension: DIMENSION, retry_after_seconds: RETRY_AFTER_SECONDS })
+}

@@ -1,0 +1,61 @@
+import type { Selectable } from 'kysely'
+import type { Db } from '../../ports/datastore.ts'
+import type { Tables } from '../../ports/tables.ts'
+import type { Progress, Status } from './transitions.ts'
+
+export type ExecutionRecord = Selectable<Tables['executions']>
+
+/** An execution as paths name it: of another node it does not exist. */
+export interface ExecutionRef {
+  readonly id: string
+  readonly nodeId: string
+}
+
+/** Which part of a node's list: up to `limit` executions older than that id. */
+export interface ExecutionWindow {
+  readonly nodeId: string
+  readonly status: Status | undefined
+  readonly beforeId: string | undefined
+  readonly limit: number
+}
+
+/** The hooks that a node declares; none where it has declared nothing. */
+export async function declaredHooks(db: Db, nodeId: string): Promise<readonly { readonly name: string }[]> {
+  const capabilities = await db
+    .selectFrom('node_capabilities')
+    .select('hooks')
+    .where('node_id', '=', nodeId)
+    .executeTakeFirst()
+  return capabilities?.hooks ?? []
+}
+
+export async function insertExecution(tx: Db, execution: ExecutionRecord): Promise<void> {
+  await tx.insertInto('executions').values(execution).execute()
+}
+
+/** Reads a node's executions, newest first: ids rise with time. */
+export function readExecutions(db: Db, window: ExecutionWindow): Promise<ExecutionRecord[]> {
+  let query = db.selectFrom('executions').selectAll().where('node_id', '=', window.nodeId)
+  if (window.status !== undefined) query = query.where('status', '=', window.status)
+  if (window.beforeId !== undefined) query = query.where('id', '<', window.beforeId)
+  return query.orderBy('id', 'desc').limit(window.limit).execute()
+}
+
+export function findExecution(db: Db, { id, nodeId }: ExecutionRef): Promise<ExecutionRecord | undefined> {
+  return db.selectFrom('executions').selectAll().where('id', '=', id).where('node_id', '=', nodeId).executeTakeFirst()
+}
+
+/** Lets changes of one execution take turns until the transaction ends. The node is held by then. */
+export function lockExecution(tx: Db, { id, nodeId }: ExecutionRef): Promise<ExecutionRecord | undefined> {
+  return tx
+    .selectFrom('executions')
+    .selectAll()
+    .where('id', '=', id)
+    .where('node_id', '=', nodeId)
+    .forUpdate()
+    .executeTakeFirst()
+}
+
+export function updateProgress(tx: Db, id: string, progress: Partial<Progress>): Promise<ExecutionRecord> {
+  return tx.updateTable('executions').set(progress).where('id', '=', id).returningAll().executeTakeFirstOrThrow()
+}

@@ -1,0 +1,54 @@
+import type { executions } from '../../../shared/contract/executions.ts'
+import type { Input } from '../../../shared/contract/operation.ts'
+import type { ExecutionRecord } from './store.ts'
+
+/** What a node says of an execution. */
+export type Report = Input<(typeof executions)['operations']['PostExecutionCallback']>['body']
+
+export type Status = ExecutionRecord['status']
+
+/** The columns that a change of status sets. */
+export type Progress = Pick<ExecutionRecord, 'status' | 'started_at' | 'finished_at' | 'exit_code' | 'output' | 'error'>
+
+/** What a node may report after what (S0 States: Action invocation). An end has nothing after it. */
+const NEXT: Readonly<Record<Status, readonly Status[]>> = {
+  pending: ['ack'],
+  ack: ['started'],
+  started: ['succeeded', 'failed', 'cancelled'],
+  succeeded: [],
+  failed: [],
+  cancelled: [],
+  timeout: [],
+}
+
+/** Whether nothing can follow. */
+export function isEnd(status: Status): boolean {
+  return NEXT[status].length === 0
+}
+
+/** What a status is followed by, for whoever wanted something else. */
+export function nextOf(status: Status): string {
+  return isEnd(status)
+    ? `is ${status}, after which nothing comes`
+    : `is ${status}, after which comes ${NEXT[status].join(' or ')}`
+}
+
+/**
+ * What a node's report makes of an execution. `repeated`: it says what is known, and changes nothing, not even what an end
+ * came with. `illegal`: the status cannot follow. What was printed is kept with an end alone.
+ */
+export function afterReport(
+  execution: Pick<ExecutionRecord, 'status' | 'started_at'>,
+  report: Report,
+  at: Date,
+): Progress | 'repeated' | 'illegal' {
+  const { status } = report
+  if (status === execution.status) return 'repeated'
+  if (!NEXT[execution.status].includes(status)) return 'illegal'
+  const startedAt = status === 'started' ? at : execution.started_at
+  if (!isEnd(status)) return { status, ...UNFINISHED, started_at: startedAt }
+  const { exit_code = null, output = null, error = null } = report
+  return { status, started_at: startedAt, finished_at: at, exit_code, output, error }
+}
+
+const UNFINISHED = { finished_at: null, exit_code: null, output: null, error: null } as const

@@ -1,0 +1,84 @@
+import { sql, type Selectable } from 'kysely'
+import type { Db } from '../../ports/datastore.ts'
+import type { RelationTupleRow } from '../../ports/tables.ts'
+
+export type GrantRecord = Selectable<RelationTupleRow>
+
+/** What roles are granted on here. */
+export interface GrantObject {
+  readonly type: 'domain' | 'platform' | 'node'
+  readonly id: string
+}
+
+const grantsOn = (db: Db, object: GrantObject) =>
+  db
+    .selectFrom('relation_tuples')
+    .selectAll()
+    .where('resource_type', '=', object.type)
+    .where('resource_id', '=', object.id)
+    .where('structural', '=', false)
+
+export function findGrant(db: Db, object: GrantObject, id: string): Promise<GrantRecord | undefined> {
+  return grantsOn(db, object).where('id', '=', id).executeTakeFirst()
+}
+
+/** A grant on the Domain, or on one of its nodes that lie in no Project. */
+export function findGrantIn(db: Db, domainId: string, id: string): Promise<GrantRecord | undefined> {
+  return db
+    .selectFrom('relation_tuples')
+    .selectAll()
+    .where('id', '=', id)
+    .where('domain_id', '=', domainId)
+    .where('project_id', 'is', null)
+    .where('resource_type', 'in', ['domain', 'node'])
+    .where('structural', '=', false)
+    .executeTakeFirst()
+}
+
+/** Keeps a node of the Domain that lies in no Project as it is until the transaction ends; false when there is none. */
+export async function holdFreeNode(db: Db, domainId: string, id: string): Promise<boolean> {
+  const node = await freeNode(db, domainId, id).forKeyShare().executeTakeFirst()
+  return node !== undefined
+}
+
+/** Whether the Domain has such a node, outside of its Projects. */
+export async function hasFreeNode(db: Db, domainId: string, id: string): Promise<boolean> {
+  return (await freeNode(db, domainId, id).executeTakeFirst()) !== undefined
+}
+
+const freeNode = (db: Db, domainId: string, id: string) =>
+  db
+    .selectFrom('nodes')
+    .select('id')
+    .where('id', '=', id)
+    .where('domain_id', '=', domainId)
+    .where('project_id', 'is', null)
+
+/** Who was just bound, as a tuple spells it in parts. */
+export interface GrantParts {
+  readonly subjectType: string
+  readonly subjectId: string
+  readonly relation: string
+}
+
+/** The grant without a caveat that binds the subject; there is at most one. */
+export function findBinding(db: Db, object: GrantObject, parts: GrantParts): Promise<GrantRecord | undefined> {
+  return grantsOn(db, object)
+    .where('subject_type', '=', parts.subjectType)
+    .where('subject_id', '=', parts.subjectId)
+    .where('relation', '=', parts.relation)
+    .where('caveat_name', '=', '')
+    .executeTakeFirst()
+}
+
+/** Which grants to read: oldest first, from the first one after the given instant and id. */
+export interface GrantRange {
+  readonly after: { readonly createdAt: Date; readonly id: string } | undefined
+  readonly count: number
+}
+
+export function listGrants(db: Db, object: GrantObject, { after, count }: GrantRange): Promise<GrantRecord[]> {
+  const query = grantsOn(db, object).where('state', '=', 'live').orderBy('created_at').orderBy('id').limit(count)
+  if (after === undefined) return query.execute()
+  return query.where(sql<boolean>`(created_at, id) > (${after.createdAt}, ${after.id})`).execute()
+}

@@ -1,0 +1,102 @@
+import type { identities } from '../../../shared/contract/identities.ts'
+import { problem } from '../../../shared/problems.ts'
+import { cutPage } from '../../http/cut-page.ts'
+import type { Handlers, PagePosition } from '../../http/request-context.ts'
+import type { IdSource } from '../../ports/clock.ts'
+import type { Datastore } from '../../ports/datastore.ts'
+import type { OwnedTokens } from '../../ports/owned-tokens.ts'
+import { addServiceIdentity, newServiceIdentity, sealedSubjectOf, type PrincipalKeys } from './add-service-identity.ts'
+import { deleteServiceIdentity, patchServiceIdentity } from './change-service-identity.ts'
+import { handleOf, referenceOf, toDetail, toRevealedDetail, toSummary } from './identity.ts'
+import { pseudonymOf } from './pseudonym.ts'
+import * as store from './store.ts'
+
+export interface IdentitiesDeps extends PrincipalKeys {
+  readonly datastore: Datastore
+  readonly ids: IdSource
+  readonly ownedTokens: OwnedTokens
+}
+
+/** Serves the principals of a Domain, newest first. What identifies one outside of it shows to auditors alone. */
+export function createIdentities({
+  datastore,
+  ids,
+  ownedTokens,
+  ...keys
+}: IdentitiesDeps): Handlers<typeof identities> {
+  const db = () => datastore.pool('interactive')
+
+  async function revealed(principal: Pick<store.PrincipalRecord, 'id' | 'subject_sealed'>): Promise<string> {
+    const subject = await keys.secrets.open(sealedSubjectOf(principal.id), principal.subject_sealed)
+    return subject.toString('utf8')
+  }
+
+  async function toRevealed(principal: store.RevealedPrincipal) {
+    return { ...toSummary(principal), ...handleOf(principal, await revealed(principal)) }
+  }
+
+  function handledAs(domainId: string, handle: string, isAuditor: boolean): store.Handled {
+    const email = isAuditor ? handle.toLowerCase() : undefined
+    return { pseudonym: pseudonymOf(keys.keyring, domainId, handle), login: handle, email }
+  }
+
+  return {
+    async ListIdentities(ctx, { id: domainId, kind, handle, reveal }) {
+      const isAuditor = (handle !== undefined || reveal === 'true') && (await ctx.probe('reveal'))
+      const isRevealed = reveal === 'true' && isAuditor
+      if (reveal === 'true') ctx.note({ pseudonym_revealed: isRevealed })
+      const handled = handle === undefined ? undefined : handledAs(domainId, handle, isAuditor)
+      const range = { domainId, kind, handled, after: keyOf(ctx.position), count: ctx.pageSize + 1 }
+      if (!isRevealed) {
+        const { rows, next } = cutPage(await store.selectPrincipals(db(), range).execute(), ctx.pageSize, positionOf)
+        return ctx.page((await ctx.visible(rows, byReference)).map(toSummary), next)
+      }
+      const { rows, next } = cutPage(await store.selectRevealed(db(), range).execute(), ctx.pageSize, positionOf)
+      return ctx.page(await Promise.all((await ctx.visible(rows, byReference)).map(toRevealed)), next)
+    },
+
+    async GetIdentity(ctx, { id: domainId, principal_id: id }) {
+      const principal = await store.findPrincipal(db(), domainId, id)
+      if (principal === undefined) throw problem('identity_not_found')
+      const mayReveal = await ctx.probe('reveal')
+      ctx.note({ pseudonym_revealed: mayReveal })
+      return mayReveal ? toRevealedDetail(principal, await revealed(principal)) : toDetail(principal)
+    },
+
+    async CreateServiceIdentity(ctx, { id: domainId, body }) {
+      const { display_name: displayName, subject, jwks, spiffe_id: spiffeId } = body
+      const createdAt = new Date(ctx.nowMs)
+      const draft = { id: ids.next(), domainId, displayName, subject, jwks, spiffeId, createdAt }
+      const identity = await newServiceIdentity(draft, keys)
+      await ctx.change((change) => addServiceIdentity(change, identity))
+      ctx.header('Location', `/v1/domains/${domainId}/identities/${identity.id}`)
+      return toSummary(identity)
+    },
+
+    async UpdateServiceIdentity(ctx, { id: domainId, principal_id: id, body }) {
+      if (Object.values(body).every((value) => value === undefined)) throw problem('empty_patch')
+      const patched = await ctx.change((change) =>
+        patchServiceIdentity(change, { domainId, id, patch: body, at: new Date(ctx.nowMs) }, ownedTokens),
+      )
+      return toSummary(patched)
+    },
+
+    async DeleteServiceIdentity(ctx, { id: domainId, principal_id: id }) {
+      await ctx.change(async (change) => {
+        const place = { domainId, id, at: new Date(ctx.nowMs) }
+        ctx.note({ count: await deleteServiceIdentity(change, place, ownedTokens) })
+      })
+    },
+  }
+}
+
+const byReference = (principal: store.PrincipalSummary) => ({ reference: referenceOf(principal) })
+
+function positionOf({ created_at, id }: store.PrincipalSummary): PagePosition {
+  return [created_at.toISOString(), id]
+}
+
+function keyOf(position: PagePosition | undefined): store.PrincipalRange['after'] {
+  const [createdAt, id] = position ?? []
+  return createdAt === undefined || id === undefined ? undefined : { createdAt: new Date(createdAt), id }
+}

@@ -1,0 +1,222 @@
+import { sql, type ExpressionBuilder, type Selectable } from 'kysely'
+import { isUniqueViolation, type Db } from '../../ports/datastore.ts'
+import type { PrincipalRow, Tables } from '../../ports/tables.ts'
+
+export type PrincipalRecord = Selectable<PrincipalRow>
+
+/** Keeps a principal of the Domain from being deleted until the transaction ends; false when there is none. */
+export async function holdPrincipal(db: Db, domainId: string, id: string): Promise<boolean> {
+  const principal = await db
+    .selectFrom('principals')
+    .select('id')
+    .where('id', '=', id)
+    .where('domain_id', '=', domainId)
+    .forKeyShare()
+    .executeTakeFirst()
+  return principal !== undefined
+}
+
+/** Locks a service identity of the Domain against everything that would refer to it. */
+export function lockServiceIdentity(db: Db, domainId: string, id: string): Promise<PrincipalRecord | undefined> {
+  return db
+    .selectFrom('principals')
+    .selectAll()
+    .where('id', '=', id)
+    .where('domain_id', '=', domainId)
+    .where('kind', '=', 'service-identity')
+    .forUpdate()
+    .executeTakeFirst()
+}
+
+/** What people change of a service identity. */
+export type ServiceIdentityValues = Partial<
+  Pick<PrincipalRecord, 'display_name' | 'jwks' | 'spiffe_id' | 'disabled_at'>
+> &
+  Pick<PrincipalRecord, 'updated_at'>
+
+/** Writes the values; undefined when another principal of the Domain has that SPIFFE ID. */
+export async function updateServiceIdentity(
+  db: Db,
+  id: string,
+  { jwks, ...values }: ServiceIdentityValues,
+): Promise<PrincipalRecord | undefined> {
+  try {
+    return await db
+      .updateTable('principals')
+      .set({ ...values, ...(jwks !== undefined && { jwks: jwks === null ? null : JSON.stringify(jwks) }) })
+      .where('id', '=', id)
+      .returningAll()
+      .executeTakeFirstOrThrow()
+  } catch (error) {
+    if (isUniqueViolation(error, 'principals_spiffe_id_key')) return undefined
+    throw error
+  }
+}
+
+export async function deletePrincipal(db: Db, id: string): Promise<void> {
+  await db.deleteFrom('principals').where('id', '=', id).execute()
+}
+
+/** What a principal asked nodes for and is still under way. */
+export interface UnderWay {
+  readonly executions: number
+  readonly mediated_sessions: number
+}
+
+/** Counts executions that have not ended and sessions that are live, all of the principal's own Domain. */
+export async function countUnderWay(
+  db: Db,
+  { domainId, reference, now }: { readonly domainId: string; readonly reference: string; readonly now: Date },
+): Promise<UnderWay> {
+  const { rows } = await sql<UnderWay>`
+    select
+      (select count(*)::int from executions
+        where domain_id = ${domainId} and requested_by = ${reference} and finished_at is null) as executions,
+      (select count(*)::int from mediated_sessions as session join nodes as node on node.id = session.node_id
+        where node.domain_id = ${domainId} and session.issued_by = ${reference}
+          and session.ended_at is null and session.expires_at > ${now}) as mediated_sessions`.execute(db)
+  return rows[0] ?? { executions: 0, mediated_sessions: 0 }
+}
+
+/** Inserts the principal; false when its Domain has one with that subject or SPIFFE ID. */
+export async function insertPrincipal(db: Db, principal: PrincipalRecord): Promise<boolean> {
+  const jwks = principal.jwks === null ? null : JSON.stringify(principal.jwks)
+  const inserted = await db
+    .insertInto('principals')
+    .values({ ...principal, jwks })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('id')
+    .executeTakeFirst()
+  return inserted !== undefined
+}
+
+/** The principal, if it is one of that Domain. */
+export function findPrincipal(db: Db, domainId: string, id: string): Promise<PrincipalWithLogin | undefined> {
+  const query = db.selectFrom('principals').where('id', '=', id).where('domain_id', '=', domainId)
+  return query.selectAll().select(LOGIN).executeTakeFirst()
+}
+
+/** The user of the Domain with that pseudonym. */
+export function findUser(db: Db, domainId: string, pseudonym: string): Promise<PrincipalRecord | undefined> {
+  return ofPseudonym(db, domainId, pseudonym).selectAll().where('kind', '=', 'user').executeTakeFirst()
+}
+
+/** The service identity of the Domain with that pseudonym. */
+export function findServiceIdentity(db: Db, domainId: string, pseudonym: string): Promise<PrincipalRecord | undefined> {
+  return ofPseudonym(db, domainId, pseudonym).selectAll().where('kind', '=', 'service-identity').executeTakeFirst()
+}
+
+const ofPseudonym = (db: Db, domainId: string, pseudonym: string) =>
+  db.selectFrom('principals').where('domain_id', '=', domainId).where('subject_pseudonym', '=', pseudonym)
+
+/**
+ * Stores when service identities authenticated, where that is a minute or more after the stored time. Rows are locked in
+ * the order of their ids, against deadlocks between replicas.
+ */
+export async function writeServiceSignIns(
+  db: Db,
+  signIns: readonly { readonly id: string; readonly at: Date }[],
+): Promise<void> {
+  await sql`
+    with seen as (
+      select identity.id, sign_in.at
+      from unnest(${signIns.map(({ id }) => id)}::uuid[], ${signIns.map(({ at }) => at.toISOString())}::timestamptz[])
+        as sign_in (id, at)
+      join principals as identity on identity.id = sign_in.id and identity.kind = 'service-identity'
+      where identity.last_sign_in_at is null or identity.last_sign_in_at <= sign_in.at - interval '1 minute'
+      order by identity.id
+      for no key update of identity
+    )
+    update principals set last_sign_in_at = seen.at from seen where principals.id = seen.id
+  `.execute(db)
+}
+
+/** Writes what a sign-in says of a user. */
+export async function updateUser(
+  db: Db,
+  id: string,
+  seen: Pick<PrincipalRecord, 'display_name' | 'email' | 'last_sign_in_at' | 'updated_at'>,
+): Promise<void> {
+  await db.updateTable('principals').set(seen).where('id', '=', id).where('kind', '=', 'user').execute()
+}
+
+/** Which principals of a Domain to list: the newest first, going on after `after`. */
+export interface PrincipalRange {
+  readonly domainId: string
+  readonly kind: PrincipalRecord['kind'] | undefined
+  readonly handled: Handled | undefined
+  readonly after: { readonly createdAt: Date; readonly id: string } | undefined
+  readonly count: number
+}
+
+/** What somebody calls a principal. Only equality is asked, so that nobody learns a handle that they did not know. */
+export interface Handled {
+  /** Of the handle as the subject of a service identity. */
+  readonly pseudonym: string
+  /** Of a local account. */
+  readonly login: string
+  /** Undefined where the caller may not know addresses. */
+  readonly email: string | undefined
+}
+
+const SUMMARY = [
+  'id',
+  'kind',
+  'domain_id',
+  'display_name',
+  'subject_pseudonym',
+  'last_sign_in_at',
+  'created_at',
+  'disabled_at',
+] as const satisfies readonly (keyof PrincipalRow)[]
+
+const IDENTIFYING = ['subject_sealed', 'email'] as const satisfies readonly (keyof PrincipalRow)[]
+
+/** What everybody who may see a principal may read of it. */
+export type PrincipalSummary = Pick<PrincipalRecord, (typeof SUMMARY)[number]>
+
+/** What auditors alone may read of it, with the login of its local account, if it has one. */
+export type IdentifyingColumns = Pick<PrincipalRecord, (typeof IDENTIFYING)[number]> & { readonly login: string | null }
+
+export type RevealedPrincipal = PrincipalSummary & IdentifyingColumns
+
+/** A whole principal with the login of its local account. */
+export type PrincipalWithLogin = PrincipalRecord & Pick<IdentifyingColumns, 'login'>
+
+const LOGIN = (row: ExpressionBuilder<Tables, 'principals'>) =>
+  row
+    .selectFrom('local_accounts')
+    .select('login')
+    .whereRef('local_accounts.principal_id', '=', 'principals.id')
+    .as('login')
+
+/** Selects principals of a Domain with what everybody may read. */
+export function selectPrincipals(db: Db, range: PrincipalRange) {
+  return inRange(db, range).select(SUMMARY)
+}
+
+/** Selects the same with what identifies them outside of the Domain. */
+export function selectRevealed(db: Db, range: PrincipalRange) {
+  return selectPrincipals(db, range).select(IDENTIFYING).select(LOGIN)
+}
+
+function inRange(db: Db, { domainId, kind, handled, after, count }: PrincipalRange) {
+  let query = db.selectFrom('principals').where('domain_id', '=', domainId)
+  if (kind !== undefined) query = query.where('kind', '=', kind)
+  if (handled !== undefined) query = query.where('id', 'in', idsOf(db, domainId, handled))
+  if (after !== undefined) {
+    query = query.where((row) => row(row.refTuple('created_at', 'id'), '<', row.tuple(after.createdAt, after.id)))
+  }
+  return query.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(count)
+}
+
+/** One indexed look-up for each kind of handle: an `or` over them would read every principal of the Domain. */
+function idsOf(db: Db, domainId: string, { pseudonym, login, email }: Handled) {
+  const bySubject = ofPseudonym(db, domainId, pseudonym).where('kind', '=', 'service-identity').select('id')
+  const byLogin = db.selectFrom('local_accounts').where('login', '=', login).select('principal_id as id')
+  const ids = bySubject.union(byLogin)
+  if (email === undefined) return ids
+  return ids.union(
+    db.selectFrom('principals').where('domain_id', '=', domainId).where('email', '=', email).select('id'),
+  )
+}

@@ -1,0 +1,77 @@
+import type { Selectable } from 'kysely'
+import type { Db } from '../../ports/datastore.ts'
+import type { JoinTokenRow } from '../../ports/tables.ts'
+import { holdDomain } from '../../sql/hold-domain.ts'
+
+/** A join token as stored: its prefix and fingerprint, never the token. */
+export type JoinTokenRecord = Selectable<JoinTokenRow>
+
+/** Which part of a Domain's list: up to `limit` tokens older than that id. */
+export interface JoinTokenWindow {
+  readonly domainId: string
+  readonly beforeId: string | undefined
+  readonly limit: number
+}
+
+/** What a token is bound to, which must lie in its Domain. */
+export interface JoinTokenBounds {
+  readonly domainId: string
+  readonly projectId: string | null
+  readonly nodeId: string | null
+}
+
+/** Tells which of a token's bounds do not exist in the Domain, and keeps the others from going until the transaction ends. */
+export async function missingBound(
+  tx: Db,
+  bounds: JoinTokenBounds,
+): Promise<'domain' | 'project' | 'node' | undefined> {
+  const { domainId, projectId, nodeId } = bounds
+  if (!(await holdDomain(tx, domainId))) return 'domain'
+  if (projectId !== null && !(await holdsInDomain(tx, 'projects', { id: projectId, domainId }))) return 'project'
+  if (nodeId !== null && !(await holdsInDomain(tx, 'nodes', { id: nodeId, domainId }))) return 'node'
+  return undefined
+}
+
+export async function insertJoinToken(tx: Db, token: JoinTokenRecord): Promise<void> {
+  await tx
+    .insertInto('join_tokens')
+    .values({ ...token, labels: JSON.stringify(token.labels) })
+    .execute()
+}
+
+/** Reads a Domain's tokens, newest first: ids rise with time. */
+export function readJoinTokens(db: Db, { domainId, beforeId, limit }: JoinTokenWindow): Promise<JoinTokenRecord[]> {
+  let query = db.selectFrom('join_tokens').selectAll().where('domain_id', '=', domainId)
+  if (beforeId !== undefined) query = query.where('id', '<', beforeId)
+  return query.orderBy('id', 'desc').limit(limit).execute()
+}
+
+export function findJoinToken(db: Db, id: string): Promise<JoinTokenRecord | undefined> {
+  return db.selectFrom('join_tokens').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+/** Revokes a token of the Domain; the first revocation's instant stays. False when there is no such token. */
+export async function revokeJoinToken(tx: Db, token: { id: string; domainId: string }, at: Date): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('join_tokens')
+    .set((on) => ({ revoked_at: on.fn.coalesce('revoked_at', on.val(at)) }))
+    .where('id', '=', token.id)
+    .where('domain_id', '=', token.domainId)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+async function holdsInDomain(
+  tx: Db,
+  table: 'projects' | 'nodes',
+  place: { id: string; domainId: string },
+): Promise<boolean> {
+  const row = await tx
+    .selectFrom(table)
+    .select('id')
+    .where('id', '=', place.id)
+    .where('domain_id', '=', place.domainId)
+    .forKeyShare()
+    .executeTakeFirst()
+  return row !== undefined
+}

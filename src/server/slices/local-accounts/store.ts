@@ -1,0 +1,128 @@
+import { type Selectable, type Updateable } from 'kysely'
+import type { Db } from '../../ports/datastore.ts'
+import type { LocalAccountRow } from '../../ports/sign-in-tables.ts'
+import type { FactorPolicy } from './factors.ts'
+
+export type AccountRecord = Selectable<LocalAccountRow>
+
+/** An account as lists show it. */
+export interface ListedAccount extends AccountRecord {
+  readonly passkeys: number
+}
+
+const withPasskeys = (db: Db) =>
+  db
+    .selectFrom('local_accounts')
+    .selectAll('local_accounts')
+    .select((row) =>
+      row
+        .selectFrom('local_passkeys')
+        .whereRef('local_passkeys.account_id', '=', 'local_accounts.id')
+        .select(({ fn }) => fn.countAll<string>().as('passkeys'))
+        .as('passkeys'),
+    )
+
+const counted = <T extends { readonly passkeys: string | null }>(row: T) => ({ ...row, passkeys: Number(row.passkeys) })
+
+export async function insertAccount(db: Db, account: AccountRecord): Promise<void> {
+  await db.insertInto('local_accounts').values(account).execute()
+}
+
+/** By login, from the first one after that. */
+export async function listAccounts(db: Db, after: string | undefined, count: number): Promise<ListedAccount[]> {
+  let query = withPasskeys(db)
+  if (after !== undefined) query = query.where('login', '>', after)
+  return (await query.orderBy('login').limit(count).execute()).map(counted)
+}
+
+export async function findListed(db: Db, id: string): Promise<ListedAccount | undefined> {
+  const row = await withPasskeys(db).where('id', '=', id).executeTakeFirst()
+  return row && counted(row)
+}
+
+export function findAccountByLogin(db: Db, login: string): Promise<AccountRecord | undefined> {
+  return db.selectFrom('local_accounts').selectAll().where('login', '=', login).executeTakeFirst()
+}
+
+/** The account that a user signs in with. */
+export function findAccountOf(db: Db, userId: string): Promise<AccountRecord | undefined> {
+  return db.selectFrom('local_accounts').selectAll().where('principal_id', '=', userId).executeTakeFirst()
+}
+
+/** The same, locked until the transaction ends. */
+export function lockAccountOf(db: Db, userId: string): Promise<AccountRecord | undefined> {
+  return db.selectFrom('local_accounts').selectAll().where('principal_id', '=', userId).forUpdate().executeTakeFirst()
+}
+
+/** Locked until the transaction ends. */
+export function lockAccount(db: Db, id: string): Promise<AccountRecord | undefined> {
+  return db.selectFrom('local_accounts').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+}
+
+export async function updateAccount(db: Db, id: string, values: Updateable<LocalAccountRow>): Promise<boolean> {
+  const { numUpdatedRows } = await db.updateTable('local_accounts').set(values).where('id', '=', id).executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+/** With its passkeys. */
+export async function deleteAccount(db: Db, id: string): Promise<void> {
+  await db.deleteFrom('local_accounts').where('id', '=', id).execute()
+}
+
+export async function deletePasskeys(db: Db, accountId: string): Promise<void> {
+  await db.deleteFrom('local_passkeys').where('account_id', '=', accountId).execute()
+}
+
+export async function deletePasskey(db: Db, accountId: string, credentialId: string): Promise<void> {
+  await db
+    .deleteFrom('local_passkeys')
+    .where('account_id', '=', accountId)
+    .where('credential_id', '=', credentialId)
+    .execute()
+}
+
+/** What a sign-in of the Domain with the bundled provider may have to prove. */
+export async function readFactorPolicy(db: Db, domainId: string): Promise<FactorPolicy> {
+  const row = await db
+    .selectFrom('domains')
+    .leftJoin('idp_bindings', (join) => join.on('idp_bindings.is_bundled', '=', true))
+    .select(['strong_acr as strongAcr', 'required_acr as requiredAcr', 'required_amr as requiredAmr'])
+    .where('domains.id', '=', domainId)
+    .executeTakeFirstOrThrow()
+  return { strongAcr: row.strongAcr, requiredAcr: row.requiredAcr ?? [], requiredAmr: row.requiredAmr ?? [] }
+}
+
+/** Lets the user in no more, or again, whatever it comes with; answers which of its API tokens that is about. */
+export async function setUserDisabled(db: Db, userId: string, disabledAt: Date | null): Promise<readonly string[]> {
+  await db.updateTable('principals').set({ disabled_at: disabledAt }).where('id', '=', userId).execute()
+  const tokens = await db
+    .selectFrom('api_tokens')
+    .select('id')
+    .where('owner_id', '=', userId)
+    .where('revoked_at', 'is', null)
+    .execute()
+  return tokens.map(({ id }) => id)
+}
+
+/** The binding of the bundled provider. */
+export async function findBundledBinding(db: Db): Promise<string | undefined> {
+  return (await db.selectFrom('idp_bindings').select('id').where('is_bundled', '=', true).executeTakeFirst())?.id
+}
+
+/** The id of the tuple that makes the user an administrator of the platform. */
+export async function findPlatformAdminTuple(db: Db, userId: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('relation_tuples')
+    .select('id')
+    .where('resource_type', '=', 'platform')
+    .where('relation', '=', 'admin')
+    .where('subject_type', '=', 'user')
+    .where('subject_id', '=', userId)
+    .where('caveat_name', '=', '')
+    .executeTakeFirst()
+  return row?.id
+}
+
+export async function findDomainId(db: Db, slug: string): Promise<string | undefined> {
+  return (await db.selectFrom('domains').select('id').where('slug', '=', slug).executeTakeFirst())?.id
+}

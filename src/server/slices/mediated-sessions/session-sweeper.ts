@@ -1,0 +1,49 @@
+import type { Clock, IdSource } from '../../ports/clock.ts'
+import type { LeaderJob } from '../../ports/leadership.ts'
+import { ownStateChanged } from '../../sql/state-revisions.ts'
+import { announceRevoked } from './announce.ts'
+import { endOver, forgetEnded } from './sweep-store.ts'
+
+const ENDS_EVERY_MS = 5_000
+/** Sessions ended in one transaction: heartbeats of their nodes wait for its end. */
+const ENDS_MAX = 200
+const FORGET_EVERY_MS = 10 * 60_000
+const FORGOTTEN_MAX = 500
+/** How long a node that reports on a revoked session is told so, rather than that there is none. */
+const KEPT_MS = 30 * 24 * 60 * 60 * 1000
+
+/**
+ * The job that ends sessions whose time is up or that nobody uses. Of an expiry a node knows by itself; that a session was
+ * unused for too long it is told, since reports of activity may have been lost on their way.
+ */
+export function createMediatedSessionEnds(deps: { readonly clock: Clock; readonly ids: IdSource }): LeaderJob {
+  return {
+    name: 'mediated-session-ends',
+    everyMs: ENDS_EVERY_MS,
+    async run({ unitOfWork }) {
+      const options = { pool: 'worker', correlationId: deps.ids.next() } as const
+      const ended = await unitOfWork.run(options, async (change) => {
+        const over = await endOver(change.db, new Date(deps.clock.now()), ENDS_MAX)
+        await ownStateChanged(
+          change.db,
+          over.map(({ node_id }) => node_id),
+        )
+        for (const session of over) if (session.revoked_at !== null) announceRevoked(change, session)
+        return over.length
+      })
+      return ended === ENDS_MAX
+    },
+  }
+}
+
+/** The job that deletes sessions long after their end. */
+export function createMediatedSessionForgetting({ clock }: { readonly clock: Clock }): LeaderJob {
+  return {
+    name: 'ended-mediated-sessions',
+    everyMs: FORGET_EVERY_MS,
+    async run(leading) {
+      const before = new Date(clock.now() - KEPT_MS)
+      return (await leading.transaction((tx) => forgetEnded(tx, before, FORGOTTEN_MAX))) === FORGOTTEN_MAX
+    },
+  }
+}

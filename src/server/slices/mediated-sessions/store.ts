@@ -1,0 +1,91 @@
+import { sql, type Selectable } from 'kysely'
+import type { Db } from '../../ports/datastore.ts'
+import type { Tables } from '../../ports/tables.ts'
+
+export type SessionRecord = Selectable<Tables['mediated_sessions']>
+
+/** Which part of a Project's list: up to `limit` sessions older than that id. */
+export interface SessionWindow {
+  readonly projectId: string
+  readonly now: Date
+  readonly beforeId: string | undefined
+  readonly limit: number
+}
+
+/** Keeps a Project from being deleted until the transaction ends. Gives its Domain; undefined when there is none. */
+export async function holdProject(tx: Db, id: string): Promise<string | undefined> {
+  const project = await tx
+    .selectFrom('projects')
+    .select('domain_id')
+    .where('id', '=', id)
+    .forKeyShare()
+    .executeTakeFirst()
+  return project?.domain_id
+}
+
+export async function insertSession(tx: Db, session: SessionRecord): Promise<void> {
+  await tx.insertInto('mediated_sessions').values(session).execute()
+}
+
+/** Reads a Project's live sessions, newest first: ids rise with time. */
+export function readLive(db: Db, { projectId, now, beforeId, limit }: SessionWindow): Promise<SessionRecord[]> {
+  let query = db
+    .selectFrom('mediated_sessions')
+    .selectAll()
+    .where('project_id', '=', projectId)
+    .where('ended_at', 'is', null)
+    .where('expires_at', '>', now)
+  if (beforeId !== undefined) query = query.where('id', '<', beforeId)
+  return query.orderBy('id', 'desc').limit(limit).execute()
+}
+
+/** The node of a live session of the Project; undefined when there is no such session. */
+export async function nodeOfLive(
+  db: Db,
+  session: { readonly id: string; readonly projectId: string; readonly now: Date },
+): Promise<string | undefined> {
+  const live = await db
+    .selectFrom('mediated_sessions')
+    .select('node_id')
+    .where('id', '=', session.id)
+    .where('project_id', '=', session.projectId)
+    .where('ended_at', 'is', null)
+    .where('expires_at', '>', session.now)
+    .executeTakeFirst()
+  return live?.node_id
+}
+
+/** Revokes a session that is live; undefined when it is no longer. */
+export function revokeLive(tx: Db, id: string, now: Date): Promise<SessionRecord | undefined> {
+  return tx
+    .updateTable('mediated_sessions')
+    .set({ revoked_at: now, ended_at: now })
+    .where('id', '=', id)
+    .where('ended_at', 'is', null)
+    .where('expires_at', '>', now)
+    .returningAll()
+    .executeTakeFirst()
+}
+
+/** Lets changes of one session take turns until the transaction ends. Of another node it does not exist. */
+export function lockSession(
+  tx: Db,
+  { id, nodeId }: { readonly id: string; readonly nodeId: string },
+): Promise<SessionRecord | undefined> {
+  return tx
+    .selectFrom('mediated_sessions')
+    .selectAll()
+    .where('id', '=', id)
+    .where('node_id', '=', nodeId)
+    .forUpdate()
+    .executeTakeFirst()
+}
+
+/** Says that a session was in use. Reports that overtook each other leave the later instant. */
+export async function touch(tx: Db, id: string, at: Date): Promise<void> {
+  await tx
+    .updateTable('mediated_sessions')
+    .set({ last_active_at: sql<Date>`greatest(last_active_at, ${at}::timestamptz)` })
+    .where('id', '=', id)
+    .execute()
+}

@@ -1,0 +1,50 @@
+import { sql } from 'kysely'
+import type { Db } from '../../ports/datastore.ts'
+import { holdNodes } from '../../sql/hold-node.ts'
+import type { SessionRecord } from './store.ts'
+
+/** A session that time has ended. */
+export type Ended = Pick<SessionRecord, 'id' | 'node_id' | 'domain_id' | 'revoked_at'>
+
+/** Live sessions that are over at that moment: past their expiry, or unused for longer than they may be. */
+const isOver = (now: Date) => sql<boolean>`ended_at is null and (
+  expires_at <= ${now}
+  or coalesce(last_active_at, issued_at) + idle_timeout_seconds * interval '1 second' <= ${now}
+)`
+
+/**
+ * Ends sessions that are over, the earliest first. One that was unused for too long is revoked, as somebody would have
+ * done; activity that came first leaves it live.
+ */
+export async function endOver(tx: Db, now: Date, max: number): Promise<readonly Ended[]> {
+  const due = await tx
+    .selectFrom('mediated_sessions')
+    .select(['id', 'node_id'])
+    .where(isOver(now))
+    .orderBy('expires_at')
+    .limit(max)
+    .execute()
+  if (due.length === 0) return []
+  await holdNodes(
+    tx,
+    due.map(({ node_id }) => node_id),
+  )
+  const ids = due.map(({ id }) => id)
+  return tx
+    .updateTable('mediated_sessions')
+    .set({ ended_at: now, revoked_at: sql<Date | null>`case when expires_at > ${now} then ${now}::timestamptz end` })
+    .where('id', 'in', ids)
+    .where(isOver(now))
+    .returning(['id', 'node_id', 'domain_id', 'revoked_at'])
+    .execute()
+}
+
+/** Deletes sessions that were over before that moment, the earliest first. Gives how many. */
+export async function forgetEnded(tx: Db, before: Date, max: number): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    delete from mediated_sessions where id in (
+      select id from mediated_sessions where ended_at < ${before}
+      order by ended_at limit ${max} for update skip locked
+    )`.execute(tx)
+  return Number(numAffectedRows)
+}

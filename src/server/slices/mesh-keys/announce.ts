@@ -1,0 +1,23 @@
+import type { Change } from '../../ports/unit-of-work.ts'
+
+/** The node that an event is about. */
+export interface About {
+  readonly nodeId: string
+  readonly domainId: string
+}
+
+/** Appends that the node is to rotate its keys. Only the node itself hears of it. */
+export function announceRotateKeys(change: Change, about: About, rotationId: string): void {
+  const payload = { node_id: about.nodeId, rotation_id: rotationId }
+  change.emit({ event: 'rotate_keys', ...whereOf(about), payload })
+}
+
+/** Appends that the node has another public key. */
+export function announceKeyRotated(change: Change, about: About, publicKey: Buffer): void {
+  const payload = { node_id: about.nodeId, public_key: publicKey.toString('base64') }
+  change.emit({ event: 'peer_key_rotated', ...whereOf(about), payload })
+}
+
+function whereOf({ nodeId, domainId }: About): { domainId: string; aggregate: string } {
+  return { domainId, aggregate: `node:${nodeId}` }
+}

@@ -1,0 +1,79 @@
+import { createSecretKey, type KeyObject } from 'node:crypto'
+import type { meshKeys } from '../../../shared/contract/mesh-keys.ts'
+import { parseNsk } from '../../../shared/credential-formats.ts'
+import type { EnvelopePlace } from '../../../shared/mesh/edge-envelope.ts'
+import { formatEdgeEpoch } from '../../../shared/mesh/edge-epoch.ts'
+import { formatPskIssuedAt } from '../../../shared/mesh/psk-instant.ts'
+import { problem } from '../../../shared/problems.ts'
+import type { Handlers } from '../../http/request-context.ts'
+import type { Datastore } from '../../ports/datastore.ts'
+import type { SecretStore } from '../../ports/keyring.ts'
+import { pskPlace } from '../../sql/node-psk.ts'
+import { readEnds, type StoredEnd } from './edge-store.ts'
+import { sealEdgeKey } from './seal-edge-key.ts'
+
+export interface EdgePsksDeps {
+  readonly datastore: Datastore
+  readonly secrets: SecretStore
+}
+
+/**
+ * Serves the keys of edges to the nodes at their ends. Both halves of the epoch and both node keys are of one statement,
+ * so that an envelope holds what its epoch says; nothing of them is kept between two calls.
+ */
+export function createEdgePsks({
+  datastore,
+  secrets,
+}: EdgePsksDeps): Pick<Handlers<typeof meshKeys>, 'GetNodePeerPSK'> {
+  return {
+    async GetNodePeerPSK(ctx, { id, peer_node_id: peerNodeId }) {
+      if (peerNodeId === id) throw problem('same_peer')
+      const ends = await readEnds(datastore.pool('interactive'), ctx.caller.domainId, [id, peerNodeId])
+      const [own, peer] = [ends.get(id), ends.get(peerNodeId)]
+      // Deregistered since its key was resolved.
+      if (own === undefined) throw problem('unauthorized')
+      if (peer === undefined) throw problem('peer_not_found')
+      const { kid, key } = secretOf(ctx.presentedSecret())
+      const epoch = formatEdgeEpoch({ own: issuedAt(own), peer: issuedAt(peer) })
+      const envelope = await seal({ own, peer }, key, { nodeId: id, peerNodeId, epoch })
+      ctx.header('X-Service-PSK-KID', kid)
+      ctx.header('X-Service-PSK-Epoch', epoch)
+      return envelope
+    },
+  }
+
+  async function seal(
+    { own, peer }: { readonly own: StoredEnd; readonly peer: StoredEnd },
+    key: KeyObject,
+    place: EnvelopePlace,
+  ): Promise<Buffer> {
+    const ownPsk = await secrets.open(pskPlace(own.id), own.psk_sealed)
+    const peerPsk = await secrets.open(pskPlace(peer.id), peer.psk_sealed)
+    try {
+      return sealEdgeKey(
+        [
+          { nodeId: own.id, psk: ownPsk },
+          { nodeId: peer.id, psk: peerPsk },
+        ],
+        key,
+        place,
+      )
+    } finally {
+      ownPsk.fill(0)
+      peerPsk.fill(0)
+    }
+  }
+}
+
+function issuedAt({ psk_issued_at }: StoredEnd): string {
+  return formatPskIssuedAt(BigInt(psk_issued_at))
+}
+
+/** The key bytes of a node secret key: those of the call itself, since none are stored (decisions 4: NSK). */
+function secretOf(presented: string): { readonly kid: string; readonly key: KeyObject } {
+  const fields = parseNsk(presented)
+  if (fields === undefined) throw new Error('what resolved as a node secret key is none')
+  const key = createSecretKey(fields.key)
+  fields.key.fill(0)
+  return { kid: fields.kid, key }
+}

@@ -1,0 +1,32 @@
+import type { meshKeys } from '../../../shared/contract/mesh-keys.ts'
+import { problem } from '../../../shared/problems.ts'
+import type { Handlers } from '../../http/request-context.ts'
+import type { Datastore } from '../../ports/datastore.ts'
+import { edgeWay } from '../../sql/edge-mode.ts'
+import { readGround, readPeers } from './edge-store.ts'
+
+/** Edges whose ends have fetched their new key after a second, as a wave is reckoned with (decisions 6: Rotation handle). */
+const EDGES_PER_SECOND = 50
+
+/** Serves the look ahead at a rotation: every edge of the node would have another key. Changes nothing. */
+export function createPreview({
+  datastore,
+}: {
+  readonly datastore: Datastore
+}): Pick<Handlers<typeof meshKeys>, 'GetNodeKeysRotatePreview'> {
+  return {
+    async GetNodeKeysRotatePreview(ctx, { id }) {
+      const db = datastore.pool('interactive')
+      const ground = await readGround(db, id)
+      if (ground === undefined) throw problem('node_not_found')
+      ctx.about(`node:${id}`, ground.domain_id)
+      const peers = await readPeers(db, ground.domain_id, id)
+      return {
+        node_id: id,
+        edges: peers.map((peer) => ({ peer_node_id: peer.nodeId, mode: edgeWay(id, peer, ground).mode })),
+        edge_count: peers.length,
+        estimated_duration_seconds: Math.max(1, Math.ceil(peers.length / EDGES_PER_SECOND)),
+      }
+    },
+  }
+}

@@ -1,0 +1,99 @@
+import type { Selectable } from 'kysely'
+import { problem } from '../../../shared/problems.ts'
+import { type Db, isUniqueViolation } from '../../ports/datastore.ts'
+import type { Tables } from '../../ports/tables.ts'
+
+export type StoredRotation = Selectable<Tables['key_rotations']>
+
+/** What a rotation replaces. */
+export interface NodeKeys {
+  readonly domain_id: string
+  readonly public_key: Buffer
+  /** Integer nanoseconds since the epoch, in decimal. */
+  readonly psk_issued_at: string
+}
+
+/** Locks a node's row, so that changes of its keys take turns; undefined when there is none. */
+export function lockNodeKeys(tx: Db, nodeId: string): Promise<NodeKeys | undefined> {
+  return tx
+    .selectFrom('nodes')
+    .select(['domain_id', 'public_key', 'psk_issued_at'])
+    .where('id', '=', nodeId)
+    .forNoKeyUpdate()
+    .executeTakeFirst()
+}
+
+/** A node has one at most. */
+export function findPendingRotation(db: Db, nodeId: string): Promise<StoredRotation | undefined> {
+  return db
+    .selectFrom('key_rotations')
+    .selectAll()
+    .where('node_id', '=', nodeId)
+    .where('state', '=', 'pending')
+    .executeTakeFirst()
+}
+
+/** The one that was asked for last. */
+export function findLatestRotation(db: Db, nodeId: string): Promise<StoredRotation | undefined> {
+  return db
+    .selectFrom('key_rotations')
+    .selectAll()
+    .where('node_id', '=', nodeId)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+}
+
+/** Adds a rotation that waits for its node, whose row the caller has locked, and has heartbeats hint at it. */
+export async function insertPendingRotation(
+  tx: Db,
+  asked: Omit<StoredRotation, 'state' | 'completed_at'>,
+): Promise<StoredRotation> {
+  const rotation = { ...asked, state: 'pending', completed_at: null } as const
+  await tx.insertInto('key_rotations').values(rotation).execute()
+  const hint = tx.updateTable('node_heartbeats').set({ rotation_pending: true })
+  await hint.where('node_id', '=', rotation.node_id).execute()
+  return rotation
+}
+
+/** How a node secret key stands now. `dead`: retired, or forgotten since. */
+export async function standingOf(
+  tx: Db,
+  { nodeId, kid, nowMs }: { readonly nodeId: string; readonly kid: string; readonly nowMs: number },
+): Promise<'live' | 'revoked' | 'dead'> {
+  const key = await tx
+    .selectFrom('node_secret_keys')
+    .select(['retires_at', 'revoked_at'])
+    .where('node_id', '=', nodeId)
+    .where('kid', '=', kid)
+    .executeTakeFirst()
+  if (key === undefined) return 'dead'
+  if (key.revoked_at !== null) return 'revoked'
+  return key.retires_at === null || key.retires_at.getTime() > nowMs ? 'live' : 'dead'
+}
+
+/**
+ * Gives a node, whose row the caller has locked, its new keys.
+ *
+ * @throws Problem `public_key_in_use`.
+ */
+export async function replaceKeys(
+  tx: Db,
+  nodeId: string,
+  keys: { publicKey: Buffer; pskSealed: Buffer; pskIssuedAtNs: bigint; atMs: number },
+): Promise<void> {
+  try {
+    await tx
+      .updateTable('nodes')
+      .set({
+        public_key: keys.publicKey,
+        psk_sealed: keys.pskSealed,
+        psk_issued_at: keys.pskIssuedAtNs.toString(),
+        updated_at: new Date(keys.atMs),
+      })
+      .where('id', '=', nodeId)
+      .execute()
+  } catch (error) {
+    throw isUniqueViolation(error, 'nodes_domain_public_key_key') ? problem('public_key_in_use', {}, error) : error
+  }
+}

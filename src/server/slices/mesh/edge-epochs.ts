@@ -1,0 +1,88 @@
+import type { mesh } from '../../../shared/contract/mesh.ts'
+import type { Result } from '../../../shared/contract/operation.ts'
+import { problem } from '../../../shared/problems.ts'
+import type { Handlers } from '../../http/request-context.ts'
+import type { Datastore } from '../../ports/datastore.ts'
+import type { Issued } from '../../../shared/mesh/epoch-lines.ts'
+import { formatPskIssuedAt } from '../../../shared/mesh/psk-instant.ts'
+import { readKeyed } from './edge-epochs-store.ts'
+import { readReport } from './epoch-report.ts'
+import { createExpectation } from './expected-epochs.ts'
+import { domainExists, hasMoreNodes } from './topology-store.ts'
+
+type Verified = Result<(typeof mesh)['operations']['VerifyDomainEdgeEpochs']>
+
+/** Nodes of which all are compared; above, those that are named (decisions: Proof of a rotation wave). */
+const NODES_MAX = 1_000
+/** Longest that the comparing keeps other requests waiting, ms, but for the one node that it is at. */
+const TURN_MS = 8
+
+/** Serves the comparison of the epochs that agents have in force with the keys that are stored. */
+export function createEdgeEpochs({
+  datastore,
+}: {
+  readonly datastore: Datastore
+}): Pick<Handlers<typeof mesh>, 'VerifyDomainEdgeEpochs'> {
+  return {
+    async VerifyDomainEdgeEpochs(_ctx, { domain_id: domainId, body: { node_ids: asked } }) {
+      const db = datastore.pool('interactive')
+      if (!(await domainExists(db, domainId))) throw problem('domain_not_found')
+      if (asked === undefined && (await hasMoreNodes(db, domainId, NODES_MAX))) throw problem('epoch_filter_required')
+      const rows = await readKeyed(db, domainId, asked)
+      const nodes = rows.map(({ id, psk_issued_at: ns, report }) => ({
+        id,
+        issued: formatPskIssuedAt(BigInt(ns)),
+        report,
+      }))
+      const named = asked && new Set(asked.map((id) => id.toLowerCase()))
+      const checked = named === undefined ? nodes : nodes.filter(({ id }) => named.has(id))
+      if (named !== undefined && checked.length < named.size) throw problem('node_not_found')
+      return verify(checked, nodes)
+    },
+  }
+}
+
+/** A node with its report as stored. */
+interface Reporter extends Issued {
+  readonly report: string | null
+}
+
+/** Compares the reports of some nodes of a Domain. Lets other requests have their turn. */
+async function verify(checked: readonly Reporter[], all: readonly Issued[]): Promise<Verified> {
+  const disagreeing: Verified['disagreeing'] = []
+  const edges = Math.max(0, all.length - 1)
+  const expectation = createExpectation(all)
+  let turnMs = performance.now()
+  for (const node of checked) {
+    if (performance.now() - turnMs > TURN_MS) {
+      await new Promise(setImmediate)
+      turnMs = performance.now()
+    }
+    const difference = differenceOf(node.report, { edges, sha256: () => expectation(node).sha256 })
+    if (difference !== undefined) disagreeing.push({ node_id: node.id, ...difference, edges_expected: edges })
+  }
+  return {
+    nodes_checked: checked.length,
+    edges_checked: checked.length * edges,
+    agreeing: checked.length - disagreeing.length,
+    disagreeing,
+  }
+}
+
+type Difference = Pick<Verified['disagreeing'][number], 'reason' | 'edges_reported'>
+
+interface Expected {
+  readonly edges: number
+  /** Computed only where the digest is all that can differ. */
+  sha256(): string
+}
+
+/** In what a report differs from what it should be; undefined where in nothing. */
+function differenceOf(text: string | null, expected: Expected): Difference | undefined {
+  if (text === null) return { reason: 'not_reported', edges_reported: null }
+  const report = readReport(text)
+  if (report === undefined) return { reason: 'malformed', edges_reported: null }
+  if (report.count !== expected.edges) return { reason: 'count_differs', edges_reported: report.count }
+  if (report.sha256 !== expected.sha256()) return { reason: 'epochs_differ', edges_reported: report.count }
+  return undefined
+}

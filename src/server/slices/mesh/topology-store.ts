@@ -1,0 +1,59 @@
+import { sql } from 'kysely'
+import type { Db } from '../../ports/datastore.ts'
+
+/** A node as a topology needs it. */
+export interface PlacedNode {
+  readonly id: string
+  readonly name: string
+  readonly kind: string
+  readonly mesh_address: string
+  readonly accepted_at: Date | null
+  /** Null while none is known, or the last one is stale. */
+  readonly endpoint: string | null
+  readonly endpoint_port: number | null
+}
+
+/** Tells whether there is such a Domain. */
+export async function domainExists(db: Db, domainId: string): Promise<boolean> {
+  const row = await db.selectFrom('domains').select('id').where('id', '=', domainId).executeTakeFirst()
+  return row !== undefined
+}
+
+/** Tells whether a Domain has more nodes than `max`; reads no more of them than it must. */
+export async function hasMoreNodes(db: Db, domainId: string, max: number): Promise<boolean> {
+  const { rows } = await sql`select 1 from nodes where domain_id = ${domainId} limit 1 offset ${max}`.execute(db)
+  return rows.length > 0
+}
+
+/** Tells whether the Domain has that node. */
+export async function isNodeOf(db: Db, domainId: string, nodeId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('nodes')
+    .select('id')
+    .where('id', '=', nodeId)
+    .where('domain_id', '=', domainId)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Every node of a Domain, by id. */
+export function readPlaced(db: Db, domainId: string): Promise<PlacedNode[]> {
+  return db
+    .selectFrom('nodes as n')
+    .innerJoin('node_heartbeats as h', 'h.node_id', 'n.id')
+    .leftJoin('node_endpoints as e', (on) =>
+      on.onRef('e.node_id', '=', 'n.id').on('e.last_endpoint_stale_at', 'is', null),
+    )
+    .select([
+      'n.id',
+      'n.name',
+      'n.kind',
+      'n.mesh_address',
+      'h.accepted_at',
+      'e.last_endpoint as endpoint',
+      'e.last_endpoint_port as endpoint_port',
+    ])
+    .where('n.domain_id', '=', domainId)
+    .orderBy('n.id')
+    .execute()
+}

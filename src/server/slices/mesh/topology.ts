@@ -1,0 +1,81 @@
+import type { mesh } from '../../../shared/contract/mesh.ts'
+import type { Result } from '../../../shared/contract/operation.ts'
+import { problem } from '../../../shared/problems.ts'
+import type { Handlers } from '../../http/request-context.ts'
+import type { Datastore, Db } from '../../ports/datastore.ts'
+import { edgeWay, type Relays } from '../../sql/edge-mode.ts'
+import { formatEndpoint } from '../../sql/endpoint-text.ts'
+import { stateAt } from '../../sql/reachability.ts'
+import { readRelays } from './relay-choice-store.ts'
+import { domainExists, hasMoreNodes, isNodeOf, readPlaced, type PlacedNode } from './topology-store.ts'
+
+type Topology = Result<(typeof mesh)['operations']['GetDomainMeshTopology']>
+
+/** Nodes of which all edges are shown (decisions: Peers). */
+const NODES_MAX = 300
+
+/** Serves how the nodes of a Domain reach each other: all of them, or one of them all others. */
+export function createTopology({
+  datastore,
+}: {
+  readonly datastore: Datastore
+}): Pick<Handlers<typeof mesh>, 'GetDomainMeshTopology'> {
+  return {
+    async GetDomainMeshTopology(ctx, { domain_id: domainId, node_id: nodeId }) {
+      const db = datastore.pool('interactive')
+      if (!(await domainExists(db, domainId))) throw problem('domain_not_found')
+      await assertShown(db, domainId, nodeId)
+      const chosen = await readRelays(db, domainId)
+      const nodes = await readPlaced(db, domainId)
+      const relays = relaysAmong(nodes, chosen)
+      const from = nodeId === undefined ? nodes : nodes.filter(({ id }) => id === nodeId)
+      return {
+        domain_id: domainId,
+        nodes: nodes.map((node) => viewOf(node, ctx.nowMs)),
+        edges: from.flatMap(({ id }) => edgesFrom(id, nodes, relays)),
+      }
+    },
+  }
+}
+
+/** @throws Problem `node_not_found`, or `topology_filter_required` where no node is named and there are too many. */
+async function assertShown(db: Db, domainId: string, nodeId: string | undefined): Promise<void> {
+  if (nodeId === undefined) {
+    if (await hasMoreNodes(db, domainId, NODES_MAX)) throw problem('topology_filter_required')
+  } else if (!(await isNodeOf(db, domainId, nodeId))) throw problem('node_not_found')
+}
+
+/** The choice without those that have been deregistered since it was made: the next choice replaces them. */
+export function relaysAmong(nodes: readonly { readonly id: string }[], chosen: Relays): Relays {
+  const there = new Set(nodes.map(({ id }) => id))
+  const [first, second] = [chosen.relay_node_id, chosen.second_relay_node_id].filter(
+    (id) => id !== null && there.has(id),
+  )
+  return { relay_node_id: first ?? null, second_relay_node_id: second ?? null }
+}
+
+/** The edges that begin at a node, by where they end. */
+export function edgesFrom(
+  from: string,
+  nodes: readonly Pick<PlacedNode, 'id' | 'endpoint'>[],
+  relays: Relays,
+): Topology['edges'] {
+  const edges: Topology['edges'] = []
+  for (const { id: to, endpoint } of nodes) {
+    if (to === from) continue
+    const way = edgeWay(from, { nodeId: to, hasEndpoint: endpoint !== null }, relays)
+    edges.push({ from, to, mode: way.mode, ...(way.mode === 'relayed' && { relay_node_id: way.relayNodeId }) })
+  }
+  return edges
+}
+
+function viewOf(node: PlacedNode, nowMs: number): Topology['nodes'][number] {
+  return {
+    node_id: node.id,
+    display_name: node.name,
+    display_kind: node.kind,
+    mesh_address: node.mesh_address,
+    reachability: stateAt(node.accepted_at?.getTime(), nowMs),
+    endpoint: formatEndpoint(node.endpoint, node.endpoint_port),
+  }
+}

@@ -1,0 +1,121 @@
+import type { Logger } from 'pino'
+import { EventBusUnavailable, type BusEvent, type BusSubscription, type EventBus } from '../../ports/event-bus.ts'
+import { frameOf } from './frames.ts'
+import type { HandOverDeps } from './stream-catch-up.ts'
+import { NodeStream, type EndReason, type StreamRequest, type StreamShared } from './stream.ts'
+import { createTurns } from './turns.ts'
+import { createWheel } from './keepalive-scheduler.ts'
+
+/** The streams of this replica, and the one subscription that feeds them. */
+export interface Hub {
+  /** Follows the bus, now or as soon as it is in reach. Resolves with the first try, however that ends. */
+  start(): Promise<void>
+  stop(): Promise<void>
+  /** Whether events come in. */
+  isFollowing(): boolean
+  /** The position of the last event that came in. */
+  position(): bigint
+  /** Streams of that node, of its own or of operators. */
+  countOf(nodeId: string, isOwn: boolean): number
+  /** Adds a stream; it keeps what comes in until it is started. */
+  open(request: StreamRequest): NodeStream
+  /** What bringing streams up takes. */
+  readonly handOver: HandOverDeps
+}
+
+/** Counts for the metrics. */
+export interface StreamMeter {
+  opened(): void
+  frame(): void
+  ended(reason: EndReason): void
+  rejected(code: string): void
+}
+
+export interface HubDeps {
+  readonly bus: EventBus
+  readonly handOver: Pick<HandOverDeps, 'publishedUpTo' | 'resync'>
+  readonly meter: StreamMeter
+  readonly log: Logger
+  /** How often a stream is kept alive and asked after, ms. */
+  readonly keepAliveMs: number
+  /** How long to wait before the bus is asked again, ms. */
+  readonly retryMs: number
+}
+
+export function createHub({ bus, meter, log, keepAliveMs, retryMs, ...deps }: HubDeps): Hub {
+  const byNode = new Map<string, NodeStream[]>()
+  const wheel = createWheel<NodeStream>(keepAliveMs)
+  const turns = createTurns({ retryMs })
+  let subscription: BusSubscription | undefined
+  let position = 0n
+  const stopping = new AbortController()
+
+  const handOver: HandOverDeps = { ...deps.handOver, ...turns, bus }
+  const shared: StreamShared = { handOver, log, onFrame: () => meter.frame(), onEnd: remove }
+
+  function remove(stream: NodeStream, reason: EndReason): void {
+    wheel.remove(stream)
+    meter.ended(reason)
+    const { nodeId } = stream.node
+    const left = (byNode.get(nodeId) ?? []).filter((one) => one !== stream)
+    if (left.length === 0) byNode.delete(nodeId)
+    else byNode.set(nodeId, left)
+  }
+
+  function pass(event: BusEvent): void {
+    position = event.seq
+    const streams = byNode.get(event.nodeId)
+    if (streams === undefined) return
+    let frame: Buffer | undefined
+    for (const stream of streams) {
+      if (stream.isLive) stream.deliver(event, (frame ??= frameOf(event)))
+      else stream.keep(event)
+    }
+  }
+
+  function missed(): void {
+    for (const streams of byNode.values()) for (const stream of streams) stream.missed(position)
+  }
+
+  async function tryToFollow(): Promise<void> {
+    try {
+      const found = await bus.subscribe({ onEvents: (events) => events.forEach(pass), onGap: missed })
+      position = position > found.from ? position : found.from
+      subscription = found
+      if (stopping.signal.aborted) await found.stop()
+    } catch (error) {
+      if (!(error instanceof EventBusUnavailable)) log.error({ err: error }, 'the event stream cannot be followed')
+    }
+  }
+
+  async function keepTrying(): Promise<void> {
+    while (!stopping.signal.aborted && subscription === undefined) {
+      await turns.nextTry()
+      await tryToFollow()
+    }
+  }
+
+  return {
+    handOver,
+    async start() {
+      await tryToFollow()
+      void keepTrying()
+    },
+    async stop() {
+      stopping.abort()
+      wheel.stop()
+      await subscription?.stop()
+    },
+    isFollowing: () => subscription !== undefined && bus.awaySinceMs() === undefined,
+    position: () => position,
+    countOf: (nodeId, isOwn) => (byNode.get(nodeId) ?? []).filter((one) => one.isOwn === isOwn).length,
+    open(request) {
+      const stream = new NodeStream(shared, request)
+      const { nodeId } = request.node
+      byNode.set(nodeId, [...(byNode.get(nodeId) ?? []), stream])
+      wheel.add(stream)
+      meter.opened()
+      return stream
+    },
+  }
+}

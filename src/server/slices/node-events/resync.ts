@@ -1,0 +1,61 @@
+import { canonicalEnvelope, canonicalPayload, signedEnvelope } from '../../../shared/events/envelope.ts'
+import type { Clock, IdSource } from '../../ports/clock.ts'
+import type { BusEvent } from '../../ports/event-bus.ts'
+import type { Signer } from '../../ports/signer.ts'
+
+/** Where a stream goes on. */
+export interface Position {
+  /** Of the bus. */
+  readonly seq: bigint
+  /** Of the node's last event up to there; 0 before its first. */
+  readonly nodeSeq: bigint
+}
+
+export interface ResyncDeps {
+  readonly signer: Signer
+  readonly clock: Clock
+  readonly ids: IdSource
+}
+
+/** The node that a stream is about. */
+export interface StreamedNode {
+  readonly nodeId: string
+  readonly domainId: string
+}
+
+const TYPE = 'node_state_updated'
+const PAYLOAD = canonicalPayload({ reason: 'resync', blocks: [], peers: [] })
+
+/**
+ * Makes the hint that more was missed than the stream still has, signed as events are (decisions: Stream). Its place is
+ * the position from which the stream goes on. @throws what the signer throws.
+ */
+export async function makeResync(
+  { signer, clock, ids }: ResyncDeps,
+  node: StreamedNode,
+  { seq, nodeSeq }: Position,
+): Promise<BusEvent> {
+  const parts = {
+    domain_id: node.domainId,
+    event_id: ids.next(),
+    node_id: node.nodeId,
+    node_seq: nodeSeq,
+    occurred_at: new Date(clock.now()).toISOString(),
+    payload: PAYLOAD,
+    type: TYPE,
+  } as const
+  const wire = await sign(signer, (kid) => canonicalEnvelope({ ...parts, kid }))
+  return { seq, nodeId: node.nodeId, nodeSeq, type: TYPE, wire }
+}
+
+/** The envelope names the key that signs it: where another one takes over in between, it is written anew. */
+async function sign(signer: Signer, write: (kid: string) => string): Promise<string> {
+  let kid = signer.keys()[0]?.kid ?? ''
+  for (let tries = 0; tries < 3; tries++) {
+    const canonical = write(kid)
+    const signed = await signer.sign(Buffer.from(canonical))
+    if (signed.kid === kid) return signedEnvelope(canonical, signed.signature.toString('base64url'))
+    kid = signed.kid
+  }
+  throw new Error('the signing key changes faster than an envelope can be signed')
+}

@@ -1,0 +1,91 @@
+import type { Logger } from 'pino'
+import type { nodeEvents } from '../../../shared/contract/node-events.ts'
+import type { StreamAnswer } from '../../../shared/contract/operation.ts'
+import { problem, Problem } from '../../../shared/problems.ts'
+import type { Handlers, RequestContext } from '../../http/request-context.ts'
+import type { Clock, IdSource } from '../../ports/clock.ts'
+import type { Datastore } from '../../ports/datastore.ts'
+import type { EventBus } from '../../ports/event-bus.ts'
+import type { Signer } from '../../ports/signer.ts'
+import { begin, isOutage } from './stream-catch-up.ts'
+import { createHub, type StreamMeter } from './hub.ts'
+import { parseLastEventId } from './last-event-id.ts'
+import type { NodeStream } from './stream.ts'
+import { domainOfNode } from '../../sql/node-domain.ts'
+import { publishedUpTo } from './store.ts'
+
+export interface NodeEventsDeps {
+  readonly bus: EventBus
+  readonly datastore: Datastore
+  readonly signer: Signer
+  readonly clock: Clock
+  readonly ids: IdSource
+  readonly log: Logger
+  readonly meter: StreamMeter
+  /** How often a stream is kept alive and its reader asked after, ms; 25 s as S0 has it. */
+  readonly keepAliveMs?: number
+  /** How long to wait before the bus is asked again, ms; 1 s. */
+  readonly retryMs?: number
+}
+
+/** Serves the event streams of nodes. */
+export interface NodeEvents {
+  readonly handlers: Handlers<typeof nodeEvents>
+  /** Begins to follow the bus. Resolves with the first try; later ones go on by themselves. */
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Streams of a node's own credential, and of operators, on one replica (decisions: Stream). */
+const STREAMS_MAX = 4
+const KEEP_ALIVE_MS = 25_000
+const RETRY_MS = 1_000
+
+export function createNodeEvents(deps: NodeEventsDeps): NodeEvents {
+  const { bus, datastore, log, meter, keepAliveMs = KEEP_ALIVE_MS, retryMs = RETRY_MS } = deps
+  const db = () => datastore.pool('interactive')
+  const handOver = { resync: deps, publishedUpTo: (nodeId: string) => publishedUpTo(db(), nodeId) }
+  const hub = createHub({ bus, handOver, meter, log, keepAliveMs, retryMs })
+
+  async function subscribe(ctx: RequestContext, nodeId: string): Promise<StreamAnswer> {
+    const claimed = parseLastEventId(ctx.requestHeader('Last-Event-ID'))
+    const isOwn = ctx.caller.kind === 'node'
+    const domainId = isOwn ? ctx.caller.domainId : await domainOfNode(db(), nodeId)
+    if (domainId === undefined) throw problem('node_not_found')
+    if (!hub.isFollowing()) throw problem('event_stream_unavailable')
+    if (hub.countOf(nodeId, isOwn) >= STREAMS_MAX) {
+      throw problem('session_limit_exceeded', { retry_after_seconds: Math.ceil(keepAliveMs / 1000) })
+    }
+    const node = { nodeId, domainId }
+    const seq = claimed ?? hub.position()
+    const isClaimed = claimed !== undefined
+    const stream = hub.open({ node, isOwn, standing: ctx.standing(), seq, isClaimed })
+    return isClaimed ? prepared(stream) : stream
+  }
+
+  /** Nothing is answered before it is known that the stream can go on from there. */
+  async function prepared(stream: NodeStream): Promise<NodeStream> {
+    try {
+      stream.beginWith(await begin(hub.handOver, stream))
+      return stream
+    } catch (error) {
+      stream.ended('operation')
+      throw isOutage(error) ? problem('event_stream_unavailable', {}, error) : error
+    }
+  }
+
+  return {
+    handlers: {
+      async GetNodeEvents(ctx, { id }) {
+        try {
+          return await subscribe(ctx, id)
+        } catch (error) {
+          if (error instanceof Problem) meter.rejected(error.code)
+          throw error
+        }
+      },
+    },
+    start: () => hub.start(),
+    stop: () => hub.stop(),
+  }
+}

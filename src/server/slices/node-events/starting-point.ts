@@ -1,0 +1,77 @@
+import type { EventBus, StreamBounds } from '../../ports/event-bus.ts'
+import type { Position, StreamedNode } from './resync.ts'
+
+/** How far a reader has come. */
+export interface Progress {
+  readonly node: StreamedNode
+  /** The last position that it was sent, or that it asks to go on from. */
+  readonly seq: bigint
+  /** The last `node_seq` that it was sent; undefined where that is not known. */
+  readonly nodeSeq: bigint | undefined
+  /** Whether the position is the reader's own word. */
+  readonly isClaimed: boolean
+}
+
+/** From where a stream goes on. */
+export interface StartingPoint {
+  /** Something is lost: the reader is told so, with this position. */
+  readonly lostAt: Position | undefined
+  /** What is known of the place that the reader has come to. */
+  readonly nodeSeq: bigint | undefined
+  /** The node's last event that is kept; everything up to it is to be replayed. */
+  readonly upTo: bigint
+}
+
+/** What bounds say of a place: `untold` where nothing is kept by which to judge. */
+type Verdict =
+  | { readonly kind: 'whole'; readonly nodeSeq: bigint | undefined }
+  | { readonly kind: 'lost'; readonly at: Position }
+  | { readonly kind: 'untold' }
+
+/** Whether everything after a place is kept. */
+export function judge({ seq, nodeSeq }: Pick<Progress, 'seq' | 'nodeSeq'>, bounds: StreamBounds): Verdict {
+  const { head, oldest, newest } = bounds
+  if (oldest === undefined || newest === undefined) return { kind: 'untold' }
+  if (seq > head) return { kind: 'lost', at: { seq: head, nodeSeq: newest.nodeSeq } }
+  if (seq >= newest.seq) return { kind: 'whole', nodeSeq: newest.nodeSeq }
+  const hasHole = nodeSeq === undefined ? seq + 1n < oldest.seq && oldest.nodeSeq > 1n : oldest.nodeSeq > nodeSeq + 1n
+  if (!hasHole) return { kind: 'whole', nodeSeq }
+  return { kind: 'lost', at: { seq: oldest.seq - 1n, nodeSeq: oldest.nodeSeq - 1n } }
+}
+
+export interface StartingPointDeps {
+  readonly bus: Pick<EventBus, 'bounds'>
+  /** The `node_seq` up to which the node's events were given to the bus. */
+  readonly publishedUpTo: (nodeId: string) => Promise<bigint>
+}
+
+/** Finds out from where a stream goes on. @throws EventBusUnavailable, and what reading the datastore throws. */
+export async function findStartingPoint(deps: StartingPointDeps, progress: Progress): Promise<StartingPoint> {
+  const { nodeId } = progress.node
+  const bounds = await deps.bus.bounds(nodeId)
+  const verdict = judge(progress, bounds)
+  if (verdict.kind !== 'untold') return pointOf(verdict, bounds)
+  if (progress.seq === bounds.head) return { lostAt: undefined, nodeSeq: progress.nodeSeq, upTo: bounds.head }
+  // Asked before the bounds are read again: what is published in between is kept then.
+  const published = await deps.publishedUpTo(nodeId)
+  const later = await deps.bus.bounds(nodeId)
+  const second = judge(progress, later)
+  if (second.kind !== 'untold') return pointOf(second, later)
+  const at = { seq: later.head, nodeSeq: published }
+  // Where nothing is lost the place is still the reader's: what was published since may be waiting for it.
+  if (!isLost(progress, at)) return { lostAt: undefined, nodeSeq: progress.nodeSeq, upTo: later.head }
+  return { lostAt: at, nodeSeq: published, upTo: later.head }
+}
+
+/** Nothing of the node is kept: only how many events it was sent tells whether the reader has had them all. */
+function isLost({ seq, nodeSeq, isClaimed }: Progress, { seq: head, nodeSeq: published }: Position): boolean {
+  if (seq > head) return true
+  return nodeSeq === undefined ? isClaimed && published > 0n : nodeSeq < published
+}
+
+function pointOf(verdict: Exclude<Verdict, { kind: 'untold' }>, { head, newest }: StreamBounds): StartingPoint {
+  const upTo = newest?.seq ?? head
+  return verdict.kind === 'lost'
+    ? { lostAt: verdict.at, nodeSeq: verdict.at.nodeSeq, upTo }
+    : { lostAt: undefined, nodeSeq: verdict.nodeSeq, upTo }
+}

@@ -1,0 +1,230 @@
+import type { Logger } from 'pino'
+import type { StreamAnswer, StreamEnd, StreamSink } from '../../../shared/contract/operation.ts'
+import type { Standing } from '../../http/auth/reauthorization.ts'
+import type { BusEvent } from '../../ports/event-bus.ts'
+import { frameOf, KEEP_ALIVE, retryFrame } from './frames.ts'
+import { handOver, isOutage, type Beginning, type Behind, type HandOverDeps } from './stream-catch-up.ts'
+import type { StreamedNode } from './resync.ts'
+import type { Turning } from './keepalive-scheduler.ts'
+
+/** Why a stream ended. */
+export type EndReason = Exclude<StreamEnd, 'operation'> | 'refused' | 'unconfirmed' | 'failed'
+
+/** What all streams of a hub share. */
+export interface StreamShared {
+  readonly handOver: HandOverDeps
+  readonly log: Logger
+  onFrame(): void
+  onEnd(stream: NodeStream, reason: EndReason): void
+}
+
+export interface StreamRequest {
+  readonly node: StreamedNode
+  /** Whether it is the node's own, and no operator's. */
+  readonly isOwn: boolean
+  readonly standing: Standing
+  /** The position to go on from; for a stream of what comes next that which the hub has come to. */
+  readonly seq: bigint
+  /** Whether the reader has named it. */
+  readonly isClaimed: boolean
+}
+
+/** Events that are kept for a stream that is behind; where there are more it is brought up anew. */
+const KEPT_MAX = 256
+const KEPT_CHARACTERS_MAX = 256 * 1024
+/** Above so many unsent bytes a replay waits. */
+const REPLAY_UNSENT_MAX = 256 * 1024
+/** How long a replay waits for its reader. */
+const STALLED_MS = 50_000
+/** How long a stream goes on while nobody can say whether it may (decisions: Stream). */
+const UNCONFIRMED_MS = 300_000
+
+/** What a stream keeps while it is behind. */
+interface Kept {
+  readonly events: BusEvent[]
+  characters: number
+  hasOverflowed: boolean
+}
+
+/**
+ * One reader's stream. Live, an event costs it one comparison and one write; behind, it keeps what is published until it
+ * has been brought up. A class for its lifetime: there are thousands.
+ */
+export class NodeStream implements StreamAnswer, Behind, Turning {
+  readonly node: StreamedNode
+  readonly isOwn: boolean
+  isClaimed: boolean
+  seq: bigint
+  nodeSeq: bigint | undefined
+  isOver = false
+  /** Undefined while it is live. */
+  #kept: Kept | undefined
+  #sink: StreamSink | undefined
+  #beginning: Beginning | undefined
+  #waitingSinceMs: number | undefined
+  #unconfirmedSinceMs: number | undefined
+  #reason: EndReason | undefined
+  readonly #shared: StreamShared
+  readonly #standing: Standing
+
+  constructor(shared: StreamShared, { node, isOwn, standing, seq, isClaimed }: StreamRequest) {
+    this.#shared = shared
+    this.#standing = standing
+    this.node = node
+    this.isOwn = isOwn
+    this.seq = seq
+    this.isClaimed = isClaimed
+    // Until its head is sent it cannot be written to.
+    this.#kept = { events: [], characters: 0, hasOverflowed: false }
+  }
+
+  get isLive(): boolean {
+    return this.#kept === undefined
+  }
+
+  /** What was found out before the head was sent; without, the stream begins with what comes next. */
+  beginWith(beginning: Beginning): void {
+    this.#beginning = beginning
+  }
+
+  start(sink: StreamSink): void {
+    this.#sink = sink
+    // Something between that waits for a first byte before it passes the head on has it now.
+    sink.write(KEEP_ALIVE)
+    if (this.isClaimed || !this.catchUp()) this.#bringUp()
+  }
+
+  farewell(): Uint8Array {
+    return retryFrame()
+  }
+
+  ended(how: StreamEnd): void {
+    this.isOver = true
+    this.#kept = undefined
+    this.#shared.onEnd(this, how === 'operation' ? (this.#reason ?? 'failed') : how)
+  }
+
+  /** Takes an event while live; the frame is the same for every stream of the node. */
+  deliver(event: BusEvent, frame: Buffer): void {
+    const last = this.nodeSeq
+    if (last !== undefined && event.nodeSeq !== last + 1n) {
+      // A former leader's late try.
+      if (event.nodeSeq <= last) return
+      return this.#fallBehind(event)
+    }
+    this.seq = event.seq
+    this.nodeSeq = event.nodeSeq
+    this.#write(frame)
+  }
+
+  /** Takes an event while behind. */
+  keep(event: BusEvent): void {
+    const kept = this.#kept
+    if (kept === undefined || kept.hasOverflowed) return
+    kept.events.push(event)
+    kept.characters += event.wire.length
+    if (kept.events.length <= KEPT_MAX && kept.characters <= KEPT_CHARACTERS_MAX) return
+    kept.hasOverflowed = true
+    kept.events.length = 0
+  }
+
+  /** Events may have been missed after that position, which all streams that are live have come to. */
+  missed(since: bigint): void {
+    if (this.#kept !== undefined) {
+      this.#kept.hasOverflowed = true
+      this.#kept.events.length = 0
+      return
+    }
+    this.seq = since
+    this.#fallBehind()
+  }
+
+  send(event: BusEvent): void {
+    this.seq = event.seq
+    this.nodeSeq = event.nodeSeq
+    this.#write(frameOf(event))
+  }
+
+  located(nodeSeq: bigint | undefined): void {
+    if (this.nodeSeq === undefined) this.nodeSeq = nodeSeq
+  }
+
+  async room(): Promise<void> {
+    const sink = this.#sink
+    if (sink === undefined || sink.unsent() < REPLAY_UNSENT_MAX) return
+    this.#waitingSinceMs = performance.now()
+    await sink.drained()
+    this.#waitingSinceMs = undefined
+  }
+
+  catchUp(): boolean {
+    const kept = this.#kept
+    if (kept === undefined) return true
+    this.#kept = { events: [], characters: 0, hasOverflowed: false }
+    if (kept.hasOverflowed) return false
+    for (const event of kept.events) {
+      if (this.nodeSeq !== undefined && event.nodeSeq > this.nodeSeq + 1n) return false
+      if (this.nodeSeq === undefined || event.nodeSeq > this.nodeSeq) this.send(event)
+    }
+    this.#kept = undefined
+    this.isClaimed = false
+    return true
+  }
+
+  turn(): void {
+    const sink = this.#sink
+    if (sink === undefined || this.isOver) return
+    const nowMs = performance.now()
+    if (this.#waitingSinceMs !== undefined && nowMs - this.#waitingSinceMs > STALLED_MS) return this.#end('slow')
+    this.#confirm(nowMs)
+    if (!this.isOver) sink.write(KEEP_ALIVE)
+  }
+
+  #write(frame: Buffer): void {
+    if (this.#sink?.write(frame) === true) this.#shared.onFrame()
+  }
+
+  #fallBehind(event?: BusEvent): void {
+    this.#kept = { events: event === undefined ? [] : [event], characters: 0, hasOverflowed: false }
+    this.#bringUp()
+  }
+
+  #bringUp(): void {
+    const beginning = this.#beginning
+    this.#beginning = undefined
+    handOver(this.#shared.handOver, this, beginning).catch((error: unknown) => {
+      this.#shared.log.error({ err: error, node_id: this.node.nodeId }, 'a stream could not be brought up')
+      this.#end('failed')
+    })
+  }
+
+  /** Asks whether the reader still may (S0 Events: NSK re-check). */
+  #confirm(nowMs: number): void {
+    const refused = (error: unknown): void => this.#unconfirmed(error, nowMs)
+    const confirmed = (): void => {
+      this.#unconfirmedSinceMs = undefined
+    }
+    try {
+      const answer = this.#standing.confirm()
+      if (answer instanceof Promise) void answer.then(confirmed, refused)
+      else confirmed()
+    } catch (error) {
+      refused(error)
+    }
+  }
+
+  #unconfirmed(error: unknown, nowMs: number): void {
+    if (!isOutage(error)) {
+      this.#shared.log.info({ node_id: this.node.nodeId, cause: String(error) }, 'a stream is refused to go on')
+      return this.#end('refused')
+    }
+    this.#unconfirmedSinceMs ??= nowMs
+    if (nowMs - this.#unconfirmedSinceMs >= UNCONFIRMED_MS) this.#end('unconfirmed')
+  }
+
+  #end(reason: EndReason): void {
+    if (this.isOver) return
+    this.#reason = reason
+    this.#sink?.end()
+  }
+}

@@ -1,0 +1,62 @@
+import { problem } from '../../../shared/problems.ts'
+
+interface Waiting<Item, Result> {
+  readonly item: Item
+  readonly resolve: (result: Result) => void
+  readonly reject: (error: unknown) => void
+}
+
+export interface Batching<Item, Result> {
+  /** Does the work for some items at once, and gives their results in the same order. */
+  readonly run: (items: readonly Item[]) => Promise<readonly Result[]>
+  /** Items of one lane have batches of their own: what holds up one lane holds up no other. Default: all share one. */
+  readonly laneOf?: (item: Item) => string
+  readonly batchMax: number
+  /** Items that wait for a batch at most; one more is refused. */
+  readonly waitingMax: number
+}
+
+/**
+ * Does what many ask for at the same time in batches, those of a lane one after the other: what comes while a batch is on its
+ * way is in the next one, whose work begins after it was asked for. Rejects with `datastore_unavailable` when too many wait
+ * already, and with the error of the batch; those that wait in its lane are refused too, since each would fail after a
+ * deadline of its own.
+ */
+export function createBatching<Item, Result>(options: Batching<Item, Result>): (item: Item) => Promise<Result> {
+  const { run, laneOf = () => '', batchMax, waitingMax } = options
+  /** What waits in each lane; one that is here has a batch on its way. */
+  const lanes = new Map<string, Waiting<Item, Result>[]>()
+  let waiting = 0
+
+  async function runAll(lane: string, items: Waiting<Item, Result>[]): Promise<void> {
+    lanes.set(lane, items)
+    while (items.length > 0) await runBatch(items, take(items, batchMax))
+    lanes.delete(lane)
+  }
+
+  function take(items: Waiting<Item, Result>[], max: number): Waiting<Item, Result>[] {
+    const taken = items.splice(0, max)
+    waiting -= taken.length
+    return taken
+  }
+
+  async function runBatch(items: Waiting<Item, Result>[], batch: readonly Waiting<Item, Result>[]): Promise<void> {
+    try {
+      const results = await run(batch.map(({ item }) => item))
+      for (const [index, result] of results.entries()) batch[index]?.resolve(result)
+    } catch (error) {
+      for (const { reject } of [...batch, ...take(items, items.length)]) reject(error)
+    }
+  }
+
+  return (item) => {
+    if (waiting >= waitingMax) return Promise.reject(problem('datastore_unavailable'))
+    return new Promise((resolve, reject) => {
+      waiting += 1
+      const lane = laneOf(item)
+      const items = lanes.get(lane)
+      if (items === undefined) void runAll(lane, [{ item, resolve, reject }])
+      else items.push({ item, resolve, reject })
+    })
+  }
+}

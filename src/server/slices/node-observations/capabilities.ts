@@ -1,0 +1,47 @@
+import type { nodeObservations } from '../../../shared/contract/node-observations.ts'
+import type { Input } from '../../../shared/contract/operation.ts'
+import { checksumBytes } from './checksum-bytes.ts'
+
+type Body = Input<(typeof nodeObservations)['operations']['PutNodeCapabilities']>['body']
+
+/** What a node runs and can do, in the one form in which two of them can be compared. */
+export interface Capabilities {
+  readonly binary_version: string
+  /** SHA-256, as all checksums here: 64 lower-case hex digits. */
+  readonly binary_checksum: string
+  readonly ssh_host_key_fingerprint: string | null
+  /** By name. */
+  readonly hooks: readonly { readonly name: string; readonly checksum: string }[]
+}
+
+/**
+ * What is known of a node once it has reported this. A report without a host key says nothing of it, and the one that is
+ * known stays: else a node could change its key unseen by leaving it out once. Hooks that are left out are gone.
+ */
+export function capabilitiesOf(body: Body, known: Capabilities | undefined): Capabilities {
+  const hooks = (body.hooks ?? []).map(({ name, checksum }) => ({
+    name,
+    checksum: checksumBytes(checksum).toString('hex'),
+  }))
+  return {
+    binary_version: body.binary_version,
+    binary_checksum: checksumBytes(body.binary_checksum).toString('hex'),
+    ssh_host_key_fingerprint: body.ssh_host_key_fingerprint ?? known?.ssh_host_key_fingerprint ?? null,
+    hooks: hooks.toSorted((one, other) => (one.name < other.name ? -1 : 1)),
+  }
+}
+
+/** Names the members that differ, sorted; of a first report those that say anything. */
+export function fieldsChanged(known: Capabilities | undefined, next: Capabilities): string[] {
+  const fields = ['binary_checksum', 'binary_version', 'hooks', 'ssh_host_key_fingerprint'] as const
+  const before = known ?? NOTHING
+  return fields.filter((field) => JSON.stringify(before[field]) !== JSON.stringify(next[field]))
+}
+
+/** Whether a host key was known, and it is another one now. */
+export function isHostKeyChanged(known: Capabilities | undefined, next: Capabilities): boolean {
+  const before = known?.ssh_host_key_fingerprint ?? null
+  return before !== null && before !== next.ssh_host_key_fingerprint
+}
+
+const NOTHING = { binary_version: null, binary_checksum: null, ssh_host_key_fingerprint: null, hooks: [] }

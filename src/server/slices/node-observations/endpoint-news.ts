@@ -1,0 +1,30 @@
+import type { Change } from '../../ports/unit-of-work.ts'
+import { peersChanged } from '../../sql/state-revisions.ts'
+import { readRelays, type Relay } from './relay-store.ts'
+
+/** What a node's peers are to know of it. */
+export interface EndpointNews {
+  readonly nodeId: string
+  /** `host:port`; empty where it has become stale. */
+  readonly endpoint: string
+}
+
+/**
+ * Tells the Domain of endpoints that are new or have become stale, in the transaction that says so, which holds
+ * the Domain's peers.
+ */
+export async function tellEndpoints(change: Change, domainId: string, news: readonly EndpointNews[]): Promise<void> {
+  const nodeIds = news.map(({ nodeId }) => nodeId)
+  await peersChanged(change.db, domainId, nodeIds)
+  const relays = await readRelays(change.db, domainId)
+  for (const { nodeId, endpoint } of news) {
+    const payload = { node_id: nodeId, endpoint, ...fallback(relays, nodeId) }
+    change.emit({ event: 'peer_endpoint_changed', domainId, aggregate: `node:${nodeId}`, payload })
+  }
+}
+
+/** The endpoint of the node that would carry an edge to that node. */
+function fallback(relays: readonly Relay[], nodeId: string): { fallback_endpoint?: string } {
+  const endpoint = relays.find((relay) => relay.nodeId !== nodeId)?.endpoint
+  return endpoint === undefined || endpoint === '' ? {} : { fallback_endpoint: endpoint }
+}

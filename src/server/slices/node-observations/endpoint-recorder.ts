@@ -1,0 +1,105 @@
+import type { IdSource } from '../../ports/clock.ts'
+import type { Datastore } from '../../ports/datastore.ts'
+import type { CarriedAudit, Change, UnitOfWork } from '../../ports/unit-of-work.ts'
+import { formatEndpoint } from '../../sql/endpoint-text.ts'
+import { holdPeers } from '../../sql/state-revisions.ts'
+import { tellEndpoints } from './endpoint-news.ts'
+import * as store from './endpoint-store.ts'
+
+export interface EndpointRecorderDeps {
+  readonly datastore: Datastore
+  readonly unitOfWork: UnitOfWork
+  readonly ids: IdSource
+}
+
+/** A report with the request that it came by. */
+export interface ReceivedReport extends store.EndpointReport {
+  /** Of the node. */
+  readonly domainId: string
+  readonly correlationId: string
+  readonly audit: CarriedAudit
+}
+
+/** Resolves, after the commit, to the instant of the newest report of each node; of a node that is gone there is none. */
+type RecordEndpoints = (reports: readonly ReceivedReport[]) => Promise<ReadonlyMap<string, number>>
+
+/**
+ * Makes what records reports, and tells the peers where they tell them something: that is one transaction for all of
+ * them, with their audit rows. Of the reports of one node the newest counts; one that is not newer than what is known, a
+ * repeated or an overtaken one, changes nothing. Those that are no news carry no audit row: they only say once more what
+ * is known.
+ */
+export function createEndpointRecorder({ datastore, unitOfWork, ids }: EndpointRecorderDeps): RecordEndpoints {
+  return async (received) => {
+    const newest = newestOf(received)
+    const refreshed = await store.refreshEndpoints(datastore.pool('interactive'), newest)
+    const held = new Map(newest.map(({ nodeId, reportedAtMs }) => [nodeId, reportedAtMs]))
+    const rest = newest.filter(({ nodeId }) => !refreshed.has(nodeId))
+    if (rest.length === 0) return held
+    const [only] = received.length === 1 ? received : []
+    let audits: readonly CarriedAudit[] = []
+    const options = {
+      pool: 'interactive',
+      correlationId: only?.correlationId ?? ids.next(),
+      audit: () => audits.flatMap(({ rows }) => rows),
+    } as const
+    const recorded = await unitOfWork.run(options, async (change) => {
+      const instants = await record(change, rest)
+      audits = received.filter(({ nodeId }) => instants.has(nodeId)).map(({ audit }) => audit)
+      return instants
+    })
+    for (const { carried } of audits) carried()
+    for (const { nodeId } of rest) setOrDelete(held, nodeId, recorded.get(nodeId))
+    return held
+  }
+}
+
+/** Of each node the report with the latest instant, the first of several; by node id. */
+function newestOf(received: readonly ReceivedReport[]): ReceivedReport[] {
+  const newest = new Map<string, ReceivedReport>()
+  for (const report of received) {
+    const other = newest.get(report.nodeId)
+    if (other === undefined || other.reportedAtMs < report.reportedAtMs) newest.set(report.nodeId, report)
+  }
+  return [...newest.values()].toSorted((one, other) => (one.nodeId < other.nodeId ? -1 : 1))
+}
+
+async function record(change: Change, reports: readonly ReceivedReport[]): Promise<Map<string, number>> {
+  const domainIds = new Set(reports.map(({ domainId }) => domainId))
+  for (const domainId of [...domainIds].toSorted()) await holdPeers(change.db, domainId)
+  const nodeIds = reports.map(({ nodeId }) => nodeId)
+  const there = await store.lockNodes(change.db, nodeIds)
+  const known = await store.lockEndpoints(change.db, nodeIds)
+  const living = reports.filter(({ nodeId }) => there.has(nodeId))
+  const taken = living.filter((report) => isNewer(known.get(report.nodeId), report))
+  if (taken.length > 0) await store.storeEndpoints(change.db, taken)
+  const news = taken.filter((report) => isNews(known.get(report.nodeId), report))
+  for (const domainId of domainIds) {
+    const told = news.filter((report) => report.domainId === domainId).map(newsOf)
+    if (told.length > 0) await tellEndpoints(change, domainId, told)
+  }
+  return new Map(living.map(({ nodeId, reportedAtMs }) => [nodeId, latest(known.get(nodeId), reportedAtMs)]))
+}
+
+/** The later one of what is known and what is reported, ms. */
+function latest(known: store.StoredEndpoint | undefined, reportedAtMs: number): number {
+  return Math.max(known?.reportedAtMs ?? reportedAtMs, reportedAtMs)
+}
+
+function isNewer(known: store.StoredEndpoint | undefined, { reportedAtMs }: store.EndpointReport): boolean {
+  return known === undefined || known.reportedAtMs < reportedAtMs
+}
+
+/** Whether peers see another endpoint by the report than before. */
+function isNews(known: store.StoredEndpoint | undefined, { host, port }: store.EndpointReport): boolean {
+  return known === undefined || known.isStale || known.host !== host || known.port !== port
+}
+
+function newsOf({ nodeId, host, port }: store.EndpointReport) {
+  return { nodeId, endpoint: formatEndpoint(host, port) }
+}
+
+function setOrDelete(held: Map<string, number>, nodeId: string, instant: number | undefined): void {
+  if (instant === undefined) held.delete(nodeId)
+  else held.set(nodeId, instant)
+}

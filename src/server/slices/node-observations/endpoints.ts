@@ -1,0 +1,56 @@
+import type { nodeObservations } from '../../../shared/contract/node-observations.ts'
+import { problem } from '../../../shared/problems.ts'
+import type { Handlers } from '../../http/request-context.ts'
+import { parseEndpoint } from './endpoint-address.ts'
+import { createBatching } from './batching.ts'
+import { createEndpointRecorder, type EndpointRecorderDeps, type ReceivedReport } from './endpoint-recorder.ts'
+import { findTtls } from './endpoint-store.ts'
+import { untimeliness } from './timeliness.ts'
+
+const BOUNDS = { batchMax: 250, waitingMax: 16_384 } as const
+
+/**
+ * Serves the endpoint intake: the last two of its six gates and its recorder (S0 Endpoint intake). The edge is the first
+ * four gates. In batches, because a site whose address has changed reports all of its nodes at once, and each change of a
+ * Domain waits for the one before it.
+ */
+export function createEndpoints(
+  deps: EndpointRecorderDeps,
+): Pick<Handlers<typeof nodeObservations>, 'PutNodeEndpoint'> {
+  const recordAll = createEndpointRecorder(deps)
+  const record = createBatching({
+    ...BOUNDS,
+    laneOf: ({ domainId }: ReceivedReport) => domainId,
+    async run(reports: readonly ReceivedReport[]) {
+      const held = await recordAll(reports)
+      return reports.map(({ nodeId }) => held.get(nodeId))
+    },
+  })
+  const findTtl = createBatching({
+    ...BOUNDS,
+    async run(nodeIds: readonly string[]) {
+      const ttls = await findTtls(deps.datastore.pool('interactive'), nodeIds)
+      return nodeIds.map((nodeId) => ttls.get(nodeId))
+    },
+  })
+  return {
+    async PutNodeEndpoint(ctx, { id, body }) {
+      const { nowMs, correlationId, caller } = ctx
+      const ttlMs = await findTtl(id)
+      if (ttlMs === undefined) throw problem('unauthorized')
+      const reportedAtMs = Date.parse(body.reported_at)
+      const untimely = untimeliness(reportedAtMs, { nowMs, ttlMs })
+      if (untimely !== undefined) {
+        ctx.refusedFor(untimely)
+        throw problem('endpoint_clock_skew')
+      }
+      const address = parseEndpoint(body.endpoint)
+      if (address === undefined) throw problem('endpoint_unparseable')
+      const from = { nodeId: id, domainId: caller.domainId, correlationId, audit: ctx.carryAudit() }
+      const report = { ...from, ...address, natType: body.nat_type, reportedAtMs }
+      const heldFromMs = await record(report)
+      if (heldFromMs === undefined) throw problem('unauthorized')
+      return { accepted_at: new Date(nowMs).toISOString(), stale_after: new Date(heldFromMs + ttlMs).toISOString() }
+    },
+  }
+}

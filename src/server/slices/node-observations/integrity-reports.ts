@@ -1,0 +1,48 @@
+import type { nodeObservations } from '../../../shared/contract/node-observations.ts'
+import type { Input } from '../../../shared/contract/operation.ts'
+import type { Handlers } from '../../http/request-context.ts'
+import type { IdSource } from '../../ports/clock.ts'
+import { checksumBytes } from './checksum-bytes.ts'
+import { lockReportingNode } from './reporting-node.ts'
+import { addViolations, keepNewest } from './violation-store.ts'
+
+type Report = Input<
+  (typeof nodeObservations)['operations']['PostNodeIntegrityViolations']
+>['body']['violations'][number]
+
+/** Violations that are kept of a node, the newest: one whose agent runs wild must not fill the disk. */
+const KEPT_MAX = 10_000
+
+/** Serves reports of what is not as it should be on nodes: a batch is kept whole or not at all, and is looked at by people. */
+export function createIntegrityReports({
+  ids,
+}: {
+  readonly ids: IdSource
+}): Pick<Handlers<typeof nodeObservations>, 'PostNodeIntegrityViolations'> {
+  return {
+    async PostNodeIntegrityViolations(ctx, { id, body: { violations } }) {
+      const acceptedAt = new Date(ctx.nowMs)
+      ctx.note({ count: violations.length })
+      await ctx.change(async ({ db }) => {
+        const domainId = await lockReportingNode(db, id)
+        const from = { node_id: id, domain_id: domainId, accepted_at: acceptedAt }
+        await addViolations(
+          db,
+          violations.map((report) => ({ id: ids.next(), ...from, ...factsOf(report) })),
+        )
+        await keepNewest(db, id, KEPT_MAX)
+      })
+      return { accepted_at: acceptedAt.toISOString(), violation_count: violations.length }
+    },
+  }
+}
+
+function factsOf({ kind, artifact, expected_checksum, observed_checksum, detected_at }: Report) {
+  return {
+    kind,
+    artifact,
+    expected_checksum: expected_checksum === undefined ? null : checksumBytes(expected_checksum),
+    observed_checksum: observed_checksum === undefined ? null : checksumBytes(observed_checksum),
+    detected_at: new Date(detected_at),
+  }
+}

@@ -1,0 +1,109 @@
+import { canonicalize } from '../../../shared/canonical-json.ts'
+
+/** What a node is to do or said itself, as stored; each list in the order in which it is shown. */
+export interface OwnBlocks {
+  /** Those in force whose selector the node's labels satisfy. `rules` is canonical JSON. */
+  readonly policies: readonly {
+    readonly policyId: string
+    readonly revisionId: string
+    readonly fingerprint: string
+    readonly rules: string
+  }[]
+  /** Of the bridge resources that the node hosts. `config` is canonical JSON. */
+  readonly bridges: readonly { readonly resourceId: string; readonly config: string }[]
+  /** `value` is canonical JSON. */
+  readonly reports: readonly { readonly key: string; readonly value: string }[]
+  /** Those not ended. */
+  readonly executions: readonly OwnExecution[]
+  /** Those live. */
+  readonly sessions: readonly OwnSession[]
+}
+
+export interface OwnExecution {
+  readonly id: string
+  readonly action: string
+  readonly type: string
+  /** Canonical JSON. */
+  readonly parameters: string | null
+  readonly status: string
+  readonly requestedAtMs: number
+  readonly expiresAtMs: number
+}
+
+export interface OwnSession {
+  readonly id: string
+  readonly kind: string
+  readonly target: string
+  readonly expiresAtMs: number
+  readonly idleTimeoutSeconds: number | null
+}
+
+/** A node's own part of its state, rendered, with the revision at which it was read. */
+export interface OwnState {
+  readonly domainId: string
+  readonly nodeRevision: number
+  /** The document up to where the peers begin. */
+  readonly head: Uint8Array
+  /** The document from where the peers end. */
+  readonly tail: Uint8Array
+}
+
+/** What stands before and behind the peers of a node that has nothing of its own: most have not, and share it. */
+const NOTHING = rendered({ policies: [], bridges: [], reports: [], executions: [], sessions: [] })
+
+/** Renders what stands before and behind the peers, in the order of RFC 8785. What is canonical already goes in as it is. */
+export function renderOwn(blocks: OwnBlocks): Pick<OwnState, 'head' | 'tail'> {
+  const hasSome = Object.values(blocks).some(({ length }: readonly unknown[]) => length > 0)
+  return hasSome ? rendered(blocks) : NOTHING
+}
+
+function rendered({ policies, bridges, reports, executions, sessions }: OwnBlocks): Pick<OwnState, 'head' | 'tail'> {
+  const head = [
+    `{"bridge":{"resources":[${bridges.map(bridgeText).join(',')}]}`,
+    `"executions":[${executions.map(executionText).join(',')}]`,
+    '"peers":[',
+  ]
+  const tail = [
+    `]`,
+    `"policy":{"policies":[${policies.map(policyText).join(',')}]}`,
+    `"sessions":[${sessions.map(sessionText).join(',')}]`,
+    `"state/reports":{${reports.map(reportText).join(',')}}}`,
+  ]
+  return { head: Buffer.from(head.join(',')), tail: Buffer.from(tail.join(',')) }
+}
+
+function policyText({ policyId, revisionId, fingerprint, rules }: OwnBlocks['policies'][number]): string {
+  return `{"fingerprint":"${fingerprint}","policy_id":"${policyId}","revision_id":"${revisionId}","rules":${rules}}`
+}
+
+function bridgeText({ resourceId, config }: OwnBlocks['bridges'][number]): string {
+  return `{"bridge_resource_id":"${resourceId}","effective_config":${config}}`
+}
+
+function reportText({ key, value }: OwnBlocks['reports'][number]): string {
+  return `${canonicalize(key)}:${value}`
+}
+
+function executionText(execution: OwnExecution): string {
+  const { id, action, type, parameters, status } = execution
+  const members = [
+    `"action":${canonicalize(action)}`,
+    `"execution_id":"${id}"`,
+    `"expires_at":"${instant(execution.expiresAtMs)}"`,
+    ...(parameters === null ? [] : [`"parameters":${parameters}`]),
+    `"requested_at":"${instant(execution.requestedAtMs)}"`,
+    `"status":"${status}"`,
+    `"type":"${type}"`,
+  ]
+  return `{${members.join(',')}}`
+}
+
+function sessionText({ id, kind, target, expiresAtMs, idleTimeoutSeconds }: OwnSession): string {
+  const idle = idleTimeoutSeconds === null ? '' : `"idle_timeout_seconds":${idleTimeoutSeconds},`
+  const ids = `"jti":"${id}","kind":"${kind}","session_id":"${id}"`
+  return `{"expires_at":"${instant(expiresAtMs)}",${idle}${ids},"target":${canonicalize(target)}}`
+}
+
+function instant(ms: number): string {
+  return new Date(ms).toISOString()
+}

@@ -1,0 +1,153 @@
+import type { nodeState } from '../../../shared/contract/node-state.ts'
+import type { Rendered } from '../../../shared/contract/operation.ts'
+import { problem } from '../../../shared/problems.ts'
+import type { Handlers, RequestContext } from '../../http/request-context.ts'
+import { isUnavailable, type Datastore } from '../../ports/datastore.ts'
+import { createGatheredReads } from '../../../shared/batch-loader.ts'
+import { createDomainPeers } from './domain-peers.ts'
+import { etagOf, isNamed } from './etag.ts'
+import { renderOwn, type OwnState } from './own-state.ts'
+import { peersBut, type PeerList } from './peer-list.ts'
+import { createPulls } from './pulls.ts'
+import { writePulls } from './pulls-store.ts'
+import { createStaleStates, type PulledState, type StaleStatesOptions } from './stale-states.ts'
+import { readOwn, readPeers, readRevisions, type StateRevisions } from './store.ts'
+
+export interface NodeStateDeps {
+  readonly datastore: Datastore
+  readonly staleStates: StaleStatesOptions
+  /** Hears that what nodes have pulled could not be stored: they are told to pull once more. */
+  readonly onFailure: (error: unknown) => void
+}
+
+/** Serves the state that nodes are to be in. */
+export interface NodeState {
+  readonly handlers: Handlers<typeof nodeState>
+  /** Resolves when what nodes have pulled is stored. */
+  settled(): Promise<void>
+}
+
+/** Few enough nodes that one with much of its own does not keep many waiting. */
+const GATHERED = { flightsMax: 2, batchMax: 32, isOutage: isUnavailable } as const
+
+/** Domains whose peers are kept rendered, where no states are kept for outages. */
+const LISTS_MIN = 64
+
+type Revisions = Pick<StateRevisions, 'peers' | 'node'>
+
+export function createNodeState({ datastore, staleStates, onFailure }: NodeStateDeps): NodeState {
+  const db = () => datastore.pool('interactive')
+  const domains = createDomainPeers({
+    read: (domainId, since) => readPeers(db(), domainId, since),
+    // A node whose own part is kept finds its peers as well, however many Domains there are.
+    listsMax: Math.max(LISTS_MIN, staleStates.entriesMax),
+  })
+  const revisionsOf = createGatheredReads({ ...GATHERED, readMany: (ids) => readRevisions(db(), ids) })
+  const ownOf = createGatheredReads({ ...GATHERED, readMany: (ids) => readOwn(db(), ids) })
+  const pulls = createPulls({ write: (batch) => writePulls(datastore.pool('worker'), batch), onFailure })
+  const stale = createStaleStates(staleStates)
+  let awaySinceMs: number | undefined
+
+  /** The revisions alone tell whether the caller has it already. */
+  async function unchanged(ctx: RequestContext, nodeId: string): Promise<boolean> {
+    if (ctx.requestHeader('If-None-Match') === undefined) return false
+    const revisions = await revisionsOf(nodeId)
+    if (revisions === undefined) return gone(nodeId)
+    if (!tagged(ctx, { nodeId, ...revisions })) return false
+    domains.touch(revisions.domainId)
+    if (isOwn(ctx)) stale.confirm(nodeId, revisions, ctx.nowMs)
+    pulled(ctx, nodeId, { was: revisions, is: revisions })
+    return true
+  }
+
+  async function current(ctx: RequestContext, nodeId: string): Promise<Rendered | void> {
+    if (await unchanged(ctx, nodeId)) return ctx.status(304)
+    const read = await ownOf(nodeId)
+    if (read === undefined) return gone(nodeId)
+    const { domainId, node: nodeRevision, peers: atLeast } = read.revisions
+    const own = { domainId, nodeRevision, ...renderOwn(read.own) }
+    const peers = await domains.at(domainId, atLeast)
+    if (isOwn(ctx)) stale.keep(nodeId, { own, peers: peers.revision }, ctx.nowMs)
+    pulled(ctx, nodeId, { was: read.revisions, is: { peers: peers.revision, node: nodeRevision } })
+    return stateOf(ctx, nodeId, { own, peers })
+  }
+
+  /**
+   * What the node was told last, and of its peers what any of them was. Another replica may have told it more since: of that
+   * nothing is known here, and an older state would undo what the node has.
+   */
+  function asPulledLast(ctx: RequestContext, nodeId: string, failure?: unknown): Rendered | void {
+    awaySinceMs ??= ctx.nowMs
+    const known = stale.find(nodeId, ctx.nowMs)
+    const peers = known && domains.last(known.own.domainId)
+    const isKept = known !== undefined && peers !== undefined && peers.revision >= known.peers
+    if (!isKept || hasOther(ctx, nodeId, [known, { own: known.own, peers: peers.revision }]))
+      throw problem('datastore_unavailable', {}, failure)
+    ctx.degraded(awaySinceMs, 'datastore')
+    return stateOf(ctx, nodeId, { own: known.own, peers })
+  }
+
+  function stateOf(ctx: RequestContext, nodeId: string, { own, peers }: Parts): Rendered | void {
+    if (tagged(ctx, { nodeId, peers: peers.revision, node: own.nodeRevision })) return ctx.status(304)
+    return { pieces: [own.head, ...peersBut(peers, nodeId), own.tail] }
+  }
+
+  /** An operator's look is not the node's own. */
+  function pulled(
+    ctx: RequestContext,
+    nodeId: string,
+    { was: { pulled: before }, is }: { readonly was: StateRevisions; readonly is: Revisions },
+  ): void {
+    const isNews = before === null || before.peers < is.peers || before.node < is.node
+    if (isNews && isOwn(ctx)) pulls.note({ nodeId, peers: is.peers, node: is.node })
+  }
+
+  function gone(nodeId: string): never {
+    stale.drop(nodeId)
+    throw problem('node_not_found')
+  }
+
+  return {
+    handlers: {
+      async GetNodeState(ctx, { id }) {
+        // Who was let in from memory would only wait for the same failure once more.
+        if (ctx.caller.staleSinceMs !== undefined) return asPulledLast(ctx, id)
+        try {
+          const state = await current(ctx, id)
+          awaySinceMs = undefined
+          return state
+        } catch (error) {
+          if (isUnavailable(error)) return asPulledLast(ctx, id, error)
+          throw error
+        }
+      },
+    },
+    settled: () => pulls.settled(),
+  }
+}
+
+interface Parts {
+  readonly own: OwnState
+  readonly peers: PeerList
+}
+
+/** Whether the node itself asks: what an operator looks at, the node has not. */
+function isOwn({ caller }: RequestContext): boolean {
+  return caller.kind === 'node'
+}
+
+/** Whether the caller says that it has a state, and it is none of these. */
+function hasOther(ctx: RequestContext, nodeId: string, states: readonly PulledState[]): boolean {
+  const presented = ctx.requestHeader('If-None-Match')
+  if (presented === undefined) return false
+  return !states.some(({ own, peers }) => isNamed(etagOf({ nodeId, peers, node: own.nodeRevision }), presented))
+}
+
+/** Names the state in the answer; true where the caller said that it has it. */
+function tagged(ctx: RequestContext, state: { readonly nodeId: string } & Revisions): boolean {
+  const etag = etagOf(state)
+  ctx.header('ETag', etag)
+  ctx.header('Cache-Control', 'no-cache')
+  const known = ctx.requestHeader('If-None-Match')
+  return known !== undefined && isNamed(etag, known)
+}

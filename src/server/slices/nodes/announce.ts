@@ -1,0 +1,31 @@
+import type { Change } from '../../ports/unit-of-work.ts'
+
+/** A node as its peers are told of it. */
+export interface Peer {
+  readonly nodeId: string
+  readonly domainId: string
+}
+
+/** Appends that a node is there, or is there with another key. */
+export function announceRegistered(
+  change: Change,
+  peer: Peer,
+  facts: { name: string; meshAddress: string; publicKey: Buffer },
+): void {
+  const payload = {
+    node_id: peer.nodeId,
+    name: facts.name,
+    mesh_address: facts.meshAddress,
+    public_key: facts.publicKey.toString('base64'),
+  }
+  change.emit({ event: 'peer_registered', ...whereOf(peer), payload })
+}
+
+/** Appends that a node is gone. */
+export function announceDeregistered(change: Change, peer: Peer, name: string): void {
+  change.emit({ event: 'peer_deregistered', ...whereOf(peer), payload: { node_id: peer.nodeId, name } })
+}
+
+function whereOf({ nodeId, domainId }: Peer): { domainId: string; aggregate: string } {
+  return { domainId, aggregate: `node:${nodeId}` }
+}

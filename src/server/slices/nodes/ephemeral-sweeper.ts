@@ -1,0 +1,83 @@
+import type { Clock, IdSource } from '../../ports/clock.ts'
+import type { Datastore } from '../../ports/datastore.ts'
+import { LeadershipLost } from '../../ports/leadership-lost.ts'
+import type { LeaderJob, Leading } from '../../ports/leadership.ts'
+import type { AuditEntry } from '../../ports/unit-of-work.ts'
+import { holdPeers } from '../../sql/state-revisions.ts'
+import { deregister } from './deregistration.ts'
+import { isSilent, lockNode, silentEphemerals } from './node-store.ts'
+import { UNREACHABLE_AFTER_MS } from '../../sql/reachability.ts'
+
+export interface EphemeralSweeperDeps {
+  readonly datastore: Datastore
+  readonly clock: Clock
+  readonly ids: IdSource
+  /** Hears of a node that could not be deregistered; it is tried again by the next sweep. */
+  readonly onFailure: (error: unknown, nodeId: string) => void
+}
+
+/** Silence after which an ephemeral node goes: ten minutes out of reach (decisions 6). One that never reported counts from its creation. */
+const SILENCE_MS = UNREACHABLE_AFTER_MS + 10 * 60 * 1000
+/** Nodes looked at in one sweep. */
+const SWEEP_MAX = 100
+const SWEEP_EVERY_MS = 30_000
+
+/** The job that deregisters ephemeral nodes that fell silent. */
+export function createEphemeralSweeper(deps: EphemeralSweeperDeps): LeaderJob {
+  return {
+    name: 'ephemeral-nodes',
+    everyMs: SWEEP_EVERY_MS,
+    run: async (leading) => (await sweepEphemerals(deps, leading)) === SWEEP_MAX,
+  }
+}
+
+/**
+ * Deregisters ephemeral nodes that fell silent, each in a transaction of its own that looks again first: a node that
+ * reports meanwhile stays.
+ *
+ * @returns how many nodes went.
+ * @throws LeadershipLost before the next node.
+ */
+export async function sweepEphemerals(
+  deps: EphemeralSweeperDeps,
+  leading: Pick<Leading, 'unitOfWork' | 'signal'>,
+): Promise<number> {
+  const silentSince = new Date(deps.clock.now() - SILENCE_MS)
+  const candidates = await silentEphemerals(deps.datastore.pool('worker'), silentSince, SWEEP_MAX)
+  let gone = 0
+  for (const { id, domain_id: domainId } of candidates) {
+    if (leading.signal.aborted) break
+    try {
+      if (await sweep({ ...deps, ...leading }, { id, domainId, silentSince })) gone += 1
+    } catch (error) {
+      if (error instanceof LeadershipLost) throw error
+      deps.onFailure(error, id)
+    }
+  }
+  return gone
+}
+
+async function sweep(
+  { unitOfWork, clock, ids }: EphemeralSweeperDeps & Pick<Leading, 'unitOfWork'>,
+  node: { id: string; domainId: string; silentSince: Date },
+): Promise<boolean> {
+  const correlationId = ids.next()
+  let isGone = false
+  const entry: AuditEntry = {
+    domainId: node.domainId,
+    subject: 'platform:main',
+    relation: 'node.deregister',
+    object: `node:${node.id}`,
+    outcome: 'granted',
+    reason: 'ephemeral_unreachable',
+    correlationId,
+    context: {},
+  }
+  await unitOfWork.run({ pool: 'worker', correlationId, audit: () => (isGone ? [entry] : []) }, async (change) => {
+    await holdPeers(change.db, node.domainId)
+    await lockNode(change.db, node.id)
+    if (!(await isSilent(change.db, node.id, node.silentSince))) return
+    isGone = (await deregister(change, node.id, clock.now())) !== undefined
+  })
+  return isGone
+}

@@ -1,0 +1,159 @@
+import { problem } from '../../../shared/problems.ts'
+import { atTurnEnd, type TurnEnd } from '../../../shared/immediate-batch.ts'
+import { isUnwritable } from '../../ports/datastore.ts'
+import type { HeartbeatHints } from './heartbeat-hints.ts'
+import {
+  createHeartbeatQueue,
+  type Caller,
+  type Gathered,
+  type Heartbeat,
+  type HeartbeatQueue,
+} from './heartbeat-queue.ts'
+
+/**
+ * Stores a batch in one transaction: at most one heartbeat a node, in ascending node id order.
+ * Resolves, after the commit, to what each node is told, in the order of the batch; undefined where there is none such.
+ */
+export type WriteHeartbeats = (batch: readonly Heartbeat[]) => Promise<readonly (HeartbeatHints | undefined)[]>
+
+export interface HeartbeatCommitOptions {
+  readonly write: WriteHeartbeats
+  /** Batches on their way at once. */
+  readonly flightsMax: number
+  /** Nodes that are worth a batch: beyond them the flights share out what waits, so that this process and the datastore work at the same time. */
+  readonly batchMin: number
+  /** Nodes in one batch. */
+  readonly batchMax: number
+  /** Turns of the event loop for which a batch waits at most, while each of them brings more: a larger one costs all of them less. */
+  readonly gatherTurnsMax: number
+  /** Callers that wait for a batch or are in one; one more is refused. */
+  readonly callersMax: number
+  /** A caller is answered after one and a half times this at the latest, whatever the datastore does. */
+  readonly deadlineMs: number
+}
+
+/** Group commit of heartbeats: many callers share one durable write. */
+export interface HeartbeatCommit {
+  /**
+   * Resolves once the heartbeat, or a later one of the same node, is durable, to what the node is told: undefined when
+   * there is no such node any more. Rejects with `datastore_unavailable` when too many callers wait already (nothing was written) or the
+   * deadline has passed (it may still be written), with `shutting_down` once draining, and with the datastore's own
+   * error when the write failed.
+   */
+  record(heartbeat: Heartbeat): Promise<HeartbeatHints | undefined>
+  /** Refuses new heartbeats and resolves when every caller has an answer. */
+  drain(): Promise<void>
+}
+
+/**
+ * Gathers heartbeats while a batch is on its way and sends the next batch in the turn of the event loop in which one
+ * ends, so that the batch size follows the load and an idle server answers after a single write.
+ */
+export function createHeartbeatCommit(options: HeartbeatCommitOptions): HeartbeatCommit {
+  const queue = createHeartbeatQueue()
+  const flights = new Set<readonly Gathered[]>()
+  let callers = 0
+  let tick = 0
+  let ticking: NodeJS.Timeout | undefined
+  let drained: (() => void) | undefined
+  const departure = createDeparture(options, queue, depart)
+
+  function record(heartbeat: Heartbeat): Promise<HeartbeatHints | undefined> {
+    if (drained !== undefined) return Promise.reject(problem('shutting_down'))
+    if (callers >= options.callersMax) return Promise.reject(problem('datastore_unavailable'))
+    callers += 1
+    return new Promise((resolve, reject) => {
+      queue.add(heartbeat, { resolve, reject }, tick)
+      if (flights.size < options.flightsMax) departure.ask()
+    })
+  }
+
+  function depart(): void {
+    if (queue.size() === 0) return rest()
+    const batch = queue.take(batchSize(queue.size(), options))
+    flights.add(batch)
+    ticking ??= setInterval(dropOverdue, options.deadlineMs / 2)
+    void fly(batch).finally(() => {
+      flights.delete(batch)
+      if (queue.size() > 0) departure.ask()
+      else rest()
+    })
+    if (queue.size() > 0 && flights.size < options.flightsMax) departure.ask()
+  }
+
+  /** A row that the datastore refuses must not cost its neighbours their answer: the batch is halved until it is alone. */
+  async function fly(batch: readonly Gathered[]): Promise<void> {
+    try {
+      const told = await options.write(batch.map(({ heartbeat }) => heartbeat))
+      for (const [at, waiting] of batch.entries()) answer(waiting, (caller) => caller.resolve(told[at]))
+    } catch (error) {
+      if (batch.length === 1 || isUnwritable(error)) return refuse(batch, error)
+      const half = batch.length >> 1
+      await fly(batch.slice(0, half))
+      await fly(batch.slice(half))
+    }
+  }
+
+  function answer(waiting: Gathered, tell: (caller: Caller) => void): void {
+    callers -= waiting.callers.length
+    waiting.callers.splice(0).forEach(tell)
+  }
+
+  function refuse(batch: readonly Gathered[], error: unknown): void {
+    for (const waiting of batch) answer(waiting, (caller) => caller.reject(error))
+  }
+
+  /** Frees callers whose write hangs; the flight itself counts until the datastore gives it up. */
+  function dropOverdue(): void {
+    tick += 1
+    const late = problem('datastore_unavailable')
+    refuse(queue.takeOverdue(tick - 2), late)
+    for (const batch of flights)
+      refuse(
+        batch.filter(({ since }) => since < tick - 2),
+        late,
+      )
+  }
+
+  /** Unless something is under way still. */
+  function rest(): void {
+    if (flights.size > 0 || departure.isAsked()) return
+    clearInterval(ticking)
+    ticking = undefined
+    drained?.()
+  }
+
+  return {
+    record,
+    drain: () =>
+      new Promise((resolve) => {
+        drained = resolve
+        rest()
+      }),
+  }
+}
+
+function batchSize(waiting: number, { flightsMax, batchMin, batchMax }: HeartbeatCommitOptions): number {
+  return Math.min(batchMax, Math.max(batchMin, Math.ceil(waiting / flightsMax)))
+}
+
+/** Departs at the end of the turn, with what arrived in it; later by as many turns as bring more, within the bound. */
+function createDeparture(
+  { gatherTurnsMax, batchMin }: HeartbeatCommitOptions,
+  queue: HeartbeatQueue,
+  depart: () => void,
+): TurnEnd {
+  let seen = 0
+  let turns = 0
+  const departure = atTurnEnd(() => (isGathering() ? departure.ask() : depart()))
+
+  function isGathering(): boolean {
+    const size = queue.size()
+    const isGrowing = size > seen && turns < gatherTurnsMax && size < batchMin
+    seen = isGrowing ? size : 0
+    turns = isGrowing ? turns + 1 : 0
+    return isGrowing
+  }
+
+  return departure
+}

@@ -1,0 +1,205 @@
+import { sql, type Nullable, type SelectQueryBuilder } from 'kysely'
+import { problem } from '../../../shared/problems.ts'
+import { type Db, isUniqueViolation } from '../../ports/datastore.ts'
+import type { Tables } from '../../ports/tables.ts'
+import { acceptedWindow, type ReachabilityState } from '../../sql/reachability.ts'
+
+/** A node with what its heartbeats told. */
+export interface StoredNode {
+  readonly id: string
+  readonly domain_id: string
+  readonly project_id: string | null
+  readonly name: string
+  readonly kind: string
+  readonly public_key: Buffer
+  readonly mesh_address: string
+  /** Integer nanoseconds since the epoch, in decimal. */
+  readonly psk_issued_at: string
+  readonly labels: Record<string, string>
+  readonly ephemeral: boolean
+  readonly created_at: Date
+  readonly updated_at: Date
+  readonly accepted_at: Date | null
+  readonly healthy_since: Date | null
+  readonly binary_version: string | null
+  readonly rotation_pending: boolean
+  /** Null while none is known, or the last one is stale. */
+  readonly endpoint: string | null
+  readonly endpoint_port: number | null
+}
+
+/** Which nodes a list shows. */
+export interface NodeFilter {
+  readonly domainId: string | undefined
+  readonly name: string | undefined
+  readonly reachability: ReachabilityState | undefined
+  readonly kind: string | undefined
+  /** Nodes that have all of them. */
+  readonly labels: Readonly<Record<string, string>> | undefined
+}
+
+/** Which part of the list: up to `limit` nodes after that id. */
+export interface NodeWindow {
+  readonly afterId: string | undefined
+  readonly limit: number
+  readonly nowMs: number
+}
+
+type Joined = SelectQueryBuilder<Aliased, 'n' | 'h' | 'e', object>
+type Aliased = Tables & {
+  n: Tables['nodes']
+  h: Tables['node_heartbeats']
+  /** Absent where the node has no fresh endpoint. */
+  e: Nullable<Tables['node_endpoints']>
+}
+
+/** Reads nodes in id order. */
+export function readNodes(db: Db, filter: NodeFilter, window: NodeWindow): Promise<StoredNode[]> {
+  let query = joined(db).orderBy('n.id').limit(window.limit)
+  if (window.afterId !== undefined) query = query.where('n.id', '>', window.afterId)
+  if (filter.domainId !== undefined) query = query.where('n.domain_id', '=', filter.domainId)
+  if (filter.name !== undefined) query = query.where('n.name', '=', filter.name)
+  if (filter.kind !== undefined) query = query.where('n.kind', '=', filter.kind)
+  if (filter.labels !== undefined)
+    query = query.where(sql`n.labels`, '@>', sql`${JSON.stringify(filter.labels)}::jsonb`)
+  if (filter.reachability !== undefined) query = inState(query, filter.reachability, window.nowMs)
+  return selectNode(query).execute()
+}
+
+export function findNode(db: Db, id: string): Promise<StoredNode | undefined> {
+  return selectNode(joined(db).where('n.id', '=', id)).executeTakeFirst()
+}
+
+/** What people change of a node; absent members stay. */
+export interface NodeChange {
+  readonly name?: string | undefined
+  readonly labels?: Readonly<Record<string, string>> | undefined
+  readonly project_id?: string | null | undefined
+}
+
+/** @throws Problem `node_name_conflict`. */
+export async function updateNode(tx: Db, id: string, change: NodeChange & { readonly atMs: number }): Promise<void> {
+  const { name, labels, project_id, atMs } = change
+  try {
+    await tx
+      .updateTable('nodes')
+      .set({
+        ...(name !== undefined && { name }),
+        ...(labels !== undefined && { labels: JSON.stringify(labels) }),
+        ...(project_id !== undefined && { project_id }),
+        updated_at: new Date(atMs),
+      })
+      .where('id', '=', id)
+      .execute()
+  } catch (error) {
+    throw isUniqueViolation(error, 'nodes_domain_name_key') ? problem('node_name_conflict', {}, error) : error
+  }
+}
+
+/** Removes a node with its keys, heartbeats, re-enrolment tokens and places as a host; undefined when there is none. */
+export function removeNode(
+  tx: Db,
+  id: string,
+): Promise<{ domain_id: string; name: string; mesh_address: string } | undefined> {
+  return tx.deleteFrom('nodes').where('id', '=', id).returning(['domain_id', 'name', 'mesh_address']).executeTakeFirst()
+}
+
+/** Locks a node's row, so that changes of its keys take turns; undefined when there is none. */
+export function lockNode(tx: Db, id: string): Promise<{ domain_id: string; psk_issued_at: string } | undefined> {
+  return tx
+    .selectFrom('nodes')
+    .select(['domain_id', 'psk_issued_at'])
+    .where('id', '=', id)
+    .forNoKeyUpdate()
+    .executeTakeFirst()
+}
+
+/** What a change of a node compares with. */
+export interface NodePlace {
+  readonly domain_id: string
+  readonly project_id: string | null
+}
+
+/**
+ * Locks a node's row against everything that would refer to it, so that no role is written beside a Project that it
+ * leaves; undefined when there is none.
+ */
+export function lockNodePlace(tx: Db, id: string): Promise<NodePlace | undefined> {
+  return tx.selectFrom('nodes').select(['domain_id', 'project_id']).where('id', '=', id).forUpdate().executeTakeFirst()
+}
+
+/** Keeps a Project from being deleted until the transaction ends; false when the Domain has no such Project. */
+export async function holdProjectOf(tx: Db, domainId: string, projectId: string): Promise<boolean> {
+  const project = await tx
+    .selectFrom('projects')
+    .select('id')
+    .where('id', '=', projectId)
+    .where('domain_id', '=', domainId)
+    .forKeyShare()
+    .executeTakeFirst()
+  return project !== undefined
+}
+
+/** Ephemeral nodes that have not been heard of since that moment, by id. */
+export function silentEphemerals(db: Db, since: Date, limit: number): Promise<{ id: string; domain_id: string }[]> {
+  return joined(db)
+    .where('n.ephemeral', '=', true)
+    .where((on) => on(on.fn.coalesce('h.accepted_at', 'h.created_at'), '<=', since))
+    .select(['n.id', 'n.domain_id'])
+    .orderBy('n.id')
+    .limit(limit)
+    .execute()
+}
+
+/** Tells whether a node has still not been heard of since that moment, and keeps heartbeats out until the transaction ends. */
+export async function isSilent(tx: Db, id: string, since: Date): Promise<boolean> {
+  const row = await tx
+    .selectFrom('node_heartbeats')
+    .select(['accepted_at', 'created_at'])
+    .where('node_id', '=', id)
+    .forUpdate()
+    .executeTakeFirst()
+  return row !== undefined && (row.accepted_at ?? row.created_at) <= since
+}
+
+function joined(db: Db): Joined {
+  return db
+    .selectFrom('nodes as n')
+    .innerJoin('node_heartbeats as h', 'h.node_id', 'n.id')
+    .leftJoin('node_endpoints as e', (on) =>
+      on.onRef('e.node_id', '=', 'n.id').on('e.last_endpoint_stale_at', 'is', null),
+    )
+}
+
+function selectNode(query: Joined): SelectQueryBuilder<Aliased, 'n' | 'h' | 'e', StoredNode> {
+  return query.select([
+    'n.id',
+    'n.domain_id',
+    'n.project_id',
+    'n.name',
+    'n.kind',
+    'n.public_key',
+    'n.mesh_address',
+    'n.psk_issued_at',
+    'n.labels',
+    'n.ephemeral',
+    'n.created_at',
+    'n.updated_at',
+    'h.accepted_at',
+    'h.healthy_since',
+    'h.binary_version',
+    'h.rotation_pending',
+    'e.last_endpoint as endpoint',
+    'e.last_endpoint_port as endpoint_port',
+  ])
+}
+
+function inState(query: Joined, state: ReachabilityState, nowMs: number): Joined {
+  const window = acceptedWindow(state, nowMs)
+  if (window === 'never') return query.where('h.accepted_at', 'is', null)
+  const { afterMs, untilMs } = window
+  let bounded = query.where('h.accepted_at', 'is not', null)
+  if (afterMs !== undefined) bounded = bounded.where('h.accepted_at', '>', new Date(afterMs))
+  if (untilMs !== undefined) bounded = bounded.where('h.accepted_at', '<=', new Date(untilMs))
+  return bounded
+}

@@ -1,0 +1,28 @@
+import { problem } from '../../../shared/problems.ts'
+import type { Change, TuplePlace } from '../../ports/unit-of-work.ts'
+import { ownStateChanged } from '../../sql/state-revisions.ts'
+import { holdProjectOf, lockNodePlace, updateNode, type NodeChange } from './node-store.ts'
+
+/**
+ * Changes what people say of a node. Labels choose its policies, so that its own state may be another afterwards; with the
+ * Project go its parent edge and the place of the roles on it.
+ *
+ * @throws Problem `node_not_found`, `node_name_conflict`, `project_not_found`.
+ */
+export async function patchNode(
+  change: Change,
+  id: string,
+  patch: NodeChange & { readonly atMs: number },
+): Promise<void> {
+  const stored = await lockNodePlace(change.db, id)
+  if (stored === undefined) throw problem('node_not_found')
+  const { project_id: projectId } = patch
+  if (projectId && !(await holdProjectOf(change.db, stored.domain_id, projectId))) throw problem('project_not_found')
+  await updateNode(change.db, id, patch)
+  if (patch.labels !== undefined) await ownStateChanged(change.db, [id])
+  if (projectId !== undefined && projectId !== stored.project_id) {
+    const place = (at: string | null): TuplePlace => ({ domainId: stored.domain_id, projectId: at })
+    await change.tuples.moveObject(`node:${id}`, place(stored.project_id), place(projectId))
+  }
+  change.credentialChanged('nsk', id)
+}

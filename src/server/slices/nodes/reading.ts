@@ -1,0 +1,90 @@
+import type { nodes } from '../../../shared/contract/nodes.ts'
+import { problem } from '../../../shared/problems.ts'
+import { cutPage } from '../../http/cut-page.ts'
+import type { Handlers } from '../../http/request-context.ts'
+import type { Datastore, Db } from '../../ports/datastore.ts'
+import { findNode, readNodes, type StoredNode } from './node-store.ts'
+import { detailOf, reachabilityOf, summaryOf, type NodePage } from './node-view.ts'
+import { readObserved } from './observed-store.ts'
+import { patchNode } from './patch-node.ts'
+import { liveKeys } from './secret-key-store.ts'
+
+export type ReadingHandlers = Pick<
+  Handlers<typeof nodes>,
+  'ListNodes' | 'GetNode' | 'PatchNode' | 'GetNodeReachability'
+>
+
+/** Serves what people see of nodes, and change of them. Lists are in id order (S0 NodeList). */
+export function createReading({ datastore }: { readonly datastore: Datastore }): ReadingHandlers {
+  return {
+    async ListNodes(ctx, { domain_id: domainId, labels, ...filter }) {
+      const window = { afterId: ctx.position?.[0], limit: ctx.pageSize + 1, nowMs: ctx.nowMs }
+      const asked = { ...NO_FILTER, ...filter, domainId, labels: labels === undefined ? undefined : labelsOf(labels) }
+      const read = await readNodes(datastore.pool('interactive'), asked, window)
+      const { rows, next } = cutPage(read, ctx.pageSize, ({ id }) => [id])
+      const visible = await ctx.visible(rows, ({ id }) => ({ id }))
+      return ctx.page(
+        visible.map((node) => summaryOf(node, ctx.nowMs)),
+        next,
+      )
+    },
+
+    async GetNode(ctx, { id }) {
+      const db = datastore.pool('interactive')
+      const node = await existing(db, id)
+      ctx.about(`node:${id}`, node.domain_id)
+      return detailOf(node, await pageOf(db, id, ctx.nowMs), ctx.nowMs)
+    },
+
+    async PatchNode(ctx, { id, body }) {
+      if (Object.values(body).every((value) => value === undefined)) throw problem('empty_patch')
+      if (body.project_id !== undefined)
+        await ctx.require('manage', `domain:${(await existing(datastore.pool('interactive'), id)).domain_id}`)
+      const { node, page } = await ctx.change(async (change) => {
+        await patchNode(change, id, { ...body, atMs: ctx.nowMs })
+        const patched = await existing(change.db, id)
+        ctx.about(`node:${id}`, patched.domain_id)
+        return { node: patched, page: await pageOf(change.db, id, ctx.nowMs) }
+      })
+      return detailOf(node, page, ctx.nowMs)
+    },
+
+    async GetNodeReachability(ctx, { id }) {
+      const node = await existing(datastore.pool('interactive'), id)
+      const { state, changedAtMs } = reachabilityOf(node, ctx.nowMs)
+      return {
+        state,
+        ...(node.accepted_at !== null && { last_heartbeat_at: node.accepted_at.toISOString() }),
+        changed_at: new Date(changedAtMs).toISOString(),
+      }
+    },
+  }
+}
+
+const NO_FILTER = { name: undefined, reachability: undefined, kind: undefined }
+
+/**
+ * `key=value,key=value`, whose form the contract has checked, as an object.
+ *
+ * @throws Problem `invalid_label_filter` where a key is given two values, which no node has.
+ */
+function labelsOf(text: string): Record<string, string> {
+  const labels = new Map<string, string>()
+  for (const pair of text.split(',')) {
+    const at = pair.indexOf('=')
+    const [key, value] = [pair.slice(0, at), pair.slice(at + 1)]
+    if ((labels.get(key) ?? value) !== value) throw problem('invalid_label_filter')
+    labels.set(key, value)
+  }
+  return Object.fromEntries(labels)
+}
+
+async function pageOf(db: Db, id: string, nowMs: number): Promise<NodePage> {
+  return { keys: await liveKeys(db, id, nowMs), observed: await readObserved(db, id) }
+}
+
+async function existing(db: Db, id: string): Promise<StoredNode> {
+  const node = await findNode(db, id)
+  if (node === undefined) throw problem('node_not_found')
+  return node
+}

@@ -1,0 +1,190 @@
+import { sql, type Selectable } from 'kysely'
+import { problem, type ProblemCode } from '../../../shared/problems.ts'
+import { type Db, isUniqueViolation } from '../../ports/datastore.ts'
+import type { JoinTokenRow } from '../../ports/tables.ts'
+import { risenBy } from '../../sql/state-revisions.ts'
+import { takeNumber, type TakenNumber } from './address-store.ts'
+import type { NewSecretKey } from './secret-key-store.ts'
+
+/** What a join token lends to the nodes that join with it; fixed when it was created. */
+export interface JoinTerms {
+  readonly domainId: string
+  readonly meshCidr: string
+  readonly projectId: string | null
+  /** The node that is enrolled again; null for a new one. */
+  readonly nodeId: string | null
+  readonly labels: Record<string, string>
+  readonly ephemeral: boolean
+}
+
+/** What a node says of itself when it registers, and what is made for it. */
+export interface Enrolment {
+  readonly nodeId: string
+  readonly kind: string
+  readonly publicKey: Buffer
+  readonly pskSealed: Buffer
+  readonly pskIssuedAtNs: bigint
+  readonly binaryVersion: string | null
+  readonly binaryChecksum: Buffer | null
+  readonly key: NewSecretKey
+  readonly atMs: number
+}
+
+/** Where a new node is placed. */
+export interface Placement {
+  readonly name: string
+  readonly meshAddress: string
+}
+
+/** Which constraint of `nodes` refuses what. */
+const CONFLICTS: readonly { readonly constraint: string; readonly code: ProblemCode }[] = [
+  { constraint: 'nodes_domain_name_key', code: 'node_name_conflict' },
+  { constraint: 'nodes_domain_public_key_key', code: 'public_key_in_use' },
+]
+
+/** A use of a join token: its terms, and for a new node a number of its Domain's addresses. */
+export interface JoinUse {
+  readonly terms: JoinTerms
+  readonly taken: TakenNumber | undefined
+}
+
+/**
+ * Counts one use, under the token's row lock, and gives the token's terms: of any number of callers, `max_uses` get past.
+ * A token for new nodes locks its Domain's pool of addresses after that, in the same statement.
+ * Where a node is enrolled again, the Domain's peers are held before: its deregistration holds them when it comes to its
+ * tokens.
+ *
+ * @throws Problem `join_token_exhausted`; `invalid_join_token` when it has expired, was revoked or is gone.
+ */
+export async function countUse(tx: Db, tokenId: string, nowMs: number): Promise<JoinUse> {
+  const now = new Date(nowMs)
+  const { rows } = await sql<UsedRow>`
+    with held as (
+      select from domain_peers as p join join_tokens as j on j.domain_id = p.domain_id
+      where j.id = ${tokenId} and j.node_id is not null
+      for no key update of p
+    ),
+    used as (
+      update join_tokens as t set uses = t.uses + 1
+      from domains as d
+      where t.id = ${tokenId} and d.id = t.domain_id
+        and t.uses < t.max_uses and t.revoked_at is null and t.expires_at > ${now}
+        -- Asked of no row, and so before the first one is locked.
+        and (select count(*) from held) >= 0
+      returning t.domain_id, t.project_id, t.node_id, t.labels, t.ephemeral, d.mesh_cidr
+    ),
+    pool as (${takeNumber(sql`used where node_id is null`, nowMs)})
+    select used.*, pool.number, pool.has_rested from used left join pool on true`.execute(tx)
+  const [used] = rows
+  if (used === undefined)
+    throw problem((await isUsable(tx, tokenId, now)) ? 'join_token_exhausted' : 'invalid_join_token')
+  const { domain_id, project_id, node_id, labels, ephemeral, mesh_cidr, number, has_rested } = used
+  return {
+    terms: { domainId: domain_id, meshCidr: mesh_cidr, projectId: project_id, nodeId: node_id, labels, ephemeral },
+    taken: number === null ? undefined : { number, has_rested },
+  }
+}
+
+/** Without a number where the token is for a node that is there. */
+type UsedRow = Pick<Selectable<JoinTokenRow>, 'domain_id' | 'project_id' | 'node_id' | 'labels' | 'ephemeral'> & {
+  readonly mesh_cidr: string
+} & (TakenNumber | { readonly number: null; readonly has_rested: null })
+
+/** Whether the token would do but for the number of its uses. */
+async function isUsable(tx: Db, tokenId: string, now: Date): Promise<boolean> {
+  const usable = await tx
+    .selectFrom('join_tokens')
+    .select('id')
+    .where('id', '=', tokenId)
+    .where('revoked_at', 'is', null)
+    .where('expires_at', '>', now)
+    .executeTakeFirst()
+  return usable !== undefined
+}
+
+/**
+ * Inserts a node with its place for heartbeats and its first key, as something new to its Domain's other nodes. The row
+ * of the Domain's peers is locked before the node is there.
+ *
+ * @throws Problem `node_name_conflict`, `public_key_in_use`.
+ */
+export async function insertNode(tx: Db, terms: JoinTerms, node: Enrolment & Placement): Promise<void> {
+  const at = new Date(node.atMs)
+  const { key } = node
+  await translated(
+    sql`
+      with risen as (${risenBy(terms)}),
+      node as (
+        insert into nodes (
+          id, domain_id, project_id, name, kind, public_key, mesh_address, psk_sealed, psk_issued_at, labels, ephemeral,
+          created_at, updated_at, peer_revision
+        )
+        select ${node.nodeId}::uuid, ${terms.domainId}::uuid, ${terms.projectId}::uuid, ${node.name}, ${node.kind},
+          ${node.publicKey}::bytea, ${node.meshAddress}::inet, ${node.pskSealed}::bytea,
+          ${node.pskIssuedAtNs.toString()}::bigint, ${JSON.stringify(terms.labels)}::jsonb, ${terms.ephemeral}::boolean,
+          ${at}::timestamptz, ${at}::timestamptz, risen.revision
+        from risen
+      ),
+      heartbeat as (
+        insert into node_heartbeats (node_id, created_at, binary_version, binary_checksum)
+        values (${node.nodeId}, ${at}, ${node.binaryVersion}, ${node.binaryChecksum})
+      )
+      insert into node_secret_keys (node_id, kid, fingerprint, fingerprint_key_id, created_at)
+      values (${key.nodeId}, ${key.kid}, ${key.fingerprint}, ${key.fingerprintKeyId}, ${new Date(key.createdAtMs)})`.execute(
+      tx,
+    ),
+  )
+}
+
+/**
+ * Gives an enrolled node, whose row the caller has locked, new facts under its id, name and address.
+ *
+ * @throws Problem `public_key_in_use`.
+ */
+export async function updateEnrolment(tx: Db, node: Enrolment): Promise<Placement> {
+  const updated = await translated(
+    tx
+      .updateTable('nodes')
+      .set(factsOf(node))
+      .where('id', '=', node.nodeId)
+      .returning(['name', 'mesh_address'])
+      .executeTakeFirstOrThrow(),
+  )
+  await tx
+    .updateTable('node_heartbeats')
+    .set({
+      binary_version: node.binaryVersion,
+      binary_checksum: node.binaryChecksum,
+      // Whoever has the new key has pulled nothing yet.
+      pulled_peer_revision: null,
+      pulled_node_revision: null,
+    })
+    .where('node_id', '=', node.nodeId)
+    .execute()
+  return { name: updated.name, meshAddress: updated.mesh_address }
+}
+
+function factsOf(node: Enrolment): {
+  kind: string
+  public_key: Buffer
+  psk_sealed: Buffer
+  psk_issued_at: string
+  updated_at: Date
+} {
+  return {
+    kind: node.kind,
+    public_key: node.publicKey,
+    psk_sealed: node.pskSealed,
+    psk_issued_at: node.pskIssuedAtNs.toString(),
+    updated_at: new Date(node.atMs),
+  }
+}
+
+async function translated<T>(write: Promise<T>): Promise<T> {
+  try {
+    return await write
+  } catch (error) {
+    const conflict = CONFLICTS.find(({ constraint }) => isUniqueViolation(error, constraint))
+    throw conflict === undefined ? error : problem(conflict.code, {}, error)
+  }
+}

@@ -1,0 +1,88 @@
+import type { nodes } from '../../../shared/contract/nodes.ts'
+import type { Input } from '../../../shared/contract/operation.ts'
+import { publishedKey } from '../../http/auth/published-key.ts'
+import type { Handlers } from '../../http/request-context.ts'
+import type { IdSource } from '../../ports/clock.ts'
+import type { SecretStore } from '../../ports/keyring.ts'
+import type { Signer } from '../../ports/signer.ts'
+import { parseChecksum } from './checksum.ts'
+import { enrol, enrolAgain } from './enrolment.ts'
+import type { MintKey } from './mint-key.ts'
+import { sealFreshPsk } from '../../sql/node-psk.ts'
+import { formatPskIssuedAt } from '../../../shared/mesh/psk-instant.ts'
+import { nextPskIssuedAt } from '../../sql/psk-epoch.ts'
+import { parsePublicKey } from '../../sql/public-key.ts'
+import { countUse, type Enrolment } from './registration-store.ts'
+
+type RegisterNode = (typeof nodes)['operations']['RegisterNode']
+type Body = Input<RegisterNode>['body']
+
+/** How often a node reports, in seconds. */
+const HEARTBEAT_INTERVAL_SECONDS = 30
+
+export interface RegistrationDeps {
+  readonly ids: IdSource
+  readonly secrets: SecretStore
+  readonly signer: Signer
+  readonly mintKey: MintKey
+}
+
+/** What a node says of itself. */
+type Application = Pick<Enrolment, 'kind' | 'publicKey' | 'binaryVersion' | 'binaryChecksum' | 'atMs'> & {
+  readonly name: string
+}
+
+/** An enrolment with its secret key as the node gets it. */
+type Prepared = Enrolment & { readonly name: string; readonly nsk: string }
+
+/**
+ * Serves the enrolment of nodes: a join token is the permission, and it says what the node becomes. Nearly every token
+ * is for new nodes, so that the secrets of one are made before the token's row is locked.
+ */
+export function createRegistration(deps: RegistrationDeps): Pick<Handlers<typeof nodes>, 'RegisterNode'> {
+  return {
+    async RegisterNode(ctx, { body }) {
+      const signing_keys = deps.signer.keys().map(publishedKey)
+      const application = applicationOf(body, ctx.nowMs)
+      const newcomer = await prepare(deps, application, deps.ids.next())
+      const { nsk, domainId, node } = await ctx.change(async (change) => {
+        const { terms, taken } = await countUse(change.db, ctx.caller.credential.id, ctx.nowMs)
+        const member = terms.nodeId === null ? newcomer : await prepare(deps, application, terms.nodeId)
+        const enrolled = await (taken === undefined
+          ? enrolAgain(change, terms, member)
+          : enrol(change, { terms, taken }, member))
+        ctx.about(`node:${member.nodeId}`, terms.domainId)
+        return { nsk: member.nsk, domainId: terms.domainId, node: enrolled }
+      })
+      ctx.header('Location', `/v1/nodes/${node.nodeId}`)
+      return {
+        node_id: node.nodeId,
+        domain_id: domainId,
+        mesh_address: node.meshAddress,
+        psk_issued_at: formatPskIssuedAt(node.pskIssuedAtNs),
+        nsk,
+        signing_keys,
+        heartbeat_interval_seconds: HEARTBEAT_INTERVAL_SECONDS,
+      }
+    },
+  }
+}
+
+/** @throws Problem `invalid_public_key`, `invalid_checksum`. */
+function applicationOf(body: Body, atMs: number): Application {
+  return {
+    name: body.name,
+    kind: body.kind,
+    publicKey: parsePublicKey(body.public_key),
+    binaryVersion: body.binary_version ?? null,
+    binaryChecksum: body.binary_checksum === undefined ? null : parseChecksum(body.binary_checksum),
+    atMs,
+  }
+}
+
+/** Makes a node's secrets: its preshared key, which nobody sees, and its secret key, which it alone sees. */
+async function prepare(deps: RegistrationDeps, application: Application, nodeId: string): Promise<Prepared> {
+  const pskSealed = await sealFreshPsk(deps.secrets, nodeId)
+  const pskIssuedAtNs = nextPskIssuedAt(application.atMs, undefined)
+  return { ...application, nodeId, pskSealed, pskIssuedAtNs, ...deps.mintKey(nodeId, application.atMs) }
+}

@@ -1,0 +1,75 @@
+import type { nodes } from '../../../shared/contract/nodes.ts'
+import type { Handlers } from '../../http/request-context.ts'
+import type { IdSource } from '../../ports/clock.ts'
+import type { Datastore } from '../../ports/datastore.ts'
+import type { Keyring, SecretStore } from '../../ports/keyring.ts'
+import type { Signer } from '../../ports/signer.ts'
+import { createDeregistration } from './deregistration.ts'
+import { createHeartbeatCommit } from './heartbeat-commit.ts'
+import { createHeartbeats } from './heartbeats.ts'
+import { createHeartbeatWriter, type OnBack } from './heartbeat-store.ts'
+import { createKeyMint } from './mint-key.ts'
+import { createPeerMarks } from './peer-marks.ts'
+import { readMarks } from './peer-marks-store.ts'
+import { createReading } from './reading.ts'
+import { createRegistration } from './registration.ts'
+import { createSecretKeys } from './secret-keys.ts'
+
+export interface NodesDeps {
+  readonly datastore: Datastore
+  readonly ids: IdSource
+  readonly keyring: Keyring
+  readonly secrets: SecretStore
+  readonly signer: Signer
+  /** Names the installation in the keys that it mints. */
+  readonly env: string
+  /** Hears of nodes that are healthy again and were not announced so. Default: the leader's sweeper finds them. */
+  readonly onBack?: OnBack
+  /** Hears that it could not be read how far the peers of Domains had changed. Default: nobody; it is read again soon. */
+  readonly onMarksFailure?: (error: unknown) => void
+}
+
+export interface NodesService {
+  readonly handlers: Handlers<typeof nodes>
+  /** Begins to follow how far the peers of Domains have changed. Rejects never. */
+  start(): Promise<void>
+  /** Answers every heartbeat that is on its way; later ones are refused with `shutting_down`. */
+  drain(): Promise<void>
+}
+
+/** Of heartbeats. The embedded store has one session, where a second batch would only wait in its queue. */
+const FLIGHTS = {
+  embedded: { flightsMax: 1, batchMin: 512, batchMax: 512 },
+  postgres: { flightsMax: 2, batchMin: 32, batchMax: 512 },
+} as const
+
+/** Serves the nodes: their enrolment, keys, heartbeats and what people see of them. */
+export function createNodes(deps: NodesDeps): NodesService {
+  const mintKey = createKeyMint(deps)
+  const commit = createHeartbeatCommit({
+    write: createHeartbeatWriter(deps.datastore, deps.onBack),
+    ...FLIGHTS[deps.datastore.kind],
+    gatherTurnsMax: 1,
+    callersMax: 16_384,
+    deadlineMs: 5_000,
+  })
+  const marks = createPeerMarks({
+    read: () => readMarks(deps.datastore.pool('worker')),
+    onFailure: deps.onMarksFailure ?? (() => undefined),
+  })
+  const handlers = {
+    ...createRegistration({ ...deps, mintKey }),
+    ...createReading(deps),
+    ...createDeregistration(),
+    ...createSecretKeys({ mintKey }),
+    ...createHeartbeats({ commit, marks }),
+  }
+  return {
+    handlers,
+    start: () => marks.start(),
+    drain() {
+      marks.stop()
+      return commit.drain()
+    },
+  }
+}

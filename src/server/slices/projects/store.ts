@@ -1,0 +1,86 @@
+import { sql, type Selectable } from 'kysely'
+import type { Db } from '../../ports/datastore.ts'
+import type { ProjectRow } from '../../ports/tables.ts'
+
+export type ProjectRecord = Selectable<ProjectRow>
+
+/** How many objects of each kind a Project holds. */
+export interface ProjectCounts {
+  readonly resources: number
+  readonly nodes: number
+  readonly join_tokens: number
+  readonly mediated_sessions: number
+}
+
+/** Inserts the Project; false when its slug is taken in the Domain. */
+export async function insertProject(db: Db, project: ProjectRecord): Promise<boolean> {
+  const inserted = await db
+    .insertInto('projects')
+    .values(project)
+    .onConflict((conflict) => conflict.columns(['domain_id', 'slug']).doNothing())
+    .returning('id')
+    .executeTakeFirst()
+  return inserted !== undefined
+}
+
+export function findProject(db: Db, id: string): Promise<ProjectRecord | undefined> {
+  return db.selectFrom('projects').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+/** Which Projects of a Domain to read: in the byte order of their slugs, from the first one after `afterSlug`. */
+export interface ProjectRange {
+  readonly domainId: string
+  readonly afterSlug: string | undefined
+  readonly count: number
+}
+
+export function listProjects(db: Db, { domainId, afterSlug, count }: ProjectRange): Promise<ProjectRecord[]> {
+  return db
+    .selectFrom('projects')
+    .selectAll()
+    .where('domain_id', '=', domainId)
+    .$if(afterSlug !== undefined, (query) => query.where('slug', '>', afterSlug ?? ''))
+    .orderBy('slug')
+    .limit(count)
+    .execute()
+}
+
+/** Names the Project anew; undefined when it is gone. */
+export function renameProject(
+  db: Db,
+  id: string,
+  change: { readonly display_name: string; readonly updated_at: Date },
+): Promise<ProjectRecord | undefined> {
+  return db.updateTable('projects').set(change).where('id', '=', id).returningAll().executeTakeFirst()
+}
+
+/**
+ * Locks the Project against everything that would be created in it: such inserts take `FOR KEY SHARE` on its row through
+ * their foreign key. Whoever was first has committed when this returns, and the next statement sees it.
+ */
+export function lockForDelete(db: Db, id: string): Promise<ProjectRecord | undefined> {
+  return db.selectFrom('projects').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+}
+
+/**
+ * Counts what the Project holds. A join token that can no longer be used is a record, not a content; so is a session that
+ * was ended. One that merely expired still stands in its node's state, until that is swept.
+ */
+export async function countContents(db: Db, id: string, now: Date): Promise<ProjectCounts> {
+  const counts = await sql<ProjectCounts>`
+    select
+      (select count(*)::int from resources where project_id = ${id}) as resources,
+      (select count(*)::int from nodes where project_id = ${id}) as nodes,
+      (select count(*)::int from join_tokens
+        where project_id = ${id} and revoked_at is null and expires_at > ${now} and uses < max_uses) as join_tokens,
+      (select count(*)::int from mediated_sessions where project_id = ${id} and ended_at is null) as mediated_sessions
+  `.execute(db)
+  const [row] = counts.rows
+  if (row === undefined) throw new Error('a query without FROM returned no row')
+  return row
+}
+
+/** Deletes the Project; spent join tokens and ended sessions that name it go with it by their foreign keys. */
+export async function deleteProject(db: Db, id: string): Promise<void> {
+  await db.deleteFrom('projects').where('id', '=', id).execute()
+}

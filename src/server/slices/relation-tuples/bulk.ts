@@ -1,0 +1,70 @@
+import { Problem, PROBLEMS, problem, type ProblemCode } from '../../../shared/problems.ts'
+import type { RequestContext } from '../../http/request-context.ts'
+import type { AdmittedTuple, WantedTuple } from '../../ports/tuple-admission.ts'
+import type { Change } from '../../ports/unit-of-work.ts'
+import type { TupleRecord } from './store.ts'
+
+/** Wrong rows that a refusal lists. */
+const ERRORS_MAX = 20
+
+/** A row that is wrong. */
+interface RowError {
+  /** Its number; the first row is 1. */
+  readonly row: number
+  /** RFC 6901. */
+  readonly pointer: string
+  readonly code: ProblemCode
+  readonly detail: string
+}
+
+interface Steps {
+  readonly admit: (wanted: WantedTuple) => Promise<AdmittedTuple>
+  readonly write: (change: Change, admitted: AdmittedTuple) => Promise<TupleRecord>
+}
+
+/**
+ * Gates each row as the create of one tuple is. The audit row is about the Project of the first row.
+ * @throws PermissionDenied for the first Project that the caller may not manage.
+ */
+export async function requireEveryProject(
+  ctx: RequestContext,
+  rows: readonly { readonly project_id: string }[],
+): Promise<void> {
+  const [first] = rows
+  if (first !== undefined) ctx.about(`project:${first.project_id}`)
+  for (const projectId of new Set(rows.map((row) => row.project_id)))
+    await ctx.require('manage', `project:${projectId}`)
+}
+
+/**
+ * Creates every tuple or none.
+ * @throws Problem with the code of the first row that is wrong; `errors` lists 20 rows at most, `error_count` says of how many.
+ */
+export async function createAll(
+  change: Change,
+  rows: readonly WantedTuple[],
+  { admit, write }: Steps,
+): Promise<TupleRecord[]> {
+  const created: TupleRecord[] = []
+  const errors: RowError[] = []
+  for (const [index, wanted] of rows.entries()) {
+    try {
+      created.push(await write(change, await admit(wanted)))
+    } catch (error) {
+      errors.push(rowError(index, error))
+    }
+  }
+  const [first] = errors
+  if (first === undefined) return created
+  throw problem(first.code, { errors: errors.slice(0, ERRORS_MAX), error_count: errors.length })
+}
+
+/** What a caller can mend. Anything else ends the whole. */
+function rowError(index: number, error: unknown): RowError {
+  if (!(error instanceof Problem) || error.status >= 500) throw error
+  const { code, extras } = error
+  // `invalid_triple` says which member is wrong and why, the others are about the row.
+  const [found] = (extras['errors'] ?? []) as readonly { readonly pointer: string; readonly detail: string }[]
+  const pointer = `/tuples/${index}${found?.pointer ?? ''}`
+  return { row: index + 1, pointer, code, detail: found?.detail ?? PROBLEMS[code].detail }
+}

@@ -1,0 +1,122 @@
+import { sql, type Selectable } from 'kysely'
+import type { TupleColumns } from '../../../shared/authz/tuple.ts'
+import type { Db } from '../../ports/datastore.ts'
+import type { RelationTupleRow } from '../../ports/tables.ts'
+
+/** A tuple of a Project that callers may write. */
+export interface TupleRecord extends Selectable<RelationTupleRow> {
+  readonly project_id: string
+}
+
+/** Parent edges, grants and memberships are none of the tuple API's. */
+const tuplesIn = (db: Db) =>
+  db
+    .selectFrom('relation_tuples')
+    .selectAll()
+    .where('structural', '=', false)
+    .where('project_id', 'is not', null)
+    .$narrowType<{ project_id: string }>()
+
+export function findTuple(db: Db, id: string): Promise<TupleRecord | undefined> {
+  return tuplesIn(db).where('id', '=', id).executeTakeFirst()
+}
+
+/** Which tuples of a Project to read: by id, from the first one after `afterId`. */
+export interface TupleRange {
+  readonly projectId: string
+  /** On one object only. */
+  readonly object?: { readonly type: string; readonly id: string } | undefined
+  readonly afterId: string | undefined
+  readonly count: number
+}
+
+export function listTuples(db: Db, { projectId, object, afterId, count }: TupleRange): Promise<TupleRecord[]> {
+  return tuplesIn(db)
+    .where('project_id', '=', projectId)
+    .where('state', '=', 'live')
+    .$if(object !== undefined, (query) =>
+      query.where('resource_type', '=', object?.type ?? '').where('resource_id', '=', object?.id ?? ''),
+    )
+    .$if(afterId !== undefined, (query) => query.where('id', '>', afterId ?? ''))
+    .orderBy('id')
+    .limit(count)
+    .execute()
+}
+
+/** What makes a tuple the one that it is. */
+export type BindingColumns = Omit<TupleColumns, 'domain_id'>
+
+const PARTS = [
+  'subject_type',
+  'subject_id',
+  'subject_relation',
+  'relation',
+  'resource_type',
+  'resource_id',
+  'caveat_name',
+] as const satisfies readonly (keyof BindingColumns)[]
+
+/** The live tuples among those named, in the order of the names. */
+export async function findBindings(db: Db, named: readonly BindingColumns[]): Promise<TupleRecord[]> {
+  const columns = PARTS.map((part) => sql`${named.map((binding) => binding[part])}::text[]`)
+  const { rows } = await sql<TupleRecord>`
+    select tuple.*
+    from unnest(${sql.join(columns)}) with ordinality as wanted (${sql.join(PARTS.map((part) => sql.ref(part)))}, place)
+    join relation_tuples as tuple using (${sql.join(PARTS.map((part) => sql.ref(part)))})
+    where not tuple.structural
+    order by wanted.place`.execute(db)
+  return rows
+}
+
+/** Keeps the Project from being deleted until the transaction ends; its Domain, or undefined when there is none. */
+export async function holdProject(db: Db, projectId: string): Promise<string | undefined> {
+  const project = await db
+    .selectFrom('projects')
+    .select('domain_id')
+    .where('id', '=', projectId)
+    .forKeyShare()
+    .executeTakeFirst()
+  return project?.domain_id
+}
+
+/** An object that may lie in a Project. */
+export interface ObjectPlace {
+  readonly type: string
+  readonly id: string
+  readonly projectId: string
+}
+
+/** The tables of what lies in Projects, by type of object. */
+const TABLES: Readonly<Record<string, 'resources' | 'nodes'>> = {
+  resource: 'resources',
+  network: 'resources',
+  workload: 'resources',
+  node: 'nodes',
+}
+
+/**
+ * Whether the object lies in the Project, by its parent edge; its row is kept from being deleted until the transaction
+ * ends, so that no tuple outlives it.
+ */
+export async function holdObject(db: Db, { type, id, projectId }: ObjectPlace): Promise<boolean> {
+  const table = TABLES[type]
+  if (table === undefined) return false
+  const row = await db
+    .selectFrom(table)
+    .select('id')
+    .where(sql<string>`id::text`, '=', id)
+    .where('project_id', '=', projectId)
+    .forKeyShare()
+    .executeTakeFirst()
+  if (row === undefined) return false
+  const edge = await db
+    .selectFrom('relation_tuples')
+    .select('id')
+    .where('resource_type', '=', type)
+    .where('resource_id', '=', id)
+    .where('relation', '=', 'project')
+    .where('subject_id', '=', projectId)
+    .where('structural', '=', true)
+    .executeTakeFirst()
+  return edge !== undefined
+}

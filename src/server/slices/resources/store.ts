@@ -1,0 +1,134 @@
+import { sql, type Selectable } from 'kysely'
+import type { Db } from '../../ports/datastore.ts'
+import type { ResourceRow } from '../../ports/tables.ts'
+import { ownStateChanged } from '../../sql/state-revisions.ts'
+
+type ResourceFields = Selectable<ResourceRow>
+
+/** A resource with the nodes that host it, ascending. */
+export interface ResourceRecord extends ResourceFields {
+  readonly host_node_ids: string[]
+}
+
+/** Where a resource is named: its Project and its own id. */
+export interface ResourcePlace {
+  readonly projectId: string
+  readonly id: string
+}
+
+const HOSTS = sql<string[]>`coalesce((
+  select array_agg(hosts.node_id::text order by hosts.node_id)
+  from resource_hosts as hosts where hosts.resource_id = resources.id
+), '{}')`.as('host_node_ids')
+
+/** Keeps the Project from being deleted until the transaction ends; its Domain, or undefined when there is none. */
+export async function holdProject(db: Db, projectId: string): Promise<string | undefined> {
+  const project = await db
+    .selectFrom('projects')
+    .select('domain_id')
+    .where('id', '=', projectId)
+    .forKeyShare()
+    .executeTakeFirst()
+  return project?.domain_id
+}
+
+/** Inserts the resource without its hosts; false when its slug is taken in the Project. */
+export async function insertResource(db: Db, { host_node_ids: _hosts, ...resource }: ResourceRecord): Promise<boolean> {
+  const inserted = await db
+    .insertInto('resources')
+    .values(resource)
+    .onConflict((conflict) => conflict.columns(['project_id', 'slug']).doNothing())
+    .returning('id')
+    .executeTakeFirst()
+  return inserted !== undefined
+}
+
+export function findResource(db: Db, { projectId, id }: ResourcePlace): Promise<ResourceRecord | undefined> {
+  return db
+    .selectFrom('resources')
+    .selectAll()
+    .select(HOSTS)
+    .where('id', '=', id)
+    .where('project_id', '=', projectId)
+    .executeTakeFirst()
+}
+
+/** Which resources of a Project to read: in the byte order of their slugs, from the first one after `afterSlug`. */
+export interface ResourceRange {
+  readonly projectId: string
+  readonly afterSlug: string | undefined
+  readonly count: number
+}
+
+export function listResources(db: Db, { projectId, afterSlug, count }: ResourceRange): Promise<ResourceRecord[]> {
+  return db
+    .selectFrom('resources')
+    .selectAll()
+    .select(HOSTS)
+    .where('project_id', '=', projectId)
+    .$if(afterSlug !== undefined, (query) => query.where('slug', '>', afterSlug ?? ''))
+    .orderBy('slug')
+    .limit(count)
+    .execute()
+}
+
+/** Locks the resource, so that its hosts are replaced by one caller at a time; undefined when it is not there. */
+export async function lockResource(db: Db, { projectId, id }: ResourcePlace): Promise<ResourceFields | undefined> {
+  return db
+    .selectFrom('resources')
+    .selectAll()
+    .where('id', '=', id)
+    .where('project_id', '=', projectId)
+    .forUpdate()
+    .executeTakeFirst()
+}
+
+export async function renameResource(
+  db: Db,
+  id: string,
+  change: { readonly display_name: string; readonly updated_at: Date },
+): Promise<void> {
+  await db.updateTable('resources').set(change).where('id', '=', id).execute()
+}
+
+/** Those of the nodes that are in the Domain, kept from being deregistered until the transaction ends. */
+export async function holdNodes(db: Db, domainId: string, nodeIds: readonly string[]): Promise<ReadonlySet<string>> {
+  if (nodeIds.length === 0) return new Set()
+  const nodes = await db
+    .selectFrom('nodes')
+    .select('id')
+    .where('domain_id', '=', domainId)
+    .where('id', 'in', nodeIds)
+    .orderBy('id')
+    .forKeyShare()
+    .execute()
+  return new Set(nodes.map(({ id }) => id))
+}
+
+/** Makes these nodes the hosts of the resource, all others gone. */
+export async function replaceHosts(db: Db, resourceId: string, nodeIds: readonly string[]): Promise<void> {
+  const former = await configuredHosts(db, resourceId)
+  await db.deleteFrom('resource_hosts').where('resource_id', '=', resourceId).execute()
+  const rows = nodeIds.map((node_id) => ({ resource_id: resourceId, node_id }))
+  if (rows.length > 0) await db.insertInto('resource_hosts').values(rows).execute()
+  const present = await configuredHosts(db, resourceId)
+  const moved = [...former.filter((id) => !present.includes(id)), ...present.filter((id) => !former.includes(id))]
+  await ownStateChanged(db, moved)
+}
+
+/** The nodes whose state shows what the resource has them run. */
+async function configuredHosts(db: Db, resourceId: string): Promise<readonly string[]> {
+  const rows = await db
+    .selectFrom('resource_hosts as host')
+    .innerJoin('bridge_configs as config', 'config.resource_id', 'host.resource_id')
+    .select('host.node_id')
+    .where('host.resource_id', '=', resourceId)
+    .execute()
+  return rows.map(({ node_id }) => node_id)
+}
+
+/** Deletes the resource; the entries of its hosts go with it by their foreign key. */
+export async function deleteResource(db: Db, id: string): Promise<void> {
+  await ownStateChanged(db, await configuredHosts(db, id))
+  await db.deleteFrom('resources').where('id', '=', id).execute()
+}

@@ -1,0 +1,114 @@
+import { sql, type Selectable } from 'kysely'
+import type { Db } from '../../ports/datastore.ts'
+import type { SessionRow } from '../../ports/sign-in-tables.ts'
+import { idleSince } from './session.ts'
+
+export type SessionRecord = Selectable<SessionRow>
+
+/** A session with what is known of its person. */
+export interface SessionWithPerson extends SessionRecord {
+  readonly display_name: string
+  readonly disabled_at: Date | null
+}
+
+export async function insertSession(db: Db, session: SessionRecord): Promise<void> {
+  await db
+    .insertInto('sessions')
+    .values({ ...session, amr: JSON.stringify(session.amr) })
+    .execute()
+}
+
+/** Locks the person, so that sessions are counted and opened by one sign-in at a time. */
+export async function lockPerson(db: Db, principalId: string): Promise<void> {
+  await db.selectFrom('principals').select('id').where('id', '=', principalId).forNoKeyUpdate().execute()
+}
+
+/** The session of a cookie's fingerprint, live or not; undefined where it has been ended. */
+export function findByFingerprint(db: Db, fingerprint: Buffer): Promise<SessionWithPerson | undefined> {
+  return db
+    .selectFrom('sessions as session')
+    .innerJoin('principals as person', 'person.id', 'session.principal_id')
+    .selectAll('session')
+    .select(['person.display_name', 'person.disabled_at'])
+    .where('session.fingerprint', '=', fingerprint)
+    .executeTakeFirst()
+}
+
+const live = (db: Db, principalId: string, now: Date) =>
+  db
+    .selectFrom('sessions')
+    .where('principal_id', '=', principalId)
+    .where('expires_at', '>', now)
+    .where('last_seen_at', '>', idleSince(now))
+
+/** The person's live sessions, newest first. */
+export function listLive(db: Db, { principalId, now, count }: LiveRange): Promise<SessionRecord[]> {
+  return live(db, principalId, now)
+    .selectAll()
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(count)
+    .execute()
+}
+
+export interface LiveRange {
+  readonly principalId: string
+  readonly now: Date
+  readonly count: number
+}
+
+/** Deletes the person's sessions but for the newest ones that are live; answers their ids. */
+export async function deleteBeyond(db: Db, { principalId, now, count }: LiveRange): Promise<readonly string[]> {
+  const kept = live(db, principalId, now).select('id').orderBy('created_at', 'desc').orderBy('id', 'desc').limit(count)
+  const rows = await db
+    .deleteFrom('sessions')
+    .where('principal_id', '=', principalId)
+    .where('id', 'not in', kept)
+    .returning('id')
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+/** Which sessions are to end. */
+export type Ending =
+  | { readonly principalId: string }
+  | { readonly principalId: string; readonly exceptId: string }
+  | { readonly bindingId: string }
+  | { readonly fingerprint: Buffer }
+  | { readonly id: string; readonly principalId: string }
+
+/** Deletes sessions; answers them as they were. */
+export function deleteSessions(db: Db, ending: Ending): Promise<SessionRecord[]> {
+  let query = db.deleteFrom('sessions')
+  if ('id' in ending) query = query.where('id', '=', ending.id)
+  if ('principalId' in ending) query = query.where('principal_id', '=', ending.principalId)
+  if ('exceptId' in ending) query = query.where('id', '!=', ending.exceptId)
+  if ('bindingId' in ending) query = query.where('binding_id', '=', ending.bindingId)
+  if ('fingerprint' in ending) query = query.where('fingerprint', '=', ending.fingerprint)
+  return query.returningAll().execute()
+}
+
+/** Deletes sessions of anybody that have ended, so many at most; answers their ids. */
+export async function deleteEnded(db: Db, now: Date, count: number): Promise<readonly string[]> {
+  const { rows } = await sql<{ id: string }>`
+    delete from sessions where id in (
+      select id from sessions where expires_at <= ${now} or last_seen_at <= ${idleSince(now)}
+      order by id limit ${count} for update skip locked
+    ) returning id`.execute(db)
+  return rows.map(({ id }) => id)
+}
+
+/** Stores uses that are a minute or more newer than the stored one. Rows are locked in the order of their ids, against deadlocks between replicas. */
+export async function writeUses(db: Db, uses: readonly { readonly id: string; readonly at: Date }[]): Promise<void> {
+  await sql`
+    with used as (
+      select session.id, use.at
+      from unnest(${uses.map(({ id }) => id)}::uuid[], ${uses.map(({ at }) => at.toISOString())}::timestamptz[]) as use (id, at)
+      join sessions as session on session.id = use.id
+      where session.last_seen_at <= use.at - interval '1 minute'
+      order by session.id
+      for no key update of session
+    )
+    update sessions set last_seen_at = used.at from used where sessions.id = used.id
+  `.execute(db)
+}

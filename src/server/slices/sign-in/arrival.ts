@@ -1,0 +1,90 @@
+import { problem } from '../../../shared/problems.ts'
+import type { IdSource } from '../../ports/clock.ts'
+import type { IdpBinding } from '../../ports/idp-bindings.ts'
+import type { Invitations } from '../../ports/invitations.ts'
+import type { MirroredGroups, Mirroring } from '../../ports/mirrored-groups.ts'
+import type { Change } from '../../ports/unit-of-work.ts'
+import { externalSubjectOf, type User, type Users } from '../../ports/users.ts'
+import type { Person } from './person.ts'
+import * as store from './store.ts'
+import { isWelcome } from './welcome.ts'
+
+export interface ArrivalDeps {
+  readonly ids: IdSource
+  readonly users: Users
+  readonly invitations: Invitations
+  readonly mirroredGroups: MirroredGroups
+}
+
+/** Who comes to which Domain, by which binding. */
+export interface Arriving {
+  readonly domainId: string
+  readonly binding: IdpBinding
+  readonly person: Person
+  readonly at: Date
+  /** Hears of a user that is there already, before anything can be refused. */
+  readonly onKnown: (userId: string) => void
+}
+
+export interface Arrived {
+  readonly user: User
+  readonly isNew: boolean
+  readonly mirroring: Mirroring
+}
+
+/**
+ * Finds the user that a person is in the Domain, or makes one where somebody has let them in, and writes what the provider
+ * says of them.
+ *
+ * @throws Problem `user_disabled`, `not_invited`: nothing is created then.
+ */
+export async function arrive(deps: ArrivalDeps, change: Change, arriving: Arriving): Promise<Arrived> {
+  const { domainId, person, at } = arriving
+  const known = await findOrHold(deps, change, arriving)
+  if (known !== undefined) arriving.onKnown(known.id)
+  if (known?.isDisabled === true) throw problem('user_disabled')
+  const user = known ?? (await provision(deps, change, arriving))
+  const seen = { displayName: person.name ?? user.displayName, email: person.email ?? null, at }
+  await deps.users.signedIn(change, user.id, seen)
+  const mirroring = await deps.mirroredGroups.mirror(change, { userId: user.id, domainId, names: person.groups })
+  return { user, isNew: known === undefined, mirroring }
+}
+
+/** A first arrival waits for others of its Domain and looks again: it may be the same person's second browser. */
+async function findOrHold(
+  { users }: ArrivalDeps,
+  { db }: Change,
+  { domainId, binding, person }: Arriving,
+): Promise<User | undefined> {
+  const external = externalSubjectOf(binding, person.subject)
+  const known = await users.find(db, domainId, external)
+  if (known !== undefined) return known
+  if (!(await store.holdArrivals(db, domainId))) throw problem('invalid_sign_in')
+  return users.find(db, domainId, external)
+}
+
+async function provision(
+  { ids, users, invitations }: ArrivalDeps,
+  change: Change,
+  { domainId, binding, person, at }: Arriving,
+): Promise<User> {
+  const { subject, email, name } = person
+  const id = ids.next()
+  const isInvited = email !== undefined && (await invitations.accept(change, { domainId, email, userId: id, at }))
+  if (!isInvited && !isWelcome(binding, person)) throw problem('not_invited', {}, new Error(whyNot(person)))
+  return users.add(change, {
+    id,
+    domainId,
+    external: externalSubjectOf(binding, subject),
+    bindingId: binding.id,
+    createdAt: at,
+    displayName: name ?? `User ${id.slice(-8)}`,
+    email: email ?? null,
+  })
+}
+
+function whyNot({ email }: Person): string {
+  return email === undefined
+    ? 'the provider names no verified address, and the binding does not let the person in'
+    : 'no open invitation has the address, and the binding does not let the person in'
+}

@@ -1,0 +1,55 @@
+import { createHash, randomBytes } from 'node:crypto'
+import type { SealedPlace, SecretStore } from '../../ports/keyring.ts'
+import type { Begun } from './store.ts'
+
+/** How long a sign-in may take, from its beginning to the callback. */
+export const SIGN_IN_TTL_MS = 10 * 60 * 1000
+
+/** What the server keeps of a sign-in to hold the answer of the identity provider against. */
+export interface SignInSecrets {
+  readonly nonce: string
+  /** RFC 7636 §4.1. */
+  readonly codeVerifier: string
+  /** How old the authentication may be at most; null where it does not matter. */
+  readonly maxAgeSeconds: number | null
+}
+
+/** A sign-in that begins: what goes out of the server, and what stays. */
+export interface Attempt extends SignInSecrets {
+  /** Goes through the identity provider and comes back. */
+  readonly state: string
+  /** Goes into the browser's cookie and nowhere else. */
+  readonly browser: string
+}
+
+export function newAttempt(maxAgeSeconds: number | null): Attempt {
+  return { state: random(), browser: random(), nonce: random(), codeVerifier: random(), maxAgeSeconds }
+}
+
+/** 256 bits, 43 characters of base64url: what RFC 7636 §4.1 wants of a verifier, too. */
+function random(): string {
+  return randomBytes(32).toString('base64url')
+}
+
+/** What is stored of a value that only its bearer knows. */
+export function hashOf(value: string): Buffer {
+  return createHash('sha256').update(value).digest()
+}
+
+export async function sealSecrets(
+  secrets: SecretStore,
+  { state, nonce, codeVerifier, maxAgeSeconds }: Attempt,
+): Promise<Buffer> {
+  const text = JSON.stringify({ nonce, codeVerifier, maxAgeSeconds } satisfies SignInSecrets)
+  return secrets.seal(placeOf(hashOf(state)), Buffer.from(text))
+}
+
+export async function openSecrets(secrets: SecretStore, begun: Begun): Promise<SignInSecrets> {
+  const opened = await secrets.open(placeOf(begun.state_hash), begun.sealed)
+  // Sealed by `sealSecrets`, and authenticated: nobody else has written it.
+  return JSON.parse(opened.toString('utf8')) as SignInSecrets
+}
+
+function placeOf(stateHash: Buffer): SealedPlace {
+  return { table: 'sign_ins', column: 'sealed', rowId: stateHash.toString('hex') }
+}

@@ -1,0 +1,70 @@
+import { problem } from '../../../shared/problems.ts'
+import type { Cookie } from '../../http/cookies.ts'
+import type { Datastore } from '../../ports/datastore.ts'
+import type { IdpBindings, WhereToSignIn } from '../../ports/idp-bindings.ts'
+import type { SecretStore } from '../../ports/keyring.ts'
+import type { Change } from '../../ports/unit-of-work.ts'
+import { hashOf, newAttempt, sealSecrets, SIGN_IN_TTL_MS } from './attempt.ts'
+import { bindingCookie } from './cookies.ts'
+import type { RelyingParty } from './relying-party.ts'
+import { returnPathOf } from './return-path.ts'
+import * as store from './store.ts'
+import { maxAgeOf } from './strength.ts'
+
+export interface BeginDeps {
+  readonly datastore: Datastore
+  readonly secrets: SecretStore
+  readonly bindings: IdpBindings
+  readonly relyingParty: RelyingParty
+  /** Sign-ins that may be open at the same time; 100,000 by default, rows of half a kilobyte. */
+  readonly openMax?: number | undefined
+}
+
+/** Where somebody wants to sign in, and to come back to. */
+export interface BeginOrder {
+  readonly where: WhereToSignIn
+  readonly returnTo: string | undefined
+  /** The provider is to ask who it is unless it did so within that time. */
+  readonly maxAgeSeconds: number | undefined
+  readonly nowMs: number
+}
+
+/** A sign-in that is ready to be begun: what goes out, and the row that stays. */
+export interface Beginning {
+  readonly domainId: string
+  readonly authorizationUrl: string
+  readonly state: string
+  readonly expiresAt: Date
+  /** Binds it to the browser. */
+  readonly cookie: Cookie
+  readonly begun: store.Begun
+}
+
+const OPEN_MAX = 100_000
+
+/** Chooses where a sign-in goes. Nothing is written yet. @throws Problem as choosing a binding does, `idp_unavailable` */
+export async function prepare(deps: BeginDeps, order: BeginOrder): Promise<Beginning> {
+  const { domainId, binding } = await deps.bindings.choose(deps.datastore.pool('interactive'), order.where)
+  const attempt = newAttempt(maxAgeOf(binding, order.maxAgeSeconds))
+  const authorizationUrl = await deps.relyingParty.authorizationUrl(binding, attempt, order.nowMs)
+  const expiresAt = new Date(order.nowMs + SIGN_IN_TTL_MS)
+  const begun: store.Begun = {
+    state_hash: hashOf(attempt.state),
+    browser_hash: hashOf(attempt.browser),
+    binding_id: binding.id,
+    domain_id: domainId,
+    sealed: await sealSecrets(deps.secrets, attempt),
+    return_to: returnPathOf(order.returnTo),
+    created_at: new Date(order.nowMs),
+    expires_at: expiresAt,
+  }
+  const cookie = bindingCookie(attempt.browser)
+  return { domainId, authorizationUrl, state: attempt.state, expiresAt, cookie, begun }
+}
+
+/** Keeps a sign-in until its callback. @throws Problem `rate_limited` when too many are open, `idp_binding_not_found` */
+export async function keep({ openMax = OPEN_MAX }: BeginDeps, { db }: Change, { begun }: Beginning): Promise<void> {
+  if (await store.areOpen(db, openMax, begun.created_at)) throw problem('rate_limited', { retry_after_seconds: 60 })
+  if (!(await store.holdPlace(db, begun))) throw problem('idp_binding_not_found')
+  await store.insertBegun(db, begun)
+}

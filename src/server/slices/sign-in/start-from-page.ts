@@ -1,0 +1,39 @@
+import type { Cookie } from '../../http/cookies.ts'
+import type { WhereToSignIn } from '../../ports/idp-bindings.ts'
+import type { AuditEntry, UnitOfWork } from '../../ports/unit-of-work.ts'
+import type { Caller } from '../../ports/credential-resolver.ts'
+import { keep, prepare, type BeginDeps } from './begin.ts'
+
+/** A sign-in that a page of ours begins. */
+export interface PageSignIn {
+  readonly where: WhereToSignIn
+  /** A path on this origin. */
+  readonly returnTo: string
+  readonly maxAgeSeconds?: number
+  readonly visit: {
+    readonly correlationId: string
+    readonly nowMs: number
+    /** Who is signed in already; undefined where nobody is. */
+    readonly session: Pick<Caller, 'subject'> | undefined
+  }
+}
+
+/** What `PostAuthSignIn` does, for pages that send the browser on themselves; audited alike. */
+export function createStartFromPage(deps: BeginDeps & { readonly unitOfWork: UnitOfWork }) {
+  return async ({ where, returnTo, maxAgeSeconds, visit }: PageSignIn) => {
+    const { correlationId, nowMs, session } = visit
+    const subject = session?.subject ?? 'anonymous'
+    const beginning = await prepare(deps, { where, returnTo, maxAgeSeconds, nowMs })
+    const audit = () => [startedIn(beginning.domainId, { correlationId, subject })]
+    await deps.unitOfWork.run({ pool: 'interactive', correlationId, audit }, (change) => keep(deps, change, beginning))
+    const cookies: readonly Cookie[] = [beginning.cookie]
+    return { location: beginning.authorizationUrl, cookies }
+  }
+}
+
+function startedIn(domainId: string, by: Pick<AuditEntry, 'correlationId' | 'subject'>): AuditEntry {
+  const object = `domain:${domainId}`
+  const relation = 'auth.sign_in.start'
+  const decision = { outcome: 'granted', reason: 'granted' } as const
+  return { domainId, relation, object, ...decision, ...by, context: {} }
+}

@@ -1,0 +1,95 @@
+import type { adminTokens } from '../../../shared/contract/admin-tokens.ts'
+import { PLATFORM } from '../../../shared/ids.ts'
+import { problem } from '../../../shared/problems.ts'
+import type { Handlers, RequestContext } from '../../http/request-context.ts'
+import type { Datastore } from '../../ports/datastore.ts'
+import type { SubjectDirectory } from '../../ports/subject-directory.ts'
+import type { Change } from '../../ports/unit-of-work.ts'
+import { answerIssued, answerRotated } from './answers.ts'
+import { issueToken, revokeToken, rotateToken } from './change-tokens.ts'
+import { listedTokens } from './listing.ts'
+import type { MintToken } from './mint.ts'
+import { ownerOfRef, ownerSubject, type Owner } from './owner.ts'
+import { requireScopes } from './scopes.ts'
+import * as store from './store.ts'
+import { lifetimeFrom } from './token.ts'
+
+export interface AdminTokensDeps {
+  readonly datastore: Datastore
+  readonly subjects: SubjectDirectory
+  readonly mint: MintToken
+}
+
+/**
+ * Serves the tokens of other identities to those who manage the owner's Domain. Free of the subset and lifetime rules
+ * of own tokens; but a token that would speak for somebody with a say on the platform takes `manage` there.
+ */
+export function createAdminTokens({ datastore, subjects, mint }: AdminTokensDeps): Handlers<typeof adminTokens> {
+  const db = () => datastore.pool('interactive')
+
+  /** Runs the gate on the owner's Domain, or on the caller's own Domain where there is no such owner: both answer alike. */
+  async function admitToOwner(ctx: RequestContext, identityRef: string): Promise<Owner> {
+    const owner = await store.findOwner(db(), ownerOfRef(identityRef))
+    await ctx.admit({ domain_id: owner?.domainId ?? ctx.caller.domainId })
+    if (owner === undefined) throw problem('identity_not_found')
+    return owner
+  }
+
+  /** Looks the token up before the gate: an unknown one is 404 for every caller (S0 Authentication surface). */
+  async function admitToToken(ctx: RequestContext, id: string): Promise<store.TokenRecord> {
+    const token = await store.findToken(db(), id)
+    await ctx.admit(token === undefined ? undefined : { domain_id: token.domain_id })
+    if (token === undefined) throw problem('token_not_found')
+    return token
+  }
+
+  async function requireSayOver(ctx: RequestContext, owner: Owner): Promise<void> {
+    if (await subjects.holdsPlatformRelation(db(), ownerSubject(owner))) await ctx.require('manage', PLATFORM)
+  }
+
+  return {
+    async PostAdminTokens(ctx, { body }) {
+      const owner = await admitToOwner(ctx, body.identity_ref)
+      await requireSayOver(ctx, owner)
+      const scopes = requireScopes(body.scopes)
+      const lifetime = lifetimeFrom(ctx.nowMs, body.expires_in_seconds)
+      const order = { owner, name: body.name, scopes, lifetime, createdAt: new Date(ctx.nowMs) }
+      const issued = await ctx.change(async (change) => {
+        const minted = await issueToken(change, mint, order)
+        if (minted === undefined) throw problem('identity_not_found')
+        return minted
+      })
+      return answerIssued(ctx, issued, '/v1/admin/tokens')
+    },
+
+    async GetAdminTokens(ctx, { identity_ref: identityRef }) {
+      const owner = await admitToOwner(ctx, identityRef)
+      return listedTokens(db(), owner.id, ctx.nowMs)
+    },
+
+    async DeleteAdminTokenByID(ctx, { id }) {
+      await admitToToken(ctx, id)
+      await ctx.change(async (change) => {
+        await revokeToken(change, await lock(change, id), new Date(ctx.nowMs))
+      })
+    },
+
+    async PostAdminTokenRotate(ctx, { id, body }) {
+      const found = await admitToToken(ctx, id)
+      if (found.hidden) throw problem('token_not_found')
+      await requireSayOver(ctx, { id: found.owner_id, kind: found.owner_kind })
+      const rotated = await ctx.change(async (change) => {
+        const old = await lock(change, id)
+        return rotateToken(change, mint, { old, nowMs: ctx.nowMs, graceSeconds: body.grace_seconds })
+      })
+      return answerRotated(ctx, rotated)
+    },
+  }
+}
+
+/** Locks a token that was found a moment ago. */
+async function lock(change: Change, id: string): Promise<store.TokenRecord> {
+  const token = await store.lockToken(change.db, id)
+  if (token === undefined) throw problem('token_not_found')
+  return token
+}

@@ -1,0 +1,108 @@
+import { problem } from '../../../shared/problems.ts'
+import type { Change } from '../../ports/unit-of-work.ts'
+import type { Minted, MintToken, TokenDraft } from './mint.ts'
+import { ownerReference, type Owner } from './owner.ts'
+import * as store from './store.ts'
+import { endOfGrace, isLive, lifetimeFrom, LISTED_AFTER_END_MS, LIVE_TOKENS_MAX } from './token.ts'
+
+/** Ended tokens that one new token takes away: more than one, so that they cannot pile up. */
+const FORGOTTEN_AT_ONCE = 20
+
+/** What a token is to be, before its owner is known to exist. */
+export interface TokenOrder extends Omit<TokenDraft, 'owner'> {
+  readonly owner: Owner
+}
+
+/**
+ * Issues a token; undefined when there is no such owner. The one way a token comes to be, at first run too.
+ * @throws Problem `token_limit_exceeded`
+ */
+export async function issueToken(change: Change, mint: MintToken, order: TokenOrder): Promise<Minted | undefined> {
+  const owner = await store.lockOwner(change.db, order.owner)
+  if (owner === undefined) return undefined
+  if (order.isHidden !== true) await requireRoom(change, owner, order.createdAt)
+  const minted = mint({ ...order, owner })
+  await add(change, minted.record)
+  announce(change, minted.record, { event: 'APITokenIssued' })
+  return minted
+}
+
+async function requireRoom(change: Change, owner: Owner, now: Date): Promise<void> {
+  const live = await store.countLive(change.db, owner.id, now)
+  if (live >= LIVE_TOKENS_MAX) throw problem('token_limit_exceeded')
+}
+
+/** A rotation: the new token, and when the old one stops working. */
+export interface Rotated extends Minted {
+  readonly retiresAt: Date
+}
+
+/**
+ * Replaces a locked token by one with the same owner, name, scopes and lifetime.
+ * @throws Problem `token_not_active` when it is revoked, expired or rotated already.
+ */
+export async function rotateToken(
+  change: Change,
+  mint: MintToken,
+  {
+    old,
+    nowMs,
+    graceSeconds,
+  }: { readonly old: store.TokenRecord; readonly nowMs: number; readonly graceSeconds: number | undefined },
+): Promise<Rotated> {
+  if (!isLive(old, nowMs)) throw problem('token_not_active')
+  const retiresAt = endOfGrace(old, nowMs, graceSeconds)
+  const owner = { ...ownerOf(old), domainId: old.domain_id }
+  const lifetime = lifetimeFrom(nowMs, old.lifetime_seconds)
+  const minted = mint({ owner, name: old.name, scopes: old.scopes, lifetime, createdAt: new Date(nowMs) })
+  await add(change, minted.record)
+  await store.markRotated(change.db, old.id, { rotatedTo: minted.record.id, expiresAt: retiresAt })
+  change.credentialChanged('api-token', old.id)
+  const names = { rotated_to: minted.record.id, retires_at: retiresAt.toISOString() }
+  announce(change, old, { event: 'APITokenRotated', ...names })
+  return { ...minted, retiresAt }
+}
+
+/** Ends a locked token at once. One that is revoked already stays as it is, and nothing is announced. */
+export async function revokeToken(change: Change, token: store.TokenRecord, at: Date): Promise<void> {
+  if (token.revoked_at !== null) return
+  await store.markRevoked(change.db, token.id, at)
+  change.credentialChanged('api-token', token.id)
+  announce(change, token, { event: 'APITokenRevoked' })
+}
+
+async function add(change: Change, token: store.TokenRecord): Promise<void> {
+  await forget(change, token)
+  await store.insertToken(change.db, token)
+  await change.tuples.createStructural(
+    { subject: ownerReference(ownerOf(token)), relation: 'owner', resource: `token:${token.id}` },
+    { domainId: token.domain_id, projectId: null },
+  )
+}
+
+/** Takes away tokens of the same owner that no list will show again. */
+async function forget(change: Change, { owner_id: ownerId, created_at: now }: store.TokenRecord): Promise<void> {
+  const endedSince = new Date(now.getTime() - LISTED_AFTER_END_MS)
+  const ids = await store.lockForgotten(change.db, { ownerId, now, endedSince, count: FORGOTTEN_AT_ONCE })
+  await store.deleteTokens(change.db, ids)
+  for (const id of ids) await change.tuples.deleteObject(`token:${id}`)
+}
+
+interface TokenEvent {
+  readonly event: 'APITokenIssued' | 'APITokenRotated' | 'APITokenRevoked'
+  /** Names and instants; never the token. */
+  readonly [name: string]: string
+}
+
+function announce(change: Change, token: store.TokenRecord, { event, ...names }: TokenEvent): void {
+  change.emit({
+    event,
+    domainId: token.domain_id,
+    aggregate: `token:${token.id}`,
+    payload: { token_id: token.id, owner: ownerReference(ownerOf(token)), ...names },
+  })
+}
+
+function ownerOf({ owner_id: id, owner_kind: kind }: store.TokenRecord): Owner {
+  return { id, kind }
+}

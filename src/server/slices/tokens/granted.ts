@@ -1,0 +1,18 @@
+import { problem } from '../../../shared/problems.ts'
+import type { MintGrantedToken } from '../../ports/token-minting.ts'
+import { issueToken } from './change-tokens.ts'
+import type { MintToken } from './mint.ts'
+import { requireScopes } from './scopes.ts'
+import { isDisabled } from './store.ts'
+import { lifetimeFrom } from './token.ts'
+
+/** Makes the tokens of grants: they come to be as issued ones do, and only hidden ones are free of the limit of live tokens. */
+export function createGrantedTokens({ mint }: { readonly mint: MintToken }): MintGrantedToken {
+  return async (change, { owner, name, scopes, lifetimeSeconds, isHidden, nowMs }) => {
+    const lifetime = lifetimeFrom(nowMs, lifetimeSeconds)
+    const order = { owner, name, scopes: requireScopes(scopes), lifetime, isHidden, createdAt: new Date(nowMs) }
+    const minted = await issueToken(change, mint, order)
+    if (minted === undefined || (await isDisabled(change.db, owner.id))) throw problem('invalid_grant')
+    return { id: minted.record.id, token: minted.token, expiresAt: minted.record.expires_at }
+  }
+}

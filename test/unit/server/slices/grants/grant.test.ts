@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest'
+import { afterOf, positionOf, requireRole, toAnswer } from '../../../../../src/server/slices/grants/grant.ts'
+
+const GRANT = {
+  id: '01935b5e-8f3a-5c61-9d0a-3f5f3c1d2e4b',
+  subject_type: 'user',
+  subject_id: '01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4c',
+  subject_relation: '',
+  relation: 'admin',
+  resource_type: 'platform',
+  resource_id: 'main',
+  caveat_name: '',
+  caveat_fields: [],
+  domain_id: null,
+  project_id: null,
+  structural: false,
+  revision: '7',
+  state: 'live' as const,
+  created_at: new Date('2026-03-01T08:00:00.123Z'),
+}
+
+describe('toAnswer', () => {
+  it('writes a direct subject without a relation', () => {
+    expect(toAnswer(GRANT)).toEqual({
+      id: '01935b5e-8f3a-5c61-9d0a-3f5f3c1d2e4b',
+      subject: 'user:01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4c',
+      relation: 'admin',
+      resource: 'platform:main',
+      created_at: '2026-03-01T08:00:00.123Z',
+    })
+  })
+
+  it('writes the members of a group with their relation', () => {
+    expect(toAnswer({ ...GRANT, subject_type: 'group', subject_relation: 'member' }).subject).toBe(
+      'group:01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4c#member',
+    )
+  })
+})
+
+describe('the position of a grant in lists', () => {
+  it('goes on after the instant and id of the last one', () => {
+    const position = positionOf(GRANT)
+    expect(position).toEqual(['1772352000123', '01935b5e-8f3a-5c61-9d0a-3f5f3c1d2e4b'])
+    expect(afterOf(position)).toEqual({
+      createdAt: new Date('2026-03-01T08:00:00.123Z'),
+      id: '01935b5e-8f3a-5c61-9d0a-3f5f3c1d2e4b',
+    })
+  })
+
+  it('is open on the first page', () => {
+    expect(afterOf(undefined)).toBeUndefined()
+  })
+})
+
+describe('requireRole', () => {
+  it.each([
+    ['domain', 'operator'],
+    ['platform', 'auditor'],
+  ] as const)('takes what is a role of the %s: %s', (type, role) => {
+    expect(requireRole({ type, id: 'x' }, role)).toBe(role)
+  })
+
+  it.each([
+    ['domain', 'platform', 'must be a role of the domain: viewer, auditor, operator, admin'],
+    ['platform', 'operator', 'must be a role of the platform: viewer, auditor, admin'],
+  ] as const)('names the roles of the %s instead of %s', (type, relation, detail) => {
+    expect(() => requireRole({ type, id: 'x' }, relation)).toThrow(
+      expect.objectContaining({
+        code: 'invalid_triple',
+        extras: { part: 'relation', reason: 'not_allowed', errors: [{ pointer: '/relation', detail }] },
+      }),
+    )
+  })
+})
