@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, w
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { MasterKeySource } from '../../src/server/adapters/keyring/master-key.ts'
+import type { MasterKeySource } from '../../src/server/ports/master-key-source.ts'
 import { openRing, proveMasterKey } from '../../src/server/adapters/keyring/open-keyring.ts'
 import { createKeyring } from '../../src/server/adapters/keyring/ring.ts'
 import { rotateInPlace } from '../../src/server/adapters/keyring/rotate-master-key.ts'

@@ -35,7 +35,7 @@ export async function startActingReplicas(store: TestStore): Promise<ActingRepli
       mounted(joinTokens, createJoinTokens({ ...parts, env: 'test' })),
       ...ownSurfaces(parts),
     ],
-    resolvers: [createNskResolver(parts), createJoinTokenResolver(parts)],
+    resolvers: [createNskResolver({ ...parts, changeFeed: parts.feed }), createJoinTokenResolver(parts)],
   }))
   other.callers.add(fleet.root, fleet.home)
   const at = (replica: number): ControlPlane => (replica === 0 ? fleet : other)

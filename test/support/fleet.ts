@@ -71,7 +71,7 @@ export async function startFleet(
       mounted(joinTokens, createJoinTokens({ ...parts, env: 'test' })),
       ...more(parts),
     ],
-    resolvers: [createNskResolver(outage(parts)), createJoinTokenResolver(parts)],
+    resolvers: [createNskResolver({ ...outage(parts), changeFeed: parts.feed }), createJoinTokenResolver(parts)],
     staleTimes: { checks: 30_000, state: 300_000 },
   }))
   const { root, clock, call } = tenancy

@@ -53,7 +53,7 @@ export async function startPullingReplica({ datastore }: StatefulFleet): Promise
   const shared = { ...datastore, close: async () => undefined }
   const plane = await startControlPlane(shared, (parts) => ({
     surfaces: [surfaceOf(parts, made)],
-    resolvers: [createNskResolver(parts)],
+    resolvers: [createNskResolver({ ...parts, changeFeed: parts.feed })],
   }))
   return { ...plane, ...pullingOf(plane, made) }
 }

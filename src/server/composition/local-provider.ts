@@ -9,11 +9,7 @@ import { createClientAddress } from '../http/client-address.ts'
 import { networkOf } from '../http/limits/rate-limits.ts'
 import { createTokenBuckets } from '../http/limits/token-buckets.ts'
 import type { PasswordHashing } from '../slices/local-accounts/password-hash.ts'
-import { createLocalAccounts, type LocalAccountsHandlers } from '../slices/local-accounts/service.ts'
-import { createOwnFactors } from '../slices/local-accounts/own-factors.ts'
 import { createLocalSignIn } from '../slices/local-accounts/sign-in.ts'
-import type { Handlers } from '../http/request-context.ts'
-import type { ownFactors } from '../../shared/contract/own-factors.ts'
 import type { Sessions } from '../ports/sessions.ts'
 import type { AuditEntry } from '../ports/unit-of-work.ts'
 import type { Users } from '../ports/users.ts'
@@ -31,10 +27,8 @@ export interface LocalProviderDeps {
   readonly onRefused: (entry: AuditEntry) => void
 }
 
-/** Local accounts with the provider that people sign in to them by. */
+/** The provider by which people sign in to local accounts. */
 export interface LocalProvider {
-  readonly handlers: LocalAccountsHandlers
-  readonly ownFactors: Handlers<typeof ownFactors>
   readonly routes: BundledProvider
   /** Hears that a person has replaced their password. */
   readonly onPasswordChanged: () => void
@@ -43,7 +37,7 @@ export interface LocalProvider {
 /** Networks that are told apart; a bucket takes about 100 bytes. */
 const NETWORKS_MAX = 131_072
 
-/** Puts local accounts and their provider together. Nothing of the provider's library is loaded here. */
+/** Creates the provider of local accounts. Its library is loaded at the first request. */
 export function createLocalProvider({ backend, config, ...deps }: LocalProviderDeps): LocalProvider {
   const onPasswordChanged = (): void => {
     const pending = { isPending: () => isFirstPasswordPending(backend) }
@@ -56,8 +50,6 @@ export function createLocalProvider({ backend, config, ...deps }: LocalProviderD
   const buckets = config.rates.signIn.count === 0 ? undefined : createTokenBuckets(config.rates.signIn, NETWORKS_MAX)
   return {
     onPasswordChanged,
-    handlers: createLocalAccounts({ ...backend, ...deps }),
-    ownFactors: createOwnFactors({ ...backend, ...deps }),
     routes: createBundledProvider({
       ...backend,
       ...deps,

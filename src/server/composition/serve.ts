@@ -167,13 +167,13 @@ async function startOver(ground: Ground): Promise<RunningServer> {
   const outcome = await settle(ground, founding, url)
   const assembly = assemble({ ...ground, ...serving })
   const opsUrl = await listen(assembly, ground)
-  const jobs = startLeading(ground)
+  const jobs = startLeading(ground, serving.services)
   return runningOver({ ...ground, founding, outcome, jobs }, assembly, opsUrl)
 }
 
-function startLeading({ config, log, backend, metrics, tracing }: Ground): Leadership {
+function startLeading({ log, backend, metrics, tracing }: Ground, services: Services): Leadership {
   const relayCounters = metrics?.prometheus.relay ?? NO_RELAY_COUNTERS
-  const jobs = startJobs(backend, log, { ...config, tracing, relayCounters })
+  const jobs = startJobs(backend, { services, log, tracing, relayCounters })
   if (metrics !== undefined) metrics.order = orderOf(backend, jobs)
   return jobs
 }

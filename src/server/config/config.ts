@@ -1,15 +1,14 @@
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
+import type { Rates } from '../ports/rates.ts'
+import type { StaleAnswersOptions } from '../ports/stale-answers.ts'
+import type { MasterKeySource } from '../ports/master-key-source.ts'
 import { defaultDataDirectory } from '../../shared/data-directory.ts'
-import type { MasterKeySource } from '../adapters/keyring/master-key.ts'
-import type { StaleChecksOptions } from '../adapters/stale-checks/stale-checks.ts'
-import type { StaleStatesOptions } from '../slices/node-state/stale-states.ts'
 import { ConfigError } from './config-error.ts'
 import { envOf, optionOf, OPTION_NAMES, type OptionName, type OptionValue } from './options.ts'
 import { fromArgv, fromEnv, fromFile, type Said, type Sayings } from './sources.ts'
 import { tracingOf, type TracingSettings } from './tracing.ts'
 import { isLoopback, type Address, type LogLevel, type NatsServers } from './values.ts'
-import type { Rates } from '../http/limits/rate-limits.ts'
 import type { SizedPool } from '../ports/datastore.ts'
 
 /** Bounds of one pool's connections. */
@@ -71,8 +70,8 @@ export interface Config {
   readonly env: string
   readonly masterKey: MasterKeySource
   readonly rates: Rates
-  readonly staleChecks: StaleChecksOptions
-  readonly staleStates: StaleStatesOptions
+  readonly staleChecks: StaleAnswersOptions
+  readonly staleStates: StaleAnswersOptions
   /** 1 to 3650, for the platform's own chain. */
   readonly auditRetentionDays: number
   readonly logLevel: LogLevel

@@ -1,4 +1,4 @@
-import type { Rate } from '../http/limits/token-buckets.ts'
+import type { Rate } from '../ports/rates.ts'
 import {
   address,
   auditDays,

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js'
+import type { Rate } from '../ports/rates.ts'
 import { CREDENTIAL_ENV } from '../../shared/credential-formats.ts'
-import type { Rate } from '../http/limits/token-buckets.ts'
 
 /** A value as its option wants it, or what it should have been: the end of a sentence that begins with its place. */
 export type Parsed<T> = { readonly value: T } | { readonly mustBe: string }

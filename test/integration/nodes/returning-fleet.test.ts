@@ -35,7 +35,7 @@ async function restarted(fleet: Fleet): Promise<number> {
   const app = createApp({
     ...fleet,
     surfaces: [mounted(nodes, createNodes({ ...parts, env: 'test', onBack: () => undefined }).handlers)],
-    resolvers: [createNskResolver(parts)],
+    resolvers: [createNskResolver({ ...parts, changeFeed: parts.feed })],
     audit: { add: () => undefined, write: async () => undefined, close: async () => undefined },
     log: pino({ level: 'silent' }),
     trustedProxies: ['127.0.0.0/8'],

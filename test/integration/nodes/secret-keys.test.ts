@@ -206,7 +206,7 @@ describe.each(STORES)('Node secret keys on the $name store', (store) => {
 
       it('are resolved from memory once known, and from the datastore again after a change', async () => {
         const feed = createChangeFeed({ datastore: fleet.datastore, warn: () => undefined })
-        const resolver = createNskResolver({ ...fleet, feed })
+        const resolver = createNskResolver({ ...fleet, changeFeed: feed })
         expect(resolver.resolve(node.nsk)).toBeInstanceOf(Promise)
         await feed.start()
         const caller = await resolver.resolve(node.nsk)
@@ -224,7 +224,7 @@ describe.each(STORES)('Node secret keys on the $name store', (store) => {
           return fleet.datastore.pool(name)
         }
         const feed = createChangeFeed({ datastore: fleet.datastore, warn: () => undefined })
-        const resolver = createNskResolver({ ...fleet, feed, datastore: { ...fleet.datastore, pool } })
+        const resolver = createNskResolver({ ...fleet, changeFeed: feed, datastore: { ...fleet.datastore, pool } })
         const keys = nodes.map(({ nsk }) => nsk)
         const stranger = mintNsk('test', node.node_id).nsk
         const callers = await Promise.all([...keys, stranger, ...keys].map(async (key) => resolver.resolve(key)))
@@ -238,7 +238,7 @@ describe.each(STORES)('Node secret keys on the $name store', (store) => {
       /** The other replica: its own feed and cache over the same datastore. */
       const otherReplica = async () => {
         const feed = createChangeFeed({ datastore: fleet.datastore, warn: () => undefined })
-        const resolver = createNskResolver({ ...fleet, feed })
+        const resolver = createNskResolver({ ...fleet, changeFeed: feed })
         await feed.start()
         const caughtUp = async () => feed.waitFor(fleet.feed.revision(), 2_000)
         return { feed, resolver, caughtUp }

@@ -15,16 +15,8 @@ import {
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { BootError } from '../../ports/boot-error.ts'
+import type { MasterKeySource } from '../../ports/master-key-source.ts'
 import type { SealingKey } from './sealed-bytes.ts'
-
-/** Where the master key comes from. */
-export type MasterKeySource =
-  | { readonly kind: 'given'; readonly key: Buffer }
-  | { readonly kind: 'file'; readonly path: string }
-  /** Made at the first start, when nothing is sealed yet. */
-  | { readonly kind: 'own'; readonly path: string }
-  /** For a datastore that ends with the process. */
-  | { readonly kind: 'throwaway' }
 
 const KEY_BYTES = 32
 /** Never follow a link that somebody laid, never write over a file. */

@@ -1,8 +1,9 @@
 import { chownSync, rmSync, statSync } from 'node:fs'
+import type { MasterKeySource } from '../../ports/master-key-source.ts'
 import { BootError } from '../../ports/boot-error.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import { fittingKey } from './open-keyring.ts'
-import { makeMasterKey, promoteNextKey, readMasterKey, readNextKey, type MasterKeySource } from './master-key.ts'
+import { makeMasterKey, promoteNextKey, readMasterKey, readNextKey } from './master-key.ts'
 import type { SealingKey } from './sealed-bytes.ts'
 import { lockRing, rewrapRing, storedRows, wraps, type KeyringRow } from './stored-ring.ts'
 

@@ -1,13 +1,7 @@
 import { Problem } from '../../../shared/problems.ts'
 import type { Authorizer, CheckQuery, Decision, Home } from '../../ports/authorizer.ts'
+import type { StaleAnswersOptions } from '../../ports/stale-answers.ts'
 import { createLastKnown } from './last-known.ts'
-
-export interface StaleChecksOptions {
-  /** How long an answer may be given again; 0 for never. */
-  readonly ttlMs: number
-  /** Answers kept. */
-  readonly entriesMax: number
-}
 
 /** A decision that tuples alone made, and when it was made last. */
 interface KnownDecision {
@@ -22,7 +16,7 @@ interface KnownDecision {
  *
  * Where an object lies is remembered beside it, since what a caller may be told depends on that; objects do not move.
  */
-export function withStaleChecks<A extends Authorizer>(authorizer: A, { ttlMs, entriesMax }: StaleChecksOptions): A {
+export function withStaleChecks<A extends Authorizer>(authorizer: A, { ttlMs, entriesMax }: StaleAnswersOptions): A {
   if (ttlMs === 0 || entriesMax === 0) return authorizer
   const decisions = createLastKnown<KnownDecision>(entriesMax)
   const homes = createLastKnown<string | null>(entriesMax)

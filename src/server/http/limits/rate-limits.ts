@@ -2,7 +2,8 @@ import ipaddr from 'ipaddr.js'
 import { Problem, type ProblemCode } from '../../../shared/problems.ts'
 import type { Caller } from '../../ports/credential-resolver.ts'
 import type { OperationPlan } from '../operation-plan.ts'
-import { createTokenBuckets, type Rate, type TokenBuckets } from './token-buckets.ts'
+import type { LimitName, Rate, Rates } from '../../ports/rates.ts'
+import { createTokenBuckets, type TokenBuckets } from './token-buckets.ts'
 
 /** One limit: the code of its 429, and its name in the header fields that go with it. */
 interface LimitRow {
@@ -20,12 +21,7 @@ const LIMITS = {
   domain: { code: 'per_domain_rate_limited', policy: 'domain' },
   writes: { code: 'rate_limited', policy: 'writes' },
   reads: { code: 'rate_limited', policy: 'reads' },
-} as const satisfies { readonly [name: string]: LimitRow }
-
-export type LimitName = keyof typeof LIMITS
-
-/** The rate of each limit. */
-export type Rates = { readonly [Name in LimitName]: Rate }
+} as const satisfies { readonly [Name in LimitName]: LimitRow }
 
 export const NO_LIMIT: Rate = { count: 0, seconds: 1 }
 

@@ -1,8 +1,4 @@
-/** So many in so long; a bucket holds `count` and is refilled evenly. A count of 0 is no limit. */
-export interface Rate {
-  readonly count: number
-  readonly seconds: number
-}
+import type { Rate } from '../../ports/rates.ts'
 
 /** Token buckets by key, all of one rate. */
 export interface TokenBuckets {

@@ -4,7 +4,7 @@ import type { Surface } from '../../../shared/contract/operation.ts'
 import type { Handlers } from '../../http/request-context.ts'
 import { docsPage, PAGE_POLICY } from './docs-page.ts'
 
-interface MetaDeps {
+export interface MetaDeps {
   readonly contract: { readonly [surface: string]: Surface }
   /** The script that draws the documentation page. */
   readonly renderer: Uint8Array

@@ -1,3 +1,4 @@
+import type { StaleAnswersOptions } from '../../ports/stale-answers.ts'
 import type { nodeState } from '../../../shared/contract/node-state.ts'
 import type { Rendered } from '../../../shared/contract/operation.ts'
 import { problem } from '../../../shared/problems.ts'
@@ -10,12 +11,12 @@ import { renderOwn, type OwnState } from './own-state.ts'
 import { peersBut, type PeerList } from './peer-list.ts'
 import { createPulls } from './pulls.ts'
 import { writePulls } from './pulls-store.ts'
-import { createStaleStates, type PulledState, type StaleStatesOptions } from './stale-states.ts'
+import { createStaleStates, type PulledState } from './stale-states.ts'
 import { readOwn, readPeers, readRevisions, type StateRevisions } from './store.ts'
 
 export interface NodeStateDeps {
   readonly datastore: Datastore
-  readonly staleStates: StaleStatesOptions
+  readonly staleStates: StaleAnswersOptions
   /** Hears that what nodes have pulled could not be stored: they are told to pull once more. */
   readonly onFailure: (error: unknown) => void
 }

@@ -1,11 +1,5 @@
+import type { StaleAnswersOptions } from '../../ports/stale-answers.ts'
 import type { OwnState } from './own-state.ts'
-
-export interface StaleStatesOptions {
-  /** How long a state may be given again; 0 for never. */
-  readonly ttlMs: number
-  /** Nodes whose state is kept. */
-  readonly entriesMax: number
-}
 
 /** What a node has: what is its own, and up to which revision its Domain's peers. */
 export interface PulledState {
@@ -30,7 +24,7 @@ export interface StaleStates {
 }
 
 /** Keeps the states of the nodes that pulled last, a bounded number of them. */
-export function createStaleStates({ ttlMs, entriesMax }: StaleStatesOptions): StaleStates {
+export function createStaleStates({ ttlMs, entriesMax }: StaleAnswersOptions): StaleStates {
   /** In the order in which they were pulled. */
   const known = new Map<string, KnownState>()
 

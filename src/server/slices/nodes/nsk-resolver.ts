@@ -16,7 +16,7 @@ export interface NskResolverDeps {
   readonly datastore: Datastore
   readonly unitOfWork: UnitOfWork
   readonly keyring: Keyring
-  readonly feed: ChangeFeed
+  readonly changeFeed: ChangeFeed
   readonly clock: Clock
   readonly ids: IdSource
 }
@@ -40,7 +40,7 @@ const REVOKED: Refusal = { refused: true, code: 'nsk_revoked', log: 'node secret
  * first used, on every replica, before the call goes on.
  */
 export function createNskResolver(deps: NskResolverDeps): CredentialResolver {
-  const { clock, feed, keyring } = deps
+  const { clock, changeFeed: feed, keyring } = deps
   const cache = createNskCache(CACHED_NODES)
   const readMany = (names: readonly string[]) => findKeys(deps.datastore.pool('node-keys'), names, clock.now())
   const read = createGatheredReads({ ...GATHERED, readMany })

@@ -1,4 +1,5 @@
-import { createLimit, networkOf, type RateLimited, type Rates } from '../../http/limits/rate-limits.ts'
+import type { Rates } from '../../ports/rates.ts'
+import { createLimit, networkOf, type RateLimited } from '../../http/limits/rate-limits.ts'
 
 /** How often workloads may ask for tokens, per replica (decisions: Rate limits). */
 export interface WorkloadLimits {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Rates } from '../../../../../src/server/ports/rates.ts'
 import { exchange, signed, type WireAnswer } from '../../../../conformance/wire.ts'
 import { limitClassOf } from '../../../../../src/shared/contract/limit-classes.ts'
-import type { Rates } from '../../../../../src/server/http/limits/rate-limits.ts'
 import { NODE, OTHER_NODE, PROJECT } from '../../../../support/fixture-callers.ts'
 import { startFixture, type FixtureServer } from '../../../../support/fixture-server.ts'
 

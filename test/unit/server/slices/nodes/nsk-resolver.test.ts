@@ -20,7 +20,7 @@ function resolverOver(failure: Error) {
     datastore,
     unitOfWork: { run: fail },
     keyring: { mac: fail, macWith: () => Buffer.alloc(32), cacheKey: (text) => text, keyIds: () => [] },
-    feed: {
+    changeFeed: {
       isFresh: () => true,
       untilFresh: async () => true,
       revision: () => 0n,

@@ -1,0 +1,86 @@
+import type { Logger } from 'pino'
+import { storedSubjects } from '../adapters/stored-subjects/stored-subjects.ts'
+import { contract } from '../../shared/contract/index.ts'
+import type { Config } from '../config/config.ts'
+import type { CsrfTokens } from '../http/auth/csrf.ts'
+import type { ForeignRoutes } from '../http/pages/pages.ts'
+import type { AuditEntry } from '../ports/unit-of-work.ts'
+import { writeServiceSignIns } from '../slices/identities/store.ts'
+import { createLastUses } from '../http/auth/last-uses.ts'
+import type { PasswordHashing } from '../slices/local-accounts/password-hash.ts'
+import type { StreamMeter } from '../slices/node-events/hub.ts'
+import { createAdmission } from '../slices/relation-tuples/admission.ts'
+import { createGrantedTokens } from '../slices/tokens/granted.ts'
+import { createMint } from '../slices/tokens/mint.ts'
+import { createOwnedTokens } from '../slices/tokens/owned-tokens.ts'
+import { requireScopes, SCOPES } from '../slices/tokens/scopes.ts'
+import type { Backend } from './backend.ts'
+import { readRenderer } from './docs-renderer.ts'
+import { createSignInPorts } from './sign-in-ports.ts'
+import type { SlicePorts } from './slices.ts'
+
+export interface SlicePortsOptions {
+  readonly config: Config
+  /** Of the passwords of local accounts. */
+  readonly hashing: PasswordHashing
+  readonly log: Logger
+  /** The origin under which clients reach the server. */
+  readonly baseUrl: string
+  /** Takes the audit rows of refusals that no answer waits for. */
+  readonly onRefused: (entry: AuditEntry) => void
+  /** Counts event streams; nobody by default. */
+  readonly streamMeter?: StreamMeter | undefined
+}
+
+/** The ports of the slices, and what the edge needs of those who implement them. */
+export interface ComposedPorts {
+  readonly ports: SlicePorts
+  readonly csrfTokens: CsrfTokens
+  readonly foreignRoutes: readonly ForeignRoutes[]
+}
+
+const UNMETERED: StreamMeter = { opened() {}, frame() {}, ended() {}, rejected() {} }
+
+/** Collects every port by its name: adapters, values of the configuration, and what one slice implements for another. */
+export function createSlicePorts(backend: Backend, options: SlicePortsOptions): ComposedPorts {
+  const { log, baseUrl, hashing, onRefused } = options
+  const adapters = adaptersOf(backend)
+  const settings = settingsOf(options.config)
+  const mint = createMint({ ...adapters, env: settings.env })
+  const mintGranted = createGrantedTokens({ mint })
+  const signingIn = createSignInPorts(backend, { ...options, mintGranted })
+  const ports: SlicePorts = {
+    ...adapters,
+    ...settings,
+    ...signingIn.ports,
+    log,
+    baseUrl,
+    hashing,
+    onRefused,
+    mint,
+    mintGranted,
+    contract,
+    renderer: readRenderer(),
+    meter: options.streamMeter ?? UNMETERED,
+    admission: createAdmission({ subjects: storedSubjects, validateTuple: backend.engine.rules.validateTuple }),
+    ownedTokens: createOwnedTokens(),
+    requireScopes,
+    scopes: SCOPES,
+    serviceSignIns: createLastUses({
+      write: (uses) => writeServiceSignIns(backend.datastore.pool('worker'), uses),
+      onFailure: (error) => log.warn({ err: error }, 'the last sign-in of service identities could not be written'),
+    }),
+  }
+  return { ports, csrfTokens: signingIn.csrfTokens, foreignRoutes: signingIn.foreignRoutes }
+}
+
+function adaptersOf(backend: Backend) {
+  const { datastore, unitOfWork, ids, clock, keyring, secrets, signer, bus, feed: changeFeed } = backend
+  const { authorizer, lookups, insight, reconciler } = backend
+  const ofChanges = { datastore, unitOfWork, ids, clock, keyring, secrets, signer, bus, changeFeed }
+  return { ...ofChanges, authorizer, lookups, insight, reconciler, subjects: storedSubjects }
+}
+
+function settingsOf({ env, rates, staleStates, hasBundledProvider, auditRetentionDays: retentionDays }: Config) {
+  return { env, rates, staleStates, hasBundledProvider, retentionDays }
+}

@@ -1,0 +1,7 @@
+import type { Slice } from '../../http/slice.ts'
+import { createGroups, type GroupsDeps } from './service.ts'
+
+/** Groups: subjects that share roles. */
+export function createSlice(ports: GroupsDeps): Slice<'groups'> {
+  return { handlers: { groups: createGroups(ports) } }
+}

@@ -1,0 +1,18 @@
+import type { LastUses } from '../../http/auth/last-uses.ts'
+import type { Slice } from '../../http/slice.ts'
+import { createParentEdgeConsumer } from './parent-edge-consumer.ts'
+import { createIdentities, type IdentitiesDeps } from './service.ts'
+
+export interface IdentitiesPorts extends IdentitiesDeps {
+  /** When service identities last authenticated. */
+  readonly serviceSignIns: LastUses
+}
+
+/** Users and service identities of a Domain. */
+export function createSlice({ serviceSignIns, ...deps }: IdentitiesPorts): Slice<'identities'> {
+  return {
+    handlers: { identities: createIdentities(deps) },
+    consumers: [createParentEdgeConsumer()],
+    flush: () => serviceSignIns.flush(),
+  }
+}

@@ -1,0 +1,7 @@
+import type { Slice } from '../../http/slice.ts'
+import { createIdpBindings, type IdpBindingsDeps } from './service.ts'
+
+/** Bindings of Domains to identity providers. */
+export function createSlice(ports: IdpBindingsDeps): Slice<'idpBindings'> {
+  return { handlers: { idpBindings: createIdpBindings(ports) } }
+}

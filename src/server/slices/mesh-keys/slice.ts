@@ -1,0 +1,7 @@
+import type { Slice } from '../../http/slice.ts'
+import { createMeshKeys, type MeshKeysDeps } from './service.ts'
+
+/** Keys of the mesh and their rotation. */
+export function createSlice(ports: MeshKeysDeps): Slice<'meshKeys'> {
+  return { handlers: { meshKeys: createMeshKeys(ports) } }
+}

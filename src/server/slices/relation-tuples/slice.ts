@@ -1,0 +1,7 @@
+import type { Slice } from '../../http/slice.ts'
+import { createRelationTuples, type RelationTuplesDeps } from './service.ts'
+
+/** Relation tuples of a Project. */
+export function createSlice(ports: RelationTuplesDeps): Slice<'relationTuples'> {
+  return { handlers: { relationTuples: createRelationTuples(ports) } }
+}

@@ -1,0 +1,7 @@
+import type { Slice } from '../../http/slice.ts'
+import { createResources, type ResourcesDeps } from './service.ts'
+
+/** Resources: what a Project deploys. */
+export function createSlice(ports: ResourcesDeps): Slice<'resources'> {
+  return { handlers: { resources: createResources(ports) } }
+}
