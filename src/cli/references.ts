@@ -19,6 +19,8 @@ export interface Resolved {
   readonly row?: unknown
   /** What was typed is the name that decorates it, and no handle. */
   readonly byDisplayName?: boolean
+  /** Another row, whose display name is exactly what was typed. */
+  readonly alsoNamed?: unknown
 }
 
 /** Ids that lists are looked up under, by noun: `domains`, `projects`. */
@@ -148,10 +150,12 @@ export function createResolver(session: Session, otherLists: OtherLists = {}): R
     return value === undefined ? undefined : object(noun, value, scope)
   }
 
-  async function object(noun: string, text: string, scope: Scope): Promise<Resolved> {
-    if (isNonZeroUuid(text)) return { id: text.toLowerCase(), label: text }
-    const found = (await byHandleFilter(noun, text, scope)) ?? pick(noun, text, await list(noun, scope))
-    if (found.byDisplayName === true) noteDecoration(noun, text, found)
+  async function object(noun: string, typed: string, scope: Scope): Promise<Resolved> {
+    if (typed === 'me' && isIdentities(noun)) return ownIdentity(noun)
+    const [kind, text] = splitKind(noun, typed)
+    if (isNonZeroUuid(text)) return { id: text.toLowerCase(), label: typed }
+    const found = (await byHandleFilter(kind, text, scope)) ?? (await fromList(kind, text, scope))
+    noteChoice(noun, text, found)
     return found
   }
 
@@ -162,14 +166,40 @@ export function createResolver(session: Session, otherLists: OtherLists = {}): R
     return rows.length === 0 ? undefined : only(noun, handle, rows)
   }
 
-  /** Display names are not unique: notes which object was taken, once for each. */
-  function noteDecoration(noun: string, text: string, { id, row }: Resolved): void {
+  async function fromList(noun: string, text: string, scope: Scope): Promise<Resolved> {
+    const rows = await list(noun, scope)
+    try {
+      return pick(noun, text, rows)
+    } catch (error) {
+      const place = await domainName(noun, scope).catch(() => undefined)
+      if (!(error instanceof CliError) || error.code !== NOT_FOUND || place === undefined) throw error
+      throw notFound(noun, text, { rows, place })
+    }
+  }
+
+  /** The Domain that was searched, where it was chosen for the look-up; the caller's own goes without saying. */
+  async function domainName(noun: string, { domains: id }: Scope): Promise<string | undefined> {
+    const refs = listOf(session.manifest(), noun)?.cli?.refs ?? {}
+    if (id === undefined || !Object.values(refs).includes('domains')) return undefined
+    return nameOf((await list('domains', {})).find((row) => idOf(row) === id)) ?? id
+  }
+
+  async function ownIdentity(noun: string): Promise<Resolved> {
+    const subject = String((await session.whoami())['subject'])
+    const { type = '', id = '' } = parseReference(subject) ?? {}
+    if (!nounsOf(type).includes(noun)) throw notFound(noun, 'me', { rows: [] })
+    return { id, label: 'me' }
+  }
+
+  /** Display names may be anybody's: what was taken is said, once for each. */
+  function noteChoice(noun: string, text: string, { id, row, byDisplayName, alsoNamed }: Resolved): void {
     const key = `${noun} ${text}`
-    if (noted.has(key)) return
+    if ((byDisplayName !== true && alsoNamed === undefined) || noted.has(key)) return
     noted.add(key)
-    const handle = handleOf(row)
-    const one = `${singular(noun)} ${handle === undefined ? id : `${handle} (${id})`}`
-    session.note(`"${text}" is a display name: took ${one}.`)
+    const one = `${singular(noun)} ${withId(row, id)}`
+    if (alsoNamed === undefined) return session.note(`"${text}" is a display name: took ${one}.`)
+    const other = withId(alsoNamed, idOf(alsoNamed) ?? '')
+    session.note(`"${text}" is the display name of ${other} too: took ${one}, since handles come first.`)
   }
 
   /** Asks a list that can look a handle up, which saves reading all of it. */
@@ -187,7 +217,7 @@ export function createResolver(session: Session, otherLists: OtherLists = {}): R
   async function reference(text: string, scope: Scope): Promise<string> {
     const parsed = parseReference(text)
     if (!parsed) return text
-    const type = parsed.type === 'service' ? 'serviceaccount' : parsed.type
+    const type = typeOf(parsed.type)
     const [name = '', relation] = HAS_RELATIONS.has(type) ? parsed.id.split('#') : [parsed.id]
     const noun = NOUN_OF_TYPE[type]
     if (noun === undefined || isNonZeroUuid(name) || name === '*') return `${type}:${parsed.id}`
@@ -203,13 +233,53 @@ export function createResolver(session: Session, otherLists: OtherLists = {}): R
     list,
     filtered,
     visit: (noun, scope, see) => read(noun, { scope, filter: {} }, see),
-    resource: async (text, scope) => (text === 'platform' ? 'platform:main' : reference(text, scope)),
+    async resource(text, scope) {
+      if (text === 'platform') return 'platform:main'
+      assertKind(text, ['domain', 'project', 'node'])
+      return reference(text, scope)
+    },
     async subject(text, scope) {
       if (text === 'me') return String((await session.whoami())['subject'])
+      assertKind(text, ['user', 'service', 'group'])
       const full = await reference(text, scope)
       return full.startsWith('group:') && !full.includes('#') ? `${full}#member` : full
     },
   }
+}
+
+/** `service` is how people write `serviceaccount`. */
+function typeOf(typed: string): string {
+  return typed === 'service' ? 'serviceaccount' : typed
+}
+
+/** The nouns whose lists have objects of a type. */
+function nounsOf(type: string): readonly (string | undefined)[] {
+  const noun = NOUN_OF_TYPE[type]
+  return isIdentities(noun) ? [noun, 'identities'] : [noun]
+}
+
+function isIdentities(noun: string | undefined): boolean {
+  return noun === 'users' || noun === 'service-identities' || noun === 'identities'
+}
+
+/** `service:build` where service identities or identities are meant: the noun to search, and the name. */
+function splitKind(noun: string, text: string): readonly [noun: string, text: string] {
+  const parsed = parseReference(text)
+  const type = typeOf(parsed?.type ?? '')
+  if (parsed === undefined || !nounsOf(type).includes(noun)) return [noun, text]
+  return [NOUN_OF_TYPE[type] ?? noun, parsed.id]
+}
+
+/** A name alone could be of several kinds. @throws CliError with the ways to write it. */
+function assertKind(text: string, kinds: readonly string[]): void {
+  if (text.includes(':')) return
+  const ways = kinds.map((kind) => `${kind}:${text}`)
+  throw usageError(`"${text}" does not say of what kind it is`, `Did you mean ${ways.join(', ').replace(/, ([^,]*)$/, ' or $1')}?`)
+}
+
+function withId(row: unknown, id: string): string {
+  const handle = handleOf(row)
+  return handle === undefined ? id : `${handle} (${id})`
 }
 
 /** Whether the usual Domain or Project is meant where a member is left out. */
@@ -238,11 +308,14 @@ function fits({ pattern, maxLength }: ManifestField, text: string): boolean {
 /** Chooses the row that a text names. Throws not found, or a usage error that lists the candidates. */
 export function pick(noun: string, text: string, rows: readonly unknown[]): Resolved {
   const handled = matching(text, rows, handlesOf)
-  if (handled.length > 0) return only(noun, text, handled)
+  if (handled.length > 0) {
+    const alsoNamed = rows.find((row) => !handled.includes(row) && decorationsOf(row).includes(text))
+    return { ...only(noun, text, handled), ...(alsoNamed !== undefined && { alsoNamed }) }
+  }
   // A name that decorates one object and an id of another are two answers.
   const decorated = matching(text, rows, decorationsOf)
   const found = [...new Set([...decorated, ...rows.filter((row) => isPiece(text, idOf(row)))])]
-  if (found.length === 0) throw notFound(noun, text, rows)
+  if (found.length === 0) throw notFound(noun, text, { rows })
   const resolved = only(noun, text, found)
   return decorated.length === 0 ? resolved : { ...resolved, byDisplayName: true }
 }
@@ -252,7 +325,7 @@ function only(noun: string, text: string, rows: readonly unknown[]): Resolved {
   const [row, ...others] = rows
   const id = idOf(row)
   if (others.length > 0) throw ambiguous(noun, text, rows)
-  if (id === undefined) throw notFound(noun, text, rows)
+  if (id === undefined) throw notFound(noun, text, { rows })
   return { id, label: handleOf(row) ?? id, row }
 }
 
@@ -286,20 +359,40 @@ function isPiece(text: string, id: unknown): boolean {
   return digits.startsWith(piece) || digits.endsWith(piece)
 }
 
+const NOT_FOUND = 'reference_not_found'
+
 function ambiguous(noun: string, text: string, found: readonly unknown[]): CliError {
-  const shown = found.slice(0, 10).map((row) => `  ${String(idOf(row))}  ${nameOf(row) ?? ''}`)
+  const shown = found.slice(0, 10).map((row) => `  ${String(idOf(row))}  ${candidateName(row)}`)
   const more = found.length > shown.length ? [`  … and ${found.length - shown.length} more`] : []
-  return new CliError(`"${text}" fits ${found.length} ${noun}; give a whole id`, {
+  const names = new Set(found.map(candidateName))
+  const isTold = names.size === found.length && found.every((row) => handleOf(row) !== undefined)
+  return new CliError(`"${text}" fits ${found.length} ${noun}; give ${isTold ? 'one of these names or ' : ''}a whole id`, {
     exitCode: EXIT.usage,
     code: 'ambiguous_reference',
     hints: [...shown, ...more],
   })
 }
 
-function notFound(noun: string, text: string, rows: readonly unknown[]): CliError {
-  return new CliError(`there is no ${singular(noun)} "${text}", or you may not see it`, {
+/** A row in a list of candidates; users and service identities may have the same handle. */
+function candidateName(row: unknown): string {
+  const prefix = PREFIX_OF_KIND[String(memberOf(row, 'kind'))] ?? ''
+  const name = nameOf(row)
+  return name === undefined ? '' : `${prefix}${name}`
+}
+
+const PREFIX_OF_KIND: Readonly<Record<string, string>> = { user: 'user:', 'service-identity': 'service:' }
+
+interface Searched {
+  readonly rows: readonly unknown[]
+  /** The Domain that was searched, where it is worth saying. */
+  readonly place?: string
+}
+
+function notFound(noun: string, text: string, { rows, place }: Searched): CliError {
+  const where = place === undefined ? '' : ` in domain ${place}`
+  return new CliError(`there is no ${singular(noun)} "${text}"${where}, or you may not see it`, {
     exitCode: EXIT.notFound,
-    code: 'reference_not_found',
+    code: NOT_FOUND,
     mistyped: {
       word: text,
       known: rows.flatMap((row) => nameOf(row) ?? []),

@@ -172,6 +172,7 @@ export const audit = defineSurface('audit', 'Decisions that were taken', {
     cli: {
       command: 'audit list',
       ...ownChain,
+      refs: { ...ownChain.refs, subject: 'subjects', object: 'objects' },
       columns: ['at', 'subject', 'relation', 'object', 'outcome', 'reason', 'correlation_id'],
       wide: ['id', 'context'],
       custom: true,

@@ -176,6 +176,33 @@ describe('ctl audit', () => {
       expect(stub.seen.filter(({ path }) => path === '/v1/nodes')).toHaveLength(1)
     })
 
+    it.each([
+      ['--subject', 'service:build', 'subject', `serviceaccount:${ID.build}`],
+      ['--subject', 'me', 'subject', `serviceaccount:${ID.me}`],
+      ['--object', 'node:web-1', 'object', `node:${ID.web}`],
+      ['--object', 'platform', 'object', 'platform:main'],
+    ])('looks up the name in %s %s', async (flag, typed, member, sent) => {
+      await start({ 'GET /v1/audit': () => ({ body: { items: [], next_cursor: null } }) })
+      expect((await home.run(['audit', 'list', flag, typed])).exitCode).toBe(0)
+      expect(looks().map(({ query }) => query.get(member))).toEqual([sent])
+    })
+
+    it.each([
+      ['--subject', 'service:nobody', 3, 'there is no service-identity "nobody"'],
+      ['--object', 'node:gone', 3, 'there is no node "gone"'],
+      ['--subject', 'build', 2, 'Did you mean user:build, service:build or group:build?'],
+    ])('refuses %s %s, and asks for no rows', async (flag, typed, exitCode, sentence) => {
+      for (const verb of ['list', 'tail']) {
+        await start()
+        const result = await home.run(['audit', verb, flag, typed])
+        expect([result.exitCode, looks()]).toEqual([exitCode, []])
+        expect(result.stderr).toContain(sentence)
+        home.remove()
+        await stub.close()
+      }
+      await start()
+    })
+
     it('shows names beside the ends of ids to a person, and whole ids in a pipe and with -o wide', async () => {
       const row = {
         id: ID.build,

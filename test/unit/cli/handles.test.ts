@@ -85,6 +85,76 @@ describe('What a person types', () => {
   })
 })
 
+describe('An identity in its own commands', () => {
+  const cli = useStubbedCli({ CTL_TOKEN: 'psk_local_x' })
+  const shown = (): string | undefined =>
+    cli.stub?.seen.map(({ path }) => path).find((path) => /\/identities\/[^/]+$/.test(path))
+  const ONE = `/v1/domains/${DOMAIN}/identities/${BUILD}`
+  const asAuditor = (subject: string): StubRoutes => ({
+    'GET /v1/auth/whoami': { body: { subject, kind: 'service', domain_id: DOMAIN, credential: {} } },
+    [`GET /v1/domains/${DOMAIN}/identities`]: ({ query }) => {
+      const service = { ...identity('Foo'), handle: 'foo' }
+      const user = { ...identity('Foo', NODE), kind: 'user', handle: 'foo' }
+      const kind = query.get('kind')
+      return page([service, user].filter((one) => kind === null || one.kind === kind))
+    },
+    [`GET ${ONE}`]: { body: { ...identity('Foo'), domain_id: DOMAIN, created_at: '2026-02-01T00:00:00.000Z' } },
+  })
+
+  it.each(['identities show service:foo', 'identities show me', 'service-identities show service:foo'])(
+    '%s finds it',
+    async (line) => {
+      expect((await cli.run(line, routes(asAuditor(`serviceaccount:${BUILD}`)))).exitCode).toBe(0)
+      expect(shown()).toBe(ONE)
+    },
+  )
+
+  it('is listed with its kind where a user has the same handle', async () => {
+    const { exitCode, stderr } = await cli.run('identities show foo', routes(asAuditor('user:x')))
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain('"foo" fits 2 identities; give one of these names or a whole id')
+    expect(stderr).toContain(`${BUILD}  service:foo\n`)
+    expect(stderr).toContain(`${NODE}  user:foo\n`)
+  })
+
+  it('is not found as what it is not', async () => {
+    const { exitCode } = await cli.run('service-identities show me', routes(asAuditor(`user:${NODE}`)))
+    expect(exitCode).toBe(3)
+  })
+
+  it('is taken by its handle before the display name of another, with a note', () => {
+    const rows = [
+      { ...identity('First'), handle: 'abc' },
+      { ...identity('ABC', NODE), handle: 'xyz' },
+    ]
+    expect(pick('service-identities', 'ABC', rows)).toMatchObject({ id: BUILD, alsoNamed: rows[1] })
+    expect(pick('service-identities', 'abc', rows).alsoNamed).toBeUndefined()
+  })
+
+  it('says which it took where a display name fits exactly too', async () => {
+    const rows = [
+      { ...identity('First'), handle: 'abc' },
+      { ...identity('ABC', NODE), handle: 'xyz' },
+    ]
+    const { stderr } = await cli.run(
+      'grants create service:ABC viewer',
+      routes({
+        [`GET /v1/domains/${DOMAIN}/identities`]: ({ query }) => page(query.get('handle') === null ? rows : []),
+        [GRANTS]: granted,
+      }),
+    )
+    expect(stderr).toContain(
+      `"ABC" is the display name of xyz (${NODE}) too: took service-identity abc (${BUILD}), since handles come first.\n`,
+    )
+  })
+
+  it('is said to be missing from the Domain that was searched', async () => {
+    const { exitCode, stderr } = await cli.run('grants create service:xyz operator domain:default', routes())
+    expect(exitCode).toBe(3)
+    expect(stderr).toContain('there is no service-identity "xyz" in domain default, or you may not see it')
+  })
+})
+
 describe('A role on a node', () => {
   const cli = useStubbedCli({ CTL_TOKEN: 'psk_local_x' })
   const sent = (): readonly SeenRequest[] => (cli.stub?.seen ?? []).filter(({ method }) => method !== 'GET')
