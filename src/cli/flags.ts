@@ -109,7 +109,7 @@ export const OUTPUT = {
     also: 'CTL_OUTPUT',
     fallback: 'table',
   },
-  jq: { kind: 'text', value: 'EXPR', describe: 'Filter the JSON with a jq expression' },
+  jq: { kind: 'text', value: 'EXPR', describe: 'Filter the JSON with a jq expression; with -o jsonl, each row' },
   columns: { kind: 'list', value: 'A,B', describe: 'Columns to show' },
   sort: { kind: 'text', value: 'COLUMN', describe: 'Sort rows by a column; -COLUMN for descending' },
   'no-headers': { kind: 'switch', describe: 'No column titles' },

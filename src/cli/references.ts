@@ -274,7 +274,10 @@ function splitKind(noun: string, text: string): readonly [noun: string, text: st
 function assertKind(text: string, kinds: readonly string[]): void {
   if (text.includes(':')) return
   const ways = kinds.map((kind) => `${kind}:${text}`)
-  throw usageError(`"${text}" does not say of what kind it is`, `Did you mean ${ways.join(', ').replace(/, ([^,]*)$/, ' or $1')}?`)
+  throw usageError(
+    `"${text}" does not say of what kind it is`,
+    `Did you mean ${ways.join(', ').replace(/, ([^,]*)$/, ' or $1')}?`,
+  )
 }
 
 function withId(row: unknown, id: string): string {
@@ -366,11 +369,14 @@ function ambiguous(noun: string, text: string, found: readonly unknown[]): CliEr
   const more = found.length > shown.length ? [`  … and ${found.length - shown.length} more`] : []
   const names = new Set(found.map(candidateName))
   const isTold = names.size === found.length && found.every((row) => handleOf(row) !== undefined)
-  return new CliError(`"${text}" fits ${found.length} ${noun}; give ${isTold ? 'one of these names or ' : ''}a whole id`, {
-    exitCode: EXIT.usage,
-    code: 'ambiguous_reference',
-    hints: [...shown, ...more],
-  })
+  return new CliError(
+    `"${text}" fits ${found.length} ${noun}; give ${isTold ? 'one of these names or ' : ''}a whole id`,
+    {
+      exitCode: EXIT.usage,
+      code: 'ambiguous_reference',
+      hints: [...shown, ...more],
+    },
+  )
 }
 
 /** A row in a list of candidates; users and service identities may have the same handle. */

@@ -46,7 +46,7 @@ export async function emit(value: unknown, view: View, emission: Emission): Prom
   const shown = ordered === undefined ? value : withRows(value, ordered, view.rows)
   const text = await rendered({ value: shown, rows: ordered, view }, emission)
   if (text !== '') io.stdout.write(text)
-  if (shared.jq !== undefined && shared.watch === undefined) hintAtEmpty(shared.jq, { rows, view }, emission)
+  if (shared.jq !== undefined && shared.watch === undefined) hintAtEmpty({ rows, view }, emission)
 }
 
 function unsortable(): Error {
@@ -85,16 +85,13 @@ function assertColumnsFit({ columns, jq }: SharedValues, format: Format): void {
 }
 
 /** Tells a person who asked for a member that lists leave empty which one has it. */
-function hintAtEmpty(
-  expression: string,
-  { rows = [], view }: Pick<Shown, 'rows' | 'view'>,
-  { io, note }: Emission,
-): void {
+function hintAtEmpty({ rows = [], view }: Pick<Shown, 'rows' | 'view'>, { io, shared, format, note }: Emission): void {
+  const row = format === 'jsonl' ? '' : `.${view.rows ?? 'items'}[]`
   if (!io.stderr.isTty || rows.length === 0) return
   for (const [member, other] of Object.entries(view.empty ?? {})) {
-    const isAsked = new RegExp(`\\.${member}\\b`).test(expression)
+    const isAsked = new RegExp(`\\.${member}\\b`).test(shared.jq ?? '')
     if (isAsked && rows.every((row) => memberOf(row, member) === ''))
-      note(`.${member} is empty in lists; use .${other}`)
+      note(`.${member} is empty in lists; use ${row}.${other}`)
   }
 }
 
@@ -107,7 +104,10 @@ interface Shown {
 async function rendered(shown: Shown, emission: Emission): Promise<string> {
   const { shared, format } = emission
   assertColumnsFit(shared, format)
-  if (shared.jq !== undefined) return (await import('./jq.ts')).jq(JSON.stringify(shown.value), shared.jq)
+  if (shared.jq !== undefined) {
+    const input = format === 'jsonl' ? RENDERERS.jsonl(shown, emission) : JSON.stringify(shown.value)
+    return (await import('./jq.ts')).jq(await input, shared.jq)
+  }
   return RENDERERS[format](shown, emission)
 }
 

@@ -231,7 +231,7 @@ describe('ctl nodes', () => {
 
   it('list hints on a terminal which member has the name that is empty in it', async () => {
     const asked = await cli.run('nodes list --jq .items[].name', routes(), { isTty: true })
-    expect(asked.stderr).toContain('.name is empty in lists; use .display_name\n')
+    expect(asked.stderr).toContain('.name is empty in lists; use .items[].display_name\n')
     const piped = await cli.run('nodes list --jq .items[].name', routes())
     expect(piped.stderr).toBe('')
     const quiet = await cli.run('nodes list -q --jq .items[].name', routes(), { isTty: true })

@@ -31,11 +31,11 @@ const WORDS = 'nodes rotate'
 
 export const rotate = defineCommand({
   description: [
-    'One node: asks it to rotate, waits until it has, and prints the handle.',
+    'One node: asks it to rotate, waits until it has, and prints the rotation.',
     'Several: in waves. A wave asks its nodes and waits for those that are in reach; the next begins when they are done.',
-    'At the end the epochs that agents report are compared with the keys that the server holds: of all nodes of a Domain up to 1,000, else of those that were rotated.',
+    'At the end comes a proof. An epoch is the number of an edge key. Agents report the epochs that they use, and the server compares them with its keys. Nodes outside the run are named where they disagree, but do not fail it.',
     'Unreachable nodes that only stdin names are skipped, unless --include-unreachable is given.',
-    'Exit 0 only when every node is rotated and all agree; 10 when not, when a node was skipped, or when a condition paused the run; 130 after Ctrl-C, 143 after SIGTERM. A run that stopped says which command goes on.',
+    'Exit 0: every node is rotated, and all nodes of the run agree. Exit 10: not so, a node was skipped, or a condition paused the run. Exit 130 after Ctrl-C, 143 after SIGTERM. A run that stopped prints the command that continues it.',
   ].join('\n'),
   args: [NODES],
   flags: ROTATE_FLAGS,
@@ -102,7 +102,7 @@ async function askedOf(
   const skipped = await skippedOf(session, given, selection)
   return {
     asked: { ...selection, nodes: selection.nodes.filter((node) => !skipped.includes(node)) },
-    skipped: skipped.map((node) => ({ node, outcome: 'skipped', code: undefined })),
+    skipped: skipped.map((node) => ({ node, outcome: 'skipped', code: undefined, isBegun: false })),
   }
 }
 
@@ -134,8 +134,8 @@ async function finish(session: Session, given: RotateGiven, { end, since }: Ran)
   const rotated = end.nodes.flatMap(({ node, outcome }) => (outcome === 'rotated' ? [node] : []))
   const isProving = end.reason === 'completed' && given.flags['no-proof'] !== true && rotated.length > 0
   const timeoutMs = (given.flags['proof-timeout'] ?? PROOF_TIMEOUT_SECONDS) * 1000
-  const exceptIds = new Set(idsOf(end, (outcome) => outcome === 'skipped'))
-  const { proof, error } = isProving ? await proved(session, rotated, { timeoutMs, exceptIds }) : NOTHING_PROVED
+  const provenIds = new Set(idsOf(end, (outcome) => outcome !== 'skipped'))
+  const { proof, error } = isProving ? await proved(session, rotated, { timeoutMs, provenIds }) : NOTHING_PROVED
   const failure = end.error ?? error
   const exit = failure === undefined ? exitOf(end, proof) : EXIT.failed
   const ids = idsOf(end, (outcome) => outcome !== 'skipped' && outcome !== 'deregistered')
@@ -196,7 +196,7 @@ async function othersOf(
   proof: Proof | undefined,
 ): Promise<ReadonlyMap<string, FleetNode>> {
   const known = new Set(nodes.map(({ node }) => node.id))
-  const isUnknown = proof?.disagreeing.some(({ node_id }) => !known.has(node_id)) === true
+  const isUnknown = proof?.othersDisagreeing.some(({ node_id }) => !known.has(node_id)) === true
   if (!isUnknown || session.io.interrupted.aborted) return new Map()
   const others = new Map<string, FleetNode>()
   for (const domain_id of new Set(nodes.map(({ node }) => node.domain_id)))

@@ -9,6 +9,8 @@ export interface RotatedNode {
   readonly outcome: Outcome
   /** Code of the refusal. */
   readonly code: string | undefined
+  /** Whether this run asked for the rotation, or found it pending. */
+  readonly isBegun: boolean
 }
 
 /** What a run has done so far, as it grows. */
@@ -58,7 +60,9 @@ export function createLedger(view: FleetView, start: Pick<RunSoFar, 'since' | 's
       waves,
       nodes: view.ids.flatMap((id) => {
         const node = view.last(id)
-        return node === undefined ? [] : [{ node, outcome: outcome(id), code: refusals.get(id) }]
+        return node === undefined
+          ? []
+          : [{ node, outcome: outcome(id), code: refusals.get(id), isBegun: begunMs.has(id) }]
       }),
     }),
   }

@@ -12,18 +12,22 @@ type Verified = Result<(typeof mesh)['operations']['VerifyDomainEdgeEpochs']>
 export interface Proof extends Verified {
   /** Ctrl-C ended it before all had agreed. */
   readonly isInterrupted: boolean
+  /** Nodes that disagree and were not part of the run. Their agents may not have pulled the new keys yet, or may be off. */
+  readonly othersDisagreeing: Verified['disagreeing']
 }
 
 export interface ProofRules {
   /** How long agents have to report. */
   readonly timeoutMs: number
-  /** Nodes whose disagreement says nothing: they were skipped. */
-  readonly exceptIds: ReadonlySet<string>
+  /** Nodes that the proof is about. */
+  readonly provenIds: ReadonlySet<string>
 }
 
 /** Nodes of one comparison at most, as the operation has it. */
 const GROUP_MAX = 1000
 const POLL_MS = 2000
+/** How long nodes outside the run get once those of the run agree. */
+const OTHERS_MS = 10_000
 
 /** One comparison: some nodes of a Domain, or all of them. */
 interface Question {
@@ -32,17 +36,17 @@ interface Question {
 }
 
 /**
- * Compares until every node agrees or the time is over: every node of each Domain that has no more than 1,000, else the given
- * ones. Agents report what they hold within seconds, so the first answers may be early. A node of `exceptIds` may disagree.
+ * Compares until every node of `provenIds` agrees or the time is over. Every node of a Domain of up to 1,000 is compared, else
+ * the given ones: nodes outside the run are edges' other ends, and get some seconds more. Agents report within seconds.
  */
 export async function prove(
   session: Session,
   nodes: readonly FleetNode[],
-  { timeoutMs, exceptIds }: ProofRules,
+  { timeoutMs, provenIds }: ProofRules,
 ): Promise<Proof> {
   const { io } = session
   const answers = new Map<Question, Verified>()
-  const proof = (): Verified => summed([...answers.values()], exceptIds)
+  const proof = (): Compared => summed([...answers.values()], provenIds)
   try {
     const questions = await questionsOf(session, nodes)
     await compare(session, { questions, answers, untilMs: io.nowMs() + timeoutMs, proof })
@@ -52,23 +56,27 @@ export async function prove(
   return { ...proof(), isInterrupted: io.interrupted.aborted }
 }
 
+type Compared = Omit<Proof, 'isInterrupted'>
+
 interface Comparing {
   readonly questions: readonly Question[]
   readonly answers: Map<Question, Verified>
   readonly untilMs: number
-  readonly proof: () => Verified
+  readonly proof: () => Compared
 }
 
 async function compare(session: Session, { questions, answers, untilMs, proof }: Comparing): Promise<void> {
   const { io } = session
   const progress = createProgress(session, 'nodes that agree')
+  let endMs = untilMs
   while (!io.interrupted.aborted) {
     const open = questions.filter((question) => answers.get(question)?.disagreeing.length !== 0)
     for (const question of open) answers.set(question, await ask(session, question))
-    const { agreeing, nodes_checked, disagreeing } = proof()
+    const { agreeing, nodes_checked, disagreeing, othersDisagreeing } = proof()
     progress.at(agreeing, `${nodes_checked} checked`)
-    if (disagreeing.length === 0 || io.nowMs() >= untilMs) break
-    await io.sleep(Math.min(jittered(POLL_MS), Math.max(1, untilMs - io.nowMs())))
+    if (disagreeing.length === 0) endMs = Math.min(endMs, io.nowMs() + OTHERS_MS)
+    if (disagreeing.length + othersDisagreeing.length === 0 || io.nowMs() >= endMs) break
+    await io.sleep(Math.min(jittered(POLL_MS), Math.max(1, endMs - io.nowMs())))
   }
   progress.end()
 }
@@ -105,13 +113,15 @@ async function ask(session: Session, question: Question): Promise<Verified> {
   return value as Verified // What the contract says of 200.
 }
 
-function summed(answers: readonly Verified[], exceptIds: ReadonlySet<string>): Verified {
+function summed(answers: readonly Verified[], provenIds: ReadonlySet<string>): Compared {
   const sum = (member: 'nodes_checked' | 'edges_checked' | 'agreeing'): number =>
     answers.reduce((total, answer) => total + answer[member], 0)
+  const all = answers.flatMap(({ disagreeing }) => disagreeing)
   return {
     nodes_checked: sum('nodes_checked'),
     edges_checked: sum('edges_checked'),
     agreeing: sum('agreeing'),
-    disagreeing: answers.flatMap(({ disagreeing }) => disagreeing.filter(({ node_id }) => !exceptIds.has(node_id))),
+    disagreeing: all.filter(({ node_id }) => provenIds.has(node_id)),
+    othersDisagreeing: all.filter(({ node_id }) => !provenIds.has(node_id)),
   }
 }

@@ -47,8 +47,13 @@ function rowOf({ node, outcome, code }: RotatedNode) {
 }
 
 function wholeOf({ end, proof, since, resume, others }: Told) {
-  const { isInterrupted: _interrupted, ...compared } = proof ?? { isInterrupted: false }
-  const named = { ...compared, disagreeing: disagreeing(proof, nodesOf(end, others)) }
+  const { isInterrupted: _interrupted, othersDisagreeing = [], ...compared } = proof ?? { isInterrupted: false }
+  const known = nodesOf(end, others)
+  const named = {
+    ...compared,
+    disagreeing: withNames(proof?.disagreeing ?? [], known),
+    others_disagreeing: withNames(othersDisagreeing, known),
+  }
   return {
     since,
     ended: end.reason,
@@ -63,11 +68,8 @@ function nodesOf({ nodes }: RotationEnd, others: ReadonlyMap<string, FleetNode>)
   return new Map([...others, ...nodes.map(({ node }) => [node.id, node] as const)])
 }
 
-function disagreeing(proof: Proof | undefined, known: ReadonlyMap<string, FleetNode>) {
-  return (proof?.disagreeing ?? []).map((one) => ({
-    ...one,
-    display_name: known.get(one.node_id)?.display_name ?? null,
-  }))
+function withNames(disagreeing: Proof['disagreeing'], known: ReadonlyMap<string, FleetNode>) {
+  return disagreeing.map((one) => ({ ...one, display_name: known.get(one.node_id)?.display_name ?? null }))
 }
 
 /** What became of the nodes, then what was proved, then how to go on. */
@@ -90,7 +92,7 @@ const LEFT: readonly (readonly [Outcome, string])[] = [
   ['skipped', 'Skipped as unreachable (add --include-unreachable to ask them too)'],
 ]
 
-/** `Rotated 2 of 4 nodes in 1 wave. Pending: db-1. Not begun: old-1.` */
+/** `Rotated 3 of 4 nodes in 1 wave: 2 now, 1 before. Pending: db-1.` */
 function outcomeSentence({ nodes, waves }: RotationEnd): string {
   const names = (outcome: Outcome): readonly string[] =>
     nodes.filter((one) => one.outcome === outcome).map(({ node }) => node.display_name)
@@ -101,21 +103,33 @@ function outcomeSentence({ nodes, waves }: RotationEnd): string {
   const rotated = names('rotated').length
   const share = rotated === nodes.length ? counted(rotated, 'node') : `${rotated} of ${counted(nodes.length, 'node')}`
   const inWaves = waves === 0 ? '' : ` in ${counted(waves, 'wave')}`
-  return [`Rotated ${share}${inWaves}.`, ...parts].join(' ')
+  const before = nodes.filter(({ outcome, isBegun }) => outcome === 'rotated' && !isBegun).length
+  const split = before === 0 ? '' : `: ${rotated - before} now, ${before} before`
+  return [`Rotated ${share}${inWaves}${split}.`, ...parts].join(' ')
 }
 
 function proofSentences({ end, proof, others }: Told): readonly string[] {
   if (proof === undefined) return []
   const { agreeing, nodes_checked, edges_checked } = proof
-  const found = disagreeing(proof, nodesOf(end, others))
-  const rest = found.length === 0 ? 'the others were skipped.' : 'the others:'
+  const known = nodesOf(end, others)
+  const found = withNames(proof.disagreeing, known)
   const head =
     agreeing === nodes_checked
       ? `All ${counted(nodes_checked, 'node')} agree with the server on ${counted(edges_checked, 'end')} of edges.`
-      : `${agreeing} of ${counted(nodes_checked, 'node')} agree with the server; ${rest}`
+      : `${agreeing} of ${counted(nodes_checked, 'node')} agree with the server${found.length === 0 ? '.' : '; the others:'}`
   const lines = [...new Set(found.map(({ reason }) => reason))].map((reason) => {
     const named = found.filter((one) => one.reason === reason)
-    return `  ${reason}: ${namedNodes(named.map(({ display_name, node_id }) => display_name ?? node_id))}`
+    return `  ${reason}: ${namesOf(named)}`
   })
-  return [head, ...lines]
+  const outside = withNames(proof.othersDisagreeing, known)
+  if (outside.length === 0) return [head, ...lines]
+  return [
+    head,
+    ...lines,
+    `Outside this run, and not in agreement yet: ${namesOf(outside)}. See: ctl nodes verify-epochs`,
+  ]
+}
+
+function namesOf(named: ReturnType<typeof withNames>): string {
+  return namedNodes(named.map(({ display_name, node_id }) => display_name ?? node_id))
 }

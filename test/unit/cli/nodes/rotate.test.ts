@@ -41,7 +41,7 @@ describe('ctl nodes rotate', () => {
     const result = await ctl('nodes rotate --all --batch 2 --yes -o json', fleet)
     expect(result.exitCode).toBe(0)
     expect(whole(result)).toMatchObject({ waves: 3, ended: 'completed', since: SINCE, resume: null })
-    expect(whole(result).proof).toEqual({ nodes_checked: 5, edges_checked: 20, agreeing: 5, disagreeing: [] })
+    expect(whole(result).proof).toEqual({ nodes_checked: 5, edges_checked: 20, agreeing: 5, disagreeing: [], others_disagreeing: [] })
     expect(fleet.triggered.toSorted()).toEqual(['a-1', 'a-2', 'a-3', 'a-4', 'a-5'])
     expect(result.stderr).toContain('Rotated 5 nodes in 3 waves.')
   })
@@ -77,17 +77,17 @@ describe('ctl nodes rotate', () => {
   })
 
   it('goes on with the nodes that stdin named: the printed line runs as it is', async () => {
-    const fleet = five((all) => (all.node('a-4').isWrong = true))
+    const fleet = five((all) => (all.node('a-2').isWrong = true))
     const first = await ctl('nodes rotate - --yes --proof-timeout 10s', fleet, { stdin: 'a-1\na-2\n' })
     expect([first.exitCode, fleet.triggered]).toEqual([10, ['a-1', 'a-2']])
     const line = /Go on with: ctl (.*)\n/.exec(first.stderr)?.[1] ?? ''
     expect(line).toBe(
       `nodes rotate ${fleet.node('a-1').id} ${fleet.node('a-2').id} --yes --proof-timeout 10s --since ${SINCE}`,
     )
-    fleet.node('a-4').isWrong = false
+    fleet.node('a-2').isWrong = false
     const second = await ctl(line, fleet)
     expect([second.exitCode, fleet.triggered]).toEqual([0, ['a-1', 'a-2']])
-    expect(second.stderr).toContain('Rotated 2 nodes.')
+    expect(second.stderr).toContain('Rotated 2 nodes: 0 now, 2 before.')
   })
 
   it('keeps the whole selection of stdin in the line that goes on, also what is rotated', async () => {
@@ -109,7 +109,9 @@ describe('ctl nodes rotate', () => {
     expect(result.stderr).toContain(
       'Rotated 1 of 2 nodes in 1 wave. Skipped as unreachable (add --include-unreachable to ask them too): a-1.\n',
     )
-    expect(result.stderr).toContain('4 of 5 nodes agree with the server; the others were skipped.\n')
+    expect(result.stderr).toContain(
+      '4 of 5 nodes agree with the server.\nOutside this run, and not in agreement yet: a-1. See: ctl nodes verify-epochs\n',
+    )
     const asked = five(silent)
     const all = await ctl('nodes rotate - --yes --include-unreachable --no-proof', asked, { stdin: 'a-1\na-2\n' })
     expect([all.exitCode, asked.triggered]).toEqual([10, ['a-2', 'a-1']])
@@ -177,6 +179,27 @@ describe('ctl nodes rotate', () => {
     expect(result.exitCode).toBe(0)
     expect(fleet.triggered.toSorted()).toEqual(['a-3', 'a-4', 'a-5'])
     expect(whole(result).nodes.every(({ outcome }: { outcome: string }) => outcome === 'rotated')).toBe(true)
+  })
+
+  it('counts what this run rotated apart from what was rotated before', async () => {
+    const fleet = five((all) => (all.node('a-1').psk_issued_at = '2026-02-01T12:00:00.500000000Z'))
+    const { stderr } = await ctl(`nodes rotate --all --yes --since ${SINCE}`, fleet)
+    expect(stderr).toContain('Rotated 5 nodes in 1 wave: 4 now, 1 before.\n')
+  })
+
+  it('proves the nodes of the run alone: one outside it is named after some seconds, and fails nothing', async () => {
+    const fleet = five((all) => {
+      all.node('a-1').labels = { tier: 'edge' }
+      all.node('a-5').isWrong = true
+    })
+    const clock = waitingClock()
+    const startedMs = clock.nowMs?.() ?? 0
+    const result = await ctl('nodes rotate -l tier=edge --yes -o json', fleet, clock)
+    expect(result.exitCode).toBe(0)
+    expect(whole(result).proof).toMatchObject({ disagreeing: [], others_disagreeing: [{ display_name: 'a-5' }] })
+    expect(whole(result).resume).toBeNull()
+    expect(result.stderr).toContain('Outside this run, and not in agreement yet: a-5.')
+    expect((clock.nowMs?.() ?? 0) - startedMs).toBeLessThan(30_000)
   })
 
   it('does not wait for nodes that nobody hears of, and exits 10 for them', async () => {

@@ -61,6 +61,15 @@ describe('--sort of a page', () => {
 
 describe('ctl nodes list', () => {
   const cli = useStubbedCli({ CTL_TOKEN: TOKEN })
+  it('filters each row with -o jsonl --jq, and the hint names the member of a row', async () => {
+    const rows = ['a', 'b'].map((display_name) => ({ name: '', display_name }))
+    const routes = { 'GET /v1/nodes': { body: { items: rows, next_cursor: null } } }
+    expect((await cli.run('nodes list -o jsonl --jq .display_name', routes)).stdout).toBe('a\nb\n')
+    expect((await cli.run('nodes list -o json --jq .items[].display_name', routes)).stdout).toBe('a\nb\n')
+    const { stderr } = await cli.run('nodes list -o jsonl --jq .name', routes, { isTty: true })
+    expect(stderr).toContain('.name is empty in lists; use .display_name\n')
+  })
+
   it('fits a terminal of 80 columns with whole titles, names and addresses', async () => {
     const { stdout } = await cli.run('nodes list', FLEET, { isTty: true, columns: 80 })
     expect(stdout).toContain('NAME   REACHABILITY    LAST HEARTBEAT  MESH ADDRESS  ID\n')
