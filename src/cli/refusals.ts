@@ -9,7 +9,7 @@ export async function refusalMessage(problem: ProblemAnswer, session: Session, w
   const missing = missingRelation(problem)
   if (missing === undefined) return `${words}: ${problem.detail}`
   const { subject, relation, object } = missing
-  if (problem.document['reason'] === 'out_of_scope') return `${words}: the scopes of this token do not cover it`
+  if (problem.document['reason'] === 'out_of_scope') return `${words}: ${outOfScope(relation)}`
   if (await maySee(session, missing)) return `${words}: ${subject} lacks ${relation} on ${object}`
   return `${words}: ${object} was not found, or you may not see it (${subject} would need ${relation})`
 }
@@ -98,12 +98,24 @@ async function signInHints({ session }: Refusal): Promise<readonly string[]> {
   return [why, 'Sign in: ctl login; in a script: ctl login --with-token < FILE']
 }
 
-function scopeHints({ problem, session, words }: Refusal): readonly string[] {
+/** The relation of such a refusal is the scope of the operation that was refused. */
+function outOfScope(scope: string): string {
+  return `the scopes of this token do not cover it; it lacks ${scope}`
+}
+
+/** A command may call several operations: the scope of the refused one is added to those that the token has. */
+async function scopeHints({ problem, session, words }: Refusal): Promise<readonly string[]> {
   if (problem.document['reason'] !== 'out_of_scope') return []
-  const scope = scopeOf(session, words) ?? 'A,B'
+  const me = await session.whoami().catch(() => ({}))
+  const held = memberOf(me, 'credential.scopes')
+  const lacking = missingRelation(problem)?.relation
+  const needed = [...(Array.isArray(held) ? held.map(String) : []), ...[scopeOf(session, words), lacking].flat()]
+  const scopes = [...new Set(needed.filter((scope) => scope !== undefined))].join(',') || 'A,B'
+  const subject = String(memberOf(me, 'subject') ?? '')
+  const owner = subject.startsWith('serviceaccount:') ? ` --for service:${subject.slice(15)}` : ''
   return [
     'See its scopes: ctl whoami',
-    `With a credential that has more, issue another token: ctl tokens issue NAME --scopes ${scope}`,
+    `With a credential that has more, issue another token: ctl tokens issue NAME --scopes ${scopes}${owner}`,
   ]
 }
 

@@ -83,7 +83,7 @@ const OUT_OF_SCOPE = {
   code: 'permission_denied',
   detail: 'The caller lacks the relation.',
   reason: 'out_of_scope',
-  missing_relation: { subject: 'serviceaccount:x', relation: 'nodes:read', object: 'serviceaccount:x' },
+  missing_relation: { subject: 'serviceaccount:x', relation: 'tokens:read', object: 'serviceaccount:x' },
 }
 
 test.each([
@@ -110,4 +110,21 @@ test.each([
   })
   const { stderr } = await home.run(line.split(' '))
   expect(stderr.split('\n').slice(1, -2)).toEqual(hints)
+})
+
+test('names the scope of the look-up that was refused, beside those that the token has', async () => {
+  const refusal = { ...OUT_OF_SCOPE, missing_relation: { ...OUT_OF_SCOPE.missing_relation, relation: 'identities:read' } }
+  const me = { subject: 'serviceaccount:x', domain_id: 'd', credential: { scopes: ['grants:write'] } }
+  const stub = await startStub({
+    'GET /v1/auth/whoami': { body: me },
+    'GET /v1/domains/d/identities': { status: 403, body: refusal },
+  })
+  const home = createCliHome({ CTL_URL: stub.url, CTL_TOKEN: 'psk_x' })
+  onTestFinished(async () => {
+    home.remove()
+    await stub.close()
+  })
+  const { stderr } = await home.run(['grants', 'create', 'service:foo', 'auditor'])
+  expect(stderr).toContain('it lacks identities:read\n')
+  expect(stderr).toContain('ctl tokens issue NAME --scopes grants:write,identities:read --for service:x\n')
 })
