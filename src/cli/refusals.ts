@@ -94,7 +94,7 @@ async function signInHints({ session }: Refusal): Promise<readonly string[]> {
   const why =
     token === undefined
       ? `You are not signed in to ${settings.url.value}.`
-      : `The token from ${settings.tokenOrigin ?? 'nowhere'} is expired, revoked, or of another server.`
+      : `The token from ${settings.tokenOrigin ?? 'nowhere'} is expired, revoked, disabled, or of another server.`
   return [why, 'Sign in: ctl login; in a script: ctl login --with-token < FILE']
 }
 

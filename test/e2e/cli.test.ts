@@ -102,7 +102,7 @@ describe('ctl as a process, against its own server', () => {
     const foreign = token.trim().replace(/.{6}$/, '000000')
     const { exitCode, stderr } = await ctl(['nodes', 'list'], { env: { CTL_URL: server.url, CTL_TOKEN: foreign } })
     expect(exitCode).toBe(4)
-    expect(stderr).toContain('The token from CTL_TOKEN is expired, revoked, or of another server.')
+    expect(stderr).toContain('The token from CTL_TOKEN is expired, revoked, disabled, or of another server.')
   })
 
   it('loads no schema library, prompt or server for a call', async () => {

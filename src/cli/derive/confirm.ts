@@ -3,7 +3,7 @@ import { CliError, usageError } from '../cli-error.ts'
 import { EXIT } from '../exit-code.ts'
 import { cardLines } from '../output/table.ts'
 import { showOf } from '../noun-lists.ts'
-import { isRow, nameOf, type Row } from '../output/members.ts'
+import { isRow, memberOf, nameOf, type Row } from '../output/members.ts'
 import type { Session } from '../session.ts'
 import type { Settings } from '../settings.ts'
 import { singular } from '../tree.ts'
@@ -40,12 +40,30 @@ export async function confirmChange(
   if (settings.isElsewhere) session.note(`Context ${context}: ${settings.url.value}`)
   if (isGuarded(session, settings))
     await typed(session, `Context ${context} is protected. Type its name to go on:`, context)
+  await warnOfOwn(session, operation, targets)
   const confirm = operation.cli?.confirm
   if (confirm === undefined || session.shared.yes === true) return
   const names: string[] = []
   for (const target of targets) names.push(await show(session, operation, target))
   if (confirm === 'yes') return agreed(session, `${operation.summary}: ${names.join(', ')}?`)
   for (const name of names) await typed(session, `${operation.summary}. Type ${name} to go on:`, name)
+}
+
+/** Says before a change that ends one's own credential that it does. */
+async function warnOfOwn(session: Session, operation: ManifestOperation, targets: readonly Target[]): Promise<void> {
+  if (nounOf(operation) !== 'service-identities') return
+  const ids = targets.flatMap(({ input }) => (endsCredentials(operation, input) ? [input['principal_id']] : []))
+  if (ids.length === 0) return
+  const subject = await session.whoami().then(
+    (me) => String(me['subject']),
+    () => undefined,
+  )
+  if (ids.some((id) => subject === `serviceaccount:${String(id)}`))
+    session.warn('this is the identity that you are signed in as: the server will refuse your credential from then on')
+}
+
+function endsCredentials({ method }: ManifestOperation, input: Target['input']): boolean {
+  return method === 'DELETE' || memberOf(input, 'body.disabled') === true
 }
 
 /** Asks for a yes. Throws when it is anything else. */

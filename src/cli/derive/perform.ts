@@ -24,7 +24,7 @@ export async function perform(session: Session, plan: Plan, given: Given): Promi
   if (operation.paging) return performList(session, operation, targets)
   const isRepeatable = given.flags[IF_NOT_EXISTS] === true
   const replies = await callEach(session, operation, { targets, isRepeatable })
-  const values = replies.flatMap(({ value }) => (value === undefined ? [] : [value]))
+  const values = await shownValues(session, operation, { replies, targets })
   if (targets.length === 1 && values.length === 1) await session.emit(values[0], viewOf(operation, values))
   else if (values.length > 0)
     await session.emit(values, { ...viewOf(operation, values), asked: askedFor(operation, targets, values) })
@@ -40,6 +40,25 @@ async function assertChangeable(
 ): Promise<void> {
   await session.assertEmittable(expectedOf(operation, targets.length))
   await (await import('./confirm.ts')).confirmChange(session, operation, targets)
+}
+
+interface Shown {
+  readonly replies: readonly Reply[]
+  readonly targets: readonly Target[]
+}
+
+/** What the replies answer, with handles that were typed in tables that have a column for them. */
+async function shownValues(
+  session: Session,
+  operation: ManifestOperation,
+  { replies, targets }: Shown,
+): Promise<readonly unknown[]> {
+  const answered = replies.flatMap(({ value }, index) =>
+    value === undefined ? [] : [{ value, target: targets[index] }],
+  )
+  if (operation.cli?.columns?.includes('handle') !== true) return answered.map(({ value }) => value)
+  const { withTypedHandle } = await import('./typed-handle.ts')
+  return Promise.all(answered.map((one) => withTypedHandle(session, operation, one)))
 }
 
 function isNegative({ cli }: ManifestOperation, value: unknown): boolean {

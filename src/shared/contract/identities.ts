@@ -75,7 +75,7 @@ const ServiceIdentityPatchRequest = z
   .meta({ id: 'ServiceIdentityPatchRequest', problem: 'invalid_service_identity' })
 
 const ofDomain = z.strictObject({ id: uuidField('invalid_domain_id', 'Domain') })
-const created = ['display_name', 'kind', 'last_sign_in_at', 'created_at', 'id']
+const created = ['handle', 'display_name', 'kind', 'last_sign_in_at', 'created_at', 'id']
 const columns = ['handle', 'display_name', 'kind', 'disabled', 'last_sign_in_at', 'created_at', 'id']
 const ofPrincipal = ofDomain.extend({ principal_id: uuidField('invalid_principal_id', 'Service identity') })
 const common = { credentials: OPERATOR, notProvisioned: 'identities_not_provisioned' } as const

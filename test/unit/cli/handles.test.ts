@@ -122,6 +122,35 @@ describe('An identity in its own commands', () => {
     expect(exitCode).toBe(3)
   })
 
+  it.each([
+    ['service-identities create foo --display-name Foo', 'foo'],
+    ['service-identities update foo --display-name Foo', 'foo'],
+    ['service-identities disable foo --yes', 'foo'],
+  ])('is shown with the handle that was typed: %s', async (line, handle) => {
+    const answer = { ...identity('Foo'), domain_id: DOMAIN, created_at: '2026-02-01T00:00:00.000Z' }
+    const at = `/v1/domains/${DOMAIN}/service-identities`
+    const changes = { [`POST ${at}`]: { status: 201, body: answer }, [`PATCH ${at}/${BUILD}`]: { body: answer } }
+    const all = routes({ ...asAuditor('user:x'), ...changes })
+    expect((await cli.run(line, all)).stdout).toMatch(new RegExp(`^HANDLE\t${handle}\n`))
+    expect(JSON.parse((await cli.run(`${line} -o json`, all)).stdout)).toEqual(answer)
+  })
+
+  it.each([
+    ['disable foo --yes', 'serviceaccount', true],
+    ['delete foo --yes', 'serviceaccount', true],
+    ['enable foo', 'serviceaccount', false],
+    ['disable foo --yes', 'user', false],
+  ])('service-identities %s warns where it is the one that is signed in (%s: %s)', async (words, type, isOwn) => {
+    const answer = { ...identity('Foo'), domain_id: DOMAIN, created_at: '2026-02-01T00:00:00.000Z' }
+    const at = `/v1/domains/${DOMAIN}/service-identities/${BUILD}`
+    const { exitCode, stderr } = await cli.run(
+      `service-identities ${words}`,
+      routes({ ...asAuditor(`${type}:${BUILD}`), [`PATCH ${at}`]: { body: answer }, [`DELETE ${at}`]: { status: 204 } }),
+    )
+    expect(exitCode).toBe(0)
+    expect(stderr.includes('this is the identity that you are signed in as')).toBe(isOwn)
+  })
+
   it('is taken by its handle before the display name of another, with a note', () => {
     const rows = [
       { ...identity('First'), handle: 'abc' },
