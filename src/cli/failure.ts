@@ -41,7 +41,7 @@ async function reportOf(error: unknown, session: Session, words: string): Promis
     const hints = await refusalHints(error, session, words)
     return { message, hints, facts, exitCode: exitCodeOf(error.status) }
   }
-  if (error instanceof TransportFailure) return transportReport(error, session)
+  if (error instanceof TransportFailure) return transportReport(error, session, words)
   return bugReport(error, session)
 }
 
@@ -54,8 +54,8 @@ function suggestion(mistyped: Mistyped | undefined): readonly string[] {
 
 const FAULT_HINTS: Readonly<Record<TransportFailure['fault'], readonly string[]>> = {
   unreachable: ['Start a server with "ctl serve", or name another with --url or --context.'],
-  broken: ['Whether the server acted on it is not known; look before trying again.'],
-  timeout: ['Whether the server acted on it is not known; look before trying again, or allow more with --timeout.'],
+  broken: [],
+  timeout: ['Allow more time with --timeout.'],
   untrusted: ['Trust its certificate authority with --ca-file FILE.'],
   aborted: [],
   unreadable: [
@@ -65,13 +65,22 @@ const FAULT_HINTS: Readonly<Record<TransportFailure['fault'], readonly string[]>
   too_large: ['Ask for less: --limit and the filters of the command.'],
 }
 
-async function transportReport(error: TransportFailure, session: Session): Promise<Report> {
+/** For calls that can have changed something. A sign-in that did not begin changes nothing that could be checked. */
+const AFTER_WRITE: Partial<typeof FAULT_HINTS> = {
+  broken: ['Whether the server acted on it is not known: check before you try again.'],
+  timeout: ['Whether the server acted on it is not known: check before you try again.'],
+}
+
+async function transportReport(error: TransportFailure, session: Session, words: string): Promise<Report> {
   if (error.fault === 'aborted')
     return { message: 'interrupted', hints: [], facts: { code: 'interrupted' }, exitCode: EXIT.interrupted }
   const { url } = await session.settings()
   return {
     message: transportSentence(url.value, error),
-    hints: FAULT_HINTS[error.fault],
+    hints: [
+      ...(session.hasUnansweredWrite && words !== 'login' ? (AFTER_WRITE[error.fault] ?? []) : []),
+      ...FAULT_HINTS[error.fault],
+    ],
     facts: { code: error.fault },
     exitCode: EXIT.unavailable,
   }

@@ -49,6 +49,8 @@ export interface Session {
   /** A line on stderr that `--quiet` leaves out. */
   note(line: string): void
   warn(line: string): void
+  /** Whether a call that can change something got no answer. */
+  readonly hasUnansweredWrite: boolean
   /** Ends connections, and says what servers announced about the end of operations. */
   close(): Promise<void>
 }
@@ -77,6 +79,7 @@ export function createSession(options: SessionOptions): Session {
   const closers: (() => void)[] = []
   const announced = new Map<string, Attempt>()
   const talk = createTalk(io, shared)
+  let hasUnansweredWrite = false
   let settings: Promise<Settings> | undefined
   let asked: Promise<Row> | undefined
   let usual: Promise<Caller> | undefined
@@ -143,6 +146,9 @@ export function createSession(options: SessionOptions): Session {
       if (shared.quiet !== true) talk.say(line)
     },
     warn: talk.warn,
+    get hasUnansweredWrite() {
+      return hasUnansweredWrite
+    },
     async close() {
       closers.forEach((close) => close())
       if (announced.size === 0) return
@@ -178,6 +184,7 @@ export function createSession(options: SessionOptions): Session {
     const isTrace = shared.trace === true
     const lines = isTrace || shared.debug === true ? (await import('./trace.ts')).attemptLines : undefined
     return (attempt) => {
+      if (attempt.failure !== undefined && isWrite(attempt)) hasUnansweredWrite = true
       if (attempt.answer?.headers['deprecation'] !== undefined)
         announced.set(attempt.operation?.id ?? attempt.request.path, attempt)
       for (const line of lines?.(attempt, isTrace) ?? []) talk.say(talk.style().dim(line))
@@ -217,6 +224,10 @@ function isSet(value: string | undefined): boolean {
 function placeOf(flags: FlagValues): { domain?: string | undefined; project?: string | undefined } {
   const text = (name: string): string | undefined => (typeof flags[name] === 'string' ? flags[name] : undefined)
   return { domain: text('domain'), project: text('project') }
+}
+
+function isWrite({ operation, request }: Attempt): boolean {
+  return operation === undefined ? !['GET', 'HEAD'].includes(request.method) : operation.access === 'write'
 }
 
 /** Asks who the credential belongs to, each time. */

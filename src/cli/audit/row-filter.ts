@@ -51,14 +51,17 @@ function relationFilter(session: Session, typed: string): Readonly<Record<string
   const begins = prefix?.[1] ?? prefix?.[2]
   const isKnown = begins === undefined ? known.includes(typed) : known.some((one) => one.startsWith(begins))
   if (!isKnown) {
-    const near = begins === undefined ? nearest(typed, known) : nearest(begins, known.map(groupOf))
+    const groups = [...new Set(known.flatMap(groupsOf))]
+    const whole = groups.find((group) => group === `${typed}.`)
+    const near = whole ?? (begins === undefined ? nearest(typed, known) : nearest(begins, groups))
     if (near !== undefined) throw usageError(`there is no audit relation "${typed}"`, `Did you mean ${near}?`)
     session.warn(`this ctl does not know the audit relation "${typed}"; a newer server may have it`)
   }
   return begins === undefined ? { relation: typed } : { 'relation-prefix': begins }
 }
 
-/** `node.` of `node.list`; a relation without parts is its own. */
-function groupOf(relation: string): string {
-  return relation.slice(0, relation.indexOf('.') + 1) || relation
+/** `node.` of `node.list`; a relation without a dot is in no group. */
+function groupsOf(relation: string): readonly string[] {
+  const dot = relation.indexOf('.')
+  return dot < 0 ? [] : [relation.slice(0, dot + 1)]
 }

@@ -161,11 +161,14 @@ async function verified(session: Session, connect: { url: string; token: string 
 
 /** The usual words blame the token of the context, which is not the one that was tried. */
 function notAccepted(url: string, { code }: ProblemAnswer): CliError {
-  return new CliError(`${url} does not take this token: it is mistyped, expired, revoked, disabled, or of another server`, {
-    exitCode: EXIT.signedOut,
-    code,
-    hints: ['Nothing was kept; you are signed in, or not, as before.'],
-  })
+  return new CliError(
+    `${url} does not take this token: it is mistyped, expired, revoked, disabled, or of another server`,
+    {
+      exitCode: EXIT.signedOut,
+      code,
+      hints: ['Nothing was kept; you are signed in, or not, as before.'],
+    },
+  )
 }
 
 /**

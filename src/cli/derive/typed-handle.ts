@@ -1,6 +1,6 @@
 import type { ManifestOperation } from '../../shared/contract/manifest-format.ts'
 import { isNonZeroUuid } from '../../shared/ids.ts'
-import { isText } from '../authz/question.ts'
+import { isText } from '../output/screen.ts'
 import { isRow, memberOf } from '../output/members.ts'
 import type { Session } from '../session.ts'
 import type { Target } from './plan.ts'

@@ -138,6 +138,8 @@ describe('ctl audit', () => {
       ['node.lisst', 'Did you mean node.list?'],
       ['nodes.', 'Did you mean node.?'],
       ['nodes.*', 'Did you mean node.?'],
+      ['authz', 'Did you mean authz.?\n'],
+      ['node', 'Did you mean node.?\n'],
     ])('refuses the relation %j, which is near to a known one, and sends nothing', async (relation, hint) => {
       for (const verb of ['list', 'tail']) {
         await start()

@@ -68,4 +68,15 @@ describe('Every command that calls the API', () => {
     // Without the flag one call takes 30 s. All commands run at once here, and doctor looks several times.
     expect(performance.now() - startedMs).toBeLessThan(15_000)
   })
+
+  it.each([
+    ['nodes list', false],
+    ['whoami', false],
+    ['login --no-browser --no-input', false],
+    ['projects create web --display-name Web --domain 019c1a10-0000-7000-8000-0000000d0001', true],
+  ])('asks to check what was done only after a change: %s', async (line, isAsked) => {
+    server = await startForeignServer('silence')
+    const { stderr } = await home.run([...line.split(' '), '--timeout', '1s'], { env: { CTL_URL: server.url } })
+    expect(stderr.includes('Whether the server acted on it is not known')).toBe(isAsked)
+  })
 })

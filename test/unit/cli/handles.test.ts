@@ -145,7 +145,11 @@ describe('An identity in its own commands', () => {
     const at = `/v1/domains/${DOMAIN}/service-identities/${BUILD}`
     const { exitCode, stderr } = await cli.run(
       `service-identities ${words}`,
-      routes({ ...asAuditor(`${type}:${BUILD}`), [`PATCH ${at}`]: { body: answer }, [`DELETE ${at}`]: { status: 204 } }),
+      routes({
+        ...asAuditor(`${type}:${BUILD}`),
+        [`PATCH ${at}`]: { body: answer },
+        [`DELETE ${at}`]: { status: 204 },
+      }),
     )
     expect(exitCode).toBe(0)
     expect(stderr.includes('this is the identity that you are signed in as')).toBe(isOwn)

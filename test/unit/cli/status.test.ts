@@ -113,7 +113,10 @@ test.each([
 })
 
 test('names the scope of the look-up that was refused, beside those that the token has', async () => {
-  const refusal = { ...OUT_OF_SCOPE, missing_relation: { ...OUT_OF_SCOPE.missing_relation, relation: 'identities:read' } }
+  const refusal = {
+    ...OUT_OF_SCOPE,
+    missing_relation: { ...OUT_OF_SCOPE.missing_relation, relation: 'identities:read' },
+  }
   const me = { subject: 'serviceaccount:x', domain_id: 'd', credential: { scopes: ['grants:write'] } }
   const stub = await startStub({
     'GET /v1/auth/whoami': { body: me },

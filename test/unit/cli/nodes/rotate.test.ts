@@ -41,7 +41,13 @@ describe('ctl nodes rotate', () => {
     const result = await ctl('nodes rotate --all --batch 2 --yes -o json', fleet)
     expect(result.exitCode).toBe(0)
     expect(whole(result)).toMatchObject({ waves: 3, ended: 'completed', since: SINCE, resume: null })
-    expect(whole(result).proof).toEqual({ nodes_checked: 5, edges_checked: 20, agreeing: 5, disagreeing: [], others_disagreeing: [] })
+    expect(whole(result).proof).toEqual({
+      nodes_checked: 5,
+      edges_checked: 20,
+      agreeing: 5,
+      disagreeing: [],
+      others_disagreeing: [],
+    })
     expect(fleet.triggered.toSorted()).toEqual(['a-1', 'a-2', 'a-3', 'a-4', 'a-5'])
     expect(result.stderr).toContain('Rotated 5 nodes in 3 waves.')
   })
