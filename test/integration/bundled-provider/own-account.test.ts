@@ -63,6 +63,13 @@ describe.each(STORES)('The page of a local account on the $name store', (store) 
       session = await local.browser(userId, local.tenancy.clock.nowMs, 'mfa')
     }
 
+    it('begins a sign-in for somebody who is signed out, and comes back; once', async () => {
+      const out = { ...session, cookie: 'none' }
+      const { status, answer } = await ask('GET', '', {}, out)
+      expect([status, answer.headers.get('location')]).toEqual([303, '/sign-in?then=/v1/account?returned=1'])
+      expect((await ask('GET', '?returned=1', {}, out)).answer.headers.get('location')).toBe('/')
+    })
+
     describe('changes the password', () => {
       it('of whoever knows the one they have, ends the other sessions and says so in the audit log', async () => {
         const { answer, status } = await change()
@@ -205,9 +212,8 @@ describe.each(STORES)('The page of a local account on the $name store', (store) 
       })
     })
 
-    it('sends strangers to the start page', async () => {
+    it('sends the forms of strangers to the start page', async () => {
       const stranger = { ...session, cookie: 'A'.repeat(43) }
-      expect((await ask('GET', '', {}, stranger)).answer.headers.get('location')).toBe('/')
       expect((await ask('POST', '/password', {}, stranger)).answer.headers.get('location')).toBe('/')
     })
 

@@ -21,6 +21,7 @@ const SENTENCES = ${inert(sentences())}
 const KNOWN_DOMAIN = 'ctl.domain_id'
 const byId = (id) => document.getElementById(id)
 const query = new URLSearchParams(location.search)
+const RETURN_TO = query.get('then') === 'account' ? '/v1/account' : '/'
 
 function say(text) { byId('status').textContent = text }
 
@@ -115,15 +116,22 @@ async function removeFactor(factor) {
 
 async function begin(button, where) {
   await attempt(button, async () => {
-    const { status, document: answer } = await ask('POST', '/v1/auth/sign-in', { ...where, return_to: '/' })
+    const { status, document: answer } = await ask('POST', '/v1/auth/sign-in', { ...where, return_to: RETURN_TO })
     if (status === 200) {
       say('Going to the identity provider …')
       location.assign(answer.authorization_url)
       return
     }
+    if (answer.code === 'domain_required') return askForDomain()
     complain(answer)
     if (status === 400 || status === 404) byId('place').hidden = false
   })
+}
+
+function askForDomain() {
+  byId('place').hidden = false
+  byId('domain-slug').focus()
+  say('To which Domain do you belong? Give its short name, then sign in.')
 }
 
 function typedPlace() {

@@ -1,3 +1,4 @@
+import { Problem } from '../../../shared/problems.ts'
 import { assertFormToken } from '../../http/auth/csrf.ts'
 import type { Cookie } from '../../http/cookies.ts'
 import { firstArrival } from '../../http/pages/first-arrival.ts'
@@ -26,7 +27,7 @@ import * as store from './store.ts'
 export type BeginSignIn = (order: {
   readonly where: WhereToSignIn
   readonly returnTo: string
-  readonly maxAgeSeconds: number
+  readonly maxAgeSeconds?: number
   readonly visit: PageVisit
 }) => Promise<{ readonly location: string; readonly cookies: readonly Cookie[] }>
 
@@ -78,11 +79,27 @@ async function visited(
   serve: (visiting: Visiting) => Promise<PageAnswer>,
 ): Promise<PageAnswer> {
   const { session: caller } = visit
-  if (caller === undefined) return firstArrival(visit) ?? { location: '/' }
+  if (caller === undefined) return firstArrival(visit) ?? signIn(deps, visit)
   const account = await store.findAccountOf(deps.datastore.pool('interactive'), caller.id)
   if (account === undefined) return { document: elsewhereView() }
   if (visit.method === 'POST') assertFormToken(visit.form, deps.sessions.csrfToken(caller.credential.id))
   return serve({ deps, visit, caller, account })
+}
+
+/** Marks the address that a sign-in came back to, so that a browser without cookies does not go round for ever. */
+const RETURNED = 'returned'
+
+/** Begins a sign-in that comes back here; where a Domain has to be chosen first, the start page asks for it. */
+async function signIn(deps: Deps, visit: PageVisit): Promise<PageAnswer> {
+  const bindingId = await store.findBundledBinding(deps.datastore.pool('interactive'))
+  if (visit.method !== 'GET' || visit.query.has(RETURNED) || bindingId === undefined) return { location: '/' }
+  const returnTo = `${ACCOUNT_PATH}?${RETURNED}=1`
+  try {
+    return await deps.beginSignIn({ where: { idp_binding_id: bindingId }, returnTo, visit })
+  } catch (error) {
+    if (error instanceof Problem && error.code === 'domain_required') return { location: '/?then=account' }
+    throw error
+  }
 }
 
 async function look(visiting: Visiting): Promise<PageAnswer> {

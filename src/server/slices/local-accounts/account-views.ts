@@ -80,7 +80,7 @@ ${mayMakeCodes ? form : again}`
 export function codesView(codes: readonly string[]): PageDocument {
   const title = 'Your new recovery codes'
   const body = markup`<h1>${title}</h1>
-<p class="notice" role="status">They are shown only now, and those that you had before no longer work. Print them, or put them where you
+<p class="notice" role="status">They work from now on, and those that you had before no longer do. They are shown only now. Print them, or put them where you
 keep your passwords.</p>
 <div class="card">
 <ul class="codes">

@@ -116,7 +116,7 @@ remove the lost one on the start page afterwards.</p>`
 export function recoveryCodesPage(view: StepView, codes: readonly string[]): Page {
   const content = markup`<h1>Keep your recovery codes</h1>
 <p>Each of them signs you in once without your second factor, should you lose it. They are shown only now: print them, or put
-them where you keep your passwords.</p>
+them where you keep your passwords. They work only once you have pressed <strong>I have kept them</strong>.</p>
 ${problemOf(view)}<div class="card">
 <ul class="codes">
 ${codes.map((code) => markup`<li>${code}</li>\n`)}</ul>

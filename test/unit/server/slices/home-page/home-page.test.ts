@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
 import { createHomePage } from '../../../../../src/server/slices/home-page/home-page.ts'
 import { homeScript } from '../../../../../src/server/slices/home-page/home-script.ts'
@@ -35,8 +36,61 @@ test('it knows a sentence for whatever a sign-in may fail with', () => {
   })
 })
 
+test('it asks for the Domain where a sign-in needs one, without the words of the API', async () => {
+  const { page: look, sent } = await opened({ code: 'domain_required', detail: 'give the slug', correlation_id: 'c' })
+  expect(look('place').hidden).toBe(false)
+  expect(look('problem').textContent).toBe('')
+  expect(look('status').textContent).toBe('To which Domain do you belong? Give its short name, then sign in.')
+  expect(sent).toMatchObject([{ return_to: '/v1/account' }])
+})
+
+interface Element {
+  hidden?: boolean
+  textContent: string
+  value: string
+}
+
+/** Runs the script as a browser does, for somebody who is signed out and presses "Sign in". */
+async function opened(refusal: object) {
+  const elements = new Map<string, Element>()
+  const pressed: ((event: object) => void)[] = []
+  const sent: unknown[] = []
+  const element = () => ({
+    textContent: '',
+    value: '',
+    append: () => undefined,
+    replaceChildren: () => undefined,
+    focus: () => undefined,
+    addEventListener: (_: string, press: (event: object) => void) => pressed.push(press),
+  })
+  const byId = (id: string): Element => {
+    const found = elements.get(id) ?? element()
+    elements.set(id, found)
+    return found
+  }
+  const settled = () => new Promise((resolve) => setImmediate(resolve))
+  runInNewContext(homeScript(), {
+    document: { getElementById: byId, createElement: element },
+    location: { search: '?then=account', origin: 'http://127.0.0.1', pathname: '/' },
+    history: { replaceState: () => undefined },
+    localStorage: { getItem: () => null, setItem: () => undefined },
+    addEventListener: () => undefined,
+    URLSearchParams,
+    fetch: async (path: string, { body }: { body?: string }) => {
+      if (body !== undefined) sent.push(JSON.parse(body))
+      return path === '/v1/auth/whoami'
+        ? { status: 401, text: async () => '{}' }
+        : { status: 400, text: async () => JSON.stringify(refusal) }
+    },
+  })
+  await settled()
+  pressed[0]?.({ preventDefault: () => undefined })
+  await settled()
+  return { page: byId, sent }
+}
+
 test('it links the page of local accounts where there are any', async () => {
   const without = await createHomePage({ hasLocalAccounts: false }).handler({} as PageVisit)
   expect(text).toContain('href="/v1/account"')
-  expect('document' in without && without.document.text).not.toContain('/v1/account')
+  expect('document' in without && without.document.text).not.toContain('href="/v1/account"')
 })
