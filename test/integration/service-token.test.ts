@@ -119,6 +119,16 @@ describe.each(STORES)('tokens for client assertions on $name', (store) => {
       expect((await plane.clientCredentials(await key.sign(claims(over)))).status).toBe(200)
     })
 
+    it('are refused for a client secret, with a sentence that is of forms too', async () => {
+      const form = new URLSearchParams({ grant_type: 'client_credentials', client_id: id, client_secret: 'x' })
+      const answer = await fetch(`${plane.url}/v1/auth/service/token`, { method: 'POST', body: form })
+      expect(await answer.json()).toMatchObject({
+        code: 'invalid_body',
+        detail: 'The request body is not JSON, or a form where one is taken, of the documented shape.',
+        errors: [{ pointer: '/client_secret' }],
+      })
+    })
+
     it('are given for a form, as OAuth clients send it', async () => {
       const form = new URLSearchParams({
         grant_type: 'client_credentials',

@@ -4,7 +4,7 @@ import { defineCommand } from '../command.ts'
 import { sameServer, type StoredContext, type TokenStore } from '../contexts.ts'
 import { EXIT } from '../exit-code.ts'
 import type { DeviceLogin } from '../login/device-login.ts'
-import { endReplaced, ownToken } from '../login/own-token.ts'
+import { endReplaced, ownToken, replacedOwner } from '../login/own-token.ts'
 import type { Row } from '../output/members.ts'
 import type { View } from '../output/emit.ts'
 import type { Session } from '../session.ts'
@@ -60,8 +60,10 @@ A token that signing in made for the context before is revoked.`.replaceAll('\n'
     const me = await verified(session, { url, token })
     const name = flags.name ?? (await contextName(session, url))
     const before = await ownToken(session, name, url)
+    const replaced = isGiven ? await replacedOwner(session, { name, url, token }) : undefined
     await keep(session, { name, url, token, where, isOwn: !isGiven || token === before })
     session.note(`Signed in to ${url}${asWhom(me)} (context ${name}, token in ${placeOf(session, where)}).`)
+    noteReplaced(session, name, { replaced, me })
     await endReplaced(session, { name, url, token: before, by: token })
     remark(session, settings)
     if (me !== undefined) await session.emit(me, await whoamiView(session))
@@ -157,6 +159,15 @@ async function verified(session: Session, connect: { url: string; token: string 
     if (error.status === 403 && error.document['reason'] === 'out_of_scope') return undefined
     throw error
   }
+}
+
+/** Says whose credential a context loses, where it is somebody else's. */
+function noteReplaced(session: Session, name: string, { replaced, me }: Record<'replaced' | 'me', Row | undefined>): void {
+  if (replaced === undefined || replaced['subject'] === me?.['subject']) return
+  const owner = `${String(replaced['display_name'])} (${String(replaced['subject'])})`
+  session.note(
+    harmless(`Context ${name} had a token of ${owner} before. To keep both, give the new one a context: --name NAME`),
+  )
 }
 
 /** The usual words blame the token of the context, which is not the one that was tried. */

@@ -1,10 +1,13 @@
 import type { Caller } from '../../client/client.ts'
 import { ProblemAnswer } from '../../client/failures.ts'
-import { CliError } from '../cli-error.ts'
+import { CliError, usageError } from '../cli-error.ts'
 import { defineCommand } from '../command.ts'
+import { sameServer } from '../contexts.ts'
+import { quoted } from '../curl.ts'
 import { EXIT } from '../exit-code.ts'
 import { revokeOwn } from '../login/own-token.ts'
 import type { Session } from '../session.ts'
+import type { Setting } from '../settings.ts'
 
 export const logout = defineCommand({
   description:
@@ -15,11 +18,12 @@ export const logout = defineCommand({
   },
   examples: ['ctl logout', 'ctl logout --global'],
   async run(session, { flags }) {
-    const { context } = await session.settings()
+    const { context, url, isContextNamed } = await session.settings()
     if (context.value === undefined)
       throw new CliError('there is no context to sign out of', { exitCode: EXIT.signedOut, code: 'no_context' })
     const known = await signedIn(session, context.value)
     if (known === undefined) return session.note(`Context ${context.value} had no token.`)
+    if (!isContextNamed && !sameServer(known.url, url.value)) throw otherServer(context.value, known, url)
     const caller = await session.caller(known)
     if (flags.global === true) await endBrowserSessions(session, caller)
     const isRevoked = known.isOwn && (await revokeOwn(session, { caller, url: known.url, token: known.token }))
@@ -31,6 +35,14 @@ export const logout = defineCommand({
     )
   },
 })
+
+/** The token is of another server than the one that was named. */
+function otherServer(context: string, known: SignedIn, { value, origin }: Setting<string>): CliError {
+  return usageError(
+    `${origin} names ${value}, and the token of context ${context} is of ${known.url}; nothing was forgotten`,
+    `To sign out of ${known.url}: ctl logout --context ${quoted(context)}`,
+  )
+}
 
 interface SignedIn {
   readonly url: string

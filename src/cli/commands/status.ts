@@ -30,10 +30,15 @@ interface Fleet {
   readonly byReachability: Readonly<Record<string, number>>
 }
 
+/** A killed `ctl serve --dev` cannot make the former context current again. */
+const ENDED_DEV = 'the server of this context, a "ctl serve --dev", does not answer. Go back: ctl contexts previous'
+
 interface Picture {
   readonly context: string | undefined
   readonly url: string
   readonly server: ServerState
+  /** The context is of a `ctl serve --dev` that does not answer. */
+  readonly isEndedDev: boolean
   readonly me: Row | undefined
   /** Why the server would not say more. */
   readonly refusal: ProblemAnswer | undefined
@@ -60,7 +65,9 @@ async function take(session: Session): Promise<Picture> {
   const endMs = session.io.nowMs() + timeoutSeconds.value * 1000
   const deadline: Deadline = { leftMs: () => Math.max(1, endMs - session.io.nowMs()) }
   const server = await serverState(session)
+  const { [context.value ?? '']: stored } = (await session.contexts.read()).contexts
   const picture = {
+    isEndedDev: server.status === 'unreachable' && stored?.dev === true,
     context: context.value,
     url: url.value,
     server,
@@ -132,6 +139,7 @@ function screen(picture: Picture, session: Session): string {
     ['Server', serverText(picture, session)],
     ...unwellLines(picture, session).map((text) => ['', text]),
     ['Context', picture.context ?? asTyped('none; "ctl login" makes one', session.io)],
+    ...(picture.isEndedDev ? [['', asTyped(ENDED_DEV, session.io)]] : []),
     ['You', identityText(picture, session)],
     ...scopeLines(picture).map((text) => ['May', text]),
     ...fleetLines(picture, session).map((text, index) => [index === 0 ? 'Nodes' : '', text]),

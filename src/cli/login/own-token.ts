@@ -1,5 +1,6 @@
 import { ProblemAnswer, TransportFailure } from '../../client/failures.ts'
 import type { Caller } from '../../client/client.ts'
+import type { Row } from '../output/members.ts'
 import type { Session } from '../session.ts'
 import { transportSentence } from '../transport-sentence.ts'
 
@@ -47,6 +48,28 @@ export async function ownToken(session: Session, name: string, url: string): Pro
   } catch (error) {
     // A keyring that is locked is no reason to lose the sign-in that has just been approved.
     session.warn(`${error instanceof Error ? error.message : String(error)}; that token stays valid until it expires`)
+    return undefined
+  }
+}
+
+interface Replacing {
+  readonly name: string
+  readonly url: string
+  /** The one that the context is to have. */
+  readonly token: string
+}
+
+/** How long the server may take to say whose a token was. */
+const OWNER_MS = 2000
+
+/** Whose token a context has that is to be replaced; undefined where it has none, the same one, or one that no longer says so. */
+export async function replacedOwner(session: Session, { name, url, token }: Replacing): Promise<Row | undefined> {
+  try {
+    const old = await session.contexts.token(name, url)
+    if (old === undefined || old === token) return undefined
+    const caller = await session.caller({ url, token: old, timeoutMs: OWNER_MS })
+    return (await caller.call(session.operation('GetAuthWhoami'), {})).value as Row
+  } catch {
     return undefined
   }
 }

@@ -37,6 +37,7 @@ describe('ctl login over a context that is signed in', () => {
     expect([exitCode, kept(), isOwnNow()]).toEqual([0, 'given', undefined])
     expect(calls()).toEqual([
       [WHOAMI, 'Bearer given'],
+      [WHOAMI, `Bearer ${OLD}`],
       [REVOKE, `Bearer ${OLD}`],
     ])
     expect(stderr).toContain('The token that context local had before is revoked.')
@@ -45,8 +46,16 @@ describe('ctl login over a context that is signed in', () => {
   test('leaves a token that somebody gave to its other uses', async () => {
     await signedIn({ [REVOKE]: { status: 204 } }, { isOwn: false })
     const { exitCode, stderr } = await login('given')
-    expect([exitCode, kept(), calls()?.length]).toEqual([0, 'given', 1])
+    expect([exitCode, kept(), calls()?.length]).toEqual([0, 'given', 2])
     expect(stderr).not.toContain('had before')
+  })
+
+  test('says whose token it replaces, where that is somebody else', async () => {
+    const robot = { body: { subject: 'serviceaccount:2', display_name: 'Bootstrap', kind: 'service' } }
+    const whoami: StubRoutes[string] = ({ headers }) => (headers.authorization === 'Bearer given' ? ME : robot)
+    await signedIn({ [WHOAMI]: whoami }, { isOwn: false })
+    const { stderr } = await login('given')
+    expect(stderr).toContain('Context local had a token of Bootstrap (serviceaccount:2) before. To keep both,')
   })
 
   test('does not revoke the token that it is given again', async () => {

@@ -38,6 +38,16 @@ describe('ctl logout', () => {
     expect(cli.stub?.seen[0]?.headers.authorization).toBe(`Bearer ${TOKEN}`)
   })
 
+  test('forgets nothing where the address that was named is of another server', async () => {
+    await signedIn({ [REVOKE]: { status: 204 } }, { isOwn: true })
+    const env = { CTL_URL: 'http://127.0.0.1:9' }
+    const { exitCode, stderr } = await cli.home.run(['logout'], { env })
+    expect([exitCode, calls(), Object.keys(kept())]).toEqual([2, [], ['local']])
+    expect(stderr).toContain('CTL_URL names http://127.0.0.1:9, and the token of context local is of ')
+    const named = await cli.home.run(['logout', '--context', 'local'], { env })
+    expect([named.exitCode, calls(), kept()]).toEqual([0, [REVOKE], {}])
+  })
+
   test('leaves a token that somebody gave to its other uses', async () => {
     await signedIn({ [REVOKE]: { status: 204 } }, { isOwn: false })
     const { exitCode, stderr } = await cli.home.run(['logout'])

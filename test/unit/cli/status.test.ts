@@ -1,3 +1,5 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { createCliHome } from '../../support/cli-run.ts'
 import { refused, startStub } from '../../support/stub-server.ts'
@@ -130,4 +132,16 @@ test('names the scope of the look-up that was refused, beside those that the tok
   const { stderr } = await home.run(['grants', 'create', 'service:foo', 'auditor'])
   expect(stderr).toContain('it lacks identities:read\n')
   expect(stderr).toContain('ctl tokens issue NAME --scopes grants:write,identities:read --for service:x\n')
+})
+
+test('says that the server of the context of serve --dev does not answer, and how to go back', async () => {
+  const home = createCliHome()
+  onTestFinished(() => home.remove())
+  const directory = join(home.home, '.config', 'ctl')
+  mkdirSync(directory, { recursive: true })
+  const dev = { url: 'http://127.0.0.1:9', token_store: 'file', dev: true }
+  const config = { version: 1, current: 'dev', previous: 'local', contexts: { dev, local: { ...dev, dev: undefined } } }
+  writeFileSync(join(directory, 'config.json'), JSON.stringify(config))
+  expect((await home.run(['status'], { isTty: true })).stdout).toContain('does not answer. Go back: ctl contexts previous')
+  expect((await home.run(['status', '--context', 'local'], { isTty: true })).stdout).not.toContain('Go back')
 })
