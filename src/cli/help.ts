@@ -99,8 +99,16 @@ export function argumentText({ describe, noun, many }: ArgumentSpec): string {
     return 'On what: platform, domain:NAME, project:NAME, node:NAME, …, or an id in place of the name'
   if (noun === 'tuples')
     return `${describe}: as files have it, project:NAME#ROLE@SUBJECT, its id, or 6 or more digits of either end of that${many === true ? '; - reads them from stdin' : ''}`
-  const ways = `name, id, or 6 or more digits of either end of it`
-  return `${describe}: ${ways}${many === true ? '; - reads them from stdin' : ''}`
+  return `${describe}: ${WAYS[noun] ?? `name, ${BY_ID}`}${many === true ? '; - reads them from stdin' : ''}`
+}
+
+const BY_ID = 'id, or 6 or more digits of either end of it'
+
+/** How objects are named that have more ways than a name and an id, or fewer. */
+const WAYS: Readonly<Record<string, string>> = {
+  contexts: 'name',
+  sessions: BY_ID,
+  identities: `user:NAME, service:NAME, me, name, ${BY_ID}`,
 }
 
 /** A flag and its text, as help and the reference print them. */

@@ -32,6 +32,8 @@ const WITH_MORE: Readonly<Record<string, CommandRow['load']>> = {
   PostAdminIdPTest: async (manifest) => (await import('./commands/idp/test.ts')).testBinding(manifest),
   PatchNode: async (manifest) => (await import('./commands/nodes/update.ts')).update(manifest),
   CreateServiceIdentity: async (manifest) => (await import('./commands/service-identities/create.ts')).create(manifest),
+  UpdateServiceIdentity: async (manifest) =>
+    (await import('./commands/service-identities/patches.ts')).update(manifest),
   ListRelationTuples: async (manifest) => (await import('./commands/tuples/list.ts')).list(manifest),
   CreateRelationTuple: async (manifest) => (await import('./commands/tuples/create.ts')).create(manifest),
   PatchRelationTuple: async (manifest) => (await import('./commands/tuples/update.ts')).update(manifest),

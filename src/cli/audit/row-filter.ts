@@ -15,6 +15,12 @@ const RELATION: FlagSpec = {
     'What was asked for, e.g. auth.api_token.issue. `node.` (with the dot) means every relation that begins with `node.`',
 }
 
+/** How people write references, where the contract says what they mean. */
+const NAMED: Readonly<Record<string, string>> = {
+  subject: 'Who acted: user:NAME, service:NAME, node:NAME, or me',
+  object: 'What it was asked on: platform, domain:NAME, project:NAME, node:NAME, …',
+}
+
 /** The flags that choose audit rows. `relation_prefix` and `only` have no flags: `--relation` and `--writes` set them. */
 export function rowFlags(
   operation: ManifestOperation,
@@ -22,7 +28,8 @@ export function rowFlags(
   own: readonly string[] = [],
 ): Readonly<Record<string, FlagSpec>> {
   const flags = flagsBut(operation, manifest, ['relation-prefix', 'only', ...own])
-  return { ...flags, relation: RELATION, writes: WRITES }
+  const named = Object.entries(flags).map(([name, spec]) => [name, { ...spec, describe: NAMED[name] ?? spec.describe }])
+  return { ...Object.fromEntries(named), relation: RELATION, writes: WRITES }
 }
 
 /**

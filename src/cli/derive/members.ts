@@ -45,10 +45,11 @@ export function membersOf(operation: ManifestOperation): readonly Member[] {
   ]
 }
 
-/** `project_id` -> `project`, `host_node_ids` -> `host-node`, `ttl_seconds` -> `ttl`, `id` -> its noun; a secret is in a file. */
+/** `project_id` -> `project`, `host_node_ids` -> `host-node`, `ttl_seconds` -> `ttl`, `id` -> its noun; a secret is in a file. A principal is a subject. */
 function wordOf({ name, type, writeOnly }: ManifestField, noun: string | undefined): string {
   if (name === 'id') return noun === undefined ? 'id' : singular(noun)
   if (writeOnly === true) return `${name.replaceAll('_', '-')}-file`
+  if (name === 'principal_id') return 'subject'
   const bare = noun === undefined ? name : name.replace(/_ids?$/, '')
   return (isSeconds({ name, type }) ? bare.replace(/_seconds$/, '') : bare).replaceAll('_', '-')
 }

@@ -126,7 +126,7 @@ export const identities = defineSurface('identities', 'Users and service identit
     method: 'GET',
     path: '/v1/domains/{id}/identities/{principal_id}',
     summary: 'Show a user or service identity',
-    params: ofDomain.extend({ principal_id: uuidField('invalid_principal_id', 'Principal') }),
+    params: ofDomain.extend({ principal_id: uuidField('invalid_principal_id', 'User or service identity') }),
     gate: {
       ...check('read', 'domain:{path.id}'),
       probes: { reveal: { relation: 'auditor', object: 'domain:{path.id}' } },

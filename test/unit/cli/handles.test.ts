@@ -109,6 +109,16 @@ describe('An identity in its own commands', () => {
     },
   )
 
+  it('takes new public keys from a file', async () => {
+    const answer = { ...identity('Foo'), domain_id: DOMAIN, created_at: '2026-02-01T00:00:00.000Z' }
+    const at = `PATCH /v1/domains/${DOMAIN}/service-identities/${BUILD}`
+    const key = { kty: 'OKP', crv: 'Ed25519', x: 'AA' }
+    const line = 'service-identities update foo --jwks-file -'
+    const all = routes({ ...asAuditor('user:x'), [at]: { body: answer } })
+    expect((await cli.run(line, all, { stdin: JSON.stringify(key) })).exitCode).toBe(0)
+    expect(cli.stub?.seen.find(({ method }) => method === 'PATCH')?.body).toEqual({ jwks: { keys: [key] } })
+  })
+
   it('is listed with its kind where a user has the same handle', async () => {
     const { exitCode, stderr } = await cli.run('identities show foo', routes(asAuditor('user:x')))
     expect(exitCode).toBe(2)
@@ -206,6 +216,16 @@ describe('A role on a node', () => {
     expect((await cli.run(line, routes({ [TUPLES]: granted }, PROJECT))).exitCode).toBe(0)
     expect(sent()[0]?.query.get('project_id')).toBe(PROJECT)
     expect(sent()[0]?.body).toMatchObject({ relation: 'operator', resource: `node:${NODE}` })
+  })
+
+  it('is listed by "tuples list" and "grants list" alike', async () => {
+    const list = { 'GET /v1/authz/relation-tuples': page([]), 'GET /v1/projects': page([]) }
+    for (const noun of ['tuples', 'grants']) {
+      expect((await cli.run(`${noun} list project:web`, routes(list))).exitCode).toBe(0)
+      const { query } = cli.stub?.seen.find(({ path }) => path === '/v1/authz/relation-tuples') ?? {}
+      expect([query?.get('project_id'), query?.get('resource')]).toEqual([PROJECT, `project:${PROJECT}`])
+    }
+    expect((await cli.run('tuples list domain:default', routes(list))).exitCode).toBe(2)
   })
 
   it('is granted twice without a failure, said in one line', async () => {

@@ -3,6 +3,21 @@ import type { Command } from '../../command.ts'
 import { derivedCommand } from '../../derive/derive.ts'
 import { perform } from '../../derive/perform.ts'
 import { operationOf } from '../../noun-lists.ts'
+import { KEYS_FILE, withKeys } from './keys-file.ts'
+
+/** The derived command, which also takes the public keys from a file. */
+export function update(manifest: Manifest): Command {
+  const derived = derivedCommand(operationOf(manifest, 'UpdateServiceIdentity'), manifest)
+  return {
+    ...derived,
+    flags: { ...derived.flags, ...KEYS_FILE },
+    examples: [
+      "ctl service-identities update build --display-name 'Build robot'",
+      'ctl service-identities update build --jwks-file build.jwks.json',
+    ],
+    run: async (session, given) => derived.run(session, await withKeys(session, given)),
+  }
+}
 
 export function disable(manifest: Manifest): Command {
   return switching(manifest, true, {
