@@ -1,6 +1,6 @@
 import { mistypedError, usageError } from './cli-error.ts'
 import { parseDuration } from './duration.ts'
-import type { FlagSpec, FlagSpecs, FlagValue } from './flags.ts'
+import { ALL_SHARED, type FlagSpec, type FlagSpecs, type FlagValue } from './flags.ts'
 
 export interface Parsed {
   readonly flags: Readonly<Record<string, FlagValue>>
@@ -168,17 +168,20 @@ const MEANT: Readonly<Record<string, { readonly flag: string; readonly write: st
   endpoint: { flag: 'url', write: '--url URL' },
 }
 
+const SEE_HELP = 'For the flags of this command, add: --help'
+
 function unknownFlag(shown: string, specs: FlagSpecs): Error {
   const word = shown.replace(/^-+/, '')
   const meant = Object.hasOwn(MEANT, word) ? MEANT[word] : undefined
   if (meant !== undefined && Object.hasOwn(specs, meant.flag))
     return usageError(`unknown flag ${shown}`, `Did you mean ${meant.write}?`)
+  if (Object.hasOwn(ALL_SHARED, word)) return usageError(`this command does not take ${shown}`, SEE_HELP)
   const listed = Object.entries(specs).filter(([, { hidden }]) => hidden !== true)
   return mistypedError(`unknown flag ${shown}`, {
     word,
     known: listed.map(([name]) => name),
     suggest: (near) => `Did you mean --${near}?`,
-    otherwise: 'See which there are: add --help',
+    otherwise: SEE_HELP,
   })
 }
 

@@ -4,7 +4,8 @@ import { EXIT } from './exit-code.ts'
 import type { FlagSpec } from './flags.ts'
 import { listOf } from './noun-lists.ts'
 import { memberOf, nameOf } from './output/members.ts'
-import type { Resolved, Resolver, Scope } from './references.ts'
+import type { Resolver, Scope } from './references.ts'
+import type { Resolved } from './pick.ts'
 
 /** The name of the flag, `-l` for short. */
 export const SELECTOR = 'selector'

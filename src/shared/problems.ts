@@ -12,7 +12,11 @@ const row = (status: number, title: string, detail: string): Row => ({ status, t
 /** Every code that the API answers with. An operation lists those it raises; raising another fails conformance. */
 export const PROBLEMS = {
   // the edge
-  invalid_body: row(400, 'Invalid body', 'The request body is not JSON, or a form where one is taken, of the documented shape.'),
+  invalid_body: row(
+    400,
+    'Invalid body',
+    'The request body is not JSON, or a form where one is taken, of the documented shape.',
+  ),
   invalid_query: row(400, 'Invalid query', 'A query parameter is unknown, repeated or malformed.'),
   invalid_path: row(400, 'Invalid path', 'The request path is not correctly percent-encoded.'),
   invalid_request: row(400, 'Invalid request', 'The request is not valid HTTP.'),

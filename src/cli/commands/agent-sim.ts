@@ -134,7 +134,7 @@ function displayOn({ io, shared: { quiet } }: Session) {
   const wipe = (): string => (drawn === 0 ? '' : `\u001b[${drawn}A\u001b[0J`)
   return {
     show(progress: Progress, summary: Summary): void {
-      if (quiet === true) return
+      if (quiet === true || (!stderr.isTty && !isWorthALine(progress, summary))) return
       if (stderr.isTty) {
         // What is off the screen cannot be wiped: the last line is the cursor's.
         const lines = dashboardLines(progress, summary)
@@ -148,6 +148,11 @@ function displayOn({ io, shared: { quiet } }: Session) {
       if (drawn > 0) stderr.write(wipe())
     },
   }
+}
+
+/** Not before the first answer, and not at the end of a run that got none: its error says why. */
+function isWorthALine({ phase }: Progress, { counts, operations }: Summary): boolean {
+  return operations.length > 0 || (phase !== 'done' && Object.values(counts).some((count) => count > 0))
 }
 
 /** The summary on stdout, and on stderr what became of the nodes and which conditions failed. */

@@ -19,7 +19,7 @@ export const login = defineCommand({
     `Shows an address and a code, and waits until you have approved the code in a browser, on any machine. With a token at hand,
 --with-token or --token-file keeps that instead, after the server has taken it. The token goes into the keyring of the operating system
 where that works, else, or with CTL_TOKEN_STORE=file, into a file that only you can read; the context remembers which, and the server, and is used from then on.
-A token that signing in made for the context before is revoked.`.replaceAll('\n', ' '),
+If an earlier sign-in made the token that the context had, that token is revoked.`.replaceAll('\n', ' '),
   flags: {
     'with-token': { kind: 'switch', describe: 'Read a token from stdin instead of signing in with a browser' },
     'no-browser': {
@@ -162,7 +162,11 @@ async function verified(session: Session, connect: { url: string; token: string 
 }
 
 /** Says whose credential a context loses, where it is somebody else's. */
-function noteReplaced(session: Session, name: string, { replaced, me }: Record<'replaced' | 'me', Row | undefined>): void {
+function noteReplaced(
+  session: Session,
+  name: string,
+  { replaced, me }: Record<'replaced' | 'me', Row | undefined>,
+): void {
   if (replaced === undefined || replaced['subject'] === me?.['subject']) return
   const owner = `${String(replaced['display_name'])} (${String(replaced['subject'])})`
   session.note(

@@ -158,6 +158,10 @@ async function printCalls(session: Session, operation: ManifestOperation, target
     session,
     inputs.map((input) => requestOf(operation, input)),
   )
+  if (operation.paging && session.shared.all === true)
+    session.note(
+      'That is the first page. For the next one add cursor=C to the query, C being the next_cursor of the answer.',
+    )
 }
 
 /**

@@ -55,14 +55,16 @@ export async function runServe(
   }
   try {
     const config = parseConfig({ argv, env, uid: process.geteuid?.() })
-    return config.isCheck ? check(config, io) : await run(config, io)
+    return config.isCheck ? await check(config, io) : await run(config, io)
   } catch (error) {
     return explainFailure('serve', error, io.stderr)
   }
 }
 
-function check({ tls }: Config, { stderr }: ServeIo): number {
+async function check({ tls, masterKey }: Config, { stderr }: ServeIo): Promise<number> {
   if (tls !== undefined) readTls(tls)
+  const loose = (await import('../adapters/keyring/master-key.ts')).looseMode(masterKey)
+  if (loose !== undefined) stderr.write(`warning: ${loose}\n`)
   stderr.write('The configuration is valid.\n')
   return 0
 }

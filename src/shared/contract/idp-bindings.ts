@@ -37,7 +37,9 @@ const Claims = z
     groups: ClaimName.nullable().optional().describe('Array of group names; none by default'),
     domain: ClaimName.nullable().optional().describe('Slug or id of the Domain; only for platform-shared bindings'),
   })
-  .describe('Names of the claims that carry what is known of a person; one that is left out stays as it is')
+  .describe(
+    'Names of the claims that carry the subject, name, email address and groups of a person. A member that is absent keeps its default at creation and its value in a change',
+  )
 
 const AutoProvision = z
   .strictObject({
@@ -78,7 +80,7 @@ const members = {
     .boolean()
     .optional()
     .describe(
-      'Whether people sign in with it, as they do by default; else it is for access tokens with its `api_audience` alone',
+      'Whether people sign in with this provider; true by default. If false, only its access tokens for `api_audience` are accepted',
     ),
   primary: z.boolean().optional().describe('Taken where a request names none'),
   auto_provision: AutoProvision.nullable()

@@ -50,7 +50,9 @@ const MediatedSessionCreateRequest = z
       .min(1)
       .max(43_200)
       .optional()
-      .describe('Unused for so long, it is revoked; absent: only at its end'),
+      .describe(
+        'The session is revoked when it is unused for this long. Without it, the session lasts until it expires',
+      ),
   })
   .meta({ id: 'MediatedSessionCreateRequest' })
 
@@ -68,7 +70,7 @@ export const mediatedSessions = defineSurface('mediated-sessions', 'Ways through
   CreateMediatedSession: {
     method: 'POST',
     path: '/v1/projects/{project_id}/sessions',
-    summary: 'Issue a session through a node',
+    summary: 'Issue a session that a node mediates',
     credentials: OPERATOR,
     params: ofProject,
     body: MediatedSessionCreateRequest,

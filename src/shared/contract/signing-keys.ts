@@ -65,7 +65,7 @@ export const signingKeys = defineSurface('signing-keys', 'Keys that sign event e
     path: '/v1/signing-keys/rotate',
     summary: 'Replace the key that signs',
     description:
-      'The new key is published at once and signs later, when every copy of the list has it. While a rotation is pending, asking again answers that one.',
+      'The new key is published at once and signs later, when every copy of the list has it. While a rotation is pending, another call returns the pending one.',
     credentials: OPERATOR,
     idempotent: true,
     gate: check('manage', 'platform:main'),

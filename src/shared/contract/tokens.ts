@@ -62,7 +62,7 @@ export const tokens = defineSurface('tokens', 'Your own API tokens', {
     path: '/v1/auth/tokens/{id}/rotate',
     summary: 'Replace one of your API tokens',
     description:
-      'The new token has the same scopes and lifetime; the old one works until the instant in the Sunset header.',
+      'The new token has the same scopes and lifetime. The old one works until the end of the grace period, which the Sunset header of the answer gives.',
     params,
     body: APITokenRotateRequest,
     bodyBytesMax: 8 * KiB,

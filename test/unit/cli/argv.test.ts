@@ -55,6 +55,7 @@ describe('Arguments', () => {
 
   it.each([
     [['--nam', 'a'], 'unknown flag --nam'],
+    [['--curl'], 'this command does not take --curl'],
     [['-x'], 'unknown flag -x'],
     [['--no-name'], 'unknown flag --no-name'],
     [['--__proto__', 'a'], 'unknown flag --__proto__'],

@@ -194,6 +194,12 @@ describe('A command', () => {
     expect(stdout).toMatch(/^psk_local_/)
   })
 
+  it('says with --all --curl that the command is of the first page', async () => {
+    const { stdout, stderr } = await run(['nodes', 'list', '--all', '--curl'])
+    expect(stdout.match(/^curl /gm)).toHaveLength(1)
+    expect(stderr).toContain('That is the first page. For the next one add cursor=C to the query')
+  })
+
   it('prints and sends nothing with --curl', async () => {
     await against({})
     const { stdout } = await run(['nodes', 'deregister', ID.web, '--curl', '--yes'])

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { pick } from '../../../src/cli/references.ts'
+import { pick } from '../../../src/cli/pick.ts'
 import { refused, type SeenRequest, type StubRoutes } from '../../support/stub-server.ts'
 import { useStubbedCli } from '../../support/stubbed-cli.ts'
 
@@ -189,6 +189,13 @@ describe('An identity in its own commands', () => {
     expect(stderr).toContain(
       `"ABC" is the display name of xyz (${NODE}) too: took service-identity abc (${BUILD}), since handles come first.\n`,
     )
+  })
+
+  it('is looked for in a list that the hint names with what it needs', async () => {
+    const executions = { [`GET /v1/nodes/${NODE}/executions`]: page([]) }
+    const { exitCode, stderr } = await cli.run('executions show web-1 abcdef', routes(executions))
+    expect(exitCode).toBe(3)
+    expect(stderr).toContain(`See which there are: ctl executions list ${NODE}\n`)
   })
 
   it('is said to be missing from the Domain that was searched', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { pick } from '../../../src/cli/references.ts'
+import { pick } from '../../../src/cli/pick.ts'
 
 const ROWS = [
   { id: '019c1a10-0000-7000-8000-aaaaaa110001', slug: 'web', display_name: 'Web' },

@@ -142,6 +142,8 @@ test('says that the server of the context of serve --dev does not answer, and ho
   const dev = { url: 'http://127.0.0.1:9', token_store: 'file', dev: true }
   const config = { version: 1, current: 'dev', previous: 'local', contexts: { dev, local: { ...dev, dev: undefined } } }
   writeFileSync(join(directory, 'config.json'), JSON.stringify(config))
-  expect((await home.run(['status'], { isTty: true })).stdout).toContain('does not answer. Go back: ctl contexts previous')
+  expect((await home.run(['status'], { isTty: true })).stdout).toContain(
+    'does not answer. Go back: ctl contexts previous',
+  )
   expect((await home.run(['status', '--context', 'local'], { isTty: true })).stdout).not.toContain('Go back')
 })

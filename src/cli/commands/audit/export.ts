@@ -30,7 +30,7 @@ export function exportChain(manifest: Manifest): Command {
   const operation = operationOf(manifest, 'GetAuditExport')
   return {
     description:
-      'One JSON object a line: a header, the rows in the order of their chain, each signed head after the row that it is over, and an end. It begins and ends at signed heads, so a period may bring a few rows from around it. Public keys are not part of it: keep them apart (ctl signing-keys list --include expired -o json).',
+      'One JSON object per line: a header, the rows in the order of the chain, and an end. A signed head follows the last row that it signs. The export begins and ends at signed heads, so it may have some rows from before and after the period. It has no public keys: keep those elsewhere (ctl signing-keys list --include expired -o json).',
     flags: { ...flagsBut(operation, manifest, ['from-seq', 'through-seq', 'rows']), output: OUTPUT },
     uses: ['connection'],
     examples: ['ctl audit export --output audit.jsonl', 'ctl audit export --since 30d > audit.jsonl'],

@@ -13,7 +13,7 @@ export function lookupResources(manifest: Manifest): Command {
   const operation = operationOf(manifest, 'PostAuthzLookupResources')
   return {
     description:
-      'The whole set, oldest objects first; what holds only under conditions that were not named with --facts is left out. Over all types: ctl authz what-can.',
+      'The whole set, oldest objects first. --facts names the facts that caveats may use. A result that needs other facts is left out. Over all types: ctl authz what-can.',
     args: [
       { name: 'subject', describe: WHO, noun: 'subjects', required: true },
       { name: 'relation', describe: 'What: read, manage, deploy, node-operate, …', required: true },

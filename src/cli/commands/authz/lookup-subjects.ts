@@ -13,7 +13,7 @@ export function lookupSubjects(manifest: Manifest): Command {
   const operation = operationOf(manifest, 'PostAuthzLookupSubjects')
   return {
     description:
-      'The whole set, oldest subjects first; what holds only under conditions that were not named with --facts is left out. Over all types: ctl authz who-can.',
+      'The whole set, oldest subjects first. --facts names the facts that caveats may use. A result that needs other facts is left out. Over all types: ctl authz who-can.',
     args: [
       { name: 'subject-type', describe: 'Type of the subjects to find', required: true, choices: SUBJECT_TYPES },
       { name: 'relation', describe: 'What: read, manage, deploy, node-operate, …', required: true },

@@ -43,7 +43,7 @@ const FLAGS = {
 export const prune = defineCommand({
   description: [
     'Shows the nodes first; more than 10 are confirmed by typing the name of the Domain. A node that is heard of meanwhile stays.',
-    'Goes on past nodes that the server refuses to deregister, reports them, and exits by the first reason.',
+    'Continues after nodes that the server refuses to deregister, and reports them. The exit code is that of the first refusal.',
   ].join('\n'),
   flags: FLAGS,
   uses: ['connection', 'output', 'confirm'],

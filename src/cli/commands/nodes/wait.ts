@@ -27,7 +27,7 @@ const FLAGS = {
 
 export const wait = defineCommand({
   description:
-    'Exit 0 when every node has come to it, 10 when not all have by --timeout, 3 when none is selected. A node that is gone has come to deregistered and to nothing else; so has an id that may not be read, since the permission to read a node goes with it.',
+    'Exit 0 when every node meets the condition, 10 when not all do by --timeout, 3 when none is selected. A node that no longer exists meets the condition deregistered and no other. The same holds for an id that you may not read: the permission to read a node ends with the node.',
   args: [NODES],
   flags: FLAGS,
   uses: ['connection', 'output'],

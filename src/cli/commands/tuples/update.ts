@@ -34,7 +34,7 @@ export function update(manifest: Manifest): Command {
   const { domain, project } = derivedCommand(operation, manifest).flags ?? {}
   return {
     description:
-      'Names what is different; the rest stays. The server deletes the old tuple and then writes the new one, whose id is another. Should it fail in between, the command that writes the new one is said.',
+      'Give only what changes. The server deletes the old tuple and then writes the new one, which has another id. If it fails between the two, ctl prints the command that writes the new tuple.',
     args: [
       {
         name: 'tuple',

@@ -33,7 +33,7 @@ export const ROTATE_FLAGS = {
   },
   'include-unreachable': {
     kind: 'switch',
-    describe: 'Ask also the unreachable ones of the nodes that stdin names; without it they are skipped',
+    describe: 'With nodes from stdin: ask the unreachable ones too. Without it, those are skipped',
   },
   'dry-run': {
     kind: 'switch',

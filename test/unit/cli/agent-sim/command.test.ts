@@ -47,6 +47,17 @@ describe('ctl agent-sim', () => {
     expect(new Set(asked)).toEqual(new Set(['POST /v1/nodes/register']))
   })
 
+  test('says nothing but the error where another server answers', async () => {
+    const page = { status: 200, body: '<p>It works!', headers: { 'content-type': 'text/html' } }
+    const { exitCode, stderr } = await simulate(
+      { 'POST /v1/nodes/register': page },
+      '--join-token-file',
+      tokenFile('jtk'),
+    )
+    expect(exitCode).toBe(8)
+    expect(stderr).toMatch(/^error: http:\S+ is not a ctl server/)
+  })
+
   const registered = {
     status: 201,
     body: {
