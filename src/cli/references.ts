@@ -66,7 +66,7 @@ const HAS_RELATIONS: ReadonlySet<string> = new Set(
 /** Makes a resolver; what it has listed once it remembers. */
 export function createResolver(session: Session, otherLists: OtherLists = {}): Resolver {
   const listed = new Map<string, Promise<readonly unknown[]>>()
-  const noted = new Set<string>()
+  const noteChoice = choiceNotes(session)
 
   function list(noun: string, scope: Scope): Promise<readonly unknown[]> {
     const key = JSON.stringify([noun, scope])
@@ -136,7 +136,7 @@ export function createResolver(session: Session, otherLists: OtherLists = {}): R
   }
 
   async function object(noun: string, typed: string, scope: Scope): Promise<Resolved> {
-    if (typed === 'me' && isIdentities(noun)) return ownIdentity(noun)
+    if (typed === 'me' && isIdentities(noun)) return ownIdentity(session, noun)
     const [kind, text] = splitKind(noun, typed)
     if (isNonZeroUuid(text)) return { id: text.toLowerCase(), label: typed }
     const found = (await byHandleFilter(kind, text, scope)) ?? (await fromList(kind, text, scope))
@@ -157,14 +157,8 @@ export function createResolver(session: Session, otherLists: OtherLists = {}): R
     } catch (error) {
       if (!(error instanceof CliError) || error.code !== NOT_FOUND) throw error
       const place = await domainName(noun, scope).catch(() => undefined)
-      throw notFound(noun, text, { rows, place, of: listArguments(noun, scope) })
+      throw notFound(noun, text, { rows, place, of: listArguments(session, noun, scope) })
     }
-  }
-
-  /** The ids that the command of a list needs as arguments. */
-  function listArguments(noun: string, scope: Scope): readonly string[] {
-    const { args = [], refs = {} } = listOf(session.manifest(), noun)?.cli ?? {}
-    return args.flatMap((member) => scope[refs[member] ?? ''] ?? [])
   }
 
   /** The Domain that was searched, where it was chosen for the look-up; the caller's own goes without saying. */
@@ -172,24 +166,6 @@ export function createResolver(session: Session, otherLists: OtherLists = {}): R
     const refs = listOf(session.manifest(), noun)?.cli?.refs ?? {}
     if (id === undefined || !Object.values(refs).includes('domains')) return undefined
     return nameOf((await list('domains', {})).find((row) => idOf(row) === id)) ?? id
-  }
-
-  async function ownIdentity(noun: string): Promise<Resolved> {
-    const subject = String((await session.whoami())['subject'])
-    const { type = '', id = '' } = parseReference(subject) ?? {}
-    if (!nounsOf(type).includes(noun)) throw notFound(noun, 'me', { rows: [] })
-    return { id, label: 'me' }
-  }
-
-  /** Display names may be anybody's: what was taken is said, once for each. */
-  function noteChoice(noun: string, text: string, { id, row, byDisplayName, alsoNamed }: Resolved): void {
-    const key = `${noun} ${text}`
-    if ((byDisplayName !== true && alsoNamed === undefined) || noted.has(key)) return
-    noted.add(key)
-    const one = `${singular(noun)} ${withId(row, id)}`
-    if (alsoNamed === undefined) return session.note(`"${text}" is a display name: took ${one}.`)
-    const other = withId(alsoNamed, idOf(alsoNamed) ?? '')
-    session.note(`"${text}" is the display name of ${other} too: took ${one}, since handles come first.`)
   }
 
   /** Asks a list that can look a handle up, which saves reading all of it. */
@@ -234,6 +210,33 @@ export function createResolver(session: Session, otherLists: OtherLists = {}): R
       const full = await reference(text, scope)
       return full.startsWith('group:') && !full.includes('#') ? `${full}#member` : full
     },
+  }
+}
+
+/** The ids that the command of a list needs as arguments. */
+function listArguments(session: Session, noun: string, scope: Scope): readonly string[] {
+  const { args = [], refs = {} } = listOf(session.manifest(), noun)?.cli ?? {}
+  return args.flatMap((member) => scope[refs[member] ?? ''] ?? [])
+}
+
+async function ownIdentity(session: Session, noun: string): Promise<Resolved> {
+  const subject = String((await session.whoami())['subject'])
+  const { type = '', id = '' } = parseReference(subject) ?? {}
+  if (!nounsOf(type).includes(noun)) throw notFound(noun, 'me', { rows: [] })
+  return { id, label: 'me' }
+}
+
+/** Display names may be anybody's: says what was taken, once for each. */
+function choiceNotes(session: Session): (noun: string, text: string, found: Resolved) => void {
+  const noted = new Set<string>()
+  return (noun: string, text: string, { id, row, byDisplayName, alsoNamed }: Resolved) => {
+    const key = `${noun} ${text}`
+    if ((byDisplayName !== true && alsoNamed === undefined) || noted.has(key)) return
+    noted.add(key)
+    const one = `${singular(noun)} ${withId(row, id)}`
+    if (alsoNamed === undefined) return session.note(`"${text}" is a display name: took ${one}.`)
+    const other = withId(alsoNamed, idOf(alsoNamed) ?? '')
+    session.note(`"${text}" is the display name of ${other} too: took ${one}, since handles come first.`)
   }
 }
 

@@ -111,8 +111,9 @@ async function scopeHints({ problem, session, words }: Refusal): Promise<readonl
   const lacking = missingRelation(problem)?.relation
   const needed = [...(Array.isArray(held) ? held.map(String) : []), ...[scopeOf(session, words), lacking].flat()]
   const scopes = [...new Set(needed.filter((scope) => scope !== undefined))].join(',') || 'A,B'
-  const subject = String(memberOf(me, 'subject') ?? '')
-  const owner = subject.startsWith('serviceaccount:') ? ` --for service:${subject.slice(15)}` : ''
+  const subject = memberOf(me, 'subject')
+  const owner =
+    typeof subject === 'string' && subject.startsWith('serviceaccount:') ? ` --for service:${subject.slice(15)}` : ''
   return [
     'See its scopes: ctl whoami',
     `With a credential that has more, issue another token: ctl tokens issue NAME --scopes ${scopes}${owner}`,

@@ -33,7 +33,7 @@ const WITH_MORE: Readonly<Record<string, CommandRow['load']>> = {
   PatchNode: async (manifest) => (await import('./commands/nodes/update.ts')).update(manifest),
   CreateServiceIdentity: async (manifest) => (await import('./commands/service-identities/create.ts')).create(manifest),
   UpdateServiceIdentity: async (manifest) =>
-    (await import('./commands/service-identities/patches.ts')).update(manifest),
+    (await import('./commands/service-identities/patches.ts')).change(manifest),
   ListRelationTuples: async (manifest) => (await import('./commands/tuples/list.ts')).list(manifest),
   CreateRelationTuple: async (manifest) => (await import('./commands/tuples/create.ts')).create(manifest),
   PatchRelationTuple: async (manifest) => (await import('./commands/tuples/update.ts')).update(manifest),

@@ -137,8 +137,7 @@ export function createSession(options: SessionOptions): Session {
     async emit(value, view) {
       const { emit } = await (printing ??= import('./output/emit.ts'))
       const { output } = await session.settings()
-      const isAppended =
-        shared.watch !== undefined && shared.jq === undefined && !io.stdout.isTty && output.origin === 'default'
+      const isAppended = shared.watch !== undefined && !io.stdout.isTty && output.origin === 'default'
       const format = isAppended ? 'jsonl' : output.value
       await emit(value, view, { io, format, shared, style: session.style, note: (line) => session.note(line) })
     },

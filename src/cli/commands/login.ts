@@ -59,12 +59,7 @@ If an earlier sign-in made the token that the context had, that token is revoked
       : await signIn(session, { ...order, mayOpenBrowser: flags['no-browser'] !== true })
     const me = await verified(session, { url, token })
     const name = flags.name ?? (await contextName(session, url))
-    const before = await ownToken(session, name, url)
-    const replaced = isGiven ? await replacedOwner(session, { name, url, token }) : undefined
-    await keep(session, { name, url, token, where, isOwn: !isGiven || token === before })
-    session.note(`Signed in to ${url}${asWhom(me)} (context ${name}, token in ${placeOf(session, where)}).`)
-    noteReplaced(session, name, { replaced, me })
-    await endReplaced(session, { name, url, token: before, by: token })
+    await takeToken(session, { name, url, token, where, isGiven, me })
     remark(session, settings)
     if (me !== undefined) await session.emit(me, await whoamiView(session))
   },
@@ -74,6 +69,26 @@ async function whoamiView(session: Session): Promise<View> {
   const { rowMembers } = await import('../derive/perform.ts')
   const columns = ['subject', 'display_name', 'kind', 'domain_id', 'credential.expires_at']
   return { columns, members: rowMembers(session.operation('GetAuthWhoami')), isChecked: true }
+}
+
+interface Taken {
+  readonly name: string
+  readonly url: string
+  readonly token: string
+  readonly where: TokenStore
+  readonly isGiven: boolean
+  readonly me: Row | undefined
+}
+
+/** Puts the token into its context, and says what became of the one that was there. */
+async function takeToken(session: Session, { isGiven, me, ...taken }: Taken): Promise<void> {
+  const { name, url, token, where } = taken
+  const before = await ownToken(session, name, url)
+  const replaced = isGiven ? await replacedOwner(session, taken) : undefined
+  await keep(session, { ...taken, isOwn: !isGiven || token === before })
+  session.note(`Signed in to ${url}${asWhom(me)} (context ${name}, token in ${placeOf(session, where)}).`)
+  noteReplaced(session, name, { replaced, me })
+  await endReplaced(session, { name, url, token: before, by: token })
 }
 
 /** The Domain that was named for this call; that of a context is what commands mean, not where somebody belongs. */

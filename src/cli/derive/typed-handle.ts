@@ -11,12 +11,17 @@ import type { Target } from './plan.ts'
  */
 export async function withTypedHandle(
   session: Session,
-  { cli }: ManifestOperation,
+  operation: ManifestOperation,
   { value, target }: { readonly value: unknown; readonly target: Target | undefined },
 ): Promise<unknown> {
-  if (!isRow(value) || value['handle'] !== undefined) return value
-  const created = cli?.handle && memberOf(target?.input, `body.${cli.handle.member}`)
-  const handle = created ?? target?.labels[cli?.args?.at(-1) ?? '']
-  if (typeof handle !== 'string' || isNonZeroUuid(handle) || !(await isText(session))) return value
-  return { ...value, handle }
+  if (!isRow(value) || value['handle'] !== undefined || target === undefined) return value
+  const handle = typedHandle(operation, target)
+  return handle !== undefined && (await isText(session)) ? { ...value, handle } : value
+}
+
+/** What a new object was called, or an old one was found by; undefined where that was its id. */
+function typedHandle({ cli }: ManifestOperation, { input, labels }: Target): string | undefined {
+  const created = cli?.handle && memberOf(input, `body.${cli.handle.member}`)
+  const handle = created ?? labels[cli?.args?.at(-1) ?? '']
+  return typeof handle === 'string' && !isNonZeroUuid(handle) ? handle : undefined
 }

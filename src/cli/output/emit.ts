@@ -85,14 +85,23 @@ function assertColumnsFit({ columns, jq }: SharedValues, format: Format): void {
 }
 
 /** Tells a person who asked for a member that lists leave empty which one has it. */
-function hintAtEmpty({ rows = [], view }: Pick<Shown, 'rows' | 'view'>, { io, shared, format, note }: Emission): void {
-  const row = format === 'jsonl' ? '' : `.${view.rows ?? 'items'}[]`
+function hintAtEmpty({ rows = [], view }: Pick<Shown, 'rows' | 'view'>, { io, shared, note }: Emission): void {
   if (!io.stderr.isTty || rows.length === 0) return
+  const place = filtersRows({ io, shared }) ? '' : placeOfRows(view)
   for (const [member, other] of Object.entries(view.empty ?? {})) {
     const isAsked = new RegExp(`\\.${member}\\b`).test(shared.jq ?? '')
     if (isAsked && rows.every((row) => memberOf(row, member) === ''))
-      note(`.${member} is empty in lists; use ${row}.${other}`)
+      note(`.${member} is empty in lists; use ${place}.${other}`)
   }
+}
+
+function placeOfRows({ rows = 'items' }: View): string {
+  return `.${rows}[]`
+}
+
+/** Whether --jq gets each row: where JSON lines were asked for, and not where they are only how a command prints in a pipe. */
+function filtersRows({ io, shared }: Pick<Emission, 'io' | 'shared'>): boolean {
+  return (shared.output ?? io.env['CTL_OUTPUT']) === 'jsonl'
 }
 
 interface Shown {
@@ -105,7 +114,7 @@ async function rendered(shown: Shown, emission: Emission): Promise<string> {
   const { shared, format } = emission
   assertColumnsFit(shared, format)
   if (shared.jq !== undefined) {
-    const input = format === 'jsonl' ? RENDERERS.jsonl(shown, emission) : JSON.stringify(shown.value)
+    const input = filtersRows(emission) ? RENDERERS.jsonl(shown, emission) : JSON.stringify(shown.value)
     return (await import('./jq.ts')).jq(await input, shared.jq)
   }
   return RENDERERS[format](shown, emission)

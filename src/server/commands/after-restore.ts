@@ -11,10 +11,10 @@ const HELP = `Tells a datastore that it was restored to an earlier time.
 
 Usage: ctl admin after-restore [flags of ctl serve]
 
-Run it once, after the backup was put back and before a server starts on it. Positions and numbers of events go back
-with a restored datastore, and an agent that has seen higher ones could take new events for old. The command moves both
-above everything that was given before, so that each agent is told to pull its whole state when it comes back. Nothing
-else is changed; a second run does no harm.
+Run it once, after the backup is restored and before a server starts on it. A restored datastore has lower positions and
+sequence numbers of events than agents have seen, and an agent could take new events for old ones. The command raises
+both above all earlier values. Each agent then pulls its whole state when it connects again. Nothing else changes, and a
+second run does no harm.
 `
 
 /** Runs `ctl admin after-restore`: says in one sentence what it did. Resolves with the exit code. */

@@ -30,7 +30,7 @@ export const mesh = defineSurface('mesh', 'The mesh of a Domain as a whole', {
     path: '/v1/domains/{domain_id}/mesh/edge-epochs/verify',
     summary: 'Compare the epochs that nodes report with the keys that the server holds',
     description:
-      'Each agent reports a digest of the epochs of its edges under the key `mesh.edge-epochs`; the server computes the same.',
+      'An epoch is the number of an edge key: it rises with each rotation. Each agent reports a digest of the epochs of its edges under the key `mesh.edge-epochs`, and the server computes the same from its keys.',
     credentials: OPERATOR,
     params,
     body: EdgeEpochsRequest,

@@ -172,8 +172,9 @@ export const nodes = defineSurface('nodes', 'Machines of the mesh', {
   PostNodeSecretKeyRotate: {
     method: 'POST',
     path: '/v1/nodes/{id}/nsk/rotate',
-    summary: 'Replace the secret key of a node',
-    description: 'The old key works until the new one is first used, for ten minutes at most.',
+    summary: 'Replace the secret key of a node (its NSK)',
+    description:
+      'A node authenticates with its secret key; the keys of its edges are others, see key rotation. The old key works until the new one is first used, for ten minutes at most.',
     credentials: [...OPERATOR, 'nsk'],
     unauthenticated: 'unauthorized',
     params,
@@ -194,7 +195,7 @@ export const nodes = defineSurface('nodes', 'Machines of the mesh', {
   PostNodeSecretKeyRevoke: {
     method: 'POST',
     path: '/v1/nodes/{id}/nsk/revoke',
-    summary: 'Revoke every secret key of a node at once',
+    summary: 'Revoke every secret key (NSK) of a node at once',
     description: 'The node is cut off until it is enrolled again with a join token minted for it.',
     credentials: OPERATOR,
     params,

@@ -6,7 +6,7 @@ import { operationOf } from '../../noun-lists.ts'
 import { KEYS_FILE, withKeys } from './keys-file.ts'
 
 /** The derived command, which also takes the public keys from a file. */
-export function update(manifest: Manifest): Command {
+export function change(manifest: Manifest): Command {
   const derived = derivedCommand(operationOf(manifest, 'UpdateServiceIdentity'), manifest)
   return {
     ...derived,
