@@ -1,4 +1,5 @@
 import type { ProblemAnswer } from '../client/failures.ts'
+import type { ManifestOperation } from '../shared/contract/manifest-format.ts'
 import { listCommand, listOf } from './noun-lists.ts'
 import { isRow, memberOf } from './output/members.ts'
 import { grantCommand, seeingRelation } from './role-hints.ts'
@@ -9,7 +10,7 @@ export async function refusalMessage(problem: ProblemAnswer, session: Session, w
   const missing = missingRelation(problem)
   if (missing === undefined) return `${words}: ${problem.detail}`
   const { subject, relation, object } = missing
-  if (problem.document['reason'] === 'out_of_scope') return `${words}: ${outOfScope(relation)}`
+  if (problem.document['reason'] === 'out_of_scope') return `${words}: ${outOfScope(problem, session)}`
   if (await maySee(session, missing)) return `${words}: ${subject} lacks ${relation} on ${object}`
   return `${words}: ${object} was not found, or you may not see it (${subject} would need ${relation})`
 }
@@ -98,9 +99,9 @@ async function signInHints({ session }: Refusal): Promise<readonly string[]> {
   return [why, 'Sign in: ctl login; in a script: ctl login --with-token < FILE']
 }
 
-/** The relation of such a refusal is the scope of the operation that was refused. */
-function outOfScope(scope: string): string {
-  return `the scopes of this token do not cover it; it lacks ${scope}`
+function outOfScope({ operationId }: ProblemAnswer, session: Session): string {
+  const scope = scopeOf(session, ({ id }) => id === operationId)
+  return `the scopes of this token do not cover it${scope === undefined ? '' : `; it lacks ${scope}`}`
 }
 
 /** A command may call several operations: the scope of the refused one is added to those that the token has. */
@@ -108,8 +109,12 @@ async function scopeHints({ problem, session, words }: Refusal): Promise<readonl
   if (problem.document['reason'] !== 'out_of_scope') return []
   const me = await session.whoami().catch(() => ({}))
   const held = memberOf(me, 'credential.scopes')
-  const lacking = missingRelation(problem)?.relation
-  const needed = [...(Array.isArray(held) ? held.map(String) : []), ...[scopeOf(session, words), lacking].flat()]
+  const lacking = scopeOf(session, ({ id }) => id === problem.operationId)
+  const needed = [
+    ...(Array.isArray(held) ? held.map(String) : []),
+    scopeOf(session, ({ cli }) => cli?.command === words),
+    lacking,
+  ]
   const scopes = [...new Set(needed.filter((scope) => scope !== undefined))].join(',') || 'A,B'
   const subject = memberOf(me, 'subject')
   const owner =
@@ -128,9 +133,9 @@ async function grantHints({ problem, session }: Refusal): Promise<readonly strin
   return command === undefined ? [] : [`Somebody with manage there can grant it: ${command}`]
 }
 
-/** What the scopes of a token need for a command; undefined where it is not the command of one operation. */
-function scopeOf(session: Session, words: string): string | undefined {
-  const operation = Object.values(session.manifest().operations).find(({ cli }) => cli?.command === words)
+/** What the scopes of a token need for an operation; undefined where there is none such. */
+function scopeOf(session: Session, isMeant: (operation: ManifestOperation) => boolean): string | undefined {
+  const operation = Object.values(session.manifest().operations).find(isMeant)
   return operation && `${operation.surface}:${operation.access}`
 }
 

@@ -235,7 +235,7 @@ export function answeredValue(
   answer: HttpAnswer,
   { isParsedByCaller = false }: Pick<CallOptions, 'isParsedByCaller'> = {},
 ): unknown {
-  if (answer.status >= 400) throw refusalOf(answer)
+  if (answer.status >= 400) throw refusalOf(answer, operation.id)
   const response = operation.responses.find(({ status }) => status === answer.status)
   if (response === undefined) throw undeclaredStatus(operation, answer)
   if (response.media === null) return undefined
@@ -273,13 +273,17 @@ export function isJson(answer: HttpAnswer): boolean {
 }
 
 /** Reads a status of 400 or more: as a refusal where the answer can be one, else as the answer of another server. */
-export function refusalOf(answer: HttpAnswer): ProblemAnswer | TransportFailure {
+export function refusalOf(answer: HttpAnswer, operationId?: string): ProblemAnswer | TransportFailure {
   const document = documentOf(answer)
-  return mayRefuse(answer, document) ? problemOf(answer, document) : foreignServer(answer)
+  return mayRefuse(answer, document) ? problemOf(answer, document, operationId) : foreignServer(answer)
 }
 
 /** A refusal. One that is no problem document, a proxy's page for instance, becomes the code `unexpected_answer`. */
-function problemOf(answer: HttpAnswer, document: Readonly<Record<string, unknown>>): ProblemAnswer {
+function problemOf(
+  answer: HttpAnswer,
+  document: Readonly<Record<string, unknown>>,
+  operationId: string | undefined,
+): ProblemAnswer {
   const text = (member: string): string | undefined =>
     typeof document[member] === 'string' ? document[member] : undefined
   const status = answer.status
@@ -291,7 +295,7 @@ function problemOf(answer: HttpAnswer, document: Readonly<Record<string, unknown
     detail: text('detail') ?? `The server answered ${status} without saying why.`,
     correlation_id: text('correlation_id') ?? answer.headers['x-correlation-id'],
   }
-  return new ProblemAnswer(problem, retryAfterSeconds(answer, Date.now()))
+  return new ProblemAnswer(problem, retryAfterSeconds(answer, Date.now()), operationId)
 }
 
 function documentOf(answer: HttpAnswer): Readonly<Record<string, unknown>> {

@@ -10,8 +10,10 @@ export class ProblemAnswer extends Error {
   readonly document: Readonly<Record<string, unknown>>
   /** Seconds that the server asks to wait before the next try. */
   readonly retryAfterSeconds: number | undefined
+  /** The operation that was refused; undefined for a request that is not of one. */
+  readonly operationId: string | undefined
 
-  constructor(document: ProblemDocument, retryAfterSeconds?: number) {
+  constructor(document: ProblemDocument, retryAfterSeconds?: number, operationId?: string) {
     super(document.detail)
     this.name = 'ProblemAnswer'
     this.code = document.code
@@ -21,6 +23,7 @@ export class ProblemAnswer extends Error {
     this.correlationId = document.correlation_id
     this.document = document
     this.retryAfterSeconds = retryAfterSeconds
+    this.operationId = operationId
   }
 }
 

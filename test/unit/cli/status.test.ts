@@ -85,7 +85,7 @@ const OUT_OF_SCOPE = {
   code: 'permission_denied',
   detail: 'The caller lacks the relation.',
   reason: 'out_of_scope',
-  missing_relation: { subject: 'serviceaccount:x', relation: 'tokens:read', object: 'serviceaccount:x' },
+  missing_relation: { subject: 'serviceaccount:x', relation: 'read', object: 'domain:d' },
 }
 
 test.each([
@@ -115,14 +115,10 @@ test.each([
 })
 
 test('names the scope of the look-up that was refused, beside those that the token has', async () => {
-  const refusal = {
-    ...OUT_OF_SCOPE,
-    missing_relation: { ...OUT_OF_SCOPE.missing_relation, relation: 'identities:read' },
-  }
   const me = { subject: 'serviceaccount:x', domain_id: 'd', credential: { scopes: ['grants:write'] } }
   const stub = await startStub({
     'GET /v1/auth/whoami': { body: me },
-    'GET /v1/domains/d/identities': { status: 403, body: refusal },
+    'GET /v1/domains/d/identities': { status: 403, body: OUT_OF_SCOPE },
   })
   const home = createCliHome({ CTL_URL: stub.url, CTL_TOKEN: 'psk_x' })
   onTestFinished(async () => {
