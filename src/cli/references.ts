@@ -156,16 +156,11 @@ export function createResolver(session: Session, otherLists: OtherLists = {}): R
       return pick(noun, text, rows)
     } catch (error) {
       if (!(error instanceof CliError) || error.code !== NOT_FOUND) throw error
-      const place = await domainName(noun, scope).catch(() => undefined)
+      const id = searchedDomain(session, noun, scope)
+      const domains = id === undefined ? [] : await list('domains', {}).catch(() => [])
+      const place = nameOf(domains.find((row) => idOf(row) === id)) ?? id
       throw notFound(noun, text, { rows, place, of: listArguments(session, noun, scope) })
     }
-  }
-
-  /** The Domain that was searched, where it was chosen for the look-up; the caller's own goes without saying. */
-  async function domainName(noun: string, { domains: id }: Scope): Promise<string | undefined> {
-    const refs = listOf(session.manifest(), noun)?.cli?.refs ?? {}
-    if (id === undefined || !Object.values(refs).includes('domains')) return undefined
-    return nameOf((await list('domains', {})).find((row) => idOf(row) === id)) ?? id
   }
 
   /** Asks a list that can look a handle up, which saves reading all of it. */
@@ -211,6 +206,12 @@ export function createResolver(session: Session, otherLists: OtherLists = {}): R
       return full.startsWith('group:') && !full.includes('#') ? `${full}#member` : full
     },
   }
+}
+
+/** The Domain that was searched, where it was chosen for the look-up; undefined for the caller's own. */
+function searchedDomain(session: Session, noun: string, { domains: id }: Scope): string | undefined {
+  const refs = listOf(session.manifest(), noun)?.cli?.refs ?? {}
+  return Object.values(refs).includes('domains') ? id : undefined
 }
 
 /** The ids that the command of a list needs as arguments. */
