@@ -8,10 +8,10 @@ import { root } from './lib/root.mjs'
 const GENERATED = [
   { file: 'docs/configuration.md', module: 'server/config/reference.js', from: 'configurationPage' },
   { file: 'docs/contract/openapi.json', module: 'shared/contract/document.js', from: 'contractDocument' },
-  { file: 'docs/cli.md', module: 'cli/reference/generated.js', from: 'cliPage' },
-  { file: 'completions/ctl.bash', module: 'cli/reference/generated.js', from: 'bashCompletion' },
-  { file: 'completions/_ctl', module: 'cli/reference/generated.js', from: 'zshCompletion' },
-  { file: 'completions/ctl.fish', module: 'cli/reference/generated.js', from: 'fishCompletion' },
+  { file: 'docs/cli.md', module: 'cli/help/reference/generated.js', from: 'cliPage' },
+  { file: 'completions/ctl.bash', module: 'cli/help/reference/generated.js', from: 'bashCompletion' },
+  { file: 'completions/_ctl', module: 'cli/help/reference/generated.js', from: 'zshCompletion' },
+  { file: 'completions/ctl.fish', module: 'cli/help/reference/generated.js', from: 'fishCompletion' },
 ]
 
 async function textOf({ module, from }) {

@@ -1,15 +1,15 @@
-import { isFlag, parseArguments } from './argv.ts'
-import { CliError, usageError } from './cli-error.ts'
-import type { Command, CommandRow } from './command.ts'
-import { EXIT, exitCodeAfter, type ExitCode } from './exit-code.ts'
-import { ALL_SHARED, specsOf, type SharedValues } from './flags.ts'
-import type { Layout } from './help-layout.ts'
-import type { Io } from './io.ts'
-import { commandRows } from './registry.ts'
-import { secretArgument } from './secrets.ts'
-import type { Session } from './session.ts'
-import { follow, growTree, nested, swapped, unknownWord, wordsLeft, type Branch } from './tree.ts'
-import type { Watched } from './watch.ts'
+import { isFlag, parseArguments } from './argv/argv.ts'
+import { CliError, usageError } from './errors/cli-error.ts'
+import type { Command, CommandRow } from './argv/command.ts'
+import { EXIT, exitCodeAfter, type ExitCode } from './errors/exit-code.ts'
+import { ALL_SHARED, specsOf, type SharedValues } from './argv/flags.ts'
+import type { Layout } from './help/layout.ts'
+import type { Io } from './output/io.ts'
+import { commandRows } from './argv/registry.ts'
+import { secretArgument } from './session/secrets.ts'
+import type { Session } from './session/session.ts'
+import { follow, growTree, nested, swapped, unknownWord, wordsLeft, type Branch } from './argv/tree.ts'
+import type { Watched } from './output/watch.ts'
 import type { Manifest } from '../shared/contract/manifest-format.ts'
 
 export interface App {
@@ -33,7 +33,7 @@ export async function runApp(argv: readonly string[], app: App): Promise<ExitCod
     if (branch.row) return await runCommand({ ...app, branch, row: branch.row, rest })
     return await showBranch({ ...app, branch, rest })
   } catch (error) {
-    const { createSession } = await import('./session.ts')
+    const { createSession } = await import('./session/session.ts')
     return reported(error, createSession({ ...app, shared: sharedGuess(argv), flags: {} }), '')
   }
 }
@@ -56,7 +56,7 @@ async function runCommand(called: Called & { readonly row: CommandRow }): Promis
   if (asksHelp(rest, command)) return showCommand(called, command)
   const given = command.raw ? { flags: {}, positionals: rest } : parseArguments(rest, specsOf(command))
   if (!command.raw) assertCount(given.positionals, command, branch.words)
-  const { createSession } = await import('./session.ts')
+  const { createSession } = await import('./session/session.ts')
   const shared = sharedOf(given.flags, command)
   const watched = await watchedBy(called.io, shared)
   const session = createSession({ ...called, io: watched?.io ?? called.io, shared, flags: given.flags })
@@ -75,7 +75,7 @@ async function runCommand(called: Called & { readonly row: CommandRow }): Promis
 /** Where a look is to be repeated: what repeats it. */
 async function watchedBy(io: Io, shared: SharedValues): Promise<Watched | undefined> {
   if (shared.watch === undefined) return undefined
-  const { watching } = await import('./watch.ts')
+  const { watching } = await import('./output/watch.ts')
   return watching(io, shared)
 }
 
@@ -86,7 +86,7 @@ function sharedOf(flags: SharedValues, { flags: own = {}, uses = [] }: Command):
 }
 
 async function reported(error: unknown, session: Session, words: string): Promise<ExitCode> {
-  const { reportFailure } = await import('./failure.ts')
+  const { reportFailure } = await import('./errors/failure.ts')
   return reportFailure(error, session, words)
 }
 
@@ -97,7 +97,7 @@ function asksHelp(rest: readonly string[], { raw }: Command): boolean {
 }
 
 async function showCommand({ branch, io }: Called, command: Command): Promise<ExitCode> {
-  const { commandHelp } = await import('./help.ts')
+  const { commandHelp } = await import('./help/help.ts')
   io.stdout.write(commandHelp(branch, command, await layoutOf(io)))
   return EXIT.ok
 }
@@ -109,17 +109,17 @@ async function showBranch({ branch, rest, io, manifest }: Called): Promise<ExitC
   parseArguments(rest, ALL_SHARED)
   const layout = await layoutOf(io)
   if (branch.words === '') {
-    const { rootHelp } = await import('./root-help.ts')
+    const { rootHelp } = await import('./help/root-help.ts')
     io.stdout.write(rootHelp(manifest(), layout))
     return EXIT.ok
   }
-  const { branchHelp } = await import('./help.ts')
+  const { branchHelp } = await import('./help/help.ts')
   io.stdout.write(branchHelp(branch, layout))
   return EXIT.ok
 }
 
 async function layoutOf(io: Io): Promise<Layout> {
-  const { styleOf } = await import('./style.ts')
+  const { styleOf } = await import('./output/style.ts')
   return { style: styleOf(io, io.stdout, false), columns: io.stdout.columns }
 }
 

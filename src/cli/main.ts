@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import type { Manifest } from '../shared/contract/manifest-format.ts'
-import { builtManifest } from './built-manifest.ts'
-import { endWithOutput, guardProcess } from './guard.ts'
-import type { Io } from './io.ts'
+import { builtManifest } from './argv/built-manifest.ts'
+import { endWithOutput, guardProcess } from './errors/guard.ts'
+import type { Io } from './output/io.ts'
 import { packageFile } from '../shared/package-files.ts'
 
 /** What `main` may be given instead of the process and the built files. */
@@ -44,8 +44,8 @@ function showVersion({ io }: MainOptions): number {
 async function showHelp({ io: given, manifest }: MainOptions): Promise<number> {
   const [io, { rootHelp }, { styleOf }] = await Promise.all([
     given ?? processIo(),
-    import('./root-help.ts'),
-    import('./style.ts'),
+    import('./help/root-help.ts'),
+    import('./output/style.ts'),
   ])
   const layout = { style: styleOf(io, io.stdout, false), columns: io.stdout.columns }
   io.stdout.write(rootHelp(manifest ?? builtManifest(), layout))
@@ -53,7 +53,7 @@ async function showHelp({ io: given, manifest }: MainOptions): Promise<number> {
 }
 
 async function processIo(): Promise<Io> {
-  return (await import('./process-io.ts')).processIo()
+  return (await import('./output/process-io.ts')).processIo()
 }
 
 function version(): string {

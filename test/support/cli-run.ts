@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Io, Prompter } from '../../src/cli/io.ts'
+import type { Io, Prompter } from '../../src/cli/output/io.ts'
 import { main } from '../../src/cli/main.ts'
-import type { TokenVault } from '../../src/cli/token-vault.ts'
+import type { TokenVault } from '../../src/cli/session/token-vault.ts'
 import { contract } from '../../src/shared/contract/index.ts'
 import { manifestOf } from '../../src/shared/contract/manifest.ts'
 

@@ -1,6 +1,6 @@
-import type { Command, CommandRow } from '../../src/cli/command.ts'
-import type { ArgumentSpec, FlagSpec } from '../../src/cli/flags.ts'
-import { commandRows } from '../../src/cli/registry.ts'
+import type { Command, CommandRow } from '../../src/cli/argv/command.ts'
+import type { ArgumentSpec, FlagSpec } from '../../src/cli/argv/flags.ts'
+import { commandRows } from '../../src/cli/argv/registry.ts'
 import { manifest } from './cli-run.ts'
 
 const UUID = '019c1a10-0000-7000-8000-000000110001'

@@ -3,7 +3,7 @@ import type { FollowOptions } from '../../client/event-stream.ts'
 import { createPublishedKeys } from '../../client/published-keys.ts'
 import type { Manifest } from '../../shared/contract/manifest-format.ts'
 import { createEnvelopeVerifier, type EnvelopeVerifier } from '../../shared/events/verifier.ts'
-import { createSignatureVerifier } from '../events/verify-signature.ts'
+import { createSignatureVerifier } from '../commands/events/verify-signature.ts'
 import type { NodeIdentity } from './state-directory.ts'
 
 /** What agents need to hold the event streams of their nodes. */

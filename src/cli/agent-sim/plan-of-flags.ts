@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
-import { usageError } from '../cli-error.ts'
-import type { FlagSpecs, FlagValues } from '../flags.ts'
+import { usageError } from '../errors/cli-error.ts'
+import type { FlagSpecs, FlagValues } from '../argv/flags.ts'
 import { OPERATIONS } from './counts.ts'
 import { parseFailOn } from './fail-on.ts'
 import { PLAN_MAX, USUAL_HABITS, type Habits, type Rates, type SimulationPlan } from './plan.ts'

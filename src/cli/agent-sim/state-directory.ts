@@ -1,7 +1,7 @@
 import { mkdir, open, readFile, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { CliError } from '../cli-error.ts'
-import { EXIT } from '../exit-code.ts'
+import { CliError } from '../errors/cli-error.ts'
+import { EXIT } from '../errors/exit-code.ts'
 
 /** What a simulated node must keep to go on after a restart. */
 export interface NodeIdentity {

@@ -4,16 +4,16 @@ import { answeredValue, isJson, isStream, parsedJson, refusalOf } from '../../cl
 import { foreignServer, namesItself } from '../../client/foreign-server.ts'
 import { asFailure, readToEnd, type HttpAnswer, type HttpRequest, type OpenAnswer } from '../../client/transport.ts'
 import type { Manifest, ManifestOperation } from '../../shared/contract/manifest-format.ts'
-import { printCurl } from '../curl.ts'
-import { usageError } from '../cli-error.ts'
-import { defineCommand, type Given } from '../command.ts'
+import { printCurl } from '../output/curl.ts'
+import { usageError } from '../errors/cli-error.ts'
+import { defineCommand, type Given } from '../argv/command.ts'
 import { bodyFromFile } from '../derive/values.ts'
-import { EXIT, type ExitCode } from '../exit-code.ts'
-import type { FlagSpecs } from '../flags.ts'
+import { EXIT, type ExitCode } from '../errors/exit-code.ts'
+import type { FlagSpecs } from '../argv/flags.ts'
 import { rowsOf } from '../output/members.ts'
 import { isScreen } from '../output/screen.ts'
-import type { Session } from '../session.ts'
-import { harmless } from '../style.ts'
+import type { Session } from '../session/session.ts'
+import { harmless } from '../output/style.ts'
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'] as const
 

@@ -1,10 +1,10 @@
-import { defineCommand } from '../command.ts'
-import type { Finding } from '../doctor/finding.ts'
-import { lookAtAddress } from '../doctor/look-at-address.ts'
-import { lookHere } from '../doctor/look-here.ts'
-import { lookThere } from '../doctor/look-there.ts'
-import { EXIT, type ExitCode } from '../exit-code.ts'
-import type { Session } from '../session.ts'
+import { defineCommand } from '../argv/command.ts'
+import type { Finding } from './doctor/finding.ts'
+import { lookAtAddress } from './doctor/look-at-address.ts'
+import { lookHere } from './doctor/look-here.ts'
+import { lookThere } from './doctor/look-there.ts'
+import { EXIT, type ExitCode } from '../errors/exit-code.ts'
+import type { Session } from '../session/session.ts'
 
 export const doctor = defineCommand({
   description: [

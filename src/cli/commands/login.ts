@@ -1,16 +1,16 @@
 import { ProblemAnswer } from '../../client/failures.ts'
-import { CliError, usageError } from '../cli-error.ts'
-import { defineCommand } from '../command.ts'
-import { sameServer, type StoredContext, type TokenStore } from '../contexts.ts'
-import { EXIT } from '../exit-code.ts'
-import type { DeviceLogin } from '../login/device-login.ts'
-import { endReplaced, ownToken, replacedOwner } from '../login/own-token.ts'
+import { CliError, usageError } from '../errors/cli-error.ts'
+import { defineCommand } from '../argv/command.ts'
+import { sameServer, type StoredContext, type TokenStore } from '../session/contexts.ts'
+import { EXIT } from '../errors/exit-code.ts'
+import type { DeviceLogin } from './login/device-login.ts'
+import { endReplaced, ownToken, replacedOwner } from './login/own-token.ts'
 import type { Row } from '../output/members.ts'
 import type { View } from '../output/emit.ts'
-import type { Session } from '../session.ts'
-import type { Settings } from '../settings.ts'
-import { harmless } from '../style.ts'
-import { readTokenFile } from '../token-file.ts'
+import type { Session } from '../session/session.ts'
+import type { Settings } from '../session/settings.ts'
+import { harmless } from '../output/style.ts'
+import { readTokenFile } from '../session/token-file.ts'
 
 const WITH_TOKEN = 'With a token on stdin: ctl login --with-token < FILE'
 
@@ -137,7 +137,7 @@ function assertSomebodyIsThere(session: Session, { isElsewhere }: { readonly isE
 }
 
 async function signIn(session: Session, order: DeviceLogin): Promise<string> {
-  const { loginByDevice } = await import('../login/device-login.ts')
+  const { loginByDevice } = await import('./login/device-login.ts')
   return loginByDevice(session, order)
 }
 

@@ -1,13 +1,13 @@
 import type { Caller } from '../../client/client.ts'
 import { ProblemAnswer } from '../../client/failures.ts'
-import { CliError, usageError } from '../cli-error.ts'
-import { defineCommand } from '../command.ts'
-import { sameServer } from '../contexts.ts'
-import { quoted } from '../curl.ts'
-import { EXIT } from '../exit-code.ts'
-import { revokeOwn } from '../login/own-token.ts'
-import type { Session } from '../session.ts'
-import type { Setting } from '../settings.ts'
+import { CliError, usageError } from '../errors/cli-error.ts'
+import { defineCommand } from '../argv/command.ts'
+import { sameServer } from '../session/contexts.ts'
+import { quoted } from '../output/curl.ts'
+import { EXIT } from '../errors/exit-code.ts'
+import { revokeOwn } from './login/own-token.ts'
+import type { Session } from '../session/session.ts'
+import type { Setting } from '../session/settings.ts'
 
 export const logout = defineCommand({
   description:

@@ -1,5 +1,5 @@
 import { misshapenAnswer } from '../../client/foreign-server.ts'
-import { defineCommand } from '../command.ts'
+import { defineCommand } from '../argv/command.ts'
 import { memberOf } from '../output/members.ts'
 import { isScreen } from '../output/screen.ts'
 

@@ -3,10 +3,10 @@ import type { DatastoreAccount } from '../../server/commands/admin-users-add.ts'
 import type { ServeIo, SimulatedFleet } from '../../server/commands/serve.ts'
 import type { contract } from '../../shared/contract/index.ts'
 import { createSystemClock } from '../agent-sim/system-clock.ts'
-import { defineCommand } from '../command.ts'
-import type { ContextFile } from '../contexts.ts'
-import type { ExitCode } from '../exit-code.ts'
-import type { Session } from '../session.ts'
+import { defineCommand } from '../argv/command.ts'
+import type { ContextFile } from '../session/contexts.ts'
+import type { ExitCode } from '../errors/exit-code.ts'
+import type { Session } from '../session/session.ts'
 
 /** Hands everything after its word to the server, which has flags, help and a configuration file of its own. */
 export const serve = defineCommand({

@@ -1,16 +1,16 @@
 import { ProblemAnswer } from '../../client/failures.ts'
 import { rows, type Page } from '../../client/pages.ts'
 import type { CallInput } from '../../client/client.ts'
-import { asTyped } from '../npx-command-hints.ts'
-import { defineCommand } from '../command.ts'
-import { EXIT, exitCodeOf, type ExitCode } from '../exit-code.ts'
+import { asTyped } from '../errors/npx-command-hints.ts'
+import { defineCommand } from '../argv/command.ts'
+import { EXIT, exitCodeOf, type ExitCode } from '../errors/exit-code.ts'
 import { relative } from '../output/cells.ts'
 import { memberOf, type Row } from '../output/members.ts'
 import { isScreen } from '../output/screen.ts'
 import { paintWord } from '../output/table.ts'
-import { serverState, type ServerState } from '../server-state.ts'
-import { askWhoami, type Session } from '../session.ts'
-import { harmless } from '../style.ts'
+import { serverState, type ServerState } from '../session/server-state.ts'
+import { askWhoami, type Session } from '../session/session.ts'
+import { harmless } from '../output/style.ts'
 
 /** Nodes that are counted; beyond that the counts are said to be partial. */
 const NODES_MAX = 10_000

@@ -1,6 +1,6 @@
 import { idOf, memberOf, nameOf, references } from '../output/members.ts'
-import { createResolver, type Resolver } from '../references.ts'
-import type { Session } from '../session.ts'
+import { createResolver, type Resolver } from '../session/references.ts'
+import type { Session } from '../session/session.ts'
 
 /** A name or id to put at the cursor, and what it is in a few words. */
 export interface Offer {

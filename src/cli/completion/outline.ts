@@ -1,8 +1,8 @@
-import { specsOf } from '../flags.ts'
-import type { Command } from '../command.ts'
-import { EVERYWHERE, type FlagSpec } from '../flags.ts'
-import { growTree, type Branch } from '../tree.ts'
-import { commandRows } from '../registry.ts'
+import { specsOf } from '../argv/flags.ts'
+import type { Command } from '../argv/command.ts'
+import { EVERYWHERE, type FlagSpec } from '../argv/flags.ts'
+import { growTree, type Branch } from '../argv/tree.ts'
+import { commandRows } from '../argv/registry.ts'
 import type { Manifest } from '../../shared/contract/manifest-format.ts'
 
 /** A place of the command tree as completion needs it. */

@@ -1,7 +1,7 @@
-import { isFlag, readFlags } from '../argv.ts'
-import type { Command } from '../command.ts'
-import { specsOf, type FlagSpec, type FlagSpecs, type FlagValue } from '../flags.ts'
-import { follow, type Branch } from '../tree.ts'
+import { isFlag, readFlags } from '../argv/argv.ts'
+import type { Command } from '../argv/command.ts'
+import { specsOf, type FlagSpec, type FlagSpecs, type FlagValue } from '../argv/flags.ts'
+import { follow, type Branch } from '../argv/tree.ts'
 import type { Manifest } from '../../shared/contract/manifest-format.ts'
 
 /** What the word begun refers to, and what was typed before it. */

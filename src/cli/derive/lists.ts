@@ -1,8 +1,8 @@
 import { pages, type Page } from '../../client/pages.ts'
 import type { CallInput } from '../../client/client.ts'
 import type { ManifestOperation } from '../../shared/contract/manifest-format.ts'
-import { usageError } from '../cli-error.ts'
-import type { Session } from '../session.ts'
+import { usageError } from '../errors/cli-error.ts'
+import type { Session } from '../session/session.ts'
 
 /** Rows shown when nothing is said, and the most that one page has (S0 convention 5). */
 const USUAL_ROWS = 50
@@ -23,7 +23,7 @@ export async function readList(
   }
   let next: string | null = null
   const what = operation.cli?.command.split(' ')[0] ?? 'rows'
-  const progress = wanted > PAGE_MAX ? (await import('../progress.ts')).createProgress(session, what) : undefined
+  const progress = wanted > PAGE_MAX ? (await import('../output/progress.ts')).createProgress(session, what) : undefined
   for await (const { items: more, next_cursor } of pages(page, input)) {
     items.push(...more)
     progress?.at(items.length)

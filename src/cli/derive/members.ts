@@ -1,7 +1,7 @@
 import type { ManifestField, ManifestOperation, ManifestValue } from '../../shared/contract/manifest-format.ts'
-import type { ArgumentSpec, FlagKind, FlagSpec } from '../flags.ts'
-import { SELECTOR } from '../selector.ts'
-import { singular } from '../tree.ts'
+import type { ArgumentSpec, FlagKind, FlagSpec } from '../argv/flags.ts'
+import { SELECTOR } from '../argv/selector.ts'
+import { singular } from '../argv/tree.ts'
 
 /** What stands for taking a secret away, in place of a file. */
 export const NO_SECRET = 'none'

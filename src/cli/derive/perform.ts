@@ -1,14 +1,14 @@
 import { requestOf, type Reply } from '../../client/client.ts'
 import type { ManifestOperation } from '../../shared/contract/manifest-format.ts'
-import { CliError } from '../cli-error.ts'
-import type { Given } from '../command.ts'
-import { EXIT, type ExitCode } from '../exit-code.ts'
+import { CliError } from '../errors/cli-error.ts'
+import type { Given } from '../argv/command.ts'
+import { EXIT, type ExitCode } from '../errors/exit-code.ts'
 import { memberOf, nameOf } from '../output/members.ts'
 import type { Expected, View } from '../output/emit.ts'
-import { SELECTOR } from '../selector.ts'
-import type { Session } from '../session.ts'
-import { harmless } from '../style.ts'
-import { singular } from '../tree.ts'
+import { SELECTOR } from '../argv/selector.ts'
+import type { Session } from '../session/session.ts'
+import { harmless } from '../output/style.ts'
+import { singular } from '../argv/tree.ts'
 import { IF_NOT_EXISTS } from './derive.ts'
 import type { Existing } from './existing.ts'
 import { membersOf } from './members.ts'
@@ -151,7 +151,7 @@ function interruptedAt(targets: readonly Target[], index: number): CliError {
 }
 
 async function printCalls(session: Session, operation: ManifestOperation, targets: readonly Target[]): Promise<void> {
-  const { printCurl } = await import('../curl.ts')
+  const { printCurl } = await import('../output/curl.ts')
   const pageOf = operation.paging ? (await import('./lists.ts')).firstPage : undefined
   const inputs = targets.map(({ input }) => pageOf?.(session, input) ?? input)
   await printCurl(
@@ -202,7 +202,7 @@ export function rowMembers({ cli, shapes = {} }: ManifestOperation): readonly st
 }
 
 async function progressOf(session: Session, { summary }: ManifestOperation, total: number) {
-  return (await import('../progress.ts')).createProgress(session, summary, total)
+  return (await import('../output/progress.ts')).createProgress(session, summary, total)
 }
 
 interface Repeatable {

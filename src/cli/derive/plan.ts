@@ -1,6 +1,6 @@
 import type { ManifestOperation } from '../../shared/contract/manifest-format.ts'
-import type { OtherLists } from '../references.ts'
-import type { Resolved } from '../pick.ts'
+import type { OtherLists } from '../session/references.ts'
+import type { Resolved } from '../session/pick.ts'
 
 /** An operation to perform, with lists that its references are looked up in instead of the usual ones. */
 export interface Plan {

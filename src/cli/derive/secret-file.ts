@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { usageError } from '../cli-error.ts'
-import type { Session } from '../session.ts'
+import { usageError } from '../errors/cli-error.ts'
+import type { Session } from '../session/session.ts'
 import { NO_SECRET, type Member } from './members.ts'
 
 /** Reads a secret from a file, or from stdin for `-`, without the end of its line. Null takes it away. */

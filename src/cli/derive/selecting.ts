@@ -1,5 +1,5 @@
 import type { Manifest, ManifestOperation } from '../../shared/contract/manifest-format.ts'
-import { selectableList } from '../selector.ts'
+import { selectableList } from '../argv/selector.ts'
 import { isWords, membersOf, nounOf, type Member } from './members.ts'
 
 /**

@@ -2,7 +2,7 @@ import type { ManifestOperation } from '../../shared/contract/manifest-format.ts
 import { isNonZeroUuid } from '../../shared/ids.ts'
 import { isText } from '../output/screen.ts'
 import { isRow, memberOf } from '../output/members.ts'
-import type { Session } from '../session.ts'
+import type { Session } from '../session/session.ts'
 import type { Target } from './plan.ts'
 
 /**

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import type { ManifestField } from '../../shared/contract/manifest-format.ts'
-import { usageError } from '../cli-error.ts'
-import { parseDuration } from '../duration.ts'
-import type { FlagValue } from '../flags.ts'
-import type { Io } from '../io.ts'
+import { usageError } from '../errors/cli-error.ts'
+import { parseDuration } from '../argv/duration.ts'
+import type { FlagValue } from '../argv/flags.ts'
+import type { Io } from '../output/io.ts'
 import { isRow, type Row } from '../output/members.ts'
 import { isPairs, isWords, type Member } from './members.ts'
 

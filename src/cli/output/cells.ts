@@ -1,5 +1,5 @@
-import { shortDuration } from '../duration.ts'
-import { harmless } from '../style.ts'
+import { shortDuration } from '../argv/duration.ts'
+import { harmless } from './style.ts'
 import { isRow, memberOf } from './members.ts'
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
-import { CliError } from '../cli-error.ts'
-import { EXIT } from '../exit-code.ts'
+import { CliError } from '../errors/cli-error.ts'
+import { EXIT } from '../errors/exit-code.ts'
 
 interface Jq {
   raw(json: string, filter: string, flags: readonly string[]): string | undefined

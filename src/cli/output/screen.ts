@@ -1,4 +1,4 @@
-import type { Session } from '../session.ts'
+import type { Session } from '../session/session.ts'
 
 /**
  * Whether text for people may stand in place of the answer: no flag says how rows or columns are to look. Where one does,

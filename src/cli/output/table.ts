@@ -1,4 +1,4 @@
-import type { Style } from '../style.ts'
+import type { Style } from './style.ts'
 import { exactText, fullLines, isReference, shortText, titles } from './cells.ts'
 import { memberOf } from './members.ts'
 import { displayWidth, fitted, fittedEnd, padded } from './width.ts'

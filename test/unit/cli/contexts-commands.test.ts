@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createContextStore } from '../../../src/cli/contexts.ts'
+import { createContextStore } from '../../../src/cli/session/contexts.ts'
 import { createCliHome, type CliHome } from '../../support/cli-run.ts'
 
 describe('Contexts', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { commandRows } from '../../../src/cli/registry.ts'
+import { commandRows } from '../../../src/cli/argv/registry.ts'
 import { FLEET, TOKEN } from '../../golden/fleet.ts'
 import { manifest } from '../../support/cli-run.ts'
 import { useStubbedCli } from '../../support/stubbed-cli.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { pick } from '../../../src/cli/pick.ts'
+import { pick } from '../../../src/cli/session/pick.ts'
 import { refused, type SeenRequest, type StubRoutes } from '../../support/stub-server.ts'
 import { useStubbedCli } from '../../support/stubbed-cli.ts'
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { keepContext } from '../../../src/cli/commands/serve.ts'
-import { createContextStore, type ContextFile, type ContextStore } from '../../../src/cli/contexts.ts'
+import { createContextStore, type ContextFile, type ContextStore } from '../../../src/cli/session/contexts.ts'
 
 const DEV = { name: 'dev', url: 'http://127.0.0.1:7443', token: 'psk_local_x' }
 const stored = { url: 'https://mesh.example.com', token_store: 'file' } as const

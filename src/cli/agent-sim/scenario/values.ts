@@ -1,4 +1,4 @@
-import { parseDuration } from '../../duration.ts'
+import { parseDuration } from '../../argv/duration.ts'
 import { parseRate, parseShare } from '../shares.ts'
 import type { Place } from './yaml-place.ts'
 

@@ -1,11 +1,11 @@
 import { parseReference } from '../../../shared/ids.ts'
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
-import { rowFilter, rowFlags } from '../../audit/row-filter.ts'
-import { namingForPeople, type NamedMembers } from '../../authz/named-list.ts'
-import { ONE_PAGE_ROWS, type Naming } from '../../authz/naming.ts'
-import type { Command } from '../../command.ts'
+import { rowFilter, rowFlags } from './row-filter.ts'
+import { namingForPeople, type NamedMembers } from '../authz/named-list.ts'
+import { ONE_PAGE_ROWS, type Naming } from '../authz/naming.ts'
+import type { Command } from '../../argv/command.ts'
 import { derivedCommand } from '../../derive/derive.ts'
-import { operationOf } from '../../noun-lists.ts'
+import { operationOf } from '../../session/noun-lists.ts'
 
 /** Digits of an id in a table, as in its other cells. */
 const ID_DIGITS = 8

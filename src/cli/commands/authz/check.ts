@@ -1,12 +1,12 @@
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
-import { asTyped } from '../../npx-command-hints.ts'
-import { answerTo, printedCurl } from '../../authz/question.ts'
-import { TRIPLE, tripleOf } from '../../authz/triple.ts'
-import type { Command, Given } from '../../command.ts'
-import { quoted } from '../../curl.ts'
-import { EXIT } from '../../exit-code.ts'
+import { asTyped } from '../../errors/npx-command-hints.ts'
+import { answerTo, printedCurl } from './question.ts'
+import { TRIPLE, tripleOf } from './triple.ts'
+import type { Command, Given } from '../../argv/command.ts'
+import { quoted } from '../../output/curl.ts'
+import { EXIT } from '../../errors/exit-code.ts'
 import { memberOf } from '../../output/members.ts'
-import { operationOf } from '../../noun-lists.ts'
+import { operationOf } from '../../session/noun-lists.ts'
 
 export function check(manifest: Manifest): Command {
   const operation = operationOf(manifest, 'PostAuthzCheck')

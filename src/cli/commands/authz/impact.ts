@@ -1,11 +1,11 @@
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
-import { preview } from '../../authz/preview.ts'
-import { usageError } from '../../cli-error.ts'
-import type { Command } from '../../command.ts'
+import { preview } from './preview.ts'
+import { usageError } from '../../errors/cli-error.ts'
+import type { Command } from '../../argv/command.ts'
 import { bodyFromFile } from '../../derive/values.ts'
 import { isRow } from '../../output/members.ts'
-import { createResolver } from '../../references.ts'
-import { operationOf } from '../../noun-lists.ts'
+import { createResolver } from '../../session/references.ts'
+import { operationOf } from '../../session/noun-lists.ts'
 
 export function impact(manifest: Manifest): Command {
   operationOf(manifest, 'PostAuthzImpact')

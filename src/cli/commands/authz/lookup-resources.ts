@@ -1,13 +1,13 @@
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
-import { showFound, stringsIn } from '../../authz/found.ts'
-import { answerTo, FACTS, factsOf, printedCurl, WHO } from '../../authz/question.ts'
-import { badChoice } from '../../argv.ts'
-import { usageError } from '../../cli-error.ts'
-import type { Command } from '../../command.ts'
+import { showFound, stringsIn } from './found.ts'
+import { answerTo, FACTS, factsOf, printedCurl, WHO } from './question.ts'
+import { badChoice } from '../../argv/argv.ts'
+import { usageError } from '../../errors/cli-error.ts'
+import type { Command } from '../../argv/command.ts'
 import { placeFlag } from '../../derive/derive.ts'
-import { createResolver } from '../../references.ts'
-import { OBJECT_TYPES } from '../../authz/types.ts'
-import { operationOf } from '../../noun-lists.ts'
+import { createResolver } from '../../session/references.ts'
+import { OBJECT_TYPES } from './types.ts'
+import { operationOf } from '../../session/noun-lists.ts'
 
 export function lookupResources(manifest: Manifest): Command {
   const operation = operationOf(manifest, 'PostAuthzLookupResources')

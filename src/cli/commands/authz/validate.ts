@@ -1,10 +1,10 @@
 import type { Failure, Warning } from '../../../shared/authz/validation/failure.ts'
 import type { FileReport } from '../../../shared/authz/validation/validate-file.ts'
-import { usageError } from '../../cli-error.ts'
-import { defineCommand } from '../../command.ts'
-import { EXIT, type ExitCode } from '../../exit-code.ts'
-import type { Session } from '../../session.ts'
-import { harmless } from '../../style.ts'
+import { usageError } from '../../errors/cli-error.ts'
+import { defineCommand } from '../../argv/command.ts'
+import { EXIT, type ExitCode } from '../../errors/exit-code.ts'
+import type { Session } from '../../session/session.ts'
+import { harmless } from '../../output/style.ts'
 
 export const validate = defineCommand({
   description: [
@@ -48,8 +48,8 @@ const COLUMNS = ['file', 'line', 'column', 'text', 'message']
 
 async function reportsOf(session: Session, references: readonly string[]): Promise<readonly FileReport[]> {
   const [{ policyFiles }, { validatePolicy }] = await Promise.all([
-    import('../../authz/policy-files.ts'),
-    import('../../authz/read-policy.ts'),
+    import('./policy-files.ts'),
+    import('./read-policy.ts'),
   ])
   const reports: FileReport[] = []
   for (const file of await policyFiles(session.io.cwd, references)) {

@@ -1,9 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { CliError, usageError } from '../../cli-error.ts'
-import { defineCommand } from '../../command.ts'
-import { EXIT } from '../../exit-code.ts'
-import type { Io } from '../../io.ts'
+import { CliError, usageError } from '../../errors/cli-error.ts'
+import { defineCommand } from '../../argv/command.ts'
+import { EXIT } from '../../errors/exit-code.ts'
+import type { Io } from '../../output/io.ts'
 import { scriptOf, SHELLS, type Shell } from './scripts.ts'
 
 /** Where a shell looks, and what a person may still have to do. */

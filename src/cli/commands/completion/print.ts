@@ -1,4 +1,4 @@
-import { defineCommand, type Command } from '../../command.ts'
+import { defineCommand, type Command } from '../../argv/command.ts'
 import { scriptOf, type Shell } from './scripts.ts'
 
 export const bash = printing('bash', 'source <(ctl completion bash)')

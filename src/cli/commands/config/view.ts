@@ -1,5 +1,5 @@
-import { defineCommand } from '../../command.ts'
-import type { Setting } from '../../settings.ts'
+import { defineCommand } from '../../argv/command.ts'
+import type { Setting } from '../../session/settings.ts'
 
 export const view = defineCommand({
   description:

@@ -1,5 +1,5 @@
-import { mistypedError, usageError } from '../../cli-error.ts'
-import type { ContextFile, StoredContext } from '../../contexts.ts'
+import { mistypedError, usageError } from '../../errors/cli-error.ts'
+import type { ContextFile, StoredContext } from '../../session/contexts.ts'
 
 /** The stored context of that name. Throws a usage error with the nearest name. */
 export function known({ contexts }: ContextFile, name: string | undefined): StoredContext {

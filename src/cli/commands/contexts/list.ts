@@ -1,4 +1,4 @@
-import { defineCommand } from '../../command.ts'
+import { defineCommand } from '../../argv/command.ts'
 
 export const list = defineCommand({
   uses: ['output'],

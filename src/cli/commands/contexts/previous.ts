@@ -1,5 +1,5 @@
-import { usageError } from '../../cli-error.ts'
-import { defineCommand } from '../../command.ts'
+import { usageError } from '../../errors/cli-error.ts'
+import { defineCommand } from '../../argv/command.ts'
 import { known } from './known.ts'
 
 export const previous = defineCommand({

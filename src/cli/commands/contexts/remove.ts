@@ -1,6 +1,6 @@
-import { defineCommand } from '../../command.ts'
-import { usageError } from '../../cli-error.ts'
-import type { ContextFile } from '../../contexts.ts'
+import { defineCommand } from '../../argv/command.ts'
+import { usageError } from '../../errors/cli-error.ts'
+import type { ContextFile } from '../../session/contexts.ts'
 import { known } from './known.ts'
 
 export const remove = defineCommand({

@@ -1,4 +1,4 @@
-import { defineCommand } from '../../command.ts'
+import { defineCommand } from '../../argv/command.ts'
 import { chosenMembers, CONTEXT_FLAGS, known } from './known.ts'
 
 export const use = defineCommand({

@@ -1,11 +1,11 @@
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
-import { namedListCommand } from '../../authz/named-list.ts'
-import { usageError } from '../../cli-error.ts'
-import type { Command, Given } from '../../command.ts'
-import type { ExitCode } from '../../exit-code.ts'
-import { assertObjectNamed, grantPlace } from '../../grants/place.ts'
-import { createResolver } from '../../references.ts'
-import type { Session } from '../../session.ts'
+import { namedListCommand } from '../authz/named-list.ts'
+import { usageError } from '../../errors/cli-error.ts'
+import type { Command, Given } from '../../argv/command.ts'
+import type { ExitCode } from '../../errors/exit-code.ts'
+import { assertObjectNamed, grantPlace } from './place.ts'
+import { createResolver } from '../../session/references.ts'
+import type { Session } from '../../session/session.ts'
 import { OBJECT, PLACES } from './changes.ts'
 
 export function listGrants(manifest: Manifest): Command {

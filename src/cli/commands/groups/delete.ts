@@ -1,11 +1,11 @@
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
-import type { Edit } from '../../authz/impact.ts'
-import { previewableCommand } from '../../authz/previewable.ts'
-import type { Command } from '../../command.ts'
+import type { Edit } from '../authz/impact-answer.ts'
+import { previewableCommand } from '../authz/previewable.ts'
+import type { Command } from '../../argv/command.ts'
 import type { Target } from '../../derive/plan.ts'
 import { memberOf } from '../../output/members.ts'
-import type { Session } from '../../session.ts'
-import { operationOf } from '../../noun-lists.ts'
+import type { Session } from '../../session/session.ts'
+import { operationOf } from '../../session/noun-lists.ts'
 
 export function deleteGroup(manifest: Manifest): Command {
   return previewableCommand(manifest, {

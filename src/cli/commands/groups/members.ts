@@ -1,8 +1,8 @@
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
-import { previewableCommand } from '../../authz/previewable.ts'
-import type { Command } from '../../command.ts'
-import { membershipEdit } from '../../tuples/edits.ts'
-import { operationOf } from '../../noun-lists.ts'
+import { previewableCommand } from '../authz/previewable.ts'
+import type { Command } from '../../argv/command.ts'
+import { membershipEdit } from '../tuples/edits.ts'
+import { operationOf } from '../../session/noun-lists.ts'
 
 export function addMember(manifest: Manifest): Command {
   return previewableCommand(manifest, {

@@ -1,5 +1,5 @@
-import { defineCommand } from '../../command.ts'
-import { EXIT_MEANINGS } from '../../exit-code.ts'
+import { defineCommand } from '../../argv/command.ts'
+import { EXIT_MEANINGS } from '../../errors/exit-code.ts'
 
 export const exitCodes = defineCommand({
   uses: ['output'],

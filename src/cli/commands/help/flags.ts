@@ -1,7 +1,7 @@
-import { defineCommand } from '../../command.ts'
-import { EVERYWHERE, SHARED, type FlagSpecs } from '../../flags.ts'
-import { flagEntry } from '../../help.ts'
-import { joined, section } from '../../help-layout.ts'
+import { defineCommand } from '../../argv/command.ts'
+import { EVERYWHERE, SHARED, type FlagSpecs } from '../../argv/flags.ts'
+import { flagEntry } from '../../help/help.ts'
+import { joined, section } from '../../help/layout.ts'
 
 const TITLES: readonly { readonly title: string; readonly specs: FlagSpecs }[] = [
   { title: 'Everywhere', specs: EVERYWHERE },

@@ -1,10 +1,10 @@
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
-import type { Command, Given } from '../../command.ts'
+import type { Command, Given } from '../../argv/command.ts'
 import { derivedCommand } from '../../derive/derive.ts'
 import type { Plan } from '../../derive/plan.ts'
-import { operationOf } from '../../noun-lists.ts'
-import type { FlagSpec } from '../../flags.ts'
-import type { Session } from '../../session.ts'
+import { operationOf } from '../../session/noun-lists.ts'
+import type { FlagSpec } from '../../argv/flags.ts'
+import type { Session } from '../../session/session.ts'
 
 const SCOPE: FlagSpec = {
   kind: 'text',

@@ -1,9 +1,9 @@
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
-import { printedCurl } from '../../authz/question.ts'
-import type { Command } from '../../command.ts'
+import { printedCurl } from '../authz/question.ts'
+import type { Command } from '../../argv/command.ts'
 import { targetsOf } from '../../derive/input.ts'
 import { expectedOf, viewOf } from '../../derive/perform.ts'
-import { EXIT } from '../../exit-code.ts'
+import { EXIT } from '../../errors/exit-code.ts'
 import { memberOf } from '../../output/members.ts'
 import { bindingCommand, bindingPlan } from './place.ts'
 

@@ -1,29 +1,23 @@
-import { usageError } from '../../cli-error.ts'
-import { defineCommand, type Given } from '../../command.ts'
-import { EXIT, type ExitCode } from '../../exit-code.ts'
-import { specsOf, type SharedGroup } from '../../flags.ts'
-import { assertFleetAnswerable, confirmFleetChange } from '../../nodes/fleet-change.ts'
-import type { FleetNode } from '../../nodes/fleet-node.ts'
-import { listNodes } from '../../nodes/reading.ts'
-import { showDryRun, sizeOf, type Waves } from '../../nodes/rotation/dry-run.ts'
-import { estimateOf } from '../../nodes/rotation/estimate.ts'
-import { issuedText, parseSince } from '../../nodes/rotation/issued-since.ts'
-import { rotateOne } from '../../nodes/rotation/one-node.ts'
-import type { RotatedNode } from '../../nodes/rotation/ledger.ts'
-import { prove, type Proof, type ProofRules } from '../../nodes/rotation/proof.ts'
-import { NODES_VIEW, report } from '../../nodes/rotation/report.ts'
-import { resumeLine } from '../../nodes/rotation/resume-line.ts'
-import { rotateInWaves, type RotationEnd } from '../../nodes/rotation/rotation-run.ts'
-import {
-  isOneNode,
-  PROOF_TIMEOUT_SECONDS,
-  ROTATE_FLAGS,
-  rulesOf,
-  waveTimeoutSeconds,
-} from '../../nodes/rotation/wave-flags.ts'
-import type { Outcome } from '../../nodes/rotation/wave-plan.ts'
-import { NODES, nothingSelected, present, selectedNodes, type Selection } from '../../nodes/selection.ts'
-import type { Session } from '../../session.ts'
+import { usageError } from '../../errors/cli-error.ts'
+import { defineCommand, type Given } from '../../argv/command.ts'
+import { EXIT, type ExitCode } from '../../errors/exit-code.ts'
+import { specsOf, type SharedGroup } from '../../argv/flags.ts'
+import { assertFleetAnswerable, confirmFleetChange } from './fleet-change.ts'
+import type { FleetNode } from './fleet-node.ts'
+import { listNodes } from './reading.ts'
+import { showDryRun, sizeOf, type Waves } from './rotation/dry-run.ts'
+import { estimateOf } from './rotation/estimate.ts'
+import { issuedText, parseSince } from './rotation/issued-since.ts'
+import { rotateOne } from './rotation/one-node.ts'
+import type { RotatedNode } from './rotation/ledger.ts'
+import { prove, type Proof, type ProofRules } from './rotation/proof.ts'
+import { NODES_VIEW, report } from './rotation/report.ts'
+import { resumeLine } from './rotation/resume-line.ts'
+import { rotateInWaves, type RotationEnd } from './rotation/rotation-run.ts'
+import { isOneNode, PROOF_TIMEOUT_SECONDS, ROTATE_FLAGS, rulesOf, waveTimeoutSeconds } from './rotation/wave-flags.ts'
+import type { Outcome } from './rotation/wave-plan.ts'
+import { NODES, nothingSelected, present, selectedNodes, type Selection } from './selection.ts'
+import type { Session } from '../../session/session.ts'
 
 type RotateGiven = Given<typeof ROTATE_FLAGS>
 const USES: readonly SharedGroup[] = ['connection', 'output', 'confirm']

@@ -1,13 +1,13 @@
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
-import { usageError } from '../../cli-error.ts'
-import type { Command, Given } from '../../command.ts'
+import { usageError } from '../../errors/cli-error.ts'
+import type { Command, Given } from '../../argv/command.ts'
 import { derivedCommand } from '../../derive/derive.ts'
 import { perform } from '../../derive/perform.ts'
-import type { FlagSpecs } from '../../flags.ts'
+import type { FlagSpecs } from '../../argv/flags.ts'
 import { isRow, memberOf } from '../../output/members.ts'
-import { createResolver } from '../../references.ts'
-import type { Session } from '../../session.ts'
-import { operationOf } from '../../noun-lists.ts'
+import { createResolver } from '../../session/references.ts'
+import type { Session } from '../../session/session.ts'
+import { operationOf } from '../../session/noun-lists.ts'
 
 const FLAGS: FlagSpecs = {
   label: { kind: 'many', value: 'KEY=VALUE', describe: 'Set a label, and keep the others' },

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { usageError } from '../../cli-error.ts'
-import type { Given } from '../../command.ts'
-import type { FlagSpecs } from '../../flags.ts'
-import type { Io } from '../../io.ts'
+import { usageError } from '../../errors/cli-error.ts'
+import type { Given } from '../../argv/command.ts'
+import type { FlagSpecs } from '../../argv/flags.ts'
+import type { Io } from '../../output/io.ts'
 import { isRow, type Row } from '../../output/members.ts'
-import type { Session } from '../../session.ts'
+import type { Session } from '../../session/session.ts'
 
 export const KEYS_FILE: FlagSpecs = {
   'jwks-file': {

@@ -1,8 +1,8 @@
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
-import type { Command } from '../../command.ts'
+import type { Command } from '../../argv/command.ts'
 import { derivedCommand } from '../../derive/derive.ts'
 import { perform } from '../../derive/perform.ts'
-import { operationOf } from '../../noun-lists.ts'
+import { operationOf } from '../../session/noun-lists.ts'
 import { KEYS_FILE, withKeys } from './keys-file.ts'
 
 /** The derived command, which also takes the public keys from a file. */

@@ -1,7 +1,7 @@
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
-import type { Command } from '../../command.ts'
+import type { Command } from '../../argv/command.ts'
 import { derivedCommand } from '../../derive/derive.ts'
-import { listOf, operationOf } from '../../noun-lists.ts'
+import { listOf, operationOf } from '../../session/noun-lists.ts'
 
 /** The list of identities, those of workloads only. */
 export function list(manifest: Manifest): Command {

@@ -1,5 +1,5 @@
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
-import type { Command } from '../../command.ts'
+import type { Command } from '../../argv/command.ts'
 import { tokenCommand } from './owner.ts'
 
 export function list(manifest: Manifest): Command {

@@ -1,11 +1,11 @@
 import type { Manifest, ManifestOperation } from '../../../shared/contract/manifest-format.ts'
-import { usageError } from '../../cli-error.ts'
-import type { Command } from '../../command.ts'
+import { usageError } from '../../errors/cli-error.ts'
+import type { Command } from '../../argv/command.ts'
 import { derivedCommand } from '../../derive/derive.ts'
 import { perform } from '../../derive/perform.ts'
-import type { FlagSpec } from '../../flags.ts'
-import { createResolver } from '../../references.ts'
-import type { Session } from '../../session.ts'
+import type { FlagSpec } from '../../argv/flags.ts'
+import { createResolver } from '../../session/references.ts'
+import type { Session } from '../../session/session.ts'
 
 const FOR: FlagSpec = {
   kind: 'text',

@@ -1,10 +1,10 @@
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
-import { previewableCommand } from '../../authz/previewable.ts'
-import { usageError } from '../../cli-error.ts'
-import type { Command, Given } from '../../command.ts'
-import { CAVEAT, withCaveat } from '../../tuples/caveat-flag.ts'
-import { createEdit } from '../../tuples/edits.ts'
-import { operationOf } from '../../noun-lists.ts'
+import { previewableCommand } from '../authz/previewable.ts'
+import { usageError } from '../../errors/cli-error.ts'
+import type { Command, Given } from '../../argv/command.ts'
+import { CAVEAT, withCaveat } from './caveat-flag.ts'
+import { createEdit } from './edits.ts'
+import { operationOf } from '../../session/noun-lists.ts'
 
 export function create(manifest: Manifest): Command {
   const command = previewableCommand(manifest, {

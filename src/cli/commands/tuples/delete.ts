@@ -1,9 +1,9 @@
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
-import { previewableCommand } from '../../authz/previewable.ts'
-import type { Command } from '../../command.ts'
-import { deleteEdit } from '../../tuples/edits.ts'
-import { withTupleIds } from '../../tuples/tuple-reference.ts'
-import { operationOf } from '../../noun-lists.ts'
+import { previewableCommand } from '../authz/previewable.ts'
+import type { Command } from '../../argv/command.ts'
+import { deleteEdit } from './edits.ts'
+import { withTupleIds } from './tuple-reference.ts'
+import { operationOf } from '../../session/noun-lists.ts'
 
 export function deleteTuple(manifest: Manifest): Command {
   return previewableCommand(manifest, {

@@ -1,19 +1,19 @@
 import { ProblemAnswer } from '../../../client/failures.ts'
 import type { Manifest, ManifestOperation } from '../../../shared/contract/manifest-format.ts'
-import { DRY_RUN } from '../../authz/preview.ts'
-import { printedCurl } from '../../authz/question.ts'
-import { CliError, usageError } from '../../cli-error.ts'
-import type { Command, Given } from '../../command.ts'
+import { DRY_RUN } from '../authz/preview.ts'
+import { printedCurl } from '../authz/question.ts'
+import { CliError, usageError } from '../../errors/cli-error.ts'
+import type { Command, Given } from '../../argv/command.ts'
 import { placeFlag } from '../../derive/derive.ts'
-import { EXIT, type ExitCode } from '../../exit-code.ts'
+import { EXIT, type ExitCode } from '../../errors/exit-code.ts'
 import { isRow } from '../../output/members.ts'
-import { createResolver, type Resolver } from '../../references.ts'
+import { createResolver, type Resolver } from '../../session/references.ts'
 import { isScreen } from '../../output/screen.ts'
-import type { Session } from '../../session.ts'
-import { currentProject, listedTuples, resolvedTuple } from '../../tuples/tuple-reference.ts'
-import { caveatOf, type Fault, type TupleRequest, type TupleRow } from '../../tuples/tuple-request.ts'
-import { assertBody, faulty, tuplesFrom } from '../../tuples/tuple-source.ts'
-import { operationOf } from '../../noun-lists.ts'
+import type { Session } from '../../session/session.ts'
+import { currentProject, listedTuples, resolvedTuple } from './tuple-reference.ts'
+import { caveatOf, type Fault, type TupleRequest, type TupleRow } from './tuple-request.ts'
+import { assertBody, faulty, tuplesFrom } from './tuple-source.ts'
+import { operationOf } from '../../session/noun-lists.ts'
 
 export function importTuples(manifest: Manifest): Command {
   const operation = operationOf(manifest, 'BulkCreateRelationTuples')
@@ -123,7 +123,7 @@ async function resolvedRows(resolver: Resolver, { path, rows, project_id }: Read
 }
 
 async function previewed(session: Session, resolver: Resolver, tuples: readonly TupleRequest[]): Promise<ExitCode> {
-  const { preview } = await import('../../authz/preview.ts')
+  const { preview } = await import('../authz/preview.ts')
   return preview(
     session,
     tuples.map((tuple) => ({ kind: 'tuple', op: 'create', ...tuple })),

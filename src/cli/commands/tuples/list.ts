@@ -1,9 +1,9 @@
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
-import { namedListCommand } from '../../authz/named-list.ts'
-import { usageError } from '../../cli-error.ts'
-import type { Command, Given } from '../../command.ts'
-import { quoted } from '../../curl.ts'
-import type { Session } from '../../session.ts'
+import { namedListCommand } from '../authz/named-list.ts'
+import { usageError } from '../../errors/cli-error.ts'
+import type { Command, Given } from '../../argv/command.ts'
+import { quoted } from '../../output/curl.ts'
+import type { Session } from '../../session/session.ts'
 
 export function list(manifest: Manifest): Command {
   const command = namedListCommand(manifest, 'ListRelationTuples')
@@ -28,8 +28,8 @@ async function onObject(session: Session, { args, flags }: Given): Promise<Given
   if (object === undefined) return { args, flags }
   if (flags['resource'] !== undefined) throw usageError('give the object either as an argument or with --resource')
   const [{ grantPlace }, { createResolver }] = await Promise.all([
-    import('../../grants/place.ts'),
-    import('../../references.ts'),
+    import('../grants/place.ts'),
+    import('../../session/references.ts'),
   ])
   const place = await grantPlace(session, createResolver(session), object)
   if (place.on !== 'project')

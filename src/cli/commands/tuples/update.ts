@@ -1,19 +1,19 @@
 import { ProblemAnswer } from '../../../client/failures.ts'
 import type { Manifest, ManifestOperation } from '../../../shared/contract/manifest-format.ts'
-import { printedCurl } from '../../authz/question.ts'
-import type { Edit } from '../../authz/impact.ts'
-import { DRY_RUN, preview } from '../../authz/preview.ts'
-import { CliError, usageError } from '../../cli-error.ts'
-import type { Command, Given } from '../../command.ts'
-import { quoted } from '../../curl.ts'
+import { printedCurl } from '../authz/question.ts'
+import type { Edit } from '../authz/impact-answer.ts'
+import { DRY_RUN, preview } from '../authz/preview.ts'
+import { CliError, usageError } from '../../errors/cli-error.ts'
+import type { Command, Given } from '../../argv/command.ts'
+import { quoted } from '../../output/curl.ts'
 import { derivedCommand } from '../../derive/derive.ts'
-import { EXIT, type ExitCode } from '../../exit-code.ts'
-import type { FlagSpec } from '../../flags.ts'
-import { createResolver, type Resolver } from '../../references.ts'
-import type { Session } from '../../session.ts'
-import { CAVEAT } from '../../tuples/caveat-flag.ts'
-import { caveatOf, type TupleRequest } from '../../tuples/tuple-request.ts'
-import { operationOf } from '../../noun-lists.ts'
+import { EXIT, type ExitCode } from '../../errors/exit-code.ts'
+import type { FlagSpec } from '../../argv/flags.ts'
+import { createResolver, type Resolver } from '../../session/references.ts'
+import type { Session } from '../../session/session.ts'
+import { CAVEAT } from './caveat-flag.ts'
+import { caveatOf, type TupleRequest } from './tuple-request.ts'
+import { operationOf } from '../../session/noun-lists.ts'
 import {
   currentProject,
   isWritten,
@@ -21,7 +21,7 @@ import {
   projectOf,
   writtenTuple,
   type ListedTuple,
-} from '../../tuples/tuple-reference.ts'
+} from './tuple-reference.ts'
 
 const changed = (what: string, noun?: string): FlagSpec => ({
   kind: 'text',

@@ -1,9 +1,9 @@
 import type { Manifest } from '../../../../shared/contract/manifest-format.ts'
-import { usageError } from '../../../cli-error.ts'
-import type { Command, Given } from '../../../command.ts'
+import { usageError } from '../../../errors/cli-error.ts'
+import type { Command, Given } from '../../../argv/command.ts'
 import { derivedCommand } from '../../../derive/derive.ts'
-import type { FlagSpecs } from '../../../flags.ts'
-import type { Session } from '../../../session.ts'
+import type { FlagSpecs } from '../../../argv/flags.ts'
+import type { Session } from '../../../session/session.ts'
 import { addOnDatastore } from '../../serve.ts'
 
 /** Settings of the server, by which the command works on its datastore instead of asking it. */

@@ -1,5 +1,5 @@
 import type { Manifest, ManifestOperation } from '../../../../shared/contract/manifest-format.ts'
-import type { Command } from '../../../command.ts'
+import type { Command } from '../../../argv/command.ts'
 import { derivedCommand } from '../../../derive/derive.ts'
 import { perform } from '../../../derive/perform.ts'
 

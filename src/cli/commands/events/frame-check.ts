@@ -1,0 +1,85 @@
+import type { Frame } from '../../../client/event-stream.ts'
+import type { FrameJudge, Judgement } from '../../../shared/events/frame-judge.ts'
+import type { Session } from '../../session/session.ts'
+import { FAULT_SENTENCES, placeSentence } from './faults.ts'
+
+/** What was found out about a frame. */
+export interface FrameVerdict {
+  /** Undefined where nothing was looked at. */
+  readonly verdict: string | undefined
+  /** Whether the stream may be resumed after it. */
+  readonly isTaken: boolean
+}
+
+/** Looks at frames as they come, and says on stderr what is wrong. */
+export interface FrameCheck {
+  readonly isVerifying: boolean
+  connected(): void
+  look(frame: Frame): Promise<FrameVerdict>
+  /** Frames that were refused, and places that show that others are missing. */
+  faults(): number
+}
+
+export interface FrameCheckOptions {
+  readonly nodeId: string
+  readonly isVerifying: boolean
+}
+
+/** Makes a check of one node's stream, with the keys that the server publishes; or one that lets everything pass. */
+export async function createFrameCheck(session: Session, options: FrameCheckOptions): Promise<FrameCheck> {
+  if (!options.isVerifying) return UNCHECKED
+  const judge = await openJudge(session, options.nodeId)
+  let faults = 0
+  return {
+    isVerifying: true,
+    connected: () => judge.connected(),
+    async look(frame) {
+      const judgement = await judge.judge(frame)
+      const sentence = sentenceOf(judgement)
+      if (sentence !== undefined) {
+        faults += 1
+        session.warn(`event ${frame.id ?? 'without an id'} ${sentence}`)
+      }
+      return { verdict: verdictOf(judgement), isTaken: judgement.ok }
+    },
+    faults: () => faults,
+  }
+}
+
+const UNCHECKED: FrameCheck = {
+  isVerifying: false,
+  connected: () => undefined,
+  look: async () => ({ verdict: undefined, isTaken: true }),
+  faults: () => 0,
+}
+
+async function openJudge(session: Session, nodeId: string): Promise<FrameJudge> {
+  const [
+    { createPublishedKeys },
+    { createEnvelopeVerifier },
+    { createFrameJudge },
+    { createSignatureVerifier },
+    caller,
+  ] = await Promise.all([
+    import('../../../client/published-keys.ts'),
+    import('../../../shared/events/verifier.ts'),
+    import('../../../shared/events/frame-judge.ts'),
+    import('./verify-signature.ts'),
+    session.caller(),
+  ])
+  const findKey = createPublishedKeys({ caller, manifest: session.manifest() })
+  const verify = createEnvelopeVerifier({ findKey, verify: createSignatureVerifier() })
+  return createFrameJudge({ verify, nodeId })
+}
+
+/** What is wrong, in a sentence that goes on from "event 7"; undefined where nothing is. */
+export function sentenceOf(judgement: Judgement): string | undefined {
+  return judgement.ok ? placeSentence(judgement.place) : `${FAULT_SENTENCES[judgement.fault]} (${judgement.fault})`
+}
+
+/** The verdict in one word. */
+export function verdictOf(judgement: Judgement): string {
+  if (!judgement.ok) return judgement.fault
+  const { kind } = judgement.place
+  return kind === 'first' || kind === 'next' ? 'ok' : kind
+}

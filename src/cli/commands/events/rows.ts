@@ -1,0 +1,80 @@
+import type { Frame } from '../../../client/event-stream.ts'
+import { isEvent } from '../../../shared/events/payloads.ts'
+import { isMembers, type ReceivedEnvelope } from '../../../shared/events/signed-envelope.ts'
+import type { PeerChange } from '../../../shared/events/wire-types.ts'
+import type { Row } from '../../output/members.ts'
+
+/** What was found out about a frame; absent where nothing was looked at. */
+export interface Verdict {
+  readonly verdict?: string
+}
+
+/** A frame as JSON: its data as the object that it is, where that is the same text again; else as text. */
+export function jsonRow({ id, event, data }: Frame, verdict: Verdict): Row {
+  const value = parsed(data)
+  const isSame = isMembers(value) && JSON.stringify(value) === data
+  return { ...(id !== undefined && { id }), event, data: isSame ? value : data, ...verdict }
+}
+
+export const COLUMNS = ['id', 'node_seq', 'type', 'at', 'about'] as const
+
+/** A frame as a row of a table. What it says is taken at its word. */
+export function tableRow({ id, event, data }: Frame, verdict: Verdict): Row {
+  const value = parsed(data)
+  const envelope = isMembers(value) ? value : {}
+  const payload = envelope['payload']
+  return {
+    id,
+    node_seq: envelope['node_seq'],
+    type: event,
+    at: envelope['occurred_at'],
+    // What it is taken for decides about nothing but this text.
+    about: isMembers(payload) ? about({ ...envelope, type: event, payload } as ReceivedEnvelope) : 'not readable',
+    ...verdict,
+  }
+}
+
+/** The number that a frame claims to be; undefined where it claims none. */
+export function claimedNumber(data: string): number | undefined {
+  const value = parsed(data)
+  const number = isMembers(value) ? value['node_seq'] : undefined
+  return typeof number === 'number' ? number : undefined
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function about(envelope: ReceivedEnvelope): string {
+  if (isEvent(envelope, 'node_state_updated')) {
+    const { reason, blocks, peers } = envelope.payload
+    if (reason === 'resync') return 'more changed than is told: pull the state'
+    return [blocks.join(', '), ...peersText(peers)].join('; ')
+  }
+  if (isEvent(envelope, 'policy_updated')) {
+    const { policy_id, rules } = envelope.payload
+    return `policy ${policy_id.slice(-8)}, ${rules.length} rules`
+  }
+  if (isEvent(envelope, 'bridge_config_updated')) return `bridge ${envelope.payload.bridge_resource_id.slice(-8)}`
+  if (isEvent(envelope, 'action_request')) {
+    const { action, type, execution_id } = envelope.payload
+    return `${type} ${action}, execution ${execution_id.slice(-8)}`
+  }
+  if (isEvent(envelope, 'session_setup')) {
+    const { kind, target, session_id } = envelope.payload
+    return `${kind} to ${target}, session ${session_id.slice(-8)}`
+  }
+  return JSON.stringify(envelope.payload)
+}
+
+/** Peers told one by one in a table at most. */
+const PEERS_TOLD = 2
+
+function peersText(peers: readonly PeerChange[]): readonly string[] {
+  const told = peers.slice(0, PEERS_TOLD).map(({ node_id, changes }) => `${node_id.slice(-8)} ${changes.join(' ')}`)
+  return peers.length > PEERS_TOLD ? [...told, `${peers.length - PEERS_TOLD} more`] : told
+}

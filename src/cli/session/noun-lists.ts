@@ -1,0 +1,43 @@
+import type { Manifest, ManifestOperation } from '../../shared/contract/manifest-format.ts'
+
+/** The entry of an operation. @throws Error when the contract lacks it: a programming error. */
+export function operationOf({ operations }: Manifest, id: string): ManifestOperation {
+  const operation = operations[id]
+  if (operation === undefined) throw new Error(`the contract has no ${id}`)
+  return operation
+}
+
+interface Part {
+  readonly of: string
+  readonly sends: Readonly<Record<string, string>>
+  /** The command that lists this part. */
+  readonly command: string
+}
+
+/** Nouns whose objects are a part of what the list of another noun shows. */
+const PARTS: Readonly<Record<string, Part>> = {
+  'service-identities': {
+    of: 'identities',
+    sends: { kind: 'service-identity' },
+    command: 'service-identities list',
+  },
+  users: { of: 'identities', sends: { kind: 'user' }, command: 'identities list --kind user' },
+}
+
+/** The operation that lists a noun. */
+export function listOf({ operations }: Manifest, noun: string): ManifestOperation | undefined {
+  const part = PARTS[noun]
+  const list = Object.values(operations).find(({ cli }) => cli?.command === `${part?.of ?? noun} list`)
+  if (list?.cli === undefined || part === undefined) return list
+  return { ...list, cli: { ...list.cli, sends: { ...list.cli.sends, ...part.sends } } }
+}
+
+/** The operation that shows one object of a noun. */
+export function showOf({ operations }: Manifest, noun: string): ManifestOperation | undefined {
+  return Object.values(operations).find(({ cli }) => cli?.command === `${PARTS[noun]?.of ?? noun} show`)
+}
+
+/** The command that lists a noun, e.g. `identities list --kind user`. */
+export function listCommand(noun: string): string {
+  return PARTS[noun]?.command ?? `${noun} list`
+}
