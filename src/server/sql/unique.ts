@@ -1,0 +1,31 @@
+import { problem, type ProblemCode, type ProblemExtras } from '../../shared/problems.ts'
+import { DatastoreError } from '../ports/datastore.ts'
+
+/** The problem that a unique constraint stands for: its code, or the code with its extras. */
+export type Conflict = ProblemCode | { readonly code: ProblemCode; readonly extras: ProblemExtras }
+
+/** Which problem each unique constraint or index stands for, by its name. */
+export type Conflicts = Readonly<Record<string, Conflict>>
+
+/**
+ * Waits for a write and translates the unique constraint that refuses it. The statement that failed has ended its
+ * transaction: what the caller does next must be to leave it.
+ *
+ * @throws Problem of the constraint; the error as it is where `conflicts` does not name one.
+ */
+export async function conflictsAs<T>(write: Promise<T>, conflicts: Conflicts): Promise<T> {
+  try {
+    return await write
+  } catch (error) {
+    const conflict = conflictOf(error, conflicts)
+    if (conflict === undefined) throw error
+    const { code, extras } = typeof conflict === 'string' ? { code: conflict, extras: {} } : conflict
+    throw problem(code, extras, error)
+  }
+}
+
+function conflictOf(error: unknown, conflicts: Conflicts): Conflict | undefined {
+  if (!(error instanceof DatastoreError) || error.failure !== 'unique') return undefined
+  const { constraint } = error
+  return constraint !== undefined && Object.hasOwn(conflicts, constraint) ? conflicts[constraint] : undefined
+}
