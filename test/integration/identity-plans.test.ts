@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { selectPrincipals, selectRevealed, type PrincipalRange } from '../../src/server/slices/identities/store.ts'
+import { selectPrincipals, selectRevealed, type PrincipalFilter } from '../../src/server/slices/identities/store.ts'
+import { pageRange } from '../../src/server/ports/page-range.ts'
 import { STORES } from '../support/stores.ts'
 import { startTenancy, type Tenancy } from '../support/tenancy.ts'
 
@@ -41,14 +42,15 @@ describe.each(STORES)('A list of identities on the $name store', (store) => {
     afterAll(() => tenancy?.stop())
 
     const NOBODY = { pseudonym: 'none', login: 'none', email: undefined }
-    const all = (): PrincipalRange => {
-      return { domainId: tenancy.home, kind: undefined, handled: undefined, after: undefined, count: 51 }
+    const page = pageRange(undefined, 50)
+    const all = (): PrincipalFilter => {
+      return { domainId: tenancy.home, kind: undefined, handled: undefined }
     }
 
     it('reads what identifies a principal for auditors alone', async () => {
-      const [row = {}] = await selectPrincipals(tenancy.db, all()).execute()
+      const [row = {}] = await selectPrincipals(tenancy.db, all(), page).execute()
       expect(Object.keys(row).toSorted()).toEqual(SUMMARY)
-      const [revealed = {}] = await selectRevealed(tenancy.db, all()).execute()
+      const [revealed = {}] = await selectRevealed(tenancy.db, all(), page).execute()
       expect(Object.keys(revealed).toSorted()).toEqual([...SUMMARY, 'email', 'login', 'subject_sealed'].toSorted())
     })
 
@@ -61,7 +63,7 @@ describe.each(STORES)('A list of identities on the $name store', (store) => {
       ['nobody', { email: 'nobody@example.com' }, []],
     ])('finds a handle among 50,000 by an index: %s', async (_, handle, found) => {
       for (const select of [selectPrincipals, selectRevealed]) {
-        const query = select(tenancy.db, { ...all(), handled: { ...NOBODY, ...handle } })
+        const query = select(tenancy.db, { ...all(), handled: { ...NOBODY, ...handle } }, page)
         expect((await query.execute()).map(({ display_name: name }) => name)).toEqual(found)
         const lines = await query.explain('text', sql`analyze, buffers`)
         const plan = lines.flatMap((line) => Object.values(line)).join('\n')

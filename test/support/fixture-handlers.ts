@@ -3,7 +3,8 @@ import type { StreamAnswer, StreamEnd, StreamSink } from '../../src/shared/contr
 import type { Handlers, RequestContext } from '../../src/server/http/request-context.ts'
 import type { Standing } from '../../src/server/http/auth/reauthorization.ts'
 import type { Clock, IdSource } from '../../src/server/ports/clock.ts'
-import { cutPage } from '../../src/server/http/cut-page.ts'
+import { listPage } from '../../src/server/http/list-page.ts'
+import { openRange, type PageRange } from '../../src/server/ports/page-range.ts'
 import { HOME, OTHER_PROJECT, PROJECT } from './fixture-callers.ts'
 import type { fixture } from './fixture-contract.ts'
 
@@ -54,12 +55,13 @@ export function createFixture({ clock, ids }: { readonly clock: Clock; readonly 
     await interrupt?.(ctx)
   }
 
-  function pageOfThings(ctx: RequestContext, from: readonly StoredThing[]) {
-    const [after = ''] = ctx.position ?? []
+  async function read(range: PageRange, from: readonly StoredThing[]): Promise<readonly StoredThing[]> {
+    const { position: [after = ''] = [], size } = openRange(range)
     const following = from.filter(({ id }) => id > after).toSorted((a, b) => (a.id < b.id ? -1 : 1))
-    const read = following.slice(0, ctx.pageSize + 1)
-    return cutPage(read, ctx.pageSize, ({ id }) => [id])
+    return following.slice(0, size + 1)
   }
+
+  const byId = { positionOf: ({ id }: StoredThing) => [id], toAnswer: (thing: StoredThing) => thing }
 
   function ticksOf(standing: Standing): StreamAnswer {
     const one: Ticking = { sink: undefined, ends: [], standing }
@@ -89,21 +91,19 @@ export function createFixture({ clock, ids }: { readonly clock: Clock; readonly 
         ctx.header('Location', `/v1/fixture/things/${thing.id}`)
         return thing
       },
-      async ListThings(ctx) {
-        const { rows, next } = pageOfThings(ctx, things)
-        return ctx.page(await ctx.visible(rows, ({ project_id }) => ({ project_id })), next)
-      },
-      ListProjectThings(ctx, { project_id }) {
-        const { rows, next } = pageOfThings(
+      ListThings: (ctx) =>
+        listPage(ctx, (range) => read(range, things), { ...byId, visible: ({ project_id }) => ({ project_id }) }),
+      ListProjectThings: (ctx, { project_id }) =>
+        listPage(
           ctx,
-          things.filter((thing) => thing.project_id === project_id),
-        )
-        return ctx.page([...rows], next)
-      },
-      ListOwnThings(ctx) {
-        const { rows, next } = pageOfThings(ctx, things)
-        return ctx.page([...rows], next)
-      },
+          (range) =>
+            read(
+              range,
+              things.filter((thing) => thing.project_id === project_id),
+            ),
+          byId,
+        ),
+      ListOwnThings: (ctx) => listPage(ctx, (range) => read(range, things), byId),
       async GetThing(ctx, { project_id, slug }) {
         await interrupted(ctx)
         const thing = things.find((one) => one.project_id === project_id && one.slug === slug)

@@ -14,14 +14,11 @@ export interface Founding {
  * imports no other.
  */
 export interface Founders {
-  addDomain(
-    change: Change,
-    domain: Founding & { readonly slug: string; readonly displayName: string },
-  ): Promise<boolean>
+  addDomain(change: Change, domain: Founding & { readonly slug: string; readonly displayName: string }): Promise<void>
   addProject(
     change: Change,
     project: Founding & { readonly domainId: string; readonly slug: string; readonly displayName: string },
-  ): Promise<boolean>
+  ): Promise<void>
   addServiceIdentity(
     change: Change,
     identity: Founding & { readonly domainId: string; readonly subject: string; readonly displayName: string },
@@ -81,8 +78,8 @@ export async function found(change: Change, at: Date, deps: FoundDeps): Promise<
 async function foundDomain(change: Change, createdAt: Date, { founders, ids }: FoundDeps): Promise<string> {
   const domain = { id: ids.next(), slug: DEFAULT_SLUG, displayName: 'Default', createdAt }
   const project = { id: ids.next(), domainId: domain.id, slug: DEFAULT_SLUG, displayName: 'Default', createdAt }
-  const isMade = (await founders.addDomain(change, domain)) && (await founders.addProject(change, project))
-  if (!isMade) throw new Error('the Domain or Project default appeared while it was being made')
+  await founders.addDomain(change, domain)
+  await founders.addProject(change, project)
   return domain.id
 }
 

@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import { problem } from '../../shared/problems.ts'
 import type { Authorizer, CaveatFacts } from '../ports/authorizer.ts'
 import type { Caller } from '../ports/credential-resolver.ts'
+import { pageRange, type PagePosition, type PageRange } from '../ports/page-range.ts'
 import type { Span, TraceMarks } from '../ports/tracing.ts'
 import type { AuditEntry, CarriedAudit, Change, UnitOfWork } from '../ports/unit-of-work.ts'
 import { bearerOf } from './auth/authenticate.ts'
@@ -13,7 +14,7 @@ import { browserFactsOf, type BrowserFacts } from './browser-facts.ts'
 import { setCookie, type Cookie } from './cookies.ts'
 import type { OperationPlan, SuccessPlan } from './operation-plan.ts'
 import { NO_MEMBERS, type Parameters } from './parameters.ts'
-import type { Dependency, PagePosition, RequestContext, Row } from './request-context.ts'
+import type { Dependency, RequestContext, Row } from './request-context.ts'
 import {
   callerMembers,
   createStanding,
@@ -41,6 +42,9 @@ export interface Admission {
   readonly nowMs: number
 }
 
+/** Of every operation that has no pages. */
+const FIRST_PAGE = pageRange(undefined, 50)
+
 /**
  * One request from its first hook to its answer: what a handler sees of it, and what the edge keeps of it for the
  * audit row. A class for its lifetime: a closure apiece for every method would cost more than the work.
@@ -55,8 +59,7 @@ export class ActiveRequest implements RequestContext, Asker {
   query: Readonly<Record<string, unknown>> = NO_MEMBERS
   body: Readonly<Record<string, unknown>> | undefined
   row: Row | undefined
-  position: PagePosition | undefined
-  pageSize = 50
+  pageRange: PageRange = FIRST_PAGE
   facts: CaveatFacts
   /** Which success is answered. */
   success: SuccessPlan
@@ -131,10 +134,11 @@ export class ActiveRequest implements RequestContext, Asker {
     this.query = query
     const { paging } = this.plan.operation
     if (paging === undefined) return
-    this.pageSize = pageSizeOf(query['limit'], paging)
+    const size = pageSizeOf(query['limit'], paging)
     const { cursor } = query
-    if (typeof cursor !== 'string') return
-    this.position = this.#services.cursors.decode(cursor, this.#binding(paging))
+    const isFirst = typeof cursor !== 'string'
+    const position = isFirst ? undefined : this.#services.cursors.decode(cursor, this.#binding(paging))
+    this.pageRange = pageRange(position, size)
   }
 
   /** The path for those who collect spans: as it was asked for once its members are known for names and ids, else its template. */

@@ -9,7 +9,7 @@ import {
 import type { Paging } from '../../shared/contract/operation.ts'
 import { problem } from '../../shared/problems.ts'
 import type { Keyring } from '../ports/keyring.ts'
-import type { PagePosition } from './request-context.ts'
+import type { PagePosition } from '../ports/page-range.ts'
 
 /** What a cursor is bound to. */
 export interface CursorBinding {

@@ -2,12 +2,10 @@ import type { Answer, Operation, Operations, Input } from '../../shared/contract
 import type { Caller } from '../ports/credential-resolver.ts'
 import type { CarriedAudit, Change } from '../ports/unit-of-work.ts'
 import type { CaveatFacts } from '../ports/authorizer.ts'
+import type { PagePosition, PageRange } from '../ports/page-range.ts'
 import type { BrowserFacts } from './browser-facts.ts'
 import type { Cookie } from './cookies.ts'
 import type { Standing } from './auth/reauthorization.ts'
-
-/** Sort key of the last row of a page, as text; the edge encrypts it into the cursor. */
-export type PagePosition = readonly string[]
 
 /** What an answer may do without for a while, as `X-Service-Degraded` names it. */
 export type Dependency = 'authorization' | 'datastore'
@@ -29,10 +27,8 @@ export interface RequestContext {
   readonly nowMs: number
   /** What caveats may know of this caller. */
   readonly facts: CaveatFacts
-  /** Verified position of `cursor`; undefined on the first page. */
-  readonly position: PagePosition | undefined
-  /** Page size after the operation's limit rule; 50 when none was asked. */
-  readonly pageSize: number
+  /** The page that a list is asked for: after the verified `cursor`, and by the operation's limit rule, 50 rows when none was asked. */
+  readonly pageRange: PageRange
 
   /**
    * Runs the gate that the contract declares over `{row.…}`: on denial throws the refusal (PermissionDenied or the fold)
@@ -86,7 +82,7 @@ export interface RequestContext {
   status(status: number): void
   /** What the request says of the browser that may have sent it. */
   readonly browser: BrowserFacts
-  /** Builds the page answer; `next` undefined ends the list. */
+  /** Builds the answer of `listPage`; `next` undefined ends the list. */
   page<T>(items: T[], next: PagePosition | undefined): { items: T[]; next_cursor: string | null }
 }
 

@@ -83,8 +83,3 @@ export class DatastoreOverloaded extends DatastoreError {
     this.name = 'DatastoreOverloaded'
   }
 }
-
-/** Tells whether the error is a refusal by the unique constraint of that name. */
-export function isUniqueViolation(error: unknown, constraint: string): boolean {
-  return error instanceof DatastoreError && error.failure === 'unique' && error.constraint === constraint
-}

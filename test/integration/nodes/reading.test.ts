@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readNodes } from '../../../src/server/slices/nodes/node-store.ts'
+import { pageRange } from '../../../src/server/ports/page-range.ts'
 import { reachabilityAt } from '../../../src/server/sql/reachability.ts'
 import { CHECKSUM, freshPublicKey, startFleet, type Enrolled, type Fleet } from '../../support/fleet.ts'
 import { STORES } from '../../support/stores.ts'
@@ -197,10 +198,17 @@ describe.each(STORES)('Nodes as people see them on the $name store', (store) => 
                 .where('node_id', '=', node_id)
                 .execute()
             }
-            const window = { afterId: undefined, limit: 100, nowMs }
+            const page = pageRange(undefined, 100)
             for (const reachability of STATES) {
-              const filter = { domainId: domain, name: undefined, reachability, kind: undefined, labels: undefined }
-              const found = (await readNodes(fleet.db, filter, window)).map(({ id }) => id)
+              const filter = {
+                domainId: domain,
+                name: undefined,
+                reachability,
+                kind: undefined,
+                labels: undefined,
+                nowMs,
+              }
+              const found = (await readNodes(fleet.db, filter, page)).map(({ id }) => id)
               const expected = nodes.flatMap(({ node_id }, index) => {
                 const times = { createdAtMs: 0, acceptedAtMs: acceptedAtMs[index], healthySinceMs: undefined }
                 return reachabilityAt(times, nowMs).state === reachability ? [node_id] : []

@@ -1,9 +1,10 @@
 import type { audit } from '../../../shared/contract/audit.ts'
 import type { Input } from '../../../shared/contract/operation.ts'
-import { cutPage } from '../../http/cut-page.ts'
-import type { Handlers, PagePosition } from '../../http/request-context.ts'
+import { listPage } from '../../http/list-page.ts'
+import type { Handlers } from '../../http/request-context.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import type { Signer } from '../../ports/signer.ts'
+import { byAtDescending } from '../../sql/keyset.ts'
 import { decisionOf } from './decision.ts'
 import { exportPage } from './export.ts'
 import { periodOf } from './period.ts'
@@ -21,11 +22,12 @@ export interface AuditDeps {
 /** Serves the audited decisions of a Domain or of the platform: the newest first, or in the order of their chain. */
 export function createAudit({ datastore, signer }: AuditDeps): Handlers<typeof audit> {
   return {
-    async GetAudit(ctx, query) {
-      const range = { ...rangeOf(query), after: keyOf(ctx.position), count: ctx.pageSize + 1 }
-      const read = await store.listAudit(datastore.pool('interactive'), range)
-      const { rows, next } = cutPage(read, ctx.pageSize, ({ at, id }) => [at.toISOString(), id])
-      return ctx.page(rows.map(decisionOf), next)
+    GetAudit(ctx, query) {
+      const filter = filterOf(query)
+      return listPage(ctx, (range) => store.listAudit(datastore.pool('interactive'), filter, range), {
+        positionOf: byAtDescending.positionOf,
+        toAnswer: decisionOf,
+      })
     },
 
     async GetAuditVerify(ctx, { domain_id: domainId = null, from_seq: fromSeq }) {
@@ -46,19 +48,9 @@ export function createAudit({ datastore, signer }: AuditDeps): Handlers<typeof a
 /** Rows of a page of the export when nothing is said. */
 const EXPORT_ROWS = 500
 
-function rangeOf({
-  domain_id: domainId,
-  since,
-  until,
-  ...rest
-}: Input<GetAudit>): Omit<store.AuditRange, 'after' | 'count'> {
+function filterOf({ domain_id: domainId, since, until, ...rest }: Input<GetAudit>): store.AuditFilter {
   const { subject, relation, object, outcome, correlation_id } = rest
   const actor: store.AuditMatch['actor'] = rest.actor === 'service' ? 'serviceaccount' : rest.actor
   const match = { subject, relation, object, outcome, correlation_id, actor, relations: relationsMeant(rest) }
   return { domainId: domainId ?? null, match, ...periodOf({ since, until }) }
-}
-
-function keyOf(position: PagePosition | undefined): store.AuditRange['after'] {
-  const [at, id] = position ?? []
-  return at === undefined || id === undefined ? undefined : { at: new Date(at), id }
 }

@@ -1,7 +1,9 @@
 import { sql, type Selectable, type SelectQueryBuilder } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
+import type { PageRange } from '../../ports/page-range.ts'
 import type { AuditRow } from '../../ports/audit-tables.ts'
 import type { Tables } from '../../ports/tables.ts'
+import { byAtDescending } from '../../sql/keyset.ts'
 
 export type AuditRecord = Selectable<AuditRow>
 
@@ -18,16 +20,14 @@ export interface AuditMatch {
   readonly actor?: 'user' | 'serviceaccount' | 'node' | undefined
 }
 
-/** Which rows of one chain to list: the newest first, going on after `after`. */
-export interface AuditRange {
+/** Which rows of one chain to list. */
+export interface AuditFilter {
   /** `null`: the platform's chain. */
   readonly domainId: string | null
   readonly match: AuditMatch
   readonly since: Date | undefined
   /** Rows of this instant are left out. */
   readonly until: Date | undefined
-  readonly after: { readonly at: Date; readonly id: string } | undefined
-  readonly count: number
 }
 
 type AuditQuery = SelectQueryBuilder<Tables, 'audit', AuditRecord>
@@ -35,33 +35,32 @@ type AuditQuery = SelectQueryBuilder<Tables, 'audit', AuditRecord>
 /** A query that can be run or explained. */
 export type AuditSelection = Pick<AuditQuery, 'execute' | 'explain'>
 
-export function listAudit(db: Db, range: AuditRange): Promise<AuditRecord[]> {
-  return selectAudit(db, range).execute()
+/** Reads the page of a list, newest first. */
+export function listAudit(db: Db, filter: AuditFilter, range: PageRange): Promise<AuditRecord[]> {
+  return selectAudit(db, filter, range).execute()
 }
 
 /** The query of a list, so that its plan can be looked at. */
-export function selectAudit(db: Db, range: AuditRange): AuditSelection {
-  const { relations } = range.match
-  if (relations === undefined) return newest(fromAudit(db), range)
+export function selectAudit(db: Db, filter: AuditFilter, range: PageRange): AuditSelection {
+  const { relations } = filter.match
+  const newest = (rows: AuditQuery) => byAtDescending.page(filtered(rows, filter), range)
+  if (relations === undefined) return newest(fromAudit(db))
   // Checks are most rows where there are any: a page of them is found soon in the order of time.
-  if (relations.includes('authz.check')) return newest(fromAudit(db).where('relation', 'in', relations), range)
-  return newestOfEach(db, range, relations)
+  if (relations.includes('authz.check')) return newest(fromAudit(db).where('relation', 'in', relations))
+  return byAtDescending.page(ofEach(db, relations, newest), range)
 }
 
 function fromAudit(db: Db): AuditQuery {
   return db.selectFrom('audit').selectAll('audit')
 }
 
-function newest(rows: AuditQuery, range: AuditRange): AuditQuery {
-  const ofChain = rows.where('domain_id', range.domainId === null ? 'is' : '=', range.domainId)
-  return inPeriod(rarely(matching(ofChain, range.match), range.match), range)
-    .orderBy('at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(range.count)
+function filtered(rows: AuditQuery, filter: AuditFilter): AuditQuery {
+  const ofChain = rows.where('domain_id', filter.domainId === null ? 'is' : '=', filter.domainId)
+  return inPeriod(rarely(matching(ofChain, filter.match), filter.match), filter)
 }
 
-/** The newest rows of each relation by the index of relations, and of those the newest: a relation may be rare, or not there at all. */
-function newestOfEach(db: Db, range: AuditRange, relations: readonly string[]): AuditSelection {
+/** The newest rows of each relation, by the index of relations: a relation may be rare, or not there at all. */
+function ofEach(db: Db, relations: readonly string[], newest: (rows: AuditQuery) => AuditQuery) {
   const wanted = sql<{ relation: string }>`(select unnest(${[...relations]}::text[]) as relation)`.as('wanted')
   return db
     .selectFrom(wanted)
@@ -71,14 +70,10 @@ function newestOfEach(db: Db, range: AuditRange, relations: readonly string[]): 
           fromAudit(db)
             .where('audit.relation', '=', sql<string>`wanted.relation`)
             .where('audit.relation', '<>', sql.lit('authz.check')),
-          range,
         ).as('found'),
       (join) => join.onTrue(),
     )
     .selectAll('found')
-    .orderBy('found.at', 'desc')
-    .orderBy('found.id', 'desc')
-    .limit(range.count)
 }
 
 const MATCHED = ['subject', 'relation', 'object', 'outcome', 'correlation_id'] as const
@@ -103,10 +98,9 @@ function rarely(query: AuditQuery, { relation, outcome }: AuditMatch): AuditQuer
   return narrowed
 }
 
-function inPeriod(query: AuditQuery, { since, until, after }: AuditRange): AuditQuery {
+function inPeriod(query: AuditQuery, { since, until }: AuditFilter): AuditQuery {
   let narrowed = query
   if (since !== undefined) narrowed = narrowed.where('at', '>=', since)
   if (until !== undefined) narrowed = narrowed.where('at', '<', until)
-  if (after === undefined) return narrowed
-  return narrowed.where((row) => row(row.refTuple('at', 'id'), '<', row.tuple(after.at, after.id)))
+  return narrowed
 }

@@ -4,16 +4,15 @@ import { announce } from './announce.ts'
 import { insertDomain, type DomainRecord } from './store.ts'
 
 /**
- * Adds a Domain with its edge to the platform; false when its slug is taken, and then nothing was written.
- * The one way a Domain comes to be, at first run too.
+ * Adds a Domain with its edge to the platform. The first run makes its Domain here too.
+ * @throws Problem `slug_conflict`
  */
-export async function addDomain(change: Change, domain: DomainRecord): Promise<boolean> {
-  if (!(await insertDomain(change.db, domain))) return false
+export async function addDomain(change: Change, domain: DomainRecord): Promise<void> {
+  await insertDomain(change.db, domain)
   await change.tuples.createStructural(
     { subject: PLATFORM, relation: 'platform', resource: `domain:${domain.id}` },
     { domainId: domain.id, projectId: null },
   )
   announce(change, 'DomainCreated', domain)
   change.domainChanged(domain.id)
-  return true
 }

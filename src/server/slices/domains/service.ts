@@ -1,9 +1,10 @@
 import type { domains } from '../../../shared/contract/domains.ts'
 import { problem } from '../../../shared/problems.ts'
-import { cutPage } from '../../http/cut-page.ts'
+import { listPage } from '../../http/list-page.ts'
 import type { Handlers } from '../../http/request-context.ts'
 import type { IdSource } from '../../ports/clock.ts'
 import type { Datastore } from '../../ports/datastore.ts'
+import { bySlug } from '../../sql/keyset.ts'
 import { addDomain } from './add-domain.ts'
 import { announce } from './announce.ts'
 import { newDomain, patchedDomain, toAnswer, touchesCaveats } from './domain.ts'
@@ -20,19 +21,19 @@ export function createDomains({ datastore, ids }: DomainsDeps): Handlers<typeof 
     async CreateDomain(ctx, { body }) {
       const domain = newDomain(ids.next(), body, new Date(ctx.nowMs))
       await ctx.change(async (change) => {
-        if (!(await addDomain(change, domain))) throw problem('slug_conflict')
+        await addDomain(change, domain)
         ctx.about(`domain:${domain.id}`, null)
       })
       ctx.header('Location', `/v1/domains/${domain.id}`)
       return toAnswer(domain)
     },
 
-    async ListDomains(ctx) {
-      const read = await store.listDomains(datastore.pool('interactive'), ctx.position?.[0], ctx.pageSize + 1)
-      const { rows, next } = cutPage(read, ctx.pageSize, ({ slug }) => [slug])
-      const visible = await ctx.visible(rows, ({ id }) => ({ id }))
-      return ctx.page(visible.map(toAnswer), next)
-    },
+    ListDomains: (ctx) =>
+      listPage(ctx, (range) => store.listDomains(datastore.pool('interactive'), range), {
+        positionOf: bySlug.positionOf,
+        visible: ({ id }) => ({ id }),
+        toAnswer,
+      }),
 
     async GetDomain(_ctx, { id }) {
       const domain = await store.findDomain(datastore.pool('interactive'), id)

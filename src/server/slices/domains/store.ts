@@ -1,6 +1,9 @@
 import { sql, type Selectable } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
+import type { PageRange } from '../../ports/page-range.ts'
 import type { DomainRow } from '../../ports/tables.ts'
+import { bySlug } from '../../sql/keyset.ts'
+import { conflictsAs } from '../../sql/unique.ts'
 
 export type DomainRecord = Selectable<DomainRow>
 
@@ -35,31 +38,20 @@ const settings = (domain: DomainRecord) => ({
   updated_at: domain.updated_at,
 })
 
-/** Inserts the Domain; false when its slug is taken. */
-export async function insertDomain(db: Db, domain: DomainRecord): Promise<boolean> {
+/** @throws Problem `slug_conflict` */
+export async function insertDomain(db: Db, domain: DomainRecord): Promise<void> {
   const { id, slug, mesh_cidr, created_at } = domain
-  const inserted = await db
-    .insertInto('domains')
-    .values({ id, slug, mesh_cidr, created_at, ...settings(domain) })
-    .onConflict((conflict) => conflict.column('slug').doNothing())
-    .returning('id')
-    .executeTakeFirst()
-  return inserted !== undefined
+  const row = { id, slug, mesh_cidr, created_at, ...settings(domain) }
+  await conflictsAs(db.insertInto('domains').values(row).execute(), { domains_slug_key: 'slug_conflict' })
 }
 
 export function findDomain(db: Db, id: string): Promise<DomainRecord | undefined> {
   return db.selectFrom('domains').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
-/** Reads Domains in the byte order of their slugs, from the first one after `afterSlug`. */
-export function listDomains(db: Db, afterSlug: string | undefined, count: number): Promise<DomainRecord[]> {
-  return db
-    .selectFrom('domains')
-    .selectAll()
-    .$if(afterSlug !== undefined, (query) => query.where('slug', '>', afterSlug ?? ''))
-    .orderBy('slug')
-    .limit(count)
-    .execute()
+/** Reads Domains by slug. */
+export function listDomains(db: Db, range: PageRange): Promise<DomainRecord[]> {
+  return bySlug.page(db.selectFrom('domains').selectAll(), range).execute()
 }
 
 /** Locks the Domain against other changes of its row; inserts below it go on. */

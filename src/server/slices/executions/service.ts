@@ -1,12 +1,13 @@
 import type { executions } from '../../../shared/contract/executions.ts'
 import { problem } from '../../../shared/problems.ts'
-import { cutPage } from '../../http/cut-page.ts'
+import { listPage } from '../../http/list-page.ts'
 import type { Handlers } from '../../http/request-context.ts'
 import type { IdSource } from '../../ports/clock.ts'
 import type { Datastore, Db } from '../../ports/datastore.ts'
 import type { Change } from '../../ports/unit-of-work.ts'
 import { holdNode } from '../../sql/hold-node.ts'
 import { holdPrincipal } from '../../sql/hold-principal.ts'
+import { byIdDescending } from '../../sql/keyset.ts'
 import { domainOfNode } from '../../sql/node-domain.ts'
 import { ownStateChanged } from '../../sql/state-revisions.ts'
 import { isKnownAction, knownActions, typeOf, type Asked, type WantedAction } from './actions.ts'
@@ -54,10 +55,10 @@ export function createExecutions({ datastore, ids }: ExecutionsDeps): Handlers<t
       const domainId = await domainOfNode(db, nodeId)
       if (domainId === undefined) throw problem('node_not_found')
       ctx.about(`node:${nodeId}`, domainId)
-      const window = { nodeId, status, beforeId: ctx.position?.[0], limit: ctx.pageSize + 1 }
-      const read = await store.readExecutions(db, window)
-      const { rows, next } = cutPage(read, ctx.pageSize, ({ id }) => [id])
-      return ctx.page(rows.map(toAnswer), next)
+      return listPage(ctx, (range) => store.readExecutions(db, { nodeId, status }, range), {
+        positionOf: byIdDescending.positionOf,
+        toAnswer,
+      })
     },
 
     async GetExecution(ctx, { id: nodeId, execution_id: id }) {

@@ -1,6 +1,8 @@
 import type { Selectable } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
+import type { PageRange } from '../../ports/page-range.ts'
 import type { Tables } from '../../ports/tables.ts'
+import { byIdDescending } from '../../sql/keyset.ts'
 import type { Progress, Status } from './transitions.ts'
 
 export type ExecutionRecord = Selectable<Tables['executions']>
@@ -11,12 +13,10 @@ export interface ExecutionRef {
   readonly nodeId: string
 }
 
-/** Which part of a node's list: up to `limit` executions older than that id. */
-export interface ExecutionWindow {
+/** Which executions to list. */
+export interface ExecutionFilter {
   readonly nodeId: string
   readonly status: Status | undefined
-  readonly beforeId: string | undefined
-  readonly limit: number
 }
 
 /** The hooks that a node declares; none where it has declared nothing. */
@@ -33,12 +33,15 @@ export async function insertExecution(tx: Db, execution: ExecutionRecord): Promi
   await tx.insertInto('executions').values(execution).execute()
 }
 
-/** Reads a node's executions, newest first: ids rise with time. */
-export function readExecutions(db: Db, window: ExecutionWindow): Promise<ExecutionRecord[]> {
-  let query = db.selectFrom('executions').selectAll().where('node_id', '=', window.nodeId)
-  if (window.status !== undefined) query = query.where('status', '=', window.status)
-  if (window.beforeId !== undefined) query = query.where('id', '<', window.beforeId)
-  return query.orderBy('id', 'desc').limit(window.limit).execute()
+/** Reads a node's executions, newest first. */
+export function readExecutions(
+  db: Db,
+  { nodeId, status }: ExecutionFilter,
+  range: PageRange,
+): Promise<ExecutionRecord[]> {
+  let query = db.selectFrom('executions').selectAll().where('node_id', '=', nodeId)
+  if (status !== undefined) query = query.where('status', '=', status)
+  return byIdDescending.page(query, range).execute()
 }
 
 export function findExecution(db: Db, { id, nodeId }: ExecutionRef): Promise<ExecutionRecord | undefined> {

@@ -2,8 +2,7 @@ import type { Grant } from '../../../shared/contract/grants.ts'
 import { isNonZeroUuid, parseReference } from '../../../shared/ids.ts'
 import { problem, type Problem } from '../../../shared/problems.ts'
 import { ROLES } from '../../../shared/roles.ts'
-import type { PagePosition } from '../../http/request-context.ts'
-import type { GrantObject, GrantRange, GrantRecord } from './store.ts'
+import type { GrantObject, GrantRecord } from './store.ts'
 
 type GrantAnswer = (typeof Grant)['_zod']['output']
 
@@ -46,17 +45,6 @@ export function foreignNode(): Problem {
 /** The object as a reference: `domain:<id>` or `platform:main`. */
 export function referenceOf({ type, id }: GrantObject): string {
   return `${type}:${id}`
-}
-
-/** Sort key of a grant in lists. */
-export function positionOf({ created_at, id }: GrantRecord): PagePosition {
-  return [String(created_at.getTime()), id]
-}
-
-/** The end of the page before, from its position. */
-export function afterOf(position: PagePosition | undefined): GrantRange['after'] {
-  const [millis, id] = position ?? []
-  return millis === undefined || id === undefined ? undefined : { createdAt: new Date(Number(millis)), id }
 }
 
 /** The tuple as the API shows it. */

@@ -1,14 +1,15 @@
 import type { grants } from '../../../shared/contract/grants.ts'
 import { problem } from '../../../shared/problems.ts'
 import { foreignSubject, formatRoleSubject, requireRoleSubject } from '../../../shared/role-subjects.ts'
-import { cutPage } from '../../http/cut-page.ts'
+import { listPage } from '../../http/list-page.ts'
 import type { Handlers, RequestContext } from '../../http/request-context.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import type { SubjectDirectory } from '../../ports/subject-directory.ts'
 import type { Change } from '../../ports/unit-of-work.ts'
 import { holdDomain } from '../../sql/hold-domain.ts'
+import { byCreatedAt } from '../../sql/keyset.ts'
 import { areLastPlatformAdmins } from '../../sql/platform-admins.ts'
-import { afterOf, foreignNode, objectIn, positionOf, referenceOf, requireRole, toAnswer } from './grant.ts'
+import { foreignNode, objectIn, referenceOf, requireRole, toAnswer } from './grant.ts'
 import * as store from './store.ts'
 
 export interface GrantsDeps {
@@ -21,7 +22,7 @@ const PLATFORM: store.GrantObject = { type: 'platform', id: 'main' }
 /** Serves the roles held on Domains and on the platform. They are listed oldest first. */
 export function createGrants({ datastore, subjects }: GrantsDeps): Handlers<typeof grants> {
   const create = createGrant(subjects)
-  const list = listPage(datastore)
+  const list = listOn(datastore)
   return {
     async CreateDomainGrant(ctx, { id, body }) {
       const created = await ctx.change(async (change) => {
@@ -98,12 +99,11 @@ async function deleteGrant(change: Change, grant: store.GrantRecord | undefined)
   announce(change, 'GrantDeleted', grant)
 }
 
-const listPage = (datastore: Datastore) => async (ctx: RequestContext, object: store.GrantObject) => {
-  const range = { after: afterOf(ctx.position), count: ctx.pageSize + 1 }
-  const read = await store.listGrants(datastore.pool('interactive'), object, range)
-  const { rows, next } = cutPage(read, ctx.pageSize, positionOf)
-  return ctx.page(rows.map(toAnswer), next)
-}
+const listOn = (datastore: Datastore) => (ctx: RequestContext, object: store.GrantObject) =>
+  listPage(ctx, (range) => store.listGrants(datastore.pool('interactive'), object, range), {
+    positionOf: byCreatedAt.positionOf,
+    toAnswer,
+  })
 
 function announce(change: Change, event: 'GrantCreated' | 'GrantDeleted', grant: store.GrantRecord): void {
   const { id, subject, relation, resource } = toAnswer(grant)

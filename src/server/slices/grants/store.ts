@@ -1,6 +1,8 @@
-import { sql, type Selectable } from 'kysely'
+import type { Selectable } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
+import type { PageRange } from '../../ports/page-range.ts'
 import type { RelationTupleRow } from '../../ports/tables.ts'
+import { byCreatedAt } from '../../sql/keyset.ts'
 
 export type GrantRecord = Selectable<RelationTupleRow>
 
@@ -71,14 +73,7 @@ export function findBinding(db: Db, object: GrantObject, parts: GrantParts): Pro
     .executeTakeFirst()
 }
 
-/** Which grants to read: oldest first, from the first one after the given instant and id. */
-export interface GrantRange {
-  readonly after: { readonly createdAt: Date; readonly id: string } | undefined
-  readonly count: number
-}
-
-export function listGrants(db: Db, object: GrantObject, { after, count }: GrantRange): Promise<GrantRecord[]> {
-  const query = grantsOn(db, object).where('state', '=', 'live').orderBy('created_at').orderBy('id').limit(count)
-  if (after === undefined) return query.execute()
-  return query.where(sql<boolean>`(created_at, id) > (${after.createdAt}, ${after.id})`).execute()
+/** Reads the grants on an object, oldest first. */
+export function listGrants(db: Db, object: GrantObject, range: PageRange): Promise<GrantRecord[]> {
+  return byCreatedAt.page(grantsOn(db, object).where('state', '=', 'live'), range).execute()
 }

@@ -6,13 +6,14 @@ import {
   requireRoleSubject,
   type RoleSubject,
 } from '../../../shared/role-subjects.ts'
-import { cutPage } from '../../http/cut-page.ts'
+import { listPage } from '../../http/list-page.ts'
 import type { Handlers } from '../../http/request-context.ts'
 import type { IdSource } from '../../ports/clock.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import type { SubjectDirectory } from '../../ports/subject-directory.ts'
 import type { Change } from '../../ports/unit-of-work.ts'
 import { holdDomain } from '../../sql/hold-domain.ts'
+import { bySlug } from '../../sql/keyset.ts'
 import { announce } from './announce.ts'
 import { DIRECT_MEMBERS_MAX, toAnswer, toDetail } from './group.ts'
 import * as store from './store.ts'
@@ -39,11 +40,8 @@ export function createGroups({ datastore, ids, subjects }: GroupsDeps): Handlers
       return toAnswer(group)
     },
 
-    async ListGroups(ctx, { id: domainId }) {
-      const range = { domainId, afterSlug: ctx.position?.[0], count: ctx.pageSize + 1 }
-      const { rows, next } = cutPage(await store.listGroups(db(), range), ctx.pageSize, ({ slug }) => [slug])
-      return ctx.page(rows.map(toAnswer), next)
-    },
+    ListGroups: (ctx, { id: domainId }) =>
+      listPage(ctx, (range) => store.listGroups(db(), domainId, range), { positionOf: bySlug.positionOf, toAnswer }),
 
     async GetGroup(_ctx, { id: domainId, group_id: id }) {
       const group = await store.findGroup(db(), { domainId, id })
@@ -92,12 +90,9 @@ export function createGroups({ datastore, ids, subjects }: GroupsDeps): Handlers
   }
 }
 
-const TAKEN = { slug: 'slug_conflict', provider_group: 'provider_group_conflict' } as const
-
 async function addGroup(change: Change, group: store.GroupRecord): Promise<void> {
   if (!(await holdDomain(change.db, group.domain_id))) throw problem('domain_not_found')
-  const taken = await store.insertGroup(change.db, group)
-  if (taken !== undefined) throw problem(TAKEN[taken])
+  await store.insertGroup(change.db, group)
   await change.tuples.createStructural(
     { subject: `domain:${group.domain_id}`, relation: 'domain', resource: `group:${group.id}` },
     { domainId: group.domain_id, projectId: null },

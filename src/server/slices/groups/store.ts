@@ -1,6 +1,9 @@
 import { sql, type Selectable } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
+import type { PageRange } from '../../ports/page-range.ts'
 import type { GroupRow } from '../../ports/tables.ts'
+import { bySlug } from '../../sql/keyset.ts'
+import { conflictsAs, type Conflicts } from '../../sql/unique.ts'
 
 export type GroupRecord = Selectable<GroupRow>
 
@@ -10,22 +13,14 @@ export interface GroupPlace {
   readonly id: string
 }
 
-/** Inserts the group. Answers which of its names another group of the Domain has; undefined when it is in. */
-export async function insertGroup(db: Db, group: GroupRecord): Promise<'slug' | 'provider_group' | undefined> {
-  const inserted = await db
-    .insertInto('groups')
-    .values(group)
-    .onConflict((conflict) => conflict.doNothing())
-    .returning('id')
-    .executeTakeFirst()
-  if (inserted !== undefined) return undefined
-  const twin = await db
-    .selectFrom('groups')
-    .select('id')
-    .where('domain_id', '=', group.domain_id)
-    .where('slug', '=', group.slug)
-    .executeTakeFirst()
-  return twin === undefined ? 'provider_group' : 'slug'
+const CONFLICTS: Conflicts = {
+  groups_domain_slug_key: 'slug_conflict',
+  groups_provider_group_key: 'provider_group_conflict',
+}
+
+/** @throws Problem `slug_conflict`, `provider_group_conflict` where another group of the Domain has that name. */
+export async function insertGroup(db: Db, group: GroupRecord): Promise<void> {
+  await conflictsAs(db.insertInto('groups').values(group).execute(), CONFLICTS)
 }
 
 const groupAt = (db: Db, { domainId, id }: GroupPlace) =>
@@ -60,22 +55,9 @@ export async function deleteGroup(db: Db, id: string): Promise<void> {
   await db.deleteFrom('groups').where('id', '=', id).execute()
 }
 
-/** Which groups of a Domain to read: in the byte order of their slugs, from the first one after `afterSlug`. */
-export interface GroupRange {
-  readonly domainId: string
-  readonly afterSlug: string | undefined
-  readonly count: number
-}
-
-export function listGroups(db: Db, { domainId, afterSlug, count }: GroupRange): Promise<GroupRecord[]> {
-  return db
-    .selectFrom('groups')
-    .selectAll()
-    .where('domain_id', '=', domainId)
-    .$if(afterSlug !== undefined, (query) => query.where('slug', '>', afterSlug ?? ''))
-    .orderBy('slug')
-    .limit(count)
-    .execute()
+/** Reads the groups of a Domain by slug. */
+export function listGroups(db: Db, domainId: string, range: PageRange): Promise<GroupRecord[]> {
+  return bySlug.page(db.selectFrom('groups').selectAll().where('domain_id', '=', domainId), range).execute()
 }
 
 /** A direct membership. */

@@ -6,7 +6,7 @@ import { referenceOf } from './identity.ts'
 import { requirePublicKeys, type SentJwks } from './jwks.ts'
 import { parentEdgeOf } from './parent-edge.ts'
 import { pseudonymOf } from './pseudonym.ts'
-import { insertPrincipal, type PrincipalRecord } from './store.ts'
+import { insertServiceIdentity, type PrincipalRecord } from './store.ts'
 
 /** What a new service identity is to be. */
 export interface ServiceIdentityDraft {
@@ -64,7 +64,7 @@ export async function newServiceIdentity(
 export async function addServiceIdentity(change: Change, identity: PrincipalRecord): Promise<void> {
   const { id, domain_id: domainId } = identity
   if (!(await holdDomain(change.db, domainId))) throw problem('domain_not_found')
-  if (!(await insertPrincipal(change.db, identity))) throw problem('service_identity_already_exists')
+  await insertServiceIdentity(change.db, identity)
   const reference = referenceOf(identity)
   const { tuple, place } = parentEdgeOf(reference, domainId)
   await change.tuples.createStructural(tuple, place)

@@ -31,7 +31,6 @@ export async function patchServiceIdentity(
   const identity = await locked(change, place)
   if (patch.disabled === true && identity.disabled_at === null) await keepAnAdmin(change, identity)
   const patched = await store.updateServiceIdentity(change.db, identity.id, valuesOf(identity, patch, place.at))
-  if (patched === undefined) throw problem('service_identity_already_exists')
   await tokens.ownerChanged(change, identity.id)
   announce(change, 'ServiceIdentityUpdated', patched)
   return patched

@@ -1,6 +1,6 @@
 import type { OutboxConsumer } from '../../ports/outbox.ts'
+import { holdPrincipal } from '../../sql/hold-principal.ts'
 import { parentEdgeOf } from './parent-edge.ts'
-import { holdPrincipal } from './store.ts'
 
 const PROVISIONED: ReadonlySet<string> = new Set(['ServiceIdentityProvisioned', 'identity.UserProvisioned'])
 
@@ -15,7 +15,7 @@ export function createParentEdgeConsumer(): OutboxConsumer {
     async handle({ db, tuples }, events) {
       for (const { event, aggregate, domainId } of events) {
         if (!PROVISIONED.has(event) || domainId === null) continue
-        if (!(await holdPrincipal(db, domainId, idOf(aggregate)))) continue
+        if (!(await holdPrincipal(db, idOf(aggregate), domainId))) continue
         const { tuple, place } = parentEdgeOf(aggregate, domainId)
         await tuples.restoreStructural(tuple, place)
       }

@@ -1,10 +1,11 @@
 import type { identities } from '../../../shared/contract/identities.ts'
 import { problem } from '../../../shared/problems.ts'
-import { cutPage } from '../../http/cut-page.ts'
-import type { Handlers, PagePosition } from '../../http/request-context.ts'
+import { listPage } from '../../http/list-page.ts'
+import type { Handlers } from '../../http/request-context.ts'
 import type { IdSource } from '../../ports/clock.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import type { OwnedTokens } from '../../ports/owned-tokens.ts'
+import { byCreatedAtDescending } from '../../sql/keyset.ts'
 import { addServiceIdentity, newServiceIdentity, sealedSubjectOf, type PrincipalKeys } from './add-service-identity.ts'
 import { deleteServiceIdentity, patchServiceIdentity } from './change-service-identity.ts'
 import { handleOf, referenceOf, toDetail, toRevealedDetail, toSummary } from './identity.ts'
@@ -46,13 +47,16 @@ export function createIdentities({
       const isRevealed = reveal === 'true' && isAuditor
       if (reveal === 'true') ctx.note({ pseudonym_revealed: isRevealed })
       const handled = handle === undefined ? undefined : handledAs(domainId, handle, isAuditor)
-      const range = { domainId, kind, handled, after: keyOf(ctx.position), count: ctx.pageSize + 1 }
-      if (!isRevealed) {
-        const { rows, next } = cutPage(await store.selectPrincipals(db(), range).execute(), ctx.pageSize, positionOf)
-        return ctx.page((await ctx.visible(rows, byReference)).map(toSummary), next)
-      }
-      const { rows, next } = cutPage(await store.selectRevealed(db(), range).execute(), ctx.pageSize, positionOf)
-      return ctx.page(await Promise.all((await ctx.visible(rows, byReference)).map(toRevealed)), next)
+      const filter = { domainId, kind, handled }
+      return isRevealed
+        ? listPage(ctx, (range) => store.selectRevealed(db(), filter, range).execute(), {
+            ...SHOWN,
+            toAnswer: toRevealed,
+          })
+        : listPage(ctx, (range) => store.selectPrincipals(db(), filter, range).execute(), {
+            ...SHOWN,
+            toAnswer: toSummary,
+          })
     },
 
     async GetIdentity(ctx, { id: domainId, principal_id: id }) {
@@ -90,13 +94,7 @@ export function createIdentities({
   }
 }
 
-const byReference = (principal: store.PrincipalSummary) => ({ reference: referenceOf(principal) })
-
-function positionOf({ created_at, id }: store.PrincipalSummary): PagePosition {
-  return [created_at.toISOString(), id]
-}
-
-function keyOf(position: PagePosition | undefined): store.PrincipalRange['after'] {
-  const [createdAt, id] = position ?? []
-  return createdAt === undefined || id === undefined ? undefined : { createdAt: new Date(createdAt), id }
+const SHOWN = {
+  positionOf: byCreatedAtDescending.positionOf,
+  visible: (principal: store.PrincipalSummary) => ({ reference: referenceOf(principal) }),
 }

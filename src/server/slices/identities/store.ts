@@ -1,19 +1,15 @@
 import { sql, type ExpressionBuilder, type Selectable } from 'kysely'
-import { isUniqueViolation, type Db } from '../../ports/datastore.ts'
+import type { Db } from '../../ports/datastore.ts'
+import type { PageRange } from '../../ports/page-range.ts'
 import type { PrincipalRow, Tables } from '../../ports/tables.ts'
+import { byCreatedAtDescending } from '../../sql/keyset.ts'
+import { conflictsAs, type Conflicts } from '../../sql/unique.ts'
 
 export type PrincipalRecord = Selectable<PrincipalRow>
 
-/** Keeps a principal of the Domain from being deleted until the transaction ends; false when there is none. */
-export async function holdPrincipal(db: Db, domainId: string, id: string): Promise<boolean> {
-  const principal = await db
-    .selectFrom('principals')
-    .select('id')
-    .where('id', '=', id)
-    .where('domain_id', '=', domainId)
-    .forKeyShare()
-    .executeTakeFirst()
-  return principal !== undefined
+const SERVICE_IDENTITY_CONFLICTS: Conflicts = {
+  principals_domain_subject_key: 'service_identity_already_exists',
+  principals_spiffe_id_key: 'service_identity_already_exists',
 }
 
 /** Locks a service identity of the Domain against everything that would refer to it. */
@@ -34,23 +30,19 @@ export type ServiceIdentityValues = Partial<
 > &
   Pick<PrincipalRecord, 'updated_at'>
 
-/** Writes the values; undefined when another principal of the Domain has that SPIFFE ID. */
-export async function updateServiceIdentity(
+/** @throws Problem `service_identity_already_exists` where another principal of the Domain has that SPIFFE ID. */
+export function updateServiceIdentity(
   db: Db,
   id: string,
   { jwks, ...values }: ServiceIdentityValues,
-): Promise<PrincipalRecord | undefined> {
-  try {
-    return await db
-      .updateTable('principals')
-      .set({ ...values, ...(jwks !== undefined && { jwks: jwks === null ? null : JSON.stringify(jwks) }) })
-      .where('id', '=', id)
-      .returningAll()
-      .executeTakeFirstOrThrow()
-  } catch (error) {
-    if (isUniqueViolation(error, 'principals_spiffe_id_key')) return undefined
-    throw error
-  }
+): Promise<PrincipalRecord> {
+  const write = db
+    .updateTable('principals')
+    .set({ ...values, ...(jwks !== undefined && { jwks: jwks === null ? null : JSON.stringify(jwks) }) })
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  return conflictsAs(write, SERVICE_IDENTITY_CONFLICTS)
 }
 
 export async function deletePrincipal(db: Db, id: string): Promise<void> {
@@ -78,16 +70,22 @@ export async function countUnderWay(
   return rows[0] ?? { executions: 0, mediated_sessions: 0 }
 }
 
-/** Inserts the principal; false when its Domain has one with that subject or SPIFFE ID. */
-export async function insertPrincipal(db: Db, principal: PrincipalRecord): Promise<boolean> {
+/** Inserts a user, whose subject is new to its Domain. */
+export async function insertUser(db: Db, user: PrincipalRecord): Promise<void> {
+  await insertPrincipal(db, user)
+}
+
+/** @throws Problem `service_identity_already_exists` where the Domain has one with that subject or SPIFFE ID. */
+export async function insertServiceIdentity(db: Db, identity: PrincipalRecord): Promise<void> {
+  await conflictsAs(insertPrincipal(db, identity), SERVICE_IDENTITY_CONFLICTS)
+}
+
+async function insertPrincipal(db: Db, principal: PrincipalRecord): Promise<void> {
   const jwks = principal.jwks === null ? null : JSON.stringify(principal.jwks)
-  const inserted = await db
+  await db
     .insertInto('principals')
     .values({ ...principal, jwks })
-    .onConflict((conflict) => conflict.doNothing())
-    .returning('id')
-    .executeTakeFirst()
-  return inserted !== undefined
+    .execute()
 }
 
 /** The principal, if it is one of that Domain. */
@@ -140,13 +138,11 @@ export async function updateUser(
   await db.updateTable('principals').set(seen).where('id', '=', id).where('kind', '=', 'user').execute()
 }
 
-/** Which principals of a Domain to list: the newest first, going on after `after`. */
-export interface PrincipalRange {
+/** Which principals of a Domain to list. */
+export interface PrincipalFilter {
   readonly domainId: string
   readonly kind: PrincipalRecord['kind'] | undefined
   readonly handled: Handled | undefined
-  readonly after: { readonly createdAt: Date; readonly id: string } | undefined
-  readonly count: number
 }
 
 /** What somebody calls a principal. Only equality is asked, so that nobody learns a handle that they did not know. */
@@ -190,24 +186,17 @@ const LOGIN = (row: ExpressionBuilder<Tables, 'principals'>) =>
     .whereRef('local_accounts.principal_id', '=', 'principals.id')
     .as('login')
 
-/** Selects principals of a Domain with what everybody may read. */
-export function selectPrincipals(db: Db, range: PrincipalRange) {
-  return inRange(db, range).select(SUMMARY)
+/** Selects principals of a Domain, the newest first, with what everybody may read. */
+export function selectPrincipals(db: Db, { domainId, kind, handled }: PrincipalFilter, range: PageRange) {
+  let query = db.selectFrom('principals').select(SUMMARY).where('domain_id', '=', domainId)
+  if (kind !== undefined) query = query.where('kind', '=', kind)
+  if (handled !== undefined) query = query.where('id', 'in', idsOf(db, domainId, handled))
+  return byCreatedAtDescending.page(query, range)
 }
 
 /** Selects the same with what identifies them outside of the Domain. */
-export function selectRevealed(db: Db, range: PrincipalRange) {
-  return selectPrincipals(db, range).select(IDENTIFYING).select(LOGIN)
-}
-
-function inRange(db: Db, { domainId, kind, handled, after, count }: PrincipalRange) {
-  let query = db.selectFrom('principals').where('domain_id', '=', domainId)
-  if (kind !== undefined) query = query.where('kind', '=', kind)
-  if (handled !== undefined) query = query.where('id', 'in', idsOf(db, domainId, handled))
-  if (after !== undefined) {
-    query = query.where((row) => row(row.refTuple('created_at', 'id'), '<', row.tuple(after.createdAt, after.id)))
-  }
-  return query.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(count)
+export function selectRevealed(db: Db, filter: PrincipalFilter, range: PageRange) {
+  return selectPrincipals(db, filter, range).select(IDENTIFYING).select(LOGIN)
 }
 
 /** One indexed look-up for each kind of handle: an `or` over them would read every principal of the Domain. */

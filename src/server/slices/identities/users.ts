@@ -35,7 +35,7 @@ export function createUsers({ keyring, secrets }: PrincipalKeys): Users {
         updated_at: createdAt,
       }
       if (!(await holdDomain(change.db, domainId))) throw problem('domain_not_found')
-      if (!(await store.insertPrincipal(change.db, record))) throw new Error('the user is there already')
+      await store.insertUser(change.db, record)
       const reference = referenceOf(record)
       const { tuple, place } = parentEdgeOf(reference, domainId)
       await change.tuples.createStructural(tuple, place)

@@ -1,7 +1,7 @@
 import type { idpBindings } from '../../../shared/contract/idp-bindings.ts'
 import { PLATFORM } from '../../../shared/ids.ts'
 import { problem } from '../../../shared/problems.ts'
-import { cutPage } from '../../http/cut-page.ts'
+import { listPage } from '../../http/list-page.ts'
 import type { Handlers, RequestContext } from '../../http/request-context.ts'
 import type { IdSource } from '../../ports/clock.ts'
 import type { Datastore } from '../../ports/datastore.ts'
@@ -10,6 +10,7 @@ import type { SecretStore } from '../../ports/keyring.ts'
 import type { Sessions } from '../../ports/sessions.ts'
 import type { Change } from '../../ports/unit-of-work.ts'
 import { holdDomain } from '../../sql/hold-domain.ts'
+import { byAlias } from '../../sql/keyset.ts'
 import {
   newBinding,
   patchedBinding,
@@ -76,11 +77,11 @@ export function createIdpBindings(deps: IdpBindingsDeps): Handlers<typeof idpBin
       return (await store.offeredBindings(db(), domainId)).map(toOffer)
     },
 
-    async GetAdminIdP(ctx, { domain_id: domainId = null }) {
-      const range = { domainId, afterAlias: ctx.position?.[0], count: ctx.pageSize + 1 }
-      const { rows, next } = cutPage(await store.listBindings(db(), range), ctx.pageSize, ({ alias }) => [alias])
-      return ctx.page(rows.map(toAnswer), next)
-    },
+    GetAdminIdP: (ctx, { domain_id: domainId = null }) =>
+      listPage(ctx, (range) => store.listBindings(db(), domainId, range), {
+        positionOf: byAlias.positionOf,
+        toAnswer,
+      }),
 
     async PostAdminIdP(ctx, { domain_id: domainId = null, body }) {
       const draft = newBinding({ id: ids.next(), domainId, at: new Date(ctx.nowMs) }, body)
@@ -90,7 +91,7 @@ export function createIdpBindings(deps: IdpBindingsDeps): Handlers<typeof idpBin
       await ctx.change(async (change) => {
         if (domainId !== null && !(await holdDomain(change.db, domainId))) throw problem('domain_not_found')
         if ((await store.countBindings(change.db, domainId)) >= store.BINDINGS_MAX) throw conflict('limit')
-        assertFree(await store.insertBinding(change.db, binding))
+        await store.insertBinding(change.db, binding)
         announce(change, binding, { event: 'IdPBindingCreated' })
         ctx.about(`idp_binding:${binding.id}`, domainId)
       })
@@ -107,7 +108,7 @@ export function createIdpBindings(deps: IdpBindingsDeps): Handlers<typeof idpBin
         const before = await lock(change, id)
         const next = await changed(ctx, before, body)
         if (reachesInside(before, next) && !mayReachInside) throw conflict('moment')
-        assertFree(await store.updateBinding(change.db, next))
+        await store.updateBinding(change.db, next)
         const ended = endsSignIns(before, next) ? await endSessions(ctx, change, id) : 0
         announce(change, next, { event: 'IdPBindingUpdated', active: next.is_active, sessions_revoked: ended })
         return next
@@ -143,19 +144,12 @@ async function lock(change: Change, id: string): Promise<store.BindingRecord> {
 }
 
 const CONFLICTS = {
-  alias: 'another binding has this alias',
-  primary: 'another binding is primary already; make it secondary first',
-  audience: 'another binding takes the same api_audience of this issuer',
   limit: `there are ${store.BINDINGS_MAX} bindings already`,
   moment: 'the binding was changed meanwhile; look at it and try again',
 } as const
 
 function conflict(what: keyof typeof CONFLICTS): Error {
   return problem('idp_binding_conflict', { reason: CONFLICTS[what] })
-}
-
-function assertFree(taken: store.Taken | undefined): void {
-  if (taken !== undefined) throw conflict(taken)
 }
 
 type BindingEvent =

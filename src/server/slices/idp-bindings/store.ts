@@ -1,17 +1,19 @@
 import { sql, type Insertable, type Selectable } from 'kysely'
-import { DatastoreError, type Db } from '../../ports/datastore.ts'
+import type { Db } from '../../ports/datastore.ts'
 import type { TokenOrigin } from '../../ports/idp-bindings.ts'
+import type { PageRange } from '../../ports/page-range.ts'
 import type { IdpBindingRow } from '../../ports/sign-in-tables.ts'
+import { byAlias } from '../../sql/keyset.ts'
+import { conflictsAs, type Conflict, type Conflicts } from '../../sql/unique.ts'
 
 export type BindingRecord = Selectable<IdpBindingRow>
 
-/** What another binding has already, where an insert or update is refused for it. */
-export type Taken = 'alias' | 'primary' | 'audience'
+const conflict = (reason: string): Conflict => ({ code: 'idp_binding_conflict', extras: { reason } })
 
-const TAKEN_BY_CONSTRAINT: Readonly<Record<string, Taken>> = {
-  idp_bindings_alias_key: 'alias',
-  idp_bindings_primary_key: 'primary',
-  idp_bindings_audience_key: 'audience',
+const CONFLICTS: Conflicts = {
+  idp_bindings_alias_key: conflict('another binding has this alias'),
+  idp_bindings_primary_key: conflict('another binding is primary already; make it secondary first'),
+  idp_bindings_audience_key: conflict('another binding takes the same api_audience of this issuer'),
 }
 
 /** Active bindings that are offered for signing in; a place may hold no more. */
@@ -22,20 +24,9 @@ const inPlace = (db: Db, domainId: string | null) =>
     .selectFrom('idp_bindings')
     .where((where) => (domainId === null ? where('domain_id', 'is', null) : where('domain_id', '=', domainId)))
 
-/** Which bindings of a place to read; null is the platform. In the byte order of their aliases. */
-export interface BindingRange {
-  readonly domainId: string | null
-  readonly afterAlias: string | undefined
-  readonly count: number
-}
-
-export function listBindings(db: Db, { domainId, afterAlias, count }: BindingRange): Promise<BindingRecord[]> {
-  return inPlace(db, domainId)
-    .selectAll()
-    .$if(afterAlias !== undefined, (query) => query.where('alias', '>', afterAlias ?? ''))
-    .orderBy('alias')
-    .limit(count)
-    .execute()
+/** Reads the bindings of a place by alias; null is the platform. */
+export function listBindings(db: Db, domainId: string | null, range: PageRange): Promise<BindingRecord[]> {
+  return byAlias.page(inPlace(db, domainId).selectAll(), range).execute()
 }
 
 export async function countBindings(db: Db, domainId: string | null): Promise<number> {
@@ -53,15 +44,18 @@ export function lockBinding(db: Db, id: string): Promise<BindingRecord | undefin
   return db.selectFrom('idp_bindings').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
 }
 
-/** Inserts the binding; says what is taken where another has it. */
-export function insertBinding(db: Db, binding: BindingRecord): Promise<Taken | undefined> {
-  return untaken(db.insertInto('idp_bindings').values(asRow(binding)).execute())
+/** @throws Problem `idp_binding_conflict` whose `reason` names what another binding has. */
+export async function insertBinding(db: Db, binding: BindingRecord): Promise<void> {
+  await conflictsAs(db.insertInto('idp_bindings').values(asRow(binding)).execute(), CONFLICTS)
 }
 
-/** Writes the whole binding; says what is taken where another has it. */
-export function updateBinding(db: Db, { id, ...binding }: BindingRecord): Promise<Taken | undefined> {
+/**
+ * Writes the whole binding.
+ * @throws Problem `idp_binding_conflict` whose `reason` names what another binding has.
+ */
+export async function updateBinding(db: Db, { id, ...binding }: BindingRecord): Promise<void> {
   const { id: _, ...row } = asRow({ id, ...binding })
-  return untaken(db.updateTable('idp_bindings').set(row).where('id', '=', id).execute())
+  await conflictsAs(db.updateTable('idp_bindings').set(row).where('id', '=', id).execute(), CONFLICTS)
 }
 
 export async function deleteBinding(db: Db, id: string): Promise<void> {
@@ -141,16 +135,5 @@ function asRow(binding: BindingRecord): Insertable<IdpBindingRow> {
     required_acr: JSON.stringify(required_acr),
     required_amr: JSON.stringify(required_amr),
     auto_provision: JSON.stringify(auto_provision),
-  }
-}
-
-async function untaken(write: Promise<unknown>): Promise<Taken | undefined> {
-  try {
-    await write
-    return undefined
-  } catch (error) {
-    const taken = error instanceof DatastoreError ? TAKEN_BY_CONSTRAINT[error.constraint ?? ''] : undefined
-    if (taken === undefined) throw error
-    return taken
   }
 }

@@ -1,11 +1,12 @@
 import type { invitations } from '../../../shared/contract/invitations.ts'
 import { problem } from '../../../shared/problems.ts'
-import { cutPage } from '../../http/cut-page.ts'
-import type { Handlers, PagePosition } from '../../http/request-context.ts'
+import { listPage } from '../../http/list-page.ts'
+import type { Handlers } from '../../http/request-context.ts'
 import type { IdSource } from '../../ports/clock.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import type { Invitations } from '../../ports/invitations.ts'
 import { holdDomain } from '../../sql/hold-domain.ts'
+import { byCreatedAtDescending } from '../../sql/keyset.ts'
 import { DEFAULT_TTL_SECONDS, toAnswer } from './invitation.ts'
 import * as store from './store.ts'
 
@@ -31,18 +32,17 @@ export function createInvitations({ datastore, ids }: InvitationsDeps): Handlers
       }
       await ctx.change(async ({ db }) => {
         if (!(await holdDomain(db, domainId))) throw problem('domain_not_found')
-        if (!(await store.insertInvitation(db, invitation))) throw problem('invitation_already_exists')
+        await store.insertInvitation(db, invitation)
       })
       ctx.header('Location', `/v1/domains/${domainId}/invitations/${invitation.id}`)
       return toAnswer(invitation)
     },
 
-    async ListInvitations(ctx, { id: domainId }) {
-      const range = { domainId, after: keyOf(ctx.position), count: ctx.pageSize + 1 }
-      const read = await store.readInvitations(datastore.pool('interactive'), range)
-      const { rows, next } = cutPage(read, ctx.pageSize, positionOf)
-      return ctx.page(rows.map(toAnswer), next)
-    },
+    ListInvitations: (ctx, { id: domainId }) =>
+      listPage(ctx, (range) => store.readInvitations(datastore.pool('interactive'), domainId, range), {
+        positionOf: byCreatedAtDescending.positionOf,
+        toAnswer,
+      }),
 
     async DeleteInvitation(ctx, { id: domainId, invitation_id: id }) {
       await ctx.change(async ({ db }) => {
@@ -55,13 +55,4 @@ export function createInvitations({ datastore, ids }: InvitationsDeps): Handlers
 /** Lets signing in use invitations up. */
 export function createInvitationBook(): Invitations {
   return { accept: ({ db }, arrival) => store.acceptOpen(db, arrival) }
-}
-
-function positionOf({ created_at, id }: store.InvitationRecord): PagePosition {
-  return [created_at.toISOString(), id]
-}
-
-function keyOf(position: PagePosition | undefined): store.InvitationRange['after'] {
-  const [createdAt, id] = position ?? []
-  return createdAt === undefined || id === undefined ? undefined : { createdAt: new Date(createdAt), id }
 }

@@ -1,12 +1,18 @@
 import type { Selectable } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
 import type { Arrival } from '../../ports/invitations.ts'
+import type { PageRange } from '../../ports/page-range.ts'
 import type { InvitationRow } from '../../ports/sign-in-tables.ts'
+import { byCreatedAtDescending } from '../../sql/keyset.ts'
+import { conflictsAs } from '../../sql/unique.ts'
 
 export type InvitationRecord = Selectable<InvitationRow>
 
-/** Inserts the invitation; false when an open one of the address is there. One that has expired makes room for it. */
-export async function insertInvitation(tx: Db, invitation: InvitationRecord): Promise<boolean> {
+/**
+ * Inserts the invitation in place of an expired one of the address.
+ * @throws Problem `invitation_already_exists` where the address has an open one.
+ */
+export async function insertInvitation(tx: Db, invitation: InvitationRecord): Promise<void> {
   await tx
     .deleteFrom('invitations')
     .where('domain_id', '=', invitation.domain_id)
@@ -14,28 +20,14 @@ export async function insertInvitation(tx: Db, invitation: InvitationRecord): Pr
     .where('accepted_at', 'is', null)
     .where('expires_at', '<=', invitation.created_at)
     .execute()
-  const inserted = await tx
-    .insertInto('invitations')
-    .values(invitation)
-    .onConflict((conflict) => conflict.columns(['domain_id', 'email']).where('accepted_at', 'is', null).doNothing())
-    .returning('id')
-    .executeTakeFirst()
-  return inserted !== undefined
+  const write = tx.insertInto('invitations').values(invitation).execute()
+  await conflictsAs(write, { invitations_open_key: 'invitation_already_exists' })
 }
 
-/** Which invitations of a Domain to read: the newest first, going on after `after`. */
-export interface InvitationRange {
-  readonly domainId: string
-  readonly after: { readonly createdAt: Date; readonly id: string } | undefined
-  readonly count: number
-}
-
-export function readInvitations(db: Db, { domainId, after, count }: InvitationRange): Promise<InvitationRecord[]> {
-  let query = db.selectFrom('invitations').selectAll().where('domain_id', '=', domainId)
-  if (after !== undefined) {
-    query = query.where((row) => row(row.refTuple('created_at', 'id'), '<', row.tuple(after.createdAt, after.id)))
-  }
-  return query.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(count).execute()
+/** Reads the invitations of a Domain, newest first. */
+export function readInvitations(db: Db, domainId: string, range: PageRange): Promise<InvitationRecord[]> {
+  const invitations = db.selectFrom('invitations').selectAll().where('domain_id', '=', domainId)
+  return byCreatedAtDescending.page(invitations, range).execute()
 }
 
 /** Deletes an invitation of the Domain that nobody has accepted; false when there is no such one. */

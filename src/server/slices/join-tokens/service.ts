@@ -1,11 +1,12 @@
 import type { joinTokens } from '../../../shared/contract/join-tokens.ts'
 import { mintJoinToken } from '../../../shared/credential-formats.ts'
 import { problem } from '../../../shared/problems.ts'
-import { cutPage } from '../../http/cut-page.ts'
+import { listPage } from '../../http/list-page.ts'
 import type { Handlers } from '../../http/request-context.ts'
 import type { IdSource } from '../../ports/clock.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import type { Keyring } from '../../ports/keyring.ts'
+import { byIdDescending } from '../../sql/keyset.ts'
 import { newJoinToken, toAnswer } from './join-token.ts'
 import * as store from './store.ts'
 
@@ -40,12 +41,11 @@ export function createJoinTokens(deps: JoinTokensDeps): Handlers<typeof joinToke
       return { ...toAnswer(record), token }
     },
 
-    async ListJoinTokens(ctx, { id: domainId }) {
-      const window = { domainId, beforeId: ctx.position?.[0], limit: ctx.pageSize + 1 }
-      const read = await store.readJoinTokens(datastore.pool('interactive'), window)
-      const { rows, next } = cutPage(read, ctx.pageSize, ({ id }) => [id])
-      return ctx.page(rows.map(toAnswer), next)
-    },
+    ListJoinTokens: (ctx, { id: domainId }) =>
+      listPage(ctx, (range) => store.readJoinTokens(datastore.pool('interactive'), domainId, range), {
+        positionOf: byIdDescending.positionOf,
+        toAnswer,
+      }),
 
     async DeleteJoinToken(ctx, { id: domainId, join_token_id: id }) {
       await ctx.change(async ({ db }) => {

@@ -1,17 +1,14 @@
 import type { Selectable } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
+import type { PageRange } from '../../ports/page-range.ts'
 import type { JoinTokenRow } from '../../ports/tables.ts'
 import { holdDomain } from '../../sql/hold-domain.ts'
+import { holdNode } from '../../sql/hold-node.ts'
+import { holdProject } from '../../sql/hold-project.ts'
+import { byIdDescending } from '../../sql/keyset.ts'
 
 /** A join token as stored: its prefix and fingerprint, never the token. */
 export type JoinTokenRecord = Selectable<JoinTokenRow>
-
-/** Which part of a Domain's list: up to `limit` tokens older than that id. */
-export interface JoinTokenWindow {
-  readonly domainId: string
-  readonly beforeId: string | undefined
-  readonly limit: number
-}
 
 /** What a token is bound to, which must lie in its Domain. */
 export interface JoinTokenBounds {
@@ -27,8 +24,8 @@ export async function missingBound(
 ): Promise<'domain' | 'project' | 'node' | undefined> {
   const { domainId, projectId, nodeId } = bounds
   if (!(await holdDomain(tx, domainId))) return 'domain'
-  if (projectId !== null && !(await holdsInDomain(tx, 'projects', { id: projectId, domainId }))) return 'project'
-  if (nodeId !== null && !(await holdsInDomain(tx, 'nodes', { id: nodeId, domainId }))) return 'node'
+  if (projectId !== null && (await holdProject(tx, projectId, domainId)) === undefined) return 'project'
+  if (nodeId !== null && (await holdNode(tx, nodeId, domainId)) === undefined) return 'node'
   return undefined
 }
 
@@ -39,11 +36,10 @@ export async function insertJoinToken(tx: Db, token: JoinTokenRecord): Promise<v
     .execute()
 }
 
-/** Reads a Domain's tokens, newest first: ids rise with time. */
-export function readJoinTokens(db: Db, { domainId, beforeId, limit }: JoinTokenWindow): Promise<JoinTokenRecord[]> {
-  let query = db.selectFrom('join_tokens').selectAll().where('domain_id', '=', domainId)
-  if (beforeId !== undefined) query = query.where('id', '<', beforeId)
-  return query.orderBy('id', 'desc').limit(limit).execute()
+/** Reads a Domain's tokens, newest first. */
+export function readJoinTokens(db: Db, domainId: string, range: PageRange): Promise<JoinTokenRecord[]> {
+  const tokens = db.selectFrom('join_tokens').selectAll().where('domain_id', '=', domainId)
+  return byIdDescending.page(tokens, range).execute()
 }
 
 export function findJoinToken(db: Db, id: string): Promise<JoinTokenRecord | undefined> {
@@ -59,19 +55,4 @@ export async function revokeJoinToken(tx: Db, token: { id: string; domainId: str
     .where('domain_id', '=', token.domainId)
     .executeTakeFirst()
   return numUpdatedRows > 0n
-}
-
-async function holdsInDomain(
-  tx: Db,
-  table: 'projects' | 'nodes',
-  place: { id: string; domainId: string },
-): Promise<boolean> {
-  const row = await tx
-    .selectFrom(table)
-    .select('id')
-    .where('id', '=', place.id)
-    .where('domain_id', '=', place.domainId)
-    .forKeyShare()
-    .executeTakeFirst()
-  return row !== undefined
 }

@@ -1,5 +1,3 @@
-import { problem } from '../../../shared/problems.ts'
-import { isUniqueViolation } from '../../ports/datastore.ts'
 import type { Change } from '../../ports/unit-of-work.ts'
 import { externalSubjectOf, type Users } from '../../ports/users.ts'
 import * as store from './store.ts'
@@ -39,7 +37,7 @@ export async function addAccount(change: Change, users: Users, draft: AccountDra
     createdAt: draft.createdAt,
   })
   const account = recordOf(draft)
-  await unlessTaken(store.insertAccount(change.db, account))
+  await store.insertAccount(change.db, account)
   change.emit({
     event: 'LocalAccountCreated',
     domainId: draft.domainId,
@@ -57,18 +55,6 @@ export async function makePlatformAdmin(change: Change, userId: string): Promise
   if (tupleId === undefined) throw new Error('a created tuple is not in the registry')
   const payload = { tuple_id: tupleId, subject: grant.subject, relation: grant.relation }
   change.emit({ event: 'GrantCreated', domainId: null, aggregate: grant.resource, payload })
-}
-
-/** @throws Problem `account_already_exists` where the login or the address is another account's. */
-export async function unlessTaken<T>(write: Promise<T>): Promise<T> {
-  try {
-    return await write
-  } catch (error) {
-    const isTaken = ['local_accounts_login_key', 'local_accounts_email_key'].some((name) =>
-      isUniqueViolation(error, name),
-    )
-    throw isTaken ? problem('account_already_exists') : error
-  }
 }
 
 function recordOf(draft: AccountDraft): store.AccountRecord {

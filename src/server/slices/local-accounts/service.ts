@@ -1,16 +1,17 @@
 import type { localAccounts } from '../../../shared/contract/local-accounts.ts'
 import type { Input } from '../../../shared/contract/operation.ts'
 import { problem } from '../../../shared/problems.ts'
-import { cutPage } from '../../http/cut-page.ts'
+import { listPage } from '../../http/list-page.ts'
 import type { Handlers } from '../../http/request-context.ts'
 import type { IdSource } from '../../ports/clock.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import type { Sessions } from '../../ports/sessions.ts'
 import type { Change } from '../../ports/unit-of-work.ts'
 import type { Users } from '../../ports/users.ts'
+import { byLogin } from '../../sql/keyset.ts'
 import { areLastPlatformAdmins } from '../../sql/platform-admins.ts'
 import { toAnswer } from './account.ts'
-import { addAccount, makePlatformAdmin, unlessTaken } from './add-account.ts'
+import { addAccount, makePlatformAdmin } from './add-account.ts'
 import { HashingBusy, type PasswordHashing } from './password-hash.ts'
 import { drawPassword } from './password-rules.ts'
 import { deleteCodes } from './recovery-code-store.ts'
@@ -55,11 +56,11 @@ export function createLocalAccounts(deps: LocalAccountsDeps): LocalAccountsHandl
       return { ...toAnswer(account), one_time_password: password.text }
     },
 
-    async GetAdminUsers(ctx) {
-      const read = await store.listAccounts(datastore.pool('interactive'), ctx.position?.[0], ctx.pageSize + 1)
-      const { rows, next } = cutPage(read, ctx.pageSize, ({ login }) => [login])
-      return ctx.page(rows.map(toAnswer), next)
-    },
+    GetAdminUsers: (ctx) =>
+      listPage(ctx, (range) => store.listAccounts(datastore.pool('interactive'), range), {
+        positionOf: byLogin.positionOf,
+        toAnswer,
+      }),
 
     async PatchAdminUserByID(ctx, { id, body }) {
       if (Object.values(body).every((value) => value === undefined)) throw problem('empty_patch')
@@ -110,7 +111,7 @@ async function patchAccount(change: Change, id: string, patching: Patching): Pro
   await deleteReset(change, id, body)
   if (body.disabled !== undefined) await setDisabled(change, account, body.disabled ? at : null)
   const values = { ...valuesOf(account, patching), ...(isSignedOut && { signed_out_at: at }), updated_at: at }
-  await unlessTaken(store.updateAccount(change.db, id, values))
+  await store.updateAccount(change.db, id, values)
   announce(change, 'LocalAccountUpdated', account)
   const patched = await store.findListed(change.db, id)
   if (patched === undefined) throw new Error('an account that is locked was deleted')

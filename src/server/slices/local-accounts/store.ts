@@ -1,6 +1,9 @@
 import { type Selectable, type Updateable } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
+import type { PageRange } from '../../ports/page-range.ts'
 import type { LocalAccountRow } from '../../ports/sign-in-tables.ts'
+import { byLogin } from '../../sql/keyset.ts'
+import { conflictsAs, type Conflicts } from '../../sql/unique.ts'
 import type { FactorPolicy } from './factors.ts'
 
 export type AccountRecord = Selectable<LocalAccountRow>
@@ -24,15 +27,19 @@ const withPasskeys = (db: Db) =>
 
 const counted = <T extends { readonly passkeys: string | null }>(row: T) => ({ ...row, passkeys: Number(row.passkeys) })
 
-export async function insertAccount(db: Db, account: AccountRecord): Promise<void> {
-  await db.insertInto('local_accounts').values(account).execute()
+const CONFLICTS: Conflicts = {
+  local_accounts_login_key: 'account_already_exists',
+  local_accounts_email_key: 'account_already_exists',
 }
 
-/** By login, from the first one after that. */
-export async function listAccounts(db: Db, after: string | undefined, count: number): Promise<ListedAccount[]> {
-  let query = withPasskeys(db)
-  if (after !== undefined) query = query.where('login', '>', after)
-  return (await query.orderBy('login').limit(count).execute()).map(counted)
+/** @throws Problem `account_already_exists` where the login or the address is another account's. */
+export async function insertAccount(db: Db, account: AccountRecord): Promise<void> {
+  await conflictsAs(db.insertInto('local_accounts').values(account).execute(), CONFLICTS)
+}
+
+/** Reads accounts by login. */
+export async function listAccounts(db: Db, range: PageRange): Promise<ListedAccount[]> {
+  return (await byLogin.page(withPasskeys(db), range).execute()).map(counted)
 }
 
 export async function findListed(db: Db, id: string): Promise<ListedAccount | undefined> {
@@ -59,8 +66,13 @@ export function lockAccount(db: Db, id: string): Promise<AccountRecord | undefin
   return db.selectFrom('local_accounts').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
 }
 
+/**
+ * Writes the values; false when the account is gone.
+ * @throws Problem `account_already_exists` where the address is another account's.
+ */
 export async function updateAccount(db: Db, id: string, values: Updateable<LocalAccountRow>): Promise<boolean> {
-  const { numUpdatedRows } = await db.updateTable('local_accounts').set(values).where('id', '=', id).executeTakeFirst()
+  const write = db.updateTable('local_accounts').set(values).where('id', '=', id).executeTakeFirst()
+  const { numUpdatedRows } = await conflictsAs(write, CONFLICTS)
   return numUpdatedRows > 0n
 }
 

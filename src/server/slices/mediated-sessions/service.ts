@@ -1,12 +1,14 @@
 import type { mediatedSessions } from '../../../shared/contract/mediated-sessions.ts'
 import { problem } from '../../../shared/problems.ts'
-import { cutPage } from '../../http/cut-page.ts'
+import { listPage } from '../../http/list-page.ts'
 import type { Handlers } from '../../http/request-context.ts'
 import type { IdSource } from '../../ports/clock.ts'
 import type { Datastore, Db } from '../../ports/datastore.ts'
 import type { Signer } from '../../ports/signer.ts'
 import { holdNode } from '../../sql/hold-node.ts'
 import { holdPrincipal } from '../../sql/hold-principal.ts'
+import { holdProject } from '../../sql/hold-project.ts'
+import { byIdDescending } from '../../sql/keyset.ts'
 import { ownStateChanged } from '../../sql/state-revisions.ts'
 import { announceIssued, announceRevoked } from './announce.ts'
 import { isOfKind, newSession, standingAt, toAnswer, type NewSession } from './session.ts'
@@ -46,17 +48,13 @@ export function createMediatedSessions(deps: MediatedSessionsDeps): Handlers<typ
       return { ...toAnswer(session), token }
     },
 
-    async ListMediatedSessions(ctx, { project_id: projectId }) {
-      const window = {
-        projectId,
-        now: new Date(ctx.nowMs),
-        beforeId: ctx.position?.[0],
-        limit: ctx.pageSize + 1,
-      }
-      const read = await store.readLive(datastore.pool('interactive'), window)
-      const { rows, next } = cutPage(read, ctx.pageSize, ({ id }) => [id])
-      const visible = await ctx.visible(rows, ({ node_id }) => ({ node_id }))
-      return ctx.page(visible.map(toAnswer), next)
+    ListMediatedSessions(ctx, { project_id: projectId }) {
+      const filter = { projectId, now: new Date(ctx.nowMs) }
+      return listPage(ctx, (range) => store.readLive(datastore.pool('interactive'), filter, range), {
+        positionOf: byIdDescending.positionOf,
+        visible: ({ node_id }) => ({ node_id }),
+        toAnswer,
+      })
     },
 
     async DeleteMediatedSession(ctx, { project_id: projectId, session_id: id }) {
@@ -98,7 +96,7 @@ function notOfKind(kind: store.SessionRecord['kind']) {
  * @throws Problem `project_not_found`, `node_not_found`.
  */
 async function holdPlace(tx: Db, { project_id, node_id }: NewSession): Promise<string> {
-  const domainId = await store.holdProject(tx, project_id)
+  const domainId = await holdProject(tx, project_id)
   if (domainId === undefined) throw problem('project_not_found')
   if ((await holdNode(tx, node_id)) !== domainId) throw problem('node_not_found')
   return domainId

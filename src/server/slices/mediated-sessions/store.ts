@@ -1,42 +1,30 @@
 import { sql, type Selectable } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
+import type { PageRange } from '../../ports/page-range.ts'
 import type { Tables } from '../../ports/tables.ts'
+import { byIdDescending } from '../../sql/keyset.ts'
 
 export type SessionRecord = Selectable<Tables['mediated_sessions']>
 
-/** Which part of a Project's list: up to `limit` sessions older than that id. */
-export interface SessionWindow {
+/** Which sessions to list. */
+export interface SessionFilter {
   readonly projectId: string
   readonly now: Date
-  readonly beforeId: string | undefined
-  readonly limit: number
-}
-
-/** Keeps a Project from being deleted until the transaction ends. Gives its Domain; undefined when there is none. */
-export async function holdProject(tx: Db, id: string): Promise<string | undefined> {
-  const project = await tx
-    .selectFrom('projects')
-    .select('domain_id')
-    .where('id', '=', id)
-    .forKeyShare()
-    .executeTakeFirst()
-  return project?.domain_id
 }
 
 export async function insertSession(tx: Db, session: SessionRecord): Promise<void> {
   await tx.insertInto('mediated_sessions').values(session).execute()
 }
 
-/** Reads a Project's live sessions, newest first: ids rise with time. */
-export function readLive(db: Db, { projectId, now, beforeId, limit }: SessionWindow): Promise<SessionRecord[]> {
-  let query = db
+/** Reads a Project's live sessions, newest first. */
+export function readLive(db: Db, { projectId, now }: SessionFilter, range: PageRange): Promise<SessionRecord[]> {
+  const live = db
     .selectFrom('mediated_sessions')
     .selectAll()
     .where('project_id', '=', projectId)
     .where('ended_at', 'is', null)
     .where('expires_at', '>', now)
-  if (beforeId !== undefined) query = query.where('id', '<', beforeId)
-  return query.orderBy('id', 'desc').limit(limit).execute()
+  return byIdDescending.page(live, range).execute()
 }
 
 /** The node of a live session of the Project; undefined when there is no such session. */

@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely'
-import { problem } from '../../../shared/problems.ts'
-import { type Db, isUniqueViolation } from '../../ports/datastore.ts'
+import type { Db } from '../../ports/datastore.ts'
 import type { Tables } from '../../ports/tables.ts'
+import { conflictsAs } from '../../sql/unique.ts'
 
 export type StoredRotation = Selectable<Tables['key_rotations']>
 
@@ -82,18 +82,15 @@ export async function replaceKeys(
   nodeId: string,
   keys: { publicKey: Buffer; pskSealed: Buffer; pskIssuedAtNs: bigint; atMs: number },
 ): Promise<void> {
-  try {
-    await tx
-      .updateTable('nodes')
-      .set({
-        public_key: keys.publicKey,
-        psk_sealed: keys.pskSealed,
-        psk_issued_at: keys.pskIssuedAtNs.toString(),
-        updated_at: new Date(keys.atMs),
-      })
-      .where('id', '=', nodeId)
-      .execute()
-  } catch (error) {
-    throw isUniqueViolation(error, 'nodes_domain_public_key_key') ? problem('public_key_in_use', {}, error) : error
-  }
+  const write = tx
+    .updateTable('nodes')
+    .set({
+      public_key: keys.publicKey,
+      psk_sealed: keys.pskSealed,
+      psk_issued_at: keys.pskIssuedAtNs.toString(),
+      updated_at: new Date(keys.atMs),
+    })
+    .where('id', '=', nodeId)
+    .execute()
+  await conflictsAs(write, { nodes_domain_public_key_key: 'public_key_in_use' })
 }

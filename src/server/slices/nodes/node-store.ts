@@ -1,8 +1,10 @@
 import { sql, type Nullable, type SelectQueryBuilder } from 'kysely'
-import { problem } from '../../../shared/problems.ts'
-import { type Db, isUniqueViolation } from '../../ports/datastore.ts'
+import type { Db } from '../../ports/datastore.ts'
+import type { PageRange } from '../../ports/page-range.ts'
 import type { Tables } from '../../ports/tables.ts'
+import { byId } from '../../sql/keyset.ts'
 import { acceptedWindow, type ReachabilityState } from '../../sql/reachability.ts'
+import { conflictsAs } from '../../sql/unique.ts'
 
 /** A node with what its heartbeats told. */
 export interface StoredNode {
@@ -36,12 +38,7 @@ export interface NodeFilter {
   readonly kind: string | undefined
   /** Nodes that have all of them. */
   readonly labels: Readonly<Record<string, string>> | undefined
-}
-
-/** Which part of the list: up to `limit` nodes after that id. */
-export interface NodeWindow {
-  readonly afterId: string | undefined
-  readonly limit: number
+  /** When reachability is judged. */
   readonly nowMs: number
 }
 
@@ -53,17 +50,16 @@ type Aliased = Tables & {
   e: Nullable<Tables['node_endpoints']>
 }
 
-/** Reads nodes in id order. */
-export function readNodes(db: Db, filter: NodeFilter, window: NodeWindow): Promise<StoredNode[]> {
-  let query = joined(db).orderBy('n.id').limit(window.limit)
-  if (window.afterId !== undefined) query = query.where('n.id', '>', window.afterId)
+/** Reads nodes by id. */
+export function readNodes(db: Db, filter: NodeFilter, range: PageRange): Promise<StoredNode[]> {
+  let query = joined(db)
   if (filter.domainId !== undefined) query = query.where('n.domain_id', '=', filter.domainId)
   if (filter.name !== undefined) query = query.where('n.name', '=', filter.name)
   if (filter.kind !== undefined) query = query.where('n.kind', '=', filter.kind)
   if (filter.labels !== undefined)
     query = query.where(sql`n.labels`, '@>', sql`${JSON.stringify(filter.labels)}::jsonb`)
-  if (filter.reachability !== undefined) query = inState(query, filter.reachability, window.nowMs)
-  return selectNode(query).execute()
+  if (filter.reachability !== undefined) query = inState(query, filter.reachability, filter.nowMs)
+  return byId.page(selectNode(query), range).execute()
 }
 
 export function findNode(db: Db, id: string): Promise<StoredNode | undefined> {
@@ -80,20 +76,17 @@ export interface NodeChange {
 /** @throws Problem `node_name_conflict`. */
 export async function updateNode(tx: Db, id: string, change: NodeChange & { readonly atMs: number }): Promise<void> {
   const { name, labels, project_id, atMs } = change
-  try {
-    await tx
-      .updateTable('nodes')
-      .set({
-        ...(name !== undefined && { name }),
-        ...(labels !== undefined && { labels: JSON.stringify(labels) }),
-        ...(project_id !== undefined && { project_id }),
-        updated_at: new Date(atMs),
-      })
-      .where('id', '=', id)
-      .execute()
-  } catch (error) {
-    throw isUniqueViolation(error, 'nodes_domain_name_key') ? problem('node_name_conflict', {}, error) : error
-  }
+  const write = tx
+    .updateTable('nodes')
+    .set({
+      ...(name !== undefined && { name }),
+      ...(labels !== undefined && { labels: JSON.stringify(labels) }),
+      ...(project_id !== undefined && { project_id }),
+      updated_at: new Date(atMs),
+    })
+    .where('id', '=', id)
+    .execute()
+  await conflictsAs(write, { nodes_domain_name_key: 'node_name_conflict' })
 }
 
 /** Removes a node with its keys, heartbeats, re-enrolment tokens and places as a host; undefined when there is none. */
@@ -126,18 +119,6 @@ export interface NodePlace {
  */
 export function lockNodePlace(tx: Db, id: string): Promise<NodePlace | undefined> {
   return tx.selectFrom('nodes').select(['domain_id', 'project_id']).where('id', '=', id).forUpdate().executeTakeFirst()
-}
-
-/** Keeps a Project from being deleted until the transaction ends; false when the Domain has no such Project. */
-export async function holdProjectOf(tx: Db, domainId: string, projectId: string): Promise<boolean> {
-  const project = await tx
-    .selectFrom('projects')
-    .select('id')
-    .where('id', '=', projectId)
-    .where('domain_id', '=', domainId)
-    .forKeyShare()
-    .executeTakeFirst()
-  return project !== undefined
 }
 
 /** Ephemeral nodes that have not been heard of since that moment, by id. */

@@ -1,7 +1,8 @@
 import { problem } from '../../../shared/problems.ts'
 import type { Change, TuplePlace } from '../../ports/unit-of-work.ts'
+import { holdProject } from '../../sql/hold-project.ts'
 import { ownStateChanged } from '../../sql/state-revisions.ts'
-import { holdProjectOf, lockNodePlace, updateNode, type NodeChange } from './node-store.ts'
+import { lockNodePlace, updateNode, type NodeChange } from './node-store.ts'
 
 /**
  * Changes what people say of a node. Labels choose its policies, so that its own state may be another afterwards; with the
@@ -17,7 +18,8 @@ export async function patchNode(
   const stored = await lockNodePlace(change.db, id)
   if (stored === undefined) throw problem('node_not_found')
   const { project_id: projectId } = patch
-  if (projectId && !(await holdProjectOf(change.db, stored.domain_id, projectId))) throw problem('project_not_found')
+  if (projectId && (await holdProject(change.db, projectId, stored.domain_id)) === undefined)
+    throw problem('project_not_found')
   await updateNode(change.db, id, patch)
   if (patch.labels !== undefined) await ownStateChanged(change.db, [id])
   if (projectId !== undefined && projectId !== stored.project_id) {

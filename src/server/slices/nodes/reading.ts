@@ -1,8 +1,9 @@
 import type { nodes } from '../../../shared/contract/nodes.ts'
 import { problem } from '../../../shared/problems.ts'
-import { cutPage } from '../../http/cut-page.ts'
+import { listPage } from '../../http/list-page.ts'
 import type { Handlers } from '../../http/request-context.ts'
 import type { Datastore, Db } from '../../ports/datastore.ts'
+import { byId } from '../../sql/keyset.ts'
 import { findNode, readNodes, type StoredNode } from './node-store.ts'
 import { detailOf, reachabilityOf, summaryOf, type NodePage } from './node-view.ts'
 import { readObserved } from './observed-store.ts'
@@ -17,16 +18,15 @@ export type ReadingHandlers = Pick<
 /** Serves what people see of nodes, and change of them. Lists are in id order (S0 NodeList). */
 export function createReading({ datastore }: { readonly datastore: Datastore }): ReadingHandlers {
   return {
-    async ListNodes(ctx, { domain_id: domainId, labels, ...filter }) {
-      const window = { afterId: ctx.position?.[0], limit: ctx.pageSize + 1, nowMs: ctx.nowMs }
-      const asked = { ...NO_FILTER, ...filter, domainId, labels: labels === undefined ? undefined : labelsOf(labels) }
-      const read = await readNodes(datastore.pool('interactive'), asked, window)
-      const { rows, next } = cutPage(read, ctx.pageSize, ({ id }) => [id])
-      const visible = await ctx.visible(rows, ({ id }) => ({ id }))
-      return ctx.page(
-        visible.map((node) => summaryOf(node, ctx.nowMs)),
-        next,
-      )
+    ListNodes(ctx, { domain_id: domainId, labels: text, ...asked }) {
+      const { nowMs } = ctx
+      const labels = text === undefined ? undefined : labelsOf(text)
+      const filter = { ...NO_FILTER, ...asked, domainId, labels, nowMs }
+      return listPage(ctx, (range) => readNodes(datastore.pool('interactive'), filter, range), {
+        positionOf: byId.positionOf,
+        visible: ({ id }) => ({ id }),
+        toAnswer: (node) => summaryOf(node, nowMs),
+      })
     },
 
     async GetNode(ctx, { id }) {

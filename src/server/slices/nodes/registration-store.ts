@@ -1,8 +1,9 @@
 import { sql, type Selectable } from 'kysely'
-import { problem, type ProblemCode } from '../../../shared/problems.ts'
-import { type Db, isUniqueViolation } from '../../ports/datastore.ts'
+import { problem } from '../../../shared/problems.ts'
+import type { Db } from '../../ports/datastore.ts'
 import type { JoinTokenRow } from '../../ports/tables.ts'
 import { risenBy } from '../../sql/state-revisions.ts'
+import { conflictsAs, type Conflicts } from '../../sql/unique.ts'
 import { takeNumber, type TakenNumber } from './address-store.ts'
 import type { NewSecretKey } from './secret-key-store.ts'
 
@@ -36,11 +37,10 @@ export interface Placement {
   readonly meshAddress: string
 }
 
-/** Which constraint of `nodes` refuses what. */
-const CONFLICTS: readonly { readonly constraint: string; readonly code: ProblemCode }[] = [
-  { constraint: 'nodes_domain_name_key', code: 'node_name_conflict' },
-  { constraint: 'nodes_domain_public_key_key', code: 'public_key_in_use' },
-]
+const CONFLICTS: Conflicts = {
+  nodes_domain_name_key: 'node_name_conflict',
+  nodes_domain_public_key_key: 'public_key_in_use',
+}
 
 /** A use of a join token: its terms, and for a new node a number of its Domain's addresses. */
 export interface JoinUse {
@@ -111,7 +111,7 @@ async function isUsable(tx: Db, tokenId: string, now: Date): Promise<boolean> {
 export async function insertNode(tx: Db, terms: JoinTerms, node: Enrolment & Placement): Promise<void> {
   const at = new Date(node.atMs)
   const { key } = node
-  await translated(
+  await conflictsAs(
     sql`
       with risen as (${risenBy(terms)}),
       node as (
@@ -133,6 +133,7 @@ export async function insertNode(tx: Db, terms: JoinTerms, node: Enrolment & Pla
       values (${key.nodeId}, ${key.kid}, ${key.fingerprint}, ${key.fingerprintKeyId}, ${new Date(key.createdAtMs)})`.execute(
       tx,
     ),
+    CONFLICTS,
   )
 }
 
@@ -142,13 +143,14 @@ export async function insertNode(tx: Db, terms: JoinTerms, node: Enrolment & Pla
  * @throws Problem `public_key_in_use`.
  */
 export async function updateEnrolment(tx: Db, node: Enrolment): Promise<Placement> {
-  const updated = await translated(
+  const updated = await conflictsAs(
     tx
       .updateTable('nodes')
       .set(factsOf(node))
       .where('id', '=', node.nodeId)
       .returning(['name', 'mesh_address'])
       .executeTakeFirstOrThrow(),
+    CONFLICTS,
   )
   await tx
     .updateTable('node_heartbeats')
@@ -177,14 +179,5 @@ function factsOf(node: Enrolment): {
     psk_sealed: node.pskSealed,
     psk_issued_at: node.pskIssuedAtNs.toString(),
     updated_at: new Date(node.atMs),
-  }
-}
-
-async function translated<T>(write: Promise<T>): Promise<T> {
-  try {
-    return await write
-  } catch (error) {
-    const conflict = CONFLICTS.find(({ constraint }) => isUniqueViolation(error, constraint))
-    throw conflict === undefined ? error : problem(conflict.code, {}, error)
   }
 }

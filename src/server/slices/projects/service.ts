@@ -1,10 +1,11 @@
 import type { projects } from '../../../shared/contract/projects.ts'
 import { problem } from '../../../shared/problems.ts'
-import { cutPage } from '../../http/cut-page.ts'
+import { listPage } from '../../http/list-page.ts'
 import type { Handlers } from '../../http/request-context.ts'
 import type { IdSource } from '../../ports/clock.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import { holdDomain } from '../../sql/hold-domain.ts'
+import { bySlug } from '../../sql/keyset.ts'
 import { addProject } from './add-project.ts'
 import { announce } from './announce.ts'
 import { nameOf, toAnswer } from './project.ts'
@@ -23,20 +24,19 @@ export function createProjects({ datastore, ids }: ProjectsDeps): Handlers<typeo
       const project = { id: ids.next(), domain_id: domainId, ...body, created_at: at, updated_at: at }
       await ctx.change(async (change) => {
         if (!(await holdDomain(change.db, domainId))) throw problem('domain_not_found')
-        if (!(await addProject(change, project))) throw problem('slug_conflict')
+        await addProject(change, project)
         ctx.about(`project:${project.id}`, domainId)
       })
       ctx.header('Location', `/v1/projects/${project.id}`)
       return toAnswer(project)
     },
 
-    async ListProjects(ctx, { id: domainId }) {
-      const range = { domainId, afterSlug: ctx.position?.[0], count: ctx.pageSize + 1 }
-      const read = await store.listProjects(datastore.pool('interactive'), range)
-      const { rows, next } = cutPage(read, ctx.pageSize, ({ slug }) => [slug])
-      const visible = await ctx.visible(rows, ({ id }) => ({ id }))
-      return ctx.page(visible.map(toAnswer), next)
-    },
+    ListProjects: (ctx, { id: domainId }) =>
+      listPage(ctx, (range) => store.listProjects(datastore.pool('interactive'), domainId, range), {
+        positionOf: bySlug.positionOf,
+        visible: ({ id }) => ({ id }),
+        toAnswer,
+      }),
 
     async GetProject(ctx, { id }) {
       const project = await store.findProject(datastore.pool('interactive'), id)

@@ -1,6 +1,9 @@
 import { sql, type Selectable } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
+import type { PageRange } from '../../ports/page-range.ts'
 import type { ProjectRow } from '../../ports/tables.ts'
+import { bySlug } from '../../sql/keyset.ts'
+import { conflictsAs } from '../../sql/unique.ts'
 
 export type ProjectRecord = Selectable<ProjectRow>
 
@@ -12,37 +15,19 @@ export interface ProjectCounts {
   readonly mediated_sessions: number
 }
 
-/** Inserts the Project; false when its slug is taken in the Domain. */
-export async function insertProject(db: Db, project: ProjectRecord): Promise<boolean> {
-  const inserted = await db
-    .insertInto('projects')
-    .values(project)
-    .onConflict((conflict) => conflict.columns(['domain_id', 'slug']).doNothing())
-    .returning('id')
-    .executeTakeFirst()
-  return inserted !== undefined
+/** @throws Problem `slug_conflict` where another Project of the Domain has the slug. */
+export async function insertProject(db: Db, project: ProjectRecord): Promise<void> {
+  const write = db.insertInto('projects').values(project).execute()
+  await conflictsAs(write, { projects_domain_slug_key: 'slug_conflict' })
 }
 
 export function findProject(db: Db, id: string): Promise<ProjectRecord | undefined> {
   return db.selectFrom('projects').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
-/** Which Projects of a Domain to read: in the byte order of their slugs, from the first one after `afterSlug`. */
-export interface ProjectRange {
-  readonly domainId: string
-  readonly afterSlug: string | undefined
-  readonly count: number
-}
-
-export function listProjects(db: Db, { domainId, afterSlug, count }: ProjectRange): Promise<ProjectRecord[]> {
-  return db
-    .selectFrom('projects')
-    .selectAll()
-    .where('domain_id', '=', domainId)
-    .$if(afterSlug !== undefined, (query) => query.where('slug', '>', afterSlug ?? ''))
-    .orderBy('slug')
-    .limit(count)
-    .execute()
+/** Reads the Projects of a Domain by slug. */
+export function listProjects(db: Db, domainId: string, range: PageRange): Promise<ProjectRecord[]> {
+  return bySlug.page(db.selectFrom('projects').selectAll().where('domain_id', '=', domainId), range).execute()
 }
 
 /** Names the Project anew; undefined when it is gone. */

@@ -5,7 +5,8 @@ import type { Db } from '../../ports/datastore.ts'
 import type { SubjectDirectory } from '../../ports/subject-directory.ts'
 import type { AdmittedTuple, TupleAdmission, WantedTuple } from '../../ports/tuple-admission.ts'
 import type { Tuple } from '../../ports/unit-of-work.ts'
-import { holdObject, holdProject, type BindingColumns } from './store.ts'
+import { holdProject } from '../../sql/hold-project.ts'
+import { holdObject, type BindingColumns } from './store.ts'
 import { caveatOf, referencesOf } from './tuple.ts'
 
 export interface AdmissionDeps {

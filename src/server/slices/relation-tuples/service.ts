@@ -3,11 +3,12 @@ import { parseReference } from '../../../shared/ids.ts'
 import type { Input } from '../../../shared/contract/operation.ts'
 import type { relationTuples } from '../../../shared/contract/relation-tuples.ts'
 import { problem } from '../../../shared/problems.ts'
-import { cutPage } from '../../http/cut-page.ts'
+import { listPage } from '../../http/list-page.ts'
 import type { Handlers, RequestContext } from '../../http/request-context.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import type { AdmittedTuple, WantedTuple } from '../../ports/tuple-admission.ts'
 import type { Change, UnitOfWork } from '../../ports/unit-of-work.ts'
+import { byId } from '../../sql/keyset.ts'
 import type { Admission } from './admission.ts'
 import { createAll, requireEveryProject } from './bulk.ts'
 import * as store from './store.ts'
@@ -27,12 +28,13 @@ export function createRelationTuples(deps: RelationTuplesDeps): Handlers<typeof 
   const db = () => datastore.pool('interactive')
   const replace = createReplacement(deps)
   return {
-    async ListRelationTuples(ctx, { project_id: projectId, resource }) {
+    ListRelationTuples(ctx, { project_id: projectId, resource }) {
       const object = resource === undefined ? undefined : requireObject(resource)
-      const range = { projectId, object, afterId: ctx.position?.[0], count: ctx.pageSize + 1 }
-      const { rows, next } = cutPage(await store.listTuples(db(), range), ctx.pageSize, ({ id }) => [id])
-      const visible = await ctx.visible(rows, (row) => ({ resource: referencesOf(row).resource }))
-      return ctx.page(visible.map(toAnswer), next)
+      return listPage(ctx, (range) => store.listTuples(db(), { projectId, object }, range), {
+        positionOf: byId.positionOf,
+        visible: (tuple) => ({ resource: referencesOf(tuple).resource }),
+        toAnswer,
+      })
     },
 
     async CreateRelationTuple(ctx, { project_id: projectId, body }) {

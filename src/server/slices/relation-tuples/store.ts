@@ -1,7 +1,9 @@
 import { sql, type Selectable } from 'kysely'
 import type { TupleColumns } from '../../../shared/authz/tuple.ts'
 import type { Db } from '../../ports/datastore.ts'
+import type { PageRange } from '../../ports/page-range.ts'
 import type { RelationTupleRow } from '../../ports/tables.ts'
+import { byId } from '../../sql/keyset.ts'
 
 /** A tuple of a Project that callers may write. */
 export interface TupleRecord extends Selectable<RelationTupleRow> {
@@ -21,26 +23,20 @@ export function findTuple(db: Db, id: string): Promise<TupleRecord | undefined> 
   return tuplesIn(db).where('id', '=', id).executeTakeFirst()
 }
 
-/** Which tuples of a Project to read: by id, from the first one after `afterId`. */
-export interface TupleRange {
+/** Which tuples of a Project to list. */
+export interface TupleFilter {
   readonly projectId: string
   /** On one object only. */
-  readonly object?: { readonly type: string; readonly id: string } | undefined
-  readonly afterId: string | undefined
-  readonly count: number
+  readonly object: { readonly type: string; readonly id: string } | undefined
 }
 
-export function listTuples(db: Db, { projectId, object, afterId, count }: TupleRange): Promise<TupleRecord[]> {
-  return tuplesIn(db)
-    .where('project_id', '=', projectId)
-    .where('state', '=', 'live')
-    .$if(object !== undefined, (query) =>
-      query.where('resource_type', '=', object?.type ?? '').where('resource_id', '=', object?.id ?? ''),
-    )
-    .$if(afterId !== undefined, (query) => query.where('id', '>', afterId ?? ''))
-    .orderBy('id')
-    .limit(count)
-    .execute()
+/** Reads tuples of a Project by id. */
+export function listTuples(db: Db, { projectId, object }: TupleFilter, range: PageRange): Promise<TupleRecord[]> {
+  let query = tuplesIn(db).where('project_id', '=', projectId).where('state', '=', 'live')
+  if (object !== undefined) {
+    query = query.where('resource_type', '=', object.type).where('resource_id', '=', object.id)
+  }
+  return byId.page(query, range).execute()
 }
 
 /** What makes a tuple the one that it is. */
@@ -66,17 +62,6 @@ export async function findBindings(db: Db, named: readonly BindingColumns[]): Pr
     where not tuple.structural
     order by wanted.place`.execute(db)
   return rows
-}
-
-/** Keeps the Project from being deleted until the transaction ends; its Domain, or undefined when there is none. */
-export async function holdProject(db: Db, projectId: string): Promise<string | undefined> {
-  const project = await db
-    .selectFrom('projects')
-    .select('domain_id')
-    .where('id', '=', projectId)
-    .forKeyShare()
-    .executeTakeFirst()
-  return project?.domain_id
 }
 
 /** An object that may lie in a Project. */

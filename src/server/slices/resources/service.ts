@@ -1,10 +1,12 @@
 import type { resources } from '../../../shared/contract/resources.ts'
 import { problem } from '../../../shared/problems.ts'
-import { cutPage } from '../../http/cut-page.ts'
+import { listPage } from '../../http/list-page.ts'
 import type { Handlers } from '../../http/request-context.ts'
 import type { IdSource } from '../../ports/clock.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import type { Change } from '../../ports/unit-of-work.ts'
+import { holdProject } from '../../sql/hold-project.ts'
+import { bySlug } from '../../sql/keyset.ts'
 import { normalizeHosts, referencesOf, requireMember, toAnswer } from './resource.ts'
 import * as store from './store.ts'
 
@@ -21,7 +23,7 @@ export function createResources({ datastore, ids }: ResourcesDeps): Handlers<typ
       const id = ids.next()
       const at = new Date(ctx.nowMs)
       const created = await ctx.change(async (change) => {
-        const domainId = await store.holdProject(change.db, projectId)
+        const domainId = await holdProject(change.db, projectId)
         if (domainId === undefined) throw problem('project_not_found')
         const place = { id, domain_id: domainId, project_id: projectId }
         const times = { created_at: at, updated_at: at }
@@ -34,13 +36,12 @@ export function createResources({ datastore, ids }: ResourcesDeps): Handlers<typ
       return toAnswer(created)
     },
 
-    async ListResources(ctx, { id: projectId }) {
-      const range = { projectId, afterSlug: ctx.position?.[0], count: ctx.pageSize + 1 }
-      const read = await store.listResources(datastore.pool('interactive'), range)
-      const { rows, next } = cutPage(read, ctx.pageSize, ({ slug }) => [slug])
-      const visible = await ctx.visible(rows, ({ id }) => ({ id }))
-      return ctx.page(visible.map(toAnswer), next)
-    },
+    ListResources: (ctx, { id: projectId }) =>
+      listPage(ctx, (range) => store.listResources(datastore.pool('interactive'), projectId, range), {
+        positionOf: bySlug.positionOf,
+        visible: ({ id }) => ({ id }),
+        toAnswer,
+      }),
 
     async GetResource(ctx, { id: projectId, resource_id: id }) {
       const resource = await store.findResource(datastore.pool('interactive'), { projectId, id })
@@ -83,7 +84,7 @@ export function createResources({ datastore, ids }: ResourcesDeps): Handlers<typ
 type Named = Pick<store.ResourceRecord, 'id' | 'domain_id' | 'project_id' | 'kind' | 'slug'>
 
 async function addResource(change: Change, resource: store.ResourceRecord): Promise<void> {
-  if (!(await store.insertResource(change.db, resource))) throw problem('slug_conflict')
+  await store.insertResource(change.db, resource)
   await setHosts(change, resource, resource.host_node_ids)
   const place = { domainId: resource.domain_id, projectId: resource.project_id }
   for (const reference of referencesOf(resource)) {

@@ -1,7 +1,10 @@
 import { sql, type Selectable } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
+import type { PageRange } from '../../ports/page-range.ts'
 import type { ResourceRow } from '../../ports/tables.ts'
+import { bySlug } from '../../sql/keyset.ts'
 import { ownStateChanged } from '../../sql/state-revisions.ts'
+import { conflictsAs } from '../../sql/unique.ts'
 
 type ResourceFields = Selectable<ResourceRow>
 
@@ -21,26 +24,13 @@ const HOSTS = sql<string[]>`coalesce((
   from resource_hosts as hosts where hosts.resource_id = resources.id
 ), '{}')`.as('host_node_ids')
 
-/** Keeps the Project from being deleted until the transaction ends; its Domain, or undefined when there is none. */
-export async function holdProject(db: Db, projectId: string): Promise<string | undefined> {
-  const project = await db
-    .selectFrom('projects')
-    .select('domain_id')
-    .where('id', '=', projectId)
-    .forKeyShare()
-    .executeTakeFirst()
-  return project?.domain_id
-}
-
-/** Inserts the resource without its hosts; false when its slug is taken in the Project. */
-export async function insertResource(db: Db, { host_node_ids: _hosts, ...resource }: ResourceRecord): Promise<boolean> {
-  const inserted = await db
-    .insertInto('resources')
-    .values(resource)
-    .onConflict((conflict) => conflict.columns(['project_id', 'slug']).doNothing())
-    .returning('id')
-    .executeTakeFirst()
-  return inserted !== undefined
+/**
+ * Inserts the resource without its hosts.
+ * @throws Problem `slug_conflict` where another resource of the Project has the slug.
+ */
+export async function insertResource(db: Db, { host_node_ids: _hosts, ...resource }: ResourceRecord): Promise<void> {
+  const write = db.insertInto('resources').values(resource).execute()
+  await conflictsAs(write, { resources_project_slug_key: 'slug_conflict' })
 }
 
 export function findResource(db: Db, { projectId, id }: ResourcePlace): Promise<ResourceRecord | undefined> {
@@ -53,23 +43,10 @@ export function findResource(db: Db, { projectId, id }: ResourcePlace): Promise<
     .executeTakeFirst()
 }
 
-/** Which resources of a Project to read: in the byte order of their slugs, from the first one after `afterSlug`. */
-export interface ResourceRange {
-  readonly projectId: string
-  readonly afterSlug: string | undefined
-  readonly count: number
-}
-
-export function listResources(db: Db, { projectId, afterSlug, count }: ResourceRange): Promise<ResourceRecord[]> {
-  return db
-    .selectFrom('resources')
-    .selectAll()
-    .select(HOSTS)
-    .where('project_id', '=', projectId)
-    .$if(afterSlug !== undefined, (query) => query.where('slug', '>', afterSlug ?? ''))
-    .orderBy('slug')
-    .limit(count)
-    .execute()
+/** Reads the resources of a Project by slug. */
+export function listResources(db: Db, projectId: string, range: PageRange): Promise<ResourceRecord[]> {
+  const resources = db.selectFrom('resources').selectAll().select(HOSTS).where('project_id', '=', projectId)
+  return bySlug.page(resources, range).execute()
 }
 
 /** Locks the resource, so that its hosts are replaced by one caller at a time; undefined when it is not there. */

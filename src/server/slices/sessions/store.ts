@@ -1,6 +1,7 @@
 import { sql, type Selectable } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
 import type { SessionRow } from '../../ports/sign-in-tables.ts'
+import { byCreatedAtDescending } from '../../sql/keyset.ts'
 import { idleSince } from './session.ts'
 
 export type SessionRecord = Selectable<SessionRow>
@@ -41,25 +42,25 @@ const live = (db: Db, principalId: string, now: Date) =>
     .where('expires_at', '>', now)
     .where('last_seen_at', '>', idleSince(now))
 
-/** The person's live sessions, newest first. */
-export function listLive(db: Db, { principalId, now, count }: LiveRange): Promise<SessionRecord[]> {
-  return live(db, principalId, now)
-    .selectAll()
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(count)
-    .execute()
-}
-
-export interface LiveRange {
+/** The newest of a person's live sessions. */
+export interface NewestLive {
   readonly principalId: string
   readonly now: Date
   readonly count: number
 }
 
-/** Deletes the person's sessions but for the newest ones that are live; answers their ids. */
-export async function deleteBeyond(db: Db, { principalId, now, count }: LiveRange): Promise<readonly string[]> {
-  const kept = live(db, principalId, now).select('id').orderBy('created_at', 'desc').orderBy('id', 'desc').limit(count)
+/** The newest of the person's live sessions, newest first. */
+export function listLive(db: Db, { principalId, now, count }: NewestLive): Promise<SessionRecord[]> {
+  return byCreatedAtDescending
+    .sorted(live(db, principalId, now).selectAll())
+    .limit(count)
+    .execute()
+}
+
+/** Deletes the person's sessions except the newest ones that are live. Resolves with the ids of those deleted. */
+export async function deleteBeyond(db: Db, { principalId, now, count }: NewestLive): Promise<readonly string[]> {
+  const newest = byCreatedAtDescending.sorted(live(db, principalId, now).select(['id', 'created_at'])).limit(count)
+  const kept = db.selectFrom(newest.as('newest')).select('id')
   const rows = await db
     .deleteFrom('sessions')
     .where('principal_id', '=', principalId)

@@ -1,19 +1,14 @@
 import { sql, type Selectable } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
 import type { SignInRow } from '../../ports/sign-in-tables.ts'
+import { holdDomain } from '../../sql/hold-domain.ts'
 
 /** A sign-in that was begun and is not finished. */
 export type Begun = Selectable<SignInRow>
 
 /** Keeps Domain and binding until the transaction ends; false when one of them is gone. */
 export async function holdPlace(tx: Db, { domain_id, binding_id }: Begun): Promise<boolean> {
-  const domain = await tx
-    .selectFrom('domains')
-    .select('id')
-    .where('id', '=', domain_id)
-    .forKeyShare()
-    .executeTakeFirst()
-  if (domain === undefined) return false
+  if (!(await holdDomain(tx, domain_id))) return false
   const binding = tx.selectFrom('idp_bindings').select('id').where('id', '=', binding_id).forKeyShare()
   return (await binding.executeTakeFirst()) !== undefined
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createAuthz } from '../../../../../src/server/slices/authz/service.ts'
+import { pageRange } from '../../../../../src/server/ports/page-range.ts'
 import type { RequestContext } from '../../../../../src/server/http/request-context.ts'
 import type { Authorizer, CheckQuery, Decision, Home } from '../../../../../src/server/ports/authorizer.ts'
 
@@ -45,8 +46,7 @@ function setUp({ decision, homes = {}, readsPlatform = false, isRemote = false }
     sourceAddress: '10.0.0.1',
     nowMs: 7,
     facts: FACTS,
-    position: undefined,
-    pageSize: 50,
+    pageRange: pageRange(undefined, 50),
     admit: unused,
     probe: unused,
     visible: unused,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { afterOf, positionOf, requireRole, toAnswer } from '../../../../../src/server/slices/grants/grant.ts'
+import { requireRole, toAnswer } from '../../../../../src/server/slices/grants/grant.ts'
 
 const GRANT = {
   id: '01935b5e-8f3a-5c61-9d0a-3f5f3c1d2e4b',
@@ -34,21 +34,6 @@ describe('toAnswer', () => {
     expect(toAnswer({ ...GRANT, subject_type: 'group', subject_relation: 'member' }).subject).toBe(
       'group:01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4c#member',
     )
-  })
-})
-
-describe('the position of a grant in lists', () => {
-  it('goes on after the instant and id of the last one', () => {
-    const position = positionOf(GRANT)
-    expect(position).toEqual(['1772352000123', '01935b5e-8f3a-5c61-9d0a-3f5f3c1d2e4b'])
-    expect(afterOf(position)).toEqual({
-      createdAt: new Date('2026-03-01T08:00:00.123Z'),
-      id: '01935b5e-8f3a-5c61-9d0a-3f5f3c1d2e4b',
-    })
-  })
-
-  it('is open on the first page', () => {
-    expect(afterOf(undefined)).toBeUndefined()
   })
 })
 

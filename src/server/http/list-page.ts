@@ -1,0 +1,36 @@
+import { openRange, type PagePosition, type PageRange } from '../ports/page-range.ts'
+import type { RequestContext, Row } from './request-context.ts'
+
+/** What a list makes of the rows that it reads. */
+export interface ListOf<Stored, Item> {
+  /** The position of a row in the order in which the list is read. */
+  readonly positionOf: (stored: Stored) => PagePosition
+  /** Where the contract has a `rows` gate: what fills its holes for a row. Rows that the caller may not see are left out. */
+  readonly visible?: (stored: Stored) => Row
+  /** The row as the API shows it. */
+  readonly toAnswer: (stored: Stored) => Item | Promise<Item>
+}
+
+export interface ListPage<Item> {
+  readonly items: Item[]
+  readonly next_cursor: string | null
+}
+
+/**
+ * Answers the page of a list that the request asks for. `read` reads one row beyond the page, as a `Keyset` does: that row
+ * says that another page follows. The cursor names the last row read, so that rows hidden from the caller are not read
+ * again (S0 convention 5).
+ */
+export async function listPage<Stored, Item>(
+  ctx: Pick<RequestContext, 'page' | 'pageRange' | 'visible'>,
+  read: (range: PageRange) => Promise<readonly Stored[]>,
+  { positionOf, visible, toAnswer }: ListOf<Stored, Item>,
+): Promise<ListPage<Item>> {
+  const { size } = openRange(ctx.pageRange)
+  const found = await read(ctx.pageRange)
+  const rows = found.slice(0, size)
+  const last = rows.at(-1)
+  const next = found.length > size && last !== undefined ? positionOf(last) : undefined
+  const shown = visible === undefined ? rows : await ctx.visible(rows, visible)
+  return ctx.page(await Promise.all(shown.map(async (stored) => toAnswer(stored))), next)
+}
