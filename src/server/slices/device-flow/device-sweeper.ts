@@ -1,12 +1,14 @@
 import type { Clock } from '../../ports/clock.ts'
 import type { LeaderJob } from '../../ports/leadership.ts'
-import { createExpirySweep } from '../../sql/expiry-sweep.ts'
+import { createBatchDelete } from '../../sql/batch-delete.ts'
 
 /** The job that deletes device sign-ins. A device that asks late is still told that its code has expired. */
 export function createDeviceSweeper({ clock }: { readonly clock: Clock }): LeaderJob {
-  return createExpirySweep(clock, {
+  return createBatchDelete(clock, {
     name: 'expired-device-sign-ins',
     table: 'device_sign_ins',
+    key: 'id',
+    endedAt: 'expires_at',
     keptMs: 10 * 60_000,
     everyMs: 60_000,
     rowsMax: 500,

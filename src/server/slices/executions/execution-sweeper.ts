@@ -1,13 +1,12 @@
 import type { Clock } from '../../ports/clock.ts'
 import type { LeaderJob } from '../../ports/leadership.ts'
+import { createBatchDelete } from '../../sql/batch-delete.ts'
 import { ownStateChanged } from '../../sql/state-revisions.ts'
-import { endOverdue, forgetEnded } from './sweep-store.ts'
+import { endOverdue } from './sweep-store.ts'
 
 const TIMEOUTS_EVERY_MS = 5_000
 /** Executions ended in one transaction: heartbeats of their nodes wait for its end. */
 const TIMEOUTS_MAX = 200
-const FORGET_EVERY_MS = 10 * 60_000
-const FORGOTTEN_MAX = 500
 /** How long an end is shown (decisions: Executions). */
 const KEPT_MS = 30 * 24 * 60 * 60 * 1000
 
@@ -29,12 +28,13 @@ export function createExecutionTimeouts({ clock }: { readonly clock: Clock }): L
 
 /** The job that deletes executions long after their end. */
 export function createExecutionForgetting({ clock }: { readonly clock: Clock }): LeaderJob {
-  return {
+  return createBatchDelete(clock, {
     name: 'ended-executions',
-    everyMs: FORGET_EVERY_MS,
-    async run(leading) {
-      const before = new Date(clock.now() - KEPT_MS)
-      return (await leading.transaction((tx) => forgetEnded(tx, before, FORGOTTEN_MAX))) === FORGOTTEN_MAX
-    },
-  }
+    table: 'executions',
+    key: 'id',
+    endedAt: 'finished_at',
+    keptMs: KEPT_MS,
+    everyMs: 10 * 60_000,
+    rowsMax: 500,
+  })
 }

@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
 import { holdNodes } from '../../sql/hold-node.ts'
 
@@ -26,14 +25,4 @@ export async function endOverdue(tx: Db, now: Date, max: number): Promise<readon
     .returning('node_id')
     .execute()
   return ended.map(({ node_id }) => node_id)
-}
-
-/** Deletes executions that ended before that moment, the earliest first. Gives how many. */
-export async function forgetEnded(tx: Db, before: Date, max: number): Promise<number> {
-  const { numAffectedRows = 0n } = await sql`
-    delete from executions where id in (
-      select id from executions where finished_at < ${before}
-      order by finished_at limit ${max} for update skip locked
-    )`.execute(tx)
-  return Number(numAffectedRows)
 }

@@ -1,14 +1,13 @@
 import type { Clock, IdSource } from '../../ports/clock.ts'
 import type { LeaderJob } from '../../ports/leadership.ts'
+import { createBatchDelete } from '../../sql/batch-delete.ts'
 import { ownStateChanged } from '../../sql/state-revisions.ts'
 import { announceRevoked } from './announce.ts'
-import { endOver, forgetEnded } from './sweep-store.ts'
+import { endOver } from './sweep-store.ts'
 
 const ENDS_EVERY_MS = 5_000
 /** Sessions ended in one transaction: heartbeats of their nodes wait for its end. */
 const ENDS_MAX = 200
-const FORGET_EVERY_MS = 10 * 60_000
-const FORGOTTEN_MAX = 500
 /** How long a node that reports on a revoked session is told so, rather than that there is none. */
 const KEPT_MS = 30 * 24 * 60 * 60 * 1000
 
@@ -38,12 +37,13 @@ export function createMediatedSessionEnds(deps: { readonly clock: Clock; readonl
 
 /** The job that deletes sessions long after their end. */
 export function createMediatedSessionForgetting({ clock }: { readonly clock: Clock }): LeaderJob {
-  return {
+  return createBatchDelete(clock, {
     name: 'ended-mediated-sessions',
-    everyMs: FORGET_EVERY_MS,
-    async run(leading) {
-      const before = new Date(clock.now() - KEPT_MS)
-      return (await leading.transaction((tx) => forgetEnded(tx, before, FORGOTTEN_MAX))) === FORGOTTEN_MAX
-    },
-  }
+    table: 'mediated_sessions',
+    key: 'id',
+    endedAt: 'ended_at',
+    keptMs: KEPT_MS,
+    everyMs: 10 * 60_000,
+    rowsMax: 500,
+  })
 }

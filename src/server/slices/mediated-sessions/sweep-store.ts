@@ -38,13 +38,3 @@ export async function endOver(tx: Db, now: Date, max: number): Promise<readonly 
     .returning(['id', 'node_id', 'domain_id', 'revoked_at'])
     .execute()
 }
-
-/** Deletes sessions that were over before that moment, the earliest first. Gives how many. */
-export async function forgetEnded(tx: Db, before: Date, max: number): Promise<number> {
-  const { numAffectedRows = 0n } = await sql`
-    delete from mediated_sessions where id in (
-      select id from mediated_sessions where ended_at < ${before}
-      order by ended_at limit ${max} for update skip locked
-    )`.execute(tx)
-  return Number(numAffectedRows)
-}

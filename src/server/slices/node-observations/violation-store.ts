@@ -17,13 +17,3 @@ export async function keepNewest(tx: Db, nodeId: string, keptMax: number): Promi
       select id from node_integrity_violations where node_id = ${nodeId} order by id desc offset ${keptMax} limit 1
     )`.execute(tx)
 }
-
-/** Deletes up to `max` violations that were accepted before that instant, the oldest first. Gives how many. */
-export async function deleteAccepted(tx: Db, before: Date, max: number): Promise<number> {
-  const { numAffectedRows = 0n } = await sql`
-    delete from node_integrity_violations where id in (
-      select id from node_integrity_violations where accepted_at < ${before}
-      order by accepted_at limit ${max} for update skip locked
-    )`.execute(tx)
-  return Number(numAffectedRows)
-}
