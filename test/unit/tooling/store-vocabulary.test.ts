@@ -71,3 +71,12 @@ describe('A row that must outlive the transaction', () => {
     expect(filesWith(held, STORES)).toEqual([holder])
   })
 })
+
+describe('A job that deletes rows some time after they are over', () => {
+  test('is made by createBatchDelete where one instant decides', () => {
+    expect(filesWith(/delete from \w+ where \w+ in \(\s*select \w+ from \w+ where \w+ <=? /g)).toEqual([
+      'slices/sessions/store.ts', // Two instants decide, and replicas read again what they hold of each.
+      'slices/workloads/store.ts', // An assertion that has just expired is refused for its age already.
+    ])
+  })
+})
