@@ -78,6 +78,16 @@ export const fixtureScenarios: Scenarios<FixtureWorld, Fixture['fixture']> & Sce
     GetFoldedThing: ({ projectId: project_id }) => ({ input: { project_id }, ...admin, also: [{ as: 'nsk_own' }] }),
     PatchThing: ({ thing, name }) => ({ input: { id: thing().id, body: { slug: name() } }, ...admin }),
     DeleteThing: ({ thing }) => ({ input: { id: thing().id }, ...admin, lesser: 'psk_viewer' }),
+    PutThingLabel: ({ thing }) => ({
+      input: { id: thing().id, body: { label: 'x' } },
+      ...admin,
+      also: [{ as: 'psk_admin', lesser: 'psk_viewer' }],
+    }),
+    PostThingAcknowledgement: ({ thing }) => ({ input: { id: thing().id, body: { reason: 'x' } }, ...admin }),
+    PostDefinition: ({ projectId: project_id }) => ({
+      input: { body: { scope: 'project', project_id } },
+      ...admin,
+    }),
     ArchiveThing: ({ thing }) => ({ input: { id: thing().id }, ...admin }),
     PostTransfer: ({ projectId: project_id }) => ({ input: { body: { project_id, reason: 'because' } }, ...admin }),
     PutNodeNote: () => ({ input: { id: NODE, body: { note: 'x' } }, as: 'nsk_own', lesser: 'nsk_other' }),

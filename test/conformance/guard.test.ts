@@ -52,6 +52,16 @@ const SPOILT: readonly (readonly [string, Operation])[] = [
   ['a gate', { ...sound, gate: { anyOf: [] } }],
   ['a gate', { ...sound, gate: { anyOf: [{ relation: 'manage', object: 'project:{path.other}' }] } }],
   ['a gate', { ...sound, gate: { anyOf: [{ relation: 'manage', object: 'project:{body.other}' }] } }],
+  ['a gate', { ...sound, gate: { allOf: [] } }],
+  ['a gate', { ...sound, gate: { ...sound.gate, allOf: [{ relation: 'read', object: 'platform:main' }] } }],
+  [
+    'a gate',
+    {
+      ...sound,
+      gate: { anyOf: [{ relation: 'read', object: 'platform:main', when: { member: 'other', is: 'x' } }] },
+    },
+  ],
+  ['a gate', { ...without('body'), gate: { ...sound.gate, after: 'body' } }],
   ['a credential', { ...sound, credentials: [] }],
   ['an audit relation', { ...sound, audit: { none: '' } }],
   ['an audit relation', { ...sound, audit: { relation: '', when: 'all' } }],

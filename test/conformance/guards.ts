@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { AnySchema, GateLeg, Operation } from '../../src/shared/contract/operation.ts'
+import { legsOf, type AnySchema, type GateLeg, type Operation } from '../../src/shared/contract/operation.ts'
 import { asZod } from '../../src/shared/contract/json-schema.ts'
 import { problemCodesOf } from '../../src/shared/contract/problem-codes.ts'
 import { schemasWithin } from '../../src/shared/contract/schemas-within.ts'
@@ -67,20 +67,25 @@ export const GUARDS: readonly Guard[] = [
 ]
 
 function gateMissing({ gate }: Operation): string | undefined {
-  if (gate.open !== undefined && gate.anyOf !== undefined) return 'it is open and has legs'
+  const legs = legsOf(gate)
+  if (gate.open !== undefined && legs.length > 0) return 'it is open and has legs'
+  if (gate.anyOf !== undefined && gate.allOf !== undefined) return 'it needs one of its legs and all of them'
   if (gate.open !== undefined) return gate.open.trim() === '' ? 'it is open, and no clause says why' : undefined
-  return gate.anyOf === undefined || gate.anyOf.length === 0 ? 'it is neither open nor has legs' : undefined
+  return legs.length === 0 ? 'it is neither open nor has legs' : undefined
 }
 
 /** A hole over a member that the operation does not have is never filled: the leg would be passed over. */
 function holeMissing({ gate, params, query, body, audit }: Operation): string | undefined {
   const legs: readonly GateLeg[] = [
-    ...(gate.anyOf ?? []),
+    ...legsOf(gate),
     ...(gate.rows ? [gate.rows] : []),
     ...(gate.denial ? [gate.denial] : []),
   ]
   const objects = [...legs.map(({ object }) => object), ...('object' in audit && audit.object ? [audit.object] : [])]
   const known = { path: membersOf(params), query: membersOf(query), body: membersOf(body) }
+  const unknown = legs.find(({ when }) => when !== undefined && !known.body.includes(when.member))
+  if (unknown?.when !== undefined) return `nothing fills the member ${unknown.when.member} that selects a leg`
+  if (gate.after === 'body' && body === undefined) return 'it is asked after a body that the operation does not have'
   for (const [hole, source = '', member = ''] of objects.join(' ').matchAll(/\{(path|query|body)\.(\w+)\}/g)) {
     if (!known[source as keyof typeof known].includes(member)) return `nothing fills ${hole}`
   }

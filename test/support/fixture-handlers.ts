@@ -134,6 +134,12 @@ export function createFixture({ clock, ids }: { readonly clock: Clock; readonly 
           1,
         )
       },
+      async PutThingLabel(ctx, { id }) {
+        const thing = find(id)
+        await ctx.admit(thing && { project_id: thing.project_id, domain_id: HOME })
+      },
+      PostThingAcknowledgement: () => undefined,
+      PostDefinition: () => undefined,
       async ArchiveThing(ctx, { id }) {
         const thing = find(id)
         const ownProject = ctx.caller.domainId === HOME ? PROJECT : OTHER_PROJECT

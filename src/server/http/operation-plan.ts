@@ -1,5 +1,6 @@
 import {
   accessOf,
+  legsOf,
   mayBeStale,
   isMedia,
   type AnySchema,
@@ -23,6 +24,7 @@ import { compileTemplate, type CompiledTemplate, type Stage } from './template.t
 export interface Leg {
   readonly relation: string
   readonly object: CompiledTemplate
+  readonly when: GateLeg['when']
 }
 
 /** One operation as the edge runs it: the contract's words worked out once at start. */
@@ -40,6 +42,8 @@ export interface OperationPlan {
   /** Whether what it asks of the authorizer may be answered from memory during an outage. */
   readonly mayBeStale: boolean
   readonly legs: readonly Leg[]
+  /** Whether every leg must be held; else one is enough. */
+  readonly needsAllLegs: boolean
   /** When the gate can run: the latest stage that any of its legs needs. */
   readonly gateStage: Stage | undefined
   readonly denial: Leg | undefined
@@ -155,7 +159,9 @@ function planOperation(id: string, operation: Operation, surface: MountedSurface
 /** `scope=platform` fills no hole: the list of the platform is the one whose `domain_id` is empty. */
 function parentOf({ path, gate, paging }: Operation): OperationPlan['parentOf'] {
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
-  const objects = (gate.anyOf ?? []).map(({ object }) => object).join(' ')
+  const objects = legsOf(gate)
+    .map(({ object }) => object)
+    .join(' ')
   const ofGate = [...objects.matchAll(/\{query\.(\w+)\}/g)].map(([, name = '']) => name)
   const inQuery = [...ofGate, ...(paging?.parents ?? [])]
   const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
@@ -174,11 +180,12 @@ function planDefaults({ unauthenticated, bodyBytesMax, overCap }: Operation) {
 }
 
 function planGate({ gate, credentials }: Operation) {
-  if ((gate.open === undefined) === (gate.anyOf === undefined)) throw new Error('a gate is either open or has legs')
-  const legs = (gate.anyOf ?? []).map(compileLeg)
+  assertConsistent(gate)
+  const legs = legsOf(gate).map(compileLeg)
   return {
     legs,
-    gateStage: latest(legs.map(({ object }) => object.stage)),
+    needsAllLegs: gate.allOf !== undefined,
+    gateStage: latest([...legs.map(stageOf), ...(gate.after === undefined ? [] : [gate.after])]),
     denial: gate.denial && compileLeg(gate.denial),
     foldFor: gate.foldFor && compileLeg(gate.foldFor),
     rows: gate.rows && compileLeg(gate.rows),
@@ -195,8 +202,21 @@ function skippedKinds(
   return new Set(ownNode && credentials.includes('nsk') ? [...skipFor, 'nsk' as const] : skipFor)
 }
 
-function compileLeg({ relation, object }: GateLeg): Leg {
-  return { relation, object: compileTemplate(object) }
+function assertConsistent({ open, anyOf, allOf, denial, after }: Gate): void {
+  const kinds = [open, anyOf, allOf].filter((kind) => kind !== undefined)
+  if (kinds.length !== 1) throw new Error('a gate is open, or has legs of which one or all must be held')
+  if (allOf !== undefined && denial !== undefined)
+    throw new Error('a gate of which all legs must be held names the leg that fails')
+  if (open !== undefined && after !== undefined) throw new Error('an open gate is not asked after the body')
+}
+
+function compileLeg({ relation, object, when }: GateLeg): Leg {
+  return { relation, object: compileTemplate(object), when }
+}
+
+/** A leg that a value of the body selects cannot be asked earlier. */
+function stageOf({ object: { stage }, when }: Leg): Stage {
+  return when !== undefined && stage === 'request' ? 'body' : stage
 }
 
 function latest(stages: readonly Stage[]): Stage | undefined {

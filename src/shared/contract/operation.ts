@@ -27,14 +27,23 @@ export type ObjectTemplate = string
 export interface GateLeg {
   readonly relation: string
   readonly object: ObjectTemplate
+  /** Asked only where this member of the body has this value; passed over elsewhere. Such a gate runs after the body. */
+  readonly when?: { readonly member: string; readonly is: string }
 }
 
 /** Everything that an operation can say about who may call it. Data, so that docs and tests read the same words as the edge. */
 export interface Gate {
-  /** Why there is no check on one object; the clause that says so. Excludes `anyOf`; `rows` may still filter a page. */
+  /** Why there is no check on one object; the clause that says so. Excludes legs; `rows` may still filter a page. */
   readonly open?: string
   /** Tried in order; the first leg held admits. A leg with a hole that the request leaves empty is passed over. */
   readonly anyOf?: readonly GateLeg[]
+  /**
+   * Asked in order; every leg must be held, and the refusal and its audit row name the first that is not. Excludes `anyOf`
+   * and `denial`. A leg with a hole that the request leaves empty is a bug, answered 500: it must not admit.
+   */
+  readonly allOf?: readonly GateLeg[]
+  /** `body`: asked only after the body is parsed, although path, query and caller could decide it. */
+  readonly after?: 'body'
   /** What the refusal and its audit row name; by default the first leg that was tried. */
   readonly denial?: GateLeg
   /** A denial is answered with this problem instead of PermissionDenied, and still audited as `permission_denied`. */
@@ -61,6 +70,11 @@ export type StaleCache = 'checks' | 'state'
 /** Declares a gate of one relation on one object. */
 export function check(relation: string, object: ObjectTemplate): { readonly anyOf: readonly [GateLeg] } {
   return { anyOf: [{ relation, object }] }
+}
+
+/** The legs of a gate, whether one of them or all must be held; none where it is open. */
+export function legsOf({ anyOf, allOf }: Gate): readonly GateLeg[] {
+  return anyOf ?? allOf ?? []
 }
 
 /** Declares that no relation is asked, and why. */
@@ -285,7 +299,7 @@ export function accessOf({ access, method }: Pick<Operation, 'access' | 'method'
 /** Whether its gates, rows or answer may rest on a recent decision while the engine is out of reach: never that of a change. */
 export function mayBeStale(operation: Pick<Operation, 'access' | 'method' | 'gate' | 'bridgesOutages'>): boolean {
   const { gate, bridgesOutages } = operation
-  const isAsked = gate.anyOf !== undefined || gate.rows !== undefined || bridgesOutages !== undefined
+  const isAsked = legsOf(gate).length > 0 || gate.rows !== undefined || bridgesOutages !== undefined
   return isAsked && accessOf(operation) === 'read'
 }
 

@@ -1,6 +1,6 @@
 import type { ProblemCode } from '../problems.ts'
 import { asZod } from './json-schema.ts'
-import type { AnySchema, Operation } from './operation.ts'
+import { legsOf, type AnySchema, type Operation } from './operation.ts'
 import { schemasWithin } from './schemas-within.ts'
 import { z } from 'zod'
 
@@ -49,9 +49,10 @@ function ofScopes({ credentials, anyScope }: Operation): Codes {
 }
 
 function ofGate({ gate }: Operation): Codes {
+  const hasLegs = legsOf(gate).length > 0
   return [
-    ...(gate.anyOf ? (['permission_denied'] as const) : []),
-    ...((gate.anyOf ?? gate.rows) ? (['authz_unavailable'] as const) : []),
+    ...(hasLegs ? (['permission_denied'] as const) : []),
+    ...(hasLegs || gate.rows ? (['authz_unavailable'] as const) : []),
     ...(gate.stepUp !== undefined ? (['step_up_required'] as const) : []),
     ...(gate.fold ? [gate.fold] : []),
     ...(gate.missingRow ? [gate.missingRow] : []),

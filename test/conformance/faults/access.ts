@@ -5,6 +5,8 @@ const OPEN = 'is open: a credential that does not resolve is no hindrance'
 const SCOPE = 'refuses a token whose scopes do not cover it'
 const GATE = 'refuses a known caller whom its gate does not admit, and audits that'
 
+const LEGS = 'refuses a caller who lacks one of the legs that its gate needs, and names that leg'
+
 /** Credentials, scopes and gates that are not held to. */
 export const accessFaults: readonly Fault[] = [
   {
@@ -81,6 +83,16 @@ export const accessFaults: readonly Fault[] = [
       json: { ...answer.json, status: 403, code: 'permission_denied' },
     })),
     says: 'project_not_found',
+  },
+  {
+    fault: 'a gate that needs all legs asks the first alone',
+    operation: 'PutThingLabel',
+    rule: LEGS,
+    edge: answering((answer) => ({
+      ...answer,
+      json: { ...answer.json, missing_relation: { relation: 'read' } },
+    })),
+    says: 'operate',
   },
   {
     fault: 'a denial leaves no audit row',

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { Operation } from '../../../src/shared/contract/operation.ts'
+import { legsOf, type Operation } from '../../../src/shared/contract/operation.ts'
 import type { ProblemCode } from '../../../src/shared/problems.ts'
 import { expectProblem, send, wireOf, type Rule, type Sent, type Subject } from './rule.ts'
 
@@ -40,7 +40,7 @@ export const accessRules: readonly Rule[] = [
   },
   {
     title: 'refuses a known caller whom its gate does not admit, and audits that',
-    applies: ({ gate }) => gate.anyOf !== undefined || gate.ownNode !== undefined,
+    applies: ({ gate }) => legsOf(gate).length > 0 || gate.ownNode !== undefined,
     async check(subject) {
       const call = await subject.refused()
       const callers = [call, ...(call.also ?? [])].flatMap(({ lesser }) => lesser ?? [])
@@ -50,6 +50,21 @@ export const accessRules: readonly Rule[] = [
         expectDenial(subject, sent, denialOf(subject.operation, credential))
         await expectAudited(subject, sent, { outcome: 'permission_denied', domainId: call.domainId })
       }
+    },
+  },
+  {
+    title: 'refuses a caller who lacks one of the legs that its gate needs, and names that leg',
+    applies: ({ gate }) => gate.allOf !== undefined && gate.fold === undefined,
+    async check(subject) {
+      const call = await subject.refused()
+      const callers = [call, ...(call.also ?? [])].flatMap(({ lesser }) => lesser ?? [])
+      const named = new Set<unknown>()
+      for (const credential of callers) {
+        const { answer } = await send(subject, wireOf(subject, call), credential)
+        named.add(Object(answer.json?.['missing_relation'])['relation'])
+      }
+      const needed = legsOf(subject.operation.gate).map(({ relation }) => relation)
+      expect([...named].toSorted(), 'a leg that nobody of the scenario lacks').toEqual([...new Set(needed)].toSorted())
     },
   },
 ]

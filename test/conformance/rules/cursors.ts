@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { Operation } from '../../../src/shared/contract/operation.ts'
+import { legsOf, type Operation } from '../../../src/shared/contract/operation.ts'
 import { idAt, unknownLike, withId } from '../ids-within.ts'
 import type { ValidCall } from '../scenario.ts'
 import { expectProblem, send, wireOf, type Rule, type Sent, type Subject } from './rule.ts'
@@ -85,7 +85,9 @@ function textsIn(value: unknown): readonly string[] {
 
 /** Members of path and query that say what a list belongs to. */
 function parentsOf({ path, gate, paging }: Operation): readonly string[] {
-  const objects = (gate.anyOf ?? []).map(({ object }) => object).join(' ')
+  const objects = legsOf(gate)
+    .map(({ object }) => object)
+    .join(' ')
   const named = [...path.matchAll(/\{(\w+)\}/g), ...objects.matchAll(/\{query\.(\w+)\}/g)]
   return [...named.map(([, name = '']) => name), ...(paging?.parents ?? [])]
 }

@@ -1,6 +1,7 @@
 import { PROBLEMS, type Problem } from '../../../shared/problems.ts'
 import type { AuditEntry } from '../../ports/unit-of-work.ts'
 import type { OperationPlan } from '../operation-plan.ts'
+import { questionOf } from '../auth/leg-questions.ts'
 import { Refusal } from '../auth/refusal.ts'
 import type { TemplateSources } from '../template.ts'
 
@@ -115,8 +116,8 @@ export function auditedObject({ plan, sources, about }: AuditSubject): string | 
   const own = plan.audit?.object?.render(sources)
   if (own !== undefined) return own
   for (const leg of plan.legs) {
-    const object = leg.object.render(sources)
-    if (object !== undefined) return object
+    const question = questionOf(leg, sources)
+    if (question !== undefined) return question.resource
   }
   return undefined
 }

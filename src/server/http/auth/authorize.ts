@@ -2,6 +2,7 @@ import { problem } from '../../../shared/problems.ts'
 import type { Authorizer, CaveatFacts, Decision } from '../../ports/authorizer.ts'
 import type { Caller } from '../../ports/credential-resolver.ts'
 import type { Leg, OperationPlan } from '../operation-plan.ts'
+import { askAll, askAny, questionOf, type Outcome, type Question } from './leg-questions.ts'
 import { foldedDenial, permissionDenied, type MissingRelation, type Refusal } from './refusal.ts'
 import type { TemplateSources } from '../template.ts'
 
@@ -21,7 +22,7 @@ export interface Gatekeeper {
   checkScope(plan: OperationPlan, caller: Caller, sources: TemplateSources): void
   /** Refuses a node's credential on another node's path. */
   checkOwnNode(plan: OperationPlan, caller: Caller, path: Readonly<Record<string, unknown>>): void
-  /** Runs the legs in order; throws the refusal when none is held. */
+  /** Asks the legs in order; throws the refusal when none is held, or not all where the gate needs all. */
   passGate(plan: OperationPlan, asker: Asker, sources: TemplateSources): void | Promise<void>
   /** Asks one leg without refusing. An unfilled hole is a no. */
   asks(leg: Leg, asker: Asker, sources: TemplateSources): boolean | Promise<boolean>
@@ -61,8 +62,8 @@ export function createGatekeeper(authorizer: Authorizer | undefined): Gatekeeper
   }
 
   function asks(leg: Leg, asker: Asker, sources: TemplateSources): boolean | Promise<boolean> {
-    const object = leg.object.render(sources)
-    return object !== undefined && holds(asker, leg.relation, object)
+    const question = questionOf(leg, sources)
+    return question !== undefined && holds(asker, question.relation, question.resource)
   }
 
   /** Refuses by the gate. Where the denial is folded for some callers only, asks whether this is one of them. */
@@ -80,26 +81,15 @@ export function createGatekeeper(authorizer: Authorizer | undefined): Gatekeeper
     const { legs } = plan
     if (legs.length === 0 || plan.skipFor.has(asker.caller.credential.kind)) return undefined
     const from = engine(plan)
-    let first: Question | undefined
-    for (let index = 0; index < legs.length; index++) {
-      const question = questionOf(legs[index], sources)
-      if (question === undefined) continue
-      first ??= question
-      const decision = decide(from, asker, question)
-      if (decision instanceof Promise) return passRest(plan, asker, { sources, first, index, decision })
-      if (decision.allowed) return undefined
-    }
-    return refuse(plan, asker, { first, sources })
+    const ask = (question: Question): Decision | Promise<Decision> => decide(from, asker, question)
+    const outcome = (plan.needsAllLegs ? askAll : askAny)(legs, sources, ask)
+    return outcome instanceof Promise
+      ? outcome.then((late) => conclude(plan, asker, { outcome: late, sources }))
+      : conclude(plan, asker, { outcome, sources })
   }
 
-  /** Goes on with the legs after one that had to be waited for. */
-  async function passRest(plan: OperationPlan, asker: Asker, at: Standing): Promise<void> {
-    if ((await at.decision).allowed) return
-    for (const leg of plan.legs.slice(at.index + 1)) {
-      const question = questionOf(leg, at.sources)
-      if (question !== undefined && (await decide(engine(plan), asker, question)).allowed) return
-    }
-    await refuse(plan, asker, at)
+  function conclude(plan: OperationPlan, asker: Asker, at: Concluded): void | Promise<void> {
+    return at.outcome === 'held' ? undefined : refuse(plan, asker, { first: at.outcome, sources: at.sources })
   }
 
   return {
@@ -110,7 +100,8 @@ export function createGatekeeper(authorizer: Authorizer | undefined): Gatekeeper
       const { scopes } = caller.credential
       if (scopes.includes('*') || scopes.includes(plan.scope)) return
       if (plan.scopeImpliedBy !== undefined && scopes.includes(plan.scopeImpliedBy)) return
-      const question = questionOf(plan.legs[0], sources) ?? { relation: plan.scope, resource: caller.subject }
+      const [first] = plan.legs
+      const question = (first && questionOf(first, sources)) ?? { relation: plan.scope, resource: caller.subject }
       const missing = { object: question.resource, relation: question.relation, subject: caller.subject }
       throw permissionDenied(missing, 'out_of_scope', [])
     },
@@ -132,28 +123,18 @@ export function createGatekeeper(authorizer: Authorizer | undefined): Gatekeeper
   }
 }
 
-interface Question {
-  readonly relation: string
-  readonly resource: string
-}
-
-/** A gate of which no leg was held; `first` is the first that could be asked. */
+/** A gate that was not passed; `first` is the question that its refusal names unless the contract names another. */
 interface Unmet {
   readonly sources: TemplateSources
   readonly first: Question | undefined
 }
 
-interface Standing extends Unmet {
-  readonly index: number
-  readonly decision: Promise<Decision>
+interface Concluded {
+  readonly outcome: Outcome
+  readonly sources: TemplateSources
 }
 
-function questionOf(leg: Leg | undefined, sources: TemplateSources): Question | undefined {
-  const resource = leg?.object.render(sources)
-  return leg === undefined || resource === undefined ? undefined : { relation: leg.relation, resource }
-}
-
-/** What the refusal names: the contract's own choice, else the first leg that was tried. */
+/** What the refusal names: the contract's own choice, else what the legs came to. */
 function missingOf(plan: OperationPlan, { caller: { subject } }: Asker, { first, sources }: Unmet): MissingRelation {
   const question = (plan.denial && questionOf(plan.denial, sources)) ?? first
   if (question === undefined) throw new Error(`${plan.id}: no leg of the gate could be asked`)

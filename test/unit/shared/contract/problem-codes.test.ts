@@ -85,6 +85,11 @@ describe('the problem codes of an operation', () => {
     ],
     ['a gate', { gate: check('read', 'platform:main') }, ['authz_unavailable', 'permission_denied']],
     [
+      'a gate that needs all of its legs',
+      { gate: { allOf: [{ relation: 'read', object: 'platform:main' }] } },
+      ['authz_unavailable', 'permission_denied'],
+    ],
+    [
       'a filter of rows',
       { gate: { ...open('x'), rows: { relation: 'read', object: '{row.id}' } } },
       ['authz_unavailable'],

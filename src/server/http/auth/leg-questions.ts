@@ -1,0 +1,67 @@
+import type { Decision } from '../../ports/authorizer.ts'
+import type { Leg } from '../operation-plan.ts'
+import type { TemplateSources } from '../template.ts'
+
+/** A leg of a gate with its object filled in. */
+export interface Question {
+  readonly relation: string
+  readonly resource: string
+}
+
+/** What the legs of a gate came to: `held`, or the question that the refusal names; undefined where none could be asked. */
+export type Outcome = 'held' | Question | undefined
+
+type Ask = (question: Question) => Decision | Promise<Decision>
+
+/** The question of a leg; undefined where the body does not select the leg, or the request leaves a hole of it empty. */
+export function questionOf(leg: Leg, sources: TemplateSources): Question | undefined {
+  if (!isSelected(leg, sources)) return undefined
+  const resource = leg.object.render(sources)
+  return resource === undefined ? undefined : { relation: leg.relation, resource }
+}
+
+function isSelected({ when }: Leg, { body }: TemplateSources): boolean {
+  return when === undefined || body?.[when.member] === when.is
+}
+
+/** Asks until one leg is held. A plain result where no decision has to be waited for. */
+export function askAny(legs: readonly Leg[], sources: TemplateSources, ask: Ask): Outcome | Promise<Outcome> {
+  let first: Question | undefined
+  for (const [index, leg] of legs.entries()) {
+    const question = questionOf(leg, sources)
+    if (question === undefined) continue
+    first ??= question
+    const named = first
+    const decision = ask(question)
+    if (decision instanceof Promise) return decision.then(({ allowed }) => (allowed ? 'held' : rest(index + 1, named)))
+    if (decision.allowed) return 'held'
+  }
+  return first
+
+  async function rest(from: number, named: Question): Promise<Outcome> {
+    return (await askAny(legs.slice(from), sources, ask)) === 'held' ? 'held' : named
+  }
+}
+
+/**
+ * Asks until one leg is not held. A plain result where no decision has to be waited for.
+ *
+ * @throws Error where a leg has a hole that the request leaves empty: passing it over would admit.
+ */
+export function askAll(legs: readonly Leg[], sources: TemplateSources, ask: Ask): Outcome | Promise<Outcome> {
+  let outcome: Outcome
+  for (const [index, leg] of legs.entries()) {
+    if (!isSelected(leg, sources)) continue
+    const question = questionOf(leg, sources)
+    if (question === undefined) throw new Error(`nothing fills the object of the leg ${leg.relation}`)
+    const decision = ask(question)
+    if (decision instanceof Promise) return decision.then(({ allowed }) => (allowed ? rest(index + 1) : question))
+    if (!decision.allowed) return question
+    outcome = 'held'
+  }
+  return outcome
+
+  async function rest(from: number): Promise<Outcome> {
+    return (await askAll(legs.slice(from), sources, ask)) ?? 'held'
+  }
+}

@@ -1,0 +1,108 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import type { Authorizer } from '../../../src/server/ports/authorizer.ts'
+import { permissive, startEdge, type Edge } from '../../support/edge.ts'
+import { HOME, PROJECT } from '../../support/fixture-callers.ts'
+import { requestBytes, sendRaw, type RawAnswer } from '../../support/raw-socket.ts'
+
+const THING = '01935b5e-8f3a-7c61-9d0a-000000001000'
+
+let server: Edge
+afterEach(() => server.app.drain(100))
+
+/** Questions that the authorizer was asked, in order. */
+let asked: string[] = []
+
+/** Starts an edge whose authorizer grants all but one relation. */
+async function startWithout(missing: string | undefined): Promise<void> {
+  asked = []
+  const check: Authorizer['check'] = ({ relation, resource }) => {
+    asked.push(`${relation} ${resource}`)
+    return relation === missing ? { allowed: false, reason: 'insufficient_relation' } : { allowed: true, path: [] }
+  }
+  server = await startEdge({ authorizer: { ...permissive, check } })
+  server.fixture.things.push({
+    id: THING,
+    project_id: PROJECT,
+    slug: 'thing',
+    created_at: '2026-03-01T08:00:00.000Z',
+  })
+}
+
+function send(line: string, body: object, token = 'psk_admin'): Promise<RawAnswer> {
+  const text = JSON.stringify(body)
+  const headers = { 'Content-Type': 'application/json', 'Content-Length': String(text.length) }
+  return sendRaw(server.port, requestBytes(line, { Authorization: `Bearer ${token}`, ...headers }, text))
+}
+
+const documentOf = ({ text }: RawAnswer): Readonly<Record<string, unknown>> => JSON.parse(text)
+
+describe('a gate that needs all of its legs', () => {
+  const put = () => send(`PUT /v1/fixture/things/${THING}/label`, { label: 'x' })
+
+  it('asks each of them and admits', async () => {
+    await startWithout(undefined)
+    expect((await put()).status).toBe(204)
+    expect(asked).toEqual([`read project:${PROJECT}`, `operate domain:${HOME}`])
+  })
+
+  it.each([
+    ['read', `project:${PROJECT}`],
+    ['operate', `domain:${HOME}`],
+  ])('refuses who lacks %s, and names it in the answer and the audit row', async (relation, object) => {
+    await startWithout(relation)
+    const answer = await put()
+    expect(answer.status).toBe(403)
+    expect(documentOf(answer)['missing_relation']).toMatchObject({ relation, object })
+    expect(server.audited).toMatchObject([
+      { outcome: 'permission_denied', object: `resource:${THING}`, context: { missing_relation: relation } },
+    ])
+  })
+})
+
+describe('a gate over a fixed object that runs after the body', () => {
+  const post = (body: object) => send(`POST /v1/fixture/things/${THING}/acknowledgement`, body)
+
+  it('lets the body be refused first', async () => {
+    await startWithout('read')
+    const answer = await post({ reason: '' })
+    expect([answer.status, documentOf(answer)['code']]).toEqual([400, 'invalid_body'])
+    expect(asked).toEqual([])
+  })
+
+  it('refuses then', async () => {
+    await startWithout('read')
+    expect((await post({ reason: 'x' })).status).toBe(403)
+    expect(server.audited).toMatchObject([{ outcome: 'permission_denied', object: 'platform:main' }])
+  })
+
+  it('admits then', async () => {
+    await startWithout(undefined)
+    expect((await post({ reason: 'x' })).status).toBe(204)
+    expect(asked).toEqual(['read platform:main'])
+  })
+})
+
+describe('a gate whose object a member of the body chooses', () => {
+  const PLATFORM = { scope: 'platform' }
+  const OF_PROJECT = { scope: 'project', project_id: PROJECT }
+
+  it.each([
+    [PLATFORM, 'manage', 'platform:main'],
+    [OF_PROJECT, 'read', `project:${PROJECT}`],
+  ])('asks about that object alone: %j', async (body, relation, object) => {
+    await startWithout(relation)
+    const answer = await send('POST /v1/fixture/definitions', body)
+    expect(answer.status).toBe(403)
+    expect(documentOf(answer)['missing_relation']).toMatchObject({ relation, object })
+    expect(asked).toEqual([`${relation} ${object}`])
+    expect(server.audited).toMatchObject([{ object }])
+  })
+
+  it.each([
+    [PLATFORM, 'read'],
+    [OF_PROJECT, 'manage'],
+  ])('does not ask about the other one: %j', async (body, missing) => {
+    await startWithout(missing)
+    expect((await send('POST /v1/fixture/definitions', body)).status).toBe(204)
+  })
+})
