@@ -8,6 +8,7 @@ import { cursorRules } from './rules/cursors.ts'
 import { noStoreRules } from './rules/no-store.ts'
 import { headRules } from './rules/heads.ts'
 import { parameterRules } from './rules/parameters.ts'
+import { patchRules } from './rules/patches.ts'
 import type { ConformanceWorld, Rule, Subject } from './rules/rule.ts'
 import { secrecyRules } from './rules/secrecy.ts'
 import { streamRules } from './rules/streams.ts'
@@ -37,6 +38,7 @@ export const RULES: readonly Rule[] = [
   ...browserRules,
   ...parameterRules,
   ...bodyRules,
+  ...patchRules,
   ...successRules,
   ...headRules,
   ...streamRules,

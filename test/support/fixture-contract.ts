@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { check, defineSurface, open } from '../../src/shared/contract/operation.ts'
 import { Instant, KiB, pageOf, pageQuery, Slug, Uuid, uuidField } from '../../src/shared/contract/fields.ts'
+import { immutable, nonEmptyPatch } from '../../src/shared/contract/patch.ts'
 
 const projectPath = z.strictObject({ project_id: uuidField('invalid_project_id', 'Project') })
 const nodePath = z.strictObject({ id: uuidField('invalid_node_id', 'Node') })
@@ -119,7 +120,8 @@ export const fixture = defineSurface('fixture', 'What the vocabulary of the cont
     summary: 'Change a thing, which is not there for those who may not',
     credentials: operator,
     params: thingPath,
-    body: z.strictObject({ slug: Slug.optional() }),
+    body: z.strictObject({ slug: Slug.optional(), kind: immutable('invalid_kind') }),
+    patch: nonEmptyPatch(),
     bodyBytesMax: KiB,
     overCap: 'invalid_body',
     gate: {
@@ -129,7 +131,7 @@ export const fixture = defineSurface('fixture', 'What the vocabulary of the cont
     },
     audit: { relation: 'fixture.thing.update', when: 'all', object: 'resource:{path.id}' },
     responses: { 200: Thing },
-    problems: ['empty_patch'],
+    problems: [],
   },
   DeleteThing: {
     method: 'DELETE',

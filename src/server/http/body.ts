@@ -53,9 +53,13 @@ function decodeForm(text: string): unknown {
 /**
  * Parses a decoded body by the operation's schema; undefined where it has none, and then nothing but an empty object may
  * have been sent: a member that no schema knows is refused (S0 convention 10).
+ *
+ * @throws Problem with the code of the member that is wrong, or of a patch that names no member.
  */
 export function parseBody({ operation }: OperationPlan, decoded: unknown): unknown {
+  const { patch } = operation
   if (operation.body === undefined) return assertNoMembers(decoded)
+  if (patch !== undefined && 'empty' in patch && isEmptyObject(decoded)) throw problem(patch.empty)
   const schema = asZod(operation.body)
   const parsed = schema.safeParse(decoded)
   if (!parsed.success) throw schemaProblem(schema, parsed.error, 'invalid_body')
@@ -63,7 +67,11 @@ export function parseBody({ operation }: OperationPlan, decoded: unknown): unkno
 }
 
 function assertNoMembers(decoded: unknown): undefined {
-  const isObject = typeof decoded === 'object' && decoded !== null && !Array.isArray(decoded)
-  if (!isObject || Object.keys(decoded).length > 0) throw problem('invalid_body')
+  if (!isEmptyObject(decoded)) throw problem('invalid_body')
   return undefined
+}
+
+function isEmptyObject(decoded: unknown): boolean {
+  const isObject = typeof decoded === 'object' && decoded !== null && !Array.isArray(decoded)
+  return isObject && Object.keys(decoded).length === 0
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isImmutable } from '../../shared/contract/patch.ts'
 import { problem, type Problem, type ProblemCode } from '../../shared/problems.ts'
 
 /** One wrong member, as the answer shows it: where, and what it must be. Never what was sent. */
@@ -14,11 +15,12 @@ const POINTER_MAX = 256
 
 /**
  * Turns what a schema found wrong into the 400 of the specification: the code that the failing member declares, else
- * the schema's own, else `fallback`; the members with their pointers ride in `errors`.
+ * the schema's own, else `fallback`; the members with their pointers ride in `errors`. Of several members, one that cannot
+ * change decides (S1 Clouds 1), else the first.
  */
 export function schemaProblem(schema: z.ZodType, error: z.ZodError, fallback: ProblemCode): Problem {
-  const [first] = error.issues
-  const code = (first && declaredCode(schema, first.path)) ?? z.globalRegistry.get(schema)?.problem ?? fallback
+  const decisive = error.issues.find(({ path }) => isImmutable(schemaAt(schema, path))) ?? error.issues[0]
+  const code = (decisive && declaredCode(schema, decisive.path)) ?? z.globalRegistry.get(schema)?.problem ?? fallback
   const errors: MemberError[] = error.issues.slice(0, ERRORS_MAX).map((issue) => ({
     pointer: pointerTo(issue),
     detail: sentenceOf(issue),
@@ -26,16 +28,25 @@ export function schemaProblem(schema: z.ZodType, error: z.ZodError, fallback: Pr
   return problem(code, { errors })
 }
 
-/** Follows the path into the schema; the deepest member that declares a code wins. */
-function declaredCode(schema: z.ZodType, path: readonly PropertyKey[]): ProblemCode | undefined {
+/** The schemas along a path, from the outermost member inwards, as far as they are known. */
+function schemasAlong(schema: z.ZodType, path: readonly PropertyKey[]): readonly z.core.$ZodType[] {
+  const along: z.core.$ZodType[] = []
   let at: z.core.$ZodType | undefined = schema
-  let code: ProblemCode | undefined
   for (const step of path) {
     at = memberOf(unwrapped(at), step)
     if (at === undefined) break
-    code = codeOf(at) ?? code
+    along.push(at)
   }
-  return code
+  return along
+}
+
+function schemaAt(schema: z.ZodType, path: readonly PropertyKey[]): z.core.$ZodType | undefined {
+  return schemasAlong(schema, path)[path.length - 1]
+}
+
+/** The deepest member on the path that declares a code wins. */
+function declaredCode(schema: z.ZodType, path: readonly PropertyKey[]): ProblemCode | undefined {
+  return schemasAlong(schema, path).reduce<ProblemCode | undefined>((code, at) => codeOf(at) ?? code, undefined)
 }
 
 /** A member's code may be declared on it, or on what it wraps in `optional`. */
@@ -77,7 +88,7 @@ function sentenceOf(issue: z.core.$ZodIssue): string {
     case 'unrecognized_keys':
       return 'is not a known member'
     case 'invalid_type':
-      return `must be of type ${issue.expected}`
+      return issue.expected === 'never' ? 'must not be sent' : `must be of type ${issue.expected}`
     case 'too_small':
       return `must be at least ${String(issue.minimum)}${unitOf(issue.origin)}`
     case 'too_big':

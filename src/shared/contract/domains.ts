@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { check, defineSurface, open, OPERATOR } from './operation.ts'
+import { nonEmptyPatch } from './patch.ts'
 import { KiB, pageOf, pageQuery, uuidField } from './fields.ts'
 import { Domain, DomainCreateRequest, DomainPatchRequest, DomainUsage } from './tenancy-schemas.ts'
 
@@ -84,11 +85,12 @@ export const domains = defineSurface('domains', 'Tenants', {
     credentials: OPERATOR,
     params,
     body: DomainPatchRequest,
+    patch: nonEmptyPatch(),
     bodyBytesMax: 8 * KiB,
     gate: check('manage', 'domain:{path.id}'),
     audit: { relation: 'domain.update', when: 'all' },
     responses: { 200: Domain },
-    problems: ['domain_not_found', 'empty_patch'],
+    problems: ['domain_not_found'],
     notProvisioned: 'not_provisioned',
     cli: { command: 'domains update', args: ['id'], refs: { id: 'domains' }, columns, done: 'Changed Domain {slug}.' },
   },

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { check, defineSurface, OPERATOR } from './operation.ts'
+import { nonEmptyPatch } from './patch.ts'
 import { DisplayName, Instant, KiB, pageOf, pageQuery, Reference, Slug, Uuid, uuidField } from './fields.ts'
 
 const Group = z
@@ -108,11 +109,12 @@ export const groups = defineSurface('groups', 'Subjects that are granted roles t
     description: 'Changes the display name. The slug stays, and so do members and roles.',
     params,
     body: GroupPatchRequest,
+    patch: nonEmptyPatch(),
     bodyBytesMax: 8 * KiB,
     gate: check('manage', 'domain:{path.id}'),
     audit: { relation: 'group.update', when: 'all', object: 'group:{path.group_id}' },
     responses: { 200: Group },
-    problems: ['group_not_found', 'empty_patch'],
+    problems: ['group_not_found'],
     cli: {
       command: 'groups update',
       args: ['group_id'],

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { check, defineSurface, OPERATOR } from './operation.ts'
+import { nonEmptyPatch } from './patch.ts'
 import { DisplayName, Instant, KiB, pageOf, pageQuery, Uuid, uuidField } from './fields.ts'
 
 const IdentityKind = z.enum(['user', 'service-identity'])
@@ -173,6 +174,7 @@ export const identities = defineSurface('identities', 'Users and service identit
       'While it is disabled its tokens and assertions are refused on every replica, within a second where a replica had just accepted one. What it asked for before goes on.',
     params: ofPrincipal,
     body: ServiceIdentityPatchRequest,
+    patch: nonEmptyPatch(),
     bodyBytesMax: 8 * KiB,
     overCap: 'invalid_service_identity',
     gate: check('manage', 'domain:{path.id}'),
@@ -183,7 +185,6 @@ export const identities = defineSurface('identities', 'Users and service identit
       'identity_not_found',
       'service_identity_already_exists',
       'last_platform_admin',
-      'empty_patch',
     ],
     cli: {
       command: 'service-identities update',

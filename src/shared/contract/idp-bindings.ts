@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { check, defineSurface, open, OPERATOR } from './operation.ts'
+import { nonEmptyPatch } from './patch.ts'
 import { DisplayName, Instant, KiB, pageOf, pageQuery, Slug, Uuid, uuidField } from './fields.ts'
 
 /** Signature algorithms that a binding may pin; none of them is symmetric (RFC 8725 §3.1). */
@@ -252,11 +253,12 @@ export const idpBindings = defineSurface('idp', 'Identity providers that people 
     summary: 'Change a binding; an inactive one signs nobody in',
     params,
     body: IdPBindingPatchRequest,
+    patch: nonEmptyPatch(),
     bodyBytesMax: 16 * KiB,
     gate: bindingGate,
     audit: { relation: 'idp_binding.update', when: 'all' },
     responses: { 200: IdPBinding },
-    problems: ['idp_binding_not_found', 'empty_patch', 'invalid_idp_binding', 'idp_binding_conflict'],
+    problems: ['idp_binding_not_found', 'invalid_idp_binding', 'idp_binding_conflict'],
     cli: { command: 'idp update', args: ['id'], refs: { id: 'idp' }, columns },
   },
   DeleteAdminIdPByID: {

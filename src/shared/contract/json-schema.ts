@@ -92,6 +92,7 @@ export function asZod(schema: AnySchema): z.ZodType {
 /** Takes out what is ours alone, and lets answers grow: clients must tolerate unknown members (S1 Versioning 2). */
 function tidy(schema: JsonSchema & Record<string, unknown>, side: Side): void {
   delete schema['problem']
+  delete schema['immutable']
   delete schema['id']
   if (side === 'output' && schema.additionalProperties === false) delete schema.additionalProperties
   dropForbidden(schema)

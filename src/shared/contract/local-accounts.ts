@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { check, defineSurface, OPERATOR } from './operation.ts'
+import { nonEmptyPatch } from './patch.ts'
 import { DisplayName, Instant, KiB, pageOf, pageQuery, Uuid, uuidField } from './fields.ts'
 
 const Login = z
@@ -105,10 +106,11 @@ export const localAccounts = defineSurface('users', 'Accounts of the bundled ide
     summary: 'Change, disable or reset a local account',
     params,
     body: AccountPatchRequest,
+    patch: nonEmptyPatch(),
     bodyBytesMax: 8 * KiB,
     audit: { relation: 'local_account.update', when: 'all' },
     responses: { 200: OneTimePassword },
-    problems: ['account_not_found', 'account_already_exists', 'empty_patch', 'last_platform_admin'],
+    problems: ['account_not_found', 'account_already_exists', 'last_platform_admin'],
     cli: {
       command: 'admin users update',
       args: ['id'],

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { check, defineSurface, open, OPERATOR } from './operation.ts'
+import { nonEmptyPatch } from './patch.ts'
 import { KiB, pageOf, pageQuery, Slug, uuidField } from './fields.ts'
 import {
   HeartbeatRequest,
@@ -135,11 +136,12 @@ export const nodes = defineSurface('nodes', 'Machines of the mesh', {
     credentials: OPERATOR,
     params,
     body: NodePatchRequest,
+    patch: nonEmptyPatch(),
     bodyBytesMax: 4 * KiB,
     gate: check('node-operate', 'node:{path.id}'),
     audit: { relation: 'node.update', when: 'all' },
     responses: { 200: NodeDetail },
-    problems: ['node_not_found', 'node_name_conflict', 'project_not_found', 'empty_patch'],
+    problems: ['node_not_found', 'node_name_conflict', 'project_not_found'],
     notProvisioned: 'nodes_not_provisioned',
     cli: {
       command: 'nodes update',

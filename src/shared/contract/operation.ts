@@ -1,4 +1,5 @@
 import type { ProblemCode } from '../problems.ts'
+import type { NonEmptyPatch, PatchRule } from './patch.ts'
 
 /** What the types need of a zod schema. Structural on purpose: constraining generics with `z.ZodType` triples the type checker's time. */
 export interface AnySchema {
@@ -217,6 +218,8 @@ export interface Operation {
   readonly params?: AnySchema
   readonly query?: AnySchema
   readonly body?: AnySchema
+  /** How a PATCH reads its body; required with PATCH, and with no other method. */
+  readonly patch?: PatchRule
   /** Cap in bytes, enforced before decoding; required with `body`. */
   readonly bodyBytesMax?: number
   /** The problem of an over-cap body. Default `request_body_too_large`. */
@@ -303,13 +306,24 @@ export function mayBeStale(operation: Pick<Operation, 'access' | 'method' | 'gat
   return isAsked && accessOf(operation) === 'read'
 }
 
-/** Declares a surface. Keep operation ids as the specification spells them. */
+/**
+ * Declares a surface. Keep operation ids as the specification spells them.
+ *
+ * @throws Error, which names the operation, for a PATCH that does not say how it reads its body.
+ */
 export function defineSurface<const Name extends string, const Ops extends Operations>(
   name: Name,
   summary: string,
   operations: Ops,
 ): Surface<Name, Ops> {
+  for (const [id, operation] of Object.entries<Operation>(operations)) assertPatchRule(id, operation)
   return { name, summary, operations }
+}
+
+function assertPatchRule(id: string, { method, patch, body }: Operation): void {
+  if (method !== 'PATCH' && patch !== undefined) throw new Error(`${id}: only a PATCH has a patch rule`)
+  if (method === 'PATCH' && (patch === undefined || body === undefined))
+    throw new Error(`${id}: a PATCH has a body, and is a nonEmptyPatch() or a fullReplacement()`)
 }
 
 type Parsed<S> = S extends AnySchema ? S['_zod']['output'] : unknown
@@ -319,8 +333,18 @@ type BodyOf<O, Way extends 'input' | 'output'> = O extends { readonly body: infe
   ? { readonly body: S['_zod'][Way] }
   : unknown
 
+/** Members that may have a value: those that a patch must not name have none. */
+type Changeable<T> = { [K in keyof T]-?: [Exclude<T[K], undefined>] extends [never] ? never : K }[keyof T]
+
+/** A body of which at least one member is there. */
+type NonEmpty<T> = { [K in Changeable<T>]: T & { readonly [P in K]: Exclude<T[P], undefined> } }[Changeable<T>]
+
+type HandledBody<O> = O extends { readonly patch: NonEmptyPatch; readonly body: infer S extends AnySchema }
+  ? { readonly body: NonEmpty<S['_zod']['output']> }
+  : BodyOf<O, 'output'>
+
 /** What a handler receives: path and query members side by side, and the body under its own name. */
-export type Input<O> = Parsed<Member<O, 'params'>> & Parsed<Member<O, 'query'>> & BodyOf<O, 'output'>
+export type Input<O> = Parsed<Member<O, 'params'>> & Parsed<Member<O, 'query'>> & HandledBody<O>
 
 /** What a client sends, before defaults are filled in. */
 export type Sending<O> = Sent<Member<O, 'params'>> & Sent<Member<O, 'query'>> & BodyOf<O, 'input'>

@@ -67,13 +67,14 @@ function ofParameters({ params, query }: Operation): Codes {
 
 /** A body may be sent where none is wanted: then nothing but an empty object passes. */
 function ofBody(operation: Operation): Codes {
-  const { body, bodyBytesMax = 0, overCap, method } = operation
+  const { body, bodyBytesMax = 0, overCap, method, patch } = operation
   if (body === undefined && method === 'GET') return []
   const codes = body === undefined ? [] : codesWithin(body)
   return [
     bodyProblemOf(operation),
     overCap ?? 'request_body_too_large',
     'unsupported_media_type',
+    ...(patch !== undefined && 'empty' in patch ? [patch.empty] : []),
     ...(bodyBytesMax > COUNTED_BODY_BYTES ? (['too_many_bodies'] as const) : []),
     ...codes,
   ]
@@ -85,6 +86,6 @@ function ofPaging({ paging }: Operation): Codes {
 }
 
 /** The 400 codes that a schema and its members declare. */
-function codesWithin(schema: AnySchema): Codes {
+export function codesWithin(schema: AnySchema): Codes {
   return schemasWithin(asZod(schema)).flatMap((at) => z.globalRegistry.get(at)?.problem ?? [])
 }

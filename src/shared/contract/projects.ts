@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { check, defineSurface, open, OPERATOR } from './operation.ts'
+import { nonEmptyPatch } from './patch.ts'
 import { KiB, pageOf, pageQuery, uuidField } from './fields.ts'
 import { Project, ProjectCreateRequest, ProjectPatchRequest } from './tenancy-schemas.ts'
 
@@ -69,11 +70,12 @@ export const projects = defineSurface('projects', 'Parts of a Domain that one te
     credentials: OPERATOR,
     params,
     body: ProjectPatchRequest,
+    patch: nonEmptyPatch(),
     bodyBytesMax: 8 * KiB,
     gate: check('manage', 'project:{path.id}'),
     audit: { relation: 'project.update', when: 'all' },
     responses: { 200: Project },
-    problems: ['project_not_found', 'empty_patch'],
+    problems: ['project_not_found'],
     notProvisioned: 'not_provisioned',
     cli: {
       command: 'projects update',

@@ -8,6 +8,7 @@ import {
   RelationTuplePatchRequest,
 } from './authz-schemas.ts'
 import { check, defineSurface, open, OPERATOR } from './operation.ts'
+import { fullReplacement } from './patch.ts'
 import { KiB, pageQuery, Reference, uuidField } from './fields.ts'
 
 const projectId = uuidField('invalid_project_id', 'Project')
@@ -97,6 +98,7 @@ export const relationTuples = defineSurface('relation-tuples', 'Who holds which 
       'The body is the whole new tuple. The old one is deleted first and the new one written then: after a 500 the old binding may be gone, and the same call is then 404 tuple_not_found. Create the new tuple in that case.',
     params,
     body: RelationTuplePatchRequest,
+    patch: fullReplacement('S0 Relation tuples: the body is the whole new tuple'),
     bodyBytesMax: 8 * KiB,
     gate: { ...check('manage', '{row.resource}'), missingRow: 'tuple_not_found' },
     audit: { relation: 'authz.relation_tuple.update', when: 'all' },

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { check, defineSurface, open, OPERATOR } from './operation.ts'
+import { nonEmptyPatch } from './patch.ts'
 import { KiB, pageOf, pageQuery, uuidField } from './fields.ts'
 import { Resource, ResourceCreateRequest, ResourcePatchRequest } from './tenancy-schemas.ts'
 
@@ -73,11 +74,12 @@ export const resources = defineSurface('resources', 'What is deployed in a Proje
     credentials: OPERATOR,
     params,
     body: ResourcePatchRequest,
+    patch: nonEmptyPatch(),
     bodyBytesMax: 8 * KiB,
     gate: check('manage', 'resource:{path.resource_id}'),
     audit: { relation: 'resource.update', when: 'all' },
     responses: { 200: Resource },
-    problems: ['resource_not_found', 'empty_patch', 'host_node_not_in_domain'],
+    problems: ['resource_not_found', 'host_node_not_in_domain'],
     notProvisioned: 'not_provisioned',
     cli: {
       command: 'resources update',

@@ -5,6 +5,7 @@ import { everyAnswerFaults } from './every-answer.ts'
 import type { Fault } from './fault.ts'
 import { headFaults } from './heads.ts'
 import { parametersFaults } from './parameters.ts'
+import { patchFaults } from './patches.ts'
 import { secrecyFaults } from './secrecy.ts'
 import { streamFaults } from './streams.ts'
 import { successFaults } from './success.ts'
@@ -14,6 +15,7 @@ export const FAULTS: readonly Fault[] = [
   ...accessFaults,
   ...parametersFaults,
   ...bodiesFaults,
+  ...patchFaults,
   ...successFaults,
   ...headFaults,
   ...streamFaults,

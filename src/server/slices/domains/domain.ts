@@ -50,10 +50,9 @@ export function newDomain(id: string, body: DomainCreateBody, at: Date): DomainR
 
 /**
  * Applies a patch to a Domain's row; members left out stay.
- * @throws Problem `empty_patch` when it names none, `invalid_body` with every member that is wrong.
+ * @throws Problem `invalid_body` with every member that is wrong.
  */
 export function patchedDomain(domain: DomainRecord, patch: DomainPatchBody, at: Date): DomainRecord {
-  if (Object.values(patch).every((value) => value === undefined)) throw problem('empty_patch')
   refuseFaults(faultsOf(patch))
   return {
     ...domain,

@@ -50,7 +50,6 @@ export function createGroups({ datastore, ids, subjects }: GroupsDeps): Handlers
     },
 
     async PatchGroup(ctx, { id: domainId, group_id: id, body: { display_name: name } }) {
-      if (name === undefined) throw problem('empty_patch')
       const renamed = await ctx.change(async (change) => {
         const group = await store.renameGroup(change.db, { domainId, id }, name)
         if (group === undefined) throw problem('group_not_found')

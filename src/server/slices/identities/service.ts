@@ -78,7 +78,6 @@ export function createIdentities({
     },
 
     async UpdateServiceIdentity(ctx, { id: domainId, principal_id: id, body }) {
-      if (Object.values(body).every((value) => value === undefined)) throw problem('empty_patch')
       const patched = await ctx.change((change) =>
         patchServiceIdentity(change, { domainId, id, patch: body, at: new Date(ctx.nowMs) }, ownedTokens),
       )

@@ -101,7 +101,6 @@ export function createIdpBindings(deps: IdpBindingsDeps): Handlers<typeof idpBin
 
     async PatchAdminIdPByID(ctx, { id, body }) {
       const found = await admitTo(ctx, id)
-      if (Object.keys(body).length === 0) throw problem('empty_patch')
       const mayReachInside = reachesInside(found, patchedBinding(found, body, new Date(ctx.nowMs)))
       if (mayReachInside) await ctx.require('manage', PLATFORM)
       const patched = await ctx.change(async (change) => {

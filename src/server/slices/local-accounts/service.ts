@@ -63,7 +63,6 @@ export function createLocalAccounts(deps: LocalAccountsDeps): LocalAccountsHandl
       }),
 
     async PatchAdminUserByID(ctx, { id, body }) {
-      if (Object.values(body).every((value) => value === undefined)) throw problem('empty_patch')
       const password = body.reset_password === true ? await freshPassword(hashing) : undefined
       const patch = { body, passwordHash: password?.hash, at: new Date(ctx.nowMs) }
       const account = await ctx.change((change) => patchAccount(change, id, { ...deps, ...patch }))

@@ -37,7 +37,6 @@ export function createReading({ datastore }: { readonly datastore: Datastore }):
     },
 
     async PatchNode(ctx, { id, body }) {
-      if (Object.values(body).every((value) => value === undefined)) throw problem('empty_patch')
       if (body.project_id !== undefined)
         await ctx.require('manage', `domain:${(await existing(datastore.pool('interactive'), id)).domain_id}`)
       const { node, page } = await ctx.change(async (change) => {

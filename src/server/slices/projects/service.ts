@@ -8,7 +8,7 @@ import { holdDomain } from '../../sql/hold-domain.ts'
 import { bySlug } from '../../sql/keyset.ts'
 import { addProject } from './add-project.ts'
 import { announce } from './announce.ts'
-import { nameOf, toAnswer } from './project.ts'
+import { toAnswer } from './project.ts'
 import * as store from './store.ts'
 
 export interface ProjectsDeps {
@@ -46,7 +46,7 @@ export function createProjects({ datastore, ids }: ProjectsDeps): Handlers<typeo
     },
 
     async PatchProject(ctx, { id, body }) {
-      const renaming = { display_name: nameOf(body), updated_at: new Date(ctx.nowMs) }
+      const renaming = { display_name: body.display_name, updated_at: new Date(ctx.nowMs) }
       const renamed = await ctx.change(async (change) => {
         const project = await store.renameProject(change.db, id, renaming)
         if (project === undefined) throw problem('project_not_found')

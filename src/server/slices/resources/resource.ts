@@ -1,11 +1,9 @@
 import type { resources } from '../../../shared/contract/resources.ts'
-import type { Input, Result } from '../../../shared/contract/operation.ts'
-import { problem } from '../../../shared/problems.ts'
+import type { Result } from '../../../shared/contract/operation.ts'
 import type { ResourceRecord } from './store.ts'
 
 type Operations = (typeof resources)['operations']
 type ResourceAnswer = Result<Operations['GetResource']>
-type ResourcePatchBody = Input<Operations['PatchResource']>['body']
 
 /** Kinds that the authorization model also knows as a type of their own; roles may be bound to either name. */
 const OWN_TYPE: Readonly<Record<string, true>> = { network: true, workload: true }
@@ -21,11 +19,6 @@ export function referencesOf({ id, kind }: { readonly id: string; readonly kind:
 /** Node ids as they are stored: lower case, ascending, each once. */
 export function normalizeHosts(nodeIds: readonly string[]): string[] {
   return [...new Set(nodeIds.map((id) => id.toLowerCase()))].toSorted()
-}
-
-/** @throws Problem `empty_patch` when the patch names no member. */
-export function requireMember(patch: ResourcePatchBody): void {
-  if (patch.display_name === undefined && patch.host_node_ids === undefined) throw problem('empty_patch')
 }
 
 /** The row as the API shows it. */

@@ -7,7 +7,7 @@ import type { Datastore } from '../../ports/datastore.ts'
 import type { Change } from '../../ports/unit-of-work.ts'
 import { holdProject } from '../../sql/hold-project.ts'
 import { bySlug } from '../../sql/keyset.ts'
-import { normalizeHosts, referencesOf, requireMember, toAnswer } from './resource.ts'
+import { normalizeHosts, referencesOf, toAnswer } from './resource.ts'
 import * as store from './store.ts'
 
 export interface ResourcesDeps {
@@ -51,7 +51,6 @@ export function createResources({ datastore, ids }: ResourcesDeps): Handlers<typ
     },
 
     async PatchResource(ctx, { id: projectId, resource_id: id, body }) {
-      requireMember(body)
       const patched = await ctx.change(async (change) => {
         const resource = await store.lockResource(change.db, { projectId, id })
         if (resource === undefined) throw problem('resource_not_found')

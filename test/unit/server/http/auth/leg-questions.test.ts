@@ -10,7 +10,11 @@ const leg = (relation: string, object: string, when?: Leg['when']): Leg => ({
   when,
 })
 
-const LEGS = [leg('read', 'project:{path.id}'), leg('manage', 'domain:{query.domain_id}'), leg('operate', 'platform:main')]
+const LEGS = [
+  leg('read', 'project:{path.id}'),
+  leg('manage', 'domain:{query.domain_id}'),
+  leg('operate', 'platform:main'),
+]
 const SOURCES = { path: { id: 'p' }, query: { domain_id: 'd' }, caller: {} }
 
 /** Holds these relations; keeps what was asked. */

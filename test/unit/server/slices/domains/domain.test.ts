@@ -88,13 +88,6 @@ describe('patchedDomain', () => {
     expect(patchedDomain(before, patch, CHANGED)).toMatchObject(patch)
   })
 
-  it.each([
-    ['no member', {}],
-    ['only absent members', { display_name: undefined, strong_acr: undefined }],
-  ])('refuses a patch with %s', (_what, patch) => {
-    expect(() => patchedDomain(acme(), patch, CHANGED)).toThrow(expect.objectContaining({ code: 'empty_patch' }))
-  })
-
   it('refuses a network that is none', () => {
     expect(() => patchedDomain(acme(), { trusted_networks: ['10.0.0.0/40'] }, CHANGED)).toThrow(
       expect.objectContaining({

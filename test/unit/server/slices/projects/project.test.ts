@@ -1,15 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { nameOf, toAnswer } from '../../../../../src/server/slices/projects/project.ts'
-
-describe('nameOf', () => {
-  it('takes the name that the patch asks for', () => {
-    expect(nameOf({ display_name: 'Blue' })).toBe('Blue')
-  })
-
-  it('refuses a patch without a member', () => {
-    expect(() => nameOf({})).toThrow(expect.objectContaining({ code: 'empty_patch' }))
-  })
-})
+import { toAnswer } from '../../../../../src/server/slices/projects/project.ts'
 
 describe('toAnswer', () => {
   it('writes instants as RFC 3339 in UTC with milliseconds', () => {

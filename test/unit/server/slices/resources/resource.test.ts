@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { normalizeHosts, referencesOf, requireMember } from '../../../../../src/server/slices/resources/resource.ts'
+import { normalizeHosts, referencesOf } from '../../../../../src/server/slices/resources/resource.ts'
 
 describe('referencesOf', () => {
   it.each([
@@ -18,15 +18,5 @@ describe('normalizeHosts', () => {
     const low = '01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4b'
     const high = 'f1935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4b'
     expect(normalizeHosts([high.toUpperCase(), low, high])).toEqual([low, high])
-  })
-})
-
-describe('requireMember', () => {
-  it('refuses a patch without a member', () => {
-    expect(() => requireMember({})).toThrow(expect.objectContaining({ code: 'empty_patch' }))
-  })
-
-  it.each([[{ display_name: 'Gate' }], [{ host_node_ids: [] }]])('takes %j', (patch) => {
-    expect(() => requireMember(patch)).not.toThrow()
   })
 })
