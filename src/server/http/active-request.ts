@@ -22,7 +22,7 @@ import {
   type Standing,
   type StandingServices,
 } from './auth/reauthorization.ts'
-import type { TemplateSources } from './template.ts'
+import type { Stage, TemplateSources } from './template.ts'
 import { logMarks } from './trace-context.ts'
 
 /** What a request needs of the server. */
@@ -202,9 +202,10 @@ export class ActiveRequest implements RequestContext, Asker {
     return row === undefined ? [] : [row]
   }
 
-  /** Runs the gate, and meanwhile learns whose chain the audit row belongs to where that is not at hand. */
-  passGate(): void | Promise<void> {
-    const gate = this.#services.gatekeeper.passGate(this.plan, this.asker(), this.sources())
+  /** Asks the legs of a stage, and meanwhile learns whose chain the audit row belongs to where that is not at hand. */
+  passGate(stage: Stage): void | Promise<void> {
+    if (this.plan.legsAt[stage].length === 0) return undefined
+    const gate = this.#services.gatekeeper.passGate(this.plan, this.asker(), { stage, sources: this.sources() })
     const home = this.#learnHome()
     return home === undefined ? gate : bothDone(gate, home)
   }
@@ -212,7 +213,7 @@ export class ActiveRequest implements RequestContext, Asker {
   async admit(row: Row | undefined): Promise<void> {
     this.row = row
     if (row === undefined) throw problem(this.plan.operation.gate.missingRow ?? 'not_found')
-    await this.passGate()
+    await this.passGate('row')
     this.admitted = true
   }
 

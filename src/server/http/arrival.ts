@@ -159,7 +159,7 @@ function admit(active: ActiveRequest, request: FastifyRequest, { caller, deps }:
   const sources = active.sources()
   deps.gatekeeper.checkScope(plan, caller, sources)
   deps.gatekeeper.checkOwnNode(plan, caller, active.path)
-  const gate = plan.gateStage === 'request' ? active.passGate() : undefined
+  const gate = active.passGate('request')
   return gate instanceof Promise
     ? gate.then(() => checkOrigin(active, request, deps))
     : checkOrigin(active, request, deps)

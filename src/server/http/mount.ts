@@ -95,7 +95,7 @@ function isAbandoned({ method, raw }: FastifyRequest): boolean {
   return (method === 'GET' || method === 'HEAD') && raw.socket.destroyed
 }
 
-/** Parses the body, runs the gate that needs it, then the handler. */
+/** Parses the body, asks the legs of the gate that need it, then runs the handler. */
 function operate(active: ActiveRequest, raw: unknown): unknown {
   const { plan } = active
   const body = parseBody(plan, decode(plan, raw))
@@ -106,8 +106,8 @@ function operate(active: ActiveRequest, raw: unknown): unknown {
   if (body !== undefined) input['body'] = body
   // Handlers are typed by their contract entry, and the input was parsed by the same entry.
   const handle = (): unknown => plan.handler?.(active, input as never)
-  if (plan.gateStage !== 'body' || active.knownCaller === undefined) return handle()
-  const gate = active.passGate()
+  if (active.knownCaller === undefined) return handle()
+  const gate = active.passGate('body')
   return gate instanceof Promise ? gate.then(handle) : handle()
 }
 

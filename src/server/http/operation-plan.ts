@@ -44,7 +44,9 @@ export interface OperationPlan {
   readonly legs: readonly Leg[]
   /** Whether every leg must be held; else one is enough. */
   readonly needsAllLegs: boolean
-  /** When the gate can run: the latest stage that any of its legs needs. */
+  /** Which legs are asked when: each by itself where all must be held, else all of them at the last stage that one needs. */
+  readonly legsAt: Readonly<Record<Stage, readonly Leg[]>>
+  /** When the gate has been passed: the last stage that any of its legs needs. */
   readonly gateStage: Stage | undefined
   readonly denial: Leg | undefined
   readonly foldFor: Leg | undefined
@@ -185,7 +187,7 @@ function planGate({ gate, credentials }: Operation) {
   return {
     legs,
     needsAllLegs: gate.allOf !== undefined,
-    gateStage: latest([...legs.map(stageOf), ...(gate.after === undefined ? [] : [gate.after])]),
+    ...stagesOf(gate, legs),
     denial: gate.denial && compileLeg(gate.denial),
     foldFor: gate.foldFor && compileLeg(gate.foldFor),
     rows: gate.rows && compileLeg(gate.rows),
@@ -200,6 +202,17 @@ function skippedKinds(
   credentials: readonly CredentialKind[],
 ): ReadonlySet<CredentialKind> {
   return new Set(ownNode && credentials.includes('nsk') ? [...skipFor, 'nsk' as const] : skipFor)
+}
+
+function stagesOf({ allOf, after }: Gate, legs: readonly Leg[]): Pick<OperationPlan, 'legsAt' | 'gateStage'> {
+  const stages = legs.map((leg) => latest([stageOf(leg), after ?? 'request']))
+  const gateStage = latest(stages)
+  const legsOfStage = (stage: Stage): readonly Leg[] =>
+    legs.filter((_leg, index) => (allOf === undefined ? gateStage : stages[index]) === stage)
+  return {
+    gateStage: legs.length === 0 ? undefined : gateStage,
+    legsAt: { request: legsOfStage('request'), body: legsOfStage('body'), row: legsOfStage('row') },
+  }
 }
 
 function assertConsistent({ open, anyOf, allOf, denial, after }: Gate): void {
@@ -219,8 +232,8 @@ function stageOf({ object: { stage }, when }: Leg): Stage {
   return when !== undefined && stage === 'request' ? 'body' : stage
 }
 
-function latest(stages: readonly Stage[]): Stage | undefined {
-  return (['row', 'body', 'request'] as const).find((stage) => stages.includes(stage))
+function latest(stages: readonly Stage[]): Stage {
+  return (['row', 'body'] as const).find((stage) => stages.includes(stage)) ?? 'request'
 }
 
 function planAudit({ audit }: Operation): AuditPlan | undefined {

@@ -37,7 +37,7 @@ function send(line: string, body: object, token = 'psk_admin'): Promise<RawAnswe
 const documentOf = ({ text }: RawAnswer): Readonly<Record<string, unknown>> => JSON.parse(text)
 
 describe('a gate that needs all of its legs', () => {
-  const put = () => send(`PUT /v1/fixture/things/${THING}/label`, { label: 'x' })
+  const put = () => send(`PUT /v1/fixture/projects/${PROJECT}/things/thing/label`, { label: 'x' })
 
   it('asks each of them and admits', async () => {
     await startWithout(undefined)
@@ -54,8 +54,21 @@ describe('a gate that needs all of its legs', () => {
     expect(answer.status).toBe(403)
     expect(documentOf(answer)['missing_relation']).toMatchObject({ relation, object })
     expect(server.audited).toMatchObject([
-      { outcome: 'permission_denied', object: `resource:${THING}`, context: { missing_relation: relation } },
+      { outcome: 'permission_denied', object, context: { missing_relation: relation } },
     ])
+  })
+
+  it('asks each leg as early as it can: what the path decides comes before the body and the row', async () => {
+    await startWithout('read')
+    const answer = await send(`PUT /v1/fixture/projects/${PROJECT}/things/unknown/label`, { label: '' })
+    expect(answer.status).toBe(403)
+    expect(asked).toEqual([`read project:${PROJECT}`])
+  })
+
+  it('tells who holds the leg of the path that the row is not there', async () => {
+    await startWithout('operate')
+    const answer = await send(`PUT /v1/fixture/projects/${PROJECT}/things/unknown/label`, { label: 'x' })
+    expect([answer.status, documentOf(answer)['code']]).toEqual([404, 'resource_not_found'])
   })
 })
 

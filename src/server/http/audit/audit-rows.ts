@@ -73,7 +73,9 @@ interface RowDetails {
 }
 
 function rowOf(request: AuditSubject, { outcome, reason, object: fallback, context }: RowDetails): AuditEntry {
-  const object = auditedObject(request) ?? fallback ?? 'platform:main'
+  // Of legs that must all be held, the row of a denial is about the one that failed.
+  const failed = request.plan.needsAllLegs ? fallback : undefined
+  const object = namedObject(request) ?? failed ?? objectOfLegs(request) ?? fallback ?? 'platform:main'
   return {
     domainId: domainOf(request, object),
     subject: request.subject,
@@ -111,10 +113,15 @@ function isDecision(outcome: AuditEntry['outcome']): boolean {
 }
 
 /** What the row is about: what the handler named, else by the contract the audit rule's template or the gate's legs. */
-export function auditedObject({ plan, sources, about }: AuditSubject): string | undefined {
-  if (about !== undefined) return about.object
-  const own = plan.audit?.object?.render(sources)
-  if (own !== undefined) return own
+export function auditedObject(request: AuditSubject): string | undefined {
+  return namedObject(request) ?? objectOfLegs(request)
+}
+
+function namedObject({ plan, sources, about }: AuditSubject): string | undefined {
+  return about === undefined ? plan.audit?.object?.render(sources) : about.object
+}
+
+function objectOfLegs({ plan, sources }: AuditSubject): string | undefined {
   for (const leg of plan.legs) {
     const question = questionOf(leg, sources)
     if (question !== undefined) return question.resource

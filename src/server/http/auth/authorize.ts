@@ -4,7 +4,7 @@ import type { Caller } from '../../ports/credential-resolver.ts'
 import type { Leg, OperationPlan } from '../operation-plan.ts'
 import { askAll, askAny, questionOf, type Outcome, type Question } from './leg-questions.ts'
 import { foldedDenial, permissionDenied, type MissingRelation, type Refusal } from './refusal.ts'
-import type { TemplateSources } from '../template.ts'
+import type { Stage, TemplateSources } from '../template.ts'
 
 /** Who asks, and what the server knows of the moment. */
 export interface Asker {
@@ -16,14 +16,20 @@ export interface Asker {
   degraded(sinceMs: number): void
 }
 
+/** How far a request has got, and what is known of it by then. */
+export interface GateMoment {
+  readonly stage: Stage
+  readonly sources: TemplateSources
+}
+
 /** Enforces gates, scopes and node identity as the contract declares them. Plain results where nothing has to be waited for. */
 export interface Gatekeeper {
   /** Refuses a token whose scopes do not cover the operation. */
   checkScope(plan: OperationPlan, caller: Caller, sources: TemplateSources): void
   /** Refuses a node's credential on another node's path. */
   checkOwnNode(plan: OperationPlan, caller: Caller, path: Readonly<Record<string, unknown>>): void
-  /** Asks the legs in order; throws the refusal when none is held, or not all where the gate needs all. */
-  passGate(plan: OperationPlan, asker: Asker, sources: TemplateSources): void | Promise<void>
+  /** Asks the legs of a stage in order; throws the refusal when none is held, or not all where the gate needs all. */
+  passGate(plan: OperationPlan, asker: Asker, at: GateMoment): void | Promise<void>
   /** Asks one leg without refusing. An unfilled hole is a no. */
   asks(leg: Leg, asker: Asker, sources: TemplateSources): boolean | Promise<boolean>
   holds(asker: Asker, relation: string, object: string): boolean | Promise<boolean>
@@ -77,8 +83,8 @@ export function createGatekeeper(authorizer: Authorizer | undefined): Gatekeeper
     return held instanceof Promise ? held.then(refuseBy) : refuseBy(held)
   }
 
-  function passGate(plan: OperationPlan, asker: Asker, sources: TemplateSources): void | Promise<void> {
-    const { legs } = plan
+  function passGate(plan: OperationPlan, asker: Asker, { stage, sources }: GateMoment): void | Promise<void> {
+    const legs = plan.legsAt[stage]
     if (legs.length === 0 || plan.skipFor.has(asker.caller.credential.kind)) return undefined
     const from = engine(plan)
     const ask = (question: Question): Decision | Promise<Decision> => decide(from, asker, question)

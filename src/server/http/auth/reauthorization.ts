@@ -75,6 +75,6 @@ class KeptStanding implements Standing {
     gatekeeper.checkOwnNode(plan, caller, sources.path)
     const facts = { ...this.#admitted.facts, nowMs: clock.now() }
     const asker: Asker = { caller, facts, mayBeStale: plan.mayBeStale, degraded: () => undefined }
-    return plan.gateStage === 'request' ? gatekeeper.passGate(plan, asker, sources) : undefined
+    return gatekeeper.passGate(plan, asker, { stage: 'request', sources })
   }
 }
