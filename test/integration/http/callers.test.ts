@@ -95,7 +95,8 @@ describe('an operation that wants a stronger sign-in', () => {
   const post = () => sendRaw(server.port, requestBytes('POST /v1/fixture/stepped-up', as('psk_admin')))
 
   it('refuses a weaker one with the challenge of RFC 9470, says what would do, and audits it', async () => {
-    server = await startEdge({ stepUp: (policy) => (policy === 'strong' ? ['urn:mfa', 'urn:hardware'] : undefined) })
+    const wanted = { acrValues: ['urn:mfa', 'urn:hardware'] }
+    server = await startEdge({ stepUp: (policy) => (policy === 'strong' ? wanted : undefined) })
     const answer = await post()
     expect(answer.status).toBe(401)
     expect(answer.headers['www-authenticate']).toBe(
@@ -104,6 +105,21 @@ describe('an operation that wants a stronger sign-in', () => {
     expect(documentOf(answer)).toMatchObject({ code: 'step_up_required', acr_values: ['urn:mfa', 'urn:hardware'] })
     expect(documentOf(answer)).not.toHaveProperty('challenge')
     expect(server.audited).toMatchObject([{ outcome: 'permission_denied', reason: 'step_up_required' }])
+  })
+
+  it.each([
+    [{ maxAgeSeconds: 900 }, 'max_age="900"', { acr_values: undefined, max_age: 900 }],
+    [
+      { acrValues: ['urn:mfa'], maxAgeSeconds: 0 },
+      'acr_values="urn:mfa", max_age="0"',
+      { acr_values: ['urn:mfa'], max_age: 0 },
+    ],
+  ])('refuses one that is too old with its greatest age: %j', async (wanted, challenge, members) => {
+    server = await startEdge({ stepUp: () => wanted })
+    const answer = await post()
+    expect(answer.headers['www-authenticate']).toBe(`Bearer error="insufficient_user_authentication", ${challenge}`)
+    const { max_age, acr_values } = documentOf(answer)
+    expect({ acr_values, max_age }).toEqual(members)
   })
 
   it.each([
@@ -127,7 +143,7 @@ describe('an operation that wants a stronger sign-in', () => {
   })
 
   it('asks nobody who is unknown', async () => {
-    server = await startEdge({ stepUp: () => ['urn:mfa'] })
+    server = await startEdge({ stepUp: () => ({ acrValues: ['urn:mfa'] }) })
     const answer = await sendRaw(server.port, requestBytes('POST /v1/fixture/stepped-up'))
     expect([answer.headers['www-authenticate'], documentOf(answer)['code']]).toEqual(['Bearer', 'unauthenticated'])
   })
