@@ -78,8 +78,8 @@ export const fixtureScenarios: Scenarios<FixtureWorld, Fixture['fixture']> & Sce
     GetFoldedThing: ({ projectId: project_id }) => ({ input: { project_id }, ...admin, also: [{ as: 'nsk_own' }] }),
     PatchThing: ({ thing, name }) => ({ input: { id: thing().id, body: { slug: name() } }, ...admin }),
     DeleteThing: ({ thing }) => ({ input: { id: thing().id }, ...admin, lesser: 'psk_viewer' }),
-    PutThingLabel: ({ thing }) => ({
-      input: { id: thing().id, body: { label: 'x' } },
+    PutThingLabel: ({ thing, projectId: project_id }) => ({
+      input: { project_id, slug: thing().slug, body: { label: 'x' } },
       ...admin,
       also: [{ as: 'psk_admin', lesser: 'psk_viewer' }],
     }),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { pageQuery } from '../../src/shared/contract/fields.ts'
 import { contract } from '../../src/shared/contract/index.ts'
 import type { Operation } from '../../src/shared/contract/operation.ts'
 import type { PROBLEMS } from '../../src/shared/problems.ts'
@@ -71,6 +72,13 @@ const SPOILT: readonly (readonly [string, Operation])[] = [
   ['its problem codes', { ...sound, params: undefined } as unknown as Operation],
   ['its problem codes', { ...sound, problems: ['nonsense' as keyof typeof PROBLEMS] }],
   ['its problem codes', { ...sound, problems: ['slug_conflict', 'slug_conflict'] }],
+  ['its problem codes', { ...sound, paging: { limit: 'rejected', cursor: 'operation' } }],
+  [
+    'its problem codes',
+    { ...sound, query: z.strictObject(pageQuery), paging: { limit: 'clamped', cursor: 'operation' } },
+  ],
+  ['its problem codes', { ...sound, sentences: { token_not_found: 'It never answers this.' } }],
+  ['its problem codes', { ...sound, sentences: { slug_conflict: 'no sentence' } }],
   ['ids other than zero', { ...sound, query: z.strictObject({ id: z.uuid() }) }],
   ['ids other than zero', { ...sound, body: z.strictObject({ ids: z.array(z.guid().optional()) }) }],
   ['ids other than zero', { ...sound, body: z.strictObject({ owner: z.string().regex(/^user:[0-9a-f-]{36}$/) }) }],

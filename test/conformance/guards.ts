@@ -99,7 +99,28 @@ function problemMissing(operation: Operation): string | undefined {
   if (unparsed !== undefined) return `nothing parses ${unparsed}`
   const stranger = problemCodesOf(operation).find((code) => !Object.hasOwn(PROBLEMS, code))
   if (stranger !== undefined) return `${stranger} is not in the catalogue`
-  const { problems } = operation
+  return limitMissing(operation) ?? sentenceMissing(operation) ?? repeated(operation)
+}
+
+/** A limit out of range is refused by `invalid_limit`, or clamped, and then nothing answers that code. */
+function limitMissing(operation: Operation): string | undefined {
+  if (operation.paging === undefined) return undefined
+  const isRefused = problemCodesOf(operation).includes('invalid_limit')
+  if (isRefused === (operation.paging.limit === 'rejected')) return undefined
+  return isRefused ? 'its limit is clamped, and may be invalid_limit' : 'its limit is rejected without invalid_limit'
+}
+
+function sentenceMissing(operation: Operation): string | undefined {
+  const { sentences = {} } = operation
+  for (const [code, sentence] of Object.entries(sentences)) {
+    if (!problemCodesOf(operation).some((known) => known === code))
+      return `it has a sentence for ${code}, which it never answers`
+    if (!/^[A-Z].*\.$/.test(sentence)) return `the sentence of ${code} is ${JSON.stringify(sentence)}`
+  }
+  return undefined
+}
+
+function repeated({ problems }: Operation): string | undefined {
   const twice = problems.find((code, index) => problems.indexOf(code) !== index)
   return twice === undefined ? undefined : `${twice} is declared twice`
 }

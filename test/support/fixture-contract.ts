@@ -1,6 +1,15 @@
 import { z } from 'zod'
 import { check, defineSurface, open } from '../../src/shared/contract/operation.ts'
-import { Instant, KiB, pageOf, pageQuery, Slug, Uuid, uuidField } from '../../src/shared/contract/fields.ts'
+import {
+  clampedPageQuery,
+  Instant,
+  KiB,
+  pageOf,
+  pageQuery,
+  Slug,
+  Uuid,
+  uuidField,
+} from '../../src/shared/contract/fields.ts'
 import { immutable, nonEmptyPatch } from '../../src/shared/contract/patch.ts'
 
 const projectPath = z.strictObject({ project_id: uuidField('invalid_project_id', 'Project') })
@@ -51,6 +60,7 @@ export const fixture = defineSurface('fixture', 'What the vocabulary of the cont
     responses: { 201: Thing },
     headers: { Location: 'Path of the thing' },
     problems: ['slug_conflict'],
+    sentences: { slug_conflict: 'Another thing has this slug.' },
   },
   ListThings: {
     method: 'GET',
@@ -82,7 +92,7 @@ export const fixture = defineSurface('fixture', 'What the vocabulary of the cont
     path: '/v1/fixture/own-things',
     summary: 'List things by a cursor of your own',
     credentials: operator,
-    query: z.strictObject(pageQuery),
+    query: z.strictObject(clampedPageQuery),
     gate: check('read', 'domain:{caller.domain_id}'),
     audit: { relation: 'fixture.own_thing.list', when: 'all' },
     paging: { limit: 'clamped', cursor: 'caller' },
@@ -153,20 +163,20 @@ export const fixture = defineSurface('fixture', 'What the vocabulary of the cont
   },
   PutThingLabel: {
     method: 'PUT',
-    path: '/v1/fixture/things/{id}/label',
+    path: '/v1/fixture/projects/{project_id}/things/{slug}/label',
     summary: 'Label a thing, which needs two relations at once',
     credentials: operator,
-    params: thingPath,
+    params: projectPath.extend({ slug: z.string().min(1).max(128) }),
     body: z.strictObject({ label: z.string().min(1).max(16) }),
     bodyBytesMax: KiB,
     gate: {
       allOf: [
-        { relation: 'read', object: 'project:{row.project_id}' },
+        { relation: 'read', object: 'project:{path.project_id}' },
         { relation: 'operate', object: 'domain:{row.domain_id}' },
       ],
       missingRow: 'resource_not_found',
     },
-    audit: { relation: 'fixture.thing.label', when: 'all', object: 'resource:{path.id}' },
+    audit: { relation: 'fixture.thing.label', when: 'all' },
     responses: { 204: null },
     problems: [],
   },

@@ -133,9 +133,9 @@ export function createFixture({ clock, ids }: { readonly clock: Clock; readonly 
           1,
         )
       },
-      async PutThingLabel(ctx, { id }) {
-        const thing = find(id)
-        await ctx.admit(thing && { project_id: thing.project_id, domain_id: HOME })
+      async PutThingLabel(ctx, { project_id, slug }) {
+        const thing = things.find((one) => one.project_id === project_id && one.slug === slug)
+        await ctx.admit(thing && { domain_id: HOME })
       },
       PostThingAcknowledgement: () => undefined,
       PostDefinition: () => undefined,

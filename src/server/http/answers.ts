@@ -91,7 +91,11 @@ export function createAnswers({ trail, drain, streams, bodies, clock, log, mint,
     }
     if (answer instanceof RateLimited) void reply.headers(answer.headers)
     if (oauthErrors === true) void reply.header('Content-Type', oauthErrorMedia(reply.request.headers.accept))
-    sendProblem(reply, oauthErrors === true ? withOauthError(answer) : answer, active.correlationId)
+    const { correlationId, plan } = active
+    sendProblem(reply, oauthErrors === true ? withOauthError(answer) : answer, {
+      correlationId,
+      operation: plan.operation,
+    })
     conclude(active, answer.status, answer.code)
   }
 
@@ -111,7 +115,7 @@ export function createAnswers({ trail, drain, streams, bodies, clock, log, mint,
     error: unknown,
     correlationId = correlationIdOf(exchange.request.headers, mint),
   ): void {
-    sendProblem(exchange.reply, turned(exchange, error, correlationId), correlationId)
+    sendProblem(exchange.reply, turned(exchange, error, correlationId), { correlationId })
   }
 
   function turnVisitorAway(

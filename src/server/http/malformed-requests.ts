@@ -30,7 +30,7 @@ export function answerGarbage(error: Error & { readonly code?: string }, socket:
 export function refuseAmbiguous({ headers }: IncomingMessage, response: ServerResponse, mint: () => string): void {
   const correlationId = correlationIdOf(headers, mint)
   const refusal = problem('invalid_request')
-  const body = JSON.stringify(problemDocument(refusal, correlationId))
+  const body = JSON.stringify(problemDocument(refusal, { correlationId }))
   response.writeHead(refusal.status, headersOf(body, correlationId))
   response.end(body)
 }
@@ -62,7 +62,7 @@ function isAnswering(socket: Duplex): boolean {
 type Headers = Readonly<Record<string, string>>
 
 function endWith(socket: Duplex, answer: Problem, correlationId: string): void {
-  const body = JSON.stringify(problemDocument(answer, correlationId))
+  const body = JSON.stringify(problemDocument(answer, { correlationId }))
   const retryAfter = answer.status === 503 && { 'Retry-After': '1' }
   const headers = Object.entries({ ...headersOf(body, correlationId), ...retryAfter })
   socket.end(

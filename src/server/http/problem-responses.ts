@@ -1,16 +1,28 @@
 import type { FastifyReply } from 'fastify'
+import type { Operation } from '../../shared/contract/operation.ts'
+import { sentenceOf } from '../../shared/contract/problem-codes.ts'
 import { PROBLEMS, Problem, problem, problemType, type ProblemCode } from '../../shared/problems.ts'
 import { DatastoreError, DatastoreOverloaded } from '../ports/datastore.ts'
 import { Refusal } from './auth/refusal.ts'
 
+/** The request that a problem answers. */
+export interface Answered {
+  readonly correlationId: string
+  /** The operation that it reached, if any: its sentences replace those of the catalogue. */
+  readonly operation?: Pick<Operation, 'sentences'>
+}
+
 /** The problem document of RFC 9457 with the members that every one of ours has (S0 convention 2). */
-export function problemDocument(answer: Problem, correlationId: string): Readonly<Record<string, unknown>> {
-  const { title, status, detail } = PROBLEMS[answer.code]
+export function problemDocument(
+  answer: Problem,
+  { correlationId, operation = {} }: Answered,
+): Readonly<Record<string, unknown>> {
+  const { title, status } = PROBLEMS[answer.code]
   return {
     type: problemType(answer.code),
     title,
     status,
-    detail,
+    detail: sentenceOf(operation, answer.code),
     code: answer.code,
     correlation_id: correlationId,
     ...answer.extras,
@@ -48,12 +60,12 @@ export function answerTo(error: unknown, { overCap, outage }: OwnCodes): Problem
 }
 
 /** Writes the problem, as a problem document unless another media type was set: the only place that does. */
-export function sendProblem(reply: FastifyReply, answer: Problem, correlationId: string): void {
+export function sendProblem(reply: FastifyReply, answer: Problem, answered: Answered): void {
   const { retry_after_seconds: retryAfter, challenge, ...extras } = answer.extras
   if (typeof retryAfter === 'number') void reply.header('Retry-After', String(Math.ceil(retryAfter)))
   // RFC 9110 §15.5.2: a 401 says how to sign in.
   if (answer.status === 401) void reply.header('WWW-Authenticate', typeof challenge === 'string' ? challenge : 'Bearer')
-  const document = problemDocument(new Problem(answer.code, extras, undefined), correlationId)
+  const document = problemDocument(new Problem(answer.code, extras, undefined), answered)
   // As bytes: a text would get a charset parameter, which this media type does not define.
   if (!reply.hasHeader('Content-Type')) void reply.header('Content-Type', 'application/problem+json')
   void reply.code(answer.status).send(Buffer.from(JSON.stringify(document)))

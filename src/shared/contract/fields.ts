@@ -34,6 +34,14 @@ export const Limit = z
   .optional()
   .meta({ problem: 'invalid_limit', description: 'Page size, 1 to 200; 50 when absent' })
 
+/** `limit` of a list that clamps it: any whole number. What is no number is `invalid_query`, since nothing is out of range. */
+const ClampedLimit = z
+  .string()
+  .regex(/^-?\d+$/)
+  .transform(Number)
+  .optional()
+  .meta({ description: 'Page size; less than 1 counts as 1, more than 200 as 200; 50 when absent' })
+
 /** `cursor` of a list: opaque; the edge verifies it and hands the position to the handler. */
 export const Cursor = z
   .string()
@@ -41,8 +49,11 @@ export const Cursor = z
   .optional()
   .meta({ problem: 'invalid_cursor', description: 'Where to go on: next_cursor of the page before' })
 
-/** The query members of every cursor-paged list. */
+/** The query members of a cursor-paged list whose `limit` is refused out of range. */
 export const pageQuery = { cursor: Cursor, limit: Limit }
+
+/** Those of a list whose `limit` is clamped. */
+export const clampedPageQuery = { cursor: Cursor, limit: ClampedLimit }
 
 /** A page of items as every list answers it (S0 convention 5). */
 export function pageOf<S extends z.ZodType>(

@@ -10,7 +10,14 @@ import type {
   ManifestType,
   ManifestValue,
 } from './manifest-format.ts'
-import { accessOf, type AnySchema, type MediaResponse, type Operation, type Surface } from './operation.ts'
+import {
+  accessOf,
+  limitBoundsOf,
+  type AnySchema,
+  type MediaResponse,
+  type Operation,
+  type Surface,
+} from './operation.ts'
 import { problemCodesOf } from './problem-codes.ts'
 
 /** Writes the contract as plain JSON, for the client and the command line to run from. */
@@ -65,7 +72,7 @@ function membersOf(schema: AnySchema | undefined): readonly ManifestField[] {
 function withListBounds(field: ManifestField, { paging }: Operation): ManifestField {
   if (paging === undefined || field.name !== 'limit') return field
   const { pattern: _digits, ...words } = field
-  return { ...words, type: 'integer', minimum: 1, maximum: 200, default: 50 }
+  return { ...words, type: 'integer', ...limitBoundsOf(paging), default: 50 }
 }
 
 function bodyOf({ body, bodyMedia, bodyBytesMax }: Operation): ManifestBody | undefined {

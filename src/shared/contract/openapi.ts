@@ -7,6 +7,7 @@ import { SHARED_COMPONENTS } from './openapi-components.ts'
 import {
   accessOf,
   isMedia,
+  limitBoundsOf,
   mayBeStale,
   type AnySchema,
   type CredentialKind,
@@ -14,7 +15,7 @@ import {
   type Operation,
   type Surface,
 } from './operation.ts'
-import { problemCodesOf } from './problem-codes.ts'
+import { problemCodesOf, sentenceOf } from './problem-codes.ts'
 import { componentsOf, type Components, type UsedSchema } from './schema-components.ts'
 import { tagGroupsOf, tagsOf } from './tags.ts'
 
@@ -185,7 +186,7 @@ function htmlFailureOf(operation: Operation): Json {
 /** `limit` is a text with a pattern to the parser; to a reader it is the number that it stands for (S0 convention 5). */
 function withListBounds(parameter: Json, { paging }: Operation): Json {
   if (paging === undefined || parameter['name'] !== 'limit') return parameter
-  return { ...parameter, schema: { type: 'integer', minimum: 1, maximum: 200, default: 50 } }
+  return { ...parameter, schema: { type: 'integer', ...limitBoundsOf(paging), default: 50 } }
 }
 
 function requestBodyOf({ body, bodyMedia, bodyBytesMax }: Operation, components: Components): Json {
@@ -293,7 +294,8 @@ function problemResponsesOf(operation: Operation): Json {
   }
   const headers = headersOf(operation)
   const described = [...byStatus].map(([status, codes]) => {
-    const answer = problemResponse(codes, { ...headers, ...WAITING_HEADERS[status] })
+    const description = codes.map((code) => `\`${code}\`: ${sentenceOf(operation, code)}`).join('\n\n')
+    const answer = { description, ...problemResponse(codes, { ...headers, ...WAITING_HEADERS[status] }) }
     return [status, operation.oauthErrors === true ? withOauthSchema(answer) : answer]
   })
   return { ...Object.fromEntries(described), default: { $ref: '#/components/responses/Unrouted' } }
@@ -314,7 +316,6 @@ function problemResponse(codes: readonly ProblemCode[], headers: Json): Json {
       ? { anyOf: [{ $ref: '#/components/schemas/PermissionDenied' }, { $ref: '#/components/schemas/Problem' }] }
       : { $ref: `#/components/schemas/${name}` }
   return {
-    description: codes.map((code) => `\`${code}\`: ${PROBLEMS[code].detail}`).join('\n\n'),
     headers,
     content: { 'application/problem+json': { schema } },
     'x-service-codes': codes,

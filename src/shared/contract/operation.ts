@@ -39,8 +39,9 @@ export interface Gate {
   /** Tried in order; the first leg held admits. A leg with a hole that the request leaves empty is passed over. */
   readonly anyOf?: readonly GateLeg[]
   /**
-   * Asked in order; every leg must be held, and the refusal and its audit row name the first that is not. Excludes `anyOf`
-   * and `denial`. A leg with a hole that the request leaves empty is a bug, answered 500: it must not admit.
+   * Every leg must be held, and the refusal and its audit row name the first that is not. Each is asked as early as its
+   * holes can be filled, those of one moment in order. Excludes `anyOf` and `denial`. A leg with a hole that the request
+   * leaves empty is a bug, answered 500: it must not admit.
    */
   readonly allOf?: readonly GateLeg[]
   /** `body`: asked only after the body is parsed, although path, query and caller could decide it. */
@@ -115,6 +116,11 @@ export interface Paging {
   readonly cursor: 'operation' | 'caller'
   /** Members of the query that choose the list, beside those that the path and the gate name: a cursor is of one list. */
   readonly parents?: readonly string[]
+}
+
+/** The bounds of `limit` that a caller must keep to; none where the server clamps it. */
+export function limitBoundsOf({ limit }: Paging): { readonly minimum?: number; readonly maximum?: number } {
+  return limit === 'rejected' ? { minimum: 1, maximum: 200 } : {}
 }
 
 /** An answer that is not JSON. */
@@ -243,6 +249,8 @@ export interface Operation {
   readonly headers?: { readonly [name: string]: string }
   /** What this operation may answer with beyond the codes that its other members already imply. */
   readonly problems: readonly ProblemCode[]
+  /** Whole sentences, by code, that its problems have instead of those of the catalogue: where a code means something else here. */
+  readonly sentences?: { readonly [Code in ProblemCode]?: string }
   /** The 501 code while its collaborators are not wired. */
   readonly notProvisioned?: ProblemCode
   /** Whether repeating the call is harmless although the method is not GET, PUT or DELETE. */

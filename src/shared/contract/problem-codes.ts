@@ -1,4 +1,4 @@
-import type { ProblemCode } from '../problems.ts'
+import { PROBLEMS, type ProblemCode } from '../problems.ts'
 import { asZod } from './json-schema.ts'
 import { legsOf, type AnySchema, type Operation } from './operation.ts'
 import { schemasWithin } from './schemas-within.ts'
@@ -15,6 +15,11 @@ export function problemCodesOf(operation: Operation): readonly ProblemCode[] {
   }
   if (operation.notProvisioned !== undefined) codes.add(operation.notProvisioned)
   return [...codes].toSorted()
+}
+
+/** The sentence that a problem of an operation has: its own, else that of the catalogue. */
+export function sentenceOf({ sentences }: Pick<Operation, 'sentences'>, code: ProblemCode): string {
+  return sentences?.[code] ?? PROBLEMS[code].detail
 }
 
 /** The 400 of a body that is wrong as a whole: the code that its schema declares, else `invalid_body`. */

@@ -54,13 +54,15 @@ export const parameterRules: readonly Rule[] = [
       const call = await subject.arrange()
       const ask = async (members: object) =>
         send(subject, wireOf(subject, { ...call, input: { ...call.input, ...members } }), call.as)
-      for (const limit of ['0', '201', '-1']) {
+      const isClamped = subject.operation.paging?.limit === 'clamped'
+      const malformed = isClamped ? 'invalid_query' : 'invalid_limit'
+      for (const limit of ['0', '201', '-1', ...(isClamped ? ['9'.repeat(400)] : [])]) {
         const sent = await ask({ limit })
         if (subject.operation.paging?.limit === 'rejected') expectProblem(subject, sent, ['invalid_limit'])
         else expect(sent.answer.status).toBe(200)
       }
       for (const limit of ['', 'x', '1e1', '0x10', '1.5', ' 1'])
-        expectProblem(subject, await ask({ limit }), ['invalid_limit'])
+        expectProblem(subject, await ask({ limit }), [malformed])
       for (const limit of ['1', '200']) expect((await ask({ limit })).answer.status).toBe(200)
       for (const cursor of ['', 'x', 'AAAA', 'A'.repeat(500)])
         expectProblem(subject, await ask({ cursor }), ['invalid_cursor'])

@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import type { Operation } from '../../../src/shared/contract/operation.ts'
+import { sentenceOf } from '../../../src/shared/contract/problem-codes.ts'
 import { PROBLEMS, problemType, type ProblemCode } from '../../../src/shared/problems.ts'
 import type { Document } from '../document.ts'
 import type { ValidCall } from '../scenario.ts'
@@ -110,7 +111,7 @@ export function expectProblem(subject: Subject, { answer, correlationId }: Sent,
   expect(answer.json).toMatchObject({
     type: problemType(code),
     title: PROBLEMS[code].title,
-    detail: PROBLEMS[code].detail,
+    detail: sentenceOf(subject.operation, code),
     status: answer.status,
     correlation_id: correlationId,
   })

@@ -247,7 +247,7 @@ function refuse({ request, reply }: Exchange, error: unknown, at: Arrived & { re
   else deps.log.info(line, 'page refused')
   if (answer instanceof RateLimited) void reply.headers(answer.headers)
   if (!prefersHtml(request.headers.accept)) {
-    sendProblem(reply, answer, correlationId)
+    sendProblem(reply, answer, { correlationId })
     return answer
   }
   sendFailurePage(reply, answer, correlationId)

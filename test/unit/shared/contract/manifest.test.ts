@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { contract } from '../../../../src/shared/contract/index.ts'
-import { KiB, pageQuery, uuidField } from '../../../../src/shared/contract/fields.ts'
+import { clampedPageQuery, KiB, pageQuery, uuidField } from '../../../../src/shared/contract/fields.ts'
 import { manifestOf } from '../../../../src/shared/contract/manifest.ts'
 import type { ManifestOperation } from '../../../../src/shared/contract/manifest-format.ts'
 import { check, open, type AnySchema, type Operation } from '../../../../src/shared/contract/operation.ts'
@@ -106,10 +106,22 @@ describe('path and query members', () => {
     ])
   })
 
+  it('limit has no bounds where the server clamps it', () => {
+    const query = z.strictObject(clampedPageQuery)
+    const { query: fields } = entryOf({ query, paging: { limit: 'clamped', cursor: 'caller' } })
+    expect(fields.find(({ name }) => name === 'limit')).toEqual({
+      name: 'limit',
+      required: false,
+      type: 'integer',
+      default: 50,
+      description: 'Page size; less than 1 counts as 1, more than 200 as 200; 50 when absent',
+    })
+  })
+
   it('limit is a number with bounds where pages are, and a text elsewhere', () => {
     const query = z.strictObject(pageQuery)
     const limitOf = ({ query: fields }: ManifestOperation) => fields.find(({ name }) => name === 'limit')
-    expect(limitOf(entryOf({ query, paging: { limit: 'clamped', cursor: 'caller' } }))).toEqual({
+    expect(limitOf(entryOf({ query, paging: { limit: 'rejected', cursor: 'caller' } }))).toEqual({
       name: 'limit',
       required: false,
       type: 'integer',

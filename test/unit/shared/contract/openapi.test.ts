@@ -22,6 +22,7 @@ const things = defineSurface('things', 'Things of a <kind>', {
     responses: { 200: Thing },
     headers: { Location: 'Where it is' },
     problems: ['slug_conflict'],
+    sentences: { slug_conflict: 'Another thing has this slug.' },
     deprecated: { since: '2026-01-01T00:00:00Z', sunset: '2027-01-01T00:00:00Z' },
   },
   GetPicture: {
@@ -103,6 +104,13 @@ describe('an operation in the document', () => {
       403: { 'x-service-codes': ['permission_denied'] },
       409: { 'x-service-codes': ['slug_conflict'] },
       503: { 'x-service-codes': ['authz_unavailable', 'datastore_unavailable', 'overloaded', 'shutting_down'] },
+    })
+  })
+
+  it('says each code in the words of the operation, else in those of the catalogue', () => {
+    expect(put['responses']).toMatchObject({
+      403: { description: '`permission_denied`: The caller lacks the relation that this operation needs.' },
+      409: { description: '`slug_conflict`: Another thing has this slug.' },
     })
   })
 
