@@ -88,6 +88,7 @@ export const fixtureScenarios: Scenarios<FixtureWorld, Fixture['fixture']> & Sce
       input: { body: { scope: 'project', project_id } },
       ...admin,
     }),
+    PostTakeover: () => ({ input: { body: {} }, ...admin }),
     ArchiveThing: ({ thing }) => ({ input: { id: thing().id }, ...admin }),
     PostTransfer: ({ projectId: project_id }) => ({ input: { body: { project_id, reason: 'because' } }, ...admin }),
     PutNodeNote: () => ({ input: { id: NODE, body: { note: 'x' } }, as: 'nsk_own', lesser: 'nsk_other' }),

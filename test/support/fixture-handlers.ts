@@ -139,6 +139,11 @@ export function createFixture({ clock, ids }: { readonly clock: Clock; readonly 
       },
       PostThingAcknowledgement: () => undefined,
       PostDefinition: () => undefined,
+      PostTakeover(ctx, { body }) {
+        if (body.held !== true) return { taken: things.length }
+        ctx.header('Location', '/v1/approvals/01935b5e-8f3a-7c61-9d0a-0000000000a1')
+        return ctx.status(202)
+      },
       async ArchiveThing(ctx, { id }) {
         const thing = find(id)
         const ownProject = ctx.caller.domainId === HOME ? PROJECT : OTHER_PROJECT

@@ -33,6 +33,7 @@ export const CHECKS = {
   'request-media-type-removed': 'ERR',
 
   'success-status-added': 'ERR',
+  'held-answer-added': 'INFO',
   'success-status-removed': 'ERR',
   'response-media-type-added': 'INFO',
   'response-media-type-removed': 'ERR',

@@ -3,6 +3,8 @@ import { mediaDifferences, sideWalk } from './request-differences.mjs'
 import { schemaDifferences } from './schema-differences.mjs'
 
 const PROBLEM = 'application/problem+json'
+/** The answer of a call that waits for an approval: additive, since only a policy of the operator brings it about (S1). */
+const HELD = '202'
 
 /** What clients are answered: successes, problems and their headers. */
 export function responseDifferences({ base, next }, { documents, report }) {
@@ -13,7 +15,12 @@ export function responseDifferences({ base, next }, { documents, report }) {
     if (is === undefined) gone(status, report)
     else answer({ status, was, is }, { documents, report })
   }
-  for (const [status, is] of Object.entries(after)) if (before[status] === undefined) added({ status, is }, report)
+  const isHoldable = next.operation['x-service-dual-control'] !== undefined
+  for (const [status, is] of Object.entries(after)) {
+    if (before[status] !== undefined) continue
+    if (isHoldable && status === HELD) report('held-answer-added', `${status} is new: a call may be held for approval`)
+    else added({ status, is }, report)
+  }
   codes(before, after, report)
 }
 

@@ -310,7 +310,7 @@ export class ActiveRequest implements RequestContext, Asker {
   }
 
   header(name: string, value: string): void {
-    if (this.plan.operation.headers?.[name] === undefined) throw new Error(`${this.plan.id} declares no header ${name}`)
+    if (this.plan.headers[name] === undefined) throw new Error(`${this.plan.id} declares no header ${name}`)
     void this.#reply.header(name, value)
   }
 

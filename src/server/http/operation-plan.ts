@@ -11,6 +11,7 @@ import {
   type MediaResponse,
   type Operation,
 } from '../../shared/contract/operation.ts'
+import { responseHeadersOf, responsesOf } from '../../shared/contract/held-calls.ts'
 import { limitClassOf, type LimitClass } from '../../shared/contract/limit-classes.ts'
 import { isNoStore } from '../../shared/contract/no-store.ts'
 import { bodyProblemOf } from '../../shared/contract/problem-codes.ts'
@@ -55,6 +56,8 @@ export interface OperationPlan {
   readonly skipFor: ReadonlySet<CredentialKind>
   readonly audit: AuditPlan | undefined
   readonly deprecation: DeprecationHeaders | undefined
+  /** Response headers that the handler may set. */
+  readonly headers: Readonly<Record<string, string>>
   /** Every answer says `Cache-Control: no-store`. */
   readonly noStore: boolean
   /** The success that is answered unless the handler chooses another. */
@@ -117,13 +120,15 @@ export function planOperations(surfaces: readonly MountedSurface[]): readonly Op
   )
 }
 
-function planSuccesses({ responses, rendered }: Operation): Pick<OperationPlan, 'success' | 'successes'> {
-  const planned = Object.entries(responses).map(([status, shape]) => ({
+function planSuccesses(operation: Operation): Pick<OperationPlan, 'success' | 'successes'> {
+  const { rendered, responses } = operation
+  const planned = Object.entries(responsesOf(operation)).map(([status, shape]) => ({
     status: Number(status),
     ...payloadOf(shape),
     rendered: rendered === true && status === '200',
   }))
-  const [success] = planned
+  // What is not held is answered first, whatever the order of the numbers.
+  const success = planned.find(({ status }) => status in responses)
   if (success === undefined) throw new Error('a success answer is missing')
   return { success, successes: new Map(planned.map((each) => [each.status, each])) }
 }
@@ -148,6 +153,7 @@ function planOperation(id: string, operation: Operation, surface: MountedSurface
     ...planGate(operation),
     audit: planAudit(operation),
     deprecation: deprecationHeaders(id, operation.deprecated),
+    headers: responseHeadersOf(operation),
     noStore: isNoStore(operation),
     ...planSuccesses(operation),
     ...planDefaults(operation),

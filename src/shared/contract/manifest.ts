@@ -18,6 +18,7 @@ import {
   type Operation,
   type Surface,
 } from './operation.ts'
+import { responsesOf } from './held-calls.ts'
 import { problemCodesOf } from './problem-codes.ts'
 
 /** Writes the contract as plain JSON, for the client and the command line to run from. */
@@ -54,7 +55,7 @@ function describe(id: string, operation: Operation, surface: string): ManifestOp
     params: membersOf(operation.params),
     query: membersOf(operation.query).map((field) => withListBounds(field, operation)),
     ...(body && { body }),
-    responses: Object.entries(operation.responses).map(([status, shape]) => responseOf(Number(status), shape)),
+    responses: Object.entries(responsesOf(operation)).map(([status, shape]) => responseOf(Number(status), shape)),
     ...(Object.keys(shapes).length > 0 && { shapes }),
     ...(paging && { paging }),
     problems: problemCodesOf(operation),

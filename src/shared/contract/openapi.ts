@@ -2,6 +2,7 @@ import { PROBLEMS, type ProblemCode } from '../problems.ts'
 import { withCommonMark } from './common-mark.ts'
 import { asZod, jsonSchemaOf, type JsonSchema } from './json-schema.ts'
 import { limitClassOf } from './limit-classes.ts'
+import { APPROVAL_PLACE, HELD } from './held-calls.ts'
 import { isNoStore } from './no-store.ts'
 import { SHARED_COMPONENTS } from './openapi-components.ts'
 import {
@@ -97,6 +98,7 @@ function describe({ id, operation, surface, components }: Described): Json {
     ...(credentials.length > 0 && { 'x-service-rate-limits': limitClassesOf(operation) }),
     'x-service-gate': gate,
     'x-service-audit': audit,
+    ...(operation.dualControl !== undefined && { 'x-service-dual-control': operation.dualControl }),
     ...(body && { 'x-service-body-bytes-max': operation.bodyBytesMax }),
     ...(deprecated && { deprecated: true, 'x-service-deprecated-since': deprecated.since }),
     ...(deprecated?.sunset !== undefined && { 'x-service-sunset': deprecated.sunset }),
@@ -200,10 +202,19 @@ function requestBodyOf({ body, bodyMedia, bodyBytesMax }: Operation, components:
 }
 
 function successesOf(operation: Operation, components: Components): Json {
-  const shapes = Object.entries(operation.responses)
-  return Object.fromEntries(
-    shapes.map(([status, shape]) => [status, successOf(shape, answering(operation, status), components)]),
+  const described = Object.entries(operation.responses).map(
+    ([status, shape]) => [status, successOf(shape, answering(operation, status), components)] as const,
   )
+  return { ...Object.fromEntries(described), ...(operation.dualControl !== undefined && { [HELD]: heldOf(operation) }) }
+}
+
+/** What a call is answered that waits for an approval. */
+function heldOf(operation: Operation): Json {
+  const location = { description: APPROVAL_PLACE, schema: { type: 'string' } }
+  return {
+    description: 'Held: an approval policy wants somebody else to decide first. Nothing is changed yet.',
+    headers: { ...headersOf(operation), Location: location },
+  }
 }
 
 /** The operation as one of its answers: a place to go to is told by 201 and redirections alone (RFC 9110 §10.2.2). */

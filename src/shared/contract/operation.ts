@@ -1,4 +1,5 @@
 import type { ProblemCode } from '../problems.ts'
+import { assertHoldable } from './held-calls.ts'
 import type { NonEmptyPatch, PatchRule } from './patch.ts'
 
 /** What the types need of a zod schema. Structural on purpose: constraining generics with `z.ZodType` triples the type checker's time. */
@@ -237,6 +238,11 @@ export interface Operation {
   readonly paging?: Paging
   /** Success answers by status: a schema, a media type, or null for an empty body. With several, the handler chooses. */
   readonly responses: { readonly [status: number]: AnySchema | MediaResponse | null }
+  /**
+   * The action under which an approval policy may hold the call (decisions: Held operations). A held call is answered with
+   * 202, no body, and the path of its approval in `Location`, which follow from this.
+   */
+  readonly dualControl?: string
   /** Request headers that the handler reads, with what they say. */
   readonly requestHeaders?: { readonly [name: string]: string }
   /** The handler hands over the JSON of its 200 as bytes; clients read what the schema says. */
@@ -317,14 +323,18 @@ export function mayBeStale(operation: Pick<Operation, 'access' | 'method' | 'gat
 /**
  * Declares a surface. Keep operation ids as the specification spells them.
  *
- * @throws Error, which names the operation, for a PATCH that does not say how it reads its body.
+ * @throws Error, which names the operation, for a PATCH that does not say how it reads its body, and for a call that cannot
+ *   be held although it says so.
  */
 export function defineSurface<const Name extends string, const Ops extends Operations>(
   name: Name,
   summary: string,
   operations: Ops,
 ): Surface<Name, Ops> {
-  for (const [id, operation] of Object.entries<Operation>(operations)) assertPatchRule(id, operation)
+  for (const [id, operation] of Object.entries<Operation>(operations)) {
+    assertPatchRule(id, operation)
+    assertHoldable(id, operation)
+  }
   return { name, summary, operations }
 }
 
@@ -375,4 +385,7 @@ export interface Rendered {
 export type Answer<O> = O extends { readonly rendered: true } ? Rendered | Extract<Result<O>, void> : Result<O>
 
 /** What a client receives, and most handlers return. */
-export type Result<O> = O extends { readonly responses: infer R } ? SuccessOf<R> : never
+export type Result<O> = (O extends { readonly responses: infer R } ? SuccessOf<R> : never) | HeldAnswer<O>
+
+/** A held call has no answer yet. */
+type HeldAnswer<O> = O extends { readonly dualControl: string } ? void : never

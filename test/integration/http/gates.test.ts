@@ -72,6 +72,26 @@ describe('a gate that needs all of its legs', () => {
   })
 })
 
+describe('a call that an approval policy may hold', () => {
+  const post = (body: object) => send('POST /v1/fixture/takeover', body)
+
+  it('is answered with 202, no body and the path of its approval', async () => {
+    await startWithout(undefined)
+    const { status, text, headers } = await post({ held: true })
+    expect({ status, text, location: headers['location'] }).toEqual({
+      status: 202,
+      text: '',
+      location: '/v1/approvals/01935b5e-8f3a-7c61-9d0a-0000000000a1',
+    })
+  })
+
+  it('is answered with its success where it is not held', async () => {
+    await startWithout(undefined)
+    const answer = await post({})
+    expect([answer.status, documentOf(answer)]).toEqual([200, { taken: 1 }])
+  })
+})
+
 describe('a gate over a fixed object that runs after the body', () => {
   const post = (body: object) => send(`POST /v1/fixture/things/${THING}/acknowledgement`, body)
 

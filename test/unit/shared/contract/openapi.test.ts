@@ -1,11 +1,24 @@
 import { describe, expect, it, test } from 'vitest'
 import { z } from 'zod'
 import { withCommonMark } from '../../../../src/shared/contract/common-mark.ts'
-import { check, defineSurface, open } from '../../../../src/shared/contract/operation.ts'
+import { check, defineSurface, open, type Operation } from '../../../../src/shared/contract/operation.ts'
+import { manifestOf } from '../../../../src/shared/contract/manifest.ts'
 import { openApiOf } from '../../../../src/shared/contract/openapi.ts'
 import { tagGroupsOf, tagsOf } from '../../../../src/shared/contract/tags.ts'
 
 const Thing = z.object({ id: z.string().describe('thing:<uuid>') }).meta({ id: 'Thing' })
+
+const seize = {
+  method: 'POST',
+  path: '/v1/things/seizure',
+  summary: 'Seize it',
+  credentials: ['api-token'],
+  gate: check('manage', 'platform:main'),
+  audit: { relation: 'thing.seize', when: 'all' },
+  dualControl: 'things.write',
+  responses: { 200: Thing },
+  problems: [],
+} as const satisfies Operation
 
 const things = defineSurface('things', 'Things of a <kind>', {
   PutThing: {
@@ -25,6 +38,7 @@ const things = defineSurface('things', 'Things of a <kind>', {
     sentences: { slug_conflict: 'Another thing has this slug.' },
     deprecated: { since: '2026-01-01T00:00:00Z', sunset: '2027-01-01T00:00:00Z' },
   },
+  PostSeizure: seize,
   GetPicture: {
     method: 'GET',
     path: '/v1/things/picture',
@@ -112,6 +126,36 @@ describe('an operation in the document', () => {
       403: { description: '`permission_denied`: The caller lacks the relation that this operation needs.' },
       409: { description: '`slug_conflict`: Another thing has this slug.' },
     })
+  })
+
+  it('says of a call that may be held by which action, and what it is answered then', () => {
+    const seizure = paths['/v1/things/seizure']?.['post'] ?? {}
+    expect(seizure['x-service-dual-control']).toBe('things.write')
+    expect(seizure['responses']).toMatchObject({
+      200: { content: {} },
+      202: {
+        headers: {
+          Location: { description: 'Path of the approval that the call waits for', schema: { type: 'string' } },
+        },
+      },
+    })
+    expect(Object(seizure['responses'])['200'].headers).not.toHaveProperty('Location')
+    expect(Object(seizure['responses'])['202']).not.toHaveProperty('content')
+    expect(manifestOf({ things }).operations['PostSeizure']?.responses).toEqual([
+      { status: 200, media: 'application/json' },
+      { status: 202, media: null },
+    ])
+  })
+
+  it.each([
+    ['a read', { ...seize, method: 'GET' }, 'PostSeizure: a read is not held for approval'],
+    [
+      'a call with a 202 of its own',
+      { ...seize, responses: { 202: null } },
+      'PostSeizure: 202 is the answer of a held call, and follows from dualControl',
+    ],
+  ] as const)('%s cannot be held', (_, operation, message) => {
+    expect(() => defineSurface('things', 'Things', { PostSeizure: operation })).toThrow(message)
   })
 
   it('carries the three markers of a deprecation', () => {

@@ -341,6 +341,27 @@ const RESPONSES: readonly Row[] = [
     'ERR success-status-added: 201 is new',
   ],
   [
+    'a call that may be held for approval',
+    (d) => {
+      put(d).responses[202] = { description: 'Held' }
+      put(d)['x-service-dual-control'] = 'things.write'
+    },
+    'INFO held-answer-added: 202 is new: a call may be held for approval',
+  ],
+  [
+    'the status of a held call, without dual control',
+    (d) => (put(d).responses[202] = { description: 'Accepted' }),
+    'ERR success-status-added: 202 is new',
+  ],
+  [
+    'dual control with another status than that of a held call',
+    (d) => {
+      put(d).responses[201] = { description: 'Created' }
+      put(d)['x-service-dual-control'] = 'things.write'
+    },
+    'ERR success-status-added: 201 is new',
+  ],
+  [
     'another media type',
     (d) => (put(d).responses[200].content = { 'text/plain': { schema: {} } }),
     'ERR response-media-type-removed: response 200: application/json is gone',
