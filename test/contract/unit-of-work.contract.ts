@@ -13,7 +13,12 @@ const HOME = '018f0000-0000-7000-8000-00000000000d'
 const NOWHERE = { domainId: null, projectId: null }
 const ADMIN_OF_PLATFORM = { subject: ADA, relation: 'admin', resource: 'platform:main' }
 const ADMIN_OF_PLATFORM_ID = '718cf852-d709-5807-824e-99d8ad98e617'
-const EVENT = { event: 'GroupCreated', domainId: HOME, aggregate: 'group:1', payload: { slug: 'ops' } } as const
+const EVENT = {
+  event: 'GroupCreated',
+  domainId: HOME,
+  aggregate: 'group:1',
+  payload: { group_id: '1', slug: 'ops' },
+} as const
 const AUDITED: AuditEntry = {
   domainId: HOME,
   subject: ADA,
@@ -91,7 +96,7 @@ export function unitOfWorkContract(kind: DatastoreKind): void {
           event: 'GroupCreated',
           domain_id: HOME,
           aggregate: 'group:1',
-          payload: { slug: 'ops' },
+          payload: { group_id: '1', slug: 'ops' },
           correlation_id: 'request-1',
           occurred_at: new Date(NOW),
         },
@@ -254,10 +259,10 @@ export function unitOfWorkContract(kind: DatastoreKind): void {
 
     test('writes outbox rows in the order in which they were emitted', async () => {
       await run(async (change) => {
-        for (const event of ['GroupDeleted', 'GroupCreated', 'DomainCreated'] as const) change.emit({ ...EVENT, event })
+        for (const event of ['GroupDeleted', 'GroupCreated', 'GroupUpdated'] as const) change.emit({ ...EVENT, event })
       })
       const written = (await rowsOf('outbox')).map((row) => 'event' in row && row.event)
-      expect(written).toEqual(['GroupDeleted', 'GroupCreated', 'DomainCreated'])
+      expect(written).toEqual(['GroupDeleted', 'GroupCreated', 'GroupUpdated'])
     })
 
     test('leaves the head alone when nothing needs it', async () => {

@@ -7,7 +7,7 @@ import { createPruning } from '../../src/server/outbox/pruning.ts'
 import { readLag } from '../../src/server/outbox/store.ts'
 import type { Datastore } from '../../src/server/ports/datastore.ts'
 import type { LeaderJob, Leading } from '../../src/server/ports/leadership.ts'
-import type { OutboxLiteral } from '../../src/server/ports/outbox-literals.ts'
+import type { OutboxEvent } from '../../src/server/ports/outbox-events.ts'
 import type { NumberedEvent, OutboxConsumer } from '../../src/server/ports/outbox.ts'
 import { Crash, crashingDatastore } from '../support/crashing-datastore.ts'
 import { DATASTORE_KINDS, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
@@ -22,7 +22,7 @@ const PROVISIONED = {
   event: 'ServiceIdentityProvisioned' as const,
   domainId: HOME,
   aggregate: `serviceaccount:${ROBOT}`,
-  payload: { service_identity_id: ROBOT },
+  payload: { service_identity_id: ROBOT, display_name: 'Robot' },
 }
 
 describe.each(DATASTORE_KINDS)('the outbox on the %s store', (kind) => {
@@ -46,7 +46,7 @@ describe.each(DATASTORE_KINDS)('the outbox on the %s store', (kind) => {
       parts.unitOfWork.run({ pool: 'interactive', correlationId: 'x' }, async (change) => {
         // Short names for the order of rows: nothing here asks what they are.
         for (const event of events)
-          change.emit({ event: event as OutboxLiteral, domainId: null, aggregate: 'thing:1', payload: {} })
+          change.emit({ event, domainId: null, aggregate: 'thing:1', payload: {} } as unknown as OutboxEvent)
       })
     const numbering = (datastore: Datastore = store.current()) => createNumbering({ datastore, onNumbered: () => {} })
     const numbered = async () =>

@@ -84,7 +84,8 @@ export function createFixture({ clock, ids }: { readonly clock: Clock; readonly 
         const thing = { id: ids.next(), project_id, slug: body.slug, created_at: new Date(clock.now()).toISOString() }
         await ctx.change(async (change) => {
           if (things.some(({ slug }) => slug === body.slug)) throw problem('slug_conflict')
-          change.emit({ event: 'ResourceCreated', domainId: HOME, aggregate: `resource:${thing.id}`, payload: {} })
+          const payload = { resource_id: thing.id, project_id, kind: 'vm', slug: body.slug }
+          change.emit({ event: 'ResourceCreated', domainId: HOME, aggregate: `resource:${thing.id}`, payload })
           ctx.about(`resource:${thing.id}`, HOME)
         })
         things.push(thing)

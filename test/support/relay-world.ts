@@ -12,7 +12,7 @@ import { createNumbering } from '../../src/server/outbox/numbering.ts'
 import type { Datastore } from '../../src/server/ports/datastore.ts'
 import type { EventBus } from '../../src/server/ports/event-bus.ts'
 import type { LeaderJob, Leading } from '../../src/server/ports/leadership.ts'
-import type { OutboxLiteral } from '../../src/server/ports/outbox-literals.ts'
+import type { OutboxEvent, OutboxLiteral } from '../../src/server/ports/outbox-events.ts'
 import type { NumberedEvent } from '../../src/server/ports/outbox.ts'
 import type { Signer, VerificationKey } from '../../src/server/ports/signer.ts'
 import type { Envelope } from '../../src/shared/events/envelope.ts'
@@ -97,7 +97,7 @@ export interface RelayWorld {
   relay(): Promise<void>
   /** Runs every stage until nothing is left to do now. */
   settle(): Promise<void>
-  /** Commits one change with those rows. */
+  /** Commits one change with those rows. Their payloads may be such as another version would leave. */
   emit(...events: readonly (readonly [OutboxLiteral, Readonly<Record<string, unknown>>, string?])[]): Promise<void>
   /** What the node was told, oldest first: the payloads, by type. */
   heard(nodeId: string): [string, unknown][]
@@ -168,7 +168,7 @@ export function relayWorld(place: RelayPlace): RelayWorld {
     emit: (...events) =>
       parts.unitOfWork.run({ pool: 'interactive', correlationId: 'x' }, async (change) => {
         for (const [event, payload, domainId = HOME] of events)
-          change.emit({ event, domainId, aggregate: 'thing:1', payload })
+          change.emit({ event, domainId, aggregate: 'thing:1', payload } as OutboxEvent)
       }),
     heard: (nodeId) =>
       bus.stored

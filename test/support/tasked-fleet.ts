@@ -10,7 +10,7 @@ import {
   createMediatedSessionForgetting,
 } from '../../src/server/slices/mediated-sessions/session-sweeper.ts'
 import type { LeaderJob } from '../../src/server/ports/leadership.ts'
-import type { OutboxLiteral } from '../../src/server/ports/outbox-literals.ts'
+import type { OutboxLiteral } from '../../src/server/ports/outbox-events.ts'
 import type { Signer } from '../../src/server/ports/signer.ts'
 import { executions } from '../../src/shared/contract/executions.ts'
 import { mediatedSessions } from '../../src/shared/contract/mediated-sessions.ts'

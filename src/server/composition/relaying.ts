@@ -1,7 +1,5 @@
 import type { Logger } from 'pino'
 import type { Backend } from './backend.ts'
-import { BootError } from '../ports/boot-error.ts'
-import { AUDIENCES, withoutAudience } from '../event-relay/audience.ts'
 import { createEventRelay } from '../event-relay/consumer.ts'
 import type { RelayCounters } from '../event-relay/counters.ts'
 import { createHints, HINTS } from '../event-relay/hints.ts'
@@ -9,15 +7,7 @@ import type { Failure } from '../event-relay/outgoing-store.ts'
 import { createPublishing, PUBLISHING } from '../event-relay/publishing.ts'
 import { createSigning, SIGNING } from '../event-relay/signing.ts'
 import type { LeaderJob } from '../ports/leadership.ts'
-import { OUTBOX_LITERALS } from '../ports/outbox-literals.ts'
 import type { OutboxConsumer } from '../ports/outbox.ts'
-
-/** @throws BootError where nothing says which nodes hear of an event that this server may append. */
-export function assertAudiences(table: Parameters<typeof withoutAudience>[1] = AUDIENCES): void {
-  const [literal] = withoutAudience(OUTBOX_LITERALS, table)
-  if (literal === undefined) return
-  throw new BootError(1, `the audience table does not say which nodes hear of ${literal}: add it to AUDIENCES`)
-}
 
 export interface RelayingDeps extends Pick<Backend, 'datastore' | 'clock' | 'ids' | 'signer' | 'bus'> {
   readonly log: Logger

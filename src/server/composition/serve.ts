@@ -21,7 +21,6 @@ import { createAuditQueue, type AuditQueue } from '../http/audit/audit-queue.ts'
 import { startJobs } from './jobs.ts'
 import { NO_RELAY_COUNTERS } from '../event-relay/counters.ts'
 import { readRelayLag } from '../event-relay/lag-store.ts'
-import { assertAudiences } from './relaying.ts'
 import type { Leadership } from '../jobs/leadership.ts'
 import { hostPort, listenFailure, listenOn, probeAddress } from './listening.ts'
 import { createHealth, httpStatusOf, type Health } from '../ops/health.ts'
@@ -89,7 +88,6 @@ const NO_COUNTERS: Prometheus['audit'] = { written() {}, dropped() {}, failed() 
  */
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   const { config, log } = options
-  assertAudiences()
   const tls = config.tls && readTls(config.tls)
   const address = await probeAddress(config.listen, '--listen')
   if (config.opsListen !== undefined) await probeAddress(config.opsListen, '--ops-listen')

@@ -1,8 +1,11 @@
 import type { Db } from '../ports/datastore.ts'
+import { aboutBridge } from '../ports/outbox-events.ts'
 import type { NumberedEvent } from '../ports/outbox.ts'
 import { readBridges, type Addressees, type Bridge } from './audience-store.ts'
-import { bridgeOf } from './payloads.ts'
 import { bridgeTemplate, type Told } from './event-template.ts'
+
+/** @throws ZodError where the event names no bridge resource. */
+const bridgeOf = (payload: unknown): string => aboutBridge.parse(payload).bridge_resource_id
 
 /** What is said of bridges, and who was told of which once everything is said. */
 interface BridgeTelling {

@@ -1,13 +1,13 @@
 import { canonicalize } from '../../shared/canonical-json.ts'
+import type { PeerChange } from '../../shared/events/wire-types.ts'
 import type { IdSource } from '../ports/clock.ts'
 import type { Db } from '../ports/datastore.ts'
+import { aboutNode, aboutPeer, OUTBOX_EVENTS, type Audience } from '../ports/outbox-events.ts'
 import type { NumberedEvent, OutboxConsumer } from '../ports/outbox.ts'
-import { AUDIENCES, type Audience } from './audience.ts'
 import { moveAddressees } from './audience-store.ts'
 import { createBridgeTelling } from './bridge-telling.ts'
 import { addOwnHints, addPeerHints, closeLanes, countLanes, openLanes } from './lane-store.ts'
 import { addOutgoing } from './outgoing-store.ts'
-import { nodeOf, peerChangeOf } from './payloads.ts'
 import { createPolicyTelling } from './policy-telling.ts'
 import type { Told } from './event-template.ts'
 
@@ -48,7 +48,9 @@ interface Heard extends NumberedEvent {
   readonly audience: Audience
 }
 
-const KNOWN: ReadonlyMap<string, Audience> = new Map(Object.entries(AUDIENCES))
+const KNOWN: ReadonlyMap<string, Audience> = new Map(
+  Object.entries(OUTBOX_EVENTS).map(([literal, { audience }]) => [literal, audience]),
+)
 
 /** @throws Error where the literal is not known: a newer version of the server may be running already, and will know it. */
 function heardOf(event: NumberedEvent): Heard {
@@ -68,6 +70,15 @@ async function withinFanOut(db: Db, events: readonly Heard[]): Promise<readonly 
     if (left < 0 && index > 0) return events.slice(0, index)
   }
   return events
+}
+
+/** @throws ZodError where the event names no node. */
+const nodeOf = (payload: unknown): string => aboutNode.parse(payload).node_id
+
+/** The change as peers receive it, without other members of the payload. @throws ZodError where the event is not about a node. */
+function peerChangeOf(change: PeerChange['changes'][number], payload: unknown): PeerChange {
+  // An absent member is undefined here, and no JSON text contains it.
+  return { ...aboutPeer.parse(payload), changes: [change] } as PeerChange
 }
 
 function domainOf({ domainId, event }: NumberedEvent): string {

@@ -1,8 +1,10 @@
 import type { Db } from '../ports/datastore.ts'
+import { OUTBOX_EVENTS } from '../ports/outbox-events.ts'
 import type { NumberedEvent } from '../ports/outbox.ts'
 import { readRevisions, revisionsInForce, type MatchedRevision } from './audience-store.ts'
-import { deletedOf, revisedOf } from './payloads.ts'
 import { endOfPolicy, policyTemplate, type Told } from './event-template.ts'
+
+const { policy_revision_created: REVISED, policy_deleted: DELETED } = OUTBOX_EVENTS
 
 type Change = 'revised' | 'deleted'
 type PolicyTelling = (event: NumberedEvent, change: Change) => Told[]
@@ -10,7 +12,7 @@ type PolicyTelling = (event: NumberedEvent, change: Change) => Told[]
 /** Reads what is to be said of policies, and says it for one event after another. */
 export async function createPolicyTelling(db: Db, events: readonly NumberedEvent[]): Promise<PolicyTelling> {
   const revised = events.filter(({ event }) => event === 'policy_revision_created')
-  const ids = revised.map(({ payload }) => revisedOf(payload).revision_id)
+  const ids = revised.map(({ payload }) => REVISED.payload.parse(payload).revision_id)
   const revisions = await readRevisions(db, ids)
   await assertFollowed(
     db,
@@ -30,7 +32,7 @@ async function assertFollowed(db: Db, missing: readonly string[]): Promise<void>
 
 /** One event per node that the policy matches, and the policy's end for those that only its former revision did. */
 function tellRevised(event: NumberedEvent, revisions: ReadonlyMap<string, MatchedRevision>): Told[] {
-  const revision = revisions.get(revisedOf(event.payload).revision_id)
+  const revision = revisions.get(REVISED.payload.parse(event.payload).revision_id)
   if (revision === undefined) return []
   const { policyId, revisionId, formerId = revisionId } = revision
   const present = policyTemplate(event, revision)
@@ -39,7 +41,7 @@ function tellRevised(event: NumberedEvent, revisions: ReadonlyMap<string, Matche
 }
 
 function tellDeleted(event: NumberedEvent): Told[] {
-  const { policy_id: policyId, revision_id: revisionId, node_ids: nodeIds } = deletedOf(event.payload)
+  const { policy_id: policyId, revision_id: revisionId, node_ids: nodeIds } = DELETED.payload.parse(event.payload)
   const template = endOfPolicy(event, { policyId, revisionId })
   return [...new Set(nodeIds)].toSorted().map((nodeId) => ({ nodeId, template }))
 }

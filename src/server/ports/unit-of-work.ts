@@ -1,5 +1,5 @@
 import type { Db, Pool } from './datastore.ts'
-import type { OutboxLiteral } from './outbox-literals.ts'
+import type { OutboxEvent } from './outbox-events.ts'
 import type { TraceMarks } from './tracing.ts'
 
 /** A tuple as the model speaks of it. References use the API's names (`node-agent`), never the engine's. */
@@ -46,21 +46,11 @@ export interface TupleWrites {
   deleteObject(reference: string): Promise<number>
 }
 
-export interface OutboxEvent {
-  /** The literal of the specification, e.g. `APITokenIssued`. */
-  readonly event: OutboxLiteral
-  readonly domainId: string | null
-  /** What changed, `<type>:<id>`. */
-  readonly aggregate: string
-  /** Names and ids; never a secret. */
-  readonly payload: Readonly<Record<string, unknown>>
-}
-
 /** What a service holds while it changes something: one transaction, and what must be said with it. */
 export interface Change {
   readonly db: Db
   readonly tuples: TupleWrites
-  /** Appends an outbox row, written after the aggregate's rows and before the commit. */
+  /** Appends an outbox row, written after the aggregate's rows and before the commit. Its literal decides the payload's shape. */
   emit(event: OutboxEvent): void
   /** Makes every replica drop what it cached of the credential before its lease ends. */
   credentialChanged(kind: 'api-token' | 'nsk' | 'join-token' | 'session', id: string): void

@@ -1,7 +1,8 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { FeedChange } from '../../ports/change-feed.ts'
 import type { Db } from '../../ports/datastore.ts'
-import type { AuditEntry, OutboxEvent } from '../../ports/unit-of-work.ts'
+import type { OutboxEvent } from '../../ports/outbox-events.ts'
+import type { AuditEntry } from '../../ports/unit-of-work.ts'
 import { translateError } from './errors.ts'
 
 /** A change before its revision is known. */

@@ -1,13 +1,28 @@
 import type { Change } from '../../ports/unit-of-work.ts'
 import type { GroupRecord } from './store.ts'
 
-/** What happened to a group; `subject` is the member that came or went. */
-export type GroupEvent =
-  | { readonly event: 'GroupCreated' | 'GroupUpdated' | 'GroupDeleted' }
-  | { readonly event: 'GroupMemberAdded' | 'GroupMemberRemoved'; readonly subject: string }
+/** Appends a change of the group to the outbox. */
+export function announce(
+  change: Change,
+  group: GroupRecord,
+  event: 'GroupCreated' | 'GroupUpdated' | 'GroupDeleted',
+): void {
+  change.emit({ event, ...placeOf(group), payload: namesOf(group) })
+}
 
-/** Says in the outbox what happened. */
-export function announce(change: Change, group: GroupRecord, { event, ...names }: GroupEvent): void {
-  const payload = { group_id: group.id, slug: group.slug, ...names }
-  change.emit({ event, domainId: group.domain_id, aggregate: `group:${group.id}`, payload })
+/** Appends a change of the group's direct members to the outbox. */
+export function announceMember(
+  change: Change,
+  group: GroupRecord,
+  { event, subject }: { readonly event: 'GroupMemberAdded' | 'GroupMemberRemoved'; readonly subject: string },
+): void {
+  change.emit({ event, ...placeOf(group), payload: { ...namesOf(group), subject } })
+}
+
+function placeOf({ id, domain_id: domainId }: GroupRecord): { domainId: string; aggregate: string } {
+  return { domainId, aggregate: `group:${id}` }
+}
+
+function namesOf({ id, slug }: GroupRecord): { group_id: string; slug: string } {
+  return { group_id: id, slug }
 }

@@ -1,6 +1,6 @@
 import type { MirroredGroups, Mirroring } from '../../ports/mirrored-groups.ts'
 import type { Change } from '../../ports/unit-of-work.ts'
-import { announce } from './announce.ts'
+import { announceMember } from './announce.ts'
 import { DIRECT_MEMBERS_MAX } from './group.ts'
 import * as store from './store.ts'
 
@@ -36,7 +36,7 @@ async function enter(
   const subject = `user:${userId}`
   const tuple = { subject, relation: 'member', resource: `group:${id}` }
   if (!(await change.tuples.create(tuple, { domainId, projectId: null }))) return undefined
-  announce(change, group, { event: 'GroupMemberAdded', subject })
+  announceMember(change, group, { event: 'GroupMemberAdded', subject })
   return 'added'
 }
 
@@ -46,6 +46,6 @@ async function leave(
   { userId, membershipId }: { readonly userId: string; readonly membershipId: string },
 ): Promise<keyof Mirroring | undefined> {
   if ((await change.tuples.delete(membershipId)) === undefined) return undefined
-  announce(change, group, { event: 'GroupMemberRemoved', subject: `user:${userId}` })
+  announceMember(change, group, { event: 'GroupMemberRemoved', subject: `user:${userId}` })
   return 'removed'
 }

@@ -14,7 +14,7 @@ import type { SubjectDirectory } from '../../ports/subject-directory.ts'
 import type { Change } from '../../ports/unit-of-work.ts'
 import { holdDomain } from '../../sql/hold-domain.ts'
 import { bySlug } from '../../sql/keyset.ts'
-import { announce } from './announce.ts'
+import { announce, announceMember } from './announce.ts'
 import { DIRECT_MEMBERS_MAX, toAnswer, toDetail } from './group.ts'
 import * as store from './store.ts'
 
@@ -53,7 +53,7 @@ export function createGroups({ datastore, ids, subjects }: GroupsDeps): Handlers
       const renamed = await ctx.change(async (change) => {
         const group = await store.renameGroup(change.db, { domainId, id }, name)
         if (group === undefined) throw problem('group_not_found')
-        announce(change, group, { event: 'GroupUpdated' })
+        announce(change, group, 'GroupUpdated')
         return group
       })
       return toAnswer(renamed)
@@ -65,7 +65,7 @@ export function createGroups({ datastore, ids, subjects }: GroupsDeps): Handlers
         if (group === undefined) throw problem('group_not_found')
         await store.deleteGroup(change.db, id)
         await change.tuples.deleteObject(`group:${id}`)
-        announce(change, group, { event: 'GroupDeleted' })
+        announce(change, group, 'GroupDeleted')
       })
     },
 
@@ -96,7 +96,7 @@ async function addGroup(change: Change, group: store.GroupRecord): Promise<void>
     { subject: `domain:${group.domain_id}`, relation: 'domain', resource: `group:${group.id}` },
     { domainId: group.domain_id, projectId: null },
   )
-  announce(change, group, { event: 'GroupCreated' })
+  announce(change, group, 'GroupCreated')
 }
 
 /** Locks a group whose members people manage. @throws Problem `group_not_found`, `group_managed_by_provider` */
@@ -113,7 +113,7 @@ async function addMember(change: Change, group: store.GroupRecord, subject: Role
   const tuple = { subject: member, relation: 'member', resource: `group:${group.id}` }
   if (!(await change.tuples.create(tuple, { domainId: group.domain_id, projectId: null }))) return
   if ((await store.countMembers(change.db, group.id)) > DIRECT_MEMBERS_MAX) throw problem('group_full')
-  announce(change, group, { event: 'GroupMemberAdded', subject: member })
+  announceMember(change, group, { event: 'GroupMemberAdded', subject: member })
 }
 
 async function removeMember(change: Change, group: store.GroupRecord, subject: RoleSubject): Promise<void> {
@@ -122,5 +122,5 @@ async function removeMember(change: Change, group: store.GroupRecord, subject: R
     if ((await change.tuples.delete(id)) !== undefined) removed += 1
   }
   if (removed === 0) throw problem('group_member_not_found')
-  announce(change, group, { event: 'GroupMemberRemoved', subject: formatRoleSubject(subject) })
+  announceMember(change, group, { event: 'GroupMemberRemoved', subject: formatRoleSubject(subject) })
 }

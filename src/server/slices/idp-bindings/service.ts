@@ -92,7 +92,7 @@ export function createIdpBindings(deps: IdpBindingsDeps): Handlers<typeof idpBin
         if (domainId !== null && !(await holdDomain(change.db, domainId))) throw problem('domain_not_found')
         if ((await store.countBindings(change.db, domainId)) >= store.BINDINGS_MAX) throw conflict('limit')
         await store.insertBinding(change.db, binding)
-        announce(change, binding, { event: 'IdPBindingCreated' })
+        change.emit({ event: 'IdPBindingCreated', ...about(binding, {}) })
         ctx.about(`idp_binding:${binding.id}`, domainId)
       })
       ctx.header('Location', `/v1/admin/idp/${binding.id}`)
@@ -109,7 +109,8 @@ export function createIdpBindings(deps: IdpBindingsDeps): Handlers<typeof idpBin
         if (reachesInside(before, next) && !mayReachInside) throw conflict('moment')
         await store.updateBinding(change.db, next)
         const ended = endsSignIns(before, next) ? await endSessions(ctx, change, id) : 0
-        announce(change, next, { event: 'IdPBindingUpdated', active: next.is_active, sessions_revoked: ended })
+        const counts = { active: next.is_active, sessions_revoked: ended }
+        change.emit({ event: 'IdPBindingUpdated', ...about(next, counts) })
         return next
       })
       for (const issuer of new Set([found.issuer, patched.issuer])) issuers.forget(issuer)
@@ -122,7 +123,7 @@ export function createIdpBindings(deps: IdpBindingsDeps): Handlers<typeof idpBin
         const binding = await lock(change, id)
         const ended = await endSessions(ctx, change, id)
         await store.deleteBinding(change.db, id)
-        announce(change, binding, { event: 'IdPBindingDeleted', sessions_revoked: ended })
+        change.emit({ event: 'IdPBindingDeleted', ...about(binding, { sessions_revoked: ended }) })
       })
     },
 
@@ -151,13 +152,7 @@ function conflict(what: keyof typeof CONFLICTS): Error {
   return problem('idp_binding_conflict', { reason: CONFLICTS[what] })
 }
 
-type BindingEvent =
-  | { readonly event: 'IdPBindingCreated' }
-  | { readonly event: 'IdPBindingUpdated'; readonly active: boolean; readonly sessions_revoked: number }
-  | { readonly event: 'IdPBindingDeleted'; readonly sessions_revoked: number }
-
-function announce(change: Change, binding: store.BindingRecord, { event, ...more }: BindingEvent): void {
-  const { id, alias, issuer, domain_id: domainId } = binding
-  const payload = { binding_id: id, alias, issuer, ...more }
-  change.emit({ event, domainId, aggregate: `idp_binding:${id}`, payload })
+/** An event of the binding without its literal. `more`: members that the event has beyond the binding's names. */
+function about<More extends object>({ id, alias, issuer, domain_id: domainId }: store.BindingRecord, more: More) {
+  return { domainId, aggregate: `idp_binding:${id}`, payload: { binding_id: id, alias, issuer, ...more } }
 }

@@ -23,7 +23,7 @@ export async function issueToken(change: Change, mint: MintToken, order: TokenOr
   if (order.isHidden !== true) await requireRoom(change, owner, order.createdAt)
   const minted = mint({ ...order, owner })
   await add(change, minted.record)
-  announce(change, minted.record, { event: 'APITokenIssued' })
+  change.emit({ event: 'APITokenIssued', ...about(minted.record, {}) })
   return minted
 }
 
@@ -59,7 +59,7 @@ export async function rotateToken(
   await store.markRotated(change.db, old.id, { rotatedTo: minted.record.id, expiresAt: retiresAt })
   change.credentialChanged('api-token', old.id)
   const names = { rotated_to: minted.record.id, retires_at: retiresAt.toISOString() }
-  announce(change, old, { event: 'APITokenRotated', ...names })
+  change.emit({ event: 'APITokenRotated', ...about(old, names) })
   return { ...minted, retiresAt }
 }
 
@@ -68,7 +68,7 @@ export async function revokeToken(change: Change, token: store.TokenRecord, at: 
   if (token.revoked_at !== null) return
   await store.markRevoked(change.db, token.id, at)
   change.credentialChanged('api-token', token.id)
-  announce(change, token, { event: 'APITokenRevoked' })
+  change.emit({ event: 'APITokenRevoked', ...about(token, {}) })
 }
 
 async function add(change: Change, token: store.TokenRecord): Promise<void> {
@@ -88,19 +88,10 @@ async function forget(change: Change, { owner_id: ownerId, created_at: now }: st
   for (const id of ids) await change.tuples.deleteObject(`token:${id}`)
 }
 
-interface TokenEvent {
-  readonly event: 'APITokenIssued' | 'APITokenRotated' | 'APITokenRevoked'
-  /** Names and instants; never the token. */
-  readonly [name: string]: string
-}
-
-function announce(change: Change, token: store.TokenRecord, { event, ...names }: TokenEvent): void {
-  change.emit({
-    event,
-    domainId: token.domain_id,
-    aggregate: `token:${token.id}`,
-    payload: { token_id: token.id, owner: ownerReference(ownerOf(token)), ...names },
-  })
+/** An event of the token without its literal. `more`: names and instants; never the token. */
+function about<More extends object>(token: store.TokenRecord, more: More) {
+  const payload = { token_id: token.id, owner: ownerReference(ownerOf(token)), ...more }
+  return { domainId: token.domain_id, aggregate: `token:${token.id}`, payload }
 }
 
 function ownerOf({ owner_id: id, owner_kind: kind }: store.TokenRecord): Owner {
