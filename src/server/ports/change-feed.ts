@@ -1,5 +1,5 @@
 import type { Db } from './datastore.ts'
-import type { RelationTupleRow } from './tables.ts'
+import type { RelationTupleRow } from './tables/authz.ts'
 
 /** The columns of a tuple that an index needs, as the registry holds them. */
 export type FedTuple = Pick<

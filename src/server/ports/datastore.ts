@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { Tables } from './tables.ts'
+import type { Tables } from './tables/tables.ts'
 
 /** Queries against the datastore: a pool, or a transaction. */
 export type Db = Kysely<Tables>

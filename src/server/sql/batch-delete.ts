@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Clock } from '../ports/clock.ts'
 import type { Db } from '../ports/datastore.ts'
 import type { LeaderJob } from '../ports/leadership.ts'
-import type { Tables } from '../ports/tables.ts'
+import type { Tables } from '../ports/tables/tables.ts'
 
 type Column<Table extends keyof Tables> = Extract<keyof Tables[Table], string>
 

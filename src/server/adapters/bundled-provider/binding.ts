@@ -1,7 +1,7 @@
 import type { Insertable } from 'kysely'
 import type { IdSource } from '../../ports/clock.ts'
 import type { Db } from '../../ports/datastore.ts'
-import type { IdpBindingRow } from '../../ports/sign-in-tables.ts'
+import type { IdpBindingRow } from '../../ports/tables/sign-in.ts'
 import { lockProvider } from './locks.ts'
 import { issuerOf, CLIENT_ID } from './relying-party.ts'
 

@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
-import type { SignInTables } from '../../ports/sign-in-tables.ts'
+import type { SignInTables } from '../../ports/tables/sign-in.ts'
 
 export type KeyRecord = Selectable<SignInTables['provider_keys']>
 

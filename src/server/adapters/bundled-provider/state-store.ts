@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
-import type { ProviderStateRow } from '../../ports/sign-in-tables.ts'
+import type { ProviderStateRow } from '../../ports/tables/sign-in.ts'
 
 export type StateRecord = Selectable<ProviderStateRow>
 

@@ -1,4 +1,4 @@
-import type { BusinessHours } from '../../ports/tables.ts'
+import type { BusinessHours } from '../../ports/tables/tenancy.ts'
 
 /** The business hours of a Domain as the caveat `within_hours` reads them. */
 export interface BusinessHoursValue {

@@ -2,7 +2,7 @@ import { sql, type Selectable } from 'kysely'
 import { BootError } from '../../ports/boot-error.ts'
 import type { Db } from '../../ports/datastore.ts'
 import type { SealedPlace } from '../../ports/keyring.ts'
-import type { Tables } from '../../ports/tables.ts'
+import type { Tables } from '../../ports/tables/tables.ts'
 import { openBytes, sealBytes, sealedUnder, type SealingKey } from './sealed-bytes.ts'
 
 /** A key of the ring as stored, wrapped by the master key. */

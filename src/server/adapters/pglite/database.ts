@@ -1,7 +1,7 @@
 import { Kysely } from 'kysely'
 import type { Datastore, Db, Pool } from '../../ports/datastore.ts'
 import type { SeatPlace } from '../../ports/leader-seat.ts'
-import type { Tables } from '../../ports/tables.ts'
+import type { Tables } from '../../ports/tables/tables.ts'
 import { createDialect } from '../postgres/dialect.ts'
 import { STATEMENT_DEADLINES_MS } from '../postgres/deadlines.ts'
 import { ping } from '../postgres/ping.ts'

@@ -1,6 +1,6 @@
 import { Kysely } from 'kysely'
 import type { Datastore, Db, Pool, SizedPool } from '../../ports/datastore.ts'
-import type { Tables } from '../../ports/tables.ts'
+import type { Tables } from '../../ports/tables/tables.ts'
 import type { SeatPlace } from '../../ports/leader-seat.ts'
 import { assertOwnSessions } from './assert-own-sessions.ts'
 import { STATEMENT_DEADLINES_MS } from './deadlines.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Datastore } from '../../ports/datastore.ts'
-import type { RelationTupleRow } from '../../ports/tables.ts'
+import type { RelationTupleRow } from '../../ports/tables/authz.ts'
 import type { Selectable } from 'kysely'
 import type { FollowedFeed } from './change-feed.ts'
 import { takeRevision, type PendingChange } from './closing.ts'

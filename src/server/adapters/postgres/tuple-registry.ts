@@ -2,7 +2,7 @@ import type { Insertable, Selectable } from 'kysely'
 import { invalidTriple } from '../../../shared/authz/validate-tuple.ts'
 import type { FedTuple } from '../../ports/change-feed.ts'
 import type { Db } from '../../ports/datastore.ts'
-import type { RelationTupleRow } from '../../ports/tables.ts'
+import type { RelationTupleRow } from '../../ports/tables/authz.ts'
 import type { Binding } from '../../ports/tuple-mirror.ts'
 
 export type TupleRecord = Selectable<RelationTupleRow>

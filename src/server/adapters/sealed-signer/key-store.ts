@@ -3,7 +3,7 @@ import { sql, type Selectable } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
 import type { SealedPlace, SecretStore } from '../../ports/keyring.ts'
 import type { VerificationKey } from '../../ports/signer.ts'
-import type { Tables } from '../../ports/tables.ts'
+import type { Tables } from '../../ports/tables/tables.ts'
 
 /** A signing key as stored, opened. Its state is a matter of the time at which one asks. */
 export interface SigningKey {

@@ -1,7 +1,7 @@
 import { sql, type Selectable } from 'kysely'
 import type { FeedChange } from '../../ports/change-feed.ts'
 import type { Db } from '../../ports/datastore.ts'
-import type { RelationTupleRow } from '../../ports/tables.ts'
+import type { RelationTupleRow } from '../../ports/tables/authz.ts'
 import type { Binding } from '../../ports/tuple-mirror.ts'
 import { takeRevision, type PendingChange } from '../postgres/closing.ts'
 import { fedTuple } from '../postgres/tuple-registry.ts'

@@ -1,9 +1,9 @@
 import { sql, type Selectable, type SelectQueryBuilder } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
 import type { PageRange } from '../../ports/page-range.ts'
-import type { AuditRow } from '../../ports/audit-tables.ts'
-import type { Tables } from '../../ports/tables.ts'
 import { byAtDescending } from '../../sql/keyset.ts'
+import type { AuditRow } from '../../ports/tables/audit.ts'
+import type { Tables } from '../../ports/tables/tables.ts'
 
 export type AuditRecord = Selectable<AuditRow>
 

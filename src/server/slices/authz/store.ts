@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely'
 import type { RoleSubject } from '../../../shared/role-subjects.ts'
 import type { Db } from '../../ports/datastore.ts'
-import type { RelationTupleRow } from '../../ports/tables.ts'
+import type { RelationTupleRow } from '../../ports/tables/authz.ts'
 
 export type TupleRecord = Selectable<RelationTupleRow>
 

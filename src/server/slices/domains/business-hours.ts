@@ -1,4 +1,4 @@
-import type { BusinessHours } from '../../ports/tables.ts'
+import type { BusinessHours } from '../../ports/tables/tenancy.ts'
 
 /** A member that is wrong: RFC 6901 pointer below the business hours, and what must hold. */
 export interface HoursFault {

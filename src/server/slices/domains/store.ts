@@ -1,9 +1,9 @@
 import { sql, type Selectable } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
 import type { PageRange } from '../../ports/page-range.ts'
-import type { DomainRow } from '../../ports/tables.ts'
 import { bySlug } from '../../sql/keyset.ts'
 import { conflictsAs } from '../../sql/unique.ts'
+import type { DomainRow } from '../../ports/tables/tenancy.ts'
 
 export type DomainRecord = Selectable<DomainRow>
 

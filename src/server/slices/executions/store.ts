@@ -1,8 +1,8 @@
 import type { Selectable } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
 import type { PageRange } from '../../ports/page-range.ts'
-import type { Tables } from '../../ports/tables.ts'
 import { byIdDescending } from '../../sql/keyset.ts'
+import type { Tables } from '../../ports/tables/tables.ts'
 import type { Progress, Status } from './transitions.ts'
 
 export type ExecutionRecord = Selectable<Tables['executions']>

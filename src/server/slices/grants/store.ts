@@ -1,8 +1,8 @@
 import type { Selectable } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
 import type { PageRange } from '../../ports/page-range.ts'
-import type { RelationTupleRow } from '../../ports/tables.ts'
 import { byCreatedAt } from '../../sql/keyset.ts'
+import type { RelationTupleRow } from '../../ports/tables/authz.ts'
 
 export type GrantRecord = Selectable<RelationTupleRow>
 

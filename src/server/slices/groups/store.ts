@@ -1,9 +1,9 @@
 import { sql, type Selectable } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
 import type { PageRange } from '../../ports/page-range.ts'
-import type { GroupRow } from '../../ports/tables.ts'
 import { bySlug } from '../../sql/keyset.ts'
 import { conflictsAs, type Conflicts } from '../../sql/unique.ts'
+import type { GroupRow } from '../../ports/tables/tenancy.ts'
 
 export type GroupRecord = Selectable<GroupRow>
 

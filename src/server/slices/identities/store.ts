@@ -1,9 +1,10 @@
 import { sql, type ExpressionBuilder, type Selectable } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
 import type { PageRange } from '../../ports/page-range.ts'
-import type { PrincipalRow, Tables } from '../../ports/tables.ts'
 import { byCreatedAtDescending } from '../../sql/keyset.ts'
 import { conflictsAs, type Conflicts } from '../../sql/unique.ts'
+import type { PrincipalRow } from '../../ports/tables/identity.ts'
+import type { Tables } from '../../ports/tables/tables.ts'
 
 export type PrincipalRecord = Selectable<PrincipalRow>
 

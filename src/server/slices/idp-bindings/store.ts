@@ -2,9 +2,9 @@ import { sql, type Insertable, type Selectable } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
 import type { TokenOrigin } from '../../ports/idp-bindings.ts'
 import type { PageRange } from '../../ports/page-range.ts'
-import type { IdpBindingRow } from '../../ports/sign-in-tables.ts'
 import { byAlias } from '../../sql/keyset.ts'
 import { conflictsAs, type Conflict, type Conflicts } from '../../sql/unique.ts'
+import type { IdpBindingRow } from '../../ports/tables/sign-in.ts'
 
 export type BindingRecord = Selectable<IdpBindingRow>
 

@@ -2,9 +2,9 @@ import type { Selectable } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
 import type { Arrival } from '../../ports/invitations.ts'
 import type { PageRange } from '../../ports/page-range.ts'
-import type { InvitationRow } from '../../ports/sign-in-tables.ts'
 import { byCreatedAtDescending } from '../../sql/keyset.ts'
 import { conflictsAs } from '../../sql/unique.ts'
+import type { InvitationRow } from '../../ports/tables/identity.ts'
 
 export type InvitationRecord = Selectable<InvitationRow>
 

@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
 import type { PageRange } from '../../ports/page-range.ts'
-import type { JoinTokenRow } from '../../ports/tables.ts'
+import type { JoinTokenRow } from '../../ports/tables/nodes.ts'
 import { holdDomain } from '../../sql/hold-domain.ts'
 import { holdNode } from '../../sql/hold-node.ts'
 import { holdProject } from '../../sql/hold-project.ts'

@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
-import type { LocalRecoveryCodeRow } from '../../ports/sign-in-tables.ts'
+import type { LocalRecoveryCodeRow } from '../../ports/tables/identity.ts'
 
 /** A code that has not been used. */
 export type RecoveryCodeRecord = Selectable<LocalRecoveryCodeRow>

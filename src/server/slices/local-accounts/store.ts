@@ -1,9 +1,9 @@
 import { type Selectable, type Updateable } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
 import type { PageRange } from '../../ports/page-range.ts'
-import type { LocalAccountRow } from '../../ports/sign-in-tables.ts'
 import { byLogin } from '../../sql/keyset.ts'
 import { conflictsAs, type Conflicts } from '../../sql/unique.ts'
+import type { LocalAccountRow } from '../../ports/tables/identity.ts'
 import type { FactorPolicy } from './factors.ts'
 
 export type AccountRecord = Selectable<LocalAccountRow>

@@ -1,8 +1,8 @@
 import { sql, type Selectable } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
 import type { PageRange } from '../../ports/page-range.ts'
-import type { Tables } from '../../ports/tables.ts'
 import { byIdDescending } from '../../sql/keyset.ts'
+import type { Tables } from '../../ports/tables/tables.ts'
 
 export type SessionRecord = Selectable<Tables['mediated_sessions']>
 

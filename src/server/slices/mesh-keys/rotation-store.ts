@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
-import type { Tables } from '../../ports/tables.ts'
 import { conflictsAs } from '../../sql/unique.ts'
+import type { Tables } from '../../ports/tables/tables.ts'
 
 export type StoredRotation = Selectable<Tables['key_rotations']>
 

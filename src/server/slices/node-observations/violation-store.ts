@@ -1,6 +1,6 @@
 import { sql, type Insertable } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
-import type { Tables } from '../../ports/tables.ts'
+import type { Tables } from '../../ports/tables/tables.ts'
 
 export type NewViolation = Insertable<Tables['node_integrity_violations']>
 

@@ -1,8 +1,8 @@
 import { sql, type Nullable, type SelectQueryBuilder } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
 import type { PageRange } from '../../ports/page-range.ts'
-import type { Tables } from '../../ports/tables.ts'
 import { byId } from '../../sql/keyset.ts'
+import type { Tables } from '../../ports/tables/tables.ts'
 import { acceptedWindow, type ReachabilityState } from '../../sql/reachability.ts'
 import { conflictsAs } from '../../sql/unique.ts'
 

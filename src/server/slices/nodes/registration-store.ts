@@ -1,7 +1,7 @@
 import { sql, type Selectable } from 'kysely'
 import { problem } from '../../../shared/problems.ts'
 import type { Db } from '../../ports/datastore.ts'
-import type { JoinTokenRow } from '../../ports/tables.ts'
+import type { JoinTokenRow } from '../../ports/tables/nodes.ts'
 import { risenBy } from '../../sql/state-revisions.ts'
 import { conflictsAs, type Conflicts } from '../../sql/unique.ts'
 import { takeNumber, type TakenNumber } from './address-store.ts'

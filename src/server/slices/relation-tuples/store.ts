@@ -2,8 +2,8 @@ import { sql, type Selectable } from 'kysely'
 import type { TupleColumns } from '../../../shared/authz/tuple.ts'
 import type { Db } from '../../ports/datastore.ts'
 import type { PageRange } from '../../ports/page-range.ts'
-import type { RelationTupleRow } from '../../ports/tables.ts'
 import { byId } from '../../sql/keyset.ts'
+import type { RelationTupleRow } from '../../ports/tables/authz.ts'
 
 /** A tuple of a Project that callers may write. */
 export interface TupleRecord extends Selectable<RelationTupleRow> {

@@ -1,8 +1,8 @@
 import { sql, type Selectable } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
 import type { PageRange } from '../../ports/page-range.ts'
-import type { ResourceRow } from '../../ports/tables.ts'
 import { bySlug } from '../../sql/keyset.ts'
+import type { ResourceRow } from '../../ports/tables/tenancy.ts'
 import { ownStateChanged } from '../../sql/state-revisions.ts'
 import { conflictsAs } from '../../sql/unique.ts'
 

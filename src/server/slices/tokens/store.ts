@@ -1,6 +1,7 @@
 import { sql, type Selectable } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
-import type { ApiTokenRow, DomainRow } from '../../ports/tables.ts'
+import type { ApiTokenRow } from '../../ports/tables/identity.ts'
+import type { DomainRow } from '../../ports/tables/tenancy.ts'
 import type { Owner } from './owner.ts'
 
 export type TokenRecord = Selectable<ApiTokenRow>

@@ -1,9 +1,7 @@
-import type { ColumnType, Generated } from 'kysely'
+import type { Generated } from 'kysely'
+import type { Json } from './json.ts'
 
-/** JSON columns: written as text (`JSON.stringify`), read as values. */
-type Json<T> = ColumnType<T, string, string>
-
-/** The tables of signing in, beside those of `tables.ts`. */
+/** Tables of identity providers, browser sessions, device sign-ins and workload assertions. */
 export interface SignInTables {
   idp_bindings: IdpBindingRow
   sign_ins: SignInRow
@@ -11,10 +9,6 @@ export interface SignInTables {
   device_sign_ins: DeviceSignInRow
   trust_bundles: TrustBundleRow
   used_assertions: UsedAssertionRow
-  invitations: InvitationRow
-  local_accounts: LocalAccountRow
-  local_passkeys: LocalPasskeyRow
-  local_recovery_codes: LocalRecoveryCodeRow
   provider_states: ProviderStateRow
   provider_keys: ProviderKeyRow
 }
@@ -45,7 +39,7 @@ export interface IdpBindingRow {
   updated_at: Date
 }
 
-/** A sign-in that was begun in a browser and not finished yet. */
+/** A sign-in that a browser began and did not finish yet. */
 export interface SignInRow {
   /** SHA-256 of `state`. */
   state_hash: Buffer
@@ -77,7 +71,7 @@ export interface SessionRow {
   last_seen_at: Date
   /** The absolute end, 7 days after the sign-in; idle ones end earlier. */
   expires_at: Date
-  /** The ID token of an external provider, which is told by it whom to sign out; null where there is none. */
+  /** The ID token of an external provider: names the person at its sign-out endpoint; null where there is none. */
   id_token_sealed: Buffer | null
 }
 
@@ -119,65 +113,6 @@ interface UsedAssertionRow {
   /** SHA-256 over issuer and `jti`. */
   assertion_hash: Buffer
   expires_at: Date
-}
-
-export interface InvitationRow {
-  id: string
-  domain_id: string
-  /** Lower case. */
-  email: string
-  created_by: string
-  created_at: Date
-  expires_at: Date
-  accepted_at: Date | null
-  accepted_by: string | null
-}
-
-export interface LocalAccountRow {
-  id: string
-  login: string
-  display_name: string
-  email: string | null
-  domain_id: string
-  principal_id: string
-  /** scrypt with its parameters and salt, as text. */
-  password_hash: string
-  must_change_password: boolean
-  /** The shared secret of the authenticator app; null without one. */
-  totp_sealed: Buffer | null
-  /** The last time step that was used: none is good twice (RFC 6238 §5.2). */
-  totp_last_step: string | null
-  totp_enrolled_at: Generated<Date | null>
-  failed_count: Generated<number>
-  locked_until: Date | null
-  disabled_at: Date | null
-  /** What the provider remembers of sign-ins before then no longer counts. */
-  signed_out_at: Generated<Date | null>
-  last_sign_in_at: Date | null
-  created_at: Date
-  updated_at: Date
-}
-
-export interface LocalPasskeyRow {
-  /** base64url. */
-  credential_id: string
-  account_id: string
-  /** COSE. */
-  public_key: Buffer
-  counter: string
-  transports: Json<string[]>
-  label: string
-  created_at: Date
-  last_used_at: Date | null
-}
-
-/** A recovery code that has not been used. */
-export interface LocalRecoveryCodeRow {
-  account_id: string
-  /** HMAC of the code. */
-  fingerprint: Buffer
-  fingerprint_key_id: string
-  created_at: Date
 }
 
 export interface ProviderStateRow {

@@ -1,9 +1,7 @@
-import type { ColumnType, Generated } from 'kysely'
+import type { Generated } from 'kysely'
+import type { Json } from './json.ts'
 
-/** JSON columns: written as text (`JSON.stringify`), read as values. */
-type Json<T> = ColumnType<T, string, string>
-
-/** The tables of the audit trail and its chains, beside those of `tables.ts`. */
+/** Tables of the audit trail and its chains. */
 export interface AuditTables {
   audit: AuditRow
   audit_unsealed: AuditUnsealedRow

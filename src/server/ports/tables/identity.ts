@@ -1,0 +1,112 @@
+import type { Generated } from 'kysely'
+import type { Json } from './json.ts'
+
+/** Tables of users, service identities, their tokens and the accounts of the bundled provider. */
+export interface IdentityTables {
+  principals: PrincipalRow
+  api_tokens: ApiTokenRow
+  invitations: InvitationRow
+  local_accounts: LocalAccountRow
+  local_passkeys: LocalPasskeyRow
+  local_recovery_codes: LocalRecoveryCodeRow
+}
+
+export interface PrincipalRow {
+  id: string
+  domain_id: string
+  kind: 'user' | 'service-identity'
+  display_name: string
+  /** Sealed external subject; the plaintext shows only to auditors. */
+  subject_sealed: Buffer
+  /** HMAC-SHA-256 of (Domain, subject) in hex: the pseudonym, and the key that makes a subject unique in its Domain. */
+  subject_pseudonym: string
+  email: string | null
+  jwks: Json<unknown> | null
+  spiffe_id: string | null
+  last_sign_in_at: Date | null
+  /** Of a user: the binding of its first sign-in. */
+  binding_id: Generated<string | null>
+  /** Since when it may not sign in; null while it may. */
+  disabled_at: Generated<Date | null>
+  created_at: Date
+  updated_at: Date
+}
+
+export interface ApiTokenRow {
+  id: string
+  domain_id: string
+  owner_id: string
+  owner_kind: 'user' | 'service-identity'
+  name: string
+  prefix: string
+  fingerprint: Buffer
+  fingerprint_key_id: string
+  scopes: Json<string[]>
+  lifetime_seconds: number
+  created_at: Date
+  expires_at: Date
+  last_used_at: Date | null
+  revoked_at: Date | null
+  rotated_to: string | null
+  /** Not shown in lists: tokens of the token endpoint. */
+  hidden: boolean
+}
+
+export interface InvitationRow {
+  id: string
+  domain_id: string
+  /** Lower case. */
+  email: string
+  created_by: string
+  created_at: Date
+  expires_at: Date
+  accepted_at: Date | null
+  accepted_by: string | null
+}
+
+export interface LocalAccountRow {
+  id: string
+  login: string
+  display_name: string
+  email: string | null
+  domain_id: string
+  principal_id: string
+  /** scrypt with its parameters and salt, as text. */
+  password_hash: string
+  must_change_password: boolean
+  /** The shared secret of the authenticator app; null without one. */
+  totp_sealed: Buffer | null
+  /** The last time step that was used: none is good twice (RFC 6238 §5.2). */
+  totp_last_step: string | null
+  totp_enrolled_at: Generated<Date | null>
+  failed_count: Generated<number>
+  locked_until: Date | null
+  disabled_at: Date | null
+  /** The provider's state of sign-ins before this instant is void. */
+  signed_out_at: Generated<Date | null>
+  last_sign_in_at: Date | null
+  created_at: Date
+  updated_at: Date
+}
+
+export interface LocalPasskeyRow {
+  /** base64url. */
+  credential_id: string
+  account_id: string
+  /** COSE. */
+  public_key: Buffer
+  counter: string
+  transports: Json<string[]>
+  label: string
+  created_at: Date
+  last_used_at: Date | null
+}
+
+/** A recovery code that has not been used. */
+export interface LocalRecoveryCodeRow {
+  account_id: string
+  /** HMAC of the code. */
+  fingerprint: Buffer
+  fingerprint_key_id: string
+  created_at: Date
+}

@@ -1,0 +1,4 @@
+import type { ColumnType } from 'kysely'
+
+/** A JSON column: written as text (`JSON.stringify`), read as a value. */
+export type Json<T> = ColumnType<T, string, string>

@@ -1,0 +1,143 @@
+import type { Generated } from 'kysely'
+import type { Json } from './json.ts'
+
+/** Tables of nodes: their enrolment, their keys and what they report. */
+export interface NodesTables {
+  join_tokens: JoinTokenRow
+  nodes: NodeRow
+  node_heartbeats: NodeHeartbeatRow
+  node_secret_keys: NodeSecretKeyRow
+  node_endpoints: NodeEndpointRow
+  node_capabilities: NodeCapabilitiesRow
+  node_integrity_violations: NodeIntegrityViolationRow
+  node_state_reports: NodeStateReportRow
+  key_rotations: KeyRotationRow
+}
+
+export interface JoinTokenRow {
+  id: string
+  domain_id: string
+  project_id: string | null
+  node_id: string | null
+  prefix: string
+  fingerprint: Buffer
+  fingerprint_key_id: string
+  labels: Json<Record<string, string>>
+  ephemeral: boolean
+  max_uses: number
+  uses: number
+  created_by: string
+  created_at: Date
+  expires_at: Date
+  revoked_at: Date | null
+}
+
+export interface NodeRow {
+  id: string
+  domain_id: string
+  project_id: string | null
+  name: string
+  kind: string
+  public_key: Buffer
+  mesh_address: string
+  /** The sealed per-node preshared key that edge keys derive from. */
+  psk_sealed: Buffer
+  /** Integer nanoseconds since the epoch (decisions: Keys). */
+  psk_issued_at: string
+  labels: Json<Record<string, string>>
+  ephemeral: boolean
+  /** The revision of the Domain's peers with which it changed last, as others see it. */
+  peer_revision: Generated<string>
+  created_at: Date
+  updated_at: Date
+}
+
+/** Split from `nodes` so that a heartbeat touches no indexed column and every update stays heap-only. */
+export interface NodeHeartbeatRow {
+  node_id: string
+  created_at: Date
+  accepted_at: Date | null
+  healthy_since: Date | null
+  binary_version: string | null
+  binary_checksum: Buffer | null
+  /** The reachability in the last outbox row. */
+  announced_state: Generated<'never_reported' | 'healthy' | 'stale' | 'unreachable'>
+  /** Rises with each change of the node's own state: policies, bridges, reports, executions, sessions. */
+  node_revision: Generated<string>
+  /** `node_revision` at the node's last pull; null before the first pull. */
+  pulled_node_revision: Generated<string | null>
+  /** The revision of its Domain's peers at that pull. */
+  pulled_peer_revision: Generated<string | null>
+  /** Whether a key rotation waits for the node. */
+  rotation_pending: Generated<boolean>
+}
+
+export interface NodeSecretKeyRow {
+  node_id: string
+  kid: string
+  fingerprint: Buffer
+  fingerprint_key_id: string
+  created_at: Date
+  /** First use of a key that replaced another one; a node's first key never records it. */
+  first_used_at: Date | null
+  /** When an old key stops working after a rotation; the newest key has none. */
+  retires_at: Date | null
+  revoked_at: Date | null
+}
+
+/** The address under which a node is seen from outside. A node that reported none has no row. */
+interface NodeEndpointRow {
+  node_id: string
+  domain_id: string
+  /** An IPv4 address, or an IPv6 address as RFC 5952 writes it, without brackets. */
+  last_endpoint: string
+  last_endpoint_port: number
+  nat_type: string
+  /** The node's own instant of the observation. */
+  last_endpoint_reported_at: Date
+  /** Since when it is stale; null while it is fresh. */
+  last_endpoint_stale_at: Date | null
+}
+
+interface NodeCapabilitiesRow {
+  node_id: string
+  binary_version: string
+  /** 32 bytes. */
+  binary_checksum: Buffer
+  ssh_host_key_fingerprint: string | null
+  /** By name; checksums as 64 hex digits. */
+  hooks: Json<readonly { readonly name: string; readonly checksum: string }[]>
+  updated_at: Date
+}
+
+/** A deviation that a node reported. Kept when the node is deleted: the remedy is another node. */
+interface NodeIntegrityViolationRow {
+  id: string
+  node_id: string
+  domain_id: string
+  kind: 'binary' | 'hook' | 'host_key'
+  artifact: string
+  expected_checksum: Buffer | null
+  observed_checksum: Buffer | null
+  detected_at: Date
+  accepted_at: Date
+}
+
+interface NodeStateReportRow {
+  node_id: string
+  key: string
+  /** Canonical JSON, at most 4,096 bytes. */
+  value: string
+  updated_at: Date
+}
+
+/** A key rotation; at most one of a node is pending. */
+interface KeyRotationRow {
+  id: string
+  node_id: string
+  domain_id: string
+  state: 'pending' | 'completed'
+  requested_at: Date
+  requested_by: string
+  completed_at: Date | null
+}

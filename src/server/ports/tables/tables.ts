@@ -1,0 +1,26 @@
+import type { AuditTables } from './audit.ts'
+import type { AuthzTables } from './authz.ts'
+import type { EventsTables } from './events.ts'
+import type { ExecutionsTables } from './executions.ts'
+import type { IdentityTables } from './identity.ts'
+import type { KeysTables } from './keys.ts'
+import type { MeshTables } from './mesh.ts'
+import type { NodesTables } from './nodes.ts'
+import type { OutboxTables } from './outbox.ts'
+import type { SignInTables } from './sign-in.ts'
+import type { TenancyTables } from './tenancy.ts'
+
+/** The row of each table as both datastores return it: bigint as string, instants as Date, bytes as Buffer. */
+export interface Tables
+  extends
+    AuditTables,
+    AuthzTables,
+    EventsTables,
+    ExecutionsTables,
+    IdentityTables,
+    KeysTables,
+    MeshTables,
+    NodesTables,
+    OutboxTables,
+    SignInTables,
+    TenancyTables {}
