@@ -7,12 +7,12 @@ import {
 } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { problem, type Problem, type ProblemCode } from '../../shared/problems.ts'
+import { problem, type Problem, type PlainProblemCode } from '../../shared/problems.ts'
 import { API_VERSION } from './api-version.ts'
 import { correlationIdOf } from './correlation.ts'
 import { problemDocument } from './problem-responses.ts'
 
-const CODES: Readonly<Record<string, ProblemCode>> = {
+const CODES: Readonly<Record<string, PlainProblemCode>> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 }

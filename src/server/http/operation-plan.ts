@@ -15,7 +15,7 @@ import { responseHeadersOf, responsesOf } from '../../shared/contract/held-calls
 import { limitClassOf, type LimitClass } from '../../shared/contract/limit-classes.ts'
 import { isNoStore } from '../../shared/contract/no-store.ts'
 import { bodyProblemOf } from '../../shared/contract/problem-codes.ts'
-import type { ProblemCode } from '../../shared/problems.ts'
+import type { InvalidCode, PlainProblemCode } from '../../shared/problems.ts'
 import { pathIdsOf } from './parameters.ts'
 import type { AnyHandler, MountedSurface } from './request-context.ts'
 import { deprecationHeaders, type DeprecationHeaders } from './deprecations.ts'
@@ -37,7 +37,7 @@ export interface OperationPlan {
   readonly scope: string
   /** `<surface>:write` also satisfies a read. */
   readonly scopeImpliedBy: string | undefined
-  readonly unauthenticated: ProblemCode
+  readonly unauthenticated: PlainProblemCode
   /** What a call counts against, by the kind of its credential. */
   readonly limitClasses: Readonly<Partial<Record<CredentialKind, LimitClass>>>
   /** Whether what it asks of the authorizer may be answered from memory during an outage. */
@@ -65,15 +65,15 @@ export interface OperationPlan {
   readonly successes: ReadonlyMap<number, SuccessPlan>
   /** Bytes; what is read and thrown away where the operation has no body. */
   readonly bodyBytesMax: number
-  readonly overCap: ProblemCode
+  readonly overCap: PlainProblemCode
   /** What a datastore that is away is to the caller: reads say so, writes have no code of their own (S1 Degradation). */
-  readonly outage: ProblemCode
+  readonly outage: PlainProblemCode
   /** What a list belongs to: the values of the path's members, and of those of the query that its gate names. */
   readonly parentOf: (path: Members, query: Members) => readonly string[]
   /** The path's members where all of them are ids. */
   readonly pathIds: readonly string[] | undefined
   /** The 400 of a body that cannot be decoded. */
-  readonly bodyProblem: ProblemCode
+  readonly bodyProblem: InvalidCode
 }
 
 type Members = Readonly<Record<string, unknown>>

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import type { Operation } from '../../shared/contract/operation.ts'
 import { sentenceOf } from '../../shared/contract/problem-codes.ts'
-import { PROBLEMS, Problem, problem, problemType, type ProblemCode } from '../../shared/problems.ts'
+import { PROBLEMS, Problem, problem, problemType, type PlainProblemCode } from '../../shared/problems.ts'
 import { DatastoreError, DatastoreOverloaded } from '../ports/datastore.ts'
 import { Refusal } from './auth/refusal.ts'
 
@@ -30,7 +30,7 @@ export function problemDocument(
 }
 
 /** Codes of the framework's own failures and what they are to a caller; `too large` is the operation's own. */
-const FRAMEWORK: Readonly<Record<string, ProblemCode>> = {
+const FRAMEWORK: Readonly<Record<string, PlainProblemCode>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'invalid_body',
   FST_ERR_CTP_EMPTY_JSON_BODY: 'invalid_body',
@@ -42,9 +42,9 @@ const FRAMEWORK: Readonly<Record<string, ProblemCode>> = {
 /** Codes that differ from one operation to the next. */
 export interface OwnCodes {
   /** A body over the cap. */
-  readonly overCap: ProblemCode
+  readonly overCap: PlainProblemCode
   /** The datastore is away. */
-  readonly outage: ProblemCode
+  readonly outage: PlainProblemCode
 }
 
 /** The answer to a failure of any kind; what is none of ours is 500 `internal`. */

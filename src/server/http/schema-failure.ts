@@ -1,13 +1,7 @@
 import { z } from 'zod'
 import { isImmutable } from '../../shared/contract/patch.ts'
-import { problem, type Problem, type ProblemCode } from '../../shared/problems.ts'
-
-/** One wrong member, as the answer shows it: where, and what it must be. Never what was sent. */
-interface MemberError {
-  /** RFC 6901. */
-  readonly pointer: string
-  readonly detail: string
-}
+import { problem, type Problem, type InvalidCode } from '../../shared/problems.ts'
+import type { MemberError } from '../../shared/problems/row.ts'
 
 const ERRORS_MAX = 16
 /** Names of unknown members are the caller's own and may be as long as a body. */
@@ -18,7 +12,7 @@ const POINTER_MAX = 256
  * the schema's own, else `fallback`; the members with their pointers ride in `errors`. Of several members, one that cannot
  * change decides (S1 Clouds 1), else the first.
  */
-export function schemaProblem(schema: z.ZodType, error: z.ZodError, fallback: ProblemCode): Problem {
+export function schemaProblem(schema: z.ZodType, error: z.ZodError, fallback: InvalidCode): Problem {
   const decisive = error.issues.find(({ path }) => isImmutable(schemaAt(schema, path))) ?? error.issues[0]
   const code = (decisive && declaredCode(schema, decisive.path)) ?? z.globalRegistry.get(schema)?.problem ?? fallback
   const errors: MemberError[] = error.issues.slice(0, ERRORS_MAX).map((issue) => ({
@@ -45,12 +39,12 @@ function schemaAt(schema: z.ZodType, path: readonly PropertyKey[]): z.core.$ZodT
 }
 
 /** The deepest member on the path that declares a code wins. */
-function declaredCode(schema: z.ZodType, path: readonly PropertyKey[]): ProblemCode | undefined {
-  return schemasAlong(schema, path).reduce<ProblemCode | undefined>((code, at) => codeOf(at) ?? code, undefined)
+function declaredCode(schema: z.ZodType, path: readonly PropertyKey[]): InvalidCode | undefined {
+  return schemasAlong(schema, path).reduce<InvalidCode | undefined>((code, at) => codeOf(at) ?? code, undefined)
 }
 
 /** A member's code may be declared on it, or on what it wraps in `optional`. */
-function codeOf(schema: z.core.$ZodType): ProblemCode | undefined {
+function codeOf(schema: z.core.$ZodType): InvalidCode | undefined {
   const own = z.globalRegistry.get(schema)?.problem
   if (own !== undefined) return own
   const inner = innerOf(schema)

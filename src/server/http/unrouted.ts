@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { answersHead, type Operation } from '../../shared/contract/operation.ts'
 import { problemCodesOf } from '../../shared/contract/problem-codes.ts'
-import { PROBLEMS, problem, type ProblemCode } from '../../shared/problems.ts'
+import { PROBLEMS, problem, type PlainProblemCode, type ProblemCode } from '../../shared/problems.ts'
 import type { Answers, Exchange } from './answers.ts'
 import type { Authenticate } from './auth/authenticate.ts'
 import { forwardedAddress, type ClientAddress } from './client-address.ts'
@@ -94,10 +94,12 @@ function methodsOf(operation: Operation): readonly string[] {
 }
 
 /** What lies below an open operation whose path ends in a name, and what it answers to names that it does not have. */
-function openNamesOf(operation: Operation): readonly { readonly prefix: string; readonly missing: ProblemCode }[] {
+function openNamesOf(operation: Operation): readonly { readonly prefix: string; readonly missing: PlainProblemCode }[] {
   const [, prefix] = /^([^{]*\/)\{\w+\}$/.exec(operation.path) ?? []
   if (operation.credentials.length > 0 || prefix === undefined) return []
-  const missing = problemCodesOf(operation).find((code) => PROBLEMS[code].status === 404)
+  // No 404 needs further members.
+  const isMissing = (code: ProblemCode): code is PlainProblemCode => PROBLEMS[code].status === 404
+  const missing = problemCodesOf(operation).find(isMissing)
   return [{ prefix, missing: missing ?? 'not_found' }]
 }
 

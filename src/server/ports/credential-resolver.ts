@@ -1,5 +1,5 @@
 import type { CredentialKind } from '../../shared/contract/operation.ts'
-import type { ProblemCode } from '../../shared/problems.ts'
+import type { PlainProblemCode } from '../../shared/problems.ts'
 
 /** Who calls, once a credential has resolved. */
 export interface Caller {
@@ -27,7 +27,7 @@ export interface Caller {
 /** Why a presented credential does not resolve. `code` goes out only where the operation declares it; `log` names the cause for the log. */
 export interface Refusal {
   readonly refused: true
-  readonly code?: ProblemCode
+  readonly code?: PlainProblemCode
   readonly log: string
 }
 

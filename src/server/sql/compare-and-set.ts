@@ -1,5 +1,5 @@
 import { sql, type Kysely, type QueryExecutorProvider, type RawBuilder, type Selectable, type Updateable } from 'kysely'
-import { problem, type ProblemCode } from '../../shared/problems.ts'
+import { problem, type PlainProblemCode } from '../../shared/problems.ts'
 
 // Optimistic concurrency: a row that was read is changed only if nobody changed it since. A lock would make the second
 // writer wait and overwrite, so that no caller would ever learn of the first (S1 Provider bundles 4, Clouds 4 and 5).
@@ -15,9 +15,9 @@ type Versioned<DB> = {
 
 interface Codes {
   /** Another writer changed the row since it was read. */
-  readonly stale: ProblemCode
+  readonly stale: PlainProblemCode
   /** The row was deleted since it was read. */
-  readonly gone: ProblemCode
+  readonly gone: PlainProblemCode
 }
 
 /** A change of a row that was read at a version. `set` names one column at least. */

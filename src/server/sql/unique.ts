@@ -1,8 +1,8 @@
-import { problem, type ProblemCode, type ProblemExtras } from '../../shared/problems.ts'
+import { problem, type PlainProblemCode, type Problem } from '../../shared/problems.ts'
 import { DatastoreError } from '../ports/datastore.ts'
 
-/** The problem that a unique constraint stands for: its code, or the code with its extras. */
-export type Conflict = ProblemCode | { readonly code: ProblemCode; readonly extras: ProblemExtras }
+/** The problem that a unique constraint stands for: its code, or what makes it of the cause where it has further members. */
+export type Conflict = PlainProblemCode | ((cause: unknown) => Problem)
 
 /** Which problem each unique constraint or index stands for, by its name. */
 export type Conflicts = Readonly<Record<string, Conflict>>
@@ -19,8 +19,7 @@ export async function conflictsAs<T>(write: Promise<T>, conflicts: Conflicts): P
   } catch (error) {
     const conflict = conflictOf(error, conflicts)
     if (conflict === undefined) throw error
-    const { code, extras } = typeof conflict === 'string' ? { code: conflict, extras: {} } : conflict
-    throw problem(code, extras, error)
+    throw typeof conflict === 'string' ? problem(conflict, {}, error) : conflict(error)
   }
 }
 

@@ -1,18 +1,18 @@
 import { z } from 'zod'
 import { isNonZeroUuid, namesZeroUuid } from '../ids.ts'
-import type { ProblemCode } from '../problems.ts'
+import type { InvalidCode } from '../problems.ts'
 
 declare module 'zod' {
   interface GlobalMeta {
     /** The 400 code when this member is wrong (S0 Errors). */
-    problem?: ProblemCode | undefined
+    problem?: InvalidCode | undefined
     /** JSON Schema: sent and never answered. The command line reads it from a file, since everybody can read arguments. */
     writeOnly?: boolean | undefined
   }
 }
 
 /** A UUID other than zero; wrong values answer with `code`. Lower-cased, as ids are stored. */
-export function uuidField(code: ProblemCode, describe: string): z.ZodType<string, string> {
+export function uuidField(code: InvalidCode, describe: string): z.ZodType<string, string> {
   return z
     .string()
     .refine(isNonZeroUuid, { error: 'must be a UUID other than zero' })

@@ -1,4 +1,4 @@
-import type { ProblemCode } from '../problems.ts'
+import type { PlainProblemCode, ProblemCode } from '../problems.ts'
 import { assertHoldable } from './held-calls.ts'
 import type { NonEmptyPatch, PatchRule } from './patch.ts'
 
@@ -50,15 +50,15 @@ export interface Gate {
   /** What the refusal and its audit row name; by default the first leg that was tried. */
   readonly denial?: GateLeg
   /** A denial is answered with this problem instead of PermissionDenied, and still audited as `permission_denied`. */
-  readonly fold?: ProblemCode
+  readonly fold?: PlainProblemCode
   /** Narrows `fold` to callers who hold this leg; the others get PermissionDenied. */
   readonly foldFor?: GateLeg
   /** The row is read before the gate, and this is the problem when it is not there. Only for templates over `row`. */
-  readonly missingRow?: ProblemCode
+  readonly missingRow?: PlainProblemCode
   /** Credential kinds that are admitted without any check. */
   readonly skipFor?: readonly CredentialKind[]
   /** A node's own credential must belong to the node that this path member names, else the problem. No relation is asked. */
-  readonly ownNode?: { readonly param: string; readonly mismatch: ProblemCode }
+  readonly ownNode?: { readonly param: string; readonly mismatch: PlainProblemCode }
   /** Questions that never refuse; the handler asks them by name and shows less when the answer is no. */
   readonly probes?: { readonly [name: string]: GateLeg }
   /** Each row of a page is shown only to callers holding this relation; infrastructure failures drop the row and are counted. */
@@ -221,7 +221,7 @@ export interface Operation {
   readonly description?: string
   readonly credentials: readonly CredentialKind[]
   /** The 401 code when no credential resolves. Default `unauthenticated`. */
-  readonly unauthenticated?: ProblemCode
+  readonly unauthenticated?: PlainProblemCode
   readonly params?: AnySchema
   readonly query?: AnySchema
   readonly body?: AnySchema
@@ -230,7 +230,7 @@ export interface Operation {
   /** Cap in bytes, enforced before decoding; required with `body`. */
   readonly bodyBytesMax?: number
   /** The problem of an over-cap body. Default `request_body_too_large`. */
-  readonly overCap?: ProblemCode
+  readonly overCap?: PlainProblemCode
   /** Media types taken. Default JSON alone. */
   readonly bodyMedia?: readonly ('application/json' | 'application/x-www-form-urlencoded')[]
   readonly gate: Gate
@@ -258,7 +258,7 @@ export interface Operation {
   /** Whole sentences, by code, that its problems have instead of those of the catalogue: where a code means something else here. */
   readonly sentences?: { readonly [Code in ProblemCode]?: string }
   /** The 501 code while its collaborators are not wired. */
-  readonly notProvisioned?: ProblemCode
+  readonly notProvisioned?: PlainProblemCode
   /** Whether repeating the call is harmless although the method is not GET, PUT or DELETE. */
   readonly idempotent?: true
   /** Answers from that memory during an outage; a credential that was confirmed as lately will do then. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { ProblemCode } from '../problems.ts'
+import type { InvalidCode } from '../problems.ts'
 
 declare module 'zod' {
   interface GlobalMeta {
@@ -10,7 +10,7 @@ declare module 'zod' {
 
 /** A patch that must name a member; `empty` is the code of one that names none. */
 export interface NonEmptyPatch {
-  readonly empty: ProblemCode
+  readonly empty: 'empty_patch'
 }
 
 /** A PATCH whose body is the whole new state; `replaces` is the clause that says so. */
@@ -32,7 +32,7 @@ export function fullReplacement(why: string): FullReplacement {
 }
 
 /** A member that a patch must not name, even with the value that it has; `code` answers it. */
-export function immutable(code: ProblemCode): z.ZodOptional<z.ZodNever> {
+export function immutable(code: InvalidCode): z.ZodOptional<z.ZodNever> {
   return z.never().optional().meta({ problem: code, immutable: true })
 }
 

@@ -1,4 +1,4 @@
-import { PROBLEMS, type ProblemCode } from '../problems.ts'
+import { PROBLEMS, type InvalidCode, type ProblemCode } from '../problems.ts'
 import { asZod } from './json-schema.ts'
 import { legsOf, type AnySchema, type Operation } from './operation.ts'
 import { schemasWithin } from './schemas-within.ts'
@@ -23,7 +23,7 @@ export function sentenceOf({ sentences }: Pick<Operation, 'sentences'>, code: Pr
 }
 
 /** The 400 of a body that is wrong as a whole: the code that its schema declares, else `invalid_body`. */
-export function bodyProblemOf({ body }: Operation): ProblemCode {
+export function bodyProblemOf({ body }: Operation): InvalidCode {
   return (body && z.globalRegistry.get(asZod(body))?.problem) ?? 'invalid_body'
 }
 

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Logger } from 'pino'
 import type { CredentialKind, StaleCache } from '../../../shared/contract/operation.ts'
-import { Problem, problem, type ProblemCode } from '../../../shared/problems.ts'
+import { Problem, problem, type PlainProblemCode } from '../../../shared/problems.ts'
 import type { Caller, CredentialResolver, Refusal } from '../../ports/credential-resolver.ts'
 import type { TraceMarks } from '../../ports/tracing.ts'
 import { SESSION_COOKIE } from '../../ports/sessions.ts'
@@ -15,7 +15,7 @@ export type Authenticate = (plan: Wanted, request: Presented) => Caller | undefi
 /** What an operation takes, and how it says that it got none of it. */
 export interface Wanted {
   readonly operation: { readonly credentials: readonly CredentialKind[]; readonly bridgesOutages?: StaleCache }
-  readonly unauthenticated: ProblemCode
+  readonly unauthenticated: PlainProblemCode
 }
 
 export interface Presented {

@@ -1,4 +1,4 @@
-import { problem, type ProblemCode } from '../../../shared/problems.ts'
+import { problem, type PlainProblemCode } from '../../../shared/problems.ts'
 import type { Problem } from '../../../shared/problems.ts'
 
 /** What a caller lacks, as the gate asked for it: the same for an unknown object and a forbidden one. */
@@ -37,6 +37,6 @@ export function permissionDenied(
 }
 
 /** Makes a denial that looks like another problem. */
-export function foldedDenial(code: ProblemCode, missing: MissingRelation): Refusal {
+export function foldedDenial(code: PlainProblemCode, missing: MissingRelation): Refusal {
   return new Refusal(problem(code), missing, 'insufficient_relation')
 }

@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js'
-import { Problem, type ProblemCode } from '../../../shared/problems.ts'
+import { Problem, type RetryableCode } from '../../../shared/problems.ts'
 import type { Caller } from '../../ports/credential-resolver.ts'
 import type { OperationPlan } from '../operation-plan.ts'
 import type { LimitName, Rate, Rates } from '../../ports/rates.ts'
@@ -7,7 +7,7 @@ import { createTokenBuckets, type TokenBuckets } from './token-buckets.ts'
 
 /** One limit: the code of its 429, and its name in the header fields that go with it. */
 interface LimitRow {
-  readonly code: ProblemCode
+  readonly code: RetryableCode
   readonly policy: string
 }
 

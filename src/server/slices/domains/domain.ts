@@ -1,6 +1,7 @@
 import type { domains } from '../../../shared/contract/domains.ts'
 import type { Input, Result } from '../../../shared/contract/operation.ts'
 import { problem } from '../../../shared/problems.ts'
+import type { MemberError } from '../../../shared/problems/row.ts'
 import { faultOfHours, normalizeHours } from './business-hours.ts'
 import { MESH_RANGE, normalizeCidr, normalizeMeshCidr } from './networks.ts'
 import type { DomainRecord } from './store.ts'
@@ -9,12 +10,6 @@ type Operations = (typeof domains)['operations']
 export type DomainAnswer = Result<Operations['GetDomain']>
 export type DomainCreateBody = Input<Operations['CreateDomain']>['body']
 export type DomainPatchBody = Input<Operations['PatchDomain']>['body']
-
-/** A member of the body that the schema let through and that is wrong all the same; RFC 6901 pointer. */
-interface Fault {
-  readonly pointer: string
-  readonly detail: string
-}
 
 /** Members that caveats read: whoever caches them must hear of a change (decisions: Caveats). */
 const CAVEAT_SETTINGS = ['trusted_networks', 'business_hours', 'strong_acr'] as const
@@ -88,7 +83,7 @@ export function toAnswer(domain: DomainRecord): DomainAnswer {
   }
 }
 
-function faultsOf(settings: DomainPatchBody): Fault[] {
+function faultsOf(settings: DomainPatchBody): MemberError[] {
   const networks = (settings.trusted_networks ?? []).flatMap((text, index) =>
     normalizeCidr(text) === undefined
       ? [{ pointer: `/trusted_networks/${index}`, detail: 'must be an IPv4 or IPv6 network such as 10.0.0.0/8' }]
@@ -100,7 +95,7 @@ function faultsOf(settings: DomainPatchBody): Fault[] {
     : [...networks, { pointer: `/business_hours${hours.pointer}`, detail: hours.detail }]
 }
 
-function refuseFaults(errors: readonly Fault[]): void {
+function refuseFaults(errors: readonly MemberError[]): void {
   if (errors.length > 0) throw problem('invalid_body', { errors })
 }
 

@@ -8,7 +8,7 @@ import type { DomainRow } from '../../ports/tables/tenancy.ts'
 export type DomainRecord = Selectable<DomainRow>
 
 /** How many objects of each kind a Domain holds. */
-export interface DomainCounts {
+export type DomainCounts = {
   readonly projects: number
   readonly nodes: number
   readonly principals: number

@@ -51,7 +51,7 @@ export async function deletePrincipal(db: Db, id: string): Promise<void> {
 }
 
 /** What a principal asked nodes for and is still under way. */
-export interface UnderWay {
+export type UnderWay = {
   readonly executions: number
   readonly mediated_sessions: number
 }

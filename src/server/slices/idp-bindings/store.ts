@@ -1,4 +1,5 @@
 import { sql, type Insertable, type Selectable } from 'kysely'
+import { problem } from '../../../shared/problems.ts'
 import type { Db } from '../../ports/datastore.ts'
 import type { TokenOrigin } from '../../ports/idp-bindings.ts'
 import type { PageRange } from '../../ports/page-range.ts'
@@ -8,7 +9,10 @@ import type { IdpBindingRow } from '../../ports/tables/sign-in.ts'
 
 export type BindingRecord = Selectable<IdpBindingRow>
 
-const conflict = (reason: string): Conflict => ({ code: 'idp_binding_conflict', extras: { reason } })
+const conflict =
+  (reason: string): Conflict =>
+  (cause) =>
+    problem('idp_binding_conflict', { reason }, cause)
 
 const CONFLICTS: Conflicts = {
   idp_bindings_alias_key: conflict('another binding has this alias'),

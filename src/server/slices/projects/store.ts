@@ -8,7 +8,7 @@ import type { ProjectRow } from '../../ports/tables/tenancy.ts'
 export type ProjectRecord = Selectable<ProjectRow>
 
 /** How many objects of each kind a Project holds. */
-export interface ProjectCounts {
+export type ProjectCounts = {
   readonly resources: number
   readonly nodes: number
   readonly join_tokens: number

@@ -1,4 +1,5 @@
-import { Problem, PROBLEMS, problem, type ProblemCode } from '../../../shared/problems.ts'
+import { Problem, PROBLEMS, type ProblemCode } from '../../../shared/problems.ts'
+import type { MemberError } from '../../../shared/problems/row.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import type { AdmittedTuple, WantedTuple } from '../../ports/tuple-admission.ts'
 import type { Change } from '../../ports/unit-of-work.ts'
@@ -8,13 +9,10 @@ import type { TupleRecord } from './store.ts'
 const ERRORS_MAX = 20
 
 /** A row that is wrong. */
-interface RowError {
+interface RowError extends MemberError {
   /** Its number; the first row is 1. */
   readonly row: number
-  /** RFC 6901. */
-  readonly pointer: string
   readonly code: ProblemCode
-  readonly detail: string
 }
 
 interface Steps {
@@ -56,7 +54,7 @@ export async function createAll(
   }
   const [first] = errors
   if (first === undefined) return created
-  throw problem(first.code, { errors: errors.slice(0, ERRORS_MAX), error_count: errors.length })
+  throw new Problem(first.code, { errors: errors.slice(0, ERRORS_MAX), error_count: errors.length }, undefined)
 }
 
 /** What a caller can mend. Anything else ends the whole. */
@@ -64,7 +62,7 @@ function rowError(index: number, error: unknown): RowError {
   if (!(error instanceof Problem) || error.status >= 500) throw error
   const { code, extras } = error
   // `invalid_triple` says which member is wrong and why, the others are about the row.
-  const [found] = (extras['errors'] ?? []) as readonly { readonly pointer: string; readonly detail: string }[]
+  const [found] = (extras['errors'] ?? []) as readonly MemberError[]
   const pointer = `/tuples/${index}${found?.pointer ?? ''}`
   return { row: index + 1, pointer, code, detail: found?.detail ?? PROBLEMS[code].detail }
 }

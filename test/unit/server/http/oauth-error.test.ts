@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { oauthErrorMedia, withOauthError } from '../../../../src/server/http/oauth-error.ts'
-import { problem, type ProblemCode } from '../../../../src/shared/problems.ts'
+import { Problem, type ProblemCode } from '../../../../src/shared/problems.ts'
 
 test.each([
   [undefined, 'application/problem+json'],
@@ -27,6 +27,6 @@ test.each<[ProblemCode, string]>([
   ['idp_unavailable', 'temporarily_unavailable'],
   ['internal', 'server_error'],
 ])('%s is %s to an OAuth client', (code, error) => {
-  const answer = withOauthError(problem(code, { retry_after_seconds: 3 }))
+  const answer = withOauthError(new Problem(code, { retry_after_seconds: 3 }, undefined))
   expect([answer.code, answer.extras]).toEqual([code, { retry_after_seconds: 3, error }])
 })

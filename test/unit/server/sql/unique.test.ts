@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { DatastoreError } from '../../../../src/server/ports/datastore.ts'
+import { problem } from '../../../../src/shared/problems.ts'
 import { conflictsAs } from '../../../../src/server/sql/unique.ts'
 
 const CONFLICTS = {
   item_slug_key: 'slug_conflict',
-  item_alias_key: { code: 'idp_binding_conflict', extras: { reason: 'another binding has this alias' } },
+  item_alias_key: (cause: unknown) =>
+    problem('idp_binding_conflict', { reason: 'another binding has this alias' }, cause),
 } as const
 
 const refused = (constraint: string | undefined, failure: 'unique' | 'constraint' = 'unique') =>

@@ -2,7 +2,7 @@ import pino from 'pino'
 import { describe, expect, it } from 'vitest'
 import { createAuthenticate } from '../../../../../src/server/http/auth/authenticate.ts'
 import type { Caller, CredentialResolver } from '../../../../../src/server/ports/credential-resolver.ts'
-import { problem, type ProblemCode } from '../../../../../src/shared/problems.ts'
+import { problem, type PlainProblemCode } from '../../../../../src/shared/problems.ts'
 
 const CALLER: Caller = {
   subject: 'user:ann',
@@ -16,7 +16,7 @@ const STALE: Caller = { ...CALLER, staleSinceMs: 7 }
 
 /** Resolves a credential whose look-up fails, for an operation that bridges outages or not. */
 async function resolved(
-  code: ProblemCode,
+  code: PlainProblemCode,
   { bridges, stale }: { bridges: boolean; stale: ReturnType<NonNullable<CredentialResolver['resolveStale']>> },
 ) {
   const resolver: CredentialResolver = {

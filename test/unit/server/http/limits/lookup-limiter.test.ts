@@ -6,7 +6,7 @@ import {
 } from '../../../../../src/server/http/limits/lookup-limiter.ts'
 import { createLimit, RateLimited } from '../../../../../src/server/http/limits/rate-limits.ts'
 import type { Caller } from '../../../../../src/server/ports/credential-resolver.ts'
-import { problem, type Problem, type ProblemCode } from '../../../../../src/shared/problems.ts'
+import { problem, type Problem, type PlainProblemCode } from '../../../../../src/shared/problems.ts'
 
 const CALLER: Caller = {
   subject: 'user:ann',
@@ -20,7 +20,7 @@ const CALLER: Caller = {
 const clock = { nowMs: 0, now: () => clock.nowMs }
 let limiter: LookUpLimiter
 /** Look-ups under way. */
-let under: { readonly address: string; answer: (code?: ProblemCode) => void; found: (caller: Caller) => void }[]
+let under: { readonly address: string; answer: (code?: PlainProblemCode) => void; found: (caller: Caller) => void }[]
 let refusals: string[]
 beforeEach(() => {
   clock.nowMs = 0
@@ -69,7 +69,7 @@ const many = (count: number, address: string): Promise<string>[] =>
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 /** Ends whatever is under way, and what then begins, the same way. */
-async function answerAll(code?: ProblemCode): Promise<void> {
+async function answerAll(code?: PlainProblemCode): Promise<void> {
   for (await settle(); under.length > 0; await settle()) for (const { answer } of under) answer(code)
 }
 
