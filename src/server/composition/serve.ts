@@ -1,36 +1,33 @@
-import type { Server as HttpServer } from 'node:http'
 import type { Server as HttpsServer } from 'node:https'
-import { promisify } from 'node:util'
 import type { Logger } from 'pino'
 import { createAuditSink } from '../adapters/postgres/audit-sink.ts'
 import type { OtlpTracing } from '../adapters/otlp-tracing/otlp-tracing.ts'
-import type { OrderStates, Prometheus } from '../adapters/prometheus/prometheus.ts'
+import type { Prometheus } from '../adapters/prometheus/prometheus.ts'
+import { assemble, listen, type Assembly } from './assembly.ts'
 import { openBackend, type Backend } from './backend.ts'
 import type { Config } from '../config/config.ts'
 import type { Address } from '../config/values.ts'
-import { firstRun, remintBootstrapToken, type FirstRunDeps, type FirstRunOutcome } from '../first-run/first-run.ts'
-import { createMemoryHandover } from '../first-run/memory-handover.ts'
+import { firstRun, type FirstRunDeps, type FirstRunOutcome } from '../first-run/first-run.ts'
 import type { TokenHandover } from '../first-run/token-handover.ts'
 import { createFounders } from './bootstrap-factories.ts'
 import { createUsers } from '../slices/identities/users.ts'
 import { removeSpentPassword, type AdministratorFounding } from '../first-run/administrator.ts'
 import { createAdministratorFounding } from './administrator-founding.ts'
 import { settleBinding } from './local-provider.ts'
-import { createApp, type App } from '../http/app.ts'
-import { createAuditQueue, type AuditQueue } from '../http/audit/audit-queue.ts'
+import { createAuditQueue } from '../http/audit/audit-queue.ts'
 import { startJobs } from './jobs.ts'
 import { NO_RELAY_COUNTERS } from '../event-relay/counters.ts'
-import { readRelayLag } from '../event-relay/lag-store.ts'
 import type { Leadership } from '../jobs/leadership.ts'
-import { hostPort, listenFailure, listenOn, probeAddress } from './listening.ts'
-import { createHealth, httpStatusOf, type Health } from '../ops/health.ts'
-import { createOpsServer } from '../ops/ops-listener.ts'
+import { hostPort, probeAddress } from './listening.ts'
+import { createMetrics, orderOf, type Metrics } from './metrics.ts'
+import { createHealth, type Health } from '../ops/health.ts'
 import { openTracing } from './open-tracing.ts'
-import { readLag } from '../outbox/store.ts'
+import { issueOwnToken, requestOwn, type OwnCall } from './own-requests.ts'
 import { createPasswordHashing, type PasswordHashing } from '../slices/local-accounts/password-hash.ts'
 import type { AuditEntry } from '../ports/unit-of-work.ts'
 import { probesOf } from './probes.ts'
 import { createServices, type Services } from './services.ts'
+import { closeBackend, drain } from './stopping.ts'
 import { readTls, type TlsMaterial } from './tls-files.ts'
 
 export interface ServeOptions {
@@ -76,8 +73,6 @@ const REQUESTS_SHARE = 0.8
 /** How long a collector may take for what is queued when the server stops. */
 const LAST_SPANS_MS = 2_000
 
-const OWN_TOKEN_SECONDS = 3600
-
 const NO_COUNTERS: Prometheus['audit'] = { written() {}, dropped() {}, failed() {} }
 
 /**
@@ -108,37 +103,6 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   } catch (error) {
     await closeBackend(backend)
     throw error
-  }
-}
-
-/** The counters, and places for what else they show, which comes to be later. */
-interface Metrics {
-  readonly prometheus: Prometheus
-  health: Health | undefined
-  order: OrderStates | undefined
-  engine: Backend['engine'] | undefined
-  app: App | undefined
-}
-
-/** Loaded only where metrics are served. */
-async function createMetrics(): Promise<Metrics> {
-  const { createPrometheus } = await import('../adapters/prometheus/prometheus.ts')
-  const prometheus = createPrometheus({
-    probeStates: async () => (await metrics.health?.report())?.probes ?? [],
-    order: () => metrics.order,
-    authzIndex: () => metrics.engine?.indexStats?.(),
-    load: () => metrics.app?.load(),
-  })
-  const metrics: Metrics = { prometheus, health: undefined, order: undefined, engine: undefined, app: undefined }
-  return metrics
-}
-
-function orderOf({ datastore, clock }: Backend, jobs: Leadership): OrderStates {
-  const db = datastore.pool('interactive')
-  return {
-    isLeading: () => jobs.isLeading(),
-    outboxLag: () => readLag(db),
-    relayLag: () => readRelayLag(db, clock.now()),
   }
 }
 
@@ -244,117 +208,4 @@ function urlOf({ config, tls, address }: Ground): string {
 function administratorOf({ backend, config, initialPassword, hashing }: Ground): AdministratorFounding | undefined {
   if (!config.hasBundledProvider || initialPassword === undefined) return undefined
   return createAdministratorFounding({ backend, users: createUsers(backend), hashing, handover: initialPassword })
-}
-
-/** The parts that run, and what ending them takes. */
-interface Assembly {
-  readonly url: string
-  readonly app: App
-  readonly ops: HttpServer | undefined
-  readonly health: Health
-  readonly services: Services
-  readonly audit: AuditQueue
-}
-
-function assemble(ground: Ground & Pick<Assembly, 'health' | 'services' | 'audit' | 'url'>): Assembly {
-  const { config, log, backend, services, metrics, tls, health, audit, url } = ground
-  const prometheus = metrics?.prometheus
-  const app = createApp({
-    ...backend,
-    ...services,
-    audit,
-    log,
-    tls,
-    trustedProxies: config.trustedProxies,
-    rates: config.rates,
-    staleTimes: { checks: config.staleChecks.ttlMs, state: config.staleStates.ttlMs },
-    allowedOrigins: [url, ...config.allowedOrigins],
-    ownOrigin: url,
-    observe: prometheus?.observe,
-    overload: prometheus?.overload,
-    tracing: ground.tracing,
-  })
-  mountHealth(app, health)
-  if (metrics !== undefined) metrics.app = app
-  const onError = (error: unknown): void => log.error({ err: error }, 'the operations listener failed')
-  const ops = prometheus && createOpsServer({ health, metrics: prometheus, onError })
-  return { url, app, ops, health, services, audit }
-}
-
-/** Open to everybody and outside the contract: what a load balancer asks (S1 Degradation 1). */
-function mountHealth({ fastify }: App, health: Health): void {
-  fastify.get('/livez', async (_request, reply) => reply.type('text/plain').send('ok\n'))
-  fastify.get('/readyz', async (_request, reply) => {
-    const report = await health.report()
-    return reply.code(httpStatusOf(report)).header('cache-control', 'no-store').send(report)
-  })
-}
-
-/** Listens on both addresses; resolves with the URL of the operations listener. */
-async function listen({ app, ops }: Assembly, { address, config }: Ground): Promise<string | undefined> {
-  try {
-    await app.listen(address)
-  } catch (error) {
-    throw listenFailure(error, address, '--listen')
-  }
-  if (ops === undefined || config.opsListen === undefined) return undefined
-  const port = await listenOn(ops, config.opsListen, '--ops-listen')
-  return `http://${hostPort({ host: config.opsListen.host, port })}`
-}
-
-/** A request that the server makes of itself. */
-export interface OwnCall {
-  readonly method: 'GET' | 'POST'
-  readonly path: string
-  readonly token: string
-  readonly body?: object
-}
-
-async function requestOwn({ fastify }: App, { method, path, token, body }: OwnCall): Promise<unknown> {
-  const headers = { authorization: `Bearer ${token}` }
-  const payload = body === undefined ? {} : { payload: body }
-  const response = await fastify.inject({ method, url: path, headers, ...payload })
-  if (response.statusCode >= 300) throw new Error(`${method} ${path} answered ${response.statusCode} ${response.body}`)
-  return response.json()
-}
-
-/** Kept in memory alone: whoever asked uses it at once. */
-async function issueOwnToken(founding: Omit<FirstRunDeps, 'handover'>): Promise<string> {
-  const handover = createMemoryHandover()
-  await remintBootstrapToken({ ...founding, handover, tokenSeconds: OWN_TOKEN_SECONDS })
-  return handover.token()
-}
-
-/** Requests first, then what they left to be written. */
-async function drain(
-  { app, ops, health, services, audit, jobs }: Assembly & { readonly jobs: Leadership },
-  requestsMs: number,
-): Promise<void> {
-  health.drain()
-  await atMost(requestsMs, Promise.all([app.drain(requestsMs), services.drain(), jobs.stop()]))
-  await Promise.all([services.flush(), audit.close()])
-  if (ops !== undefined) await closeServer(ops)
-}
-
-/** Waits for the work, but no longer than so many ms. */
-async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms)
-  })
-  await Promise.race([work, late])
-  clearTimeout(timer)
-}
-
-function closeServer(server: HttpServer): Promise<void> {
-  server.closeAllConnections()
-  return promisify(server.close.bind(server))()
-}
-
-async function closeBackend({ feed, signer, engine, bus, datastore }: Backend): Promise<void> {
-  feed.stop()
-  signer.stop()
-  await bus.close()
-  await engine.close()
-  await datastore.close()
 }

@@ -5,13 +5,13 @@ import type { Authorizer, CaveatFacts } from '../ports/authorizer.ts'
 import type { Caller } from '../ports/credential-resolver.ts'
 import { pageRange, type PagePosition, type PageRange } from '../ports/page-range.ts'
 import type { Span, TraceMarks } from '../ports/tracing.ts'
-import type { AuditEntry, CarriedAudit, Change, UnitOfWork } from '../ports/unit-of-work.ts'
-import { bearerOf } from './auth/authenticate.ts'
-import { auditedObject, grantedRow, type AuditSubject } from './audit/audit-rows.ts'
+import type { CarriedAudit, Change, UnitOfWork } from '../ports/unit-of-work.ts'
+import { RequestAudit, type AuditedRequest } from './audit/request-audit.ts'
 import type { Asker } from './auth/authorize.ts'
 import { pageSizeOf, type Cursors } from './cursors.ts'
 import { browserFactsOf, type BrowserFacts } from './browser-facts.ts'
 import { setCookie, type Cookie } from './cookies.ts'
+import * as declared from './declared.ts'
 import type { OperationPlan, SuccessPlan } from './operation-plan.ts'
 import { NO_MEMBERS, type Parameters } from './parameters.ts'
 import type { Dependency, RequestContext, Row } from './request-context.ts'
@@ -23,7 +23,6 @@ import {
   type StandingServices,
 } from './auth/reauthorization.ts'
 import type { Stage, TemplateSources } from './template.ts'
-import { logMarks } from './trace-context.ts'
 
 /** What a request needs of the server. */
 export interface RequestServices extends StandingServices {
@@ -46,10 +45,10 @@ export interface Admission {
 const FIRST_PAGE = pageRange(undefined, 50)
 
 /**
- * One request from its first hook to its answer: what a handler sees of it, and what the edge keeps of it for the
- * audit row. A class for its lifetime: a closure apiece for every method would cost more than the work.
+ * One request from its first hook to its answer, as its handler and the edge see it. A class for its lifetime: a closure
+ * apiece for every method would cost more than the work.
  */
-export class ActiveRequest implements RequestContext, Asker {
+export class ActiveRequest implements RequestContext, Asker, AuditedRequest {
   readonly plan: OperationPlan
   readonly correlationId: string
   readonly sourceAddress: string
@@ -63,8 +62,8 @@ export class ActiveRequest implements RequestContext, Asker {
   facts: CaveatFacts
   /** Which success is answered. */
   success: SuccessPlan
-  /** Whether the audit row is in the datastore, with the change. */
-  audited = false
+  /** The audit row that it leaves. */
+  readonly audit: RequestAudit
   /** Whether a gate that needs the row has been passed. */
   admitted = false
   /** Whether it has been answered. */
@@ -78,21 +77,16 @@ export class ActiveRequest implements RequestContext, Asker {
   /** On the monotonic clock, in ms. */
   readonly startedAt = performance.now()
   #caller: Caller | undefined
-  #context: Record<string, unknown> | undefined
-  #about: AuditSubject['about']
-  #denial: string | undefined
-  #refusal: string | undefined
   #staleSinceMs: number | undefined
   /** Without the datastore nothing else would be left to say. */
   #away: Dependency = 'authorization'
-  /** Domains of objects that had to be asked for. */
-  #homes: Map<string, string | null> | undefined
   readonly #services: RequestServices
   readonly #reply: FastifyReply
 
   constructor(services: RequestServices, admission: Admission, reply: FastifyReply) {
     this.#services = services
     this.#reply = reply
+    this.audit = new RequestAudit(this, services)
     this.plan = admission.plan
     this.correlationId = admission.correlationId
     this.success = admission.plan.success
@@ -157,6 +151,7 @@ export class ActiveRequest implements RequestContext, Asker {
 
   degraded(sinceMs: number, away: Dependency = 'authorization'): void {
     this.#staleSinceMs = Math.min(sinceMs, this.#staleSinceMs ?? sinceMs)
+    this.audit.isStale = true
     if (away === 'datastore') this.#away = away
     const since = new Date(this.#staleSinceMs).toISOString()
     void this.#reply.header('X-Service-Degraded', `${this.#away}; since=${since}`)
@@ -174,40 +169,12 @@ export class ActiveRequest implements RequestContext, Asker {
     }
   }
 
-  auditSubject(): AuditSubject {
-    const { authorizer } = this.#services
-    return {
-      plan: this.plan,
-      subject: this.#caller?.subject ?? 'anonymous',
-      callerDomainId: this.#caller?.domainId ?? null,
-      correlationId: this.correlationId,
-      sources: this.sources(),
-      about: this.#about,
-      context: this.#context ?? NO_MEMBERS,
-      denial: this.#denial,
-      refusal: this.#refusal,
-      isStale: this.#staleSinceMs !== undefined,
-      domainOf: (object) => this.#homes?.get(object) ?? domainAtHand(authorizer, object),
-    }
-  }
-
-  /** The row of its success; undefined where none is wanted. */
-  grantedRow(): AuditEntry | undefined {
-    const decided = { plan: this.plan, denial: this.#denial, isStale: this.#staleSinceMs !== undefined }
-    return grantedRow(decided, () => this.auditSubject())
-  }
-
-  #grantedRows(): readonly AuditEntry[] {
-    const row = this.grantedRow()
-    return row === undefined ? [] : [row]
-  }
-
-  /** Asks the legs of a stage, and meanwhile learns whose chain the audit row belongs to where that is not at hand. */
+  /** Asks the legs of a stage, and meanwhile finds the chain of the audit row where that is not known yet. */
   passGate(stage: Stage): void | Promise<void> {
     if (this.plan.legsAt[stage].length === 0) return undefined
-    const gate = this.#services.gatekeeper.passGate(this.plan, this.asker(), { stage, sources: this.sources() })
-    const home = this.#learnHome()
-    return home === undefined ? gate : bothDone(gate, home)
+    return this.audit.besideGate(
+      this.#services.gatekeeper.passGate(this.plan, this.asker(), { stage, sources: this.sources() }),
+    )
   }
 
   async admit(row: Row | undefined): Promise<void> {
@@ -218,20 +185,17 @@ export class ActiveRequest implements RequestContext, Asker {
   }
 
   async probe(name: string, row?: Row): Promise<boolean> {
-    const leg = this.plan.probes.get(name)
-    if (leg === undefined) throw new Error(`${this.plan.id} declares no probe ${name}`)
-    const held = await this.#tolerant(() => this.#services.gatekeeper.asks(leg, this.asker(), this.#with(row)))
-    return held === true
+    const leg = declared.probeOf(this.plan, name)
+    return this.audit.withoutFaults(() => this.#services.gatekeeper.asks(leg, this.asker(), this.#with(row)))
   }
 
   async visible<T>(rows: readonly T[], row: (item: T) => Row): Promise<T[]> {
-    const leg = this.plan.rows
-    if (leg === undefined) throw new Error(`${this.plan.id} declares no filter of rows`)
+    const leg = declared.rowFilterOf(this.plan)
     const asker = this.asker()
     const shown: T[] = []
     for (const item of rows) {
-      const held = await this.#tolerant(() => this.#services.gatekeeper.asks(leg, asker, this.#with(row(item))))
-      if (held === true) shown.push(item)
+      const asks = () => this.#services.gatekeeper.asks(leg, asker, this.#with(row(item)))
+      if (await this.audit.withoutFaults(asks)) shown.push(item)
     }
     return shown
   }
@@ -247,40 +211,40 @@ export class ActiveRequest implements RequestContext, Asker {
   async change<T>(work: (change: Change) => Promise<T>): Promise<T> {
     const { unitOfWork } = this.#services
     if (unitOfWork === undefined) throw problem(this.plan.operation.notProvisioned ?? 'not_provisioned')
-    if (this.audited) throw new Error(`${this.plan.id} changes twice in one request`)
+    if (this.audit.isCarried) throw new Error(`${this.plan.id} changes twice in one request`)
     if (this.plan.gateStage === 'row' && !this.admitted) throw new Error(`${this.plan.id} changes before its gate`)
     const { span } = this
     const options = {
       pool: 'interactive',
       correlationId: this.correlationId,
       trace: this.trace,
-      audit: () => this.#grantedRows(),
+      audit: () => this.audit.grantedRows(),
     } as const
     const result = await (span === undefined
       ? unitOfWork.run(options, work)
       : span.child('transaction', () => unitOfWork.run(options, work)))
-    this.audited = true
+    this.audit.isCarried = true
     return result
   }
 
   carryAudit(): CarriedAudit {
-    return { rows: this.#grantedRows(), carried: () => (this.audited = true) }
+    return this.audit.carry()
   }
 
   note(context: Readonly<Record<string, unknown>>): void {
-    this.#context = { ...this.#context, ...context }
+    this.audit.note(context)
   }
 
   about(object: string, domainId?: string | null): void {
-    this.#about = { object, domainId }
+    this.audit.about(object, domainId)
   }
 
   denied(reason: string): void {
-    this.#denial = reason
+    this.audit.denied(reason)
   }
 
   refusedFor(reason: string): void {
-    this.#refusal = reason
+    this.audit.refusedFor(reason)
   }
 
   standing(): Standing {
@@ -296,33 +260,25 @@ export class ActiveRequest implements RequestContext, Asker {
   }
 
   requestHeader(name: string): string | undefined {
-    const { requestHeaders } = this.plan.operation
-    if (requestHeaders?.[name] === undefined) throw new Error(`${this.plan.id} declares no request header ${name}`)
-    const value = this.#reply.request.headers[name.toLowerCase()]
-    return typeof value === 'string' ? value : value?.join(', ')
+    return declared.requestHeaderOf(this.plan, this.#reply.request.headers, name)
   }
 
   presentedSecret(): string {
-    const { sealsToSecret } = this.plan.operation
-    const secret = sealsToSecret === true ? bearerOf(this.#reply.request.headers) : undefined
-    if (secret === undefined) throw new Error(`${this.plan.id} has no secret to seal its answer under`)
-    return secret
+    return declared.sealingSecretOf(this.plan, this.#reply.request.headers)
   }
 
   header(name: string, value: string): void {
-    if (this.plan.headers[name] === undefined) throw new Error(`${this.plan.id} declares no header ${name}`)
+    declared.assertSetsHeader(this.plan, name)
     void this.#reply.header(name, value)
   }
 
   cookie(cookie: Cookie): void {
-    if (this.plan.operation.headers?.['Set-Cookie'] === undefined) throw new Error(`${this.plan.id} sets no cookies`)
+    declared.assertSetsCookies(this.plan)
     void this.#reply.header('Set-Cookie', setCookie(cookie, this.isSecure))
   }
 
   status(status: number): void {
-    const success = this.plan.successes.get(status)
-    if (success === undefined) throw new Error(`${this.plan.id} declares no answer ${status}`)
-    this.success = success
+    this.success = declared.successOf(this.plan, status)
   }
 
   get browser(): BrowserFacts {
@@ -330,8 +286,7 @@ export class ActiveRequest implements RequestContext, Asker {
   }
 
   page<T>(items: T[], next: PagePosition | undefined): { items: T[]; next_cursor: string | null } {
-    const { paging } = this.plan.operation
-    if (paging === undefined) throw new Error(`${this.plan.id} is no list of pages`)
+    const paging = declared.pagingOf(this.plan)
     this.note({ item_count: items.length })
     return {
       items,
@@ -344,50 +299,7 @@ export class ActiveRequest implements RequestContext, Asker {
     return { operationId: id, paging, parent: parentOf(this.path, this.query), subject: this.#caller?.subject ?? '' }
   }
 
-  /** An object that nobody knows, or whose Domain cannot be told now, leaves its row in the caller's chain. */
-  #learnHome(): Promise<void> | undefined {
-    const { authorizer } = this.#services
-    if (authorizer === undefined || authorizer.kind === 'embedded') return undefined
-    const object = auditedObject(this.auditSubject())
-    if (object === undefined || /^(?:platform|domain):/.test(object)) return undefined
-    const learn = async (): Promise<void> => {
-      const home = await authorizer.domainOf(object)
-      if (home !== undefined) (this.#homes ??= new Map()).set(object, home)
-    }
-    return learn().catch((error: unknown) => {
-      this.#services.log.warn({ err: error, ...logMarks(this) }, "an audit row stays in its caller's chain")
-    })
-  }
-
   #with(row: Row | undefined): TemplateSources {
     return row === undefined ? this.sources() : { ...this.sources(), row }
   }
-
-  /** A question that could not be answered hides what it was asked for, and is counted (S0 Principals). */
-  async #tolerant(ask: () => boolean | Promise<boolean>): Promise<boolean | undefined> {
-    try {
-      return await ask()
-    } catch (error) {
-      this.#services.log.warn({ err: error, ...logMarks(this) }, 'a row or field was left out')
-      const name = this.plan.audit?.faults ?? 'authz_errors'
-      this.note({ [name]: Number(this.#context?.[name] ?? 0) + 1 })
-      return undefined
-    }
-  }
-}
-
-/** Only what is at hand: a row's chain is not worth waiting for, and its writing must not fail for want of it. */
-function domainAtHand(authorizer: Authorizer | undefined, object: string): string | null | undefined {
-  if (authorizer?.kind !== 'embedded') return undefined
-  try {
-    const home = authorizer.domainOf(object)
-    return home instanceof Promise ? undefined : home
-  } catch {
-    return undefined
-  }
-}
-
-async function bothDone(gate: void | Promise<void>, home: Promise<void>): Promise<void> {
-  const [outcome] = await Promise.allSettled([gate, home])
-  if (outcome.status === 'rejected') throw outcome.reason
 }

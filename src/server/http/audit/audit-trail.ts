@@ -24,12 +24,12 @@ export function createAuditTrail({ audit }: { readonly audit: AuditQueue }): Aud
 
   return {
     succeeded(active) {
-      if (active.audited) return
-      const row = active.grantedRow()
+      if (active.audit.isCarried) return
+      const row = active.audit.grantedRow()
       if (row !== undefined) audit.add(row)
     },
     failed(active, error, answer) {
-      const subject = active.auditSubject()
+      const subject = active.audit.subject()
       const row = failureRow(subject, error, answer)
       if (row === undefined) return undefined
       if (answer.status === 429 && active.knownCaller !== undefined) {

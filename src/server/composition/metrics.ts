@@ -1,0 +1,39 @@
+import type { OrderStates, Prometheus } from '../adapters/prometheus/prometheus.ts'
+import { readRelayLag } from '../event-relay/lag-store.ts'
+import type { App } from '../http/app.ts'
+import type { Leadership } from '../jobs/leadership.ts'
+import type { Health } from '../ops/health.ts'
+import { readLag } from '../outbox/store.ts'
+import type { Backend } from './backend.ts'
+
+/** The counters, and places for the parts whose states they show: each is set once that part exists. */
+export interface Metrics {
+  readonly prometheus: Prometheus
+  health: Health | undefined
+  order: OrderStates | undefined
+  engine: Backend['engine'] | undefined
+  app: App | undefined
+}
+
+/** Makes the counters. Their library is loaded here alone, for servers that serve metrics. */
+export async function createMetrics(): Promise<Metrics> {
+  const { createPrometheus } = await import('../adapters/prometheus/prometheus.ts')
+  const prometheus = createPrometheus({
+    probeStates: async () => (await metrics.health?.report())?.probes ?? [],
+    order: () => metrics.order,
+    authzIndex: () => metrics.engine?.indexStats?.(),
+    load: () => metrics.app?.load(),
+  })
+  const metrics: Metrics = { prometheus, health: undefined, order: undefined, engine: undefined, app: undefined }
+  return metrics
+}
+
+/** Reads the states of numbering and of the event relay for the counters. */
+export function orderOf({ datastore, clock }: Backend, jobs: Leadership): OrderStates {
+  const db = datastore.pool('interactive')
+  return {
+    isLeading: () => jobs.isLeading(),
+    outboxLag: () => readLag(db),
+    relayLag: () => readRelayLag(db, clock.now()),
+  }
+}
