@@ -85,6 +85,18 @@ const SPOILT: readonly (readonly [string, Operation])[] = [
   ['a success answer', { ...sound, responses: {} }],
   ['a success answer', { ...sound, responses: { 400: null } }],
   ['a success answer', { ...sound, responses: { 200: null, 302: null } }],
+  ['examples that fit its schemas, where it has any', { ...sound, examples: { body: { slug: 'No slug' } } }],
+  ['examples that fit its schemas, where it has any', { ...without('body'), examples: { body: {} } }],
+  [
+    'examples that fit its schemas, where it has any',
+    { ...sound, bodyMedia: ['application/json'], examples: { body: { slug: 'x' } } },
+  ],
+  ['examples that fit its schemas, where it has any', { ...sound, examples: { answers: { 201: { id: 'x' } } } }],
+  ['examples that fit its schemas, where it has any', { ...sound, examples: { answers: { 204: {} } } }],
+  [
+    'examples that fit its schemas, where it has any',
+    { ...sound, responses: { 200: z.object({}) }, examples: { answers: { 200: { unknown: 1 } } } },
+  ],
   ['words for a stranger', { ...sound, summary: '' }],
 ]
 

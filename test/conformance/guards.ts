@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
-import { legsOf, type AnySchema, type GateLeg, type Operation } from '../../src/shared/contract/operation.ts'
+import { isMedia, legsOf, type AnySchema, type GateLeg, type Operation } from '../../src/shared/contract/operation.ts'
 import { asZod } from '../../src/shared/contract/json-schema.ts'
 import { problemCodesOf } from '../../src/shared/contract/problem-codes.ts'
 import { schemasWithin } from '../../src/shared/contract/schemas-within.ts'
@@ -60,6 +61,7 @@ export const GUARDS: readonly Guard[] = [
         : `the statuses are ${statuses.join(', ') || 'none'}`
     },
   },
+  { title: 'examples that fit its schemas, where it has any', missing: exampleMissing },
   {
     title: 'words for a stranger',
     missing: ({ summary }) => (/^[A-Z].*[^.]$/.test(summary) ? undefined : `the summary is ${JSON.stringify(summary)}`),
@@ -100,6 +102,21 @@ function problemMissing(operation: Operation): string | undefined {
   const stranger = problemCodesOf(operation).find((code) => !Object.hasOwn(PROBLEMS, code))
   if (stranger !== undefined) return `${stranger} is not in the catalogue`
   return limitMissing(operation) ?? sentenceMissing(operation) ?? repeated(operation)
+}
+
+function exampleMissing({ body, bodyMedia = [], responses, examples = {} }: Operation): string | undefined {
+  const { body: sent, answers = {} } = examples
+  if (sent !== undefined && (body === undefined || !asZod(body).safeParse(sent).success))
+    return 'its body is not one that the operation takes'
+  if (sent !== undefined && bodyMedia.length > 0) return 'its body is in one of several media types'
+  for (const [status, answer] of Object.entries(answers)) {
+    const shape = responses[Number(status)]
+    if (shape === undefined || shape === null || isMedia(shape)) return `${status} is not answered with JSON`
+    const { data } = asZod(shape).safeParse(answer)
+    // A member that the schema does not know is dropped by it.
+    if (!isDeepStrictEqual(data, answer)) return `the answer ${status} is not one of the operation`
+  }
+  return undefined
 }
 
 /** A limit out of range is refused by `invalid_limit`, or clamped, and then nothing answers that code. */

@@ -3,18 +3,17 @@ const SPAN_OR_MARK = /`[^`]*`|[<*]/g
 
 /**
  * Copies a document with its descriptions made CommonMark, as OpenAPI reads them: the contract writes plain text with code
- * spans, in which `<id>` is a hole and no tag. What lies in code spans stays.
+ * spans, in which `<id>` is a hole and no tag. What is in code spans stays, and so do examples.
  */
 export function withCommonMark<T>(document: T): T {
   const visit = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(visit)
     if (typeof value !== 'object' || value === null) return value
-    return Object.fromEntries(
-      Object.entries(value).map(([key, member]) => [
-        key,
-        key === 'description' && typeof member === 'string' ? escaped(member) : visit(member),
-      ]),
-    )
+    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, visitMember(key, member)]))
+  }
+  const visitMember = (key: string, member: unknown): unknown => {
+    if (key === 'example') return member
+    return key === 'description' && typeof member === 'string' ? escaped(member) : visit(member)
   }
   // Objects in, objects out: only texts change.
   return visit(document) as T

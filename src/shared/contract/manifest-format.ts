@@ -1,5 +1,6 @@
 import type { ProblemCode } from '../problems.ts'
-import type { CliWords, CredentialKind, HttpMethod, Paging } from './operation.ts'
+import type { CliWords } from './cli-words.ts'
+import type { CredentialKind, HttpMethod, Paging } from './operation.ts'
 
 /** The contract as plain JSON: what the client and the command line run from, so that a call loads no schema library. */
 export interface Manifest {

@@ -191,21 +191,34 @@ function withListBounds(parameter: Json, { paging }: Operation): Json {
   return { ...parameter, schema: { type: 'integer', ...limitBoundsOf(paging), default: 50 } }
 }
 
-function requestBodyOf({ body, bodyMedia, bodyBytesMax }: Operation, components: Components): Json {
+function requestBodyOf(operation: Operation, components: Components): Json {
+  const { body, bodyMedia, bodyBytesMax, examples } = operation
   const schema = body && components.referTo(body, 'input')
   const media = bodyMedia ?? ['application/json']
   return {
     required: body !== undefined && !asZod(body).safeParse({}).success,
     description: `At most ${bodyBytesMax} bytes.`,
-    content: Object.fromEntries(media.map((type) => [type, { schema }])),
+    content: Object.fromEntries(media.map((type) => [type, { schema, ...exampleOf(examples?.body) }])),
   }
 }
 
+function exampleOf(example: unknown): Json {
+  return example === undefined ? {} : { example }
+}
+
 function successesOf(operation: Operation, components: Components): Json {
-  const described = Object.entries(operation.responses).map(
-    ([status, shape]) => [status, successOf(shape, answering(operation, status), components)] as const,
-  )
+  const described = Object.entries(operation.responses).map(([status, shape]) => {
+    const success = successOf(shape, answering(operation, status), components)
+    return [status, withExample(success, operation.examples?.answers?.[Number(status)])] as const
+  })
   return { ...Object.fromEntries(described), ...(operation.dualControl !== undefined && { [HELD]: heldOf(operation) }) }
+}
+
+function withExample(success: Json, example: unknown): Json {
+  if (example === undefined) return success
+  // Only answers of JSON have examples: the guards hold the contract to that.
+  const content = success['content'] as Readonly<Record<string, Json>>
+  return { ...success, content: { 'application/json': { ...content['application/json'], example } } }
 }
 
 /** What a call is answered that waits for an approval. */

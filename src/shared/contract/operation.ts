@@ -1,5 +1,6 @@
 import type { PlainProblemCode, ProblemCode } from '../problems.ts'
 import { assertHoldable } from './held-calls.ts'
+import type { CliWords } from './cli-words.ts'
 import type { NonEmptyPatch, PatchRule } from './patch.ts'
 
 /** What the types need of a zod schema. Structural on purpose: constraining generics with `z.ZodType` triples the type checker's time. */
@@ -163,53 +164,11 @@ export interface Deprecation {
   readonly sunset?: string
 }
 
-/** How the object that an operation creates is found again by what was typed. */
-export interface HandleWords {
-  /** The body member that holds its handle. */
-  readonly member: string
-  /** The code that says that the handle is taken. */
-  readonly taken: ProblemCode
-  /** The noun whose list has it, where that is not the noun of the command. */
-  readonly noun?: string
-}
-
-/** The words of the command line for an operation. */
-export interface CliWords {
-  /** Noun and verb, e.g. `tokens issue`. */
-  readonly command: string
-  /** What the command does, where it does more than its operation. */
-  readonly summary?: string
-  /** Path or body members taken as positional arguments, in order. */
-  readonly args?: readonly string[]
-  /** What kind of thing an argument or flag refers to, so that names and short ids resolve; e.g. `{ id: 'domains' }`. */
-  readonly refs?: { readonly [member: string]: string }
-  /** Columns of the table, in order; `wide` adds more. Members of a row, dotted. */
-  readonly columns?: readonly string[]
-  readonly wide?: readonly string[]
-  /** The member that holds the rows of an answer, where that is not `items`. */
-  readonly rows?: string
-  /** The rows are what speaks against it: with any of them the answer is a negative one, exit 10. */
-  readonly rowsAreNegative?: true
-  /** An optional member that the caller's own Domain fills in, unless it or one of the others is given. */
-  readonly ownDomain?: { readonly member: string; readonly unless: readonly string[] }
-  /** The query member of a list that asks for objects with certain labels, `key=value,…`: `-l` on the command line. */
-  readonly selector?: string
-  /** The query member of a list that finds the one object of a handle, without showing the handle itself. */
-  readonly byHandle?: string
-  /** Query members that the command line sends without being told, and offers no flags for. */
-  readonly sends?: { readonly [member: string]: string }
-  /** What a command that creates an object calls it: `--if-not-exists` follows from it. */
-  readonly handle?: HandleWords
-  /** Members of a row that lists leave empty, each with the one that has what it would have. */
-  readonly empty?: { readonly [member: string]: string }
-  /** Asks before it runs; `typed` makes the person type the name. */
-  readonly confirm?: 'yes' | 'typed'
-  /** Ready-made example lines for help. */
-  readonly examples?: readonly string[]
-  /** One sentence for stderr after success, with `{member}` holes over the answer. */
-  readonly done?: string
-  /** The derived command is not registered: a command file of its own speaks for it. */
-  readonly custom?: true
+/** A call and its answer, for readers of the document. They fit the schemas of the operation; a test holds them to that. */
+export interface Examples {
+  readonly body?: unknown
+  /** By status. */
+  readonly answers?: { readonly [status: number]: unknown }
 }
 
 /** One operation of the HTTP API, said once. Everything else derives from it or implements it. */
@@ -243,6 +202,7 @@ export interface Operation {
    * 202, no body, and the path of its approval in `Location`, which follow from this.
    */
   readonly dualControl?: string
+  readonly examples?: Examples
   /** Request headers that the handler reads, with what they say. */
   readonly requestHeaders?: { readonly [name: string]: string }
   /** The handler hands over the JSON of its 200 as bytes; clients read what the schema says. */

@@ -35,6 +35,7 @@ const things = defineSurface('things', 'Things of a <kind>', {
     responses: { 200: Thing },
     headers: { Location: 'Where it is' },
     problems: ['slug_conflict'],
+    examples: { body: { note: 'a <b>' }, answers: { 200: { id: 'thing:1', description: '<c>' } } },
     sentences: { slug_conflict: 'Another thing has this slug.' },
     deprecated: { since: '2026-01-01T00:00:00Z', sunset: '2027-01-01T00:00:00Z' },
   },
@@ -85,9 +86,16 @@ describe('an operation in the document', () => {
     expect(put['requestBody']).toEqual({
       required: false,
       description: 'At most 512 bytes.',
-      content: { 'application/json': { schema } },
+      content: { 'application/json': { schema, example: { note: 'a <b>' } } },
     })
     expect(put['x-service-body-bytes-max']).toBe(512)
+  })
+
+  it('shows the examples of the contract as they are', () => {
+    const schema = { $ref: '#/components/schemas/Thing' }
+    const example = { id: 'thing:1', description: '<c>' }
+    expect(put['responses']).toMatchObject({ 200: { content: { 'application/json': { schema, example } } } })
+    expect(JSON.stringify(picture)).not.toContain('"example"')
   })
 
   it('answers with named schemas or with other media', () => {
