@@ -83,7 +83,7 @@ interface Described {
 }
 
 function describe({ id, operation, surface, components }: Described): Json {
-  const { summary, description, credentials, gate, audit, deprecated, body } = operation
+  const { summary, description, credentials, gate, audit, body } = operation
   const parameters = allParametersOf(operation)
   return {
     operationId: id,
@@ -98,8 +98,15 @@ function describe({ id, operation, surface, components }: Described): Json {
     ...(credentials.length > 0 && { 'x-service-rate-limits': limitClassesOf(operation) }),
     'x-service-gate': gate,
     'x-service-audit': audit,
-    ...(operation.dualControl !== undefined && { 'x-service-dual-control': operation.dualControl }),
     ...(body && { 'x-service-body-bytes-max': operation.bodyBytesMax }),
+    ...markersOf(operation),
+  }
+}
+
+/** That its calls may be held for approval, and that it is deprecated. */
+function markersOf({ dualControl, deprecated }: Operation): Json {
+  return {
+    ...(dualControl !== undefined && { 'x-service-dual-control': dualControl }),
     ...(deprecated && { deprecated: true, 'x-service-deprecated-since': deprecated.since }),
     ...(deprecated?.sunset !== undefined && { 'x-service-sunset': deprecated.sunset }),
   }
