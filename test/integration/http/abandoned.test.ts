@@ -6,6 +6,7 @@ import { fixtureResolvers, PROJECT } from '../../support/fixture-callers.ts'
 import { fixture } from '../../support/fixture-contract.ts'
 import { createFixture } from '../../support/fixture-handlers.ts'
 import { gate, type Gate } from '../../support/gate.ts'
+import { openConnections } from '../../support/open-connections.ts'
 import { openRawSocket, requestBytes, type RawSocket } from '../../support/raw-socket.ts'
 
 /** Requests of a connection that is still read: one that is not is seen to be closed once an answer has left. */
@@ -34,6 +35,8 @@ async function connections(edge: Edge, count: number): Promise<readonly RawSocke
 }
 
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` })
+/** Waits until the server has seen that every connection is closed. */
+const seenClosed = (edge: Edge) => expect.poll(() => openConnections(edge.app.server), WAIT).toBe(0)
 const running = (edge: Edge) => expect.poll(() => edge.app.load().running, WAIT)
 
 describe('requests whose connection is cut', () => {
@@ -60,8 +63,7 @@ describe('requests whose connection is cut', () => {
       socket.send(requestBytes(`POST /v1/fixture/projects/${PROJECT}/things`, headers, '{}'))
     await running(edge).toBe(4)
     for (const socket of sockets) socket.destroy()
-    // The server has seen that they are closed.
-    await new Promise((done) => void setTimeout(done, 50))
+    await seenClosed(edge)
     held.open()
     await running(edge).toBe(0)
   })
@@ -107,7 +109,7 @@ describe('a caller with hundreds of requests under way', () => {
     for (const socket of sockets) socket.send(own('psk_admin').repeat(UNHELD))
     await running(edge).toBe(12 * UNHELD)
     for (const socket of sockets) socket.destroy()
-    await new Promise((done) => void setTimeout(done, 50))
+    await seenClosed(edge)
     held.open()
     await running(edge).toBe(0)
     expect(asked).toHaveLength(64 + 32)

@@ -7,6 +7,7 @@ import { sendRendered } from '../../../src/server/http/send-rendered.ts'
 import { startEdge, type Edge } from '../../support/edge.ts'
 import { NODE } from '../../support/fixture-callers.ts'
 import { gate } from '../../support/gate.ts'
+import { openConnections } from '../../support/open-connections.ts'
 import { openRawSocket, requestBytes, sendRaw } from '../../support/raw-socket.ts'
 import { openRawStream } from '../../support/raw-stream.ts'
 import { selfSigned } from '../../support/self-signed.ts'
@@ -116,9 +117,9 @@ describe('an answer that is there as bytes', () => {
     const stream = await openRawStream(server.port)
     stream.send(REQUEST)
     stream.pause()
-    await expect.poll(() => connections(server.app.server), WAIT).toBe(1)
+    await expect.poll(() => openConnections(server.app.server), WAIT).toBe(1)
     stream.destroy()
-    await expect.poll(() => connections(server.app.server), WAIT).toBe(0)
+    await expect.poll(() => openConnections(server.app.server), WAIT).toBe(0)
     server.fixture.parts = []
     expect((await sendRaw(server.port, REQUEST)).text).toBe('{"parts":[]}')
   })
@@ -175,8 +176,8 @@ describe('pieces that are sent', () => {
     const stream = await openRawStream(port)
     stream.pause()
     stream.send(requestBytes('GET /'))
-    await expect.poll(() => connections(server), WAIT).toBe(1)
-    await expect.poll(() => connections(server), WAIT).toBe(0)
+    await expect.poll(() => openConnections(server), WAIT).toBe(1)
+    await expect.poll(() => openConnections(server), WAIT).toBe(0)
     stream.destroy()
   })
 
@@ -193,9 +194,3 @@ describe('pieces that are sent', () => {
     socket.destroy()
   })
 })
-
-function connections(server: Server): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)))
-  })
-}

@@ -4,6 +4,7 @@ import { startEdge, type Edge } from '../../support/edge.ts'
 import { NODE, PROJECT } from '../../support/fixture-callers.ts'
 import type { Ticking } from '../../support/fixture-handlers.ts'
 import { gate } from '../../support/gate.ts'
+import { openConnections } from '../../support/open-connections.ts'
 import { requestBytes } from '../../support/raw-socket.ts'
 import { openRawStream, type RawStream } from '../../support/raw-stream.ts'
 import { selfSigned } from '../../support/self-signed.ts'
@@ -156,7 +157,7 @@ describe('an answer that goes on', () => {
     const stream = await open()
     await reached.passed
     stream.destroy()
-    await expect.poll(() => connections(server), WAIT).toBe(0)
+    await expect.poll(() => openConnections(server.app.server), WAIT).toBe(0)
     held.open()
     await expect.poll(() => server.fixture.ticking[0]?.ends, WAIT).toEqual(['reader'])
     expect(server.fixture.ticking[0]?.sink).toBeUndefined()
@@ -229,9 +230,3 @@ describe('an answer that goes on', () => {
     expect(() => standing?.confirm()).toThrow('insufficient_relation')
   })
 })
-
-function connections({ app }: Edge): Promise<number> {
-  return new Promise((resolve, reject) => {
-    app.server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)))
-  })
-}
