@@ -6,9 +6,10 @@ import { FAULTS } from './faults/all.ts'
 import type { Fault } from './faults/fault.ts'
 import { fixtureScenarios, startFixtureWorld, type FixtureWorld } from './fixture-world.ts'
 import { RULES, type Running } from './loop.ts'
+import { placedIn } from './placed.ts'
 import type { Rule, Subject } from './rules/rule.ts'
 import type { AnyScenarios } from './scenario.ts'
-import { createSubject, placedIn } from './subject.ts'
+import { createSubject } from './subject.ts'
 import { exchange } from './wire.ts'
 
 let running: Running<FixtureWorld>
@@ -18,12 +19,15 @@ beforeAll(async () => {
 afterAll(() => running.stop())
 
 const scenarios: AnyScenarios<FixtureWorld> = fixtureScenarios
+const contract = placedIn(fixtureContract)
 
 /** The operation as the loop would see it on a server with that fault. */
 function subjectOf({ operation, edge, change }: Fault): Subject {
-  const placed = placedIn(fixtureContract).find(({ id }) => id === operation)
+  const placed = contract.find(({ id }) => id === operation)
   if (placed === undefined) throw new Error(`the fixture has no operation ${operation}`)
-  const subject = createSubject(placed, scenarios[operation], {
+  const subject = createSubject(placed, {
+    contract,
+    scenarios,
     world: running.world,
     document: readDocument(running.openapi),
     exchange: (url, wire) => (edge === undefined ? exchange(url, wire) : edge(wire, (asked) => exchange(url, asked))),
@@ -32,7 +36,7 @@ function subjectOf({ operation, edge, change }: Fault): Subject {
 }
 
 function ruleOf({ rule }: Fault, { operation, surface }: Subject): Rule {
-  const found = RULES.find(({ title, applies }) => title === rule && applies(operation, surface))
+  const found = RULES.find(({ title, applies }) => title === rule && applies(operation, surface, contract))
   if (found === undefined) throw new Error(`the loop has no such rule for ${operation.path}: ${rule}`)
   return found
 }

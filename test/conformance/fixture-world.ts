@@ -1,6 +1,7 @@
 import { ADMIN_SESSION, NODE, OTHER_PROJECT, PROJECT } from '../support/fixture-callers.ts'
 import { startFixture, type fixtureContract, type FixtureServer } from '../support/fixture-server.ts'
 import type { Running } from './loop.ts'
+import { rowDigests } from './row-digests.ts'
 import type { ConformanceWorld } from './rules/rule.ts'
 import type { Scenarios } from './scenario.ts'
 import { exchange, signed } from './wire.ts'
@@ -44,6 +45,7 @@ function worldOf(server: FixtureServer): FixtureWorld {
     ],
     narrow: 'psk_narrow',
     session: ADMIN_SESSION,
+    stored: async () => ({ ...(await rowDigests(server.datastore)), things: JSON.stringify(server.fixture.things) }),
     audited: (correlationId) => server.audited(correlationId),
     name,
     keeper: 'psk_keeper',
@@ -76,6 +78,7 @@ export const fixtureScenarios: Scenarios<FixtureWorld, Fixture['fixture']> & Sce
     },
     GetThing: ({ thing, projectId: project_id }) => ({ input: { project_id, slug: thing().slug }, ...admin }),
     GetFoldedThing: ({ projectId: project_id }) => ({ input: { project_id }, ...admin, also: [{ as: 'nsk_own' }] }),
+    GetThingByID: ({ thing }) => ({ input: { id: thing().id }, ...admin }),
     PatchThing: ({ thing, name }) => ({ input: { id: thing().id, body: { slug: name() } }, ...admin }),
     DeleteThing: ({ thing }) => ({ input: { id: thing().id }, ...admin, lesser: 'psk_viewer' }),
     PutThingLabel: ({ thing, projectId: project_id }) => ({

@@ -6,8 +6,9 @@ import type { Operation } from '../../src/shared/contract/operation.ts'
 import type { PROBLEMS } from '../../src/shared/problems.ts'
 import { fixtureContract } from '../support/fixture-server.ts'
 import { GUARDS } from './guards.ts'
+import { LIST_ORDERS } from './list-orders.ts'
+import { placedIn, type Placed } from './placed.ts'
 import { scenarios } from './scenarios/all.ts'
-import { placedIn, type Placed } from './subject.ts'
 
 const placed = placedIn(contract)
 
@@ -28,6 +29,11 @@ it('no two operations share an id, or a method and a path', () => {
   const routes = placed.map(({ operation: { method, path } }) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`)
   expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([])
   expect(routes.filter((route, index) => routes.indexOf(route) !== index)).toEqual([])
+})
+
+it('every list has a declared order, and no other operation has one', () => {
+  const lists = [...placed, ...placedIn(fixtureContract)].filter(({ operation }) => operation.paging !== undefined)
+  expect(Object.keys(LIST_ORDERS).toSorted()).toEqual(lists.map(({ id }) => id).toSorted())
 })
 
 it('every operation is under the surface whose scopes cover it, and no surface is empty', () => {

@@ -4,18 +4,23 @@ import { readDocument, type OpenApi } from './document.ts'
 import { accessRules } from './rules/access.ts'
 import { bodyRules } from './rules/bodies.ts'
 import { browserRules } from './rules/browsers.ts'
+import { creationRules } from './rules/creations.ts'
 import { cursorRules } from './rules/cursors.ts'
+import { goneRules } from './rules/gone.ts'
+import { handleRules } from './rules/handles.ts'
 import { noStoreRules } from './rules/no-store.ts'
 import { headRules } from './rules/heads.ts'
+import { pageRules } from './rules/pages.ts'
 import { parameterRules } from './rules/parameters.ts'
 import { patchRules } from './rules/patches.ts'
+import { placedIn } from './placed.ts'
 import type { ConformanceWorld, Rule, Subject } from './rules/rule.ts'
 import { secrecyRules } from './rules/secrecy.ts'
 import { streamRules } from './rules/streams.ts'
 import { successRules } from './rules/success.ts'
 import { zeroIdRules } from './rules/zero-ids.ts'
 import type { AnyScenarios } from './scenario.ts'
-import { createSubject, placedIn, type Ground } from './subject.ts'
+import { createSubject, type Ground } from './subject.ts'
 import { exchange } from './wire.ts'
 
 /** What is looped over: a contract, a scenario for each of its operations, and a server that speaks it. */
@@ -46,6 +51,11 @@ export const RULES: readonly Rule[] = [
   ...cursorRules,
   ...noStoreRules,
   ...zeroIdRules,
+  ...creationRules,
+  ...handleRules,
+  ...pageRules,
+  ...patchRules,
+  ...goneRules,
 ]
 
 /** Declares the tests of every operation of the contract in the surrounding `describe`. */
@@ -58,7 +68,7 @@ export function describeConformance<W extends ConformanceWorld>(conformance: Con
 
   beforeAll(async () => {
     running = await conformance.start()
-    ground = { world: running.world, document: readDocument(running.openapi), exchange }
+    ground = { world: running.world, document: readDocument(running.openapi), exchange, contract: placed, scenarios }
   })
   afterAll(() => running?.stop())
 
@@ -78,8 +88,8 @@ export function describeConformance<W extends ConformanceWorld>(conformance: Con
   for (const one of placed) {
     describe(one.id, () => {
       let made: Subject | undefined
-      const subject = (): Subject => (made ??= createSubject(one, scenarios[one.id], current()))
-      for (const rule of RULES.filter(({ applies }) => applies(one.operation, one.surface))) {
+      const subject = (): Subject => (made ??= createSubject(one, current()))
+      for (const rule of RULES.filter(({ applies }) => applies(one.operation, one.surface, placed))) {
         it(rule.title, () => rule.check(subject()))
       }
     })

@@ -1,7 +1,7 @@
 import { contract } from '../../src/shared/contract/index.ts'
 import { parseNsk } from '../../src/shared/credential-formats.ts'
 import { scenarios } from './scenarios/all.ts'
-import { placedIn, type Placed } from './subject.ts'
+import { placedIn, type Placed } from './placed.ts'
 import { layOut, type WireRequest } from './wire.ts'
 import type { World } from './world.ts'
 

@@ -15,12 +15,11 @@ export async function rowDigests(datastore: Datastore): Promise<Readonly<Record<
     select tablename as name from pg_tables where schemaname = 'public' and tablename !~ ${LEADERS_OWN} order by 1`.execute(
     db,
   )
-  const digests: Record<string, string> = {}
-  for (const { name } of named.rows) {
-    const found = await sql<{ digest: string }>`
-      select md5(coalesce(string_agg(row, ',' order by row), '')) as digest
-      from (select (to_jsonb(t) - 'last_used_at' - 'seq')::text as row from ${sql.table(name)} t) rows`.execute(db)
-    digests[name] = found.rows[0]?.digest ?? ''
-  }
-  return digests
+  const digests = named.rows.map(
+    ({ name }) => sql`
+      select ${name}::text as name, md5(coalesce(string_agg(row, ',' order by row), '')) as digest
+      from (select (to_jsonb(t) - 'last_used_at' - 'seq')::text as row from ${sql.table(name)} t) rows`,
+  )
+  const found = await sql<{ name: string; digest: string }>`${sql.join(digests, sql` union all `)}`.execute(db)
+  return Object.fromEntries(found.rows.map(({ name, digest }) => [name, digest]))
 }

@@ -18,6 +18,7 @@ import { startSpicedb, type SpicedbServer } from '../support/spicedb-server.ts'
 import { startTestIssuer, type TestIssuer } from '../support/test-issuer.ts'
 import type { DatastoreKind } from '../support/datastores.ts'
 import type { Running } from './loop.ts'
+import { rowDigests } from './row-digests.ts'
 import type { AuditedRow, ConformanceWorld } from './rules/rule.ts'
 import { addUser, createSessionOpener, enrolApp } from './signed-in.ts'
 import { exchange, layOut, signed } from './wire.ts'
@@ -283,6 +284,7 @@ function worldIn(place: Place, base: Base): DomainWorld {
       await enrolApp(backend, account.id)
       return openSession({ id: account.user_id, domainId })
     },
+    stored: () => rowDigests(backend.datastore),
     async audited(correlationId, otherDomainId) {
       const domains = new Set([domainId, ownDomainId, otherDomainId ?? domainId])
       const chains = [{ scope: 'platform' }, ...[...domains].map((id) => ({ domain_id: id }))]

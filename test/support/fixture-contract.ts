@@ -61,6 +61,7 @@ export const fixture = defineSurface('fixture', 'What the vocabulary of the cont
     headers: { Location: 'Path of the thing' },
     problems: ['slug_conflict'],
     sentences: { slug_conflict: 'Another thing has this slug.' },
+    cli: { command: 'things create', handle: { member: 'slug', taken: 'slug_conflict' } },
   },
   ListThings: {
     method: 'GET',
@@ -123,6 +124,21 @@ export const fixture = defineSurface('fixture', 'What the vocabulary of the cont
     audit: { relation: 'fixture.folded.read', when: 'all' },
     responses: { 200: z.object({ id: Uuid }) },
     problems: ['project_not_found'],
+  },
+  GetThingByID: {
+    method: 'GET',
+    path: '/v1/fixture/things/{id}',
+    summary: 'Show a thing by its id',
+    credentials: operator,
+    params: thingPath,
+    gate: {
+      ...check('read', 'project:{row.project_id}'),
+      missingRow: 'resource_not_found',
+      fold: 'resource_not_found',
+    },
+    audit: { relation: 'fixture.thing.show', when: 'all', object: 'resource:{path.id}' },
+    responses: { 200: Thing },
+    problems: [],
   },
   PatchThing: {
     method: 'PATCH',

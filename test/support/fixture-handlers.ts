@@ -83,7 +83,8 @@ export function createFixture({ clock, ids }: { readonly clock: Clock; readonly 
         await interrupted(ctx)
         const thing = { id: ids.next(), project_id, slug: body.slug, created_at: new Date(clock.now()).toISOString() }
         await ctx.change(async (change) => {
-          if (things.some(({ slug }) => slug === body.slug)) throw problem('slug_conflict')
+          if (things.some((one) => one.project_id === project_id && one.slug === body.slug))
+            throw problem('slug_conflict')
           const payload = { resource_id: thing.id, project_id, kind: 'vm', slug: body.slug }
           change.emit({ event: 'ResourceCreated', domainId: HOME, aggregate: `resource:${thing.id}`, payload })
           ctx.about(`resource:${thing.id}`, HOME)
@@ -113,17 +114,20 @@ export function createFixture({ clock, ids }: { readonly clock: Clock; readonly 
         ctx.note({ pseudonym_revealed: revealed })
         return revealed ? { ...thing, secret: 'revealed' } : thing
       },
+      async GetThingByID(ctx, { id }) {
+        const thing = find(id)
+        await ctx.admit(thing && { project_id: thing.project_id })
+        if (thing === undefined) throw problem('resource_not_found')
+        return thing
+      },
       GetFoldedThing: (_ctx, { project_id }) => ({ id: project_id }),
       async PatchThing(ctx, { id, body }) {
         const thing = find(id)
         await ctx.admit(thing && { project_id: thing.project_id })
-        return {
-          ...thing,
-          id,
-          project_id: thing?.project_id ?? '',
-          slug: body.slug,
-          created_at: thing?.created_at ?? '',
-        }
+        if (thing === undefined) throw problem('resource_not_found')
+        const changed = { ...thing, slug: body.slug }
+        things[things.indexOf(thing)] = changed
+        return changed
       },
       async DeleteThing(ctx, { id }) {
         const thing = find(id)

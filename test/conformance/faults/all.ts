@@ -1,6 +1,7 @@
 import { accessFaults } from './access.ts'
 import { bodiesFaults } from './bodies.ts'
 import { browsersFaults } from './browsers.ts'
+import { crudFaults } from './crud.ts'
 import { everyAnswerFaults } from './every-answer.ts'
 import type { Fault } from './fault.ts'
 import { headFaults } from './heads.ts'
@@ -22,4 +23,5 @@ export const FAULTS: readonly Fault[] = [
   ...everyAnswerFaults,
   ...browsersFaults,
   ...secrecyFaults,
+  ...crudFaults,
 ]

@@ -5,6 +5,7 @@ const OUTSIDERS = 'answers those who may not see a thing as if it did not exist'
 const ELSEWHERE = 'answers an administrator who names a thing of another Domain as if it did not exist'
 const OPAQUE = 'mints cursors of one length that tell nothing of the rows'
 const BOUND = 'refuses cursors that were altered, and those of another parent'
+const OTHER_LIST = 'refuses the cursor of another list'
 const CALLERS = 'takes the cursor of another caller only where the list does not bind callers'
 const NO_STORE = 'keeps answers that show a secret once out of caches, and refusals with them'
 const SUCCESS = 'serves a valid call as its document says, and audits it'
@@ -63,6 +64,13 @@ export const secrecyFaults: readonly Fault[] = [
     operation: 'ListProjectThings',
     rule: BOUND,
     edge: asking((wire) => ({ ...wire, path: wire.path.replace(/projects\/[^/]*/, `projects/${PROJECT}`) })),
+    says: 'status: 200',
+  },
+  {
+    fault: 'the cursor of another list is taken',
+    operation: 'ListOwnThings',
+    rule: OTHER_LIST,
+    edge: anyCursor,
     says: 'status: 200',
   },
   {

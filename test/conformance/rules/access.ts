@@ -1,7 +1,17 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'vitest'
 import { legsOf, type Operation } from '../../../src/shared/contract/operation.ts'
 import type { ProblemCode } from '../../../src/shared/problems.ts'
-import { expectProblem, send, wireOf, type Rule, type Sent, type Subject } from './rule.ts'
+import {
+  expectProblem,
+  send,
+  wireOf,
+  type AuditedRow,
+  type ConformanceWorld,
+  type Rule,
+  type Sent,
+  type Subject,
+} from './rule.ts'
 
 const takesCredentials = ({ credentials }: Operation): boolean => credentials.length > 0
 
@@ -90,17 +100,29 @@ function expectDenial(subject: Subject, sent: Sent, code: ProblemCode): void {
 export async function expectAudited(
   subject: Subject,
   { correlationId }: Sent,
-  expected: { readonly outcome: string | undefined; readonly domainId: string | undefined },
+  expected: { readonly outcome: string | undefined; readonly domainId: string | undefined; readonly reason?: string },
 ): Promise<void> {
   const { audit, gate } = subject.operation
   if ('none' in audit) return
   const relations = audit.pathGate !== undefined && gate.ownNode ? [audit.relation, audit.pathGate] : [audit.relation]
-  const found = () => subject.world.audited(correlationId, expected.domainId)
-  await expect
-    .poll(async () => (await found()).length, { timeout: subject.world.auditDeadlineMs ?? 5_000, interval: 20 })
-    .toBe(1)
-  const [row] = await found()
+  const [row] = await onlyRow(() => subject.world.audited(correlationId, expected.domainId), subject.world)
   expect(relations).toContain(row?.relation)
   if (expected.outcome !== undefined) expect(row?.outcome).toBe(expected.outcome)
+  if (expected.reason !== undefined) expect(row?.reason).toBe(expected.reason)
   expect(row?.object).toMatch(/^[a-z_]+:[^{}]+$/)
+}
+
+/** Reads audit rows until there is one. Faults are looked for concurrently, where `expect.poll` does not find its test. */
+async function onlyRow(
+  read: () => Promise<readonly AuditedRow[]>,
+  { auditDeadlineMs = 5_000 }: ConformanceWorld,
+): Promise<readonly AuditedRow[]> {
+  const deadline = Date.now() + auditDeadlineMs
+  let rows = await read()
+  while (rows.length !== 1 && Date.now() < deadline) {
+    await delay(20)
+    rows = await read()
+  }
+  expect(rows.length).toBe(1)
+  return rows
 }

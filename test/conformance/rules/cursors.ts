@@ -1,10 +1,9 @@
 import { expect } from 'vitest'
 import { legsOf, type Operation } from '../../../src/shared/contract/operation.ts'
 import { idAt, unknownLike, withId } from '../ids-within.ts'
-import type { ValidCall } from '../scenario.ts'
-import { expectProblem, send, wireOf, type Rule, type Sent, type Subject } from './rule.ts'
-
-const isPaged = ({ paging }: Operation): boolean => paging !== undefined
+import { shapeOf, type Placed } from '../placed.ts'
+import { arrangeRows, askPage, firstRow, isPaged } from './lists.ts'
+import { expectProblem, type Rule } from './rule.ts'
 
 /** What cursors keep to themselves, and where they are taken (S0 convention 5). */
 export const cursorRules: readonly Rule[] = [
@@ -13,7 +12,7 @@ export const cursorRules: readonly Rule[] = [
     applies: isPaged,
     async check(subject) {
       const call = await arrangeRows(subject)
-      const first = await pageOf(subject, call)
+      const first = await firstRow(subject, call)
       const bytes = Buffer.from(first.cursor, 'base64url')
       for (const text of textsIn(first.items)) {
         expect(bytes.includes(text), text).toBe(false)
@@ -21,7 +20,7 @@ export const cursorRules: readonly Rule[] = [
       }
       // Readable text of any kind: random bytes are none for so long.
       expect(bytes.toString('latin1')).not.toMatch(/[\w:.-]{20}/)
-      const second = await pageOf(subject, call, first.cursor)
+      const second = await firstRow(subject, call, first.cursor)
       expect(second.cursor).toHaveLength(first.cursor.length)
     },
   },
@@ -30,17 +29,27 @@ export const cursorRules: readonly Rule[] = [
     applies: isPaged,
     async check(subject) {
       const call = await arrangeRows(subject)
-      const { cursor } = await pageOf(subject, call)
+      const { cursor } = await firstRow(subject, call)
       for (const at of [0, 30, cursor.length - 25, cursor.length - 2]) {
         const altered = cursor.slice(0, at) + (cursor[at] === 'A' ? 'B' : 'A') + cursor.slice(at + 1)
-        expectProblem(subject, await ask(subject, call, altered), ['invalid_cursor'])
+        expectProblem(subject, await askPage(subject, call, { limit: 1, cursor: altered }), ['invalid_cursor'])
       }
       for (const parent of parentsOf(subject.operation)) {
         const id = idAt(call.input, [parent])
         if (id === undefined) continue
         const input = withId(call.input, [parent], unknownLike(id))
-        expectProblem(subject, await ask(subject, { ...call, input }, cursor), ['invalid_cursor'])
+        expectProblem(subject, await askPage(subject, { ...call, input }, { limit: 1, cursor }), ['invalid_cursor'])
       }
+    },
+  },
+  {
+    title: 'refuses the cursor of another list',
+    applies: isPaged,
+    async check(subject) {
+      const list = subject.of(anotherList(subject))
+      const { cursor } = await firstRow(list, await arrangeRows(list))
+      const sent = await askPage(subject, await subject.refused(), { limit: 1, cursor })
+      expectProblem(subject, sent, ['invalid_cursor'])
     },
   },
   {
@@ -48,34 +57,13 @@ export const cursorRules: readonly Rule[] = [
     applies: isPaged,
     async check(subject) {
       const call = await arrangeRows(subject)
-      const { cursor } = await pageOf(subject, call)
-      const sent = await ask(subject, { ...call, as: subject.world.deputy }, cursor)
+      const { cursor } = await firstRow(subject, call)
+      const sent = await askPage(subject, { ...call, as: subject.world.deputy }, { limit: 1, cursor })
       if (subject.operation.paging?.cursor === 'caller') expectProblem(subject, sent, ['cursor_binding_mismatch'])
       else expect(sent.answer.status, sent.answer.text).toBe(200)
     },
   },
 ]
-
-/** Arranges a list of three rows at least. */
-async function arrangeRows(subject: Subject): Promise<ValidCall> {
-  await subject.arrange()
-  await subject.arrange()
-  return subject.arrange()
-}
-
-function ask(subject: Subject, call: ValidCall, cursor?: string): Promise<Sent> {
-  const paged = { ...call.input, limit: '1', ...(cursor !== undefined && { cursor }) }
-  return send(subject, wireOf(subject, { ...call, input: paged }), call.as)
-}
-
-/** A page of one row, and the cursor of the next. */
-async function pageOf(subject: Subject, call: ValidCall, after?: string) {
-  const { answer } = await ask(subject, call, after)
-  expect(answer.status, answer.text).toBe(200)
-  const cursor = answer.json?.['next_cursor']
-  expect(cursor, 'the scenario arranges too few rows').toEqual(expect.any(String))
-  return { items: answer.json?.['items'], cursor: String(cursor) }
-}
 
 /** Texts of an answer, but for those so short that random bytes may hold them. */
 function textsIn(value: unknown): readonly string[] {
@@ -90,4 +78,13 @@ function parentsOf({ path, gate, paging }: Operation): readonly string[] {
     .join(' ')
   const named = [...path.matchAll(/\{(\w+)\}/g), ...objects.matchAll(/\{query\.(\w+)\}/g)]
   return [...named.map(([, name = '']) => name), ...(paging?.parents ?? [])]
+}
+
+/** A list beside this one, under the same parent where there is one: nothing but the operation tells their cursors apart. */
+function anotherList({ id, operation, contract }: Placed & { readonly contract: readonly Placed[] }): Placed {
+  const parent = (path: string): string => shapeOf(path).replace(/\/[^/]*$/, '')
+  const others = contract.filter((one) => one.id !== id && isPaged(one.operation))
+  const other = others.find((one) => parent(one.operation.path) === parent(operation.path)) ?? others[0]
+  if (other === undefined) throw new Error('the contract has no other list')
+  return other
 }

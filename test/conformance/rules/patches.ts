@@ -1,18 +1,34 @@
+import { expect } from 'vitest'
 import { z } from 'zod'
-import { codesWithin } from '../../../src/shared/contract/problem-codes.ts'
+import { jsonSchemaOf } from '../../../src/shared/contract/json-schema.ts'
 import type { AnySchema, Operation } from '../../../src/shared/contract/operation.ts'
 import { isImmutable } from '../../../src/shared/contract/patch.ts'
-import { expectProblem, send, wireOf, type Rule } from './rule.ts'
+import { codesWithin } from '../../../src/shared/contract/problem-codes.ts'
+import { operationAt } from '../placed.ts'
+import { layOut } from '../wire.ts'
+import { expectListed, expectShown } from './answers.ts'
+import type { Row } from './lists.ts'
+import { expectNothingStored } from './nothing-stored.ts'
+import { expectProblem, send, wireOf, type Rule, type Subject } from './rule.ts'
 
-/** What a PATCH does with nothing, and with what it must not change. */
+const takesNoMember = ({ patch }: Operation): boolean => patch !== undefined && 'empty' in patch
+
+/** Operations whose object is shown under another path than it is patched. */
+const SHOWN_AT: Readonly<Record<string, string>> = {
+  UpdateServiceIdentity: '/v1/domains/{id}/identities/{principal_id}',
+}
+
+/** What patches change, refuse and answer. */
 export const patchRules: readonly Rule[] = [
   {
-    title: 'refuses a patch that names no member',
-    applies: ({ patch }) => patch !== undefined && 'empty' in patch,
+    title: 'refuses a patch without members as empty_patch, and stores nothing',
+    applies: takesNoMember,
     async check(subject) {
       const call = await subject.refused()
-      const sent = await send(subject, { ...wireOf(subject, call), body: '{}' }, call.as)
-      expectProblem(subject, sent, ['empty_patch'])
+      const empty = { ...call, input: { ...call.input, body: {} } }
+      await expectNothingStored(subject, async () => {
+        expectProblem(subject, await send(subject, wireOf(subject, empty), call.as), ['empty_patch'])
+      })
     },
   },
   {
@@ -29,7 +45,32 @@ export const patchRules: readonly Rule[] = [
       }
     },
   },
+  {
+    title: 'answers a patch with what GET, or the list of its objects, shows afterwards',
+    applies: ({ method, responses }) => method === 'PATCH' && responses[200] !== undefined,
+    async check(subject) {
+      const { id, operation, contract } = subject
+      const { input, ...call } = await subject.arrange()
+      const { answer } = await send(subject, wireOf(subject, { ...call, input }), call.as)
+      expect(answer.status, answer.text).toBe(200)
+      const row = answer.json ?? {}
+      const show = operationAt(contract, 'GET', SHOWN_AT[id] ?? operation.path)
+      const { body: _body, ...members } = input
+      if (show === undefined) await expectRowListed(subject, row)
+      else await expectShown(subject, layOut(show.operation, members).path, row)
+    },
+  },
 ]
+
+/** The list is the one above the path of the patch; what its query can name of the row, it names. */
+async function expectRowListed(subject: Subject, row: Row): Promise<void> {
+  const path = subject.operation.path.replace(/\/\{\w+\}$/, '')
+  const list = operationAt(subject.contract, 'GET', path)
+  const query = list?.operation.query
+  const taken = Object.keys((query && jsonSchemaOf(query, 'input').properties) ?? {})
+  const input = Object.fromEntries(Object.entries(row).filter(([name]) => taken.includes(name)))
+  await expectListed(subject, path, { row, input })
+}
 
 function membersOf(body: AnySchema | undefined): readonly (readonly [string, z.ZodType])[] {
   return body instanceof z.ZodObject ? Object.entries<z.ZodType>(body.shape) : []

@@ -3,6 +3,7 @@ import type { Operation } from '../../../src/shared/contract/operation.ts'
 import { sentenceOf } from '../../../src/shared/contract/problem-codes.ts'
 import { PROBLEMS, problemType, type ProblemCode } from '../../../src/shared/problems.ts'
 import type { Document } from '../document.ts'
+import type { Placed } from '../placed.ts'
 import type { ValidCall } from '../scenario.ts'
 import { layOut, signed, type Exchange, type WireAnswer, type WireRequest } from '../wire.ts'
 
@@ -41,18 +42,19 @@ export interface ConformanceWorld {
   readonly elsewhere?: { readonly keeper: string }
   /** Token of a caller who may do everything. */
   readonly root: string
+  /** Digests by table of what is stored. Announcements are among it; audit rows and what the leader does meanwhile are not. */
+  stored(): Promise<Readonly<Record<string, string>>>
   /** Audit rows of a request, in the chains of the platform, the world's own Domain, and `domainId`. */
   audited(correlationId: string, domainId: string | undefined): Promise<readonly AuditedRow[]>
 }
 
 /** One operation under test. */
-export interface Subject {
-  readonly id: string
-  readonly surface: string
-  readonly operation: Operation
+export interface Subject extends Placed {
   readonly world: ConformanceWorld
   readonly document: Document
   readonly exchange: Exchange
+  /** Every operation of the contract. */
+  readonly contract: readonly Placed[]
   /** The OpenAPI document apart: what the manifest says of the operation. */
   readonly problems: readonly ProblemCode[]
   /** Arranges a call that may be made once. */
@@ -61,12 +63,14 @@ export interface Subject {
   readonly arrangeElsewhere: (() => Promise<ValidCall>) | undefined
   /** A call arranged once, for requests that must be refused and so use nothing up. */
   refused(): Promise<ValidCall>
+  /** The subject of another operation of the contract, on the same server. */
+  of(other: Placed): Subject
 }
 
 /** Something that holds of every operation it applies to. */
 export interface Rule {
   readonly title: string
-  readonly applies: (operation: Operation, surface: string) => boolean
+  readonly applies: (operation: Operation, surface: string, contract: readonly Placed[]) => boolean
   readonly check: (subject: Subject) => Promise<void>
 }
 

@@ -1,0 +1,22 @@
+/** The member by which each list is ordered; a dash before it means descending. Ids are UUIDv7: their order is that of creation. */
+export const LIST_ORDERS: Readonly<Record<string, string>> = {
+  GetAdminIdP: 'alias',
+  GetAdminUsers: 'login',
+  GetAudit: '-at',
+  ListDomainGrants: 'created_at',
+  ListDomains: 'slug',
+  ListExecutions: '-execution_id',
+  ListGroups: 'slug',
+  ListIdentities: '-created_at',
+  ListInvitations: '-created_at',
+  ListJoinTokens: '-id',
+  ListMediatedSessions: '-session_id',
+  ListNodes: 'id',
+  ListPlatformGrants: 'created_at',
+  ListProjects: 'slug',
+  ListRelationTuples: 'id',
+  ListResources: 'slug',
+  ListThings: 'id',
+  ListProjectThings: 'id',
+  ListOwnThings: 'id',
+}
