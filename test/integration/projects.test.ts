@@ -30,7 +30,6 @@ describe.each(STORES)('Projects on the $name store', (store) => {
         const id = String(answer.body['id'])
         const stamp = '2026-03-01T08:00:00.000Z'
         expect(answer.body).toEqual({ id, domain_id: domainId, ...body, created_at: stamp, updated_at: stamp })
-        expect(answer.headers.get('location')).toBe(`/v1/projects/${id}`)
         const at = new Date(stamp)
         expect(await projectRow(id)).toEqual({ id, domain_id: domainId, ...body, created_at: at, updated_at: at })
         expect(await tenancy.tuplesOf(`project:${id}`)).toEqual([`domain:${domainId} domain project:${id}`])
@@ -54,17 +53,6 @@ describe.each(STORES)('Projects on the $name store', (store) => {
       it('lets the administrator of the Domain manage it at once', async () => {
         const id = await tenancy.project(domainId)
         expect((await tenancy.call(admin, `GET /v1/projects/${id}`)).status).toBe(200)
-      })
-
-      it('takes a slug once in a Domain, and again in another', async () => {
-        const other = await tenancy.domain()
-        await tenancy.project(domainId, 'shared')
-        const body = { slug: 'shared', display_name: 'Again' }
-        const again = await tenancy.call(tenancy.root, `POST /v1/domains/${domainId}/projects`, body)
-        expect(again.status).toBe(409)
-        expect(again.body).toMatchObject({ code: 'slug_conflict' })
-        expect(await tenancy.outbox(again)).toEqual([])
-        expect((await tenancy.call(tenancy.root, `POST /v1/domains/${other}/projects`, body)).status).toBe(201)
       })
 
       it('is refused to an operator, and in an unknown Domain to everybody, before anything is read', async () => {
@@ -107,19 +95,6 @@ describe.each(STORES)('Projects on the $name store', (store) => {
         expect(await lists(admin)).toEqual([])
       })
 
-      it('goes on from page to page without a gap or a repetition', async () => {
-        const own = await tenancy.domain()
-        for (const slug of ['p-4', 'p-2', 'p-5', 'p-1', 'p-3']) await tenancy.project(own, slug)
-        const first = await tenancy.call(tenancy.root, `GET /v1/domains/${own}/projects?limit=2`)
-        const cursor = String(first.body['next_cursor'])
-        const second = await tenancy.call(tenancy.root, `GET /v1/domains/${own}/projects?limit=3&cursor=${cursor}`)
-        expect(first.body['items']).toMatchObject([{ slug: 'p-1' }, { slug: 'p-2' }])
-        expect(second.body).toMatchObject({
-          items: [{ slug: 'p-3' }, { slug: 'p-4' }, { slug: 'p-5' }],
-          next_cursor: null,
-        })
-      })
-
       it('answers an unknown Domain with an empty page', async () => {
         const answer = await tenancy.call(admin, `GET /v1/domains/${NOWHERE}/projects`)
         expect([answer.status, answer.body]).toEqual([200, { items: [], next_cursor: null }])
@@ -144,10 +119,8 @@ describe.each(STORES)('Projects on the $name store', (store) => {
         })
       })
 
-      it('refuses an empty patch, and a viewer', async () => {
+      it('is refused to a viewer', async () => {
         const id = await tenancy.project(domainId)
-        const empty = await tenancy.call(admin, `PATCH /v1/projects/${id}`, {})
-        expect([empty.status, empty.body['code']]).toEqual([400, 'empty_patch'])
         const denied = await tenancy.call(await viewerOf(id), `PATCH /v1/projects/${id}`, { display_name: 'Mine' })
         expect(denied.status).toBe(403)
         expect(await projectRow(id)).toMatchObject({ display_name: 'A Project' })

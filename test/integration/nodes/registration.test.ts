@@ -67,7 +67,6 @@ describe.each(STORES)('RegisterNode on the $name store', (store) => {
             not_after: null,
           },
         ])
-        expect(answer.headers.get('location')).toBe(`/v1/nodes/${String(id)}`)
         const { psk_sealed: sealed, ...row } = await nodeRow(id)
         const at = new Date('2026-03-01T08:00:00.000Z')
         expect(row).toEqual({
