@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
-import type { HandleWords, Operation } from '../../../src/shared/contract/operation.ts'
+import type { HandleWords } from '../../../src/shared/contract/cli-words.ts'
+import type { Operation } from '../../../src/shared/contract/operation.ts'
 import { PROBLEMS } from '../../../src/shared/problems.ts'
 import type { ValidCall } from '../scenario.ts'
 import { expectAudited } from './access.ts'
