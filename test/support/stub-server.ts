@@ -15,6 +15,8 @@ export interface StubAnswer {
   readonly status?: number
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
+  /** Answers as a server that is no ctl server. */
+  readonly isForeign?: true
   readonly hangUp?: true
 }
 
@@ -73,11 +75,12 @@ export async function startStub(
         body: text === '' ? undefined : JSON.parse(text),
       }
       seen.push(request)
-      const { status = 200, body, headers = {}, hangUp } = answerTo(request)
+      const { status = 200, body, headers = {}, hangUp, isForeign } = answerTo(request)
       if (hangUp) return incoming.socket.destroy()
       const isText = typeof body === 'string'
       const media = body === undefined ? {} : { 'content-type': isText ? 'text/plain' : 'application/json' }
-      outgoing.writeHead(status, { 'x-service-api-version': 'current=v1, latest=v1', ...media, ...headers })
+      const version = isForeign === true ? {} : { 'x-service-api-version': 'current=v1, latest=v1' }
+      outgoing.writeHead(status, { ...version, ...media, ...headers })
       return outgoing.end(body === undefined ? undefined : isText ? body : JSON.stringify(body))
     })
   })

@@ -56,7 +56,8 @@ describe('ctl logout', () => {
   })
 
   test('forgets the token also where another server answers, and says so', async () => {
-    const page = { status: 200, body: '<p>It works!', headers: { 'content-type': 'text/html' } }
+    const headers = { 'content-type': 'text/html' }
+    const page = { status: 200, body: '<p>It works!', headers, isForeign: true } as const
     await signedIn({ [REVOKE]: page }, { isOwn: true })
     const { exitCode, stderr } = await cli.home.run(['logout'])
     expect([exitCode, kept()]).toEqual([0, {}])

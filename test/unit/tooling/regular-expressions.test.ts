@@ -32,7 +32,7 @@ const UNBOUNDED = /[*+]|\{\d+,\}/
 
 /** Those whose input is bounded before they see it, and by what. */
 const BOUNDED: Readonly<Record<string, string>> = {
-  'cli/duration.ts /(\\d+(?:\\.\\d+)?)([smhdw])/g': 'at most 40 characters',
+  'cli/argv/duration.ts /(\\d+(?:\\.\\d+)?)([smhdw])/g': 'at most 40 characters',
   'server/config/values.ts /:[^/@]*@|password=/i': "the operator's own database URL",
   'shared/authz/caveats/go-time.ts /^([+-]?)(?:0|((?:(?:\\d+\\.?\\d*|\\.\\d+)(?:ns|us|\\u00b5s|\\u03bcs|ms|s|m|h))+))$/':
     'at most 200 characters',

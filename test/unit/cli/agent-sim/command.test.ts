@@ -48,7 +48,8 @@ describe('ctl agent-sim', () => {
   })
 
   test('says nothing but the error where another server answers', async () => {
-    const page = { status: 200, body: '<p>It works!', headers: { 'content-type': 'text/html' } }
+    const headers = { 'content-type': 'text/html' }
+    const page = { status: 200, body: '<p>It works!', headers, isForeign: true } as const
     const { exitCode, stderr } = await simulate(
       { 'POST /v1/nodes/register': page },
       '--join-token-file',
