@@ -237,8 +237,8 @@ describe.skipIf(requirement('postgresql') === undefined)('servers on one Postgre
     }
     await Promise.all(writers)
     answers.push(...(await Promise.all(calls)))
-    // What people asked for did fail: the pool that they share was exhausted.
-    expect(answers.filter(({ status }) => status >= 500).length).toBeGreaterThan(100)
+    // What people asked for did fail: the pool that they share was exhausted. Each of the writers met that at least once.
+    expect(answers.filter(({ status }) => status >= 500).length).toBeGreaterThanOrEqual(40)
     expect(answers.filter(({ status }) => ![200, 201, 401, 500, 503].includes(status))).toEqual([])
   }, 120_000)
 

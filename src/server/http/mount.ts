@@ -59,11 +59,11 @@ function mountOne(fastify: FastifyInstance, plan: OperationPlan, deps: MountDeps
     handler: (request, reply) => {
       const { active } = request
       if (active === undefined) throw new Error(`${plan.id} was reached without its first hook`)
-      // The turn of an open operation is its address's: nobody else is known.
-      turns.begin(active.shareOwner, (end) => {
+      const fail = (error: unknown): void => answers.fail({ request, reply }, error)
+      const work = (end: () => void): void => {
         const giveUp = (error: unknown): void => {
           end()
-          answers.fail({ request, reply }, error)
+          fail(error)
         }
         if (isAbandoned(request)) {
           end()
@@ -74,7 +74,7 @@ function mountOne(fastify: FastifyInstance, plan: OperationPlan, deps: MountDeps
           try {
             answers.succeed(active, reply, value)
           } catch (error) {
-            answers.fail({ request, reply }, error)
+            fail(error)
           }
         }
         let result: unknown
@@ -85,7 +85,8 @@ function mountOne(fastify: FastifyInstance, plan: OperationPlan, deps: MountDeps
         }
         if (result instanceof Promise) void result.then(finish, giveUp)
         else finish(result)
-      })
+      }
+      turns.begin(active.shareOwner, work, () => fail(problem('overloaded', { retry_after_seconds: 1 })))
     },
   })
 }

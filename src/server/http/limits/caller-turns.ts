@@ -1,26 +1,36 @@
 /** Requests of one caller whose handlers work at the same time once the server has much to do. */
 const AT_ONCE_MAX = 32
 
+/** How long a request waits for others of its caller, ms: as long as a statement may take. */
+const WAIT_MS = 5_000
+
+/** What a request has to do. It calls `end` once. */
+type Work = (end: () => void) => void
+
 /** Divides a busy server between its callers. */
 export interface CallerTurns {
-  /** Begins the work of a caller now, or when it is the caller's turn. The work calls `end` once. */
-  begin(caller: string, work: Work): void
+  /** Begins the work of a caller now, or when it is the caller's turn; calls `onLate` instead where that takes too long. */
+  begin(caller: string, work: Work, onLate: () => void): void
 }
 
 export interface CallerTurnsDeps {
   /** Whether so much is under way that callers could be in each other's way. */
   readonly isBusy: () => boolean
   readonly atOnceMax?: number | undefined
+  readonly waitMs?: number | undefined
+}
+
+interface Waiting {
+  readonly work: Work
+  readonly timer: NodeJS.Timeout
 }
 
 /** What one caller has under way, and what waits for that, in order. */
 interface Queue {
   running: number
-  readonly waiting: Work[]
+  readonly waiting: Set<Waiting>
   isAdvancing: boolean
 }
-
-type Work = (end: () => void) => void
 
 const NOTHING_TO_END = (): void => undefined
 
@@ -28,17 +38,18 @@ const NOTHING_TO_END = (): void => undefined
  * The datastore serves statements in the order in which they arrive. Without this, a caller with hundreds of requests
  * under way makes everybody else wait for all of them. What a caller has waiting is bounded by its connections.
  */
-export function createCallerTurns({ isBusy, atOnceMax = AT_ONCE_MAX }: CallerTurnsDeps): CallerTurns {
+export function createCallerTurns({ isBusy, atOnceMax = AT_ONCE_MAX, waitMs = WAIT_MS }: CallerTurnsDeps): CallerTurns {
   const queues = new Map<string, Queue>()
 
   /** A loop and no recursion: works that end at once would fill the stack. */
   function advance(caller: string, queue: Queue): void {
     if (queue.isAdvancing) return
     queue.isAdvancing = true
-    while (queue.running < atOnceMax) {
-      const work = queue.waiting.shift()
-      if (work === undefined) break
-      start(caller, queue, work)
+    for (const next of queue.waiting) {
+      if (queue.running >= atOnceMax) break
+      queue.waiting.delete(next)
+      clearTimeout(next.timer)
+      start(caller, queue, next.work)
     }
     queue.isAdvancing = false
     if (queue.running === 0) queues.delete(caller)
@@ -52,13 +63,22 @@ export function createCallerTurns({ isBusy, atOnceMax = AT_ONCE_MAX }: CallerTur
     })
   }
 
+  function wait({ waiting }: Queue, work: Work, onLate: () => void): void {
+    const late = (): void => {
+      waiting.delete(one)
+      onLate()
+    }
+    const one = { work, timer: setTimeout(late, waitMs) }
+    waiting.add(one)
+  }
+
   return {
-    begin(caller, work) {
+    begin(caller, work, onLate) {
       if (!isBusy()) return work(NOTHING_TO_END)
-      const queue = queues.get(caller) ?? { running: 0, waiting: [], isAdvancing: false }
+      const queue = queues.get(caller) ?? { running: 0, waiting: new Set(), isAdvancing: false }
       if (queue.running === 0) queues.set(caller, queue)
       if (queue.running < atOnceMax) start(caller, queue, work)
-      else queue.waiting.push(work)
+      else wait(queue, work, onLate)
     },
   }
 }
