@@ -74,8 +74,8 @@ export const MESH_COUNTS = [
   'sessions',
 ] as const
 
-/** What is counted of troubles, those of the server and those that a scenario makes. */
-export const TROUBLE_COUNTS = [
+/** Counts of faults, those of the server and those that a scenario injects. */
+export const FAULT_COUNTS = [
   /** Calls made again because the server was stopping or the connection broke. */
   'retries',
   /** Refusals that a fault of the scenario asks for. */
@@ -91,11 +91,11 @@ export const TROUBLE_COUNTS = [
 ] as const
 
 /** Everything that is counted beside the calls. */
-export const EXTRA_COUNTS = [...EVENT_COUNTS, ...MESH_COUNTS, ...TROUBLE_COUNTS] as const
+export const EXTRA_COUNTS = [...EVENT_COUNTS, ...MESH_COUNTS, ...FAULT_COUNTS] as const
 export type ExtraCount = (typeof EXTRA_COUNTS)[number]
 export type EventCount = (typeof EVENT_COUNTS)[number]
 export type MeshCount = (typeof MESH_COUNTS)[number]
-export type TroubleCount = (typeof TROUBLE_COUNTS)[number]
+export type FaultCount = (typeof FAULT_COUNTS)[number]
 
 /** Counts that a condition may name. */
 export const COUNTS = ['errors', 'refusals', 'heartbeats', 'registrations', 'operations', ...EXTRA_COUNTS] as const

@@ -1,4 +1,4 @@
-import { MESH_COUNTS, TROUBLE_COUNTS, type EventCount, type MeshCount, type TroubleCount } from './counts.ts'
+import { MESH_COUNTS, FAULT_COUNTS, type EventCount, type MeshCount, type FaultCount } from './counts.ts'
 import type { Summary } from './statistics.ts'
 
 /** Where a run stands, besides what it has counted. */
@@ -46,8 +46,8 @@ function eventLines(counts: Summary['counts']): readonly string[] {
 
 /** Nothing where agents take no part in the mesh. */
 function meshLines(counts: Summary['counts']): readonly string[] {
-  const count = (name: MeshCount | TroubleCount): number => counts[name] ?? 0
-  if ([...MESH_COUNTS, ...TROUBLE_COUNTS].every((name) => count(name) === 0)) return []
+  const count = (name: MeshCount | FaultCount): number => counts[name] ?? 0
+  if ([...MESH_COUNTS, ...FAULT_COUNTS].every((name) => count(name) === 0)) return []
   const [stale, bad] = [count('stale_edges') + count('stale_peers'), count('bad_envelopes') + count('bad_snapshots')]
   return [
     `mesh          ${count('edges_compared')} edges compared   mismatches ${count('edge_mismatches')}   regressions ${count('epoch_regressions')}`,

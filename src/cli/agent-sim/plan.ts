@@ -28,7 +28,7 @@ export interface Habits {
 }
 
 export interface Rates {
-  /** Nodes that are seen under another address: a router has bound their port anew. */
+  /** Nodes that are seen under another address, as after a NAT rebinding. */
   readonly endpoint_changes: number
   /** State pulls that nothing asks for. */
   readonly pulls: number

@@ -34,7 +34,7 @@ export interface SimulatedNode {
   readonly seen: Set<string>
   /** Its secret keys were revoked: refusals are what it gets. */
   isCutOff: boolean
-  trouble: Trouble
+  faults: InjectedFaults
 }
 
 export interface Pulling {
@@ -44,15 +44,15 @@ export interface Pulling {
   readonly told: Set<string>
 }
 
-/** What a fault makes of the node. */
-export interface Trouble {
+/** The faults that a scenario injects into the node. */
+export interface InjectedFaults {
   /** ms by which its clock is ahead. */
   readonly skewMs: number
   /** It makes each call twice, in one order or the other. */
   readonly repeats: 'no' | 'doubled' | 'reordered'
 }
 
-export const NO_TROUBLE: Trouble = { skewMs: 0, repeats: 'no' }
+export const NO_FAULTS: InjectedFaults = { skewMs: 0, repeats: 'no' }
 
 /** Makes the node of an identity. */
 export function simulatedNode(identity: NodeIdentity, place: number): SimulatedNode {
@@ -73,7 +73,7 @@ export function simulatedNode(identity: NodeIdentity, place: number): SimulatedN
     reports: 0,
     seen: new Set(),
     isCutOff: false,
-    trouble: NO_TROUBLE,
+    faults: NO_FAULTS,
   }
 }
 

@@ -21,13 +21,13 @@ export interface Statistics {
   expected(operation: SimulatedOperation, code: string, as: 'expected_refusals' | 'outage_errors'): void
   /** Adds to a count; one when nothing is said. */
   count(name: ExtraCount, by?: number): void
-  /** Latencies begin anew; whatever was counted stays. */
+  /** Resets the latencies; counters stay. */
   forgetLatencies(): void
   summary(): Summary
 }
 
 export interface Summary {
-  /** `errors`, `refusals`, `operations`, `heartbeats`, `registrations`, and those of streams, mesh and troubles. */
+  /** `errors`, `refusals`, `operations`, `heartbeats`, `registrations`, and those of streams, mesh and faults. */
   readonly counts: Readonly<Record<string, number>>
   /** Errors and refusals by operation and code, most frequent first. */
   readonly failures: readonly FailureCount[]

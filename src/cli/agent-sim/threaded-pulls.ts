@@ -55,7 +55,7 @@ function pullsOver(worker: Worker, book: PeerBook): PullState {
     })
 }
 
-/** Puts numbers of the thread's book in terms of ours. */
+/** Translates numbers of the thread's book into those of this one. */
 function createTranslation(book: PeerBook) {
   const numbers = [0]
   return {

@@ -133,7 +133,7 @@ function tokenSource(
 ): TokenSource {
   const fromFile = (path: string, origin: string): TokenSource => {
     let isWarned = false
-    // Every call of a command asks for the token anew.
+    // Every call of a command asks for the token again.
     const warnOnce = (line: string): void => {
       if (!isWarned) warn(line)
       isWarned = true

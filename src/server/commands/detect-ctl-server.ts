@@ -12,7 +12,7 @@ export async function isCtlServer(authority: string): Promise<boolean> {
   return (await Promise.all(answers)).some((versions) => versions !== undefined)
 }
 
-/** Asks once; whatever goes wrong, it is no server of ours. Nothing is sent that a stranger must not see. */
+/** Asks once. Any failure means that it is no ctl server. No secret is sent. */
 function versionsFrom(request: typeof requestPlain | typeof requestSecure, url: string): Promise<unknown> {
   return new Promise((resolve) => {
     const signal = AbortSignal.timeout(PATIENCE_MS)

@@ -88,7 +88,7 @@ async function openDatastore(config: Config, hooks: BackendHooks): Promise<Opene
   return isRecovered === undefined ? recorded(opened, config.dataDir) : { ...opened, isRecovered }
 }
 
-/** PostgreSQL does not know how a run of ours ended; a record beside the master key does. */
+/** PostgreSQL does not know how the server's last run ended; a record beside the master key does. */
 function recorded({ datastore, place }: Omit<Opened, 'isRecovered'>, dataDir: string): Opened {
   const run = recordRun(dataDir)
   const close = (): Promise<void> => datastore.close().finally(() => run.end())

@@ -13,7 +13,7 @@ import type { Tracing } from '../ports/tracing.ts'
 import type { Backend } from './backend.ts'
 import { createRelaying, type Relaying } from './relaying.ts'
 import type { Services } from './services.ts'
-import { sparingReport } from './throttled-reporter.ts'
+import { throttledReporter } from './throttled-reporter.ts'
 
 /** What the jobs need besides the backend. */
 export interface JobOptions {
@@ -77,7 +77,7 @@ export function startJobs(backend: Backend, options: JobOptions): Leadership {
       // The only process of a deployment has nothing to tell.
       onLeading: () => log[backend.datastore.kind === 'embedded' ? 'debug' : 'info']('this process leads'),
       onLost: (cause) => log.warn({ err: cause }, 'this process no longer leads'),
-      onJobFailure: sparingReport(
+      onJobFailure: throttledReporter(
         (job, error) => log.warn({ err: error, job }, 'a job of the leader failed; it is tried again'),
         JOB_REPORT_EVERY_MS,
         () => performance.now(),

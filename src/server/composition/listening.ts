@@ -29,7 +29,7 @@ export async function probeAddress(address: Address, flag: string): Promise<Addr
 /** Where an address that listens everywhere is reached from here. */
 const HERE: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
 
-/** The sentence for a port that another server of ours holds; undefined when it is somebody else's, or another failure. */
+/** The sentence for a port that another ctl server uses; undefined for another program's port, or another failure. */
 async function namedHolder(error: unknown, { host, port }: Address, flag: string): Promise<BootError | undefined> {
   const cause = error instanceof BootError ? error.cause : undefined
   const isTaken = cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE'

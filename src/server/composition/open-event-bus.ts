@@ -6,7 +6,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Datastore } from '../ports/datastore.ts'
 import type { EventBus } from '../ports/event-bus.ts'
 import type { LeaderJob } from '../ports/leadership.ts'
-import { sparingReport } from './throttled-reporter.ts'
+import { throttledReporter } from './throttled-reporter.ts'
 
 /** A bus and what only some of them have. */
 export interface OpenedBus extends EventBus {
@@ -31,7 +31,7 @@ export async function openEventBus(config: Pick<Config, 'env' | 'nats'>, ground:
   if (nats === undefined) return openLog(ground)
   const { openJetStreamBus } = await import('../adapters/jetstream/jetstream.ts')
   const { clock, log } = ground
-  const report = sparingReport(
+  const report = throttledReporter(
     (message, error) => log.warn({ err: error }, message),
     REPORT_EVERY_MS,
     () => performance.now(),
@@ -41,7 +41,7 @@ export async function openEventBus(config: Pick<Config, 'env' | 'nats'>, ground:
 }
 
 function openLog({ datastore, clock, log }: BusGround): OpenedBus {
-  const report = sparingReport(
+  const report = throttledReporter(
     (_name, error) => log.warn({ err: error }, 'the event stream could not be read; it is tried again'),
     REPORT_EVERY_MS,
     () => performance.now(),

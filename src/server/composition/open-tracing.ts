@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import type { OtlpTracing } from '../adapters/otlp-tracing/otlp-tracing.ts'
 import type { TracingSettings } from '../config/tracing.ts'
 import { packageVersion } from './package-version.ts'
-import { sparingReport } from './throttled-reporter.ts'
+import { throttledReporter } from './throttled-reporter.ts'
 
 /** A collector that is away would otherwise fill the log every few seconds. */
 const REPORT_EVERY_MS = 60_000
@@ -14,7 +14,7 @@ export async function openTracing(
 ): Promise<OtlpTracing> {
   const { createOtlpTracing } = await import('../adapters/otlp-tracing/otlp-tracing.ts')
   if (warning !== undefined) log.warn(warning)
-  const report = sparingReport(
+  const report = throttledReporter(
     (subject, cause) => log.warn({ cause }, subject),
     REPORT_EVERY_MS,
     () => performance.now(),

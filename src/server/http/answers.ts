@@ -11,7 +11,7 @@ import { isNavigation, prefersHtml } from './browser-facts.ts'
 import { oauthErrorMedia, withOauthError } from './oauth-error.ts'
 import type { AuditTrail } from './audit/audit-trail.ts'
 import { correlationIdOf } from './correlation.ts'
-import { createDepartures } from './response-batcher.ts'
+import { createResponseBatcher } from './response-batcher.ts'
 import type { Drain } from './limits/drain.ts'
 import type { BodyBudget } from './limits/body-budget.ts'
 import type { OpenStreams, StreamHead } from './open-streams.ts'
@@ -59,7 +59,7 @@ const CLIENT_CLOSED = 499
 
 /** Makes the answers. */
 export function createAnswers({ trail, drain, streams, bodies, clock, log, mint, observe }: AnswersDeps): Answers {
-  const depart = createDepartures()
+  const depart = createResponseBatcher()
 
   /** Ends the edge's part in a request; the bytes are the server's from here on. */
   function conclude(active: ActiveRequest, status: number, code?: ProblemCode): void {

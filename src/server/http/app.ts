@@ -19,7 +19,12 @@ import type { StepUp } from './auth/step-up.ts'
 import { createGatekeeper } from './auth/authorize.ts'
 import { createClientAddress, createIsSecure } from './client-address.ts'
 import type { CsrfTokens } from './auth/csrf.ts'
-import { answerGarbage, refuseAmbiguous, refuseConnection, takeOddRequests } from './malformed-requests.ts'
+import {
+  answerMalformedRequest,
+  refuseAmbiguous,
+  refuseConnection,
+  answerConnectAndExpect,
+} from './malformed-requests.ts'
 import { createCursors } from './cursors.ts'
 import { isAmbiguous } from './limits/ambiguous-request.ts'
 import { createBodyBudget } from './limits/body-budget.ts'
@@ -150,12 +155,12 @@ export function createApp(deps: AppDeps): App {
       return server.on('request', listenerOver(serve, { mint, meter, gate: createReadGate(server) }))
     },
     // Answers of the same turn leave first: they may be of requests that came before the garbage.
-    clientErrorHandler: (error, socket) => void setImmediate(answerGarbage, error, socket, mint()),
+    clientErrorHandler: (error, socket) => void setImmediate(answerMalformedRequest, error, socket, mint()),
     frameworkErrors: (error, request, reply) => answers.turnAway({ request, reply }, error),
   })
   const load = createLoad({ drain, lag, meter, requestsMax })
   routeAll(fastify, { ...deps, drain, mint, answers, load, bodies })
-  takeOddRequests(fastify.server, mint)
+  answerConnectAndExpect(fastify.server, mint)
   fastify.addHook('onClose', () => {
     lag.stop()
     trail.flush()

@@ -18,7 +18,11 @@ const CODES: Readonly<Record<string, PlainProblemCode>> = {
 }
 
 /** Answers bytes that are no HTTP request with a problem document on the bare socket, and closes it. */
-export function answerGarbage(error: Error & { readonly code?: string }, socket: Duplex, correlationId: string): void {
+export function answerMalformedRequest(
+  error: Error & { readonly code?: string },
+  socket: Duplex,
+  correlationId: string,
+): void {
   if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) {
     socket.destroy()
     return
@@ -46,7 +50,7 @@ export function refuseConnection(socket: Socket, headers: IncomingHttpHeaders, m
 }
 
 /** Answers the kinds of request that the server hands over beside the rest: tunnels, and expectations that it does not know. */
-export function takeOddRequests(server: Server, mint: () => string): void {
+export function answerConnectAndExpect(server: Server, mint: () => string): void {
   server.on('connect', (_request, socket) => endWith(socket, problem('method_not_allowed'), mint()))
   // RFC 9110 §10.1.1 leaves it open to ignore them.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))

@@ -1,6 +1,6 @@
 import { Problem, type ProblemCode } from '../../shared/problems.ts'
 
-/** Codes of ours that are error codes of RFC 6749 §5.2 and RFC 8628 §3.5 themselves. */
+/** Problem codes that are also error codes of RFC 6749 §5.2 and RFC 8628 §3.5. */
 const SAME: ReadonlySet<ProblemCode> = new Set([
   'authorization_pending',
   'slow_down',

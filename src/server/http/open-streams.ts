@@ -6,7 +6,7 @@ import type { StreamAnswer, StreamEnd, StreamSink } from '../../shared/contract/
 export interface OpenStreams {
   /** Sends the head, and gives the stream its sink. */
   open(head: StreamHead, stream: StreamAnswer): void
-  /** Says farewell to every reader and ends its stream in order. */
+  /** Sends every reader the last event and ends its stream in order. */
   drain(): void
 }
 
@@ -81,7 +81,7 @@ class OpenStream implements StreamSink {
   write(bytes: Uint8Array): boolean {
     if (this.#isOver) return false
     const { socket } = this.#parts
-    // The reader has closed its side: Node has answered with the end of ours.
+    // The reader has closed its side: Node has closed the server's side in answer.
     if (socket.writableEnded) {
       this.over('reader')
       socket.destroy()

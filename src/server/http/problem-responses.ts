@@ -12,7 +12,7 @@ export interface Answered {
   readonly operation?: Pick<Operation, 'sentences'>
 }
 
-/** The problem document of RFC 9457 with the members that every one of ours has (S0 convention 2). */
+/** The problem document of RFC 9457 with the members that S0 convention 2 adds. */
 export function problemDocument(
   answer: Problem,
   { correlationId, operation = {} }: Answered,
@@ -47,7 +47,7 @@ export interface OwnCodes {
   readonly outage: PlainProblemCode
 }
 
-/** The answer to a failure of any kind; what is none of ours is 500 `internal`. */
+/** The answer to a failure of any kind; an error that is no `Problem` is 500 `internal`. */
 export function answerTo(error: unknown, { overCap, outage }: OwnCodes): Problem {
   if (error instanceof Problem) return error
   if (error instanceof Refusal) return error.answer

@@ -8,7 +8,7 @@ export type Send = () => void
  * wakes its sleeping reader costs the server more than the rest of the request; answers that leave together wake it once.
  * Under light load a turn has one request, and it waits for nobody.
  */
-export function createDepartures(): (send: Send) => void {
+export function createResponseBatcher(): (send: Send) => void {
   let waiting: Send[] = []
 
   const leaving = atTurnEnd(() => {

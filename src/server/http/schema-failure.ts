@@ -76,7 +76,7 @@ function pointerTo(issue: z.core.$ZodIssue): string {
   return pointer.slice(0, POINTER_MAX)
 }
 
-/** Sentences of ours: what zod says may quote what was sent. */
+/** The server's own sentences: those of zod may quote what was sent. */
 function sentenceOf(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case 'unrecognized_keys':

@@ -48,7 +48,7 @@ interface DecisionNotes {
 /** Where an object lies: the id of its Domain, `null` for the platform, undefined for an object that is not known. */
 export type Home = string | null | undefined
 
-/** Decides who may do what. A plain value where the answer is at hand, so that hot paths do not await. */
+/** Decides who may do what. A plain value where the answer is in memory, so that hot paths do not await. */
 export interface Authorizer {
   readonly kind: 'embedded' | 'spicedb'
   /** @throws Problem `invalid_triple` for malformed references, `authz_unavailable` when the answer cannot be trusted now. */

@@ -50,7 +50,7 @@ export interface StreamBounds {
 export interface BusFollower {
   /** Takes events in the order of their positions. Called synchronously, must not throw. */
   onEvents(events: readonly BusEvent[]): void
-  /** Events may have been missed for good: whoever follows begins anew from what the stream keeps. */
+  /** Events may have been missed for good: followers restart from what the stream keeps. */
   onGap(): void
 }
 

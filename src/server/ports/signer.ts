@@ -38,6 +38,6 @@ export interface Signer {
   readonly keepSeconds: number
   /** Makes the next key in the caller's transaction, unless one is pending. */
   rotate(db: Db): Promise<KeyRotation>
-  /** Reads the keys anew. A process does so by itself every few seconds; whoever rotated does it after the commit. */
+  /** Reloads the keys. A process does so every few seconds; the caller of a rotation does it after the commit. */
   refresh(): Promise<void>
 }

@@ -27,7 +27,7 @@ export interface BadRow {
 
 /** How far a chain was found good. */
 export interface ChainReport {
-  /** The last row whose hash was computed anew and fits; where the look began when there was none. */
+  /** The last row whose hash was recomputed and fits; where the verification began when there was none. */
   readonly verified: ChainPlace
   /** Rows looked at. */
   readonly rows: number

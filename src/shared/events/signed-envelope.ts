@@ -61,7 +61,7 @@ function parsed(text: string): unknown {
 }
 
 /**
- * A member that comes twice, white space, other escapes or orders: none of them survives being written anew. Nor does what
+ * A member that comes twice, white space, other escapes or orders: none of them survives serialization. Nor does what
  * is nested deeper than the stack reaches, which no server signs.
  */
 function isCanonical(text: string, value: ReceivedEnvelope): boolean {

@@ -26,7 +26,7 @@ export function fetchEdgeKeySoon(deps: MeshAgentDeps, node: SimulatedNode, peerI
   )
 }
 
-/** Fetches the keys of all sampled edges anew. */
+/** Fetches the keys of all sampled edges again. */
 export function fetchEdgeKeysSoon(deps: MeshAgentDeps, node: SimulatedNode): void {
   for (const peerId of deps.mesh.neighbours(node.place)) fetchEdgeKeySoon(deps, node, peerId)
 }

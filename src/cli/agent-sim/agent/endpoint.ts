@@ -1,7 +1,7 @@
 import { attempt } from '../attempt.ts'
 import type { SimulatedNode } from '../simulated-node.ts'
 import type { AgentDeps } from './agent-deps.ts'
-import { twice } from './inject-duplicates.ts'
+import { injectDuplicates } from './inject-duplicates.ts'
 
 const NAT_TYPES = ['cone', 'restricted', 'port_restricted', 'symmetric', 'unknown'] as const
 /** The part of its life after which an endpoint is reported again, and how much sooner at most. */
@@ -24,7 +24,7 @@ export async function keepEndpoint(deps: AgentDeps, node: SimulatedNode, until: 
   })
 }
 
-/** Reports it under another port, now and then another address: a router has bound it anew. */
+/** Reports it under another port, now and then another address, as after a NAT rebinding. */
 export async function changeEndpoint(deps: AgentDeps, node: SimulatedNode): Promise<void> {
   node.endpoint = rebound(node.endpoint, () => deps.clock.random())
   deps.statistics.count('endpoint_changes')
@@ -34,7 +34,7 @@ export async function changeEndpoint(deps: AgentDeps, node: SimulatedNode): Prom
 /** Resolves with how long it is good for, in ms; undefined where it was not taken. */
 async function reportEndpoint(deps: AgentDeps, node: SimulatedNode): Promise<number | undefined> {
   let lifeMs: number | undefined
-  await twice(node, async (olderMs) => {
+  await injectDuplicates(node, async (olderMs) => {
     lifeMs = (await putEndpoint(deps, node, olderMs)) ?? lifeMs
   })
   return lifeMs
@@ -43,7 +43,7 @@ async function reportEndpoint(deps: AgentDeps, node: SimulatedNode): Promise<num
 async function putEndpoint(deps: AgentDeps, node: SimulatedNode, olderMs: number): Promise<number | undefined> {
   const { client, clock } = deps
   const { endpoint, place } = node
-  const { skewMs } = node.trouble
+  const { skewMs } = node.faults
   const reported_at = new Date(clock.now() + skewMs - olderMs).toISOString()
   const body = { endpoint, nat_type: NAT_TYPES[place % NAT_TYPES.length] ?? 'unknown', reported_at }
   const outcome = await attempt(deps, node, {

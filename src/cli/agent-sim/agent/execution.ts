@@ -22,7 +22,7 @@ async function run(deps: MeshAgentDeps, node: SimulatedNode, execution: PulledEx
   const advance = (body: Callback, expects?: string): Promise<boolean> =>
     post(deps, node, { id: execution.execution_id, body, expects })
   // Out of order, it is refused, and what is in order goes on.
-  if (node.trouble.repeats === 'reordered' && execution.status === 'pending')
+  if (node.faults.repeats === 'reordered' && execution.status === 'pending')
     await advance({ status: 'started' }, 'illegal_transition')
   for (const status of BEFORE[execution.status]) if (!(await advance({ status }))) return
   await clock.pause(clock.random() * WORK_MS_MAX, until)
@@ -38,7 +38,7 @@ interface Step {
 
 /** Whether the execution goes on. To say the same twice changes nothing. */
 async function post(deps: MeshAgentDeps, node: SimulatedNode, { id, body, expects }: Step): Promise<boolean> {
-  const made = node.trouble.repeats === 'doubled' && expects === undefined ? 2 : 1
+  const made = node.faults.repeats === 'doubled' && expects === undefined ? 2 : 1
   for (let times = 0; times < made; times += 1) {
     const outcome = await attempt(deps, node, {
       operation: 'execution',

@@ -4,7 +4,7 @@ import type { SimulatedNode } from '../simulated-node.ts'
 import { takesPart, type AgentDeps } from './agent-deps.ts'
 import { rotateSoon } from './key-rotation.ts'
 import { pullSoon } from './state-pull.ts'
-import { twice } from './inject-duplicates.ts'
+import { injectDuplicates } from './inject-duplicates.ts'
 
 /** Share of the interval by which each heartbeat moves at most, either way. */
 const JITTER = 0.1
@@ -37,7 +37,7 @@ export function keepReporting(
       if (!until.aborted) errands.begin(report())
     })
   async function report(): Promise<void> {
-    await twice(node, (olderMs) => heartbeat(deps, node, olderMs))
+    await injectDuplicates(node, (olderMs) => heartbeat(deps, node, olderMs))
     dueMs += intervalMs * Math.max(1, Math.ceil((clock.now() - dueMs) / intervalMs))
     dueMs += intervalMs * JITTER * (clock.random() - clock.random())
     wait()
@@ -48,7 +48,7 @@ export function keepReporting(
 async function heartbeat(deps: AgentDeps, node: SimulatedNode, olderMs: number): Promise<void> {
   const { client, clock } = deps
   const id = node.identity.node_id
-  const { skewMs } = node.trouble
+  const { skewMs } = node.faults
   const client_now = new Date(clock.now() + skewMs - olderMs).toISOString()
   const outcome = await attempt(deps, node, {
     operation: 'heartbeat',

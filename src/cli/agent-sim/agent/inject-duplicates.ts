@@ -4,11 +4,14 @@ import type { SimulatedNode } from '../simulated-node.ts'
 const REORDERED_MS = 1_000
 
 /**
- * Makes a call once, or as the node's trouble will have it: twice at the same time, or a newer one and after it one that
- * says to be older. `call` is told by how many ms it is to say that it is older.
+ * Makes a call once. With an injected fault it is made twice at the same time, or a second time with an older timestamp.
+ * `call` gets by how many ms its timestamp is older.
  */
-export async function twice({ trouble }: SimulatedNode, call: (olderMs: number) => Promise<void>): Promise<void> {
-  if (trouble.repeats === 'doubled') await Promise.all([call(0), call(0)])
+export async function injectDuplicates(
+  { faults }: SimulatedNode,
+  call: (olderMs: number) => Promise<void>,
+): Promise<void> {
+  if (faults.repeats === 'doubled') await Promise.all([call(0), call(0)])
   else await call(0)
-  if (trouble.repeats === 'reordered') await call(REORDERED_MS)
+  if (faults.repeats === 'reordered') await call(REORDERED_MS)
 }

@@ -1,7 +1,7 @@
 import { attempt } from '../attempt.ts'
 import type { SimulatedNode } from '../simulated-node.ts'
 import type { AgentDeps } from './agent-deps.ts'
-import { twice } from './inject-duplicates.ts'
+import { injectDuplicates } from './inject-duplicates.ts'
 
 /** Reports that a node keeps; the next one is deleted. */
 const REPORTS_MAX = 3
@@ -18,7 +18,7 @@ async function put(deps: AgentDeps, node: SimulatedNode): Promise<void> {
   const key = `workload.${node.reports}`
   const value = { state: 'running', restarts: Math.floor(clock.random() * 10), seen_at: new Date(clock.now()) }
   const body = { value: { ...value, seen_at: value.seen_at.toISOString() } }
-  await twice(node, async () => {
+  await injectDuplicates(node, async () => {
     await attempt(deps, node, {
       operation: 'report',
       isRepeatable: true,

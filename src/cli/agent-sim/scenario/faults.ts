@@ -1,4 +1,4 @@
-import { NO_TROUBLE, type SimulatedNode, type Trouble } from '../simulated-node.ts'
+import { NO_FAULTS, type SimulatedNode, type InjectedFaults } from '../simulated-node.ts'
 import { revoke } from './revocation.ts'
 import type { Fault } from './scenario.ts'
 import { drawn, drawnShare, type Stage } from './stage.ts'
@@ -10,11 +10,11 @@ type FaultOf<Kind extends Fault['kind']> = Extract<Fault, { readonly kind: Kind 
 
 /** How each fault begins; what it answers ends it. */
 const FAULTS: { readonly [Kind in Fault['kind']]: (stage: Stage, fault: FaultOf<Kind>) => EndFault } = {
-  clock_skew: (stage, { share, skewMs }) => trouble(drawnShare(stage, share), (own) => ({ ...own, skewMs })),
+  clock_skew: (stage, { share, skewMs }) => inject(drawnShare(stage, share), (own) => ({ ...own, skewMs })),
   duplicate_calls: (stage, { share }) =>
-    trouble(drawnShare(stage, share), (own) => ({ ...own, repeats: 'doubled' as const })),
+    inject(drawnShare(stage, share), (own) => ({ ...own, repeats: 'doubled' as const })),
   reordered_calls: (stage, { share }) =>
-    trouble(drawnShare(stage, share), (own) => ({ ...own, repeats: 'reordered' as const })),
+    inject(drawnShare(stage, share), (own) => ({ ...own, repeats: 'reordered' as const })),
   reconnect_herd(stage, { share }) {
     for (const { stream } of drawnShare(stage, share)) stream?.cut()
     return nothing
@@ -49,7 +49,7 @@ export function beginFault(stage: Stage, fault: Fault): EndFault {
   return begin(stage, fault)
 }
 
-function trouble(nodes: readonly SimulatedNode[], change: (own: Trouble) => Trouble): EndFault {
-  for (const node of nodes) node.trouble = change(node.trouble)
-  return () => nodes.forEach((node) => (node.trouble = NO_TROUBLE))
+function inject(nodes: readonly SimulatedNode[], change: (own: InjectedFaults) => InjectedFaults): EndFault {
+  for (const node of nodes) node.faults = change(node.faults)
+  return () => nodes.forEach((node) => (node.faults = NO_FAULTS))
 }

@@ -16,7 +16,7 @@ export interface Phase {
   readonly faults: readonly Fault[]
 }
 
-/** A trouble with what it is given, under its name. Shares are of the fleet, from 0 to 1. */
+/** A fault with its parameters, by its name. Shares are of the fleet, from 0 to 1. */
 export type Fault =
   | { readonly kind: 'clock_skew'; readonly share: number; readonly skewMs: number }
   | { readonly kind: 'reconnect_herd'; readonly share: number }

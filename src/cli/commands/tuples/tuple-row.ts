@@ -6,7 +6,7 @@ import { faultOf, shorthand } from './tuple-rules.ts'
 export type FileRow = TupleRow | Fault
 
 const TEXTS = ['subject', 'relation', 'resource'] as const
-/** What lists show beside a tuple; the server makes them anew. */
+/** Members of a listed tuple that the server sets itself. */
 const OF_THE_SERVER: ReadonlySet<string> = new Set(['id', 'created_at'])
 const KNOWN: ReadonlySet<string> = new Set([...TEXTS, 'caveat_context', ...OF_THE_SERVER])
 

@@ -21,7 +21,7 @@ export interface BundledProvider {
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void
 }
 
-/** Serves the provider beside the API. Nothing of it is loaded before the first request for it; where other keys sign it is opened anew. */
+/** Serves the provider beside the API. Nothing of it is loaded before the first request for it; it is opened again after a key rotation. */
 export function createBundledProvider(deps: BundledProviderDeps): BundledProvider {
   const open = createKeptOpen({ ...deps, version: () => keysInTurn(deps), open: () => openLate(deps) })
   const answering = { ...deps, open }

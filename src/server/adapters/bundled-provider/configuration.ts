@@ -144,7 +144,7 @@ function policyOf({ base, Check }: typeof InteractionPolicy): InteractionPolicy.
   const stale = new Check('account_signed_out', 'the account has to sign in anew', 'login_required', ({ oidc }) => {
     return oidc.session?.accountId !== undefined && oidc.account === undefined && oidc.result?.login === undefined
   })
-  // RFC 9470: a sign-in that is too weak is made anew, once; what comes of it says how strong it is.
+  // RFC 9470: a sign-in that is too weak is repeated once; the result says how strong it is.
   const weak = new Check('acr_values', 'a stronger sign-in was asked for', 'login_required', ({ oidc }) => {
     const asked = oidc.params?.['acr_values']
     const wanted = typeof asked === 'string' ? asked.split(' ').filter(Boolean) : []

@@ -6,7 +6,7 @@ import type { Keyring } from '../../ports/keyring.ts'
 export interface FormGuard {
   /** What a form of the interaction carries. */
   tokenOf(uid: string): string
-  /** Whether a form was sent from a page of ours: its token, and what the browser says of where it came from. */
+  /** Whether a form was sent from a page of this provider: its token, and the origin that the browser names. */
   accepts(request: IncomingMessage, uid: string, token: string | null): boolean
 }
 

@@ -73,7 +73,7 @@ export function createInteractions(deps: InteractionDeps): (visit: Visit) => Pro
         notice('That did not work', 'The form was not sent from our page. Go back and try again.'),
       )
     }
-    // Whatever was signed for is asked for anew, whether or not this answer is right.
+    // A passkey challenge is used once, whether or not this answer is right.
     const { challenge, ...kept } = standing.progress
     const step = stepOf(standing.progress, standing.account, standing.wanted)
     await store.write(standing.uid, kept, standing.secondsLeft)

@@ -63,7 +63,7 @@ export async function openProvider(deps: ProviderDeps): Promise<AnswerRequest> {
 const HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy': "frame-ancestors 'none'; base-uri 'none'",
   'x-content-type-options': 'nosniff',
-  // Forms of ours must still say where they come from.
+  // Forms of this provider must still name their origin.
   'referrer-policy': 'same-origin',
 }
 

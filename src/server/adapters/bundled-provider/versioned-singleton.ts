@@ -5,7 +5,7 @@ const LOOKED_AT_EVERY_MS = 60_000
 
 export interface KeptOpenDeps<T> {
   readonly clock: Clock
-  /** Names what there is to open; another name means that it has to be opened anew. */
+  /** Names the version to open; another name means that it has to be opened again. */
   readonly version: () => Promise<string>
   readonly open: () => Promise<T>
 }

@@ -15,12 +15,12 @@ export interface DomainSettings {
 /** A Domain that does not exist, or not any more: nothing is known of it. */
 const NO_SETTINGS: DomainSettings | undefined = undefined
 
-/** Domains whose settings are kept; beyond that all are read anew. */
+/** Domains whose settings are cached; beyond that the cache is cleared. */
 const DOMAINS_MAX = 10_000
 
 /** The settings of the Domains that caveats were asked for, until a Domain changes. */
 export interface SettingsCache {
-  /** Whether the Domain's settings are at hand. */
+  /** Whether the Domain's settings are in memory. */
   has(domainId: string): boolean
   get(domainId: string): DomainSettings | undefined
   /** @throws Problem `authz_unavailable` when they cannot be read. */

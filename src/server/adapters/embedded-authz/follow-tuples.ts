@@ -26,7 +26,7 @@ export interface Watching {
 
 /** Fewer tuples are read from the datastore in a moment: no file is written for them. */
 const KEPT_MIN = 5_000
-/** Changes after which the file is written anew while the server runs: this many, and a tenth of the tuples. */
+/** Changes after which the file is rewritten while the server runs: this many, and a tenth of the tuples. */
 const CHANGES_MIN = 20_000
 
 /**

@@ -5,7 +5,7 @@ import type { Model, RelationModel } from '../../../shared/authz/model.ts'
 import { PLATFORM } from '../../../shared/ids.ts'
 import type { Home } from '../../ports/authorizer.ts'
 
-/** Parent edges on the way from an object to its Domain: a token's owner, its Domain. Longer ways are no data of ours. */
+/** Parent edges on the way from an object to its Domain: a token's owner, its Domain. Longer paths are not written by this server. */
 const STEPS_MAX = 4
 
 /**

@@ -19,7 +19,7 @@ export interface AnsweringDeps {
 
 type Find<T> = (lookups: Lookups, holds: ConditionVerdict) => T | QuestionFault
 
-/** Lookups by walks over the index in memory; at once wherever the Domain settings that caveats read are at hand. */
+/** Lookups by walks over the index in memory; at once where the Domain settings that caveats read are in memory. */
 export function createEmbeddedLookups({ model, usableTuples, settings }: AnsweringDeps): AuthzLookups {
   let latest: { readonly index: TupleIndex; readonly lookups: Lookups } | undefined
 

@@ -19,7 +19,7 @@ export interface Needs {
   readonly needs: ReadonlySet<string>
 }
 
-/** Tells conditions by what the server knows, and notes the Domains whose settings were asked for and are not at hand. */
+/** Evaluates conditions by what the server knows, and notes the Domains whose settings were asked for and are not in memory. */
 export interface ServerConditions {
   readonly holds: ConditionVerdict
   readonly needs: ReadonlySet<string> | undefined
@@ -39,7 +39,7 @@ export function serverConditions(settings: SettingsCache, { facts, allowedFacts 
   return new KnownConditions(settings, facts, allowedFacts)
 }
 
-/** A class: each check has one, and getters of an object literal would be defined anew, at the price of a fifth of the check. */
+/** A class: each check has one, and defining the getters of an object literal each time would cost a fifth of the check. */
 class KnownConditions implements ServerConditions {
   needs: Set<string> | undefined
   wereAsked = false
@@ -77,7 +77,7 @@ export function isNeeds(answer: object): answer is Needs {
 }
 
 /**
- * Answers at once where the settings are at hand; else reads those that are missing and tries again.
+ * Answers at once where the settings are in memory; else reads those that are missing and tries again.
  * @throws Problem `authz_unavailable` when they cannot be read.
  */
 export function answered<T extends object>(settings: SettingsCache, attempt: () => T | Needs): T | Promise<T> {

@@ -20,7 +20,7 @@ export interface Link {
   readonly env: string
   /** Asks the stream. @throws EventBusUnavailable at once while it is out of reach, or when it is lost meanwhile. */
   ask<T>(work: (stream: Incarnation) => Promise<T>): Promise<T>
-  /** Looks at the stream anew. @throws EventBusUnavailable */
+  /** Reads the stream's state again. @throws EventBusUnavailable */
   look(): Promise<Incarnation>
   /** Calls back whenever the stream is there again. */
   onReady(callback: () => void): void

@@ -36,7 +36,7 @@ export interface StoredMessage {
 
 const DECODER = new TextDecoder()
 
-/** The event of a message; undefined where it is none of ours. `base` is added to every number of the stream. */
+/** The event of a message; undefined where this server did not publish it. `base` is added to every number of the stream. */
 export function eventOf(message: StoredMessage, base: bigint): BusEvent | undefined {
   const nodeSeq = message.headers?.get(NODE_SEQ) ?? ''
   const type = message.headers?.get(TYPE) ?? ''

@@ -68,7 +68,7 @@ function createHandOver(from: bigint, follower: BusFollower): HandOver {
 interface Following {
   /** Follows with a delivery of its own. Resolves with whether it is the one that counts. */
   begin(stream: Incarnation): Promise<boolean>
-  /** Begins anew, as soon as that works. */
+  /** Restarts as soon as that works. */
   resume(): void
   stop(): void
 }

@@ -62,7 +62,7 @@ function cutOffSentence(source: MasterKeySource, { id }: SealingKey): string {
   return `A rotation of the master key was cut off: the keyring is wrapped under ${id} of ${nextPathOf(source)}, which is used instead of ${pathOf(source)}; run ctl admin master-key rotate to finish it.`
 }
 
-/** Whether nothing is sealed yet: no server of ours has ever started on this datastore. */
+/** Whether nothing is sealed yet: no ctl server has ever started on this datastore. */
 export async function isUnsealed(db: Db): Promise<boolean> {
   return (await storedRows(db)).length === 0
 }

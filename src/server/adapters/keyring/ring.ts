@@ -6,7 +6,7 @@ import { openBytes, sealBytes, sealedUnder } from './sealed-bytes.ts'
 export interface RingKey {
   readonly id: string
   readonly purpose: KeyPurpose
-  /** 32 bytes. A `KeyObject`, since raw bytes would be imported anew at each use. */
+  /** 32 bytes. A `KeyObject`, since raw bytes would be imported at each use. */
   readonly secret: KeyObject
 }
 

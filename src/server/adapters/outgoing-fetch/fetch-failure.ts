@@ -25,7 +25,7 @@ export function fetchFailure(error: unknown, { host, failure }: Ended): Outgoing
   return new OutgoingFetchError('unreachable', `${host} cannot be asked${code === '' ? '' : `: ${code}`}`, error)
 }
 
-/** An error of ours may come back wrapped: by undici as the cause, by Node with those of other addresses. */
+/** An error that this adapter threw may come back wrapped: by undici as the cause, by Node with those of other addresses. */
 function ownFailure(error: unknown): OutgoingFetchError | undefined {
   if (error instanceof OutgoingFetchError) return error
   if (error instanceof AggregateError) return error.errors.find((one) => one instanceof OutgoingFetchError)

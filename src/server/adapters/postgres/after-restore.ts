@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Datastore, Db } from '../../ports/datastore.ts'
 
-/** What was there to be begun anew. */
+/** What was restarted. */
 export interface Restarted {
   /** Nodes that are told of changes. */
   readonly lanes: number
@@ -11,7 +11,7 @@ export interface Restarted {
 const LEAP = 1_000_000_000
 
 /**
- * Makes the events of a restored datastore begin anew, above every position and number that was given after the backup was
+ * Restarts the events of a restored datastore, above every position and number that was given after the backup was
  * taken: whatever an agent asks to go on from lies below what is kept, so that it is told to pull its whole state. What
  * was on its way is dropped, since the state says it. Its tag is another one than any that was given. One transaction.
  */

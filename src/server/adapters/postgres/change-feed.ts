@@ -7,7 +7,7 @@ import { createLeaseWait } from './lease-wait.ts'
 
 export interface ChangeFeedOptions {
   readonly datastore: Datastore
-  /** Hears of reads that failed and of why the followers were loaded anew. */
+  /** Called with reads that failed and with the reason why the followers were reloaded. */
   readonly warn: (message: string, cause?: unknown) => void
   /** Milliseconds on a clock that never goes back. Default `performance.now`. */
   readonly monotonicMs?: () => number

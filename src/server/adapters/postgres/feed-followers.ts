@@ -13,9 +13,9 @@ export interface FeedFollowers {
   loads(): number
   /** Loads all of them from one snapshot unless they are. @throws what the datastore or a follower threw. */
   ensureLoaded(): Promise<void>
-  /** Applies what the log has ready. A follower that throws is not to be trusted: all are loaded anew then. */
+  /** Applies what the log has ready. A follower that throws is inconsistent: then all are reloaded. */
   advance(): void
-  /** Declares them wrong: they are to be loaded anew. Says so once. */
+  /** Marks them as inconsistent, so that they are reloaded. Logs it once. */
   distrust(message: string, cause?: unknown): void
 }
 

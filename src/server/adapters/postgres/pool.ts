@@ -48,7 +48,7 @@ function setup(options: PgPoolOptions): string {
   ].join('; ')
 }
 
-/** Ends the connection without a word, so that what waits on it fails at once. */
+/** Destroys the connection without a Terminate message, so that what waits on it fails at once. */
 function sever(client: PoolClient): void {
   const { connection } = client as unknown as { connection: Connection }
   connection.stream.destroy()

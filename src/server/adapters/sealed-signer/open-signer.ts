@@ -14,13 +14,13 @@ export interface SignerDeps {
 
 /** A signer that follows what other processes on the datastore do with the keys. */
 export interface FollowingSigner extends Signer {
-  /** Reads the keys anew every few seconds from now on. */
+  /** Reloads the keys every few seconds from now on. */
   follow(onFailure: (error: unknown) => void): void
   /** Ends that. */
   stop(): void
 }
 
-/** How often each process reads the keys anew. */
+/** How often each process reloads the keys. */
 const REFRESH_MS = 15_000
 /** A process that could not do so for as long publishes no keys: its list may lack the one that others sign with soon. */
 const STALE_MS = 120_000

@@ -29,7 +29,7 @@ export async function readCaveatDomains(
   return new Map(rows.map(({ name, domain_ids }) => [name, new Set(domain_ids)]))
 }
 
-/** Parent edges on the way from an object to its Domain: a token's owner, its Domain. Longer ways are no data of ours. */
+/** Parent edges on the way from an object to its Domain: a token's owner, its Domain. Longer paths are not written by this server. */
 const STEPS_MAX = 4
 
 export interface Ancestor extends ObjectName {

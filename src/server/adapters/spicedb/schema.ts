@@ -6,7 +6,7 @@ import { BootError } from '../../ports/boot-error.ts'
 import { SchemaRefused } from './calls.ts'
 import type { Spicedb } from './client.ts'
 
-/** A schema as it is deployed: nothing yet, ours, or one of another version of ours. */
+/** A schema as it is deployed: none, this version's, or that of another version. */
 export type Deployed = 'none' | 'ours' | 'other'
 
 /** What a schema consists of, one line each, however it is written. */
@@ -19,7 +19,7 @@ function namesOf({ types, caveats }: Model): Set<string> {
   ])
 }
 
-/** What every version of ours has: a schema without them is somebody else's. */
+/** What every version of this schema has: a schema without them is another application's. */
 const OWN_TYPES = ['platform', 'domain', 'project', 'serviceaccount']
 const OWN_CAVEATS = ['within_hours', 'from_network', 'strong_auth']
 

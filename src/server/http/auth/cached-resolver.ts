@@ -36,7 +36,7 @@ export interface CachedKind extends Pick<CredentialResolver, 'cookie'> {
   readonly recognizes: (presented: string) => boolean
   /** Refuses what a digest would be wasted on. */
   readonly refuse: (presented: string) => Refusal | undefined
-  /** Asked of what is not cached. What leads nowhere is refused without a word to the datastore, and is not kept. */
+  /** Called for credentials that are not cached. Rejects malformed credentials without a query, and does not cache them. */
   readonly lead: (presented: string) => Lead | Refusal
   /** Compared on every use: what ended it, if something did. */
   readonly endOf: (credential: FoundCredential, nowMs: number) => Refusal | undefined

@@ -6,7 +6,7 @@ import { problem } from '../../../shared/problems.ts'
 export type CsrfTokens = (sessionId: string) => string
 
 /**
- * Holds a change to the token that pages of ours read from the `service_csrf` cookie and echo in `X-CSRF-Token`
+ * Holds a change to the token that the server's pages read from the `service_csrf` cookie and echo in `X-CSRF-Token`
  * (decisions: CSRF). The token is bound to the session, so that a cookie planted by a sibling site is worth nothing.
  *
  * @throws Problem `csrf_failed`

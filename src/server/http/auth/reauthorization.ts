@@ -43,7 +43,7 @@ export function callerMembers({ subject, domainId, id }: Caller): Readonly<Recor
   return { subject, domain_id: domainId, id }
 }
 
-/** Keeps what asking anew takes. Only for gates that path, query and caller decide. */
+/** Keeps what a later authorization needs. Only for gates that path, query and caller decide. */
 export function createStanding(services: StandingServices, admitted: Admitted): Standing {
   const { plan } = admitted
   if (plan.gateStage === 'row' || plan.gateStage === 'body')

@@ -5,7 +5,7 @@ import type { Cookie } from '../cookies.ts'
 /** What the two cookies of a session have in common (S0 Authentication artefacts). */
 const COMMON = { path: '/v1/', sameSite: 'Strict' } as const
 
-/** The session's own cookie, and the anti-forgery token that pages of ours read and echo. They live as long as the browser. */
+/** The session's own cookie, and the anti-forgery token that the server's pages read and echo. Both are session cookies of the browser. */
 export function sessionCookies(session: { readonly cookie: string; readonly csrfToken: string }): readonly Cookie[] {
   return [
     { ...COMMON, name: SESSION_COOKIE, value: session.cookie, isHttpOnly: true },

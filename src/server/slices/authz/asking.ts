@@ -46,7 +46,7 @@ function isName(text: string | undefined): boolean {
   return text !== undefined && NAME.test(text)
 }
 
-/** Goes on at once with a value that is at hand, and later with one that is promised. */
+/** Continues at once with a plain value, and later with a promised one. */
 export function andThen<T, R>(value: T | Promise<T>, goOn: (value: T) => R | Promise<R>): R | Promise<R> {
   return value instanceof Promise ? value.then(goOn) : goOn(value)
 }

@@ -3,7 +3,7 @@ import type { RequestContext } from '../../http/request-context.ts'
 import type { Authorizer, Home } from '../../ports/authorizer.ts'
 import { andThen } from './asking.ts'
 
-/** What a caller may be told of (decisions: Cross-tenant). Plain values where the authorizer has them at hand. */
+/** What may be disclosed to a caller (decisions: Cross-tenant). Plain values where the authorizer has them in memory. */
 export interface Telling {
   /** Whether the caller may be told of both: they exist, and lie in its own Domain unless it reads the platform. */
   mayTell(ctx: RequestContext, subject: string, resource: string): boolean | Promise<boolean>

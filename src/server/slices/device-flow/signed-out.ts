@@ -57,7 +57,7 @@ export async function signedOut(deps: SignedOutDeps, visit: PageVisit): Promise<
   return signIn(deps, { visit, where: whereOf(visit.query) })
 }
 
-/** Starts a sign-in anew for somebody who has a session: with their own Domain, and asked who they are by the provider. */
+/** Starts another sign-in for somebody who has a session: with their own Domain, and with a prompt at the provider. */
 export function signInAnew(deps: SignedOutDeps, visit: PageVisit, session: Caller): Promise<PageAnswer> {
   const asked = whereOf(visit.query)
   const where =

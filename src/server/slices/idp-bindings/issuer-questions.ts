@@ -77,7 +77,7 @@ export async function askToken(walked: Walked): Promise<string> {
   return secret === undefined ? 'the issuer takes the client without a secret' : 'the issuer takes the client secret'
 }
 
-/** What most issuers offer and this server uses where it can; without a word the other holds (RFC 8414 §2). */
+/** Whether the token endpoint takes the secret in the body; where the member is absent it does not (RFC 8414 §2). */
 function takesPost({ metadata }: Walked): boolean {
   const methods = metadata['token_endpoint_auth_methods_supported']
   return Array.isArray(methods) && methods.includes('client_secret_post')

@@ -31,7 +31,7 @@ export interface IdpBindingsDeps {
   readonly secrets: SecretStore
   /** Undefined where nothing opens sessions: then there are none to end. */
   readonly sessions: Pick<Sessions, 'endAllOfBinding'> | undefined
-  /** What signing in asks. A binding that changed is asked for anew. */
+  /** The issuers that sign-ins use. What is cached of a changed binding is discarded. */
   readonly issuers: Pick<Issuers, 'forget'>
   /** Issuers of which nothing is known yet: a test asks them itself, and leaves what others rely on alone. */
   readonly newIssuers: () => Issuers

@@ -110,7 +110,7 @@ async function look(visiting: Visiting): Promise<PageAnswer> {
   return { document: accountView({ ...view, csrfToken: deps.sessions.csrfToken(caller.credential.id), isChanged }) }
 }
 
-/** At the bundled provider, which asks anew and then for the second factor too. */
+/** At the bundled provider, which asks for the password again, and then for the second factor. */
 async function signInAgain({ deps, visit, caller }: Visiting): Promise<PageAnswer> {
   const bindingId = await store.findBundledBinding(deps.datastore.pool('interactive'))
   const where = { domain_id: caller.domainId, ...(bindingId !== undefined && { idp_binding_id: bindingId }) }

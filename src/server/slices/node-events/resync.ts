@@ -48,7 +48,7 @@ export async function makeResync(
   return { seq, nodeId: node.nodeId, nodeSeq, type: TYPE, wire }
 }
 
-/** The envelope names the key that signs it: where another one takes over in between, it is written anew. */
+/** The envelope names the key that signs it: when another key takes over in between, the envelope is built again. */
 async function sign(signer: Signer, write: (kid: string) => string): Promise<string> {
   let kid = signer.keys()[0]?.kid ?? ''
   for (let tries = 0; tries < 3; tries++) {

@@ -29,7 +29,7 @@ export interface StreamRequest {
   readonly isClaimed: boolean
 }
 
-/** Events that are kept for a stream that is behind; where there are more it is brought up anew. */
+/** Events that are buffered for a stream that is behind; beyond that the stream resynchronizes. */
 const KEPT_MAX = 256
 const KEPT_CHARACTERS_MAX = 256 * 1024
 /** Above so many unsent bytes a replay waits. */

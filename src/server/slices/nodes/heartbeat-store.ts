@@ -55,7 +55,7 @@ async function update(datastore: Datastore, ids: readonly string[], batch: reado
   return rows[0] ?? { taken: 0, back: null, reconcile: null, rotate: null }
 }
 
-/** Finished text: compiling it anew for each batch would cost as much as the driver's part. */
+/** Finished text: compiling it for each batch would cost as much as the driver's part. */
 const UPDATE = `
   with updated as (
     update node_heartbeats h

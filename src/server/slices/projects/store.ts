@@ -30,7 +30,7 @@ export function listProjects(db: Db, domainId: string, range: PageRange): Promis
   return bySlug.page(db.selectFrom('projects').selectAll().where('domain_id', '=', domainId), range).execute()
 }
 
-/** Names the Project anew; undefined when it is gone. */
+/** Renames the Project; undefined when it is gone. */
 export function renameProject(
   db: Db,
   id: string,

@@ -4,7 +4,7 @@ import type { AuditEntry, UnitOfWork } from '../../ports/unit-of-work.ts'
 import type { Caller } from '../../ports/credential-resolver.ts'
 import { keep, prepare, type BeginDeps } from './begin.ts'
 
-/** A sign-in that a page of ours begins. */
+/** A sign-in that a page of this server begins. */
 export interface PageSignIn {
   readonly where: WhereToSignIn
   /** A path on this origin. */

@@ -16,7 +16,7 @@ type Required = Pick<IdpBinding, 'requiredAcr' | 'requiredAmr'>
 
 /**
  * How old the authentication may be: what the request asks, and where the binding requires a class of authentication no
- * older than a session of ours may idle. Null where it does not matter.
+ * older than a session of this server may idle. Null where it does not matter.
  */
 export function maxAgeOf({ requiredAcr }: Required, askedSeconds: number | undefined): number | null {
   if (requiredAcr.length === 0) return askedSeconds ?? null

@@ -16,7 +16,7 @@ export interface BundleRefresherDeps {
   readonly onFailure: OnRefreshFailure
 }
 
-/** The job that asks bundle endpoints anew when they are due, so that new keys verify at once and withdrawn ones no longer. */
+/** The job that refreshes bundles from their endpoints when they are due, so that new keys verify at once and withdrawn ones no longer. */
 export function createBundleRefresher({
   datastore,
   clock,

@@ -6,7 +6,7 @@ const KEYS_MAX = 64
 /** JWT-SVID §2.1: those of RSA and of the NIST curves. */
 export const SVID_ALGORITHM = /^(RS|ES|PS)(256|384|512)$/
 
-/** A bundle is asked anew at least so often apart (SPIFFE Trust Domain and Bundle §4.1.4: the hint is a suggestion). */
+/** The shortest time between two refreshes of a bundle (SPIFFE Trust Domain and Bundle §4.1.4: the hint is a suggestion). */
 const REFRESH_SECONDS_MIN = 60
 const REFRESH_SECONDS_MAX = 86_400
 const REFRESH_SECONDS_DEFAULT = 300

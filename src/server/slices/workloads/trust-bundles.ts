@@ -56,7 +56,7 @@ export function createTrustBundles({
   }
 }
 
-/** What a Domain believed before it is told anew. */
+/** The trust bundles of a Domain before the change. */
 interface Before {
   readonly domainId: string
   readonly nowMs: number

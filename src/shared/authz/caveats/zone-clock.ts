@@ -15,7 +15,7 @@ export interface LocalTime {
   readonly millisecond: number
 }
 
-/** Time zones whose rules are kept ready; beyond that all are made anew. */
+/** Time zones whose rules are cached; beyond that the cache is cleared. */
 const ZONES_MAX = 500
 
 /** Hours and minutes, as loosely as cel-go reads them. */

@@ -70,7 +70,7 @@ export class Evaluation {
     return set === NONE ? NO : this.#askSet(set, object, member)
   }
 
-  /** As `#ask`, of a relation's set that is at hand and not the one that asks. */
+  /** As `#ask`, for a relation's set that is already known and not the one that asks. */
   #askSet(set: number, object: number, member: RelationModel): Verdict {
     if (this.#index.firstSetSubject(set) === NONE) return this.#directly(set)
     const verdict = this.#wantPath || !this.#isReadableFromBelow(member.id) ? UNSETTLED : this.#fromBelow(set)
@@ -189,7 +189,7 @@ export class Evaluation {
     return verdict
   }
 
-  /** As `#ask`, of a set that is at hand. */
+  /** As `#ask`, for a set that is already known. */
   #askInner(set: number, object: number, member: Askable): Verdict {
     if (member.kind === 'permission' || this.#asker.isSet(object, member)) return this.#ask(object, member)
     return this.#askSet(set, object, member)

@@ -41,7 +41,7 @@ export class Memberships {
     this.#index = index
   }
 
-  /** Finds them anew; false when they are too many. */
+  /** Finds them again; false when there are too many. */
   find({ subject, wildcard, set }: Start): boolean {
     this.#clear()
     this.#followed = 0

@@ -254,7 +254,7 @@ export class TupleIndex {
     for (let edge = first; edge !== NONE; edge = this.bySet.next(edge)) this.#levels.nest(set, this.edges.b(edge) >> 1)
   }
 
-  /** Has the revisions of the edge's ends worked out anew where they may rest on the edge, which comes or goes. */
+  /** Recomputes both endpoints' revisions when the edge changes. */
   #changeRevisions(edge: number): void {
     const revision = this.conditions.firstRevision(edge)
     this.#revisions.changed(this.sets.objectOf(this.edges.a(edge)), revision)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { dashboardLines, progressRecord, type Progress } from '../../../../src/cli/agent-sim/dashboard.ts'
-import { MESH_COUNTS, TROUBLE_COUNTS } from '../../../../src/cli/agent-sim/counts.ts'
+import { MESH_COUNTS, FAULT_COUNTS } from '../../../../src/cli/agent-sim/counts.ts'
 import { createStatistics } from '../../../../src/cli/agent-sim/statistics.ts'
 
 const running: Progress = {
@@ -28,7 +28,7 @@ test('a line of progress has the latencies of each operation that succeeded, bes
 test('shows a fleet of 10,000 whole on a terminal of 80 columns', () => {
   const statistics = createStatistics()
   for (const ms of [1, 999, 9_999]) statistics.succeeded('capabilities', ms)
-  const flaws = Object.fromEntries([...MESH_COUNTS, ...TROUBLE_COUNTS].map((name) => [name, 999]))
+  const flaws = Object.fromEntries([...MESH_COUNTS, ...FAULT_COUNTS].map((name) => [name, 999]))
   const volumes = {
     streams: 10_000,
     events: 400_000,

@@ -1,10 +1,10 @@
 import { expect, test, vi } from 'vitest'
-import { sparingReport } from '../../../../src/server/composition/throttled-reporter.ts'
+import { throttledReporter } from '../../../../src/server/composition/throttled-reporter.ts'
 
 test('tells of each subject at once, and again only after so long', () => {
   let now = 0
   const told = vi.fn()
-  const report = sparingReport(told, 1_000, () => now)
+  const report = throttledReporter(told, 1_000, () => now)
   report('sweep', 'a')
   report('sweep', 'b')
   report('relay', 'c')

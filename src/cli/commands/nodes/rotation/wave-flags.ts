@@ -50,7 +50,7 @@ type Flags = FlagValues<typeof ROTATE_FLAGS>
 /** Flags that make waves even of one node. */
 const OF_WAVES = ['selector', 'all', 'batch', 'max-unavailable', 'pause-on', 'pause', 'since', 'dry-run'] as const
 
-/** Whether one node was named, without a word about waves. */
+/** Whether one node was named, and no flag about waves. */
 export function isOneNode(args: readonly string[], flags: Flags): boolean {
   const isOne = args.length === 1 && args[0] !== '-' && OF_WAVES.every((name) => flags[name] === undefined)
   if (flags['no-wait'] === true && !isOne) throw usageError('--no-wait is for one node', 'Waves wait for their nodes.')

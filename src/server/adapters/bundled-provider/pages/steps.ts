@@ -7,7 +7,7 @@ import type { Page } from './page.ts'
 export interface StepView {
   /** Where its forms go. */
   readonly action: string
-  /** Proves that the form is of a page of ours. */
+  /** Proves that the form is of a page of this provider. */
   readonly csrf: string
   /** What went wrong with the last answer. */
   readonly problem: string | undefined
