@@ -256,7 +256,7 @@ function watchSilence(body: Readable, silenceMsMax: number) {
       isListening = true
       timer.refresh()
     },
-    /** Whoever is slow to take a frame is not taken for a dead server. */
+    /** Anyone who is slow to take a frame is not taken for a dead server. */
     rest(): void {
       isListening = false
     },

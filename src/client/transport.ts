@@ -21,7 +21,7 @@ export interface HttpAnswer {
   readonly body: Buffer
 }
 
-/** An answer whose body is still to come. Whoever has it reads it to its end or destroys it. */
+/** An answer whose body is still to come. A caller that has it reads it to its end or destroys it. */
 export interface OpenAnswer extends Omit<HttpAnswer, 'body'> {
   readonly body: Readable
 }

@@ -3,7 +3,7 @@ import { atTurnEnd } from './immediate-batch.ts'
 export interface GatheredReadsOptions<T> {
   /** Reads many in one statement; those that are not there are left out. */
   readonly readMany: (keys: readonly string[]) => Promise<ReadonlyMap<string, T>>
-  /** Whether a failure concerns whoever asks, and not these keys. */
+  /** Whether a failure concerns a caller that asks, and not these keys. */
   readonly isOutage: (error: unknown) => boolean
   /** Statements on their way at once. */
   readonly flightsMax: number

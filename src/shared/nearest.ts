@@ -9,7 +9,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best?.candidate ?? onlyBeginning(word, candidates)
 }
 
-/** Whoever typed three letters and stopped meant the one word that begins so. */
+/** Anyone who typed three letters and stopped meant the one word that begins so. */
 function onlyBeginning(word: string, candidates: Iterable<string>): string | undefined {
   if (word.length < 3) return undefined
   const longer = [...candidates].filter((candidate) => candidate.startsWith(word))

@@ -24,7 +24,7 @@ export function createErrands(wheel: Wheel): Errands {
   const failed = new Promise<never>((_, reject) => {
     fail = reject
   })
-  // Whoever waits for anything hears of it.
+  // A caller that waits for anything hears of it.
   failed.catch(() => undefined)
 
   const isIdle = (): boolean => begun + waiting === 0

@@ -1,7 +1,7 @@
 import type { SimulatedNode } from './simulated-node.ts'
 
 /**
- * The ids of those who stand next to a node where all stand in a ring, half of them on either side: whoever is somebody's
+ * The ids of those who stand next to a node where all stand in a ring, half of them on either side: anyone who is somebody's
  * neighbour has them for a neighbour too, so that both ends of each edge are looked at.
  */
 export function neighboursOf(nodes: readonly SimulatedNode[], place: number, count: number): readonly string[] {

@@ -71,7 +71,7 @@ function sharedWidth(argv: readonly string[], index: number): number {
   try {
     return readFlags(argv, index, ALL_SHARED).reduce((sum, { consumed }) => sum + consumed, 0)
   } catch {
-    return 0 // The command's own flag, or a mistake: whoever parses the rest knows which.
+    return 0 // The command's own flag, or a mistake: a caller that parses the rest knows which.
   }
 }
 

@@ -47,7 +47,7 @@ async function contexts(session: Session): Promise<readonly Offer[]> {
   return Object.entries(known).map(([value, { url }]) => ({ value, hint: url }))
 }
 
-/** Whoever may own a token: `user:…` and `service:…`. */
+/** Anyone who may own a token: `user:…` and `service:…`. */
 function owners(resolver: Resolver, hear: Hear): Promise<void> {
   return visit(resolver, 'identities', (rows) => {
     const isUser = (row: unknown): boolean => memberOf(row, 'kind') === 'user'

@@ -86,7 +86,7 @@ async function transportReport(error: TransportFailure, session: Session, words:
   }
 }
 
-/** What nobody foresaw: one sentence to a person, and the stack to whoever asks for it. */
+/** What nobody foresaw: one sentence to a person, and the stack to anyone who asks for it. */
 function bugReport(error: unknown, { shared }: Session): Report {
   const { sentence, stack } = faultOf(error)
   const isShown = shared.debug === true || shared.trace === true

@@ -125,7 +125,7 @@ export function createSession(options: SessionOptions): Session {
     whoami: () => (asked ??= askWhoami(session)),
     expectOutput() {
       printing ??= import('../output/emit.ts')
-      printing.catch(() => undefined) // Whoever awaits it hears of it.
+      printing.catch(() => undefined) // A caller that awaits it hears of it.
     },
     async assertEmittable(expected) {
       const { sort, columns, jq } = shared

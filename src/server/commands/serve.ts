@@ -136,7 +136,7 @@ function reloadOnHangup(server: RunningServer, log: Logger): () => void {
   return () => void process.off('SIGHUP', reload)
 }
 
-/** Words for people, then the ready line for scripts (decisions: First run): whoever waits for it finds all said. */
+/** Words for people, then the ready line for scripts (decisions: First run): anyone who waits for it finds all said. */
 function announce(server: RunningServer, config: Config, { io, password }: Announcing): void {
   const { url, opsUrl } = server
   const { stdout, stderr } = io

@@ -63,7 +63,7 @@ export interface BackendHooks extends StorageHooks {
 
 /**
  * Opens the datastore, proves the master key before anything is written, migrates, and opens what rests on it.
- * The change feed is not started yet: whoever caches subscribes first.
+ * The change feed is not started yet: a caller that caches subscribes first.
  *
  * @throws BootError in one sentence; what was opened is closed again.
  */

@@ -28,7 +28,7 @@ export function probesOf({ datastore, engine, bus }: Pick<Backend, 'datastore' |
   return [...always, spicedb]
 }
 
-/** Of the embedded engine, which does not come back: whoever asks is to go elsewhere until the server was restarted. */
+/** Of the embedded engine, which does not come back: anyone who asks is to go elsewhere until the server was restarted. */
 function lossOf({ lost }: Backend['datastore']): readonly Probe[] {
   if (lost === undefined) return []
   const engine: Probe = {

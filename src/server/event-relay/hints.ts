@@ -42,7 +42,7 @@ const EVERY_MS = 250
 const LANES_MAX = 500
 /** Changes that every node was told of may stay for so long. */
 const TIDY_EVERY_MS = 2_000
-/** Changes of a Domain's peers that are read. Whoever has heard of none of them pulls its state anyway. */
+/** Changes of a Domain's peers that are read. Anyone who has heard of none of them pulls its state anyway. */
 const RECENT_MAX = 2_000
 
 /** Tells nodes that parts of their state changed: at once after quiet, merged after that. */

@@ -13,7 +13,7 @@ export interface Hinted {
 
 /**
  * Gives each event the next number of its node and puts it on its way, in the order given. An event of a node without a
- * lane is dropped. Whoever calls holds the relay's cursor, so that no other gives numbers.
+ * lane is dropped. A caller that calls holds the relay's cursor, so that no other gives numbers.
  */
 export async function addOutgoing(
   tx: Db,

@@ -23,7 +23,7 @@ export async function createPolicyTelling(db: Db, events: readonly NumberedEvent
 
 /**
  * A revision that is gone was followed by another or by the policy's end, which are told of later.
- * @throws Error where it is still in force: whoever goes on would leave nodes with old rules.
+ * @throws Error where it is still in force: a caller that goes on would leave nodes with old rules.
  */
 async function assertFollowed(db: Db, missing: readonly string[]): Promise<void> {
   const [inForce] = await revisionsInForce(db, missing)

@@ -72,7 +72,7 @@ export function createAnswers({ trail, drain, streams, bodies, clock, log, mint,
     if (log.isLevelEnabled('debug')) log.debug(requestLine(active, status, clock.now() - active.nowMs), 'request')
   }
 
-  /** The last answer on its connection where the server stops: whoever asks on finds another replica. */
+  /** The last answer on its connection where the server stops: anyone who asks on finds another replica. */
   function closeWhereDraining(reply: FastifyReply): void {
     if (drain.draining()) void reply.header('Connection', 'close')
   }

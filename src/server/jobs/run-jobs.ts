@@ -80,7 +80,7 @@ function repeat(job: LeaderJob, leading: Leading, deps: LoopDeps): Loop {
 
   async function run(): Promise<void> {
     let failures = 0
-    // The first pass begins once whoever starts the jobs can wake them.
+    // The first pass begins once a caller that starts the jobs can wake them.
     await Promise.resolve()
     while (!signal.aborted) {
       const began = performance.eventLoopUtilization()

@@ -5,7 +5,7 @@ import { DatastoreError, DatastoreStopped } from '../ports/datastore.ts'
 export interface Probe {
   /** As S1 Degradation 1 names it, e.g. `db-primary`. */
   readonly name: string
-  /** What works without it and what does not: one sentence for whoever asks. */
+  /** What works without it and what does not: one sentence for anyone who asks. */
   readonly meanwhile: string
   /** Whether it never comes back once it has failed: its failure takes the server out of rotation, whenever it comes. */
   readonly isFinal?: true
@@ -113,7 +113,7 @@ const READ_ONLY: Fault = {
   meanwhile: 'Reads and checks work. Whatever changes something fails, heartbeats and sign-ins too.',
 }
 
-/** The cause is for the log: this is shown to whoever asks. */
+/** The cause is for the log: this is shown to anyone who asks. */
 function faultOf(error: unknown): Fault {
   if (error instanceof DatastoreStopped) return STOPPED
   return error instanceof DatastoreError && error.failure === 'readonly' ? READ_ONLY : NO_ANSWER

@@ -111,7 +111,7 @@ async function recorded<T>(
   }
 }
 
-/** @throws Error when a number is missing: whoever goes on would skip an event. */
+/** @throws Error when a number is missing: a caller that goes on would skip an event. */
 function assertContiguous(cursor: bigint, events: readonly NumberedEvent[]): void {
   const missing = events.findIndex(({ seq }, index) => seq !== cursor + BigInt(index) + 1n)
   if (missing !== -1)

@@ -14,7 +14,7 @@ export type FedTuple = Pick<
   | 'caveat_name'
   | 'domain_id'
 > & {
-  /** Whoever wrote it sees to it that SpiceDB hears of it. Absent from processes that know no SpiceDB. */
+  /** A caller that wrote it sees to it that SpiceDB hears of it. Absent from processes that know no SpiceDB. */
   readonly mirrored?: true
 }
 

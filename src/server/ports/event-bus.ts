@@ -60,7 +60,7 @@ export interface BusSubscription {
   stop(): Promise<void>
 }
 
-/** Thrown while the stream cannot be reached. Whoever asked tries again. */
+/** Thrown while the stream cannot be reached. A caller that asked tries again. */
 export class EventBusUnavailable extends Error {
   constructor(cause?: unknown) {
     super('the event stream cannot be reached', { cause })

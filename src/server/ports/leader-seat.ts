@@ -13,7 +13,7 @@ export interface LeaderSeat {
   leave(): Promise<void>
 }
 
-/** The place of leadership, and the word that whoever leads has new outbox rows to look at. */
+/** The place of leadership, and the word that anyone who leads has new outbox rows to look at. */
 export interface SeatPlace {
   /** Opens a seat; `onHint` hears of hints as long as it is open. @throws DatastoreError while the datastore is away. */
   openSeat(onHint: () => void): Promise<LeaderSeat>

@@ -35,7 +35,7 @@ export interface LocalAccount {
 /** Why a password was not taken. */
 export type WeakPassword = 'too short' | 'too long' | 'holds the login' | 'common' | 'the old one'
 
-/** What is said to whoever chose a password that is not taken. */
+/** What is said to anyone who chose a password that is not taken. */
 export const WEAKNESSES: Readonly<Record<WeakPassword, string>> = {
   'too short': 'The password needs at least 12 characters. A few words in a row are good.',
   'too long': 'The password may have 256 characters at most.',

@@ -5,7 +5,7 @@ export interface OutgoingRequest {
   readonly body?: string | Uint8Array | undefined
   /** Whether the address may be private, loopback or link-local, and the connection plain `http:`. */
   readonly allowPrivateNetwork: boolean
-  /** What a redirect comes to: an error, or the answer itself for whoever wants to read where it points. Never followed. */
+  /** What a redirect comes to: an error, or the answer itself for anyone who wants to read where it points. Never followed. */
   readonly redirect?: 'refused' | 'returned' | undefined
   /** The longest body in bytes where 1 MiB is too much; never more than that. */
   readonly bodyBytesMax?: number | undefined

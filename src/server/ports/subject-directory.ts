@@ -1,7 +1,7 @@
 import type { RoleSubject } from '../../shared/role-subjects.ts'
 import type { Db } from './datastore.ts'
 
-/** Knows which subjects exist and where they belong, for whoever binds them to objects. */
+/** Knows which subjects exist and where they belong, for a caller that binds them to objects. */
 export interface SubjectDirectory {
   /**
    * Tells whether the subject exists and may be bound to objects of the Domain: it belongs to that Domain or holds a

@@ -1,6 +1,6 @@
 import type { Change } from './unit-of-work.ts'
 
-/** A token that a grant makes, for whoever proved who they are. */
+/** A token that a grant makes, for anyone who proved who they are. */
 export interface GrantedToken {
   readonly owner: { readonly id: string; readonly kind: 'user' | 'service-identity'; readonly domainId: string }
   /** 1 to 128 characters. */

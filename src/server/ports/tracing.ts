@@ -37,7 +37,7 @@ export interface SpanBeginning {
   readonly attributes: SpanAttributes
 }
 
-/** Records what the server does, for whoever collects it. Nothing here throws or waits. */
+/** Records what the server does, for a caller that collects it. Nothing here throws or waits. */
 export interface Tracing {
   begin(name: string, beginning: SpanBeginning): Span
 }

@@ -8,7 +8,7 @@ export type Binding = Pick<
 
 /**
  * An engine with a copy of its own of every tuple. The registry says what is to be, by the states of its rows: what a
- * change committed as `pending` or `revoking` is settled after the commit, by whoever made it or, where a crash cut that,
+ * change committed as `pending` or `revoking` is settled after the commit, by a caller that made it or, where a crash cut that,
  * by the reconciler. Settling is idempotent.
  */
 export interface TupleMirror {

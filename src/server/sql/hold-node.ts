@@ -1,6 +1,6 @@
 import type { Db } from '../ports/datastore.ts'
 
-// A deregistration deletes the node's row first, then all that hangs on it. Whoever locks two rows that hang on a node holds
+// A deregistration deletes the node's row first, then all that hangs on it. A caller that locks two rows that hang on a node holds
 // the node before, so that they wait for a deregistration here and nowhere else.
 
 /**

@@ -6,7 +6,7 @@ import type { Db } from '../ports/datastore.ts'
 // state on every replica. A transaction that raises both raises the Domain's first.
 
 /**
- * Keeps others from changing the Domain's peers until the transaction ends. Whoever locks the row of a node, or of its
+ * Keeps others from changing the Domain's peers until the transaction ends. A caller that locks the row of a node, or of its
  * heartbeats, before it says what changed calls this first: the Domain's row is locked before theirs.
  */
 export async function holdPeers(tx: Db, domainId: string): Promise<void> {

@@ -12,7 +12,7 @@ export interface ExportStart extends ChainPlace {
 
 /**
  * A line of an export, as JSON: first the header, then rows in the order of their chain, each signed head right after the
- * row that it is over, last the end. No keys: whoever verifies has them from elsewhere.
+ * row that it is over, last the end. No keys: anyone who verifies has them from elsewhere.
  */
 export type ExportLine =
   | { readonly type: 'header'; readonly format: string; readonly chain: string; readonly start: ExportStart }

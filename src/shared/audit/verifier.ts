@@ -61,7 +61,7 @@ export interface ChainVerifier {
 
 /**
  * Makes a verifier. Pure: it runs wherever there is a SHA-256 and WebCrypto. It shows that rows are those that the server
- * sealed and signed; it cannot show that a server, or whoever has its keys, sealed the truth.
+ * sealed and signed; it cannot show that a server, or anyone who has its keys, sealed the truth.
  */
 export function createChainVerifier({ chain, start, sha256, keys }: ChainVerifierDeps): ChainVerifier {
   let verified = start

@@ -179,7 +179,7 @@ const placeGate = {
   ],
 } as const
 
-/** Whoever lacks `manage` gets the answer of a binding that does not exist. */
+/** Anyone who lacks `manage` gets the answer of a binding that does not exist. */
 const bindingGate = {
   ...check('manage', '{row.place}'),
   missingRow: 'idp_binding_not_found',

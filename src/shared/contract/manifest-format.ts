@@ -81,7 +81,7 @@ export interface ManifestShapeField extends ManifestShape {
   readonly required: boolean
 }
 
-/** What a value may be. `json` is anything, typed as JSON by whoever sends it. */
+/** What a value may be. `json` is anything, typed as JSON by anyone who sends it. */
 export type ManifestType = 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object' | 'json'
 
 /** The shape of one value. Bounds are inclusive; lengths of strings count code points. */

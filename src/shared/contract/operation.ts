@@ -154,7 +154,7 @@ export interface StreamAnswer {
   start(sink: StreamSink): void
   /** The last bytes of a stream that ends because the server stops. */
   farewell(): Uint8Array
-  /** Called once when the stream is over, whoever ended it. */
+  /** Called once when the stream is over, no matter who ended it. */
   ended(how: StreamEnd): void
 }
 
@@ -223,7 +223,7 @@ export interface Operation {
   readonly idempotent?: true
   /** Answers from that memory during an outage; a credential that was confirmed as lately will do then. */
   readonly bridgesOutages?: StaleCache
-  /** Counts against the address that it comes from, whoever calls: what guesses and floods would use (decisions: Rate limits). */
+  /** Counts against the address that it comes from, no matter who calls: what guesses and floods would use (decisions: Rate limits). */
   readonly perAddress?: true
   /** With a session, the token of the `service_csrf` cookie must be echoed in `X-CSRF-Token` (decisions: CSRF). */
   readonly doubleSubmit?: true

@@ -40,7 +40,7 @@ export type EnvelopeVerifier = (text: string, options?: VerifyOptions) => Promis
 
 /**
  * Makes a verifier. The start of a key's validity is not compared: an event that had to wait for its signature is older
- * than the key may be, and whoever has a key can write any time into what it signs.
+ * than the key may be, and anyone who has a key can write any time into what it signs.
  */
 export function createEnvelopeVerifier({ findKey, verify = verifyWithNoble }: VerifierDeps): EnvelopeVerifier {
   const encoder = new TextEncoder()

@@ -51,7 +51,7 @@ async function credentials({ contexts: { credentialsPath } }: Session): Promise<
       )
 }
 
-/** Whoever can write the configuration can send your tokens to a server of theirs. */
+/** Anyone who can write the configuration can send your tokens to a server of theirs. */
 async function configuration({ contexts: { configPath } }: Session): Promise<readonly Finding[]> {
   const findings: Finding[] = []
   for (const path of [configPath, dirname(configPath)]) {

@@ -42,7 +42,7 @@ export const wait = defineCommand({
     const condition = parseWaitCondition(flags.for)
     const found = await selectedNodes(session, given)
     const selection = condition.isMet(undefined) ? found : present(found)
-    // Whoever waits for nodes to go may find none of them; whoever waits for anything else has mistyped the selector.
+    // Anyone who waits for nodes to go may find none of them; anyone who waits for anything else has mistyped the selector.
     if (selection.nodes.length === 0 && !condition.isMet(undefined)) throw nothingSelected()
     const view = createFleetView(session, selection)
     const timeoutSeconds = flags.timeout ?? TIMEOUT_SECONDS

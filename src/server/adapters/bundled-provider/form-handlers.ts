@@ -92,7 +92,7 @@ async function judgeRecoveryCode(
   const code = (fields.get('recovery_code') ?? '').slice(0, 64)
   const isGood = account !== undefined && (await signIn.tryRecoveryCode({ accountId: account.id, code, sourceAddress }))
   if (!isGood) return { progress, problem: WRONG_RECOVERY_CODE }
-  // Whoever needs one has lost a device, and sets another up now.
+  // Anyone who needs one has lost a device, and sets another up now.
   const amr = withMethod(progress.amr, ['otp'])
   return { progress: { ...progress, amr, wantsToEnrol: true, isRecovered: true } }
 }

@@ -104,7 +104,7 @@ export function createPasskeys(baseUrl: string, signIn: LocalSignIn): Passkeys |
   }
 }
 
-/** A key that leaves its device is software to whoever relies on it (RFC 8176 `hwk`, `swk`). */
+/** A key that leaves its device is software to anyone who relies on it (RFC 8176 `hwk`, `swk`). */
 function methodsOf(deviceType: 'singleDevice' | 'multiDevice'): readonly string[] {
   return [deviceType === 'singleDevice' ? 'hwk' : 'swk', 'user', 'mfa']
 }

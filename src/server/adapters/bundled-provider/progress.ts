@@ -43,7 +43,7 @@ export function stepOf(progress: Progress, account: LocalAccount | undefined, wa
   if (account === undefined) return 'sign-in'
   const hasFactors = account.hasTotp || account.passkeys.length > 0
   const isMulti = acrOf(progress.amr) === 'mfa'
-  // The second factor first: whoever has only the password must not get to change it.
+  // The second factor first: anyone who has only the password must not get to change it.
   if (hasFactors && !isMulti) return 'second-factor'
   if (account.mustChangePassword) return 'new-password'
   const mustEnrol = wantsMultiFactor(wanted) && !isMulti

@@ -64,7 +64,7 @@ export function createEventLog(options: EventLogOptions): EventBus {
           outcomes,
           onEnd(isCommitted) {
             if (isCommitted) for (const stretch of stretches) following?.offer(stretch)
-            // Whoever gave up waiting for a commit does not know that there was none.
+            // A caller that gave up waiting for a commit does not know that there was none.
             else following?.wake()
           },
         }
@@ -76,7 +76,7 @@ export function createEventLog(options: EventLogOptions): EventBus {
         if (bounds === undefined) throw new Error('event_log_head has no row')
         return bounds
       }),
-    // Whoever waits for a slot has no deadline yet: that a log is asked much does not put it out of reach.
+    // A caller that waits for a slot has no deadline yet: that a log is asked much does not put it out of reach.
     read: (nodeId, range) =>
       reading.run(() => reach.attempt(() => readNode(datastore.pool('interactive'), nodeId, range))),
     async subscribe(follower) {

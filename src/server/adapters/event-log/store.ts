@@ -8,7 +8,7 @@ const FOLLOWED_BYTES = 4 * 1024 * 1024
 
 /**
  * Appends events in their order. The row of the head is locked until the transaction has ended, so that a number becomes
- * visible only when every lower one is: whoever reads up to a number has read all there will ever be below it. An event
+ * visible only when every lower one is: a caller that reads up to a number has read all there will ever be below it. An event
  * that is there already is passed over; its number stays unused.
  */
 export async function append(db: Db, events: readonly OutgoingEvent[], at: Date): Promise<Stretch> {

@@ -19,7 +19,7 @@ export interface NatsConnected {
   readonly manager: JetStreamManager
 }
 
-/** An answer of JetStream takes no longer; whoever asked tries again. */
+/** An answer of JetStream takes no longer; a caller that asked tries again. */
 export const REQUEST_MS = 4_000
 const CONNECT_MS = 5_000
 const RECONNECT_EVERY_MS = 250

@@ -11,7 +11,7 @@ const NODE_SEQ_TEXT = /^[1-9]\d{0,15}$/
 /** What a message of the stream takes beside the envelope, bytes, with room to spare. */
 export const HEADER_BYTES_MAX = 512
 
-/** Tells one event from another whoever signed it (S0 Publish dedup). */
+/** Tells one event from another, no matter who signed it (S0 Publish dedup). */
 export function messageIdOf({ domainId, nodeId, type, wire, eventId }: OutgoingEvent): string {
   return createHash('sha256')
     .update(JSON.stringify([domainId, nodeId, type, payloadIn(wire), eventId]))

@@ -73,7 +73,7 @@ function makeNextKey(source: MasterKeySource & { readonly path: string }): Seali
   rmSync(path, { force: true })
   const made = makeMasterKey(path, ADVICE)
   const { uid, gid } = statSync(source.path)
-  // Whoever rotates as root must not take the key away from the user of the server.
+  // Anyone who rotates as root must not take the key away from the user of the server.
   if (statSync(path).uid !== uid) chownSync(path, uid, gid)
   return made
 }

@@ -4,11 +4,11 @@ import type { Clock } from '../../ports/clock.ts'
 export interface Kept<T> {
   /** What was fetched last, while it is believed; else what comes now. */
   get(): Promise<T>
-  /** What comes now, shared with whoever asks meanwhile; undefined when the last attempt began less than a pause ago. */
+  /** What comes now, shared with anyone who asks meanwhile; undefined when the last attempt began less than a pause ago. */
   refresh(pauseMs: number): Promise<T> | undefined
 }
 
-/** Makes one. A failure is kept for nobody: whoever comes after it asks again. */
+/** Makes one. A failure is kept for nobody: a caller that comes after it asks again. */
 export function createKept<T>(
   load: () => Promise<T>,
   { clock, keptMs }: { readonly clock: Clock; readonly keptMs: number },

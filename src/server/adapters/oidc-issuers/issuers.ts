@@ -9,7 +9,7 @@ import { createKept, type Kept } from './cached-fetch.ts'
 
 /** How long discovery and keys are believed. */
 const KEPT_MS = 3_600_000
-/** Keys are asked for again for an unknown `kid` this often at most, whoever comes with it. */
+/** Keys are asked for again for an unknown `kid` this often at most, no matter who comes with it. */
 const REFRESH_PAUSE_MS = 60_000
 /** Issuers that are remembered; those that were not asked for longest go first. */
 const ISSUERS_MAX = 256

@@ -3,7 +3,7 @@ import { OutgoingFetchError } from '../../ports/outgoing-fetch.ts'
 /** Codes of undici and Node that mean that time ran out. */
 const TIMEOUTS = /^(UND_ERR_(CONNECT|HEADERS|BODY)_TIMEOUT|ETIMEDOUT)$/
 
-/** What ended a request from outside: its deadline, or whoever asked for it. */
+/** What ended a request from outside: its deadline, or anyone who asked for it. */
 export function gone(timeout: AbortSignal, deadlineMs: number): OutgoingFetchError {
   return timeout.aborted
     ? new OutgoingFetchError('timeout', `no complete answer came within ${deadlineMs / 1000} s`)

@@ -35,7 +35,7 @@ async function takenAddresses(
   return [first, ...others]
 }
 
-/** The addresses themselves are not said: they would map a network for whoever may configure a host. */
+/** The addresses themselves are not said: they would map a network for anyone who may configure a host. */
 export function forbidden(host: string): OutgoingFetchError {
   return new OutgoingFetchError('forbidden_address', `${host} is not at a public address`)
 }

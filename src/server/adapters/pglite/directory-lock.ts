@@ -24,7 +24,7 @@ export interface DirectoryLock {
 }
 
 /**
- * Locks are numbered. Whoever finds the holder of the highest number dead creates the next number, which the file system
+ * Locks are numbered. A caller that finds the holder of the highest number dead creates the next number, which the file system
  * grants to one process only; with a single name, two that see the same dead holder could each remove the other's lock.
  */
 const LOCK_NAME = /^lock\.(\d+)$/
@@ -128,7 +128,7 @@ function claim(directory: string, number: number): string {
       1,
       `Another server was started on the data directory ${directory} just now: stop one of the two.`,
     )
-  // A listing that raced with another start may have missed its lock: whoever holds the highest number has won.
+  // A listing that raced with another start may have missed its lock: a caller that holds the highest number has won.
   const winner = listLocks(directory).at(-1)
   if (winner === undefined || winner.number === number) return path
   unlinkSync(path)

@@ -14,7 +14,7 @@ export interface TermsDeps {
 
 /**
  * How long PostgreSQL waits for the next statement of a leader's transaction, in ms. A leader that was stopped in the
- * middle of one keeps its successor, and whoever wants its rows, waiting no longer than this.
+ * middle of one keeps its successor, and a caller that wants its rows, waiting no longer than this.
  */
 const IDLE_MS = 2_000
 

@@ -69,7 +69,7 @@ export function createUnitOfWork(deps: UnitOfWorkDeps): UnitOfWork {
     return changes
   }
 
-  /** Whoever changes tuples takes a revision, and waits here for the row that gives it. */
+  /** A caller that changes tuples takes a revision, and waits here for the row that gives it. */
   async function settleTuples(tx: Db): Promise<void> {
     const head = tx.selectFrom('authz_head').select('revision').where('id', '=', 1).forUpdate()
     const { revision } = await head.executeTakeFirstOrThrow()

@@ -11,7 +11,7 @@ export type SettledRow = Selectable<RelationTupleRow>
 
 /** Key of the advisory lock under which tuples are settled; beside that of migrations. */
 const SETTLING_LOCK = 7_210_443_002
-/** Whoever holds the lock waits for SpiceDB, and that has a deadline of two seconds. */
+/** A caller that holds the lock waits for SpiceDB, and that has a deadline of two seconds. */
 const LOCK_MS = 3_000
 
 /**

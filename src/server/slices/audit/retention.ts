@@ -18,7 +18,7 @@ const PRUNE_ROWS = 1_000
 
 /**
  * Takes away rows that are older than their Domain keeps them. First a signed checkpoint at the cut, then the rows before
- * it, a thousand a pass: whoever looks at the chain meanwhile begins at the checkpoint. Rows without a seal are never
+ * it, a thousand a pass: a caller that looks at the chain meanwhile begins at the checkpoint. Rows without a seal are never
  * taken away.
  */
 export function createAuditRetention(deps: RetentionDeps): LeaderJob {

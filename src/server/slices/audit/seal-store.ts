@@ -29,7 +29,7 @@ export interface LockedChain {
 }
 
 /**
- * Takes the oldest entries off the queue, about `rowsMax` rows, and reads their rows. Whoever comes second waits for the
+ * Takes the oldest entries off the queue, about `rowsMax` rows, and reads their rows. A caller that comes second waits for the
  * first and finds other entries.
  */
 export async function claimUnsealed(tx: Db, rowsMax: number): Promise<Claimed> {

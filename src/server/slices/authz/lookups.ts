@@ -34,7 +34,7 @@ export function createLookupAnswers(lookups: AuthzLookups, telling: Telling): Lo
     },
     async subjects(ctx, { subject_type: subjectType, relation, resource, caveat_context: named }) {
       noteAsked(ctx, { relation, subject_type: subjectType })
-      // Whoever is found may be anybody, of whom only the time is known.
+      // Anyone who is found may be anybody, of whom only the time is known.
       const facts = { nowMs: ctx.facts.nowMs }
       const asked = { subjectType, relation, resource, facts, allowedFacts: namedFacts(named) }
       return answer(ctx, resource, await lookups.subjects(asked))

@@ -7,7 +7,7 @@ export interface PresentedJwt {
   readonly claims: Readonly<Record<string, unknown>>
 }
 
-/** What an access token says of whoever presents it. */
+/** What an access token says of anyone who presents it. */
 export interface TokenFacts {
   readonly subject: string
   /** What a platform-shared binding reads the Domain from. */

@@ -26,7 +26,7 @@ export function isEnd(status: Status): boolean {
   return NEXT[status].length === 0
 }
 
-/** What a status is followed by, for whoever wanted something else. */
+/** What a status is followed by, for anyone who wanted something else. */
 export function nextOf(status: Status): string {
   return isEnd(status)
     ? `is ${status}, after which nothing comes`

@@ -2,7 +2,7 @@ import { problem } from '../../../shared/problems.ts'
 import type { PatchBody } from './binding.ts'
 import type { BindingRecord } from './store.ts'
 
-/** One thing that a binding must not be, and the sentence for whoever tried. */
+/** One thing that a binding must not be, and the sentence for anyone who tried. */
 interface Rule {
   readonly isBroken: (binding: BindingRecord) => boolean
   readonly reason: string
@@ -46,7 +46,7 @@ export function assertSound(binding: BindingRecord): void {
 
 /**
  * Holds a change to what a binding may become. The secret belongs to an issuer: were it kept while the issuer changes,
- * whoever may change the binding could have it sent to a server of their own.
+ * anyone who may change the binding could have it sent to a server of their own.
  *
  * @throws Problem `invalid_idp_binding`
  */

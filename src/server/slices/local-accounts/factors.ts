@@ -60,7 +60,7 @@ const KIND_OF_METHOD: Readonly<Record<string, Factor['kind']>> = {
 /** What a sign-in with several factors is called, as `acr` and as `amr`. */
 export const MULTI_FACTOR = 'mfa'
 
-/** Whether a sign-in that the policy wants could not be made without the factor: whoever has only the password would choose the next. */
+/** Whether a sign-in that the policy wants could not be made without the factor: anyone who has only the password would choose the next. */
 export function isRequired(factor: Factor, all: readonly Factor[], policy: FactorPolicy): boolean {
   const others = all.filter(({ id }) => id !== factor.id)
   if (others.length === 0 && wantsSeveral(policy)) return true

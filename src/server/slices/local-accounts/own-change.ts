@@ -47,7 +47,7 @@ export function refusalOf(
   return { domainId: account.domain_id, subject, object: subject, outcome: 'permission_denied', ...row, context: {} }
 }
 
-/** Tells whoever follows accounts that this one has changed. */
+/** Tells anyone who follows accounts that this one has changed. */
 export function announceUpdate(
   change: Change,
   { id, principal_id: userId, domain_id: domainId }: store.AccountRecord,

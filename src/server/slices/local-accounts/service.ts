@@ -117,7 +117,7 @@ async function patchAccount(change: Change, id: string, patching: Patching): Pro
   return patched
 }
 
-/** Recovery codes go with either reset: whoever asked for it may not be the one who has them. */
+/** Recovery codes go with either reset: anyone who asked for it may not be the one who has them. */
 async function deleteReset({ db }: Change, id: string, { reset_password, reset_second_factors }: Patch): Promise<void> {
   if (reset_second_factors === true) await store.deletePasskeys(db, id)
   if ([reset_password, reset_second_factors].includes(true)) await deleteCodes(db, id)

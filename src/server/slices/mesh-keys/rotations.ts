@@ -14,7 +14,7 @@ export interface RotationsDeps {
 }
 
 /**
- * Serves what operators ask of rotations: a pending one waits for the node, for as long as it takes, and whoever asks
+ * Serves what operators ask of rotations: a pending one waits for the node, for as long as it takes, and anyone who asks
  * again meanwhile is given the same.
  */
 export function createRotations({

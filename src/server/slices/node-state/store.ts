@@ -92,7 +92,7 @@ const OWN = `
   ${FROM_NODE}`
 
 // A relay that changed, or whose address did, changes what is said of all: the same revision has to be the same bytes for
-// whoever read all of it and for whoever read what is new.
+// a caller that read all of it and for one that read what is new.
 const PEERS = `
   with head as (
     select coalesce(p.revision, 0) as revision,

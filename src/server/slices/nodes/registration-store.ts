@@ -157,7 +157,7 @@ export async function updateEnrolment(tx: Db, node: Enrolment): Promise<Placemen
     .set({
       binary_version: node.binaryVersion,
       binary_checksum: node.binaryChecksum,
-      // Whoever has the new key has pulled nothing yet.
+      // Anyone who has the new key has pulled nothing yet.
       pulled_peer_revision: null,
       pulled_node_revision: null,
     })

@@ -41,7 +41,7 @@ export function renameProject(
 
 /**
  * Locks the Project against everything that would be created in it: such inserts take `FOR KEY SHARE` on its row through
- * their foreign key. Whoever was first has committed when this returns, and the next statement sees it.
+ * their foreign key. A caller that was first has committed when this returns, and the next statement sees it.
  */
 export function lockForDelete(db: Db, id: string): Promise<ProjectRecord | undefined> {
   return db.selectFrom('projects').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()

@@ -26,7 +26,7 @@ export function isWhole(binding: Binding, claims: Claims): boolean {
   return tellableOf(binding).every((name) => claims[name] !== undefined)
 }
 
-/** The claims of an ID token with what userinfo adds. Whoever says the address says whether it is verified. */
+/** The claims of an ID token with what userinfo adds. Anyone who says the address says whether it is verified. */
 export function joinedClaims(binding: Binding, claims: Claims, userinfo: Claims): Claims {
   const added = tellableOf(binding).filter((name) => claims[name] === undefined)
   const { email_verified } = claims[binding.claims.email] === undefined ? userinfo : claims

@@ -29,7 +29,7 @@ function takePiece(pattern: string, at: number, groups: Group[]): number {
     return counted.length
   }
   const character = pattern.charAt(at)
-  // A bracket too many is an atom: whoever makes the expression ready refuses it.
+  // A bracket too many is an atom: a caller that makes the expression ready refuses it.
   if (character === '(') groups.push(newGroup())
   else if (character === ')' && groups.length > 1) closeGroup(groups)
   else append(innermost, atomLength(pattern, at))

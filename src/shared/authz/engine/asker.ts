@@ -5,7 +5,7 @@ import type { ConditionVerdict, Question } from './question.ts'
 import type { TupleIndex } from './tuple-index.ts'
 import { NO, UNKNOWN, YES, type Verdict } from './verdict.ts'
 
-/** Whoever asks a check, a subject or a set of it, and by which tuples it is reached. Kept between checks. */
+/** Anyone who asks a check, a subject or a set of it, and by which tuples it is reached. Kept between checks. */
 export class Asker {
   readonly #index: TupleIndex
   readonly #memberships: Memberships
@@ -15,7 +15,7 @@ export class Asker {
   /** The subject as edges code it. */
   #subjectCode = 0
   #wildcard = NONE
-  /** The set that asks, if one does: whoever reaches it has reached the asker. */
+  /** The set that asks, if one does: anyone who reaches it has reached the asker. */
   #object = NONE
   #member = NONE
   #sets: 'unsought' | 'known' | 'too many' = 'unsought'

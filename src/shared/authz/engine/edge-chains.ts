@@ -10,7 +10,7 @@ export interface Heads {
   readonly field: number
 }
 
-/** Lists of edges, as whoever walks them sees them. */
+/** Lists of edges, as a caller that walks them sees them. */
 export interface Chain {
   /** The edge after this one in its list, or NONE. */
   next(edge: number): number

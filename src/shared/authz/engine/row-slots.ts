@@ -11,7 +11,7 @@ export function tagOf(hash: number): number {
 
 /**
  * Rows that are found again by hash. Open addressing with linear probing, at most three quarters full; removal shifts
- * back, so that no tombstones pile up. Beside each slot lies a byte of its row's hash: whoever seeks what is not there, as
+ * back, so that no tombstones pile up. Beside each slot lies a byte of its row's hash: a caller that seeks what is not there, as
  * most checks do, reads a few neighbouring bytes and no row.
  */
 export abstract class RowSlots extends Rows {

@@ -148,7 +148,7 @@ export class TupleIndex {
   }
 
   /**
-   * Whether sets of the relation contain nothing but objects and sets of such relations: then whoever is in one is found
+   * Whether sets of the relation contain nothing but objects and sets of such relations: then anyone who is in one is found
    * by going from the subject along the edges that nest.
    */
   isPlain(relation: number): boolean {

@@ -29,7 +29,7 @@ export function enable(manifest: Manifest): Command {
   })
 }
 
-/** The way back for whoever has lost the device. */
+/** The way back for anyone who has lost the device. */
 export function resetFactors(manifest: Manifest): Command {
   return patching(manifest, {
     means: { 'reset-second-factors': true },

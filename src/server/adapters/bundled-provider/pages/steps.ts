@@ -76,7 +76,7 @@ export interface TotpDraft {
 export interface Enrolment {
   readonly isRequired: boolean
   readonly hasApp: boolean
-  /** Recovery codes that are left to whoever has just used one. */
+  /** Recovery codes that are left to anyone who has just used one. */
   readonly codesLeft: number | undefined
 }
 

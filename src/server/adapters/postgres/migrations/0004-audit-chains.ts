@@ -5,7 +5,7 @@ import type { Migration } from '../migration.ts'
  *
  * A seal is a row of its own, never an update of the audit row, which would write the row and its six index entries again.
  * What is still to be sealed is a queue with one entry for each chain that a statement wrote to, so that a batch of rows
- * costs one: a trigger fills it, and so finds every row whoever wrote it, at the moment it becomes visible.
+ * costs one: a trigger fills it, and so finds every row, no matter who wrote it, at the moment it becomes visible.
  */
 export const auditChains: Migration = {
   name: '0004-audit-chains',

@@ -22,7 +22,7 @@ export interface NamedPermission {
   readonly permission: PermissionModel
 }
 
-/** Who has a permission: by id, and whoever is not named by `everyone`. */
+/** Who has a permission: by id, and anyone who is not named by `everyone`. */
 export interface Holders {
   readonly named: ReadonlyMap<string, boolean>
   readonly everyone: boolean

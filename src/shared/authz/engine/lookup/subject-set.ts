@@ -35,7 +35,7 @@ export function addEveryone(set: SubjectSet, verdict: Verdict): void {
   for (const [subject, excepted] of set.except) raiseExcept(set, subject, Math.max(excepted, verdict))
 }
 
-/** Puts in whoever is in `other`, at most as far as `most`. */
+/** Puts in anyone who is in `other`, at most as far as `most`. */
 export function addAll(set: SubjectSet, other: SubjectSet, most: Verdict): void {
   for (const [subject, verdict] of other.named) addNamed(set, subject, Math.min(verdict, most))
   const subjects = new Set([...set.except.keys(), ...other.except.keys()])
