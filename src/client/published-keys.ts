@@ -19,7 +19,7 @@ const KEPT_SECONDS = 300
 
 /**
  * Finds keys in the list that the server publishes (`GET /v1/signing-keys`). The list is read when it is first needed, kept
- * for as long as the server allows, and read anew for a name that is not in it; readers at the same time share one call.
+ * for as long as the server allows, and fetched again for a name that is not in it; readers at the same time share one call.
  * Rejects with what the call fails with.
  */
 export function createPublishedKeys({ caller, manifest, clock = systemRetryClock }: PublishedKeysDeps): FindKey {

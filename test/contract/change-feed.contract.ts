@@ -131,7 +131,7 @@ export function changeFeedContract(kind: DatastoreKind): void {
       expect(loadedAt).toEqual([0n, 3n])
       expect(applied).toEqual([])
       expect(warnings).toEqual([
-        'the changes from revision 0 to 3 are not all there; what follows the change feed is loaded anew',
+        'the changes from revision 0 to 3 are not all there; the followers of the change feed are reloaded',
       ])
       await vi.waitFor(() => expect(feed.isFresh()).toBe(true))
     })
@@ -153,7 +153,7 @@ export function changeFeedContract(kind: DatastoreKind): void {
       expect(feed.isFresh()).toBe(false)
       await feed.waitFor(1n, 2_000)
       expect(loads).toBe(2)
-      expect(warnings).toEqual(['a follower could not apply a change; what follows the change feed is loaded anew'])
+      expect(warnings).toEqual(['a follower could not apply a change; the followers of the change feed are reloaded'])
     })
 
     test('fails to start when a follower cannot be loaded', async () => {

@@ -88,7 +88,7 @@ interface Restored {
 async function expectRestored({ data, flags }: Restored, node: EnrolledNode, seen: Frame): Promise<void> {
   const said = await runCtl(['admin', 'after-restore', ...flags])
   expect(said).toMatchObject({ exitCode: 0, stdout: '' })
-  expect(said.stderr).toContain('Events begin anew: 1 nodes will pull their state when they come back.\n')
+  expect(said.stderr).toContain('Events restart: 1 nodes will pull their state when they come back.\n')
   server = await startCtl({ args: flags })
   expect(await domains(data)).toEqual(['before', 'default'])
   const begun = await firstFrame(await openStream(node, seen.id))

@@ -134,7 +134,9 @@ describe.each(DATASTORE_KINDS)('sweepers on the %s store', (kind) => {
       await late.waitFor(10n, 10_000).finally(() => late.stop())
       expect({ loads, warnings }).toEqual({
         loads: 2,
-        warnings: ['the changes from revision 0 to 10 are not all there; what follows the change feed is loaded anew'],
+        warnings: [
+          'the changes from revision 0 to 10 are not all there; the followers of the change feed are reloaded',
+        ],
       })
     })
   })

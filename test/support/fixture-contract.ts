@@ -207,7 +207,7 @@ export const fixture = defineSurface('fixture', 'What the vocabulary of the cont
     gate: { ...check('read', 'platform:main'), after: 'body' },
     audit: { relation: 'fixture.thing.acknowledge', when: 'all' },
     responses: { 204: null },
-    problems: [],
+    problems: ['resource_not_found'],
   },
   PostDefinition: {
     method: 'POST',

@@ -142,7 +142,9 @@ export function createFixture({ clock, ids }: { readonly clock: Clock; readonly 
         const thing = things.find((one) => one.project_id === project_id && one.slug === slug)
         await ctx.admit(thing && { domain_id: HOME })
       },
-      PostThingAcknowledgement: () => undefined,
+      PostThingAcknowledgement(_ctx, { id }) {
+        if (find(id) === undefined) throw problem('resource_not_found')
+      },
       PostDefinition: () => undefined,
       PostTakeover(ctx, { body }) {
         if (body.held !== true) return { taken: things.length }

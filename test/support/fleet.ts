@@ -54,6 +54,8 @@ export function freshPublicKey(): string {
   return spki.subarray(12).toString('base64')
 }
 
+const nskResolver = (parts: ControlPlaneParts) => createNskResolver({ ...parts, changeFeed: parts.feed })
+
 /** `more` adds the surfaces of another slice; `outage` is what the credentials of nodes are resolved through. */
 export async function startFleet(
   store: TestStore,
@@ -71,7 +73,7 @@ export async function startFleet(
       mounted(joinTokens, createJoinTokens({ ...parts, env: 'test' })),
       ...more(parts),
     ],
-    resolvers: [createNskResolver({ ...outage(parts), changeFeed: parts.feed }), createJoinTokenResolver(parts)],
+    resolvers: [nskResolver(outage(parts)), createJoinTokenResolver(parts)],
     staleTimes: { checks: 30_000, state: 300_000 },
   }))
   const { root, clock, call } = tenancy

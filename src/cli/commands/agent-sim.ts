@@ -162,7 +162,7 @@ async function report(session: Session, plan: SimulationPlan, result: Simulation
   else await session.emit(summaryRecord(summary, failedConditions), { columns: [], isWhole: true })
   for (const { operation, code, count } of summary.failures) session.warn(`${operation} failed ${count} times: ${code}`)
   if (goneNodes > 0)
-    session.note(`Nodes of --state-dir that the server had no longer, and that were enrolled anew: ${goneNodes}.`)
+    session.note(`Nodes of --state-dir that the server had no longer, and that were enrolled again: ${goneNodes}.`)
   if (interrupted)
     session.note(`Interrupted: ${summary.counts['heartbeats'] ?? 0} heartbeats were accepted until then.`)
   session.note(asTyped(whereabouts(plan, result), session.io))

@@ -16,7 +16,7 @@ const WITH_TOKEN = 'With a token on stdin: ctl login --with-token < FILE'
 
 export const login = defineCommand({
   description:
-    `Shows an address and a code, and waits until you have approved the code in a browser, on any machine. With a token at hand,
+    `Shows an address and a code, and waits until you have approved the code in a browser, on any machine. If you have a token,
 --with-token or --token-file keeps that instead, after the server has taken it. The token goes into the keyring of the operating system
 where that works, else, or with CTL_TOKEN_STORE=file, into a file that only you can read; the context remembers which, and the server, and is used from then on.
 If an earlier sign-in made the token that the context had, that token is revoked.`.replaceAll('\n', ' '),
@@ -255,5 +255,5 @@ function isLoopback(url: string): boolean {
 
 function warnOfPlainHttp(session: Session, url: string): void {
   if (url.startsWith('http:') && !isLoopback(url))
-    session.warn(`${url} is not encrypted: whoever sees the traffic can use the token`)
+    session.warn(`${url} is not encrypted: anyone who sees the traffic can use the token`)
 }

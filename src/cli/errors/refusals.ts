@@ -86,7 +86,9 @@ function listHints({ session, words }: Refusal): readonly string[] {
 /** Where a sign-in did not find its Domain or its provider; undefined for other commands. */
 function signInPlaceHints({ words }: Refusal): readonly string[] | undefined {
   if (words !== 'login') return undefined
-  return ['--domain takes the slug of a Domain, --idp the alias of its provider; whoever invited you knows them.']
+  return [
+    '--domain takes the slug of a Domain, --idp the alias of its provider; the person who invited you knows them.',
+  ]
 }
 
 async function signInHints({ session }: Refusal): Promise<readonly string[]> {

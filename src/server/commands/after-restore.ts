@@ -21,7 +21,7 @@ second run does no harm.
 export function runAfterRestore(call: AdminCall): Promise<number> {
   return runAdmin({ name: 'admin after-restore', help: HELP }, call, async () => {
     const { lanes } = await restart(configOf(call.argv, call.env), call.stderr)
-    call.stderr.write(`Events begin anew: ${lanes} nodes will pull their state when they come back.\n`)
+    call.stderr.write(`Events restart: ${lanes} nodes will pull their state when they come back.\n`)
   })
 }
 

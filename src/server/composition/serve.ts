@@ -123,7 +123,7 @@ async function startOver(ground: Ground): Promise<RunningServer> {
   const serving = { url, health, ...createServing(ground, url) }
   await backend.feed.start()
   await backend.engine.prepare()
-  backend.signer.follow((error) => log.warn({ err: error }, 'the signing keys could not be read anew'))
+  backend.signer.follow((error) => log.warn({ err: error }, 'the signing keys could not be reloaded'))
   await serving.services.start()
   const founding = { ...backend, founders: createFounders(backend, config.env) }
   const outcome = await settle(ground, founding, url)

@@ -57,7 +57,7 @@ const AuditVerification = z
     chain: Chain,
     verdict: z.enum(['intact', 'broken']),
     start: Start,
-    rows: z.int().meta({ description: 'Rows whose hashes were computed anew by this call' }),
+    rows: z.int().meta({ description: 'Rows whose hashes were recomputed by this call' }),
     verified_through: Seq.meta({ description: 'The last of them; where it began, if there were none' }),
     verified_hash: Hash,
     signed_through: Seq.nullable().meta({ description: 'The last signed head among them that verifies' }),
@@ -183,7 +183,7 @@ export const audit = defineSurface('audit', 'Decisions that were taken', {
     path: '/v1/audit/verify',
     summary: 'Verify the chain of audited decisions',
     description:
-      'Computes the hashes of sealed rows anew and checks the signed heads among them. One call looks at some thousands of rows; next_seq says where to go on.',
+      'Recomputes the hashes of sealed rows and checks the signed heads among them. One call looks at some thousands of rows; next_seq says where to go on.',
     credentials: OPERATOR,
     query: ofOneChain(
       z.strictObject({ ...chainQuery, from_seq: whole('Go on with this row; the oldest one when absent', 1) }),

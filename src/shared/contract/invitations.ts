@@ -9,7 +9,7 @@ const Email = z
 
 const InvitationCreateRequest = z
   .strictObject({
-    email: Email.describe('Whoever signs in with this verified address is let in, once'),
+    email: Email.describe('Anyone who signs in with this verified address is let in, once'),
     ttl_seconds: z.int().min(60).max(2_592_000).optional().describe('7 days by default, 30 at most'),
   })
   .meta({ id: 'InvitationCreateRequest' })

@@ -66,7 +66,7 @@ export const nodeObservations = defineSurface('observations', 'What nodes report
     method: 'POST',
     path: '/v1/nodes/{id}/integrity-violations',
     summary: 'Report files and keys that are not what they should be',
-    description: 'Whoever reads such a report should provision the node anew.',
+    description: 'The node should be provisioned again after such a report.',
     credentials: ['nsk'],
     unauthenticated: 'unauthorized',
     params,

@@ -43,7 +43,7 @@ const TrustBundleWrite = z
       .max(2048)
       .regex(/^https:\/\/\S+$/)
       .optional()
-      .describe('Bundle endpoint (SPIFFE Federation, https_web) that is asked anew as often as it says'),
+      .describe('Bundle endpoint (SPIFFE Federation, https_web) that is fetched again as often as it says'),
     jwks: Jwks.optional().describe('The bundle itself, where no endpoint serves it'),
     allow_private_network: z.boolean().optional(),
   })

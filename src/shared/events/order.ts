@@ -10,7 +10,7 @@ export interface Numbered {
 /**
  * How an event follows those before it.
  * `first`: nothing was expected; `next`: as expected; `gap`: numbers before it were left out; `reordered`: one of those,
- * late; `duplicate`: seen before, not to be acted upon; `resync`: the stream begins anew after it, and what lies between
+ * late; `duplicate`: seen before, not to be acted upon; `resync`: the stream restarts after it, and what lies between
  * is not told.
  */
 export type Place =

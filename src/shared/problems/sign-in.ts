@@ -13,7 +13,7 @@ export const SIGN_IN_PROBLEMS = {
   },
   domain_required: invalid(
     'Domain required',
-    'The server has several Domains and the request names none: give the slug of yours as domain, or its id as domain_id. Whoever invited you knows it.',
+    'The server has several Domains and the request names none: give the slug of yours as domain, or its id as domain_id. The person who invited you knows it.',
   ),
   'alias-not-found': row(404, 'Alias not found', 'No active identity provider binding of the Domain has this alias.'),
   'multiple-bindings': invalid(

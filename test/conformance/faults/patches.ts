@@ -1,6 +1,6 @@
 import { text, withBody, type Fault } from './fault.ts'
 
-const EMPTY = 'refuses a patch that names no member'
+const EMPTY = 'refuses a patch without members as empty_patch, and stores nothing'
 const IMMUTABLE = 'refuses a patch that names what cannot change, whatever else is wrong with it'
 
 /** The body without a member that must not be there. */

@@ -27,7 +27,7 @@ export function verify(manifest: Manifest): Command {
   const operation = operationOf(manifest, 'GetAuditVerify')
   return {
     description:
-      'Every hash is computed anew, and the signed heads are checked. Exits 10 when something is wrong, and names the first row that is. An export is verified here, without a server: with a file and --keys.',
+      'Every hash is recomputed, and the signed heads are checked. Exits 10 when something is wrong, and names the first row that is. An export is verified here, without a server: with a file and --keys.',
     args: [{ name: 'export', describe: 'File that "ctl audit export" wrote' }],
     flags: { ...flagsBut(operation, manifest, ['from-seq']), keys: KEYS },
     uses: ['connection', 'output'],

@@ -35,10 +35,10 @@ function groupLine({ change, subject, permissions, resources }: Group, naming: N
     .join(', ')
   const more = resources.length > NAMED_MAX ? ` and ${resources.length - NAMED_MAX} more` : ''
   const mark = change === 'gains' ? style.good('+') : style.bad('-')
-  return `${mark} ${harmless(`${whoever(subject, naming)} ${change} ${permissions.join(', ')} on ${named}`)}${more}`
+  return `${mark} ${harmless(`${subjectText(subject, naming)} ${change} ${permissions.join(', ')} on ${named}`)}${more}`
 }
 
-function whoever(subject: string, naming: Naming): string {
+function subjectText(subject: string, naming: Naming): string {
   return subject.endsWith(':*') ? `everyone (${naming.shown(subject)})` : naming.shown(subject)
 }
 

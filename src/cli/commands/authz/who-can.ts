@@ -12,7 +12,7 @@ export function whoCan(manifest: Manifest): Command {
   const operation = operationOf(manifest, 'PostAuthzLookupSubjects')
   return {
     description:
-      'Users and service identities, those in groups among them, under the conditions named with --facts only. Whoever you may not see is left out. How one comes by it: ctl authz explain.',
+      'Users and service identities, those in groups among them, under the conditions named with --facts only. Those that you may not see are left out. How one comes by it: ctl authz explain.',
     args: [
       { name: 'relation', describe: 'What: read, manage, deploy, node-operate, …', required: true },
       { name: 'resource', describe: ON_WHAT, noun: 'objects', required: true },

@@ -5,7 +5,7 @@ import { checkedName, known } from './known.ts'
 export const rename = defineCommand({
   args: [
     { name: 'name', describe: 'Context', required: true, noun: 'contexts' },
-    { name: 'new-name', describe: 'What it is to be called', required: true },
+    { name: 'new-name', describe: 'The new name', required: true },
   ],
   async run(session, { args }) {
     const [from = '', to] = args

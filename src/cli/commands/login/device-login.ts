@@ -69,7 +69,7 @@ async function askForDomain(session: Session, cause: ProblemAnswer): Promise<str
   return typed.trim()
 }
 
-const FINDING_DOMAIN = 'Whoever invited you knows its slug; where you are signed in already: ctl domains list'
+const FINDING_DOMAIN = 'The person who invited you knows its slug; where you are signed in already: ctl domains list'
 
 async function clientName(): Promise<string> {
   const { hostname } = await import('node:os')

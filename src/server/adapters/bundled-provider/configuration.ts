@@ -141,7 +141,7 @@ function policyOf({ base, Check }: typeof InteractionPolicy): InteractionPolicy.
   policy.remove('consent')
   const login = policy.get('login')
   if (login === undefined) throw new Error('the library knows no prompt to sign in')
-  const stale = new Check('account_signed_out', 'the account has to sign in anew', 'login_required', ({ oidc }) => {
+  const stale = new Check('account_signed_out', 'the account has to sign in again', 'login_required', ({ oidc }) => {
     return oidc.session?.accountId !== undefined && oidc.account === undefined && oidc.result?.login === undefined
   })
   // RFC 9470: a sign-in that is too weak is repeated once; the result says how strong it is.

@@ -1,6 +1,6 @@
 import { WEAKNESSES, type LocalAccount, type LocalSignIn } from '../../ports/local-sign-in.ts'
 import { NEW_PROGRESS, withMethod, type Progress, type Step } from './progress.ts'
-import type { InteractionDeps, Standing } from './standing.ts'
+import type { InteractionDeps, Interaction } from './interaction-types.ts'
 
 /** What an answer of the person comes to. */
 interface Outcome {
@@ -22,7 +22,7 @@ interface Answer {
   readonly challenge: string | undefined
 }
 
-type Judge = (deps: InteractionDeps, standing: Standing, answer: Answer) => Promise<Outcome>
+type Judge = (deps: InteractionDeps, standing: Interaction, answer: Answer) => Promise<Outcome>
 
 /** What each form comes to, and the step at which it may be sent; at any other nothing is done. */
 const JUDGES: Readonly<Record<string, { readonly at: readonly Step[]; readonly judge: Judge }>> = {
@@ -43,7 +43,7 @@ const JUDGES: Readonly<Record<string, { readonly at: readonly Step[]; readonly j
 }
 
 /** Judges what the person sent. */
-export async function outcomeOf(deps: InteractionDeps, standing: Standing, answer: Answer): Promise<Outcome> {
+export async function outcomeOf(deps: InteractionDeps, standing: Interaction, answer: Answer): Promise<Outcome> {
   const name = answer.fields.get('step') ?? ''
   const row = Object.hasOwn(JUDGES, name) ? JUDGES[name] : undefined
   if (row === undefined || !row.at.includes(answer.step)) return { progress: standing.progress }
@@ -52,7 +52,7 @@ export async function outcomeOf(deps: InteractionDeps, standing: Standing, answe
 
 async function judgePassword(
   { signIn }: InteractionDeps,
-  { sourceAddress }: Standing,
+  { sourceAddress }: Interaction,
   { fields }: Answer,
 ): Promise<Outcome> {
   const login = (fields.get('login') ?? '').slice(0, 254)
@@ -68,7 +68,7 @@ function provenBy({ id, signedOutAtMs }: LocalAccount): Pick<Progress, 'accountI
   return { accountId: id, signedOutAtMs }
 }
 
-async function judgePasskey({ passkeys }: InteractionDeps, standing: Standing, answer: Answer): Promise<Outcome> {
+async function judgePasskey({ passkeys }: InteractionDeps, standing: Interaction, answer: Answer): Promise<Outcome> {
   const { progress, account } = standing
   const { challenge } = answer
   const credential = answer.fields.get('credential') ?? ''
@@ -77,7 +77,7 @@ async function judgePasskey({ passkeys }: InteractionDeps, standing: Standing, a
   return { progress: { ...progress, ...provenBy(shown.account), amr: withMethod(progress.amr, shown.amr) } }
 }
 
-async function judgeCode({ signIn }: InteractionDeps, standing: Standing, { fields }: Answer): Promise<Outcome> {
+async function judgeCode({ signIn }: InteractionDeps, standing: Interaction, { fields }: Answer): Promise<Outcome> {
   const { progress, account, sourceAddress } = standing
   const guess = { accountId: account?.id ?? '', code: fields.get('code') ?? '', sourceAddress }
   if (account === undefined || !(await signIn.tryCode(guess))) return { progress, problem: WRONG_CODE }
@@ -86,7 +86,7 @@ async function judgeCode({ signIn }: InteractionDeps, standing: Standing, { fiel
 
 async function judgeRecoveryCode(
   { signIn }: InteractionDeps,
-  { progress, account, sourceAddress }: Standing,
+  { progress, account, sourceAddress }: Interaction,
   { fields }: Answer,
 ): Promise<Outcome> {
   const code = (fields.get('recovery_code') ?? '').slice(0, 64)
@@ -97,7 +97,7 @@ async function judgeRecoveryCode(
   return { progress: { ...progress, amr, wantsToEnrol: true, isRecovered: true } }
 }
 
-async function judgeKeptCodes({ signIn }: InteractionDeps, { progress, account }: Standing): Promise<Outcome> {
+async function judgeKeptCodes({ signIn }: InteractionDeps, { progress, account }: Interaction): Promise<Outcome> {
   const { recoveryCodes: codes } = progress
   if (account !== undefined && codes !== undefined) await signIn.keepRecoveryCodes({ accountId: account.id, codes })
   return { progress: withoutCodes(progress) }
@@ -113,7 +113,11 @@ function enrolled(signIn: LocalSignIn, progress: Progress, account: LocalAccount
   return account.recoveryCodes > 0 ? done : { ...done, recoveryCodes: signIn.draftRecoveryCodes() }
 }
 
-async function judgeNewPassword({ signIn }: InteractionDeps, standing: Standing, { fields }: Answer): Promise<Outcome> {
+async function judgeNewPassword(
+  { signIn }: InteractionDeps,
+  standing: Interaction,
+  { fields }: Answer,
+): Promise<Outcome> {
   const { progress, account } = standing
   const password = fields.get('password') ?? ''
   if (account === undefined) return { progress }
@@ -126,7 +130,7 @@ async function judgeNewPassword({ signIn }: InteractionDeps, standing: Standing,
   return { progress: { ...progress, ...changed, wantsToEnrol: progress.wantsToEnrol || !hasFactors } }
 }
 
-async function judgeTotp({ signIn }: InteractionDeps, standing: Standing, { fields }: Answer): Promise<Outcome> {
+async function judgeTotp({ signIn }: InteractionDeps, standing: Interaction, { fields }: Answer): Promise<Outcome> {
   const { progress, account } = standing
   const { totp, ...rest } = progress
   if (account === undefined || totp === undefined) return { progress }
@@ -137,7 +141,7 @@ async function judgeTotp({ signIn }: InteractionDeps, standing: Standing, { fiel
 
 async function judgeNewPasskey(
   { signIn, passkeys }: InteractionDeps,
-  standing: Standing,
+  standing: Interaction,
   answer: Answer,
 ): Promise<Outcome> {
   const { progress, account } = standing

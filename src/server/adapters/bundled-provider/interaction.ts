@@ -5,7 +5,7 @@ import { readForm } from './form.ts'
 import { outcomeOf } from './form-handlers.ts'
 import { notice, sendPage } from './pages/page.ts'
 import { stepOf, validProgress, type Progress } from './progress.ts'
-import type { InteractionDeps, Standing } from './standing.ts'
+import type { InteractionDeps, Interaction } from './interaction-types.ts'
 import { actionOf, pageOf } from './step-page.ts'
 
 /** One request of an interaction. */
@@ -27,13 +27,13 @@ export function createInteractions(deps: InteractionDeps): (visit: Visit) => Pro
   const { provider, signIn, progress: store } = deps
 
   /** The account as it is now, and what of the progress still counts for it. */
-  async function provenOf(stored: Progress): Promise<Pick<Standing, 'progress' | 'account'>> {
+  async function provenOf(stored: Progress): Promise<Pick<Interaction, 'progress' | 'account'>> {
     const account = stored.accountId === undefined ? undefined : await signIn.find(stored.accountId)
     const progress = validProgress(stored, account)
     return { progress, account: progress.accountId === undefined ? undefined : account }
   }
 
-  async function stand({ request, response }: Visit): Promise<Standing | undefined> {
+  async function stand({ request, response }: Visit): Promise<Interaction | undefined> {
     const details = await detailsOf(provider, request, response)
     if (details === undefined) return undefined
     const { uid, params, exp } = details
@@ -44,7 +44,7 @@ export function createInteractions(deps: InteractionDeps): (visit: Visit) => Pro
   }
 
   /** Shows the page of the step, with what it needs kept for the answer. */
-  async function show({ response }: Visit, standing: Standing, problem: string | undefined): Promise<void> {
+  async function show({ response }: Visit, standing: Interaction, problem: string | undefined): Promise<void> {
     const step = stepOf(standing.progress, standing.account, standing.wanted)
     const { page, progress } = await pageOf(deps, standing, { step, problem })
     await store.write(standing.uid, progress, standing.secondsLeft)
@@ -54,7 +54,7 @@ export function createInteractions(deps: InteractionDeps): (visit: Visit) => Pro
   /** Hands over to the provider, which goes back to the relying party. */
   async function finish(
     { request, response }: Visit,
-    { uid, progress, account, sourceAddress }: Standing,
+    { uid, progress, account, sourceAddress }: Interaction,
   ): Promise<void> {
     const { amr } = progress
     const isNoted = account !== undefined && (await signIn.complete({ accountId: account.id, sourceAddress, amr }))
@@ -64,7 +64,7 @@ export function createInteractions(deps: InteractionDeps): (visit: Visit) => Pro
     await provider.interactionFinished(request, response, { login }, { mergeWithLastSubmission: false })
   }
 
-  async function answer(visit: Visit, standing: Standing): Promise<void> {
+  async function answer(visit: Visit, standing: Interaction): Promise<void> {
     const fields = await readForm(visit.request)
     if (fields === undefined || !deps.guard.accepts(visit.request, standing.uid, fields.get('csrf'))) {
       return sendPage(

@@ -10,7 +10,7 @@ import {
 } from './pages/steps.ts'
 import type { PasskeyQuestion } from './passkeys.ts'
 import type { Progress, Step } from './progress.ts'
-import type { InteractionDeps, Standing } from './standing.ts'
+import type { InteractionDeps, Interaction } from './interaction-types.ts'
 
 /** Where the forms of an interaction go. */
 export function actionOf(uid: string): string {
@@ -28,7 +28,7 @@ export interface ShownPage {
   readonly progress: Progress
 }
 
-type Draw = (deps: InteractionDeps, standing: Standing, view: Omit<StepView, 'passkey'>) => Promise<ShownPage>
+type Draw = (deps: InteractionDeps, standing: Interaction, view: Omit<StepView, 'passkey'>) => Promise<ShownPage>
 
 const DRAWN: Readonly<Record<Exclude<Step, 'done'>, Draw>> = {
   'sign-in': drawSignIn,
@@ -39,30 +39,30 @@ const DRAWN: Readonly<Record<Exclude<Step, 'done'>, Draw>> = {
 }
 
 /** Draws the page of a step. */
-export function pageOf(deps: InteractionDeps, standing: Standing, { step, problem }: Shown): Promise<ShownPage> {
+export function pageOf(deps: InteractionDeps, standing: Interaction, { step, problem }: Shown): Promise<ShownPage> {
   const { uid } = standing
   const view = { action: actionOf(uid), csrf: deps.guard.tokenOf(uid), problem }
   return DRAWN[step === 'done' ? 'sign-in' : step](deps, standing, view)
 }
 
-async function drawSignIn({ passkeys }: InteractionDeps, { progress }: Standing, view: Omit<StepView, 'passkey'>) {
+async function drawSignIn({ passkeys }: InteractionDeps, { progress }: Interaction, view: Omit<StepView, 'passkey'>) {
   const asked = await passkeys?.ask(undefined)
   const page = signInPage({ ...view, passkey: asked?.options }, progress.login)
   return { page, progress: asking(progress, asked) }
 }
 
-async function drawNewPassword(_deps: InteractionDeps, standing: Standing, view: Omit<StepView, 'passkey'>) {
+async function drawNewPassword(_deps: InteractionDeps, standing: Interaction, view: Omit<StepView, 'passkey'>) {
   return { page: newPasswordPage({ ...view, passkey: undefined }, accountOf(standing)), progress: standing.progress }
 }
 
-async function drawSecondFactor({ passkeys }: InteractionDeps, standing: Standing, view: Omit<StepView, 'passkey'>) {
+async function drawSecondFactor({ passkeys }: InteractionDeps, standing: Interaction, view: Omit<StepView, 'passkey'>) {
   const account = accountOf(standing)
   const asked = account.passkeys.length > 0 ? await passkeys?.ask(account) : undefined
   const page = secondFactorPage({ ...view, passkey: asked?.options }, account)
   return { page, progress: asking(standing.progress, asked) }
 }
 
-async function drawEnrolment(deps: InteractionDeps, standing: Standing, view: Omit<StepView, 'passkey'>) {
+async function drawEnrolment(deps: InteractionDeps, standing: Interaction, view: Omit<StepView, 'passkey'>) {
   const account = accountOf(standing)
   const totp = standing.progress.totp ?? (await deps.signIn.draftTotp(account))
   const asked = await deps.passkeys?.askForNew(account)
@@ -72,12 +72,12 @@ async function drawEnrolment(deps: InteractionDeps, standing: Standing, view: Om
   return { page, progress: { ...asking(standing.progress, asked), totp } }
 }
 
-async function drawRecoveryCodes(_deps: InteractionDeps, { progress }: Standing, view: Omit<StepView, 'passkey'>) {
+async function drawRecoveryCodes(_deps: InteractionDeps, { progress }: Interaction, view: Omit<StepView, 'passkey'>) {
   return { page: recoveryCodesPage({ ...view, passkey: undefined }, progress.recoveryCodes ?? []), progress }
 }
 
 /** Who has proved several factors already only wants another one. */
-function isRequired({ wanted, progress }: Standing): boolean {
+function isRequired({ wanted, progress }: Interaction): boolean {
   return wantsMultiFactor(wanted) && acrOf(progress.amr) !== ACR_MULTI_FACTOR
 }
 
@@ -87,7 +87,7 @@ function asking(progress: Progress, asked: PasskeyQuestion | undefined): Progres
 }
 
 /** Only the first step is without one. */
-function accountOf({ account }: Standing) {
+function accountOf({ account }: Interaction) {
   if (account === undefined) throw new Error('nobody is known at this step')
   return account
 }

@@ -16,7 +16,7 @@ interface Opened<T> {
 }
 
 /**
- * Opens once for all who wait, at the first call, and anew where the version is another; that is asked once a minute,
+ * Opens once for all who wait, at the first call, and again where the version is another; that is asked once a minute,
  * by one caller, whom the others do not wait for. After a failure the next one tries again.
  */
 export function createKeptOpen<T>({ clock, version, open }: KeptOpenDeps<T>): () => Promise<T> {

@@ -27,7 +27,7 @@ const CATCH_UP_MS = 2_000
 
 /**
  * Compares the index with the registry: that each stored tuple is indexed, and that there are no more of them. Nothing is
- * mended here, and `unresolved` counts what differs: a server that is started without its index file reads every tuple anew.
+ * mended here, and `unresolved` counts what differs: a server that is started without its index file reads every tuple again.
  */
 export function createEmbeddedReconciler(deps: EmbeddedReconcilerDeps): AuthzReconciler {
   const { model, datastore, changeFeed, usableTuples } = deps

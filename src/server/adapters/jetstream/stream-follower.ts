@@ -93,7 +93,7 @@ function createFollowing(link: Link, handOver: HandOver, warn: Warn): Following 
       onMessages: (messages) => counts() && handOver.take(messages, stream),
       onLost(reason) {
         if (!counts()) return
-        warn(`the event stream is followed anew: ${reason}`)
+        warn(`the event stream is followed from its start again: ${reason}`)
         resume()
       },
     })

@@ -35,7 +35,7 @@ export function createFeedFollowers({ datastore, warn }: FeedFollowersDeps): Fee
   function distrust(message: string, cause?: unknown): void {
     if (!isLoaded) return
     isLoaded = false
-    warn(`${message}; what follows the change feed is loaded anew`, cause)
+    warn(`${message}; the followers of the change feed are reloaded`, cause)
   }
 
   function advance(): void {

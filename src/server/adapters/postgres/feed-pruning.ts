@@ -3,7 +3,7 @@ import type { LeaderJob } from '../../ports/leadership.ts'
 
 /**
  * Revisions whose changes are kept: minutes of a busy deployment. Who is further behind has long lost its lease, finds
- * that changes are missing and loads everything anew.
+ * that changes are missing and reloads everything.
  */
 const KEPT = 50_000
 const EVERY_MS = 60_000

@@ -18,7 +18,7 @@ interface Tally {
 
 /**
  * Counts requests. Apart from the other metrics because every request is counted: a library that looks its labels up
- * anew each time costs as much as the check that is being counted. Operations and statuses are few by nature.
+ * again each time costs as much as the check that is being counted. Operations and statuses are few by nature.
  */
 export function createRequestMetrics(): RequestMetrics {
   const tallies = new Map<string, Tally>()

@@ -11,7 +11,7 @@ import type { TemplateSources } from '../template.ts'
 /** Whether a caller may still do what it was admitted to. */
 export interface Standing {
   /**
-   * Resolves the credential and asks the gate anew, as the request did. A plain return where nothing has to be waited
+   * Resolves the credential and asks the gate again, as the request did. A plain return where nothing has to be waited
    * for. @throws what the edge would refuse the request with now.
    */
   confirm(): void | Promise<void>

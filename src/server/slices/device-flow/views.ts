@@ -132,7 +132,7 @@ function whoYouAre({ displayName, domainName, otherAccountAt }: Viewer): Markup 
 /** A device and who approves it usually sit side by side; where they do not, somebody may be approving a stranger's. */
 function elsewhere({ sourceAddress }: Viewer, signIn: DeviceSignIn): Markup | undefined {
   if (sourceAddress === signIn.source_address) return undefined
-  return markup`<p class="failure" role="note">It asks from another address than yours (${sourceAddress}). Whoever sent you a link or a code would get in as you.</p>\n`
+  return markup`<p class="failure" role="note">It asks from another address than yours (${sourceAddress}). Anyone who sent you a link or a code would get in as you.</p>\n`
 }
 
 function scopesOf(scopes: readonly string[]): string {

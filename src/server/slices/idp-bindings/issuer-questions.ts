@@ -67,7 +67,7 @@ export async function askToken(walked: Walked): Promise<string> {
   })
   const said = errorIn(await answer.text())
   if (said.get('error') === 'invalid_client' || answer.status === 401) {
-    const mend = secret === undefined ? 'give the client its secret' : 'check the client id and give the secret anew'
+    const mend = secret === undefined ? 'give the client its secret' : 'check the client id and give the secret again'
     throw new StepFailure(`the issuer does not take the client: ${refusalIn(said)}; ${mend}`)
   }
   if (said.get('error') === 'unauthorized_client') {

@@ -17,7 +17,7 @@ const RULES: readonly Rule[] = [
   },
   {
     isBroken: ({ api_audience: audience, client_id: clientId }) => audience === clientId,
-    reason: 'api_audience must differ from client_id: whoever gets an ID token could call the API with it',
+    reason: 'api_audience must differ from client_id: anyone who gets an ID token could call the API with it',
   },
   {
     isBroken: ({ domain_id: domainId, claims }) => domainId !== null && claims.domain !== null,

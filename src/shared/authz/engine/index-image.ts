@@ -1,6 +1,6 @@
 /**
  * What an index holds, as plain columns that can be kept in a file: tables as they lie in memory, from which only the
- * slots are made anew. An image belongs to the schema that the index was filled under.
+ * slots are rebuilt. An image belongs to the schema that the index was filled under.
  */
 export interface IndexImage {
   readonly objects: Int32Array

@@ -87,7 +87,7 @@ const REPLACED = markup`<p class="muted">It takes the place of the app that you 
 export function enrolPage(view: StepView, totp: TotpDraft, { isRequired, hasApp, codesLeft }: Enrolment): Page {
   const why = isRequired
     ? 'What you are about to do asks for a second factor. Set one up now; from then on each sign-in asks for it.'
-    : 'A second factor keeps whoever learns your password out. From then on each sign-in asks for it.'
+    : 'A second factor keeps out anyone who learns your password. From then on each sign-in asks for it.'
   const content = markup`<h1>Set up a second factor</h1>
 ${codesLeft === undefined ? markup`<p>${why}</p>` : recovered(codesLeft)}
 ${problemOf(view)}${view.passkey === undefined ? NO_PASSKEYS : passkeyForm(view, 'create', 'Set up a passkey')}

@@ -16,7 +16,7 @@ export interface InteractionDeps {
 }
 
 /** An interaction as a request finds it. */
-export interface Standing {
+export interface Interaction {
   readonly uid: string
   readonly secondsLeft: number
   /** The strengths that the relying party asked for; any of them will do. */
