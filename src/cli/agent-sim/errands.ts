@@ -24,7 +24,7 @@ export function createErrands(wheel: Wheel): Errands {
   const failed = new Promise<never>((_, reject) => {
     fail = reject
   })
-  // A caller that waits for anything hears of it.
+  // The caller that waits gets the rejection.
   failed.catch(() => undefined)
 
   const isIdle = (): boolean => begun + waiting === 0

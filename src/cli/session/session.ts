@@ -125,7 +125,7 @@ export function createSession(options: SessionOptions): Session {
     whoami: () => (asked ??= askWhoami(session)),
     expectOutput() {
       printing ??= import('../output/emit.ts')
-      printing.catch(() => undefined) // A caller that awaits it hears of it.
+      printing.catch(() => undefined) // The caller that awaits it gets the rejection.
     },
     async assertEmittable(expected) {
       const { sort, columns, jq } = shared

@@ -43,7 +43,7 @@ export function createEventRelay({ ids, onTaken }: EventRelayDeps): OutboxConsum
   }
 }
 
-/** An outbox event with who hears of it. */
+/** An outbox event with its audience. */
 interface Heard extends NumberedEvent {
   readonly audience: Audience
 }

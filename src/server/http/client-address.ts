@@ -39,7 +39,7 @@ export function createClientAddress(trustedProxies: readonly string[]): ClientAd
   }
 }
 
-/** Tells whether a request came over TLS: to this server, or to a trusted proxy that says so in `X-Forwarded-Proto`. */
+/** Whether a request came over TLS: to this server, or to a trusted proxy that sends `X-Forwarded-Proto: https`. */
 export type IsSecure = (peer: string | undefined, isTls: boolean, forwardedProto: string | undefined) => boolean
 
 /** @throws Error naming the entry when a network is malformed. */

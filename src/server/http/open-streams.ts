@@ -27,7 +27,7 @@ const LAST_BYTES_MS = 5_000
 
 /**
  * Headers of every stream. It is the last answer on its connection: what a client sends behind it would wait for hours.
- * nginx does not hold back what says so.
+ * nginx does not buffer an answer with `X-Accel-Buffering: no`.
  */
 const STREAM_HEADERS = { 'cache-control': 'no-cache', 'x-accel-buffering': 'no', connection: 'close' } as const
 

@@ -14,7 +14,7 @@ export type FedTuple = Pick<
   | 'caveat_name'
   | 'domain_id'
 > & {
-  /** A caller that wrote it sees to it that SpiceDB hears of it. Absent from processes that know no SpiceDB. */
+  /** The writer sends it to SpiceDB. Absent from processes without SpiceDB. */
   readonly mirrored?: true
 }
 

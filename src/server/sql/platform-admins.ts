@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../ports/datastore.ts'
 
-/** Somebody who administers the platform, with the tuple that says so. */
+/** A platform administrator, with the tuple that grants the role. */
 export interface PlatformAdmin {
   readonly tupleId: string
   /** Id of the user or service identity. */

@@ -13,7 +13,7 @@ export interface NonEmptyPatch {
   readonly empty: 'empty_patch'
 }
 
-/** A PATCH whose body is the whole new state; `replaces` is the clause that says so. */
+/** A PATCH whose body is the whole new state; `replaces` names the clause that requires it. */
 export interface FullReplacement {
   readonly replaces: string
 }

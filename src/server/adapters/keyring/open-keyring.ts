@@ -13,7 +13,7 @@ import { lockRing, storedRows, unwrapKey, wrapKey, wrappedUnder, wraps, type Key
 /**
  * Finds the master key and proves it against the stored ring, before anything is written: call it ahead of migrations.
  * Where nothing is sealed yet and the key is to be the server's own, it is made here. Where the ring is wrapped by the
- * key that a rotation left beside the old one, that one is taken, and `warn` hears of it.
+ * key that a rotation left beside the old one, that one is used, and `warn` is called.
  *
  * @throws BootError naming both key ids when the ring is sealed under another master key.
  */

@@ -6,7 +6,7 @@ export interface About {
   readonly domainId: string
 }
 
-/** Appends that the node is to rotate its keys. Only the node itself hears of it. */
+/** Appends the event that asks a node to rotate its keys. Only that node receives it. */
 export function announceRotateKeys(change: Change, about: About, rotationId: string): void {
   const payload = { node_id: about.nodeId, rotation_id: rotationId }
   change.emit({ event: 'rotate_keys', ...whereOf(about), payload })
