@@ -1,11 +1,11 @@
 import { defineConfig } from 'vitest/config'
-import { depth } from './test/support/depth.ts'
-import { LongestFirst } from './test/support/longest-first.ts'
+import { depth } from './test/support/run/depth.ts'
+import { LongestFirst } from './test/support/run/longest-first.ts'
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    setupFiles: ['test/support/announce-file.ts'],
+    setupFiles: ['test/support/run/announce-file.ts'],
     // What is done a hundred times as often takes its time.
     testTimeout: depth({ ci: 30_000, deep: 600_000 }),
     hookTimeout: 60_000,

@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
-import { REQUIREMENTS } from '../test/support/requirements.mjs'
+import { REQUIREMENTS } from '../test/support/run/requirements.mjs'
 import { watchTests } from './lib/overdue-tests.mjs'
 import { root } from './lib/root.mjs'
 

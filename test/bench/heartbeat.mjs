@@ -3,7 +3,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import pg from 'pg'
 import { startBaseline, startCtl, callApi, memoryOf } from './support/servers.mjs'
-import { startPostgresCluster } from '../support/postgres-cluster.mjs'
+import { startPostgresCluster } from '../support/datastores/postgres-cluster.mjs'
 import { post } from './support/load.mjs'
 import { median, printRecord, printTable, round } from './support/report.mjs'
 

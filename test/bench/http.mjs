@@ -1,6 +1,6 @@
 // Authenticated POST /v1/authz/check with audit and everything else on, against bare Fastify with the same body.
 import { startBaseline, startCtl, callApi, readMetrics, readSettledMetrics, memoryOf } from './support/servers.mjs'
-import { startPostgresCluster } from '../support/postgres-cluster.mjs'
+import { startPostgresCluster } from '../support/datastores/postgres-cluster.mjs'
 import { post } from './support/load.mjs'
 import { median, printRecord, printTable, round } from './support/report.mjs'
 

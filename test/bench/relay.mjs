@@ -6,11 +6,11 @@ import { mkdtemp, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startPostgresCluster } from '../support/postgres-cluster.mjs'
+import { startPostgresCluster } from '../support/datastores/postgres-cluster.mjs'
 import { nextMessage, start } from './support/children.mjs'
 import { printRecord, printTable, round } from './support/report.mjs'
 import { callApi } from './support/servers.mjs'
-import { HIGH_RATE_LIMITS } from '../support/high-rate-limits.mjs'
+import { HIGH_RATE_LIMITS } from '../support/server/high-rate-limits.mjs'
 
 const STREAMS = 100
 const RATE = 1_000

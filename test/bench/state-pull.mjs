@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { Agent, get } from 'node:http'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startPostgresCluster } from '../support/postgres-cluster.mjs'
+import { startPostgresCluster } from '../support/datastores/postgres-cluster.mjs'
 import { median, printRecord, printTable, round } from './support/report.mjs'
 import { callApi, memoryOf, registerNodes, startBytes, startCtl } from './support/servers.mjs'
 

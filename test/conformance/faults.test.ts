@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { fixtureContract } from '../support/fixture-server.ts'
+import { fixtureContract } from '../support/server/fixture-server.ts'
 import { readDocument } from './document.ts'
 import { FAULTS } from './faults/all.ts'
 import type { Fault } from './faults/fault.ts'

@@ -1,5 +1,5 @@
-import { ADMIN_SESSION, NODE, OTHER_PROJECT, PROJECT } from '../support/fixture-callers.ts'
-import { startFixture, type fixtureContract, type FixtureServer } from '../support/fixture-server.ts'
+import { ADMIN_SESSION, NODE, OTHER_PROJECT, PROJECT } from '../support/server/fixture-callers.ts'
+import { startFixture, type fixtureContract, type FixtureServer } from '../support/server/fixture-server.ts'
 import type { Running } from './loop.ts'
 import { rowDigests } from './row-digests.ts'
 import type { ConformanceWorld } from './rules/rule.ts'

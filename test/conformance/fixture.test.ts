@@ -1,5 +1,5 @@
 import { describe } from 'vitest'
-import { fixtureContract } from '../support/fixture-server.ts'
+import { fixtureContract } from '../support/server/fixture-server.ts'
 import { fixtureScenarios, startFixtureWorld } from './fixture-world.ts'
 import { describeConformance } from './loop.ts'
 

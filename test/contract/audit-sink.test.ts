@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { createAuditSink } from '../../src/server/adapters/postgres/audit-sink.ts'
-import { DATASTORE_KINDS, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
+import { DATASTORE_KINDS, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
 
 const ROW = {
   id: '01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4b',

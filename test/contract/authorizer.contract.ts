@@ -5,8 +5,8 @@ import { newDomain } from '../../src/server/slices/domains/domain.ts'
 import type { CaveatFacts, CheckQuery, Decision } from '../../src/server/ports/authorizer.ts'
 import type { Tuple, TuplePlace } from '../../src/server/ports/unit-of-work.ts'
 import { Problem } from '../../src/shared/problems.ts'
-import { openReplica, type EngineKind, isEngineMissing, type Replica, useSpicedb } from '../support/authz-engines.ts'
-import { type DatastoreKind, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
+import { openReplica, type EngineKind, isEngineMissing, type Replica, useSpicedb } from '../support/authz/engines.ts'
+import { type DatastoreKind, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
 
 /** A Monday, 10:00 in Berlin. */
 const NOW_MS = Date.parse('2026-03-02T09:00:00Z')

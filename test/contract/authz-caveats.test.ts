@@ -6,10 +6,10 @@ import { caveatVerdict } from '../../src/server/adapters/embedded-authz/caveats.
 import { UNKNOWN, VIOLATED, YES } from '../../src/shared/authz/engine/verdict.ts'
 import { SCHEMA } from '../../src/shared/authz/schema.ts'
 import { SERVICE_MODEL } from '../../src/shared/authz/service-model.ts'
-import { tuple } from '../support/authz-tuples.ts'
-import { depth } from '../support/depth.ts'
-import { requirement } from '../support/requirements.mjs'
-import { startOracle, type OracleCheck } from '../support/spicedb-oracle.ts'
+import { tuple } from '../support/authz/tuples.ts'
+import { depth } from '../support/run/depth.ts'
+import { requirement } from '../support/run/requirements.mjs'
+import { startOracle, type OracleCheck } from '../support/authz/spicedb-oracle.ts'
 
 const ANSWERS: { readonly [verdict: number]: string } = { [YES]: 'yes', [VIOLATED]: 'no', [UNKNOWN]: 'unknown' }
 

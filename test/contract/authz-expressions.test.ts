@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { caveatText, EXPRESSION_CASES } from '../support/caveat-cases.ts'
-import { CONVERSION_CASES } from '../support/caveat-cases/conversions.ts'
-import { EXPRESSION_EXCLUSIONS } from '../support/caveat-cases/expression-case.ts'
-import { tuple } from '../support/authz-tuples.ts'
-import { requirement } from '../support/requirements.mjs'
-import { startOracle } from '../support/spicedb-oracle.ts'
+import { caveatText, EXPRESSION_CASES } from '../support/authz/caveat-cases.ts'
+import { CONVERSION_CASES } from '../support/authz/caveat-cases/conversions.ts'
+import { EXPRESSION_EXCLUSIONS } from '../support/authz/caveat-cases/expression-case.ts'
+import { tuple } from '../support/authz/tuples.ts'
+import { requirement } from '../support/run/requirements.mjs'
+import { startOracle } from '../support/authz/spicedb-oracle.ts'
 
 interface Asked {
   readonly fields: string

@@ -7,7 +7,7 @@ import {
 import { createUnitOfWork } from '../../src/server/adapters/postgres/unit-of-work.ts'
 import type { Datastore } from '../../src/server/ports/datastore.ts'
 import type { Change, UnitOfWork } from '../../src/server/ports/unit-of-work.ts'
-import { type DatastoreKind, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
+import { type DatastoreKind, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
 
 const NEVER_MS = 3_600_000
 

@@ -3,8 +3,8 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import type { Datastore } from '../../src/server/ports/datastore.ts'
 import type { Tables } from '../../src/server/ports/tables/tables.ts'
 import { updateIfAsRead, updateIfVersion } from '../../src/server/sql/compare-and-set.ts'
-import { type DatastoreKind, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
-import { gate } from '../support/gate.ts'
+import { type DatastoreKind, isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
+import { gate } from '../support/run/gate.ts'
 
 interface Item {
   readonly id: string

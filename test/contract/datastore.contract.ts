@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { DatastoreError, type Db } from '../../src/server/ports/datastore.ts'
-import { type DatastoreKind, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
-import { gate } from '../support/gate.ts'
+import { type DatastoreKind, isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
+import { gate } from '../support/run/gate.ts'
 
 /** What every datastore promises its callers (`ports/datastore.ts`). */
 export function datastoreContract(kind: DatastoreKind): void {

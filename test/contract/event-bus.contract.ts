@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import type { EventBus } from '../../src/server/ports/event-bus.ts'
-import { recordBus } from '../support/bus-recorder.ts'
-import { nodeOf, outgoing, outgoingRange } from '../support/outgoing-events.ts'
+import { recordBus } from '../support/events/bus-recorder.ts'
+import { nodeOf, outgoing, outgoingRange } from '../support/events/outgoing-events.ts'
 
 /** A stream as the suite needs it. Each bus stands for a replica. */
 export interface BusInUse {

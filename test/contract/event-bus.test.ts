@@ -10,9 +10,9 @@ import {
   emptyTables,
   isDatastoreMissing,
   useDatastore,
-} from '../support/datastores.ts'
-import { type NatsServer, startNatsServer } from '../support/nats-server.ts'
-import { requirement } from '../support/requirements.mjs'
+} from '../support/datastores/datastores.ts'
+import { type NatsServer, startNatsServer } from '../support/events/nats-server.ts'
+import { requirement } from '../support/run/requirements.mjs'
 import { type BusInUse, eventBusContract } from './event-bus.contract.ts'
 
 function useEventLog(kind: DatastoreKind): BusInUse {

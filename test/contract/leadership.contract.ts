@@ -6,9 +6,9 @@ import type { Db } from '../../src/server/ports/datastore.ts'
 import type { LeaderSeat, SeatPlace } from '../../src/server/ports/leader-seat.ts'
 import { LeadershipLost } from '../../src/server/ports/leadership-lost.ts'
 import type { LeaderJob, Leading } from '../../src/server/ports/leadership.ts'
-import { type DatastoreKind, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
-import { gate } from '../support/gate.ts'
-import { leaderParts, type LeaderParts } from '../support/leading.ts'
+import { type DatastoreKind, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
+import { gate } from '../support/run/gate.ts'
+import { leaderParts, type LeaderParts } from '../support/datastores/leading.ts'
 
 const NOW = Date.parse('2026-03-01T08:00:00.000Z')
 

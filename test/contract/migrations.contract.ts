@@ -3,7 +3,12 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { migrate } from '../../src/server/adapters/postgres/migrate.ts'
 import type { Migration } from '../../src/server/adapters/postgres/migration.ts'
 import type { Db } from '../../src/server/ports/datastore.ts'
-import { type DatastoreKind, dropEverything, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
+import {
+  type DatastoreKind,
+  dropEverything,
+  isDatastoreMissing,
+  useDatastore,
+} from '../support/datastores/datastores.ts'
 
 const FIRST: Migration = { name: '0001-first', sql: 'create table first (id integer); insert into first values (1)' }
 const SECOND: Migration = { name: '0002-second', sql: 'create table second (id integer)' }

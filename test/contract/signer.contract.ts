@@ -6,7 +6,7 @@ import { openRing } from '../../src/server/adapters/keyring/open-keyring.ts'
 import { createSecretStore } from '../../src/server/adapters/keyring/ring.ts'
 import { openSigner, type FollowingSigner } from '../../src/server/adapters/sealed-signer/open-signer.ts'
 import type { KeyRotation, VerificationKey } from '../../src/server/ports/signer.ts'
-import { type DatastoreKind, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
+import { type DatastoreKind, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
 
 const START_MS = Date.UTC(2026, 0, 1)
 const MESSAGE = Buffer.from('{"api_version":"v1"}')

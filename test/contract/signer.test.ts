@@ -1,4 +1,4 @@
-import { DATASTORE_KINDS } from '../support/datastores.ts'
+import { DATASTORE_KINDS } from '../support/datastores/datastores.ts'
 import { signerContract } from './signer.contract.ts'
 
 for (const kind of DATASTORE_KINDS) signerContract(kind)

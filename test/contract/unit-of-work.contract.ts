@@ -5,7 +5,7 @@ import { createUnitOfWork } from '../../src/server/adapters/postgres/unit-of-wor
 import type { FeedChange } from '../../src/server/ports/change-feed.ts'
 import type { AuditEntry, Change, UnitOfWork } from '../../src/server/ports/unit-of-work.ts'
 import { problem } from '../../src/shared/problems.ts'
-import { type DatastoreKind, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
+import { type DatastoreKind, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
 
 const NOW = Date.parse('2026-03-01T08:00:00.000Z')
 const ADA = 'user:018f0000-0000-7000-8000-000000000001'

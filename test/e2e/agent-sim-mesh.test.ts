@@ -2,11 +2,11 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
-import { startCtl } from '../support/ctl-process.ts'
-import { startPostgresCluster, type PostgresCluster } from '../support/postgres-cluster.ts'
-import { callServer } from '../support/replicas.ts'
-import { requirement } from '../support/requirements.mjs'
-import { startSimulation } from '../support/simulation.ts'
+import { startCtl } from '../support/server/ctl-process.ts'
+import { startPostgresCluster, type PostgresCluster } from '../support/datastores/postgres-cluster.ts'
+import { callServer } from '../support/server/replicas.ts'
+import { requirement } from '../support/run/requirements.mjs'
+import { startSimulation } from '../support/fleet/simulation.ts'
 
 const AGENTS = 200
 const ROTATED = 10

@@ -2,8 +2,8 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { runCtl, startCtl, type CtlProcess, type CtlResult } from '../support/ctl-process.ts'
-import { startSimulation } from '../support/simulation.ts'
+import { runCtl, startCtl, type CtlProcess, type CtlResult } from '../support/server/ctl-process.ts'
+import { startSimulation } from '../support/fleet/simulation.ts'
 
 const FAIL_ON = [
   'missed_events>0',

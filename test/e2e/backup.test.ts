@@ -3,12 +3,12 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { runCtl, startCtl, type CtlProcess } from '../support/ctl-process.ts'
-import { startNatsServer } from '../support/nats-server.ts'
-import { startPostgresCluster, type PostgresCluster } from '../support/postgres-cluster.ts'
-import { callServer, enrol, type EnrolledNode } from '../support/replicas.ts'
-import { requirement } from '../support/requirements.mjs'
-import { textUntil } from '../support/stream-text.ts'
+import { runCtl, startCtl, type CtlProcess } from '../support/server/ctl-process.ts'
+import { startNatsServer } from '../support/events/nats-server.ts'
+import { startPostgresCluster, type PostgresCluster } from '../support/datastores/postgres-cluster.ts'
+import { callServer, enrol, type EnrolledNode } from '../support/server/replicas.ts'
+import { requirement } from '../support/run/requirements.mjs'
+import { textUntil } from '../support/network/stream-text.ts'
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
 

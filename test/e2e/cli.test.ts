@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startCtl, type CtlProcess } from '../support/ctl-process.ts'
+import { startCtl, type CtlProcess } from '../support/server/ctl-process.ts'
 
 const CTL = fileURLToPath(new URL('../../bin/ctl.js', import.meta.url))
 

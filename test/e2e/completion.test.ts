@@ -19,9 +19,9 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { FLEET, TOKEN, ID } from '../golden/fleet.ts'
-import { runCtl, type CtlResult } from '../support/ctl-process.ts'
-import { requirement } from '../support/requirements.mjs'
-import { refused, startStub, type StubRoutes, type StubServer } from '../support/stub-server.ts'
+import { runCtl, type CtlResult } from '../support/server/ctl-process.ts'
+import { requirement } from '../support/run/requirements.mjs'
+import { refused, startStub, type StubRoutes, type StubServer } from '../support/cli/stub-server.ts'
 
 /** Not at once and for all: the server that is asked runs in this process. */
 const run = promisify(execFile)

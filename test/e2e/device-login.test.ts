@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { chromium, type Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { runCtl, startCtl, type CtlProcess } from '../support/ctl-process.ts'
-import { requirement } from '../support/requirements.mjs'
+import { runCtl, startCtl, type CtlProcess } from '../support/server/ctl-process.ts'
+import { requirement } from '../support/run/requirements.mjs'
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 

@@ -5,12 +5,12 @@ import { chromium, type Browser, type BrowserContext, type BrowserContextOptions
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { CSRF_COOKIE, SESSION_COOKIE } from '../../src/server/ports/sessions.ts'
 import { problem } from '../../src/shared/problems.ts'
-import type { OpenSession } from '../support/browser-sessions.ts'
-import { addBinding, startDevicePlane, type DeviceCodes, type DevicePlane } from '../support/device-plane.ts'
-import { freePort } from '../support/postgres-cluster.ts'
-import { requirement } from '../support/requirements.mjs'
-import { STORES } from '../support/stores.ts'
-import { startStubIssuer, type StubIssuer } from '../support/stub-issuer.ts'
+import type { OpenSession } from '../support/sign-in/browser-sessions.ts'
+import { addBinding, startDevicePlane, type DeviceCodes, type DevicePlane } from '../support/sign-in/device-plane.ts'
+import { freePort } from '../support/datastores/postgres-cluster.ts'
+import { requirement } from '../support/run/requirements.mjs'
+import { STORES } from '../support/datastores/stores.ts'
+import { startStubIssuer, type StubIssuer } from '../support/sign-in/stub-issuer.ts'
 
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 })
 

@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { runCtl, startCtl, type CtlProcess } from '../support/ctl-process.ts'
-import { canMount, mountSmallDisk, type SmallDisk } from '../support/small-disk.ts'
+import { runCtl, startCtl, type CtlProcess } from '../support/server/ctl-process.ts'
+import { canMount, mountSmallDisk, type SmallDisk } from '../support/datastores/small-disk.ts'
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 })
 
@@ -174,7 +174,7 @@ describe('on a disk whose syncs fail', () => {
     rmSync(folder, { recursive: true })
   })
 
-  const preload = new URL('../support/failing-disk.mjs', import.meta.url)
+  const preload = new URL('../support/datastores/failing-disk.mjs', import.meta.url)
   const onBadDisk = (faults: { readonly hangs?: string } = {}) => ({
     NODE_OPTIONS: `--import ${preload.href}?${new URLSearchParams({ fails, ...faults }).toString()}`,
   })

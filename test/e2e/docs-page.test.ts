@@ -6,8 +6,8 @@ import { chromium, type Browser, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { contract } from '../../src/shared/contract/index.ts'
 import type { Operation } from '../../src/shared/contract/operation.ts'
-import { startCtl, type CtlProcess } from '../support/ctl-process.ts'
-import { requirement } from '../support/requirements.mjs'
+import { startCtl, type CtlProcess } from '../support/server/ctl-process.ts'
+import { requirement } from '../support/run/requirements.mjs'
 
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 })
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import type { CtlProcess } from '../support/ctl-process.ts'
-import { depth } from '../support/depth.ts'
-import { startEventfulReplicas, type EventfulReplicas } from '../support/eventful-replicas.ts'
-import { metricOf } from '../support/replicas.ts'
-import { requirement } from '../support/requirements.mjs'
+import type { CtlProcess } from '../support/server/ctl-process.ts'
+import { depth } from '../support/run/depth.ts'
+import { startEventfulReplicas, type EventfulReplicas } from '../support/server/eventful-replicas.ts'
+import { metricOf } from '../support/server/replicas.ts'
+import { requirement } from '../support/run/requirements.mjs'
 
 const ROUNDS = depth({ ci: 2, deep: 10 })
 const NODES = 8
@@ -155,7 +155,7 @@ for (const { kind, isMissing, stages } of BUSES) {
 }
 
 function killingAt(begins: string, when: string): string {
-  const preload = new URL('../support/kill-at-statement.mjs', import.meta.url)
+  const preload = new URL('../support/datastores/kill-at-statement.mjs', import.meta.url)
   preload.search = new URLSearchParams({ begins, when }).toString()
   return `--import=${preload.href}`
 }

@@ -5,9 +5,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { firstArrival } from '../../src/server/http/pages/first-arrival.ts'
 import { markup } from '../../src/shared/pages/markup.ts'
 import { pageDocument } from '../../src/shared/pages/page-document.ts'
-import { startEdge, type Edge } from '../support/edge.ts'
-import { SUBJECTS } from '../support/fixture-callers.ts'
-import { requirement } from '../support/requirements.mjs'
+import { startEdge, type Edge } from '../support/server/edge.ts'
+import { SUBJECTS } from '../support/server/fixture-callers.ts'
+import { requirement } from '../support/run/requirements.mjs'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 

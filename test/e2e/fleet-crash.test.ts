@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { depth } from '../support/depth.ts'
-import { isProxiedMissing, startProxiedReplicas, type ProxiedReplicas } from '../support/proxied-replicas.ts'
-import { enrol } from '../support/replicas.ts'
-import { startSimulation } from '../support/simulation.ts'
+import { depth } from '../support/run/depth.ts'
+import { isProxiedMissing, startProxiedReplicas, type ProxiedReplicas } from '../support/server/proxied-replicas.ts'
+import { enrol } from '../support/server/replicas.ts'
+import { startSimulation } from '../support/fleet/simulation.ts'
 
 const ROUNDS = depth({ ci: 2, deep: 10 })
 const AGENTS = 100

@@ -7,9 +7,9 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { runCtl, startCtl, type CtlProcess } from '../support/ctl-process.ts'
-import { freePort, startPostgresCluster, type PostgresCluster } from '../support/postgres-cluster.ts'
-import { requirement } from '../support/requirements.mjs'
+import { runCtl, startCtl, type CtlProcess } from '../support/server/ctl-process.ts'
+import { freePort, startPostgresCluster, type PostgresCluster } from '../support/datastores/postgres-cluster.ts'
+import { requirement } from '../support/run/requirements.mjs'
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
 

@@ -4,7 +4,7 @@ import axe from 'axe-core'
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { startWorld, type RunningWorld } from '../conformance/world.ts'
-import { requirement } from '../support/requirements.mjs'
+import { requirement } from '../support/run/requirements.mjs'
 
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 240_000 })
 

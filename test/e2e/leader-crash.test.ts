@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import type { CtlProcess } from '../support/ctl-process.ts'
-import { depth } from '../support/depth.ts'
-import { callServer, metricOf, startReplicas, type Replicas } from '../support/replicas.ts'
-import { requirement } from '../support/requirements.mjs'
+import type { CtlProcess } from '../support/server/ctl-process.ts'
+import { depth } from '../support/run/depth.ts'
+import { callServer, metricOf, startReplicas, type Replicas } from '../support/server/replicas.ts'
+import { requirement } from '../support/run/requirements.mjs'
 
 const ROUNDS = depth({ ci: 2, deep: 20 })
 /** Identities that one writer makes in a round; the outbox is numbered and consumed all the while. */

@@ -2,8 +2,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { runCtl, startCtl, type CtlProcess } from '../support/ctl-process.ts'
-import { plainBrowser, relyingParty } from '../support/relying-party.ts'
+import { runCtl, startCtl, type CtlProcess } from '../support/server/ctl-process.ts'
+import { plainBrowser, relyingParty } from '../support/sign-in/relying-party.ts'
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
@@ -29,7 +29,7 @@ describe('ctl serve with local accounts', () => {
   const imports = join(tmpdir(), `ctl-imports-${process.pid}`)
   const start = async (...more: string[]) => {
     rmSync(imports, { force: true })
-    const preload = new URL('../support/import-log.mjs', import.meta.url).href
+    const preload = new URL('../support/run/import-log.mjs', import.meta.url).href
     const env = { NODE_OPTIONS: `--import ${preload}`, CTL_TEST_IMPORT_LOG: imports }
     server = await startCtl({ args: ['--data-dir', data, ...more], env })
   }

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { chromium, type Browser, type CDPSession, type Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { PASSWORD, startLocalProvider, type LocalProvider } from '../support/local-provider.ts'
-import { relyingParty } from '../support/relying-party.ts'
-import { requirement } from '../support/requirements.mjs'
-import { STORES } from '../support/stores.ts'
+import { PASSWORD, startLocalProvider, type LocalProvider } from '../support/sign-in/local-provider.ts'
+import { relyingParty } from '../support/sign-in/relying-party.ts'
+import { requirement } from '../support/run/requirements.mjs'
+import { STORES } from '../support/datastores/stores.ts'
 
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 })
 

@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { mintApiToken, mintJoinToken, mintNsk, parseNsk } from '../../src/shared/credential-formats.ts'
 import { openEdgeEnvelope } from '../../src/shared/mesh/edge-envelope.ts'
 import { freshPublicKey } from '../conformance/world.ts'
-import { startCtl, type CtlProcess } from '../support/ctl-process.ts'
-import { openRawSocket } from '../support/raw-socket.ts'
+import { startCtl, type CtlProcess } from '../support/server/ctl-process.ts'
+import { openRawSocket } from '../support/network/raw-socket.ts'
 
 const ID = '01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4b'
 const MASTER_KEY = randomBytes(32).toString('base64')

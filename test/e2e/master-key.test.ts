@@ -6,11 +6,11 @@ import type { MasterKeySource } from '../../src/server/ports/master-key-source.t
 import { openRing, proveMasterKey } from '../../src/server/adapters/keyring/open-keyring.ts'
 import { createKeyring } from '../../src/server/adapters/keyring/ring.ts'
 import { rotateInPlace } from '../../src/server/adapters/keyring/rotate-master-key.ts'
-import { runCtl, startCtl, type CtlResult } from '../support/ctl-process.ts'
-import { emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
+import { runCtl, startCtl, type CtlResult } from '../support/server/ctl-process.ts'
+import { emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
 
 const CLOCK = { now: Date.now }
-const KILL_AT = new URL('../support/kill-at.mjs', import.meta.url).href
+const KILL_AT = new URL('../support/datastores/kill-at.mjs', import.meta.url).href
 /** A rotation in place takes nine: remove, create, write, sync, link, remove, sync, rename, sync. */
 const STEPS_MAX = 20
 

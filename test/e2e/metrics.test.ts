@@ -5,9 +5,15 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { startCtl, type CtlProcess } from '../support/ctl-process.ts'
-import { familyOf, groupingsOf, readMetrics, selectorsOf, type ScrapedMetric } from '../support/prometheus-text.ts'
-import { requirement } from '../support/requirements.mjs'
+import { startCtl, type CtlProcess } from '../support/server/ctl-process.ts'
+import {
+  familyOf,
+  groupingsOf,
+  readMetrics,
+  selectorsOf,
+  type ScrapedMetric,
+} from '../support/network/prometheus-text.ts'
+import { requirement } from '../support/run/requirements.mjs'
 
 const file = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 const RULES = file('deploy/prometheus-rules.yaml')

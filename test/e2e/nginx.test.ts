@@ -8,10 +8,10 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { startCtl, type CtlProcess } from '../support/ctl-process.ts'
-import { freePort } from '../support/postgres-cluster.ts'
-import { callServer, enrol } from '../support/replicas.ts'
-import { requirement } from '../support/requirements.mjs'
+import { startCtl, type CtlProcess } from '../support/server/ctl-process.ts'
+import { freePort } from '../support/datastores/postgres-cluster.ts'
+import { callServer, enrol } from '../support/server/replicas.ts'
+import { requirement } from '../support/run/requirements.mjs'
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
 

@@ -6,10 +6,10 @@ import * as oauth from 'openid-client'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { DEVICE_GRANT } from '../../src/shared/contract/oauth-schemas.ts'
 import { addUser, createSessionOpener } from '../conformance/signed-in.ts'
-import { DATASTORE_KINDS, isDatastoreMissing } from '../support/datastores.ts'
-import { startPostgresCluster, type PostgresCluster } from '../support/postgres-cluster.ts'
-import { startWholeServer, type WholeServer } from '../support/whole-server.ts'
-import { signingKey } from '../support/workloads.ts'
+import { DATASTORE_KINDS, isDatastoreMissing } from '../support/datastores/datastores.ts'
+import { startPostgresCluster, type PostgresCluster } from '../support/datastores/postgres-cluster.ts'
+import { startWholeServer, type WholeServer } from '../support/server/whole-server.ts'
+import { signingKey } from '../support/sign-in/workloads.ts'
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 

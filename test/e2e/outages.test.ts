@@ -2,12 +2,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { runCtl, startCtl, type CtlProcess, type CtlResult } from '../support/ctl-process.ts'
-import { startNatsServer, type NatsServer } from '../support/nats-server.ts'
-import { startPostgresCluster, type PostgresCluster } from '../support/postgres-cluster.ts'
-import { callServer, enrol, heartbeatOf, type ApiCall, type EnrolledNode } from '../support/replicas.ts'
-import { requirement } from '../support/requirements.mjs'
-import { startSpicedb, type SpicedbServer } from '../support/spicedb-server.ts'
+import { runCtl, startCtl, type CtlProcess, type CtlResult } from '../support/server/ctl-process.ts'
+import { startNatsServer, type NatsServer } from '../support/events/nats-server.ts'
+import { startPostgresCluster, type PostgresCluster } from '../support/datastores/postgres-cluster.ts'
+import { callServer, enrol, heartbeatOf, type ApiCall, type EnrolledNode } from '../support/server/replicas.ts'
+import { requirement } from '../support/run/requirements.mjs'
+import { startSpicedb, type SpicedbServer } from '../support/authz/spicedb-server.ts'
 
 interface Row {
   readonly away: string

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { runCtl, startCtl } from '../support/ctl-process.ts'
-import { startPgBouncer, type PgBouncer } from '../support/pgbouncer.ts'
-import { startPostgresCluster, type PostgresCluster } from '../support/postgres-cluster.ts'
-import { metricOf } from '../support/replicas.ts'
-import { requirement } from '../support/requirements.mjs'
+import { runCtl, startCtl } from '../support/server/ctl-process.ts'
+import { startPgBouncer, type PgBouncer } from '../support/datastores/pgbouncer.ts'
+import { startPostgresCluster, type PostgresCluster } from '../support/datastores/postgres-cluster.ts'
+import { metricOf } from '../support/server/replicas.ts'
+import { requirement } from '../support/run/requirements.mjs'
 
 const isMissing = requirement('postgresql') === undefined || requirement('pgbouncer') === undefined
 const MASTER_KEY = Buffer.alloc(32, 7).toString('base64')

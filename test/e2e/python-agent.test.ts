@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { runCtl, startCtl, type CtlProcess } from '../support/ctl-process.ts'
-import { runPythonAgent, startPythonAgent, testPythonAgent, type PythonAgent } from '../support/python-agent.ts'
-import { requirement } from '../support/requirements.mjs'
+import { runCtl, startCtl, type CtlProcess } from '../support/server/ctl-process.ts'
+import { runPythonAgent, startPythonAgent, testPythonAgent, type PythonAgent } from '../support/fleet/python-agent.ts'
+import { requirement } from '../support/run/requirements.mjs'
 
 const VECTORS = fileURLToPath(new URL('../../docs/vectors', import.meta.url))
 const PYTHON = requirement('python3-cryptography')

@@ -6,10 +6,10 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { JWT_BEARER_ASSERTION } from '../../src/shared/contract/oauth-schemas.ts'
 import { addUser, createSessionOpener } from '../conformance/signed-in.ts'
 import { freshPublicKey } from '../conformance/world.ts'
-import { DATASTORE_KINDS, isDatastoreMissing } from '../support/datastores.ts'
-import { freePort, startPostgresCluster } from '../support/postgres-cluster.ts'
-import { startWholeServer, type WholeServer } from '../support/whole-server.ts'
-import { signingKey } from '../support/workloads.ts'
+import { DATASTORE_KINDS, isDatastoreMissing } from '../support/datastores/datastores.ts'
+import { freePort, startPostgresCluster } from '../support/datastores/postgres-cluster.ts'
+import { startWholeServer, type WholeServer } from '../support/server/whole-server.ts'
+import { signingKey } from '../support/sign-in/workloads.ts'
 
 vi.setConfig({ testTimeout: 240_000 })
 

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { Client } from 'pg'
 import { mintApiToken } from '../../src/shared/credential-formats.ts'
-import { createCrowd } from '../support/crowd.ts'
-import type { CtlProcess } from '../support/ctl-process.ts'
-import { depth } from '../support/depth.ts'
+import { createCrowd } from '../support/datastores/crowd.ts'
+import type { CtlProcess } from '../support/server/ctl-process.ts'
+import { depth } from '../support/run/depth.ts'
 import {
   callServer,
   heartbeatOf,
@@ -13,8 +13,8 @@ import {
   type Answered,
   type EnrolledNode,
   type Replicas,
-} from '../support/replicas.ts'
-import { requirement } from '../support/requirements.mjs'
+} from '../support/server/replicas.ts'
+import { requirement } from '../support/run/requirements.mjs'
 
 const ROUNDS = depth({ ci: 5, deep: 50 })
 const OUTAGES = depth({ ci: 1, deep: 5 })

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { runCtl, type CtlResult } from '../support/ctl-process.ts'
-import { isProxiedMissing, startProxiedReplicas, type ProxiedReplicas } from '../support/proxied-replicas.ts'
-import { enrol } from '../support/replicas.ts'
-import { startSimulation } from '../support/simulation.ts'
+import { runCtl, type CtlResult } from '../support/server/ctl-process.ts'
+import { isProxiedMissing, startProxiedReplicas, type ProxiedReplicas } from '../support/server/proxied-replicas.ts'
+import { enrol } from '../support/server/replicas.ts'
+import { startSimulation } from '../support/fleet/simulation.ts'
 
 const AGENTS = 1_000
 const FAIL_ON = 'missed_events>0,bad_signatures>0'

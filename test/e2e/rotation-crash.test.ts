@@ -3,12 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { runCtl, startCtl, type CtlProcess } from '../support/ctl-process.ts'
-import { depth } from '../support/depth.ts'
-import { freePort, startPostgresCluster } from '../support/postgres-cluster.ts'
-import { callServer } from '../support/replicas.ts'
-import { requirement } from '../support/requirements.mjs'
-import { startSimulation } from '../support/simulation.ts'
+import { runCtl, startCtl, type CtlProcess } from '../support/server/ctl-process.ts'
+import { depth } from '../support/run/depth.ts'
+import { freePort, startPostgresCluster } from '../support/datastores/postgres-cluster.ts'
+import { callServer } from '../support/server/replicas.ts'
+import { requirement } from '../support/run/requirements.mjs'
+import { startSimulation } from '../support/fleet/simulation.ts'
 
 const ROUNDS = depth({ ci: 2, deep: 10 })
 const AGENTS = 30

@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { startCtl, type CtlProcess } from '../support/ctl-process.ts'
-import { startSimulation } from '../support/simulation.ts'
+import { startCtl, type CtlProcess } from '../support/server/ctl-process.ts'
+import { startSimulation } from '../support/fleet/simulation.ts'
 
 const AGENTS = 30
 /** Seconds before the restart is expected, while it is, and after it. */

@@ -9,9 +9,9 @@ import { text } from 'node:stream/consumers'
 import { connect } from 'node:tls'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { runCtl, startCtl, type CtlProcess } from '../support/ctl-process.ts'
-import { startPostgresCluster, type PostgresCluster } from '../support/postgres-cluster.ts'
-import { requirement } from '../support/requirements.mjs'
+import { runCtl, startCtl, type CtlProcess } from '../support/server/ctl-process.ts'
+import { startPostgresCluster, type PostgresCluster } from '../support/datastores/postgres-cluster.ts'
+import { requirement } from '../support/run/requirements.mjs'
 
 /** A first start writes a thousand files and syncs them, which a busy machine takes its time for. */
 const START_DEADLINE_MS = 120_000

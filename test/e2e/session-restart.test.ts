@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createSessions } from '../../src/server/slices/sessions/sessions.ts'
 import { addUser, createSessionOpener } from '../conformance/signed-in.ts'
-import { DATASTORE_KINDS, isDatastoreMissing } from '../support/datastores.ts'
-import { startPostgresCluster, type PostgresCluster } from '../support/postgres-cluster.ts'
-import { startWholeServer, type WholeServer } from '../support/whole-server.ts'
+import { DATASTORE_KINDS, isDatastoreMissing } from '../support/datastores/datastores.ts'
+import { startPostgresCluster, type PostgresCluster } from '../support/datastores/postgres-cluster.ts'
+import { startWholeServer, type WholeServer } from '../support/server/whole-server.ts'
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 })
 

@@ -2,8 +2,8 @@ import { chromium, type Browser, type BrowserContext, type Page } from 'playwrig
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { exchange } from '../conformance/wire.ts'
 import { startWorld, type RunningWorld, type World } from '../conformance/world.ts'
-import { requirement } from '../support/requirements.mjs'
-import { startStubIssuer, type StubIssuer } from '../support/stub-issuer.ts'
+import { requirement } from '../support/run/requirements.mjs'
+import { startStubIssuer, type StubIssuer } from '../support/sign-in/stub-issuer.ts'
 
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 240_000 })
 

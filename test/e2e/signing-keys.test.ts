@@ -2,9 +2,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { startCtl, type CtlProcess } from '../support/ctl-process.ts'
-import { startPostgresCluster } from '../support/postgres-cluster.ts'
-import { requirement } from '../support/requirements.mjs'
+import { startCtl, type CtlProcess } from '../support/server/ctl-process.ts'
+import { startPostgresCluster } from '../support/datastores/postgres-cluster.ts'
+import { requirement } from '../support/run/requirements.mjs'
 
 describe.skipIf(requirement('postgresql') === undefined)('two servers on one PostgreSQL', () => {
   test('publish the same keys in the same order soon after one of them was asked to rotate', async () => {

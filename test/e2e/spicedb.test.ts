@@ -2,9 +2,9 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { runCtl, startCtl, type CtlProcess } from '../support/ctl-process.ts'
-import { requirement } from '../support/requirements.mjs'
-import { startSpicedb, type HeldCall, type SpicedbServer } from '../support/spicedb-server.ts'
+import { runCtl, startCtl, type CtlProcess } from '../support/server/ctl-process.ts'
+import { requirement } from '../support/run/requirements.mjs'
+import { startSpicedb, type HeldCall, type SpicedbServer } from '../support/authz/spicedb-server.ts'
 
 interface Answer {
   readonly status: number

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startCtl, type CtlProcess } from '../support/ctl-process.ts'
-import { depth } from '../support/depth.ts'
-import { startPostgresCluster, type PostgresCluster } from '../support/postgres-cluster.ts'
-import { requirement } from '../support/requirements.mjs'
+import { startCtl, type CtlProcess } from '../support/server/ctl-process.ts'
+import { depth } from '../support/run/depth.ts'
+import { startPostgresCluster, type PostgresCluster } from '../support/datastores/postgres-cluster.ts'
+import { requirement } from '../support/run/requirements.mjs'
 
 const ROUNDS = depth({ ci: 2, deep: 10 })
 /** Longer than a leader's transaction may be idle on PostgreSQL, and than the lease of the caches. */

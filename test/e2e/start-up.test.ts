@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { runCtl, startCtl } from '../support/ctl-process.ts'
+import { runCtl, startCtl } from '../support/server/ctl-process.ts'
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
@@ -21,7 +21,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 /** What the server must load to be started: addresses of modules. */
 async function loadsOf(run: (env: Readonly<Record<string, string>>) => Promise<unknown>): Promise<string[]> {
   const log = join(mkdtempSync(join(folder, 'loads-')), 'log')
-  const preload = new URL('../support/import-log.mjs', import.meta.url).href
+  const preload = new URL('../support/run/import-log.mjs', import.meta.url).href
   await run({ NODE_OPTIONS: `--import ${preload}`, CTL_TEST_IMPORT_LOG: log })
   return readFileSync(log, 'utf8').split('\n').slice(0, -1)
 }

@@ -1,9 +1,16 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { depth } from '../support/depth.ts'
-import { startNatsServer, type NatsServer } from '../support/nats-server.ts'
-import { callServer, enrol, heartbeatOf, startReplicas, type EnrolledNode, type Replicas } from '../support/replicas.ts'
-import { requirement } from '../support/requirements.mjs'
+import { depth } from '../support/run/depth.ts'
+import { startNatsServer, type NatsServer } from '../support/events/nats-server.ts'
+import {
+  callServer,
+  enrol,
+  heartbeatOf,
+  startReplicas,
+  type EnrolledNode,
+  type Replicas,
+} from '../support/server/replicas.ts'
+import { requirement } from '../support/run/requirements.mjs'
 
 const ROUNDS = depth({ ci: 8, deep: 200 })
 const NODES = 4

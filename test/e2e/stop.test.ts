@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startCtl, type CtlProcess } from '../support/ctl-process.ts'
-import { openRawSocket, requestBytes } from '../support/raw-socket.ts'
+import { startCtl, type CtlProcess } from '../support/server/ctl-process.ts'
+import { openRawSocket, requestBytes } from '../support/network/raw-socket.ts'
 
 describe('a server that is told to stop', () => {
   let home: string

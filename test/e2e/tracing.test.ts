@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { startCtl, type CtlProcess } from '../support/ctl-process.ts'
-import { startCollector, type Collector } from '../support/otlp-collector.ts'
+import { startCtl, type CtlProcess } from '../support/server/ctl-process.ts'
+import { startCollector, type Collector } from '../support/network/otlp-collector.ts'
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
@@ -51,7 +51,7 @@ describe('without a collector', () => {
   const loads = join(folder, 'loads')
   beforeAll(() =>
     start({
-      NODE_OPTIONS: `--import ${new URL('../support/import-log.mjs', import.meta.url).href}`,
+      NODE_OPTIONS: `--import ${new URL('../support/run/import-log.mjs', import.meta.url).href}`,
       CTL_TEST_IMPORT_LOG: loads,
     }),
   )

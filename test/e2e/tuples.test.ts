@@ -2,9 +2,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { createCliHome, type CliHome, type CliResult } from '../support/cli-run.ts'
-import { startCtl, type CtlProcess } from '../support/ctl-process.ts'
-import { words } from '../support/transcript.ts'
+import { createCliHome, type CliHome, type CliResult } from '../support/cli/cli-run.ts'
+import { startCtl, type CtlProcess } from '../support/server/ctl-process.ts'
+import { words } from '../support/cli/transcript.ts'
 
 /** Tuples by name, as a person writes them. */
 const TEAM = `// who works on web

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
-import { startCtl } from '../support/ctl-process.ts'
+import { startCtl } from '../support/server/ctl-process.ts'
 
 const DOCUMENT = readFileSync(fileURLToPath(new URL('../../docs/sign-in.md', import.meta.url)), 'utf8')
 const [, CHAPTER = ''] = /^## Workloads with a key of their own\n([\s\S]*?)^## /m.exec(DOCUMENT) ?? []

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { JWT_BEARER_ASSERTION } from '../../src/shared/contract/oauth-schemas.ts'
-import { startCtl, type CtlProcess } from '../support/ctl-process.ts'
-import { startPostgresCluster } from '../support/postgres-cluster.ts'
-import { requirement } from '../support/requirements.mjs'
-import { signingKey } from '../support/workloads.ts'
+import { startCtl, type CtlProcess } from '../support/server/ctl-process.ts'
+import { startPostgresCluster } from '../support/datastores/postgres-cluster.ts'
+import { requirement } from '../support/run/requirements.mjs'
+import { signingKey } from '../support/sign-in/workloads.ts'
 
 describe.each(['embedded', 'postgres'] as const)('a workload with a key of its own on %s', (kind) => {
   const isMissing = kind === 'postgres' && requirement('postgresql') === undefined

@@ -4,7 +4,7 @@ import { TupleIndex } from '../../src/shared/authz/engine/tuple-index.ts'
 import { compileSchema } from '../../src/shared/authz/language/compile.ts'
 import { parseSchema } from '../../src/shared/authz/language/parser.ts'
 import type { TupleColumns } from '../../src/shared/authz/tuple.ts'
-import { depth } from '../support/depth.ts'
+import { depth } from '../support/run/depth.ts'
 import { viewOf } from './authz/index-view.ts'
 import { columnsOf, type FuzzTuple } from './authz/world.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest'
-import { depth } from '../support/depth.ts'
-import { startPostgresCluster, type PostgresCluster } from '../support/postgres-cluster.ts'
-import { requirement } from '../support/requirements.mjs'
+import { depth } from '../support/run/depth.ts'
+import { startPostgresCluster, type PostgresCluster } from '../support/datastores/postgres-cluster.ts'
+import { requirement } from '../support/run/requirements.mjs'
 import { FLOODS } from './floods/floods.ts'
 import { tryFlood } from './floods/trial.ts'
 

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createCliHome, type CliHome, type CliResult } from '../support/cli-run.ts'
-import { shownCommands, steadied } from '../support/console-blocks.ts'
-import { startCtl, type CtlProcess } from '../support/ctl-process.ts'
-import { words } from '../support/transcript.ts'
+import { createCliHome, type CliHome, type CliResult } from '../support/cli/cli-run.ts'
+import { shownCommands, steadied } from '../support/cli/console-blocks.ts'
+import { startCtl, type CtlProcess } from '../support/server/ctl-process.ts'
+import { words } from '../support/cli/transcript.ts'
 
 const PATH = fileURLToPath(new URL('../../docs/authorization.md', import.meta.url))
 const DOCUMENT = readFileSync(PATH, 'utf8')

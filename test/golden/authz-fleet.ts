@@ -1,4 +1,4 @@
-import { refused, STUB_CORRELATION_ID, type SeenRequest, type StubRoutes } from '../support/stub-server.ts'
+import { refused, STUB_CORRELATION_ID, type SeenRequest, type StubRoutes } from '../support/cli/stub-server.ts'
 import { ID } from './fleet.ts'
 
 const OPS = '019c1a10-0000-7000-8000-0000000c0001'

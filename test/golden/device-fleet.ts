@@ -1,4 +1,4 @@
-import { refused, type StubAnswer, type StubRoutes } from '../support/stub-server.ts'
+import { refused, type StubAnswer, type StubRoutes } from '../support/cli/stub-server.ts'
 import { TOKEN } from './fleet.ts'
 
 const OPEN = new Set(['/v1/auth/device-code', '/v1/auth/device-token'])

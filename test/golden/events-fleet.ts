@@ -1,5 +1,5 @@
-import { frameOf, vector, vectorKey } from '../support/event-vectors.ts'
-import type { StubRoutes } from '../support/stub-server.ts'
+import { frameOf, vector, vectorKey } from '../support/events/event-vectors.ts'
+import type { StubRoutes } from '../support/cli/stub-server.ts'
 import { ID } from './fleet.ts'
 
 const KEY = vectorKey('key-1', 7)

@@ -1,5 +1,5 @@
-import { CHAIN, chainOfRows, makeTestKey } from '../support/audit-chain.ts'
-import { refused, type StubRoutes } from '../support/stub-server.ts'
+import { CHAIN, chainOfRows, makeTestKey } from '../support/server/audit-chain.ts'
+import { refused, type StubRoutes } from '../support/cli/stub-server.ts'
 
 /** Fixed ids, UUIDv7 of one day. */
 export const ID = {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { createCliHome, type CliOptions } from '../support/cli-run.ts'
-import { rotatingFleet, waitingClock, type RotatingFleet } from '../support/rotating-fleet.ts'
-import { startStub } from '../support/stub-server.ts'
-import { expectGolden, transcriptOf, words, type Step } from '../support/transcript.ts'
+import { createCliHome, type CliOptions } from '../support/cli/cli-run.ts'
+import { rotatingFleet, waitingClock, type RotatingFleet } from '../support/fleet/rotating-fleet.ts'
+import { startStub } from '../support/cli/stub-server.ts'
+import { expectGolden, transcriptOf, words, type Step } from '../support/cli/transcript.ts'
 
 interface Scripted extends Pick<CliOptions, 'answers'> {
   readonly line: string

@@ -1,5 +1,5 @@
-import type { StubRoutes } from '../support/stub-server.ts'
-import { refused } from '../support/stub-server.ts'
+import type { StubRoutes } from '../support/cli/stub-server.ts'
+import { refused } from '../support/cli/stub-server.ts'
 import { ID } from './fleet.ts'
 
 const GOOGLE = '019c1a10-0000-7000-8000-0000001d0001'

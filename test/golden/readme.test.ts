@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createCliHome, type CliHome, type CliResult } from '../support/cli-run.ts'
-import { shownCommands, steadied, type ShownCommand } from '../support/console-blocks.ts'
-import { startCtl, type CtlProcess } from '../support/ctl-process.ts'
-import { words } from '../support/transcript.ts'
+import { createCliHome, type CliHome, type CliResult } from '../support/cli/cli-run.ts'
+import { shownCommands, steadied, type ShownCommand } from '../support/cli/console-blocks.ts'
+import { startCtl, type CtlProcess } from '../support/server/ctl-process.ts'
+import { words } from '../support/cli/transcript.ts'
 
 const README = readFileSync(fileURLToPath(new URL('../../README.md', import.meta.url)), 'utf8')
 

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createCliHome, type CliHome, type CliOptions } from '../support/cli-run.ts'
-import { expectGolden, transcriptOf, words, type Step } from '../support/transcript.ts'
+import { createCliHome, type CliHome, type CliOptions } from '../support/cli/cli-run.ts'
+import { expectGolden, transcriptOf, words, type Step } from '../support/cli/transcript.ts'
 
 const SCHEMA = `definition user {}
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startAccess, type Access, type Person } from '../support/access.ts'
-import { DATASTORE_KINDS, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
+import { startAccess, type Access, type Person } from '../support/server/access.ts'
+import { DATASTORE_KINDS, isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
 
 const UNKNOWN = '01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4b'
 const ZERO = '00000000-0000-0000-0000-000000000000'

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ControlPlane } from '../support/control-plane.ts'
-import { startDevicePlane, type DevicePlane } from '../support/device-plane.ts'
-import { STORES } from '../support/stores.ts'
-import { startWorkloads, type Workloads } from '../support/workloads.ts'
+import type { ControlPlane } from '../support/server/control-plane.ts'
+import { startDevicePlane, type DevicePlane } from '../support/sign-in/device-plane.ts'
+import { STORES } from '../support/datastores/stores.ts'
+import { startWorkloads, type Workloads } from '../support/sign-in/workloads.ts'
 
 const CALLS = 13
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAuditSink } from '../../src/server/adapters/postgres/audit-sink.ts'
-import { START_MS, startAccess, type Access, type Answer, type Person } from '../support/access.ts'
-import { DATASTORE_KINDS, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
+import { START_MS, startAccess, type Access, type Answer, type Person } from '../support/server/access.ts'
+import { DATASTORE_KINDS, isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
 
 /** Before everything that the requests of the tests leave. */
 const PAST_MS = START_MS - 3_600_000

@@ -4,7 +4,7 @@ import { selectAudit, type AuditFilter } from '../../src/server/slices/audit/sto
 import { relationsMeant } from '../../src/server/slices/audit/relations.ts'
 import type { Db } from '../../src/server/ports/datastore.ts'
 import { pageRange } from '../../src/server/ports/page-range.ts'
-import { isDatastoreMissing, useDatastore } from '../support/datastores.ts'
+import { isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
 
 const DOMAIN = '01935b5e-8f3a-7c61-9d0a-000000000003'
 /** Of about 3,600: 1,000 denials of one Domain, a page apiece, are sorted rather than walked in order. */

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AuthzInsight } from '../../src/server/ports/authz-insight.ts'
-import { authzSurface } from '../support/authz-surface.ts'
-import type { Answer } from '../support/control-plane.ts'
-import { depth } from '../support/depth.ts'
-import { STORES } from '../support/stores.ts'
-import { startTenancy, type Tenancy } from '../support/tenancy.ts'
+import { authzSurface } from '../support/authz/surface.ts'
+import type { Answer } from '../support/server/control-plane.ts'
+import { depth } from '../support/run/depth.ts'
+import { STORES } from '../support/datastores/stores.ts'
+import { startTenancy, type Tenancy } from '../support/server/tenancy.ts'
 
 /** An engine that tells all that it can of what exists, so that only the surface keeps it secret. */
 const talkative = (exists: (reference: string) => boolean): AuthzInsight => ({

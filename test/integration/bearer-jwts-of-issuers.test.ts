@@ -9,11 +9,11 @@ import { createBindingDirectory } from '../../src/server/slices/idp-bindings/dir
 import { createMint } from '../../src/server/slices/tokens/mint.ts'
 import { createTokens } from '../../src/server/slices/tokens/service.ts'
 import { tokens } from '../../src/shared/contract/tokens.ts'
-import { START_MS, type ControlPlaneParts } from '../support/control-plane.ts'
-import { STORES } from '../support/stores.ts'
-import { discoveryOf, DISCOVERY, startStubIssuer, type StubIssuer } from '../support/stub-issuer.ts'
-import { startTenancy, type Tenancy } from '../support/tenancy.ts'
-import { NOW, signingKey, type SigningKey } from '../support/workloads.ts'
+import { START_MS, type ControlPlaneParts } from '../support/server/control-plane.ts'
+import { STORES } from '../support/datastores/stores.ts'
+import { discoveryOf, DISCOVERY, startStubIssuer, type StubIssuer } from '../support/sign-in/stub-issuer.ts'
+import { startTenancy, type Tenancy } from '../support/server/tenancy.ts'
+import { NOW, signingKey, type SigningKey } from '../support/sign-in/workloads.ts'
 
 const API = 'https://ctl.example/api'
 

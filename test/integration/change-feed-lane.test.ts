@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { createChangeFeed } from '../../src/server/adapters/postgres/change-feed.ts'
-import { createCrowd } from '../support/crowd.ts'
-import { isDatastoreMissing, useDatastore } from '../support/datastores.ts'
+import { createCrowd } from '../support/datastores/crowd.ts'
+import { isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
 
 /** Longer than the feed is waited for. */
 const JOB_SECONDS = 5

@@ -7,10 +7,10 @@ import { createOwnedTokens } from '../../src/server/slices/tokens/owned-tokens.t
 import { executions } from '../../src/shared/contract/executions.ts'
 import { identities } from '../../src/shared/contract/identities.ts'
 import { mediatedSessions } from '../../src/shared/contract/mediated-sessions.ts'
-import { startFleet, type Fleet } from '../support/fleet.ts'
-import { meet, places, statementsOf } from '../support/meeting.ts'
-import { pausingDatastore } from '../support/pausing-datastore.ts'
-import { STORES } from '../support/stores.ts'
+import { startFleet, type Fleet } from '../support/fleet/fleet.ts'
+import { meet, places, statementsOf } from '../support/run/meeting.ts'
+import { pausingDatastore } from '../support/datastores/pausing-datastore.ts'
+import { STORES } from '../support/datastores/stores.ts'
 
 describe.each(STORES)('A service identity that asks nodes for something on the $name store', (store) => {
   describe.skipIf(store.missing)('', () => {

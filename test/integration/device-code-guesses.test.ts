@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { mintUserCode, showUserCode } from '../../src/server/slices/device-flow/user-code.ts'
-import { startDevicePlane, type DevicePlane } from '../support/device-plane.ts'
-import { depth } from '../support/depth.ts'
-import { STORES } from '../support/stores.ts'
+import { startDevicePlane, type DevicePlane } from '../support/sign-in/device-plane.ts'
+import { depth } from '../support/run/depth.ts'
+import { STORES } from '../support/datastores/stores.ts'
 
 const MINUTE = 60_000
 const AT_ONCE = 50

@@ -1,7 +1,7 @@
 import * as oidc from 'openid-client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startDevicePlane, type DevicePlane } from '../support/device-plane.ts'
-import { STORES } from '../support/stores.ts'
+import { startDevicePlane, type DevicePlane } from '../support/sign-in/device-plane.ts'
+import { STORES } from '../support/datastores/stores.ts'
 
 /** A client library of another hand, as a device uses it. */
 describe.each(STORES)('openid-client against the device flow on the $name datastore', (store) => {

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startDevicePlane, type DeviceCodes, type DevicePlane } from '../support/device-plane.ts'
-import { depth } from '../support/depth.ts'
-import { STORES } from '../support/stores.ts'
+import { startDevicePlane, type DeviceCodes, type DevicePlane } from '../support/sign-in/device-plane.ts'
+import { depth } from '../support/run/depth.ts'
+import { STORES } from '../support/datastores/stores.ts'
 
 /** One thing that somebody does; `at` chooses among the devices that have begun. */
 type Step =

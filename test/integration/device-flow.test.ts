@@ -7,8 +7,8 @@ import {
   type DeviceAnswer,
   type DeviceCodes,
   type DevicePlane,
-} from '../support/device-plane.ts'
-import { STORES } from '../support/stores.ts'
+} from '../support/sign-in/device-plane.ts'
+import { STORES } from '../support/datastores/stores.ts'
 
 const SECOND = 1000
 const MINUTE = 60 * SECOND

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { SignInOrder } from '../../src/server/slices/device-flow/signed-out.ts'
 import { problem } from '../../src/shared/problems.ts'
-import { addBinding, cookiesOf, startDevicePlane, type DevicePlane } from '../support/device-plane.ts'
-import type { OpenSession } from '../support/browser-sessions.ts'
-import { STORES } from '../support/stores.ts'
+import { addBinding, cookiesOf, startDevicePlane, type DevicePlane } from '../support/sign-in/device-plane.ts'
+import type { OpenSession } from '../support/sign-in/browser-sessions.ts'
+import { STORES } from '../support/datastores/stores.ts'
 
 const MINUTE = 60_000
 const IDP = 'https://idp.example/authorize'

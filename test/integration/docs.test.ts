@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
 import { exchange, signed, type WireAnswer } from '../conformance/wire.ts'
-import { startFixture, type FixtureServer } from '../support/fixture-server.ts'
+import { startFixture, type FixtureServer } from '../support/server/fixture-server.ts'
 
 let server: FixtureServer
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { START_MS, type Answer } from '../support/control-plane.ts'
-import { STORES } from '../support/stores.ts'
-import { startTenancy, type Tenancy } from '../support/tenancy.ts'
+import { START_MS, type Answer } from '../support/server/control-plane.ts'
+import { STORES } from '../support/datastores/stores.ts'
+import { startTenancy, type Tenancy } from '../support/server/tenancy.ts'
 
 const NOWHERE = '01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4b'
 

@@ -12,7 +12,7 @@ import { newDomain } from '../../src/server/slices/domains/domain.ts'
 import type { CaveatFacts, Decision } from '../../src/server/ports/authorizer.ts'
 import type { Change, Tuple } from '../../src/server/ports/unit-of-work.ts'
 import { Problem } from '../../src/shared/problems.ts'
-import { DATASTORE_KINDS, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
+import { DATASTORE_KINDS, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
 
 /** A Monday, 10:00 in Berlin. */
 const NOW_MS = Date.parse('2026-03-02T09:00:00Z')

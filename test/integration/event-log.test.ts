@@ -4,9 +4,9 @@ import { createEventLog } from '../../src/server/adapters/event-log/event-log.ts
 import { createEventRetention } from '../../src/server/adapters/event-log/retention.ts'
 import { append } from '../../src/server/adapters/event-log/store.ts'
 import type { Appended, EventBus, OutgoingEvent } from '../../src/server/ports/event-bus.ts'
-import { recordBus } from '../support/bus-recorder.ts'
-import { DATASTORE_KINDS, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
-import { nodeOf, outgoing, outgoingRange } from '../support/outgoing-events.ts'
+import { recordBus } from '../support/events/bus-recorder.ts'
+import { DATASTORE_KINDS, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
+import { nodeOf, outgoing, outgoingRange } from '../support/events/outgoing-events.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS

@@ -4,10 +4,10 @@ import { createEventLog } from '../../src/server/adapters/event-log/event-log.ts
 import type { Datastore } from '../../src/server/ports/datastore.ts'
 import { EVENT_BYTES_MAX } from '../../src/server/ports/event-bus.ts'
 import type { Leading } from '../../src/server/ports/leadership.ts'
-import { Crash, crashingDatastore } from '../support/crashing-datastore.ts'
-import { DATASTORE_KINDS, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
-import { leadRelay } from '../support/relay-with-leader.ts'
-import { leaderParts, type LeaderParts } from '../support/leading.ts'
+import { Crash, crashingDatastore } from '../support/datastores/crashing-datastore.ts'
+import { DATASTORE_KINDS, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
+import { leadRelay } from '../support/events/relay-with-leader.ts'
+import { leaderParts, type LeaderParts } from '../support/datastores/leading.ts'
 import {
   HOME,
   idOf,
@@ -17,7 +17,7 @@ import {
   seedNodes,
   testSigner,
   type RelayWorld,
-} from '../support/relay-world.ts'
+} from '../support/events/relay-world.ts'
 
 const NOW = Date.parse('2026-03-10T08:00:00.000Z')
 const [A, B, C] = [idOf(0xa), idOf(0xb), idOf(0xc)]

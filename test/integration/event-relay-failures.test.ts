@@ -3,11 +3,11 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { readRelayLag } from '../../src/server/event-relay/lag-store.ts'
 import type { Datastore } from '../../src/server/ports/datastore.ts'
 import type { Leading } from '../../src/server/ports/leadership.ts'
-import { Crash, crashingDatastore } from '../support/crashing-datastore.ts'
-import { DATASTORE_KINDS, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
-import { leadRelay } from '../support/relay-with-leader.ts'
-import { leaderParts, type LeaderParts } from '../support/leading.ts'
-import { memoryBus } from '../support/memory-bus.ts'
+import { Crash, crashingDatastore } from '../support/datastores/crashing-datastore.ts'
+import { DATASTORE_KINDS, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
+import { leadRelay } from '../support/events/relay-with-leader.ts'
+import { leaderParts, type LeaderParts } from '../support/datastores/leading.ts'
+import { memoryBus } from '../support/events/memory-bus.ts'
 import {
   HOME,
   idOf,
@@ -17,7 +17,7 @@ import {
   seedNodes,
   testSigner,
   type RelayWorld,
-} from '../support/relay-world.ts'
+} from '../support/events/relay-world.ts'
 
 const NOW = Date.parse('2026-03-10T08:00:00.000Z')
 const [A, B, C] = [idOf(0xa), idOf(0xb), idOf(0xc)]

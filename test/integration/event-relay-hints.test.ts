@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { DATASTORE_KINDS, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
-import { leadRelay } from '../support/relay-with-leader.ts'
-import type { LeaderParts } from '../support/leading.ts'
-import { AWAY, HOME, idOf, relayWorld, seedNodes, type RelayWorld } from '../support/relay-world.ts'
+import { DATASTORE_KINDS, isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
+import { leadRelay } from '../support/events/relay-with-leader.ts'
+import type { LeaderParts } from '../support/datastores/leading.ts'
+import { AWAY, HOME, idOf, relayWorld, seedNodes, type RelayWorld } from '../support/events/relay-world.ts'
 
 const NOW = Date.parse('2026-03-10T08:00:00.000Z')
 const [A, B, C] = [idOf(0xa), idOf(0xb), idOf(0xc)]

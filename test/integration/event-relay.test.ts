@@ -2,9 +2,9 @@ import { payloadIn } from '../../src/shared/events/envelope.ts'
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Leading } from '../../src/server/ports/leadership.ts'
-import { DATASTORE_KINDS, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
-import { leadRelay } from '../support/relay-with-leader.ts'
-import type { LeaderParts } from '../support/leading.ts'
+import { DATASTORE_KINDS, isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
+import { leadRelay } from '../support/events/relay-with-leader.ts'
+import type { LeaderParts } from '../support/datastores/leading.ts'
 import {
   AWAY,
   fingerprintOf,
@@ -15,7 +15,7 @@ import {
   storeBridge,
   storeRevision,
   type RelayWorld,
-} from '../support/relay-world.ts'
+} from '../support/events/relay-world.ts'
 
 const NOW = Date.parse('2026-03-10T08:00:00.000Z')
 const [A, B, C, D] = [idOf(0xa), idOf(0xb), idOf(0xc), idOf(0xd)]

@@ -11,8 +11,8 @@ import { createMemoryHandover } from '../../src/server/first-run/memory-handover
 import { createTokenFile } from '../../src/server/first-run/token-file.ts'
 import { createFounders } from '../../src/server/composition/bootstrap-factories.ts'
 import { parseApiToken } from '../../src/shared/credential-formats.ts'
-import { DATASTORE_KINDS, isDatastoreMissing } from '../support/datastores.ts'
-import { startPostgresCluster, type PostgresCluster } from '../support/postgres-cluster.ts'
+import { DATASTORE_KINDS, isDatastoreMissing } from '../support/datastores/datastores.ts'
+import { startPostgresCluster, type PostgresCluster } from '../support/datastores/postgres-cluster.ts'
 
 const NO_HOOKS = {
   log: pino({ level: 'silent' }),

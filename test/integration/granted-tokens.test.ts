@@ -6,8 +6,8 @@ import { createUuidV7 } from '../../src/server/adapters/system/uuid-v7.ts'
 import type { GrantedToken, MintGrantedToken } from '../../src/server/ports/token-minting.ts'
 import { createGrantedTokens } from '../../src/server/slices/tokens/granted.ts'
 import { createMint } from '../../src/server/slices/tokens/mint.ts'
-import { START_MS, startAccess, type Access, type Person } from '../support/access.ts'
-import { DATASTORE_KINDS, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
+import { START_MS, startAccess, type Access, type Person } from '../support/server/access.ts'
+import { DATASTORE_KINDS, isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
 
 describe.each(DATASTORE_KINDS)('tokens of grants on %s', (kind) => {
   describe.skipIf(isDatastoreMissing(kind))('', () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startFleet, type Enrolled, type Fleet } from '../support/fleet.ts'
-import { STORES } from '../support/stores.ts'
+import { startFleet, type Enrolled, type Fleet } from '../support/fleet/fleet.ts'
+import { STORES } from '../support/datastores/stores.ts'
 
 describe.each(STORES)('Grants on nodes on the $name store', (store) => {
   describe.skipIf(store.missing)('served over HTTP', () => {

@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { selectPrincipals, selectRevealed, type PrincipalFilter } from '../../src/server/slices/identities/store.ts'
 import { pageRange } from '../../src/server/ports/page-range.ts'
-import { STORES } from '../support/stores.ts'
-import { startTenancy, type Tenancy } from '../support/tenancy.ts'
+import { STORES } from '../support/datastores/stores.ts'
+import { startTenancy, type Tenancy } from '../support/server/tenancy.ts'
 
 const SUMMARY = [
   'created_at',

@@ -3,10 +3,10 @@ import { createInvitationSweeper } from '../../src/server/slices/invitations/inv
 import { createInvitationBook, createInvitations } from '../../src/server/slices/invitations/service.ts'
 import { mounted } from '../../src/server/http/request-context.ts'
 import { invitations } from '../../src/shared/contract/invitations.ts'
-import { START_MS, type Answer } from '../support/control-plane.ts'
-import { unfenced } from '../support/leading.ts'
-import { STORES } from '../support/stores.ts'
-import { startTenancy, type Tenancy } from '../support/tenancy.ts'
+import { START_MS, type Answer } from '../support/server/control-plane.ts'
+import { unfenced } from '../support/datastores/leading.ts'
+import { STORES } from '../support/datastores/stores.ts'
+import { startTenancy, type Tenancy } from '../support/server/tenancy.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 const NOWHERE = '01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4b'

@@ -10,12 +10,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFin
 import type { NatsAddress } from '../../src/server/adapters/jetstream/connect.ts'
 import { openJetStreamBus } from '../../src/server/adapters/jetstream/jetstream.ts'
 import type { EventBus } from '../../src/server/ports/event-bus.ts'
-import { recordBus } from '../support/bus-recorder.ts'
-import { makeNatsAccounts } from '../support/nats-accounts.ts'
-import { NO_JETSTREAM, startNatsServer, type NatsServer } from '../support/nats-server.ts'
-import { nodeOf, outgoing, outgoingRange } from '../support/outgoing-events.ts'
-import { requirement } from '../support/requirements.mjs'
-import { startTcpProxy } from '../support/tcp-proxy.ts'
+import { recordBus } from '../support/events/bus-recorder.ts'
+import { makeNatsAccounts } from '../support/events/nats-accounts.ts'
+import { NO_JETSTREAM, startNatsServer, type NatsServer } from '../support/events/nats-server.ts'
+import { nodeOf, outgoing, outgoingRange } from '../support/events/outgoing-events.ts'
+import { requirement } from '../support/run/requirements.mjs'
+import { startTcpProxy } from '../support/network/tcp-proxy.ts'
 
 const WAIT = { timeout: 20_000, interval: 20 }
 const PLAIN = { kind: 'plaintext', caPath: undefined } as const

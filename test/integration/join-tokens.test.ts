@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { freshPublicKey, startFleet, type Fleet } from '../support/fleet.ts'
-import { STORES } from '../support/stores.ts'
+import { freshPublicKey, startFleet, type Fleet } from '../support/fleet/fleet.ts'
+import { STORES } from '../support/datastores/stores.ts'
 
 const NOWHERE = '01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4b'
 

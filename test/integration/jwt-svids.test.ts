@@ -1,7 +1,7 @@
 import { exportSPKI, importJWK, SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Answer } from '../support/control-plane.ts'
-import { STORES } from '../support/stores.ts'
+import type { Answer } from '../support/server/control-plane.ts'
+import { STORES } from '../support/datastores/stores.ts'
 import {
   BASE_URL,
   NOW,
@@ -11,7 +11,7 @@ import {
   unsigned,
   type SigningKey,
   type Workloads,
-} from '../support/workloads.ts'
+} from '../support/sign-in/workloads.ts'
 
 const BUILD = 'spiffe://example.org/ci/build'
 

@@ -14,8 +14,8 @@ import { createUnitOfWork } from '../../src/server/adapters/postgres/unit-of-wor
 import { createUuidV7 } from '../../src/server/adapters/system/uuid-v7.ts'
 import type { FeedChange } from '../../src/server/ports/change-feed.ts'
 import { SERVICE_MODEL } from '../../src/shared/authz/service-model.ts'
-import { tuple } from '../support/authz-tuples.ts'
-import { DATASTORE_KINDS, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
+import { tuple } from '../support/authz/tuples.ts'
+import { DATASTORE_KINDS, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
 
 const NOW_MS = Date.parse('2026-03-02T09:00:00Z')
 const REASON = /^the file of the authorization index is not used; the tuples are loaded from the datastore: (.*)$/

@@ -12,7 +12,7 @@ import {
   bySlug,
   type Keyset,
 } from '../../src/server/sql/keyset.ts'
-import { DATASTORE_KINDS, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
+import { DATASTORE_KINDS, isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
 
 const id = (digit: number) => `01935b5e-8f3a-7c61-9d0a-00000000000${digit}`
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startLocalProvider, type LocalProvider } from '../support/local-provider.ts'
-import { meet, places, statementsOf } from '../support/meeting.ts'
-import { pausingDatastore } from '../support/pausing-datastore.ts'
-import { STORES } from '../support/stores.ts'
+import { startLocalProvider, type LocalProvider } from '../support/sign-in/local-provider.ts'
+import { meet, places, statementsOf } from '../support/run/meeting.ts'
+import { pausingDatastore } from '../support/datastores/pausing-datastore.ts'
+import { STORES } from '../support/datastores/stores.ts'
 
 describe.each(STORES)('The last two platform administrators on the $name store', (store) => {
   describe.skipIf(store.missing)('', () => {

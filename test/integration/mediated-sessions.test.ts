@@ -1,8 +1,8 @@
 import { createPublicKey, verify } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { Enrolled } from '../support/fleet.ts'
-import { STORES } from '../support/stores.ts'
-import { ISSUER, startTaskedFleet, type TaskedFleet } from '../support/tasked-fleet.ts'
+import type { Enrolled } from '../support/fleet/fleet.ts'
+import { STORES } from '../support/datastores/stores.ts'
+import { ISSUER, startTaskedFleet, type TaskedFleet } from '../support/fleet/tasked-fleet.ts'
 
 const NOWHERE = '01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4b'
 const DAY_MS = 86_400_000

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createMirroredGroups } from '../../src/server/slices/groups/mirrored-groups.ts'
-import type { Answer } from '../support/control-plane.ts'
-import { STORES } from '../support/stores.ts'
-import { startTenancy, type Tenancy } from '../support/tenancy.ts'
+import type { Answer } from '../support/server/control-plane.ts'
+import { STORES } from '../support/datastores/stores.ts'
+import { startTenancy, type Tenancy } from '../support/server/tenancy.ts'
 
 describe.each(STORES)('Groups that mirror the identity provider on the $name store', (store) => {
   describe.skipIf(store.missing)('', () => {

@@ -9,10 +9,10 @@ import type { Datastore } from '../../src/server/ports/datastore.ts'
 import type { LeaderJob, Leading } from '../../src/server/ports/leadership.ts'
 import type { OutboxEvent } from '../../src/server/ports/outbox-events.ts'
 import type { NumberedEvent, OutboxConsumer } from '../../src/server/ports/outbox.ts'
-import { Crash, crashingDatastore } from '../support/crashing-datastore.ts'
-import { DATASTORE_KINDS, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
-import { gate } from '../support/gate.ts'
-import { leaderParts, type LeaderParts } from '../support/leading.ts'
+import { Crash, crashingDatastore } from '../support/datastores/crashing-datastore.ts'
+import { DATASTORE_KINDS, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
+import { gate } from '../support/run/gate.ts'
+import { leaderParts, type LeaderParts } from '../support/datastores/leading.ts'
 
 const NOW = Date.parse('2026-03-10T08:00:00.000Z')
 const DAY_MS = 24 * 60 * 60 * 1000

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { START_MS, startAccess, type Access, type Answer, type Person } from '../support/access.ts'
-import { DATASTORE_KINDS, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
+import { START_MS, startAccess, type Access, type Answer, type Person } from '../support/server/access.ts'
+import { DATASTORE_KINDS, isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
 
 describe.each(DATASTORE_KINDS)('own API tokens on %s', (kind) => {
   describe.skipIf(isDatastoreMissing(kind))('', () => {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import type { Pool } from '../../src/server/ports/datastore.ts'
-import { isDatastoreMissing, useDatastore } from '../support/datastores.ts'
+import { isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
 
 const POOLS: readonly Pool[] = ['interactive', 'heartbeats', 'node-keys', 'change-feed', 'worker', 'bulk']
 

@@ -2,15 +2,15 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } fr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { runCtl, startCtl } from '../support/ctl-process.ts'
-import { depth } from '../support/depth.ts'
-import { journalOffset, losePower } from '../support/power-loss.ts'
+import { runCtl, startCtl } from '../support/server/ctl-process.ts'
+import { depth } from '../support/run/depth.ts'
+import { journalOffset, losePower } from '../support/datastores/power-loss.ts'
 
 /** Points in each part of the first boot, and after it; the deep run also takes the very end of each. */
 const EACH = depth({ ci: 1, deep: 4 })
 const ENDS = depth({ ci: false, deep: true })
 const TOKENS = 5
-const recorder = new URL('../support/disk-recorder.mjs', import.meta.url)
+const recorder = new URL('../support/datastores/disk-recorder.mjs', import.meta.url)
 
 /** A first boot whose disk was watched, with what it acknowledged. */
 interface Boot {

@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type EmbeddedDatastore, openPglite } from '../../src/server/adapters/pglite/database.ts'
-import { depth } from '../support/depth.ts'
-import { losePower } from '../support/power-loss.ts'
+import { depth } from '../support/run/depth.ts'
+import { losePower } from '../support/datastores/power-loss.ts'
 
 const POINTS = depth({ ci: 4, deep: 20 })
 const ROWS = 400
-const recorder = new URL('../support/disk-recorder.mjs', import.meta.url)
+const recorder = new URL('../support/datastores/disk-recorder.mjs', import.meta.url)
 
 /** A row, and how long the journal was when the row was acknowledged. */
 interface Acknowledged {

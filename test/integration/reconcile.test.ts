@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AuthzReconciler } from '../../src/server/ports/authz-reconciler.ts'
-import { authzSurface } from '../support/authz-surface.ts'
-import { STORES } from '../support/stores.ts'
-import { startTenancy, type Tenancy } from '../support/tenancy.ts'
+import { authzSurface } from '../support/authz/surface.ts'
+import { STORES } from '../support/datastores/stores.ts'
+import { startTenancy, type Tenancy } from '../support/server/tenancy.ts'
 
 describe.each(STORES)('Reconciling the index with the registry, on the $name store', (store) => {
   describe.skipIf(store.missing)('served over HTTP', () => {

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { authzSurface } from '../support/authz-surface.ts'
-import { START_MS, type Answer } from '../support/control-plane.ts'
-import { STORES } from '../support/stores.ts'
-import { startTenancy, type Tenancy } from '../support/tenancy.ts'
+import { authzSurface } from '../support/authz/surface.ts'
+import { START_MS, type Answer } from '../support/server/control-plane.ts'
+import { STORES } from '../support/datastores/stores.ts'
+import { startTenancy, type Tenancy } from '../support/server/tenancy.ts'
 
 const NOWHERE = '01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4b'
 const TUPLES = '/v1/authz/relation-tuples'

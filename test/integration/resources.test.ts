@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { START_MS } from '../support/control-plane.ts'
-import { STORES } from '../support/stores.ts'
-import { startTenancy, type Tenancy } from '../support/tenancy.ts'
+import { START_MS } from '../support/server/control-plane.ts'
+import { STORES } from '../support/datastores/stores.ts'
+import { startTenancy, type Tenancy } from '../support/server/tenancy.ts'
 
 describe.each(STORES)('Resources on the $name store', (store) => {
   describe.skipIf(store.missing)('served over HTTP', () => {

@@ -3,9 +3,9 @@ import { exportSPKI, importJWK, SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAssertionSweeper } from '../../src/server/slices/workloads/assertion-sweeper.ts'
 import { JWT_BEARER_ASSERTION } from '../../src/shared/contract/oauth-schemas.ts'
-import type { Answer } from '../support/control-plane.ts'
-import { unfenced } from '../support/leading.ts'
-import { STORES } from '../support/stores.ts'
+import type { Answer } from '../support/server/control-plane.ts'
+import { unfenced } from '../support/datastores/leading.ts'
+import { STORES } from '../support/datastores/stores.ts'
 import {
   BASE_URL,
   NOW,
@@ -15,7 +15,7 @@ import {
   unsigned,
   type SigningKey,
   type Workloads,
-} from '../support/workloads.ts'
+} from '../support/sign-in/workloads.ts'
 
 describe.each(STORES)('tokens for client assertions on $name', (store) => {
   describe.skipIf(store.missing)('', () => {

@@ -14,10 +14,10 @@ import {
   type Browser,
   type Landing,
   type SigningIn,
-} from '../support/sign-in.ts'
-import { STORES } from '../support/stores.ts'
+} from '../support/sign-in/sign-in.ts'
+import { STORES } from '../support/datastores/stores.ts'
 import { createStartFromPage } from '../../src/server/slices/sign-in/start-from-page.ts'
-import type { Forgery } from '../support/test-issuer.ts'
+import type { Forgery } from '../support/sign-in/test-issuer.ts'
 
 const ANNA = { sub: 'anna', email: 'Anna@Acme.Example', email_verified: true, name: 'Anna Adler' }
 const WELCOME = { emailDomains: ['acme.example'], groups: [] }

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { IdpBinding } from '../../src/server/ports/idp-bindings.ts'
 import { SESSION_IDLE_MS } from '../../src/server/ports/sessions.ts'
-import { CLIENT_ID, openBrowser, startSigningIn, type Browser, type SigningIn } from '../support/sign-in.ts'
-import { STORES } from '../support/stores.ts'
+import { CLIENT_ID, openBrowser, startSigningIn, type Browser, type SigningIn } from '../support/sign-in/sign-in.ts'
+import { STORES } from '../support/datastores/stores.ts'
 
 const ANNA = { sub: 'anna', email: 'anna@acme.example', email_verified: true, name: 'Anna Adler' }
 

@@ -1,8 +1,8 @@
 import { createPublicKey, verify } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Answer } from '../support/control-plane.ts'
-import { startFleet, type Fleet } from '../support/fleet.ts'
-import { STORES } from '../support/stores.ts'
+import type { Answer } from '../support/server/control-plane.ts'
+import { startFleet, type Fleet } from '../support/fleet/fleet.ts'
+import { STORES } from '../support/datastores/stores.ts'
 
 const TEN_MINUTES_MS = 600_000
 const MESSAGE = Buffer.from('an envelope')

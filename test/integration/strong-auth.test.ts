@@ -13,9 +13,9 @@ import { createSessionResolver } from '../../src/server/slices/sessions/session-
 import { createSessions } from '../../src/server/slices/sessions/sessions.ts'
 import { authz } from '../../src/shared/contract/authz.ts'
 import { domains } from '../../src/shared/contract/domains.ts'
-import { ENGINE_KINDS, isEngineMissing, openReplica, useSpicedb, type Replica } from '../support/authz-engines.ts'
-import { isDatastoreMissing, useDatastore } from '../support/datastores.ts'
-import { startEdge, type Edge } from '../support/edge.ts'
+import { ENGINE_KINDS, isEngineMissing, openReplica, useSpicedb, type Replica } from '../support/authz/engines.ts'
+import { isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
+import { startEdge, type Edge } from '../support/server/edge.ts'
 
 const NOW_MS = Date.parse('2026-03-02T09:00:00Z')
 const clock = { now: () => NOW_MS }

@@ -6,8 +6,8 @@ import { createJoinTokenSweeper } from '../../src/server/slices/join-tokens/join
 import { createKeySweeper } from '../../src/server/slices/nodes/key-sweeper.ts'
 import type { LeaderJob } from '../../src/server/ports/leadership.ts'
 import { createTokenSweeper } from '../../src/server/slices/tokens/token-sweeper.ts'
-import { DATASTORE_KINDS, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
-import { leaderParts, unfenced, type LeaderParts } from '../support/leading.ts'
+import { DATASTORE_KINDS, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
+import { leaderParts, unfenced, type LeaderParts } from '../support/datastores/leading.ts'
 
 const NOW = Date.parse('2026-06-01T08:00:00.000Z')
 const DAY_MS = 24 * 60 * 60 * 1000

@@ -3,9 +3,9 @@ import pg from 'pg'
 import { createPgPool, type PgPool, type PoolSize } from '../../src/server/adapters/postgres/pool.ts'
 import { createStatementNames } from '../../src/server/adapters/postgres/session.ts'
 import { DatastoreError } from '../../src/server/ports/datastore.ts'
-import { depth } from '../support/depth.ts'
-import { startPostgresCluster, type PostgresCluster } from '../support/postgres-cluster.ts'
-import { requirement } from '../support/requirements.mjs'
+import { depth } from '../support/run/depth.ts'
+import { startPostgresCluster, type PostgresCluster } from '../support/datastores/postgres-cluster.ts'
+import { requirement } from '../support/run/requirements.mjs'
 
 const ROUNDS = depth({ ci: 40, deep: 400 })
 const CALLERS = 8

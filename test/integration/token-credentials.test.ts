@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openPostgres } from '../../src/server/adapters/postgres/database.ts'
 import { migrate } from '../../src/server/adapters/postgres/migrate.ts'
 import { mintApiToken } from '../../src/shared/credential-formats.ts'
-import { START_MS, startAccess, type Access, type Person } from '../support/access.ts'
-import { DATASTORE_KINDS, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
-import { startPostgresCluster } from '../support/postgres-cluster.ts'
+import { START_MS, startAccess, type Access, type Person } from '../support/server/access.ts'
+import { DATASTORE_KINDS, isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
+import { startPostgresCluster } from '../support/datastores/postgres-cluster.ts'
 
 /** How long a refusal is remembered. */
 const REFUSED_MS = 1000

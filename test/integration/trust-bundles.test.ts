@@ -1,9 +1,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createBundleRefresher } from '../../src/server/slices/workloads/bundle-refresher.ts'
-import { START_MS } from '../support/control-plane.ts'
-import { unfenced } from '../support/leading.ts'
-import { STORES } from '../support/stores.ts'
-import { NOW, signingKey, startWorkloads, TOKEN_URL, type SigningKey, type Workloads } from '../support/workloads.ts'
+import { START_MS } from '../support/server/control-plane.ts'
+import { unfenced } from '../support/datastores/leading.ts'
+import { STORES } from '../support/datastores/stores.ts'
+import {
+  NOW,
+  signingKey,
+  startWorkloads,
+  TOKEN_URL,
+  type SigningKey,
+  type Workloads,
+} from '../support/sign-in/workloads.ts'
 
 const URL_OF_BUNDLE = 'https://spire.example/bundle'
 const X509_KEY = { kty: 'EC', use: 'x509-svid', crv: 'P-256', x: 'AA', y: 'AA', x5c: ['AA'] }

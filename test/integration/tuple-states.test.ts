@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ENGINE_KINDS, isEngineMissing, useSpicedb } from '../support/authz-engines.ts'
-import { authzSurface } from '../support/authz-surface.ts'
-import type { Answer } from '../support/control-plane.ts'
-import { depth } from '../support/depth.ts'
-import { STORES } from '../support/stores.ts'
-import { startTenancy, type Tenancy } from '../support/tenancy.ts'
+import { ENGINE_KINDS, isEngineMissing, useSpicedb } from '../support/authz/engines.ts'
+import { authzSurface } from '../support/authz/surface.ts'
+import type { Answer } from '../support/server/control-plane.ts'
+import { depth } from '../support/run/depth.ts'
+import { STORES } from '../support/datastores/stores.ts'
+import { startTenancy, type Tenancy } from '../support/server/tenancy.ts'
 
 const TUPLES = '/v1/authz/relation-tuples'
 const ROLES = ['viewer', 'deployer', 'admin'] as const

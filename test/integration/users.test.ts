@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createParentEdgeConsumer } from '../../src/server/slices/identities/parent-edge-consumer.ts'
 import { storedSubjects } from '../../src/server/adapters/stored-subjects/stored-subjects.ts'
 import type { ExternalSubject } from '../../src/server/ports/users.ts'
-import { START_MS, startAccess, type Access, type Person } from '../support/access.ts'
-import { DATASTORE_KINDS, isDatastoreMissing, useDatastore } from '../support/datastores.ts'
+import { START_MS, startAccess, type Access, type Person } from '../support/server/access.ts'
+import { DATASTORE_KINDS, isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
 
 const BINDING = '01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4b'
 const ANNA: ExternalSubject = { issuer: 'https://idp.example/realm', subject: 'anna#1' }

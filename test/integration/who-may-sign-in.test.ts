@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createSignInSweeper } from '../../src/server/slices/sign-in/sign-in-sweeper.ts'
 import type { IdpBinding } from '../../src/server/ports/idp-bindings.ts'
-import { unfenced } from '../support/leading.ts'
-import { openBrowser, startSigningIn, type Landing, type SigningIn } from '../support/sign-in.ts'
-import { STORES } from '../support/stores.ts'
+import { unfenced } from '../support/datastores/leading.ts'
+import { openBrowser, startSigningIn, type Landing, type SigningIn } from '../support/sign-in/sign-in.ts'
+import { STORES } from '../support/datastores/stores.ts'
 
 const ANNA = { sub: 'anna', email: 'Anna@Acme.Example', email_verified: true, name: 'Anna Adler' }
 

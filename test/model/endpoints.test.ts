@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { depth } from '../support/depth.ts'
-import { addNodes } from '../support/many-nodes.ts'
-import type { Enrolled } from '../support/fleet.ts'
-import { startObservedFleet, type ObservedFleet } from '../support/observed-fleet.ts'
-import { STORES } from '../support/stores.ts'
+import { depth } from '../support/run/depth.ts'
+import { addNodes } from '../support/fleet/many-nodes.ts'
+import type { Enrolled } from '../support/fleet/fleet.ts'
+import { startObservedFleet, type ObservedFleet } from '../support/fleet/observed-fleet.ts'
+import { STORES } from '../support/datastores/stores.ts'
 
 const HOSTS = ['198.51.100.1', '198.51.100.2'] as const
 const TTLS = [30, 60, 300] as const

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { depth } from '../support/depth.ts'
-import type { Enrolled } from '../support/fleet.ts'
-import { takeTurn, wordOf, type Modelled, type Turn } from '../support/interleavings.ts'
-import { STORES } from '../support/stores.ts'
-import { startTaskedFleet, type TaskedFleet } from '../support/tasked-fleet.ts'
+import { depth } from '../support/run/depth.ts'
+import type { Enrolled } from '../support/fleet/fleet.ts'
+import { takeTurn, wordOf, type Modelled, type Turn } from '../support/run/interleavings.ts'
+import { STORES } from '../support/datastores/stores.ts'
+import { startTaskedFleet, type TaskedFleet } from '../support/fleet/tasked-fleet.ts'
 
 const NOWHERE = '01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4b'
 const NODES = 2

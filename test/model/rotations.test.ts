@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseNsk } from '../../src/shared/credential-formats.ts'
 import { compareEdgeEpochs, parseEdgeEpoch, type EdgeEpoch } from '../../src/shared/mesh/edge-epoch.ts'
-import { depth } from '../support/depth.ts'
-import { startKeyedFleet, type EdgeKey, type Keyed, type KeyedFleet } from '../support/keyed-fleet.ts'
-import { STORES } from '../support/stores.ts'
+import { depth } from '../support/run/depth.ts'
+import { startKeyedFleet, type EdgeKey, type Keyed, type KeyedFleet } from '../support/fleet/keyed-fleet.ts'
+import { STORES } from '../support/datastores/stores.ts'
 
 /** What somebody does to one node. */
 const DEEDS = ['ask', 'ask', 'complete', 'complete', 'revoke', 're-enrol', 're-enrol', 'deregister'] as const

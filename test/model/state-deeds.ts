@@ -1,5 +1,5 @@
-import type { ActingReplicas } from '../support/acting-replicas.ts'
-import { CHECKSUM, freshPublicKey } from '../support/fleet.ts'
+import type { ActingReplicas } from '../support/server/acting-replicas.ts'
+import { CHECKSUM, freshPublicKey } from '../support/fleet/fleet.ts'
 
 /** A node as it presents itself. */
 export interface Member {

@@ -13,7 +13,7 @@ import type {
   OracleLookup,
   OracleQuestion,
   OracleSubjects,
-} from '../support/spicedb-oracle.ts'
+} from '../support/authz/spicedb-oracle.ts'
 
 /** What SpiceDB answers to a check, by what a file asserts. */
 export const ANSWERS: { readonly [kind in AssertionKind]: string } = {

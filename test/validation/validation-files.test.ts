@@ -6,7 +6,7 @@ import { parseSchema } from '../../src/shared/authz/language/parser.ts'
 import { readValidationFile } from '../../src/shared/authz/validation/read-validation-file.ts'
 import { validateFile, type FileReport } from '../../src/shared/authz/validation/validate-file.ts'
 import type { ValidationFile } from '../../src/shared/authz/validation/validation-file.ts'
-import { startOracle, type Oracle } from '../support/spicedb-oracle.ts'
+import { startOracle, type Oracle } from '../support/authz/spicedb-oracle.ts'
 import { ANSWERS, expectedOf, foundBy, questionsOf } from './oracle-questions.ts'
 
 /** Each file holds one rule of the language, and is named after it. */

@@ -11,7 +11,7 @@ import { migrate } from '../../../dist/server/adapters/postgres/migrate.js'
 import { TupleIndex } from '../../../dist/shared/authz/engine/tuple-index.js'
 import { compileSchema } from '../../../dist/shared/authz/language/compile.js'
 import { parseSchema } from '../../../dist/shared/authz/language/parser.js'
-import { startPostgresCluster } from '../../support/postgres-cluster.mjs'
+import { startPostgresCluster } from '../../support/datastores/postgres-cluster.mjs'
 import { SCHEMA, tuplesOf } from './authz-data.mjs'
 import { median } from './report.mjs'
 

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { HIGH_RATE_LIMITS } from '../../support/high-rate-limits.mjs'
+import { HIGH_RATE_LIMITS } from '../../support/server/high-rate-limits.mjs'
 
 export const CTL = fileURLToPath(new URL('../../../bin/ctl.js', import.meta.url))
 const BASELINE = fileURLToPath(new URL('./bare-fastify.mjs', import.meta.url))

@@ -7,7 +7,7 @@ import { openBackend } from '../../../dist/server/composition/backend.js'
 import { parseConfig } from '../../../dist/server/config/config.js'
 import { createMemoryHandover } from '../../../dist/server/first-run/memory-handover.js'
 import { serve } from '../../../dist/server/composition/serve.js'
-import { HIGH_RATE_LIMITS } from '../../support/high-rate-limits.mjs'
+import { HIGH_RATE_LIMITS } from '../../support/server/high-rate-limits.mjs'
 import { readMetrics } from './servers.mjs'
 import { envelopeOf, serveWaves } from './sse-waves.mjs'
 

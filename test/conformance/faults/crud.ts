@@ -1,4 +1,4 @@
-import { OTHER_PROJECT } from '../../support/fixture-callers.ts'
+import { OTHER_PROJECT } from '../../support/server/fixture-callers.ts'
 import type { Subject } from '../rules/rule.ts'
 import type { WireAnswer } from '../wire.ts'
 import { answering, lenient, text, withHeaders, type BrokenEdge, type Fault } from './fault.ts'

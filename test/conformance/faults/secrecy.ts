@@ -1,4 +1,4 @@
-import { PROJECT } from '../../support/fixture-callers.ts'
+import { PROJECT } from '../../support/server/fixture-callers.ts'
 import { answering, asking, withHeaders, withJson, type BrokenEdge, type Fault } from './fault.ts'
 
 const OUTSIDERS = 'answers those who may not see a thing as if it did not exist'

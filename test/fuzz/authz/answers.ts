@@ -1,4 +1,9 @@
-import type { OracleAnswers, OracleFound, OracleFoundSubject, OracleLookup } from '../../support/spicedb-oracle.ts'
+import type {
+  OracleAnswers,
+  OracleFound,
+  OracleFoundSubject,
+  OracleLookup,
+} from '../../support/authz/spicedb-oracle.ts'
 
 /** One result of a lookup; `isConditional` where it depends on values that the context lacks. */
 export interface Found {

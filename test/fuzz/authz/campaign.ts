@@ -1,4 +1,4 @@
-import { RunawayError, startOracle, type Oracle } from '../../support/spicedb-oracle.ts'
+import { RunawayError, startOracle, type Oracle } from '../../support/authz/spicedb-oracle.ts'
 import { caseOf, caseOfMisfit, caseOfText, type Case } from './cases.ts'
 import { schemaText } from './draft.ts'
 import { examine, type Examination } from './examine.ts'

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { startOracle } from '../../support/spicedb-oracle.ts'
+import { startOracle } from '../../support/authz/spicedb-oracle.ts'
 import { runCampaign, type CampaignOptions, type Disagreement } from './campaign.ts'
 import { keepCase, readCase, trialOf } from './cases.ts'
 import { examine } from './examine.ts'

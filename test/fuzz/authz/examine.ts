@@ -1,4 +1,4 @@
-import { RunawayError, type Oracle, type OracleAnswers } from '../../support/spicedb-oracle.ts'
+import { RunawayError, type Oracle, type OracleAnswers } from '../../support/authz/spicedb-oracle.ts'
 import { oracleTexts } from './answers.ts'
 import { isWitnessed } from './witness.ts'
 import { UNSTEADY, exclusionOf, type Pair } from './exclusions.ts'

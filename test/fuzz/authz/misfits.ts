@@ -1,4 +1,4 @@
-import type { Oracle } from '../../support/spicedb-oracle.ts'
+import type { Oracle } from '../../support/authz/spicedb-oracle.ts'
 import { schemaText, type SchemaDraft } from './draft.ts'
 import { openOurs } from './ours.ts'
 import type { Random } from './random.ts'

@@ -1,4 +1,4 @@
-import type { Oracle } from '../../support/spicedb-oracle.ts'
+import type { Oracle } from '../../support/authz/spicedb-oracle.ts'
 
 /** A schema that one engine takes and the other refuses. */
 export interface Verdicts {

@@ -1,4 +1,4 @@
-import type { Oracle, OracleCheck } from '../../support/spicedb-oracle.ts'
+import type { Oracle, OracleCheck } from '../../support/authz/spicedb-oracle.ts'
 import { resourcesText, subjectsText, type Found } from './answers.ts'
 import { CAVEAT_FAILS, TOO_DEEP } from './exclusions.ts'
 import { columnsOf, objectOf, partsOf, subjectOf, type FuzzTuple, type Query } from './world.ts'

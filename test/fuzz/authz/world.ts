@@ -1,5 +1,5 @@
 import type { TupleColumns } from '../../../src/shared/authz/tuple.ts'
-import type { OracleSubject } from '../../support/spicedb-oracle.ts'
+import type { OracleSubject } from '../../support/authz/spicedb-oracle.ts'
 import type { SchemaDraft } from './draft.ts'
 
 export type Context = Readonly<Record<string, unknown>>

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { startPostgresCluster } from '../../support/postgres-cluster.ts'
+import { startPostgresCluster } from '../../support/datastores/postgres-cluster.ts'
 import { FLOODS, type Flood } from './floods.ts'
 import { mebibytes, tryFlood, type Outcome } from './trial.ts'
 

@@ -7,10 +7,10 @@ import { createAuditSealer } from '../../../src/server/slices/audit/sealer.ts'
 import { createExportVerifier, type ExportReport, type ExportStart } from '../../../src/shared/audit/export-lines.ts'
 import type { SealedDecision } from '../../../src/shared/audit/chain.ts'
 import type { SignedPlace } from '../../../src/shared/audit/signed-place.ts'
-import { START_MS, startAccess, type Access, type Person } from '../../support/access.ts'
-import { nodeSha256 } from '../../support/audit-chain.ts'
-import { auditEntry, leadingOver } from '../../support/audit-ledger.ts'
-import { DATASTORE_KINDS, isDatastoreMissing, useDatastore } from '../../support/datastores.ts'
+import { START_MS, startAccess, type Access, type Person } from '../../support/server/access.ts'
+import { nodeSha256 } from '../../support/server/audit-chain.ts'
+import { auditEntry, leadingOver } from '../../support/server/audit-ledger.ts'
+import { DATASTORE_KINDS, isDatastoreMissing, useDatastore } from '../../support/datastores/datastores.ts'
 
 /** Long after everything that the requests of these tests leave. */
 const LATER_MS = START_MS + 86_400_000

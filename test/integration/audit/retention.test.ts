@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { ACME, openLedger, type Ledger } from '../../support/audit-ledger.ts'
-import { DATASTORE_KINDS, isDatastoreMissing, useDatastore } from '../../support/datastores.ts'
+import { ACME, openLedger, type Ledger } from '../../support/server/audit-ledger.ts'
+import { DATASTORE_KINDS, isDatastoreMissing, useDatastore } from '../../support/datastores/datastores.ts'
 
 const DAY_MS = 86_400_000
 

@@ -2,9 +2,16 @@ import { sql } from 'kysely'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { LeadershipLost } from '../../../src/server/ports/leadership-lost.ts'
 import type { Leading } from '../../../src/server/ports/leadership.ts'
-import { ACME, auditEntry, GLOBEX, LEDGER_START_MS, openLedger, type Ledger } from '../../support/audit-ledger.ts'
-import { leaderParts } from '../../support/leading.ts'
-import { DATASTORE_KINDS, isDatastoreMissing, useDatastore } from '../../support/datastores.ts'
+import {
+  ACME,
+  auditEntry,
+  GLOBEX,
+  LEDGER_START_MS,
+  openLedger,
+  type Ledger,
+} from '../../support/server/audit-ledger.ts'
+import { leaderParts } from '../../support/datastores/leading.ts'
+import { DATASTORE_KINDS, isDatastoreMissing, useDatastore } from '../../support/datastores/datastores.ts'
 
 describe.each(DATASTORE_KINDS)('on %s', (kind) => {
   describe.skipIf(isDatastoreMissing(kind))('the sealer', () => {

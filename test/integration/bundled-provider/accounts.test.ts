@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createPasswordHashing, HashingBusy } from '../../../src/server/slices/local-accounts/password-hash.ts'
-import type { Answer } from '../../support/control-plane.ts'
-import { hashing, PASSWORD, startLocalProvider, type LocalProvider } from '../../support/local-provider.ts'
-import { STORES } from '../../support/stores.ts'
-import type { Tenancy } from '../../support/tenancy.ts'
+import type { Answer } from '../../support/server/control-plane.ts'
+import { hashing, PASSWORD, startLocalProvider, type LocalProvider } from '../../support/sign-in/local-provider.ts'
+import { STORES } from '../../support/datastores/stores.ts'
+import type { Tenancy } from '../../support/server/tenancy.ts'
 
 const NOWHERE = '01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4b'
 const FROM = '192.0.2.1'

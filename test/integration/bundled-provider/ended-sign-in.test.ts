@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { PASSWORD, startLocalProvider, type LocalProvider } from '../../support/local-provider.ts'
-import { plainBrowser, relyingParty, type PlainBrowser, type Visited } from '../../support/relying-party.ts'
-import { STORES } from '../../support/stores.ts'
+import { PASSWORD, startLocalProvider, type LocalProvider } from '../../support/sign-in/local-provider.ts'
+import { plainBrowser, relyingParty, type PlainBrowser, type Visited } from '../../support/sign-in/relying-party.ts'
+import { STORES } from '../../support/datastores/stores.ts'
 
 const NEXT = 'four otters at dawn'
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { START_MS } from '../../support/control-plane.ts'
-import { startLocalProvider, type LocalProvider } from '../../support/local-provider.ts'
-import { STORES } from '../../support/stores.ts'
+import { START_MS } from '../../support/server/control-plane.ts'
+import { startLocalProvider, type LocalProvider } from '../../support/sign-in/local-provider.ts'
+import { STORES } from '../../support/datastores/stores.ts'
 
 interface Factor {
   readonly id: string

@@ -4,11 +4,11 @@ import { createBundledProvider } from '../../../src/server/adapters/bundled-prov
 import { createKeyRotation } from '../../../src/server/adapters/bundled-provider/key-rotation.ts'
 import { createOwnIssuer } from '../../../src/server/adapters/bundled-provider/own-issuer.ts'
 import { createLocalSignIn } from '../../../src/server/slices/local-accounts/sign-in.ts'
-import { START_MS } from '../../support/control-plane.ts'
-import { unfenced } from '../../support/leading.ts'
-import { hashing } from '../../support/local-provider.ts'
-import { STORES } from '../../support/stores.ts'
-import { startTenancy, type Tenancy } from '../../support/tenancy.ts'
+import { START_MS } from '../../support/server/control-plane.ts'
+import { unfenced } from '../../support/datastores/leading.ts'
+import { hashing } from '../../support/sign-in/local-provider.ts'
+import { STORES } from '../../support/datastores/stores.ts'
+import { startTenancy, type Tenancy } from '../../support/server/tenancy.ts'
 
 const HOUR = 3_600_000
 const DAYS_90 = 90 * 24 * HOUR

@@ -1,8 +1,8 @@
 import { TOTP } from 'otpauth'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { hashing, PASSWORD, startLocalProvider, type LocalProvider } from '../../support/local-provider.ts'
-import { plainBrowser, relyingParty, type PlainBrowser, type Visited } from '../../support/relying-party.ts'
-import { STORES } from '../../support/stores.ts'
+import { hashing, PASSWORD, startLocalProvider, type LocalProvider } from '../../support/sign-in/local-provider.ts'
+import { plainBrowser, relyingParty, type PlainBrowser, type Visited } from '../../support/sign-in/relying-party.ts'
+import { STORES } from '../../support/datastores/stores.ts'
 
 describe.each(STORES)('The bundled provider on the $name store', (store) => {
   describe.skipIf(store.missing)('as a relying party sees it', () => {

@@ -1,13 +1,13 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { mounted } from '../../../src/server/http/request-context.ts'
 import { createUuidV7 } from '../../../src/server/adapters/system/uuid-v7.ts'
-import { startEdge, type Edge } from '../../support/edge.ts'
-import { fixtureResolvers, PROJECT } from '../../support/fixture-callers.ts'
-import { fixture } from '../../support/fixture-contract.ts'
-import { createFixture } from '../../support/fixture-handlers.ts'
-import { gate, type Gate } from '../../support/gate.ts'
-import { openConnections } from '../../support/open-connections.ts'
-import { openRawSocket, requestBytes, type RawSocket } from '../../support/raw-socket.ts'
+import { startEdge, type Edge } from '../../support/server/edge.ts'
+import { fixtureResolvers, PROJECT } from '../../support/server/fixture-callers.ts'
+import { fixture } from '../../support/server/fixture-contract.ts'
+import { createFixture } from '../../support/server/fixture-handlers.ts'
+import { gate, type Gate } from '../../support/run/gate.ts'
+import { openConnections } from '../../support/network/open-connections.ts'
+import { openRawSocket, requestBytes, type RawSocket } from '../../support/network/raw-socket.ts'
 
 /** Requests of a connection that is still read: one that is not is seen to be closed once an answer has left. */
 const UNHELD = 15

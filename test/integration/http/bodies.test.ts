@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { PROJECT } from '../../support/fixture-callers.ts'
-import { startFixture, type FixtureServer } from '../../support/fixture-server.ts'
-import { openRawSocket, requestBytes, sendRaw, type RawAnswer } from '../../support/raw-socket.ts'
+import { PROJECT } from '../../support/server/fixture-callers.ts'
+import { startFixture, type FixtureServer } from '../../support/server/fixture-server.ts'
+import { openRawSocket, requestBytes, sendRaw, type RawAnswer } from '../../support/network/raw-socket.ts'
 
 let server: FixtureServer
 beforeAll(async () => {

@@ -2,8 +2,8 @@ import { afterEach, describe, expect, test } from 'vitest'
 import type { Page } from '../../../src/server/http/pages/pages.ts'
 import type { Rates } from '../../../src/server/ports/rates.ts'
 import { createSignOutPage, type SignOutPageDeps } from '../../../src/server/slices/sign-in/sign-out-page.ts'
-import { ADMIN_SESSION } from '../../support/fixture-callers.ts'
-import { startEdge, type Edge } from '../../support/edge.ts'
+import { ADMIN_SESSION } from '../../support/server/fixture-callers.ts'
+import { startEdge, type Edge } from '../../support/server/edge.ts'
 
 let server: Edge
 afterEach(() => server.app.drain(100))

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { problem } from '../../../src/shared/problems.ts'
 import type { Authorizer } from '../../../src/server/ports/authorizer.ts'
-import { permissive, startEdge, type Edge } from '../../support/edge.ts'
-import { NODE, OTHER_PROJECT, PROJECT } from '../../support/fixture-callers.ts'
-import { openRawSocket, requestBytes, sendRaw, type RawAnswer } from '../../support/raw-socket.ts'
+import { permissive, startEdge, type Edge } from '../../support/server/edge.ts'
+import { NODE, OTHER_PROJECT, PROJECT } from '../../support/server/fixture-callers.ts'
+import { openRawSocket, requestBytes, sendRaw, type RawAnswer } from '../../support/network/raw-socket.ts'
 
 let server: Edge
 afterEach(() => server.app.drain(100))

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { startEdge, type Edge } from '../../support/edge.ts'
-import { PROJECT } from '../../support/fixture-callers.ts'
-import { gate } from '../../support/gate.ts'
-import { openRawSocket, requestBytes, type RawSocket } from '../../support/raw-socket.ts'
+import { startEdge, type Edge } from '../../support/server/edge.ts'
+import { PROJECT } from '../../support/server/fixture-callers.ts'
+import { gate } from '../../support/run/gate.ts'
+import { openRawSocket, requestBytes, type RawSocket } from '../../support/network/raw-socket.ts'
 
 let server: Edge
 afterEach(() => server.app.drain(100))

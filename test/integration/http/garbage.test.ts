@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startFixture, type FixtureServer } from '../../support/fixture-server.ts'
-import { openRawSocket, requestBytes, type RawAnswer } from '../../support/raw-socket.ts'
+import { startFixture, type FixtureServer } from '../../support/server/fixture-server.ts'
+import { openRawSocket, requestBytes, type RawAnswer } from '../../support/network/raw-socket.ts'
 
 let server: FixtureServer
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Authorizer } from '../../../src/server/ports/authorizer.ts'
-import { permissive, startEdge, type Edge } from '../../support/edge.ts'
-import { HOME, PROJECT } from '../../support/fixture-callers.ts'
-import { requestBytes, sendRaw, type RawAnswer } from '../../support/raw-socket.ts'
+import { permissive, startEdge, type Edge } from '../../support/server/edge.ts'
+import { HOME, PROJECT } from '../../support/server/fixture-callers.ts'
+import { requestBytes, sendRaw, type RawAnswer } from '../../support/network/raw-socket.ts'
 
 const THING = '01935b5e-8f3a-7c61-9d0a-000000001000'
 

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { authzSurface } from '../../support/authz-surface.ts'
-import { openRawSocket, requestBytes, type RawSocket } from '../../support/raw-socket.ts'
-import { STORES } from '../../support/stores.ts'
-import { startTenancy, type Tenancy } from '../../support/tenancy.ts'
+import { authzSurface } from '../../support/authz/surface.ts'
+import { openRawSocket, requestBytes, type RawSocket } from '../../support/network/raw-socket.ts'
+import { STORES } from '../../support/datastores/stores.ts'
+import { startTenancy, type Tenancy } from '../../support/server/tenancy.ts'
 
 const [embedded] = STORES
 const MiB = 1024 * 1024

@@ -4,8 +4,8 @@ import { pageDocument } from '../../../src/shared/pages/page-document.ts'
 import { markup } from '../../../src/shared/pages/markup.ts'
 import type { PageVisit } from '../../../src/server/http/pages/pages.ts'
 import { problem } from '../../../src/shared/problems.ts'
-import { SUBJECTS } from '../../support/fixture-callers.ts'
-import { startEdge, type Edge } from '../../support/edge.ts'
+import { SUBJECTS } from '../../support/server/fixture-callers.ts'
+import { startEdge, type Edge } from '../../support/server/edge.ts'
 
 const ORIGIN = 'https://console.example'
 const HTML = { accept: 'text/html,application/xhtml+xml' }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { startEdge, type Edge } from '../../support/edge.ts'
-import { PROJECT } from '../../support/fixture-callers.ts'
-import { requestBytes, sendRaw } from '../../support/raw-socket.ts'
+import { startEdge, type Edge } from '../../support/server/edge.ts'
+import { PROJECT } from '../../support/server/fixture-callers.ts'
+import { requestBytes, sendRaw } from '../../support/network/raw-socket.ts'
 
 const THING = '01935b5e-8f3a-7c61-9d0a-000000001000'
 

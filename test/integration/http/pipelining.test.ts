@@ -3,10 +3,10 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { capConnections } from '../../../src/server/http/limits/connection-cap.ts'
-import { startEdge, type Edge } from '../../support/edge.ts'
-import { fixtureResolvers } from '../../support/fixture-callers.ts'
-import { gate, type Gate } from '../../support/gate.ts'
-import { openRawSocket, requestBytes, type RawSocket } from '../../support/raw-socket.ts'
+import { startEdge, type Edge } from '../../support/server/edge.ts'
+import { fixtureResolvers } from '../../support/server/fixture-callers.ts'
+import { gate, type Gate } from '../../support/run/gate.ts'
+import { openRawSocket, requestBytes, type RawSocket } from '../../support/network/raw-socket.ts'
 
 const WAIT = { interval: 5, timeout: 10_000 }
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
 import { mounted } from '../../../src/server/http/request-context.ts'
 import { defineSurface, open, type Operation } from '../../../src/shared/contract/operation.ts'
-import { startEdge, type Edge } from '../../support/edge.ts'
+import { startEdge, type Edge } from '../../support/server/edge.ts'
 
 const operation = {
   method: 'GET',

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { afterEach, expect, it } from 'vitest'
 import { createReadGate } from '../../../src/server/http/limits/read-gate.ts'
-import { openRawSocket, requestBytes } from '../../support/raw-socket.ts'
+import { openRawSocket, requestBytes } from '../../support/network/raw-socket.ts'
 
 const cleanups: (() => unknown)[] = []
 afterEach(async () => {

@@ -1,13 +1,13 @@
 import { connect as connectTls } from 'node:tls'
 import { afterEach, describe, expect, it } from 'vitest'
-import { startEdge, type Edge } from '../../support/edge.ts'
-import { NODE, PROJECT } from '../../support/fixture-callers.ts'
-import type { Ticking } from '../../support/fixture-handlers.ts'
-import { gate } from '../../support/gate.ts'
-import { openConnections } from '../../support/open-connections.ts'
-import { requestBytes } from '../../support/raw-socket.ts'
-import { openRawStream, type RawStream } from '../../support/raw-stream.ts'
-import { selfSigned } from '../../support/self-signed.ts'
+import { startEdge, type Edge } from '../../support/server/edge.ts'
+import { NODE, PROJECT } from '../../support/server/fixture-callers.ts'
+import type { Ticking } from '../../support/server/fixture-handlers.ts'
+import { gate } from '../../support/run/gate.ts'
+import { openConnections } from '../../support/network/open-connections.ts'
+import { requestBytes } from '../../support/network/raw-socket.ts'
+import { openRawStream, type RawStream } from '../../support/network/raw-stream.ts'
+import { selfSigned } from '../../support/network/self-signed.ts'
 
 let server: Edge
 const streams: RawStream[] = []

@@ -3,9 +3,9 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { parseNsk } from '../../../src/shared/credential-formats.ts'
 import { edgeKeyInput } from '../../../src/shared/mesh/edge-key.ts'
-import { startKeyedFleet, type Keyed, type KeyedFleet } from '../../support/keyed-fleet.ts'
-import type { Enrolled } from '../../support/fleet.ts'
-import { STORES } from '../../support/stores.ts'
+import { startKeyedFleet, type Keyed, type KeyedFleet } from '../../support/fleet/keyed-fleet.ts'
+import type { Enrolled } from '../../support/fleet/fleet.ts'
+import { STORES } from '../../support/datastores/stores.ts'
 
 const NOWHERE = '01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4b'
 

@@ -2,8 +2,8 @@ import * as fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { digestEpochs, EDGE_EPOCHS_KEY } from '../../../src/shared/mesh/epoch-digest.ts'
 import { formatPskIssuedAt } from '../../../src/shared/mesh/psk-instant.ts'
-import { startMeshFleet, type MeshFleet } from '../../support/mesh-fleet.ts'
-import { STORES } from '../../support/stores.ts'
+import { startMeshFleet, type MeshFleet } from '../../support/fleet/mesh-fleet.ts'
+import { STORES } from '../../support/datastores/stores.ts'
 
 const NOWHERE = '01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4b'
 

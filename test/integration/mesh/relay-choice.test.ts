@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { peersChanged } from '../../../src/server/sql/state-revisions.ts'
-import { startMeshFleet, type MeshFleet } from '../../support/mesh-fleet.ts'
-import { STORES } from '../../support/stores.ts'
+import { startMeshFleet, type MeshFleet } from '../../support/fleet/mesh-fleet.ts'
+import { STORES } from '../../support/datastores/stores.ts'
 
 describe.each(STORES)('The choice of relays on the $name store', (store) => {
   describe.skipIf(store.missing)('made by the leader', () => {

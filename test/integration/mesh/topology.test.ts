@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { startMeshFleet, type MeshFleet } from '../../support/mesh-fleet.ts'
-import { STORES } from '../../support/stores.ts'
+import { startMeshFleet, type MeshFleet } from '../../support/fleet/mesh-fleet.ts'
+import { STORES } from '../../support/datastores/stores.ts'
 
 const NOWHERE = '01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4b'
 

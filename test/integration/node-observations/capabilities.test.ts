@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { CHECKSUM, type Enrolled } from '../../support/fleet.ts'
-import { startObservedFleet, type ObservedFleet } from '../../support/observed-fleet.ts'
-import { STORES } from '../../support/stores.ts'
+import { CHECKSUM, type Enrolled } from '../../support/fleet/fleet.ts'
+import { startObservedFleet, type ObservedFleet } from '../../support/fleet/observed-fleet.ts'
+import { STORES } from '../../support/datastores/stores.ts'
 
 const KEY = `SHA256:${'k'.repeat(43)}`
 const OTHER_KEY = `SHA256:${'o'.repeat(43)}`

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { Answer } from '../../support/control-plane.ts'
-import type { Enrolled } from '../../support/fleet.ts'
-import { startObservedFleet, type ObservedFleet } from '../../support/observed-fleet.ts'
-import { STORES } from '../../support/stores.ts'
+import type { Answer } from '../../support/server/control-plane.ts'
+import type { Enrolled } from '../../support/fleet/fleet.ts'
+import { startObservedFleet, type ObservedFleet } from '../../support/fleet/observed-fleet.ts'
+import { STORES } from '../../support/datastores/stores.ts'
 
 /** The six gates of the endpoint intake in their order, each with what it refuses with (S0 Endpoint intake). */
 const GATES = [

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Enrolled } from '../../support/fleet.ts'
-import { addNodes } from '../../support/many-nodes.ts'
-import { startObservedFleet, type ObservedFleet } from '../../support/observed-fleet.ts'
-import { STORES } from '../../support/stores.ts'
+import type { Enrolled } from '../../support/fleet/fleet.ts'
+import { addNodes } from '../../support/fleet/many-nodes.ts'
+import { startObservedFleet, type ObservedFleet } from '../../support/fleet/observed-fleet.ts'
+import { STORES } from '../../support/datastores/stores.ts'
 
 const NODES = 500
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sweepEndpoints } from '../../../src/server/slices/node-observations/endpoint-sweeper.ts'
 import { listOverdue } from '../../../src/server/slices/node-observations/stale-endpoint-store.ts'
-import type { Enrolled } from '../../support/fleet.ts'
-import { unfenced } from '../../support/leading.ts'
-import { addNodes } from '../../support/many-nodes.ts'
-import { startObservedFleet, type ObservedFleet } from '../../support/observed-fleet.ts'
-import { STORES } from '../../support/stores.ts'
+import type { Enrolled } from '../../support/fleet/fleet.ts'
+import { unfenced } from '../../support/datastores/leading.ts'
+import { addNodes } from '../../support/fleet/many-nodes.ts'
+import { startObservedFleet, type ObservedFleet } from '../../support/fleet/observed-fleet.ts'
+import { STORES } from '../../support/datastores/stores.ts'
 
 describe.each(STORES)('Endpoints that are not reported again on the $name store', (store) => {
   describe.skipIf(store.missing)('', () => {

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { Enrolled } from '../../support/fleet.ts'
-import { startObservedFleet, type ObservedFleet } from '../../support/observed-fleet.ts'
-import { STORES } from '../../support/stores.ts'
+import type { Enrolled } from '../../support/fleet/fleet.ts'
+import { startObservedFleet, type ObservedFleet } from '../../support/fleet/observed-fleet.ts'
+import { STORES } from '../../support/datastores/stores.ts'
 
 // S0 Events: the news is appended in the transaction of the change, so that without it there is no change either.
 describe.each(STORES)('A change of an endpoint of which its peers cannot be told, on the $name store', (store) => {

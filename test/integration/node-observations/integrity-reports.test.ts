@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createViolationSweeper } from '../../../src/server/slices/node-observations/violation-sweeper.ts'
-import { CHECKSUM, type Enrolled } from '../../support/fleet.ts'
-import { unfenced } from '../../support/leading.ts'
-import { startObservedFleet, type ObservedFleet } from '../../support/observed-fleet.ts'
-import { STORES } from '../../support/stores.ts'
+import { CHECKSUM, type Enrolled } from '../../support/fleet/fleet.ts'
+import { unfenced } from '../../support/datastores/leading.ts'
+import { startObservedFleet, type ObservedFleet } from '../../support/fleet/observed-fleet.ts'
+import { STORES } from '../../support/datastores/stores.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { formatEndpoint } from '../../../src/server/sql/endpoint-text.ts'
 import { formatPskIssuedAt } from '../../../src/shared/mesh/psk-instant.ts'
 import { canonicalize } from '../../../src/shared/canonical-json.ts'
-import type { ControlPlane } from '../../support/control-plane.ts'
-import type { Enrolled } from '../../support/fleet.ts'
+import type { ControlPlane } from '../../support/server/control-plane.ts'
+import type { Enrolled } from '../../support/fleet/fleet.ts'
 import {
   startPullingReplica,
   startStatefulFleet,
@@ -13,8 +13,8 @@ import {
   type PulledState,
   type Pulling,
   type StatefulFleet,
-} from '../../support/node-states.ts'
-import { STORES } from '../../support/stores.ts'
+} from '../../support/fleet/node-states.ts'
+import { STORES } from '../../support/datastores/stores.ts'
 
 type Step =
   | {

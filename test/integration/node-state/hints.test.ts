@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createPeerMarker } from '../../../src/server/slices/nodes/peer-marker.ts'
-import type { Enrolled } from '../../support/fleet.ts'
-import { unfenced } from '../../support/leading.ts'
-import { startStatefulFleet, stateRows, type StatefulFleet } from '../../support/node-states.ts'
-import { STORES } from '../../support/stores.ts'
+import type { Enrolled } from '../../support/fleet/fleet.ts'
+import { unfenced } from '../../support/datastores/leading.ts'
+import { startStatefulFleet, stateRows, type StatefulFleet } from '../../support/fleet/node-states.ts'
+import { STORES } from '../../support/datastores/stores.ts'
 
 const MINUTE_MS = 60_000
 

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { failingDatastore } from '../../support/failing-datastore.ts'
-import type { Enrolled } from '../../support/fleet.ts'
+import { failingDatastore } from '../../support/datastores/failing-datastore.ts'
+import type { Enrolled } from '../../support/fleet/fleet.ts'
 import {
   startPullingReplica,
   startStatefulFleet,
   stateRows,
   type PulledState,
   type StatefulFleet,
-} from '../../support/node-states.ts'
-import { STORES } from '../../support/stores.ts'
+} from '../../support/fleet/node-states.ts'
+import { STORES } from '../../support/datastores/stores.ts'
 
 describe.each(STORES)('The state of a node while the datastore is away, on the $name store', (store) => {
   describe.skipIf(store.missing)('served over HTTP', () => {

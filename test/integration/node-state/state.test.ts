@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { beginEventsAnew } from '../../../src/server/adapters/postgres/after-restore.ts'
-import type { ControlPlane } from '../../support/control-plane.ts'
-import type { Enrolled } from '../../support/fleet.ts'
+import type { ControlPlane } from '../../support/server/control-plane.ts'
+import type { Enrolled } from '../../support/fleet/fleet.ts'
 import {
   startPullingReplica,
   startStatefulFleet,
   stateRows,
   type Pulling,
   type StatefulFleet,
-} from '../../support/node-states.ts'
-import { STORES } from '../../support/stores.ts'
+} from '../../support/fleet/node-states.ts'
+import { STORES } from '../../support/datastores/stores.ts'
 
 const NOWHERE = '01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4b'
 const ETAG = /^"[A-Za-z0-9_-]{43}"$/

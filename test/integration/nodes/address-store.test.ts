@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import * as fc from 'fast-check'
 import { addressFor, restAddress, takeNumber, type MeshDomain } from '../../../src/server/slices/nodes/address-store.ts'
 import type { Datastore, Db } from '../../../src/server/ports/datastore.ts'
-import { DATASTORE_KINDS, emptyTables, isDatastoreMissing, useDatastore } from '../../support/datastores.ts'
+import { DATASTORE_KINDS, emptyTables, isDatastoreMissing, useDatastore } from '../../support/datastores/datastores.ts'
 
 const START_MS = Date.parse('2026-03-01T08:00:00.000Z')
 const HOUR_MS = 3_600_000

@@ -8,14 +8,14 @@ import { createKeySweeper } from '../../../src/server/slices/nodes/key-sweeper.t
 import { createReachabilitySweeper } from '../../../src/server/slices/nodes/reachability-sweeper.ts'
 import type { LeaderJob } from '../../../src/server/ports/leadership.ts'
 import { rowDigests } from '../../conformance/row-digests.ts'
-import { depth } from '../../support/depth.ts'
-import { startFleet, type Enrolled, type Fleet } from '../../support/fleet.ts'
-import { unfenced } from '../../support/leading.ts'
-import { leftOfNode } from '../../support/left-of-node.ts'
-import { meet, places, statementsOf } from '../../support/meeting.ts'
-import { ownSurfaces } from '../../support/own-calls.ts'
-import { pausingDatastore } from '../../support/pausing-datastore.ts'
-import { STORES, type TestStore } from '../../support/stores.ts'
+import { depth } from '../../support/run/depth.ts'
+import { startFleet, type Enrolled, type Fleet } from '../../support/fleet/fleet.ts'
+import { unfenced } from '../../support/datastores/leading.ts'
+import { leftOfNode } from '../../support/datastores/left-of-node.ts'
+import { meet, places, statementsOf } from '../../support/run/meeting.ts'
+import { ownSurfaces } from '../../support/authz/own-calls.ts'
+import { pausingDatastore } from '../../support/datastores/pausing-datastore.ts'
+import { STORES, type TestStore } from '../../support/datastores/stores.ts'
 
 /** Longer than anything that time ends is kept. */
 const LONG_MS = 31 * 86_400_000

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { sweepEphemerals } from '../../../src/server/slices/nodes/ephemeral-sweeper.ts'
-import { freshPublicKey, startFleet, type Enrolled, type Fleet } from '../../support/fleet.ts'
-import { unfenced } from '../../support/leading.ts'
-import { STORES } from '../../support/stores.ts'
+import { freshPublicKey, startFleet, type Enrolled, type Fleet } from '../../support/fleet/fleet.ts'
+import { unfenced } from '../../support/datastores/leading.ts'
+import { STORES } from '../../support/datastores/stores.ts'
 
 const HOUR_MS = 3_600_000
 const MINUTE_MS = 60_000

@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createHeartbeatWriter } from '../../../src/server/slices/nodes/heartbeat-store.ts'
-import { startFleet, type Fleet } from '../../support/fleet.ts'
-import { gate } from '../../support/gate.ts'
-import { addNodes } from '../../support/many-nodes.ts'
-import { STORES } from '../../support/stores.ts'
+import { startFleet, type Fleet } from '../../support/fleet/fleet.ts'
+import { gate } from '../../support/run/gate.ts'
+import { addNodes } from '../../support/fleet/many-nodes.ts'
+import { STORES } from '../../support/datastores/stores.ts'
 
 /** So few that the planner would rather read the whole table than look them up. */
 const NODES = 30

@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { NO_HINTS, RECONCILE } from '../../../src/server/slices/nodes/heartbeat-hints.ts'
 import { createHeartbeatWriter } from '../../../src/server/slices/nodes/heartbeat-store.ts'
-import { CHECKSUM, startFleet, type Enrolled, type Fleet } from '../../support/fleet.ts'
-import { STORES } from '../../support/stores.ts'
+import { CHECKSUM, startFleet, type Enrolled, type Fleet } from '../../support/fleet/fleet.ts'
+import { STORES } from '../../support/datastores/stores.ts'
 
 const NOWHERE = '01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4b'
 

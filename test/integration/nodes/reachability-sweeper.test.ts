@@ -2,9 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { createHeartbeatWriter } from '../../../src/server/slices/nodes/heartbeat-store.ts'
 import { createReachabilitySweeper } from '../../../src/server/slices/nodes/reachability-sweeper.ts'
 import { createRecoveryAnnouncer } from '../../../src/server/slices/nodes/recovery-announcer.ts'
-import { startFleet, type Enrolled, type Fleet } from '../../support/fleet.ts'
-import { unfenced } from '../../support/leading.ts'
-import { STORES } from '../../support/stores.ts'
+import { startFleet, type Enrolled, type Fleet } from '../../support/fleet/fleet.ts'
+import { unfenced } from '../../support/datastores/leading.ts'
+import { STORES } from '../../support/datastores/stores.ts'
 
 const START_MS = Date.parse('2026-03-01T08:00:00.000Z')
 

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readNodes } from '../../../src/server/slices/nodes/node-store.ts'
 import { pageRange } from '../../../src/server/ports/page-range.ts'
 import { reachabilityAt } from '../../../src/server/sql/reachability.ts'
-import { CHECKSUM, freshPublicKey, startFleet, type Enrolled, type Fleet } from '../../support/fleet.ts'
-import { STORES } from '../../support/stores.ts'
+import { CHECKSUM, freshPublicKey, startFleet, type Enrolled, type Fleet } from '../../support/fleet/fleet.ts'
+import { STORES } from '../../support/datastores/stores.ts'
 
 const NOWHERE = '01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4b'
 const STATES = ['never_reported', 'healthy', 'stale', 'unreachable'] as const

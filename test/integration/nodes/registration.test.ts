@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { countingDatastore } from '../../support/counting-datastore.ts'
-import { CHECKSUM, freshPublicKey, startFleet, type Fleet } from '../../support/fleet.ts'
-import { STORES } from '../../support/stores.ts'
+import { countingDatastore } from '../../support/datastores/counting-datastore.ts'
+import { CHECKSUM, freshPublicKey, startFleet, type Fleet } from '../../support/fleet/fleet.ts'
+import { STORES } from '../../support/datastores/stores.ts'
 
 describe.each(STORES)('RegisterNode on the $name store', (store) => {
   describe.skipIf(store.missing)('served over HTTP', () => {

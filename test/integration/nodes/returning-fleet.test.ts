@@ -10,15 +10,15 @@ import { createKeyMint } from '../../../src/server/slices/nodes/mint-key.ts'
 import { createNskResolver } from '../../../src/server/slices/nodes/nsk-resolver.ts'
 import { createNodes } from '../../../src/server/slices/nodes/service.ts'
 import { nodes } from '../../../src/shared/contract/nodes.ts'
-import { CHECKSUM, startFleet, type Enrolled, type Fleet } from '../../support/fleet.ts'
-import { addNodes } from '../../support/many-nodes.ts'
-import { requestBytes } from '../../support/raw-socket.ts'
-import { STORES } from '../../support/stores.ts'
+import { CHECKSUM, startFleet, type Enrolled, type Fleet } from '../../support/fleet/fleet.ts'
+import { addNodes } from '../../support/fleet/many-nodes.ts'
+import { requestBytes } from '../../support/network/raw-socket.ts'
+import { STORES } from '../../support/datastores/stores.ts'
 
 const AGENTS = 10_000
 const REQUESTS_PER_CONNECTION = 10
 const GUESSES = 2_000
-const CHILD = fileURLToPath(new URL('../../support/callers-child.mjs', import.meta.url))
+const CHILD = fileURLToPath(new URL('../../support/network/callers-child.mjs', import.meta.url))
 const UNLIMITED = { count: 0, seconds: 1 }
 
 const cleanups: (() => unknown)[] = []

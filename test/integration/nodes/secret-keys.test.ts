@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createChangeFeed } from '../../../src/server/adapters/postgres/change-feed.ts'
 import { createNskResolver } from '../../../src/server/slices/nodes/nsk-resolver.ts'
 import { mintNsk } from '../../../src/shared/credential-formats.ts'
-import { startFleet, type Enrolled, type Fleet } from '../../support/fleet.ts'
-import { STORES } from '../../support/stores.ts'
+import { startFleet, type Enrolled, type Fleet } from '../../support/fleet/fleet.ts'
+import { STORES } from '../../support/datastores/stores.ts'
 
 const NOWHERE = '01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4b'
 const GRACE_MS = 600_000

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openSpicedb, type SpicedbAddress } from '../../../src/server/adapters/spicedb/client.ts'
 import { Problem } from '../../../src/shared/problems.ts'
-import { requirement } from '../../support/requirements.mjs'
-import { startSpicedb, type SpicedbServer } from '../../support/spicedb-server.ts'
+import { requirement } from '../../support/run/requirements.mjs'
+import { startSpicedb, type SpicedbServer } from '../../support/authz/spicedb-server.ts'
 
 const isMissing = requirement('spicedb') === undefined || requirement('openssl') === undefined
 

@@ -9,10 +9,10 @@ import { compileSchema } from '../../../src/shared/authz/language/compile.ts'
 import { parseSchema } from '../../../src/shared/authz/language/parser.ts'
 import { apiName } from '../../../src/shared/authz/names.ts'
 import { SCHEMA } from '../../../src/shared/authz/schema.ts'
-import { clientOf, isEngineMissing, openReplica, type Replica } from '../../support/authz-engines.ts'
-import { emptyTables, isDatastoreMissing, useDatastore } from '../../support/datastores.ts'
-import { bothSides } from '../../support/spicedb-equality.ts'
-import { startSpicedb, type SpicedbServer } from '../../support/spicedb-server.ts'
+import { clientOf, isEngineMissing, openReplica, type Replica } from '../../support/authz/engines.ts'
+import { emptyTables, isDatastoreMissing, useDatastore } from '../../support/datastores/datastores.ts'
+import { bothSides } from '../../support/authz/spicedb-equality.ts'
+import { startSpicedb, type SpicedbServer } from '../../support/authz/spicedb-server.ts'
 
 const NOW_MS = Date.parse('2026-03-02T09:00:00Z')
 const NOWHERE = { domainId: null, projectId: null }

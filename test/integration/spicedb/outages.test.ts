@@ -3,10 +3,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { tupleId } from '../../../src/server/adapters/postgres/tuple-id.ts'
 import type { Tuple } from '../../../src/server/ports/unit-of-work.ts'
 import { Problem } from '../../../src/shared/problems.ts'
-import { isEngineMissing, openReplica, type Replica } from '../../support/authz-engines.ts'
-import { DATASTORE_KINDS, emptyTables, isDatastoreMissing, useDatastore } from '../../support/datastores.ts'
-import { bothSides } from '../../support/spicedb-equality.ts'
-import { startSpicedb, type SpicedbServer } from '../../support/spicedb-server.ts'
+import { isEngineMissing, openReplica, type Replica } from '../../support/authz/engines.ts'
+import { DATASTORE_KINDS, emptyTables, isDatastoreMissing, useDatastore } from '../../support/datastores/datastores.ts'
+import { bothSides } from '../../support/authz/spicedb-equality.ts'
+import { startSpicedb, type SpicedbServer } from '../../support/authz/spicedb-server.ts'
 
 const NOW_MS = Date.parse('2026-03-02T09:00:00Z')
 const NOWHERE = { domainId: null, projectId: null }

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createCliHome, type CliHome, type CliResult } from '../../support/cli-run.ts'
-import { refused, startStub, type StubRoutes, type StubServer } from '../../support/stub-server.ts'
+import { createCliHome, type CliHome, type CliResult } from '../../support/cli/cli-run.ts'
+import { refused, startStub, type StubRoutes, type StubServer } from '../../support/cli/stub-server.ts'
 import { FLEET, ID, KEY_SET, TOKEN } from '../../golden/fleet.ts'
 
 describe('ctl audit', () => {

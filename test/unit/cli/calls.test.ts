@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createContextStore } from '../../../src/cli/session/contexts.ts'
-import { createCliHome, type CliHome, type CliOptions, type CliResult } from '../../support/cli-run.ts'
-import { refused, startStub, type StubRoutes, type StubServer } from '../../support/stub-server.ts'
+import { createCliHome, type CliHome, type CliOptions, type CliResult } from '../../support/cli/cli-run.ts'
+import { refused, startStub, type StubRoutes, type StubServer } from '../../support/cli/stub-server.ts'
 import { FLEET, ID, TOKEN, WHOAMI } from '../../golden/fleet.ts'
 
 describe('A command', () => {

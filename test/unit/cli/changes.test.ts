@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createCliHome, type CliHome, type CliOptions, type CliResult } from '../../support/cli-run.ts'
-import { startStub, type StubServer } from '../../support/stub-server.ts'
+import { createCliHome, type CliHome, type CliOptions, type CliResult } from '../../support/cli/cli-run.ts'
+import { startStub, type StubServer } from '../../support/cli/stub-server.ts'
 import { FLEET, ID, TOKEN } from '../../golden/fleet.ts'
 
 describe('A change', () => {

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createContextStore } from '../../../src/cli/session/contexts.ts'
-import { createCliHome, type CliHome } from '../../support/cli-run.ts'
+import { createCliHome, type CliHome } from '../../support/cli/cli-run.ts'
 
 describe('Contexts', () => {
   let home: CliHome

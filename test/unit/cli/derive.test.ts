@@ -6,7 +6,7 @@ import { ALL_SHARED } from '../../../src/cli/argv/flags.ts'
 import { commandRows } from '../../../src/cli/argv/registry.ts'
 import { follow, growTree } from '../../../src/cli/argv/tree.ts'
 import type { ManifestOperation } from '../../../src/shared/contract/manifest-format.ts'
-import { manifest } from '../../support/cli-run.ts'
+import { manifest } from '../../support/cli/cli-run.ts'
 
 const root = growTree(commandRows(manifest))
 const spoken: readonly (readonly [string, ManifestOperation])[] = Object.entries(manifest.operations).filter(

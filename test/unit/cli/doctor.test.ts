@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { FLEET } from '../../golden/fleet.ts'
-import type { StubAnswer } from '../../support/stub-server.ts'
-import { useStubbedCli } from '../../support/stubbed-cli.ts'
+import type { StubAnswer } from '../../support/cli/stub-server.ts'
+import { useStubbedCli } from '../../support/cli/stubbed-cli.ts'
 
 describe('ctl doctor', () => {
   const cli = useStubbedCli({ CTL_TOKEN: 'psk_local_x' })

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createCliHome, type CliHome, type CliResult } from '../../support/cli-run.ts'
-import { startEventStub, type EventStub, type StubConnection } from '../../support/event-stub.ts'
-import { frameOf, NODE_ID, signed, vector, vectorKey, type Vector } from '../../support/event-vectors.ts'
+import { createCliHome, type CliHome, type CliResult } from '../../support/cli/cli-run.ts'
+import { startEventStub, type EventStub, type StubConnection } from '../../support/events/event-stub.ts'
+import { frameOf, NODE_ID, signed, vector, vectorKey, type Vector } from '../../support/events/event-vectors.ts'
 
 const KEY = vectorKey('key-1', 7)
 const THIEF = { ...vectorKey('key-1', 9) }

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { commandLines, type CommandLine } from '../../support/command-lines.ts'
-import { createCliHome, type CliHome, type CliResult } from '../../support/cli-run.ts'
-import { operationAt, startShapeServer } from '../../support/shape-server.ts'
-import { startStub, type StubServer } from '../../support/stub-server.ts'
+import { commandLines, type CommandLine } from '../../support/cli/command-lines.ts'
+import { createCliHome, type CliHome, type CliResult } from '../../support/cli/cli-run.ts'
+import { operationAt, startShapeServer } from '../../support/cli/shape-server.ts'
+import { startStub, type StubServer } from '../../support/cli/stub-server.ts'
 
 /** Commands that the answers of the stub do not suffice for: keys, signatures, waits and streams have tests of their own. */
 const BEYOND_THE_STUB = new Set([

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { commandLines, type CommandLine } from '../../support/command-lines.ts'
-import { createCliHome, type CliHome } from '../../support/cli-run.ts'
-import { FOREIGN_SERVERS, startForeignServer, type ForeignServer } from '../../support/foreign-servers.ts'
+import { commandLines, type CommandLine } from '../../support/cli/command-lines.ts'
+import { createCliHome, type CliHome } from '../../support/cli/cli-run.ts'
+import { FOREIGN_SERVERS, startForeignServer, type ForeignServer } from '../../support/cli/foreign-servers.ts'
 
 /** Commands that ask no server. */
 const OFFLINE =

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { SeenRequest, StubRoutes } from '../../support/stub-server.ts'
-import { useStubbedCli } from '../../support/stubbed-cli.ts'
+import type { SeenRequest, StubRoutes } from '../../support/cli/stub-server.ts'
+import { useStubbedCli } from '../../support/cli/stubbed-cli.ts'
 
 const OWN = '019c1a10-0000-7000-8000-0000000d0001'
 const ACME = '019c1a10-0000-7000-8000-0000000d0002'

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { commandRows } from '../../../src/cli/argv/registry.ts'
 import { FLEET, TOKEN } from '../../golden/fleet.ts'
-import { manifest } from '../../support/cli-run.ts'
-import { useStubbedCli } from '../../support/stubbed-cli.ts'
+import { manifest } from '../../support/cli/cli-run.ts'
+import { useStubbedCli } from '../../support/cli/stubbed-cli.ts'
 
 describe('A verb of another command line', () => {
   const cli = useStubbedCli({ CTL_TOKEN: TOKEN })

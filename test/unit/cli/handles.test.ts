@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { pick } from '../../../src/cli/session/pick.ts'
-import { refused, type SeenRequest, type StubRoutes } from '../../support/stub-server.ts'
-import { useStubbedCli } from '../../support/stubbed-cli.ts'
+import { refused, type SeenRequest, type StubRoutes } from '../../support/cli/stub-server.ts'
+import { useStubbedCli } from '../../support/cli/stubbed-cli.ts'
 
 const DOMAIN = '019c1a10-0000-7000-8000-0000000d0001'
 const BUILD = '019c1a10-0000-7000-8000-0000000e0002'

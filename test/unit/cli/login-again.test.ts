@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { refused, type StubRoutes } from '../../support/stub-server.ts'
-import { useStubbedCli } from '../../support/stubbed-cli.ts'
+import { refused, type StubRoutes } from '../../support/cli/stub-server.ts'
+import { useStubbedCli } from '../../support/cli/stubbed-cli.ts'
 
 const OLD_ID = '019c1a10-0000-7000-8000-0000000f0001'
 const OLD = `psk_local_${OLD_ID.replaceAll('-', '')}_${'a'.repeat(49)}`

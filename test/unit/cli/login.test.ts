@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createCliHome, type CliHome } from '../../support/cli-run.ts'
-import { refused, startStub, type StubRoutes, type StubServer } from '../../support/stub-server.ts'
-import { useStubbedCli } from '../../support/stubbed-cli.ts'
+import { createCliHome, type CliHome } from '../../support/cli/cli-run.ts'
+import { refused, startStub, type StubRoutes, type StubServer } from '../../support/cli/stub-server.ts'
+import { useStubbedCli } from '../../support/cli/stubbed-cli.ts'
 
 const CODES = {
   device_code: 'opaque',

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createCliHome, type CliHome } from '../../support/cli-run.ts'
+import { createCliHome, type CliHome } from '../../support/cli/cli-run.ts'
 
 describe('A noun without a verb', () => {
   let home: CliHome

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { createCliHome } from '../../support/cli-run.ts'
-import { refused, startStub } from '../../support/stub-server.ts'
+import { createCliHome } from '../../support/cli/cli-run.ts'
+import { refused, startStub } from '../../support/cli/stub-server.ts'
 
 const OUTAGE = {
   name: 'db-primary',

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, expectTypeOf, it } from 'vites
 import { answeredValue, createClient, requestOf, type Attempt, type Client } from '../../../src/client/client.ts'
 import { createTransport, type Transport } from '../../../src/client/transport.ts'
 import type { contract } from '../../../src/shared/contract/index.ts'
-import { manifest } from '../../support/cli-run.ts'
-import { refused, startStub, STUB_CORRELATION_ID, type StubServer } from '../../support/stub-server.ts'
+import { manifest } from '../../support/cli/cli-run.ts'
+import { refused, startStub, STUB_CORRELATION_ID, type StubServer } from '../../support/cli/stub-server.ts'
 
 const ID = '019c1a10-0000-7000-8000-000000000001'
 const NODE = { id: ID, display_name: 'web-1' }

@@ -13,8 +13,8 @@ import {
 } from '../../../src/client/event-stream.ts'
 import { ProblemAnswer, TransportFailure } from '../../../src/client/failures.ts'
 import { createTransport } from '../../../src/client/transport.ts'
-import { manifest } from '../../support/cli-run.ts'
-import { startEventStub, type EventStub, type StubConnection } from '../../support/event-stub.ts'
+import { manifest } from '../../support/cli/cli-run.ts'
+import { startEventStub, type EventStub, type StubConnection } from '../../support/events/event-stub.ts'
 
 const PATH = '/v1/nodes/019c1a10-0000-7000-8000-000000000001/events'
 

@@ -2,8 +2,8 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { TransportFailure } from '../../../src/client/failures.ts'
 import { createPublishedKeys } from '../../../src/client/published-keys.ts'
 import type { FindKey } from '../../../src/shared/events/verifier.ts'
-import { manifest } from '../../support/cli-run.ts'
-import { vectorKey } from '../../support/event-vectors.ts'
+import { manifest } from '../../support/cli/cli-run.ts'
+import { vectorKey } from '../../support/events/event-vectors.ts'
 
 const [ONE, TWO] = [vectorKey('one', 1).jwk, vectorKey('two', 2).jwk]
 

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { requirement } from '../../support/requirements.mjs'
+import { requirement } from '../../support/run/requirements.mjs'
 import { createTransport, type Transport } from '../../../src/client/transport.ts'
 
 const GET = { method: 'GET', path: '/v1/x', headers: {} }

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { parseApiToken, parseJoinToken, parseNsk } from '../../../src/shared/credential-formats.ts'
-import { readVectors } from '../../support/vectors.ts'
+import { readVectors } from '../../support/run/vectors.ts'
 
 const { vectors } = readVectors<{ text: string }, Readonly<Record<string, string | null>>>('credential-formats')
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { SERVICE_MODEL } from '../../../src/shared/authz/service-model.ts'
 import { ROLES, rolesGranting } from '../../../src/shared/roles.ts'
-import { engineOf } from '../../support/authz-tuples.ts'
+import { engineOf } from '../../support/authz/tuples.ts'
 
 /** One object of each type. The Cloud has no consumer, since that is a grant but not a role. */
 const IDS: { readonly [type: string]: string } = {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { textLines } from '../../../src/shared/text-lines.ts'
-import { useDatastore } from '../../support/datastores.ts'
+import { useDatastore } from '../../support/datastores/datastores.ts'
 
 const store = useDatastore('embedded')
 

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { parseConfig } from '../../../src/server/config/config.ts'
-import { requirement } from '../../support/requirements.mjs'
+import { requirement } from '../../support/run/requirements.mjs'
 
 const path = (name: string): string => fileURLToPath(new URL(`../../../deploy/${name}`, import.meta.url))
 const read = (name: string): string => readFileSync(path(name), 'utf8')

@@ -11,7 +11,16 @@ import type { SimulatedNode } from '../../../../src/cli/agent-sim/simulated-node
 import type { Place } from '../../../../src/shared/events/order.ts'
 import type { ReceivedEnvelope } from '../../../../src/shared/events/signed-envelope.ts'
 import { digestEpochs } from '../../../../src/shared/mesh/epoch-digest.ts'
-import { agentWorld, id, issued, peer, pulled, refusal, sealed, type AgentWorld } from '../../../support/mesh-agents.ts'
+import {
+  agentWorld,
+  id,
+  issued,
+  peer,
+  pulled,
+  refusal,
+  sealed,
+  type AgentWorld,
+} from '../../../support/fleet/mesh-agents.ts'
 
 const worlds: AgentWorld[] = []
 afterEach(() => worlds.splice(0).forEach((world) => world.end()))

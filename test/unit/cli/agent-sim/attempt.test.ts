@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { TransportFailure } from '../../../../src/client/failures.ts'
 import { attempt, type CallTerms } from '../../../../src/cli/agent-sim/attempt.ts'
-import { agentWorld, refusal, type AgentWorld } from '../../../support/mesh-agents.ts'
+import { agentWorld, refusal, type AgentWorld } from '../../../support/fleet/mesh-agents.ts'
 
 describe('A call of an agent', () => {
   const worlds: AgentWorld[] = []

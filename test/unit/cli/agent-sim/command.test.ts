@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { refused, type StubRoutes } from '../../../support/stub-server.ts'
-import { useStubbedCli } from '../../../support/stubbed-cli.ts'
+import { refused, type StubRoutes } from '../../../support/cli/stub-server.ts'
+import { useStubbedCli } from '../../../support/cli/stubbed-cli.ts'
 
 describe('ctl agent-sim', () => {
   const cli = useStubbedCli()

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createErrands } from '../../../../src/cli/agent-sim/errands.ts'
 import { createTurnstile } from '../../../../src/cli/agent-sim/paced-limiter.ts'
 import { createWheel } from '../../../../src/cli/agent-sim/timer-wheel.ts'
-import { steppedClock } from '../../../support/mesh-agents.ts'
+import { steppedClock } from '../../../support/fleet/mesh-agents.ts'
 
 function turning() {
   const clock = steppedClock()

@@ -6,9 +6,9 @@ import { createNodeStreams } from '../../../../src/cli/agent-sim/node-streams.ts
 import { simulatedNode } from '../../../../src/cli/agent-sim/simulated-node.ts'
 import { createStatistics, type Statistics } from '../../../../src/cli/agent-sim/statistics.ts'
 import { createSystemClock } from '../../../../src/cli/agent-sim/system-clock.ts'
-import { manifest } from '../../../support/cli-run.ts'
-import { startEventStub, type EventStub, type StubConnection } from '../../../support/event-stub.ts'
-import { frameOf, NODE_ID, vector, vectorKey } from '../../../support/event-vectors.ts'
+import { manifest } from '../../../support/cli/cli-run.ts'
+import { startEventStub, type EventStub, type StubConnection } from '../../../support/events/event-stub.ts'
+import { frameOf, NODE_ID, vector, vectorKey } from '../../../support/events/event-vectors.ts'
 
 const KEY = vectorKey('key-1', 7)
 const THIEF = { ...vectorKey('key-1', 9) }

@@ -4,7 +4,7 @@ import { createKnownEpochs } from '../../../../src/cli/agent-sim/known-epochs.ts
 import { createPeerBook } from '../../../../src/cli/agent-sim/peer-book.ts'
 import { createPeerView } from '../../../../src/cli/agent-sim/peer-view.ts'
 import { digestEpochs } from '../../../../src/shared/mesh/epoch-digest.ts'
-import { id, issued, peer } from '../../../support/mesh-agents.ts'
+import { id, issued, peer } from '../../../support/fleet/mesh-agents.ts'
 
 const NODES = 6
 

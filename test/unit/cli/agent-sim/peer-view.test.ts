@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { createPeerBook } from '../../../../src/cli/agent-sim/peer-book.ts'
 import { createPeerView, type PeerView } from '../../../../src/cli/agent-sim/peer-view.ts'
 import { simulatedNode } from '../../../../src/cli/agent-sim/simulated-node.ts'
-import { id, peer } from '../../../support/mesh-agents.ts'
+import { id, peer } from '../../../support/fleet/mesh-agents.ts'
 
 test('Agents see each its own peers, although what is said of them is kept once', () => {
   const book = createPeerBook()

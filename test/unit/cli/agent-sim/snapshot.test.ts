@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { createPeerBook, type PeerFacts } from '../../../../src/cli/agent-sim/peer-book.ts'
 import { createSnapshotReader } from '../../../../src/cli/agent-sim/snapshot.ts'
 import { canonicalize } from '../../../../src/shared/canonical-json.ts'
-import { id, issued, peer, pulled } from '../../../support/mesh-agents.ts'
+import { id, issued, peer, pulled } from '../../../support/fleet/mesh-agents.ts'
 
 const OWN = id(999)
 

@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from 'vitest'
 import { createPeerBook } from '../../../../src/cli/agent-sim/peer-book.ts'
 import { startPullThread } from '../../../../src/cli/agent-sim/threaded-pulls.ts'
-import { id, issued, peer, pulled } from '../../../support/mesh-agents.ts'
-import { refused, startStub, type StubRoutes } from '../../../support/stub-server.ts'
+import { id, issued, peer, pulled } from '../../../support/fleet/mesh-agents.ts'
+import { refused, startStub, type StubRoutes } from '../../../support/cli/stub-server.ts'
 
 const closing: (() => unknown)[] = []
 afterEach(async () => {

@@ -18,7 +18,7 @@ import {
   refusal,
   type AgentWorld,
   type Answers,
-} from '../../../support/mesh-agents.ts'
+} from '../../../support/fleet/mesh-agents.ts'
 
 const worlds: AgentWorld[] = []
 afterEach(() => worlds.splice(0).forEach((world) => world.end()))

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { selectorText } from '../../../../src/cli/argv/selector.ts'
-import { createCliHome, type CliHome } from '../../../support/cli-run.ts'
-import { startStub, type StubServer } from '../../../support/stub-server.ts'
+import { createCliHome, type CliHome } from '../../../support/cli/cli-run.ts'
+import { startStub, type StubServer } from '../../../support/cli/stub-server.ts'
 import { FLEET, ID, TOKEN } from '../../../golden/fleet.ts'
 
 describe('A selector', () => {

@@ -6,8 +6,8 @@ import { bashScript } from '../../../../src/cli/completion/bash.ts'
 import { fishScript } from '../../../../src/cli/completion/fish.ts'
 import { outline } from '../../../../src/cli/completion/outline.ts'
 import { zshScript } from '../../../../src/cli/completion/zsh.ts'
-import { manifest } from '../../../support/cli-run.ts'
-import { requirement } from '../../../support/requirements.mjs'
+import { manifest } from '../../../support/cli/cli-run.ts'
+import { requirement } from '../../../support/run/requirements.mjs'
 
 const DIRECTORY = fileURLToPath(new URL('../../../../completions/', import.meta.url))
 const places = await outline(manifest)

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { runApp } from '../../../../src/cli/app.ts'
 import { endAfter, endWithOutput, guardProcess } from '../../../../src/cli/errors/guard.ts'
 import { processIo } from '../../../../src/cli/output/process-io.ts'
-import { manifest } from '../../../support/cli-run.ts'
+import { manifest } from '../../../support/cli/cli-run.ts'
 
 const said = vi.hoisted((): string[] => [])
 vi.mock('node:fs', async (original) => ({

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { grantCommand } from '../../../../src/cli/errors/role-hints.ts'
 import { SERVICE_MODEL } from '../../../../src/shared/authz/service-model.ts'
-import { OBJECTS, PARENT_EDGES } from '../../../support/authz-tree.ts'
-import { engineOf } from '../../../support/authz-tuples.ts'
+import { OBJECTS, PARENT_EDGES } from '../../../support/authz/tree.ts'
+import { engineOf } from '../../../support/authz/tuples.ts'
 
 /** Roles from the least to the most; an auditor reads, so a viewer comes before. */
 const ROLES = ['viewer', 'auditor', 'operator', 'deployer', 'admin']

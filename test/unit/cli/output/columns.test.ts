@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { FLEET, TOKEN } from '../../../golden/fleet.ts'
-import { useStubbedCli } from '../../../support/stubbed-cli.ts'
+import { useStubbedCli } from '../../../support/cli/stubbed-cli.ts'
 
 describe('--columns and --sort', () => {
   const cli = useStubbedCli({ CTL_TOKEN: TOKEN })

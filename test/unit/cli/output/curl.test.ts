@@ -5,8 +5,8 @@ import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { curlCommand } from '../../../../src/cli/output/curl.ts'
 import { FLEET, ID, TOKEN } from '../../../golden/fleet.ts'
-import type { SeenRequest, StubRoutes } from '../../../support/stub-server.ts'
-import { useStubbedCli } from '../../../support/stubbed-cli.ts'
+import type { SeenRequest, StubRoutes } from '../../../support/cli/stub-server.ts'
+import { useStubbedCli } from '../../../support/cli/stubbed-cli.ts'
 
 /** Of a request, what two runs of the same command have in common. */
 function lasting({ method, path, query, headers, body }: SeenRequest) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { fittedFrame } from '../../../../src/cli/output/frame.ts'
 import { FLEET, TOKEN } from '../../../golden/fleet.ts'
-import { useStubbedCli } from '../../../support/stubbed-cli.ts'
+import { useStubbedCli } from '../../../support/cli/stubbed-cli.ts'
 
 describe('A picture', () => {
   const lines = ['HEAD', 'a', 'b', 'c', 'd']

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createCliHome, type CliHome } from '../../../support/cli-run.ts'
+import { createCliHome, type CliHome } from '../../../support/cli/cli-run.ts'
 
 interface Shown {
   readonly key: string

@@ -1,8 +1,8 @@
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createCliHome, type CliHome } from '../../../support/cli-run.ts'
-import { startStub, type StubServer } from '../../../support/stub-server.ts'
+import { createCliHome, type CliHome } from '../../../support/cli/cli-run.ts'
+import { startStub, type StubServer } from '../../../support/cli/stub-server.ts'
 
 describe.skipIf(process.platform === 'win32')('A file with a token', () => {
   let home: CliHome

@@ -7,8 +7,8 @@ import { isHeadless } from '../../../../src/cli/commands/login/browser.ts'
 import type { Io } from '../../../../src/cli/output/io.ts'
 import type { TokenVault } from '../../../../src/cli/session/token-vault.ts'
 import { WHOAMI } from '../../../golden/fleet.ts'
-import { createCliHome } from '../../../support/cli-run.ts'
-import { startStub, type StubAnswer, type StubServer } from '../../../support/stub-server.ts'
+import { createCliHome } from '../../../support/cli/cli-run.ts'
+import { startStub, type StubAnswer, type StubServer } from '../../../support/cli/stub-server.ts'
 
 const URL_ONE = 'https://one.example'
 

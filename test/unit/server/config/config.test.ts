@@ -6,7 +6,7 @@ import { parseConfig, type Config } from '../../../../src/server/config/config.t
 import { ConfigError } from '../../../../src/server/config/config-error.ts'
 import { envOf, OPTION_NAMES } from '../../../../src/server/config/options.ts'
 import { configurationPage, helpText } from '../../../../src/server/config/reference.ts'
-import { HIGH_RATE_LIMITS } from '../../../support/high-rate-limits.mjs'
+import { HIGH_RATE_LIMITS } from '../../../support/server/high-rate-limits.mjs'
 
 const folder = mkdtempSync(join(tmpdir(), 'ctl-config-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { CHAIN_START } from '../../../../src/shared/audit/chain.ts'
 import { createExportVerifier, type ExportReport } from '../../../../src/shared/audit/export-lines.ts'
 import type { PlaceKey } from '../../../../src/shared/audit/signed-place.ts'
-import { CHAIN, chainOfRows, decision, makeTestKey, nodeSha256 } from '../../../support/audit-chain.ts'
+import { CHAIN, chainOfRows, decision, makeTestKey, nodeSha256 } from '../../../support/server/audit-chain.ts'
 
 const KEY = makeTestKey('k1')
 const ROWS = chainOfRows(4)

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { CHAIN_START, sealHash, type ChainPlace, type SealedDecision } from '../../../../src/shared/audit/chain.ts'
 import type { PlaceKey, SignedPlace } from '../../../../src/shared/audit/signed-place.ts'
 import { createChainVerifier, follow, type ChainReport } from '../../../../src/shared/audit/verifier.ts'
-import { CHAIN, chainOfRows, decision, makeTestKey, nodeSha256 } from '../../../support/audit-chain.ts'
+import { CHAIN, chainOfRows, decision, makeTestKey, nodeSha256 } from '../../../support/server/audit-chain.ts'
 
 const KEY = makeTestKey('k1')
 const ROWS = chainOfRows(6)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { SERVICE_MODEL } from '../../../../src/shared/authz/service-model.ts'
-import { OBJECTS, PARENT_EDGES } from '../../../support/authz-tree.ts'
-import { engineOf } from '../../../support/authz-tuples.ts'
+import { OBJECTS, PARENT_EDGES } from '../../../support/authz/tree.ts'
+import { engineOf } from '../../../support/authz/tuples.ts'
 
 /**
  * Who holds what, written out: object, permission, and the roles of which each alone grants it. `self` is the object as

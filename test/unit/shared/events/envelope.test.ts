@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { canonicalize } from '../../../../src/shared/canonical-json.ts'
 import { payloadIn } from '../../../../src/shared/events/envelope.ts'
-import { vector, vectorKey } from '../../../support/event-vectors.ts'
+import { vector, vectorKey } from '../../../support/events/event-vectors.ts'
 
 const KEY = vectorKey('key-1', 7)
 

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { readKeySet } from '../../../../src/shared/audit/key-set.ts'
 import { readSigned } from '../../../../src/shared/events/signed-envelope.ts'
 import { createEnvelopeVerifier, keysIn, verifyWithNoble } from '../../../../src/shared/events/verifier.ts'
-import { vector, vectorKey } from '../../../support/event-vectors.ts'
-import { readVectors } from '../../../support/vectors.ts'
+import { vector, vectorKey } from '../../../support/events/event-vectors.ts'
+import { readVectors } from '../../../support/run/vectors.ts'
 
 type Expected =
   | {

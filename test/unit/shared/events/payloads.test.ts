@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { isEvent, isResync } from '../../../../src/shared/events/payloads.ts'
 import { readSigned, type ReceivedEnvelope } from '../../../../src/shared/events/signed-envelope.ts'
 import { WIRE_TYPES, type Payloads, type WireType } from '../../../../src/shared/events/wire-types.ts'
-import { vector, vectorKey } from '../../../support/event-vectors.ts'
+import { vector, vectorKey } from '../../../support/events/event-vectors.ts'
 
 const NODE_ID = '0197a000-0000-7000-8000-000000000001'
 const KEY = vectorKey('key-1', 7)

@@ -9,7 +9,7 @@ import {
   verifyWithNoble,
   type VerifySignature,
 } from '../../../../src/shared/events/verifier.ts'
-import { NODE_ID, signed, vector, vectorKey, type VectorParts } from '../../../support/event-vectors.ts'
+import { NODE_ID, signed, vector, vectorKey, type VectorParts } from '../../../support/events/event-vectors.ts'
 
 const KEY = vectorKey('key-1', 7)
 const OTHER = vectorKey('key-2', 8, { exp: Date.parse('2026-01-02T03:04:05.678Z') / 1000 })

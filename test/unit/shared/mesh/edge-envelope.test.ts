@@ -3,7 +3,7 @@ import { gcm } from '@noble/ciphers/aes.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { envelopeAad, openEdgeEnvelope, type EnvelopePlace } from '../../../../src/shared/mesh/edge-envelope.ts'
-import { readVectors } from '../../../support/vectors.ts'
+import { readVectors } from '../../../support/run/vectors.ts'
 
 interface Input {
   readonly nsk_key_hex: string

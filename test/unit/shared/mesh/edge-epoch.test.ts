@@ -8,7 +8,7 @@ import {
   type EdgeEpoch,
 } from '../../../../src/shared/mesh/edge-epoch.ts'
 import { formatPskIssuedAt } from '../../../../src/shared/mesh/psk-instant.ts'
-import { readVectors } from '../../../support/vectors.ts'
+import { readVectors } from '../../../support/run/vectors.ts'
 
 const { vectors } = readVectors<
   { epoch: string; in_force: string | null },

@@ -4,7 +4,7 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { edgeKeyInput, type EdgeEnd } from '../../../../src/shared/mesh/edge-key.ts'
-import { readVectors } from '../../../support/vectors.ts'
+import { readVectors } from '../../../support/run/vectors.ts'
 
 interface End {
   readonly node_id: string

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createEpochDigest, digestEpochs, type RunningSha256 } from '../../../../src/shared/mesh/epoch-digest.ts'
-import { readVectors } from '../../../support/vectors.ts'
+import { readVectors } from '../../../support/run/vectors.ts'
 
 const { vectors } = readVectors<{ epochs: Record<string, string> }, { count: number; sha256: string }>('epoch-digest')
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createEpochLines } from '../../../../src/shared/mesh/epoch-lines.ts'
-import { id, issued } from '../../../support/mesh-agents.ts'
+import { id, issued } from '../../../support/fleet/mesh-agents.ts'
 
 const peers = [1, 2, 3].map((number) => ({ id: id(number), issued: issued(number) }))
 

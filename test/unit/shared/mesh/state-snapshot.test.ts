@@ -5,7 +5,7 @@ import { canonicalize } from '../../../../src/shared/canonical-json.ts'
 import { NodeStateSnapshot } from '../../../../src/shared/contract/mesh-schemas.ts'
 import { formatEdgeEpoch } from '../../../../src/shared/mesh/edge-epoch.ts'
 import { digestEpochs } from '../../../../src/shared/mesh/epoch-digest.ts'
-import { readVectors } from '../../../support/vectors.ts'
+import { readVectors } from '../../../support/run/vectors.ts'
 
 interface Pulled {
   /** The body as it came. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { CliOptions, CliResult } from '../../../../support/cli-run.ts'
-import { rotatingFleet, waitingClock, type RotatingFleet } from '../../../../support/rotating-fleet.ts'
-import { useStubbedCli } from '../../../../support/stubbed-cli.ts'
+import type { CliOptions, CliResult } from '../../../../support/cli/cli-run.ts'
+import { rotatingFleet, waitingClock, type RotatingFleet } from '../../../../support/fleet/rotating-fleet.ts'
+import { useStubbedCli } from '../../../../support/cli/stubbed-cli.ts'
 
 describe('ctl nodes prune', () => {
   const cli = useStubbedCli({ CTL_TOKEN: 'psk_local_x' })

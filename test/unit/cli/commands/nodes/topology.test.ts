@@ -3,10 +3,10 @@ import { dot } from '../../../../../src/cli/commands/nodes/topology/dot.ts'
 import { mermaid } from '../../../../../src/cli/commands/nodes/topology/mermaid.ts'
 import { pictureOf, type Topology } from '../../../../../src/cli/commands/nodes/topology/picture.ts'
 import { svg } from '../../../../../src/cli/commands/nodes/topology/svg/svg.ts'
-import type { CliResult } from '../../../../support/cli-run.ts'
-import { rotatingFleet, type RotatingFleet } from '../../../../support/rotating-fleet.ts'
-import { refused } from '../../../../support/stub-server.ts'
-import { useStubbedCli } from '../../../../support/stubbed-cli.ts'
+import type { CliResult } from '../../../../support/cli/cli-run.ts'
+import { rotatingFleet, type RotatingFleet } from '../../../../support/fleet/rotating-fleet.ts'
+import { refused } from '../../../../support/cli/stub-server.ts'
+import { useStubbedCli } from '../../../../support/cli/stubbed-cli.ts'
 
 const HOSTILE = `"];x -->|<script>alert('1')</script>&\\" #quot; \u001b[31m\u202e`
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { rotatingFleet, type RotatingFleet } from '../../../../support/rotating-fleet.ts'
-import { useStubbedCli } from '../../../../support/stubbed-cli.ts'
+import { rotatingFleet, type RotatingFleet } from '../../../../support/fleet/rotating-fleet.ts'
+import { useStubbedCli } from '../../../../support/cli/stubbed-cli.ts'
 
 const cli = useStubbedCli({ CTL_TOKEN: 'psk_local_x' })
 const verify = ({ routes }: RotatingFleet) => cli.run('nodes verify-epochs', routes)

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { CliOptions, CliResult } from '../../../../support/cli-run.ts'
-import { rotatingFleet, waitingClock, type RotatingFleet } from '../../../../support/rotating-fleet.ts'
-import { refused } from '../../../../support/stub-server.ts'
-import { useStubbedCli } from '../../../../support/stubbed-cli.ts'
+import type { CliOptions, CliResult } from '../../../../support/cli/cli-run.ts'
+import { rotatingFleet, waitingClock, type RotatingFleet } from '../../../../support/fleet/rotating-fleet.ts'
+import { refused } from '../../../../support/cli/stub-server.ts'
+import { useStubbedCli } from '../../../../support/cli/stubbed-cli.ts'
 
 describe('ctl nodes wait', () => {
   const cli = useStubbedCli({ CTL_TOKEN: 'psk_local_x' })

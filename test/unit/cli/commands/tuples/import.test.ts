@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { refused, type SeenRequest } from '../../../../support/stub-server.ts'
-import { useStubbedCli } from '../../../../support/stubbed-cli.ts'
+import { refused, type SeenRequest } from '../../../../support/cli/stub-server.ts'
+import { useStubbedCli } from '../../../../support/cli/stubbed-cli.ts'
 
 const PROJECT = '019c1a10-0000-7000-8000-0000000a0001'
 const USER = '019c1a10-0000-7000-8000-0000000e0001'

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { commandPage } from '../../../../../src/cli/help/reference/page.ts'
 import { commandRows } from '../../../../../src/cli/argv/registry.ts'
-import { manifest } from '../../../../support/cli-run.ts'
+import { manifest } from '../../../../support/cli/cli-run.ts'
 
 const page = await commandPage(manifest)
 const rows = commandRows(manifest)

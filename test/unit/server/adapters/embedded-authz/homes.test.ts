@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { createHomes } from '../../../../../src/server/adapters/embedded-authz/homes.ts'
 import { SERVICE_MODEL } from '../../../../../src/shared/authz/service-model.ts'
-import { OBJECTS, PARENT_EDGES } from '../../../../support/authz-tree.ts'
-import { engineOf } from '../../../../support/authz-tuples.ts'
+import { OBJECTS, PARENT_EDGES } from '../../../../support/authz/tree.ts'
+import { engineOf } from '../../../../support/authz/tuples.ts'
 
 const DOMAIN = '01935b5e-8f3a-7c61-9d0a-00000000000a'
 

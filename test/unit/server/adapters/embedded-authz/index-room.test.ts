@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createRoomWatch } from '../../../../../src/server/adapters/embedded-authz/index-room.ts'
-import { engineOf, tuple } from '../../../../support/authz-tuples.ts'
+import { engineOf, tuple } from '../../../../support/authz/tuples.ts'
 
 const SCHEMA = `definition user {}
 definition doc {

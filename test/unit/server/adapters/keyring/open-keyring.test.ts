@@ -16,7 +16,7 @@ import {
   emptyTables,
   isDatastoreMissing,
   useDatastore,
-} from '../../../../support/datastores.ts'
+} from '../../../../support/datastores/datastores.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'ctl-ring-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

@@ -7,7 +7,7 @@ import { createIssuers } from '../../../../../src/server/adapters/oidc-issuers/i
 import { createOutgoingFetch } from '../../../../../src/server/adapters/outgoing-fetch/outgoing-fetch.ts'
 import type { IssuerAddress } from '../../../../../src/server/ports/issuers.ts'
 import { Problem } from '../../../../../src/shared/problems.ts'
-import { DISCOVERY, discoveryOf, startStubIssuer, type StubIssuer } from '../../../../support/stub-issuer.ts'
+import { DISCOVERY, discoveryOf, startStubIssuer, type StubIssuer } from '../../../../support/sign-in/stub-issuer.ts'
 
 const START_MS = Date.parse('2026-03-01T08:00:00.000Z')
 const MINUTE_MS = 60_000

@@ -8,8 +8,8 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createOutgoingFetch } from '../../../../../src/server/adapters/outgoing-fetch/outgoing-fetch.ts'
 import { OutgoingFetchError } from '../../../../../src/server/ports/outgoing-fetch.ts'
-import { requirement } from '../../../../support/requirements.mjs'
-import { startStubIssuer, type StubIssuer } from '../../../../support/stub-issuer.ts'
+import { requirement } from '../../../../support/run/requirements.mjs'
+import { startStubIssuer, type StubIssuer } from '../../../../support/sign-in/stub-issuer.ts'
 
 const ANYWHERE = { allowPrivateNetwork: true } as const
 const PUBLIC = { allowPrivateNetwork: false } as const

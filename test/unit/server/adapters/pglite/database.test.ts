@@ -8,7 +8,7 @@ import { openPglite, type PgliteOptions } from '../../../../../src/server/adapte
 import { migrate } from '../../../../../src/server/adapters/postgres/migrate.ts'
 import type { Datastore } from '../../../../../src/server/ports/datastore.ts'
 
-const counting = new URL('../../../../support/counting-sync.mjs', import.meta.url)
+const counting = new URL('../../../../support/datastores/counting-sync.mjs', import.meta.url)
 const DURABLE = PGlite.defaultStartParams.filter((param) => param !== '-F')
 
 let directory: string

@@ -5,8 +5,8 @@ import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { openPostgres } from '../../../../../src/server/adapters/postgres/database.ts'
 import { refusalOf, type ServerFacts } from '../../../../../src/server/adapters/postgres/inspect-server.ts'
-import { type PostgresCluster, startPostgresCluster } from '../../../../support/postgres-cluster.ts'
-import { requirement } from '../../../../support/requirements.mjs'
+import { type PostgresCluster, startPostgresCluster } from '../../../../support/datastores/postgres-cluster.ts'
+import { requirement } from '../../../../support/run/requirements.mjs'
 
 const USABLE: ServerFacts = {
   version_number: 150_000,

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Rates } from '../../../../../src/server/ports/rates.ts'
 import { exchange, signed, type WireAnswer } from '../../../../conformance/wire.ts'
 import { limitClassOf } from '../../../../../src/shared/contract/limit-classes.ts'
-import { NODE, OTHER_NODE, PROJECT } from '../../../../support/fixture-callers.ts'
-import { startFixture, type FixtureServer } from '../../../../support/fixture-server.ts'
+import { NODE, OTHER_NODE, PROJECT } from '../../../../support/server/fixture-callers.ts'
+import { startFixture, type FixtureServer } from '../../../../support/server/fixture-server.ts'
 
 const RATES: Rates = {
   failedCredentials: { count: 2, seconds: 60 },

@@ -6,7 +6,7 @@ import { createIssuers } from '../../../../../src/server/adapters/oidc-issuers/i
 import { createOutgoingFetch } from '../../../../../src/server/adapters/outgoing-fetch/outgoing-fetch.ts'
 import { walkSignIn } from '../../../../../src/server/slices/idp-bindings/sign-in-walk.ts'
 import type { IdpBinding } from '../../../../../src/server/ports/idp-bindings.ts'
-import { DISCOVERY, discoveryOf, startStubIssuer, type StubIssuer } from '../../../../support/stub-issuer.ts'
+import { DISCOVERY, discoveryOf, startStubIssuer, type StubIssuer } from '../../../../support/sign-in/stub-issuer.ts'
 
 const CALLBACK = 'https://ctl.example/v1/auth/callback'
 

@@ -1,6 +1,6 @@
 import { createLocalJWKSet, decodeJwt, jwtVerify, type JWK } from 'jose'
 import { describe, expect, it } from 'vitest'
-import { readVectors } from '../../../../support/vectors.ts'
+import { readVectors } from '../../../../support/run/vectors.ts'
 
 interface Session {
   readonly session_id: string

@@ -3,7 +3,7 @@ import { expect, it, test } from 'vitest'
 import { sealEdgeKey } from '../../../../../src/server/slices/mesh-keys/seal-edge-key.ts'
 import { openEdgeEnvelope } from '../../../../../src/shared/mesh/edge-envelope.ts'
 import type { EdgeEnd } from '../../../../../src/shared/mesh/edge-key.ts'
-import { readVectors } from '../../../../support/vectors.ts'
+import { readVectors } from '../../../../support/run/vectors.ts'
 
 interface End {
   readonly node_id: string

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { createHub, type Hub } from '../../../../../src/server/slices/node-events/hub.ts'
 import type { NodeStream } from '../../../../../src/server/slices/node-events/stream.ts'
 import type { Signer } from '../../../../../src/server/ports/signer.ts'
-import { depth } from '../../../../support/depth.ts'
-import { createFaultyBus, type FaultyBus } from '../../../../support/faulty-bus.ts'
+import { depth } from '../../../../support/run/depth.ts'
+import { createFaultyBus, type FaultyBus } from '../../../../support/events/faulty-bus.ts'
 
 const NODES = ['node-a', 'node-b'] as const
 

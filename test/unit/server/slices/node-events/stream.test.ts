@@ -6,7 +6,7 @@ import { createHub, type Hub } from '../../../../../src/server/slices/node-event
 import type { EndReason, NodeStream } from '../../../../../src/server/slices/node-events/stream.ts'
 import { DatastoreError } from '../../../../../src/server/ports/datastore.ts'
 import type { Signer } from '../../../../../src/server/ports/signer.ts'
-import { createFaultyBus, type FaultyBus } from '../../../../support/faulty-bus.ts'
+import { createFaultyBus, type FaultyBus } from '../../../../support/events/faulty-bus.ts'
 
 const ROUND_MS = 25_000
 const NODE = 'node-a'

@@ -3,9 +3,9 @@ import { compileCaveat } from '../../../../../src/shared/authz/caveats/caveat-pr
 import type { CaveatModel } from '../../../../../src/shared/authz/model.ts'
 import { compileSchema } from '../../../../../src/shared/authz/language/compile.ts'
 import { parseSchema } from '../../../../../src/shared/authz/language/parser.ts'
-import { caveatText, EXPRESSION_CASES } from '../../../../support/caveat-cases.ts'
-import { CONVERSION_CASES } from '../../../../support/caveat-cases/conversions.ts'
-import { EXPRESSION_EXCLUSIONS } from '../../../../support/caveat-cases/expression-case.ts'
+import { caveatText, EXPRESSION_CASES } from '../../../../support/authz/caveat-cases.ts'
+import { CONVERSION_CASES } from '../../../../support/authz/caveat-cases/conversions.ts'
+import { EXPRESSION_EXCLUSIONS } from '../../../../support/authz/caveat-cases/expression-case.ts'
 
 const ANSWERS = ['', 'no', 'unknown', 'yes']
 

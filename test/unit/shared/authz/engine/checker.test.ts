@@ -4,8 +4,8 @@ import { NO, UNKNOWN, VIOLATED, YES } from '../../../../../src/shared/authz/engi
 import { compileSchema } from '../../../../../src/shared/authz/language/compile.ts'
 import { parseSchema } from '../../../../../src/shared/authz/language/parser.ts'
 import { SERVICE_MODEL } from '../../../../../src/shared/authz/service-model.ts'
-import { PARENT_EDGES } from '../../../../support/authz-tree.ts'
-import { engineOf } from '../../../../support/authz-tuples.ts'
+import { PARENT_EDGES } from '../../../../support/authz/tree.ts'
+import { engineOf } from '../../../../support/authz/tuples.ts'
 
 const service = (...tuples: string[]) => engineOf(SERVICE_MODEL, [...PARENT_EDGES, ...tuples])
 

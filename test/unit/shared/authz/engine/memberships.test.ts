@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { engineOf, tuple } from '../../../../support/authz-tuples.ts'
+import { engineOf, tuple } from '../../../../support/authz/tuples.ts'
 
 const SCHEMA = `caveat inside(place string) {
     place == "inside"

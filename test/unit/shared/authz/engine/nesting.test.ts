@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { indexNesting, nestingFault, NESTING_MAX } from '../../../../../src/shared/authz/engine/nesting.ts'
 import { SERVICE_MODEL } from '../../../../../src/shared/authz/service-model.ts'
-import { engineOf, tuple } from '../../../../support/authz-tuples.ts'
+import { engineOf, tuple } from '../../../../support/authz/tuples.ts'
 
 function fault(held: readonly string[], written: string, pending: readonly string[] = []) {
   const { index } = engineOf(SERVICE_MODEL, held)

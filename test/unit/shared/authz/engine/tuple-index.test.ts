@@ -2,9 +2,9 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { TupleIndex } from '../../../../../src/shared/authz/engine/tuple-index.ts'
 import { YES } from '../../../../../src/shared/authz/engine/verdict.ts'
-import { tupleTexts } from '../../../../support/authz-arbitraries.ts'
-import { engineOf, tuple } from '../../../../support/authz-tuples.ts'
-import { depth } from '../../../../support/depth.ts'
+import { tupleTexts } from '../../../../support/authz/arbitraries.ts'
+import { engineOf, tuple } from '../../../../support/authz/tuples.ts'
+import { depth } from '../../../../support/run/depth.ts'
 
 const SCHEMA = `
 caveat weekday(day string) {

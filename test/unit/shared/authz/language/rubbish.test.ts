@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { compileSchema } from '../../../../../src/shared/authz/language/compile.ts'
 import { parseSchema } from '../../../../../src/shared/authz/language/parser.ts'
 import { SchemaError } from '../../../../../src/shared/authz/language/schema-error.ts'
-import { SCHEMA_CASES } from '../../../../support/authz-schemas.ts'
-import { depth } from '../../../../support/depth.ts'
+import { SCHEMA_CASES } from '../../../../support/authz/schemas.ts'
+import { depth } from '../../../../support/run/depth.ts'
 
 /** The error of a text; undefined where it is taken. Anything but a SchemaError with a place in the text is a defect. */
 function errorOf(text: string): SchemaError | undefined {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { compileSchema } from '../../../../../src/shared/authz/language/compile.ts'
 import { parseSchema } from '../../../../../src/shared/authz/language/parser.ts'
 import { SchemaError } from '../../../../../src/shared/authz/language/schema-error.ts'
-import { SCHEMA_CASES } from '../../../../support/authz-schemas.ts'
+import { SCHEMA_CASES } from '../../../../support/authz/schemas.ts'
 
 function errorOf(text: string): string | undefined {
   try {

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import { useStubbedCli } from '../../../../support/stubbed-cli.ts'
+import { useStubbedCli } from '../../../../support/cli/stubbed-cli.ts'
 
 // What takes the square of a text's length, or doubles with its depth, takes far longer.
 vi.setConfig({ testTimeout: 60_000 })

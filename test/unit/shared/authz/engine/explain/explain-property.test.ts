@@ -4,9 +4,9 @@ import { UndecidableError } from '../../../../../../src/shared/authz/engine/unde
 import { explain } from '../../../../../../src/shared/authz/engine/explain/explain.ts'
 import { UNKNOWN, VIOLATED, YES, type Verdict } from '../../../../../../src/shared/authz/engine/verdict.ts'
 import type { ExplainedCheck, Explanation } from '../../../../../../src/shared/authz/explanation.ts'
-import { QUESTIONS, schemas, tupleTexts, type Shape } from '../../../../../support/authz-arbitraries.ts'
-import { depth } from '../../../../../support/depth.ts'
-import { engineOf, tuple } from '../../../../../support/authz-tuples.ts'
+import { QUESTIONS, schemas, tupleTexts, type Shape } from '../../../../../support/authz/arbitraries.ts'
+import { depth } from '../../../../../support/run/depth.ts'
+import { engineOf, tuple } from '../../../../../support/authz/tuples.ts'
 
 interface World {
   readonly schema: string

@@ -5,8 +5,8 @@ import { NO, UNKNOWN, VIOLATED } from '../../../../../../src/shared/authz/engine
 import type { Explanation } from '../../../../../../src/shared/authz/explanation.ts'
 import type { Model } from '../../../../../../src/shared/authz/model.ts'
 import { SERVICE_MODEL } from '../../../../../../src/shared/authz/service-model.ts'
-import { PARENT_EDGES } from '../../../../../support/authz-tree.ts'
-import { engineOf } from '../../../../../support/authz-tuples.ts'
+import { PARENT_EDGES } from '../../../../../support/authz/tree.ts'
+import { engineOf } from '../../../../../support/authz/tuples.ts'
 
 interface Options {
   readonly holds?: ConditionVerdict

@@ -2,9 +2,9 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createPreview } from '../../../../../../src/shared/authz/engine/impact/preview.ts'
 import { UNKNOWN, VIOLATED, YES, type Verdict } from '../../../../../../src/shared/authz/engine/verdict.ts'
-import { OBJECTS, schemas, tupleTexts } from '../../../../../support/authz-arbitraries.ts'
-import { depth } from '../../../../../support/depth.ts'
-import { engineOf, tuple } from '../../../../../support/authz-tuples.ts'
+import { OBJECTS, schemas, tupleTexts } from '../../../../../support/authz/arbitraries.ts'
+import { depth } from '../../../../../support/run/depth.ts'
+import { engineOf, tuple } from '../../../../../support/authz/tuples.ts'
 
 interface Edit {
   readonly op: 'create' | 'delete'

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { createPreview, QUESTIONS_MAX } from '../../../../../../src/shared/authz/engine/impact/preview.ts'
 import { UNKNOWN, YES } from '../../../../../../src/shared/authz/engine/verdict.ts'
 import { SERVICE_MODEL } from '../../../../../../src/shared/authz/service-model.ts'
-import { PARENT_EDGES } from '../../../../../support/authz-tree.ts'
-import { engineOf, tuple } from '../../../../../support/authz-tuples.ts'
+import { PARENT_EDGES } from '../../../../../support/authz/tree.ts'
+import { engineOf, tuple } from '../../../../../support/authz/tuples.ts'
 
 const options = { holds: () => UNKNOWN, changesMax: 100 }
 

@@ -3,9 +3,9 @@ import { expect, test } from 'vitest'
 import { UndecidableError } from '../../../../../../src/shared/authz/engine/undecidable.ts'
 import { createLookups } from '../../../../../../src/shared/authz/engine/lookup/lookups.ts'
 import { UNKNOWN, VIOLATED, YES, type Verdict } from '../../../../../../src/shared/authz/engine/verdict.ts'
-import { OBJECTS, schemas, tupleTexts, type Shape } from '../../../../../support/authz-arbitraries.ts'
-import { depth } from '../../../../../support/depth.ts'
-import { engineOf } from '../../../../../support/authz-tuples.ts'
+import { OBJECTS, schemas, tupleTexts, type Shape } from '../../../../../support/authz/arbitraries.ts'
+import { depth } from '../../../../../support/run/depth.ts'
+import { engineOf } from '../../../../../support/authz/tuples.ts'
 
 interface World {
   readonly schema: string

@@ -3,8 +3,8 @@ import { UndecidableError } from '../../../../../../src/shared/authz/engine/unde
 import { createLookups } from '../../../../../../src/shared/authz/engine/lookup/lookups.ts'
 import { UNKNOWN, YES } from '../../../../../../src/shared/authz/engine/verdict.ts'
 import { SERVICE_MODEL } from '../../../../../../src/shared/authz/service-model.ts'
-import { PARENT_EDGES } from '../../../../../support/authz-tree.ts'
-import { engineOf, tuple } from '../../../../../support/authz-tuples.ts'
+import { PARENT_EDGES } from '../../../../../support/authz/tree.ts'
+import { engineOf, tuple } from '../../../../../support/authz/tuples.ts'
 
 const unknown = () => UNKNOWN
 

@@ -1,0 +1,88 @@
+import type { Command, CommandRow } from '../../../src/cli/argv/command.ts'
+import type { ArgumentSpec, FlagSpec } from '../../../src/cli/argv/flags.ts'
+import { commandRows } from '../../../src/cli/argv/registry.ts'
+import { manifest } from './cli-run.ts'
+
+const UUID = '019c1a10-0000-7000-8000-000000110001'
+
+/** A value that a noun's references may have without anything being looked up. */
+const REFERENCES: Readonly<Record<string, string>> = {
+  subjects: `user:${UUID}`,
+  objects: `project:${UUID}`,
+  tuples: `project:${UUID}#viewer@user:${UUID}`,
+}
+
+interface Special {
+  readonly args: readonly string[]
+  readonly stdin?: string
+}
+
+/** What commands take that cannot be told from their flags, by their words. */
+const SPECIAL: Readonly<Record<string, Special>> = {
+  api: { args: ['/nodes'] },
+  login: { args: ['--with-token'], stdin: 'a-token' },
+  'agent-sim': { args: ['--nodes', '1', '--duration', '1s', '--no-mesh'] },
+  'admin users add': { args: ['cara', '--display-name', 'Cara', '--platform-admin'] },
+  'audit verify': { args: [] },
+  'authz impact': { args: ['--from-file', '-'], stdin: '{"edits":[{"kind":"tuple","op":"delete"}]}' },
+  'authz lookup-resources': { args: ['me', 'read', 'node'] },
+  'authz lookup-subjects': { args: ['user', 'read', `project:${UUID}`] },
+  'authz what-can': { args: [`user:${UUID}`, 'read'] },
+  'events verify': { args: ['-'], stdin: '{}' },
+  'nodes prune': { args: ['--unreachable-for', '30d', '--domain', UUID, '--yes'] },
+  'nodes rotate': { args: [UUID, '--yes'] },
+  'nodes wait': { args: [UUID, '--for', 'reachability=healthy'] },
+  'trust-bundles set': { args: ['--bundles', '[]', '--domain', UUID, '--yes'] },
+  'tuples import': { args: ['-', '--project', UUID, '--yes'], stdin: `project:${UUID}#viewer@user:${UUID}` },
+  'tuples export': { args: ['--project', UUID] },
+}
+
+/** A patch must change something. */
+const CHANGES: Readonly<Record<string, readonly string[]>> = {
+  'nodes update': ['--name', 'web-2'],
+  'domains update': ['--display-name', 'Web'],
+  'service-identities update': ['--display-name', 'Build'],
+  'groups update': ['--display-name', 'Web'],
+  'projects update': ['--display-name', 'Web'],
+  'resources update': ['--display-name', 'Web'],
+  'idp update': ['--label', 'Web'],
+  'admin users update': ['--display-name', 'Web'],
+  'tuples update': ['--relation', 'editor'],
+}
+
+export interface CommandLine {
+  readonly words: string
+  readonly command: Command
+  /** Arguments that the command can run with, its words first. */
+  readonly argv: readonly string[]
+  readonly stdin: string | undefined
+}
+
+/** A line of every command. */
+export function commandLines(): Promise<readonly CommandLine[]> {
+  return Promise.all(commandRows(manifest).map(lineOf))
+}
+
+async function lineOf(row: CommandRow): Promise<CommandLine> {
+  const command = await row.load(manifest)
+  const { args, stdin } = SPECIAL[row.words] ?? { args: [...usualWords(command), ...(CHANGES[row.words] ?? [])] }
+  return { words: row.words, command, argv: [...row.words.split(' '), ...args], stdin }
+}
+
+function usualWords({ args = [], flags = {}, asks, uses = [] }: Command): readonly string[] {
+  const places = ['domain', 'project'].filter((name) => name in flags)
+  return [
+    ...args.map(valueOf),
+    ...Object.entries(flags).flatMap(([name, spec]) => (spec.required === true ? [`--${name}`, valueOf(spec)] : [])),
+    ...places.flatMap((name) => [`--${name}`, UUID]),
+    ...(asks === true || uses.includes('confirm') ? ['--yes'] : []),
+  ]
+}
+
+function valueOf(spec: ArgumentSpec | FlagSpec): string {
+  if (spec.choices !== undefined) return spec.choices[0] ?? ''
+  if ('name' in spec && spec.name === 'relation') return 'read'
+  if (spec.noun !== undefined) return REFERENCES[spec.noun] ?? UUID
+  const kind = 'kind' in spec ? spec.kind : 'text'
+  return { integer: '7', number: '7', duration: '1h' }[kind as string] ?? 'web'
+}

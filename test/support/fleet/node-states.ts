@@ -1,0 +1,329 @@
+import { sql } from 'kysely'
+import { mounted } from '../../../src/server/http/request-context.ts'
+import { createNodeState, type NodeState } from '../../../src/server/slices/node-state/service.ts'
+import { createNskResolver } from '../../../src/server/slices/nodes/nsk-resolver.ts'
+import type { Db } from '../../../src/server/ports/datastore.ts'
+import { ownStateChanged, peersChanged, peersChangedWhole } from '../../../src/server/sql/state-revisions.ts'
+import { canonicalize } from '../../../src/shared/canonical-json.ts'
+import { nodeState } from '../../../src/shared/contract/node-state.ts'
+import { startControlPlane, type ControlPlane, type ControlPlaneParts } from '../server/control-plane.ts'
+import { failingDatastore } from '../datastores/failing-datastore.ts'
+import { startFleet, type Fleet } from './fleet.ts'
+import type { TestStore } from '../datastores/stores.ts'
+
+/** Pulls of one replica. */
+export interface Pulling {
+  readonly service: NodeState
+  pull(as: string, nodeId: string, ifNoneMatch?: string): Promise<PulledState>
+}
+
+/** An answer to a pull, its document as it came and parsed. */
+export interface PulledState {
+  readonly status: number
+  readonly headers: Headers
+  readonly etag: string
+  readonly text: string
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+/** A fleet whose nodes pull their state. */
+export interface StatefulFleet extends Fleet, Pulling {}
+
+const STALE = { ttlMs: 300_000, entriesMax: 10_000 }
+
+/** The states, and the credentials that nodes pull them with, come from a datastore that goes away when it is told to. */
+export async function startStatefulFleet(store: TestStore, outage = failingDatastore()): Promise<StatefulFleet> {
+  const made: NodeState[] = []
+  const failing = (parts: ControlPlaneParts): ControlPlaneParts => ({
+    ...parts,
+    datastore: outage.over(parts.datastore),
+    feed: {
+      ...parts.feed,
+      isFresh: () => !outage.isAway && parts.feed.isFresh(),
+      untilFresh: async () => !outage.isAway && (await parts.feed.untilFresh()),
+    },
+  })
+  const fleet = await startFleet(store, (parts) => [surfaceOf(failing(parts), made)], failing)
+  return { ...fleet, ...pullingOf(fleet, made) }
+}
+
+/** Another replica over the datastore of the first, which answers pulls alone. Stop it before the first. */
+export async function startPullingReplica({ datastore }: StatefulFleet): Promise<ControlPlane & Pulling> {
+  const made: NodeState[] = []
+  const shared = { ...datastore, close: async () => undefined }
+  const plane = await startControlPlane(shared, (parts) => ({
+    surfaces: [surfaceOf(parts, made)],
+    resolvers: [createNskResolver({ ...parts, changeFeed: parts.feed })],
+  }))
+  return { ...plane, ...pullingOf(plane, made) }
+}
+
+function surfaceOf({ datastore }: ControlPlaneParts, made: NodeState[]) {
+  const onFailure = (error: unknown) => {
+    throw new Error('pulls could not be stored', { cause: error })
+  }
+  const service = createNodeState({ datastore, staleStates: STALE, onFailure })
+  made.push(service)
+  return mounted(nodeState, service.handlers)
+}
+
+function pullingOf({ url }: ControlPlane, [service]: readonly NodeState[]): Pulling {
+  if (service === undefined) throw new Error('no service was made')
+  return {
+    service,
+    async pull(as, nodeId, ifNoneMatch) {
+      const response = await fetch(`${url}/v1/nodes/${nodeId}/state`, {
+        headers: { authorization: `Bearer ${as}`, ...(ifNoneMatch !== undefined && { 'if-none-match': ifNoneMatch }) },
+      })
+      const text = await response.text()
+      return {
+        status: response.status,
+        headers: response.headers,
+        etag: response.headers.get('etag') ?? '',
+        text,
+        body: text === '' ? {} : JSON.parse(text),
+      }
+    },
+  }
+}
+
+/** What services write that are not under test, each with the revision that it raises. */
+export function stateRows({ datastore, ids, clock }: Pick<Fleet, 'datastore' | 'ids' | 'clock'>) {
+  const change = <T>(work: (tx: Db) => Promise<T>): Promise<T> => datastore.transaction('interactive', work)
+  const now = () => new Date(clock.nowMs)
+  const inMinutes = (minutes: number) => new Date(clock.nowMs + minutes * 60_000)
+
+  async function endpoint(domainId: string, nodeId: string, place: { host: string; port: number } | null) {
+    await change(async (tx) => {
+      await peersChanged(tx, domainId, [nodeId])
+      const stale = { last_endpoint_stale_at: place === null ? now() : null }
+      const seen = place === null ? {} : { last_endpoint: place.host, last_endpoint_port: place.port }
+      await tx
+        .insertInto('node_endpoints')
+        .values({
+          node_id: nodeId,
+          domain_id: domainId,
+          last_endpoint: '192.0.2.1',
+          last_endpoint_port: 1,
+          nat_type: 'cone',
+          last_endpoint_reported_at: now(),
+          ...seen,
+          ...stale,
+        })
+        .onConflict((on) => on.column('node_id').doUpdateSet({ ...seen, ...stale }))
+        .execute()
+    })
+  }
+
+  async function relays(domainId: string, first: string | null, second: string | null) {
+    await change(async (tx) => {
+      await peersChangedWhole(tx, domainId)
+      await tx
+        .updateTable('domain_peers')
+        .set({ relay_node_id: first, second_relay_node_id: second })
+        .where('domain_id', '=', domainId)
+        .execute()
+    })
+  }
+
+  async function rotate(domainId: string, nodeId: string, key: Buffer) {
+    await change(async (tx) => {
+      await peersChanged(tx, domainId, [nodeId])
+      await tx
+        .updateTable('nodes')
+        .set({ public_key: key, psk_issued_at: sql<string>`psk_issued_at + 1` })
+        .where('id', '=', nodeId)
+        .execute()
+    })
+  }
+
+  async function matching(tx: Db, domainId: string, selector: Readonly<Record<string, string>>) {
+    const rows = await tx
+      .selectFrom('nodes')
+      .select('id')
+      .where('domain_id', '=', domainId)
+      .where(sql<boolean>`labels @> ${JSON.stringify(selector)}::jsonb`)
+      .execute()
+    return rows.map(({ id }) => id)
+  }
+
+  /** Puts a revision of the policy in force, and makes the policy where there is none. */
+  async function policy(domainId: string, { id, selector, rules }: PolicyRow) {
+    const revisionId = ids.next()
+    await change(async (tx) => {
+      const former = await selectorOf(tx, id)
+      const nodes = new Set([
+        ...(former === undefined ? [] : await matching(tx, domainId, former)),
+        ...(await matching(tx, domainId, selector)),
+      ])
+      await ownStateChanged(tx, [...nodes])
+      const common = { domain_id: domainId, created_at: now() }
+      await tx
+        .insertInto('policy_revisions')
+        .values({
+          ...common,
+          id: revisionId,
+          policy_id: id,
+          selector: JSON.stringify(selector),
+          rules: canonicalize(rules),
+          fingerprint: `fingerprint of ${rules.length}`,
+        })
+        .execute()
+      await tx
+        .insertInto('policies')
+        .values({ ...common, id, revision_id: revisionId, updated_at: now() })
+        .onConflict((on) => on.column('id').doUpdateSet({ revision_id: revisionId }))
+        .execute()
+    })
+    return revisionId
+  }
+
+  async function withoutPolicy(domainId: string, id: string) {
+    await change(async (tx) => {
+      const former = await selectorOf(tx, id)
+      if (former !== undefined) await ownStateChanged(tx, await matching(tx, domainId, former))
+      await tx.deleteFrom('policies').where('id', '=', id).execute()
+    })
+  }
+
+  async function bridgeConfig(domainId: string, resourceId: string, config: object) {
+    await change(async (tx) => {
+      const hosts = await tx
+        .selectFrom('resource_hosts')
+        .select('node_id')
+        .where('resource_id', '=', resourceId)
+        .execute()
+      await ownStateChanged(
+        tx,
+        hosts.map(({ node_id }) => node_id),
+      )
+      const effective_config = canonicalize(config)
+      await tx
+        .insertInto('bridge_configs')
+        .values({ resource_id: resourceId, domain_id: domainId, effective_config, updated_at: now() })
+        .onConflict((on) => on.column('resource_id').doUpdateSet({ effective_config }))
+        .execute()
+    })
+  }
+
+  /** As the node itself reports it. */
+  async function report(nodeId: string, key: string, value: unknown) {
+    await change(async (tx) => {
+      await ownStateChanged(tx, [nodeId], 'node')
+      const row = { value: canonicalize(value), updated_at: now() }
+      await tx
+        .insertInto('node_state_reports')
+        .values({ node_id: nodeId, key, ...row })
+        .onConflict((on) => on.columns(['node_id', 'key']).doUpdateSet(row))
+        .execute()
+    })
+  }
+
+  async function execution(node: Place, parameters: object | null) {
+    const id = ids.next()
+    await change(async (tx) => {
+      await ownStateChanged(tx, [node.nodeId])
+      await tx
+        .insertInto('executions')
+        .values({
+          id,
+          node_id: node.nodeId,
+          domain_id: node.domainId,
+          action: 'ping "all"',
+          type: 'builtin',
+          parameters: parameters === null ? null : canonicalize(parameters),
+          status: 'pending',
+          requested_by: 'user:somebody',
+          requested_at: now(),
+          expires_at: inMinutes(5),
+          started_at: null,
+          finished_at: null,
+          exit_code: null,
+          output: null,
+          error: null,
+        })
+        .execute()
+    })
+    return id
+  }
+
+  async function executionIs(nodeId: string, id: string, status: 'ack' | 'started' | 'succeeded') {
+    await change(async (tx) => {
+      await ownStateChanged(tx, [nodeId], 'node')
+      const finished_at = status === 'succeeded' ? now() : null
+      await tx.updateTable('executions').set({ status, finished_at }).where('id', '=', id).execute()
+    })
+  }
+
+  async function session(node: Place, projectId: string, idleTimeoutSeconds: number | null) {
+    const id = ids.next()
+    await change(async (tx) => {
+      await ownStateChanged(tx, [node.nodeId])
+      await tx
+        .insertInto('mediated_sessions')
+        .values({
+          id,
+          domain_id: node.domainId,
+          project_id: projectId,
+          node_id: node.nodeId,
+          kind: 'ssh',
+          target: 'röot@localhost:22',
+          issued_by: 'user:somebody',
+          issued_at: now(),
+          expires_at: inMinutes(60),
+          idle_timeout_seconds: idleTimeoutSeconds,
+          last_active_at: null,
+          revoked_at: null,
+          ended_at: null,
+        })
+        .execute()
+    })
+    return id
+  }
+
+  async function sessionIsOver(nodeId: string, id: string, how: 'revoked_at' | 'ended_at') {
+    await change(async (tx) => {
+      await ownStateChanged(tx, [nodeId])
+      await tx
+        .updateTable('mediated_sessions')
+        .set({ [how]: now() })
+        .where('id', '=', id)
+        .execute()
+    })
+  }
+
+  return {
+    endpoint,
+    relays,
+    rotate,
+    policy,
+    withoutPolicy,
+    bridgeConfig,
+    report,
+    execution,
+    executionIs,
+    session,
+    sessionIsOver,
+  }
+}
+
+interface Place {
+  readonly nodeId: string
+  readonly domainId: string
+}
+
+interface PolicyRow {
+  readonly id: string
+  readonly selector: Readonly<Record<string, string>>
+  readonly rules: readonly unknown[]
+}
+
+async function selectorOf(tx: Db, policyId: string) {
+  const row = await tx
+    .selectFrom('policies')
+    .innerJoin('policy_revisions', 'policy_revisions.id', 'policies.revision_id')
+    .select('selector')
+    .where('policies.id', '=', policyId)
+    .executeTakeFirst()
+  return row?.selector
+}

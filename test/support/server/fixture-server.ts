@@ -1,0 +1,159 @@
+import pino, { type Logger } from 'pino'
+import { createEmbeddedAuthorizer } from '../../../src/server/adapters/embedded-authz/authorizer.ts'
+import { masterKeyOf } from '../../../src/server/adapters/keyring/master-key.ts'
+import { openRing } from '../../../src/server/adapters/keyring/open-keyring.ts'
+import { createKeyring } from '../../../src/server/adapters/keyring/ring.ts'
+import { createAuditSink } from '../../../src/server/adapters/postgres/audit-sink.ts'
+import { createChangeFeed } from '../../../src/server/adapters/postgres/change-feed.ts'
+import { migrate } from '../../../src/server/adapters/postgres/migrate.ts'
+import { createUnitOfWork } from '../../../src/server/adapters/postgres/unit-of-work.ts'
+import { createUuidV7 } from '../../../src/server/adapters/system/uuid-v7.ts'
+import { createApp, type App, type AppDeps } from '../../../src/server/http/app.ts'
+import { createAuditQueue, type AuditQueue } from '../../../src/server/http/audit/audit-queue.ts'
+import { mounted } from '../../../src/server/http/request-context.ts'
+import { createMeta } from '../../../src/server/slices/meta/service.ts'
+import type { AuditSink } from '../../../src/server/ports/audit-sink.ts'
+import type { Datastore } from '../../../src/server/ports/datastore.ts'
+import type { Tuple } from '../../../src/server/ports/unit-of-work.ts'
+import { meta } from '../../../src/shared/contract/meta.ts'
+import { openMemoryDatastore } from '../datastores/memory-datastore.ts'
+import { csrfOf, ELSEWHERE, fixtureResolvers, HOME, OTHER_PROJECT, PROJECT, SUBJECTS } from './fixture-callers.ts'
+import { fixture, unwired } from './fixture-contract.ts'
+import { createFixture, type FixtureThings } from './fixture-handlers.ts'
+
+/** The contract of the fixture server, but for what is not wired; the document that it serves describes itself too. */
+export const fixtureContract = { fixture, meta }
+
+export const START_MS = Date.parse('2026-03-01T08:00:00.000Z')
+
+/** The real edge, authorizer and unit of work around operations that exist for tests alone. */
+export interface FixtureServer {
+  readonly url: string
+  readonly port: number
+  readonly app: App
+  readonly audit: AuditQueue
+  readonly datastore: Datastore
+  readonly fixture: FixtureThings
+  readonly clock: { nowMs: number; now(): number }
+  /** Records that were logged, parsed. */
+  readonly logged: Readonly<Record<string, unknown>>[]
+  /** What the metrics were told: operation and status. */
+  readonly observed: (readonly [string, number])[]
+  audited(correlationId: string): Promise<readonly AuditView[]>
+  stop(): Promise<void>
+}
+
+export interface AuditView {
+  readonly subject: string
+  readonly relation: string
+  readonly object: string
+  readonly outcome: string
+  readonly reason: string
+  readonly domain_id: string | null
+  readonly context: Readonly<Record<string, unknown>>
+}
+
+/** Parts to put in the place of the real ones. */
+export interface FixtureOptions extends Partial<Omit<AppDeps, 'surfaces' | 'audit' | 'keyring' | 'ids'>> {
+  readonly sink?: AuditSink
+}
+
+/** Starts the server on a free loopback port with an empty datastore in memory, at a frozen time. */
+export async function startFixture(options: FixtureOptions = {}): Promise<FixtureServer> {
+  const clock = { nowMs: START_MS, now: () => clock.nowMs }
+  const ids = createUuidV7(clock)
+  const datastore = await openMemoryDatastore()
+  await migrate(datastore)
+  const feed = createChangeFeed({ datastore, warn: fail })
+  const authorizer = createEmbeddedAuthorizer({ datastore, changeFeed: feed })
+  const { validateTuple } = authorizer
+  const reports = {
+    onAuditFailure: (error: unknown) => fail('audit row', error),
+    onLateFeed: (error: unknown) => fail('feed', error),
+  }
+  const unitOfWork = createUnitOfWork({ datastore, feed, clock, ids, validateTuple, ...reports })
+  const keyring = createKeyring(await openRing(datastore, masterKeyOf(Buffer.alloc(32, 7)), clock))
+  const logged: Readonly<Record<string, unknown>>[] = []
+  const log: Logger =
+    options.log ?? pino({ level: 'debug' }, { write: (line: string) => logged.push(JSON.parse(line)) })
+  const counters = { written() {}, dropped() {}, failed() {} }
+  const audit = createAuditQueue({ sink: options.sink ?? createAuditSink(datastore), clock, ids, log, counters })
+  const fixtureThings = createFixture({ clock, ids })
+  const observed: (readonly [string, number])[] = []
+  const app = createApp({
+    resolvers: fixtureResolvers,
+    authorizer,
+    unitOfWork,
+    clock,
+    csrfTokens: csrfOf,
+    trustedProxies: [],
+    allowedOrigins: ['https://console.example'],
+    observe: (operation, status) => observed.push([operation, status]),
+    ...options,
+    log,
+    audit,
+    keyring,
+    ids,
+    surfaces: [
+      mounted(fixture, fixtureThings.handlers),
+      mounted(unwired, undefined),
+      mounted(meta, createMeta({ contract: fixtureContract, renderer: Buffer.from('/* drawn */') })),
+    ],
+  })
+  await feed.start()
+  for (const tuple of TUPLES) await write(tuple)
+  const port = await app.listen({ host: '127.0.0.1', port: 0 })
+
+  async function write({ isStructural, ...tuple }: ArrangedTuple): Promise<void> {
+    const place = { domainId: HOME, projectId: null }
+    const run = { pool: 'interactive', correlationId: 'arranged' } as const
+    await unitOfWork.run(run, async ({ tuples }) => {
+      if (isStructural === true) await tuples.createStructural(tuple, place)
+      else await tuples.create(tuple, place)
+    })
+  }
+
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    app,
+    audit,
+    datastore,
+    fixture: fixtureThings,
+    clock,
+    logged,
+    observed,
+    audited: (correlationId) =>
+      datastore
+        .pool('interactive')
+        .selectFrom('audit')
+        .select(['subject', 'relation', 'object', 'outcome', 'reason', 'domain_id', 'context'])
+        .where('correlation_id', '=', correlationId)
+        .orderBy('id')
+        .execute(),
+    async stop() {
+      await app.drain(1_000)
+      await audit.close()
+      feed.stop()
+      await datastore.close()
+    },
+  }
+}
+
+type ArrangedTuple = Tuple & { readonly isStructural?: true }
+
+const TUPLES: readonly ArrangedTuple[] = [
+  { subject: 'platform:main', relation: 'platform', resource: `domain:${HOME}`, isStructural: true },
+  { subject: 'platform:main', relation: 'platform', resource: `domain:${ELSEWHERE}`, isStructural: true },
+  { subject: `domain:${HOME}`, relation: 'domain', resource: `project:${PROJECT}`, isStructural: true },
+  { subject: `domain:${ELSEWHERE}`, relation: 'domain', resource: `project:${OTHER_PROJECT}`, isStructural: true },
+  { subject: SUBJECTS.admin, relation: 'admin', resource: 'platform:main' },
+  { subject: SUBJECTS.deputy, relation: 'admin', resource: 'platform:main' },
+  { subject: SUBJECTS.keeper, relation: 'admin', resource: `domain:${ELSEWHERE}` },
+  { subject: SUBJECTS.viewer, relation: 'viewer', resource: `project:${PROJECT}` },
+  { subject: SUBJECTS.viewer, relation: 'viewer', resource: `domain:${HOME}` },
+]
+
+function fail(message: string, cause?: unknown): never {
+  throw new Error(message, { cause })
+}

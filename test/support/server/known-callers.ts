@@ -1,0 +1,31 @@
+import type { Caller, CredentialResolver, Refusal } from '../../../src/server/ports/credential-resolver.ts'
+
+/** Callers whose credential is their own subject: who calls is given, what they may do is decided by the real authorizer. */
+export interface KnownCallers {
+  readonly resolver: CredentialResolver
+  add(subject: string, domainId: string): void
+}
+
+export function knownCallers(): KnownCallers {
+  const callers = new Map<string, Caller>()
+  const find = (text: string): Caller | Refusal => callers.get(text) ?? { refused: true, log: 'no such caller' }
+  return {
+    resolver: {
+      kind: 'api-token',
+      recognizes: () => true,
+      recall: find,
+      resolve: find,
+    },
+    add(subject, domainId) {
+      const [type, id = ''] = subject.split(':')
+      callers.set(subject, {
+        subject,
+        kind: type === 'user' ? 'user' : 'service-identity',
+        id,
+        domainId,
+        displayName: subject,
+        credential: { kind: 'api-token', id, scopes: ['*'], expiresAtMs: undefined },
+      })
+    },
+  }
+}
