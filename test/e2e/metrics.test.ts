@@ -17,7 +17,7 @@ import { requirement } from '../support/run/requirements.mjs'
 
 const file = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 const RULES = file('deploy/prometheus-rules.yaml')
-const CASES = file('test/support/alert-cases.yaml')
+const CASES = file('test/support/network/alert-cases.yaml')
 const PAGE = file('docs/metrics.md')
 const promtool = requirement('promtool')
 
