@@ -1,21 +1,7 @@
-import {
-  closeSync,
-  constants,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  writeSync,
-} from 'node:fs'
+import { existsSync, linkSync, lstatSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { syncDirectory, writeSecretFile } from '../../shared/secret-file.ts'
 import type { TokenHandover } from './token-handover.ts'
-
-/** Never follow a link that somebody laid, never write over a file. */
-const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
 
 /** What a first run hands over. */
 export type FileContent = 'bootstrap token' | 'initial password'
@@ -69,7 +55,8 @@ export function createTokenFile(path: string, content: FileContent = 'bootstrap 
         refuseTaken()
         mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
         rmSync(staging, { force: true })
-        write(staging, `${token}\n`)
+        writeSecretFile(staging, `${token}\n`)
+        syncDirectory(dirname(path))
       })
     },
     staged: () => (existsSync(staging) ? readFileSync(staging, 'utf8').trim() : undefined),
@@ -77,7 +64,7 @@ export function createTokenFile(path: string, content: FileContent = 'bootstrap 
       guard(() => {
         if (!isLinked()) linkSync(staging, path)
         rmSync(staging)
-        sync(dirname(path))
+        syncDirectory(dirname(path))
       })
     },
     discard() {
@@ -88,24 +75,4 @@ export function createTokenFile(path: string, content: FileContent = 'bootstrap 
 
 function taken(path: string): Error {
   return Object.assign(new Error(`${path} exists`), { code: 'EEXIST' })
-}
-
-function write(path: string, text: string): void {
-  const file = openSync(path, NEW_FILE, 0o600)
-  try {
-    writeSync(file, text)
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
-  }
-  sync(dirname(path))
-}
-
-function sync(directory: string): void {
-  const file = openSync(directory, constants.O_RDONLY)
-  try {
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
-  }
 }

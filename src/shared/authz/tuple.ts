@@ -17,3 +17,14 @@ export interface TupleColumns {
   /** When the tuple stops counting, in milliseconds since 1970; absent for never. */
   readonly expires_at_ms?: number
 }
+
+/** Columns that identify a tuple, in the order of its canonical text. */
+export const IDENTIFYING_COLUMNS = [
+  'subject_type',
+  'subject_id',
+  'subject_relation',
+  'relation',
+  'resource_type',
+  'resource_id',
+  'caveat_name',
+] as const satisfies readonly (keyof TupleColumns)[]

@@ -7,9 +7,8 @@ import { createRowFollower, type News, type RowFollower } from './follow-rows.ts
 import { usageError } from '../../errors/cli-error.ts'
 import type { Command, Given } from '../../argv/command.ts'
 import { EXIT, type ExitCode } from '../../errors/exit-code.ts'
-import type { Format } from '../../argv/flags.ts'
-import { emit } from '../../output/emit.ts'
 import { isRow } from '../../output/members.ts'
+import { createRowStream, streamFormat } from '../../output/row-stream.ts'
 import type { Session } from '../../session/session.ts'
 import { operationOf } from '../../session/noun-lists.ts'
 
@@ -71,30 +70,15 @@ function isPassing(error: unknown): error is Error {
 
 /** Prints rows as they come; the titles of a table once. */
 async function shower(session: Session, { cli }: ManifestOperation): Promise<Show> {
-  const { io, shared, style } = session
-  const format = await formatOf(session)
-  let titled = shared['no-headers'] === true
+  const format = await streamFormat(session)
+  if (format === 'json') throw usageError('a stream has no end that JSON could close', 'Use -o jsonl.')
+  const { stdout } = session.io
+  const isForPeople = stdout.isTty && (format === 'table' || format === 'wide')
+  const stream = createRowStream(session, format)
   return async ({ rows, isPartial }) => {
     if (isPartial) session.warn('more rows came than can be shown. See: ctl audit list')
-    if (rows.length === 0) return
-    const isForPeople = io.stdout.isTty && (format === 'table' || format === 'wide')
-    const shown = isForPeople ? rows.map(withClock) : rows
-    const view = { columns: cli?.columns ?? [], wide: cli?.wide }
-    await emit(shown, view, {
-      io,
-      format,
-      style,
-      shared: { ...shared, 'no-headers': titled },
-      note: (line) => session.note(line),
-    })
-    titled = true
+    await stream.print(isForPeople ? rows.map(withClock) : rows, { columns: cli?.columns ?? [], wide: cli?.wide })
   }
-}
-
-async function formatOf(session: Session): Promise<Format> {
-  const { output } = await session.settings()
-  if (output.value === 'json') throw usageError('a stream has no end that JSON could close', 'Use -o jsonl.')
-  return output.origin === 'default' && !session.io.stdout.isTty ? 'jsonl' : output.value
 }
 
 /** "3s ago" would be wrong a moment later. */

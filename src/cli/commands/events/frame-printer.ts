@@ -1,6 +1,5 @@
 import type { Frame } from '../../../client/event-stream.ts'
-import type { Format } from '../../argv/flags.ts'
-import { emit } from '../../output/emit.ts'
+import { createRowStream, streamFormat } from '../../output/row-stream.ts'
 import type { Session } from '../../session/session.ts'
 import type { FrameVerdict } from './frame-check.ts'
 import { COLUMNS, jsonRow, tableRow } from './rows.ts'
@@ -19,32 +18,17 @@ export async function createFramePrinter(
   session: Session,
   { isVerifying }: { readonly isVerifying: boolean },
 ): Promise<FramePrinter> {
-  const { io, shared, style } = session
-  const format = await formatOf(session)
-  const isTable = (format === 'table' || format === 'wide') && shared.jq === undefined
+  const asked = await streamFormat(session)
+  const format = asked === 'json' ? 'jsonl' : asked
+  const isTable = (format === 'table' || format === 'wide') && session.shared.jq === undefined
   const rowOf = isTable ? tableRow : jsonRow
-  let titled = shared['no-headers'] === true
+  const view = { columns: isVerifying ? [...COLUMNS, 'verdict'] : COLUMNS }
+  const stream = createRowStream(session, format)
   return {
-    async print(looked) {
-      if (looked.length === 0) return
-      const rows = looked.map(({ frame, verdict: { verdict } }) =>
-        rowOf(frame, verdict === undefined ? {} : { verdict }),
-      )
-      const view = { columns: isVerifying ? [...COLUMNS, 'verdict'] : COLUMNS }
-      await emit(rows, view, {
-        io,
-        format,
-        style,
-        shared: { ...shared, 'no-headers': titled },
-        note: (line) => session.note(line),
-      })
-      titled = true
-    },
+    print: (looked) =>
+      stream.print(
+        looked.map(({ frame, verdict: { verdict } }) => rowOf(frame, verdict === undefined ? {} : { verdict })),
+        view,
+      ),
   }
-}
-
-async function formatOf(session: Session): Promise<Format> {
-  const { output } = await session.settings()
-  if (output.value === 'json') return 'jsonl'
-  return output.origin === 'default' && !session.io.stdout.isTty ? 'jsonl' : output.value
 }

@@ -1,20 +1,10 @@
-import type { TupleColumns } from '../../../shared/authz/tuple.ts'
+import { IDENTIFYING_COLUMNS, type TupleColumns } from '../../../shared/authz/tuple.ts'
 import type { Db } from '../../ports/datastore.ts'
 
 /** Rows a query reads: small enough that the one session of the embedded store is not held for 200 ms. */
 const CHUNK_ROWS = 5_000
 
-const COLUMNS = [
-  'subject_type',
-  'subject_id',
-  'subject_relation',
-  'relation',
-  'resource_type',
-  'resource_id',
-  'caveat_name',
-  'domain_id',
-  'revision',
-] as const
+const COLUMNS = [...IDENTIFYING_COLUMNS, 'domain_id', 'revision'] as const
 
 /** Reads every tuple of a snapshot, in chunks, each with the revision that made it. */
 export async function loadTuples(snapshot: Db, take: (tuple: TupleColumns, revision: number) => void): Promise<void> {

@@ -1,26 +1,12 @@
 import { createHmac, createSecretKey, randomBytes } from 'node:crypto'
-import {
-  closeSync,
-  constants,
-  fsyncSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs'
+import { linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { syncDirectory, writeSecretFile } from '../../../shared/secret-file.ts'
 import { BootError } from '../../ports/boot-error.ts'
 import type { MasterKeySource } from '../../ports/master-key-source.ts'
 import type { SealingKey } from './sealed-bytes.ts'
 
 const KEY_BYTES = 32
-/** Never follow a link that somebody laid, never write over a file. */
-const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
 
 /** A master key by its bytes. Its id tells keys apart and gives nothing of them away. */
 export function masterKeyOf(bytes: Buffer): SealingKey {
@@ -69,7 +55,7 @@ export function makeMasterKey(
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     removeStaging(path)
-    writeWhole(staging, `${bytes.toString('base64')}\n`)
+    writeSecretFile(staging, `${bytes.toString('base64')}\n`)
     try {
       linkSync(staging, path)
     } finally {
@@ -111,16 +97,6 @@ function removeStaging(path: string): void {
   for (const name of left) rmSync(join(dirname(path), name), { force: true })
 }
 
-function writeWhole(path: string, text: string): void {
-  const file = openSync(path, NEW_FILE, 0o600)
-  try {
-    writeSync(file, text)
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
-  }
-}
-
 /** Says what is wrong with the mode of the key's file; undefined when nobody else can read it, or there is no file. */
 export function looseMode(source: MasterKeySource): string | undefined {
   if (!('path' in source)) return undefined
@@ -140,15 +116,6 @@ function readKeyFile(source: { readonly kind: 'file' | 'own'; readonly path: str
       `The master key file ${source.path} cannot be read (${codeOf(error)}); check the path and its mode.`,
       error,
     )
-  }
-}
-
-function syncDirectory(path: string): void {
-  const directory = openSync(path, constants.O_RDONLY)
-  try {
-    fsyncSync(directory)
-  } finally {
-    closeSync(directory)
   }
 }
 

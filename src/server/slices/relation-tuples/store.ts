@@ -1,5 +1,5 @@
 import { sql, type Selectable } from 'kysely'
-import type { TupleColumns } from '../../../shared/authz/tuple.ts'
+import { IDENTIFYING_COLUMNS, type TupleColumns } from '../../../shared/authz/tuple.ts'
 import type { Db } from '../../ports/datastore.ts'
 import type { PageRange } from '../../ports/page-range.ts'
 import { byId } from '../../sql/keyset.ts'
@@ -42,23 +42,13 @@ export function listTuples(db: Db, { projectId, object }: TupleFilter, range: Pa
 /** What makes a tuple the one that it is. */
 export type BindingColumns = Omit<TupleColumns, 'domain_id'>
 
-const PARTS = [
-  'subject_type',
-  'subject_id',
-  'subject_relation',
-  'relation',
-  'resource_type',
-  'resource_id',
-  'caveat_name',
-] as const satisfies readonly (keyof BindingColumns)[]
-
 /** The live tuples among those named, in the order of the names. */
 export async function findBindings(db: Db, named: readonly BindingColumns[]): Promise<TupleRecord[]> {
-  const columns = PARTS.map((part) => sql`${named.map((binding) => binding[part])}::text[]`)
+  const columns = IDENTIFYING_COLUMNS.map((part) => sql`${named.map((binding) => binding[part])}::text[]`)
   const { rows } = await sql<TupleRecord>`
     select tuple.*
-    from unnest(${sql.join(columns)}) with ordinality as wanted (${sql.join(PARTS.map((part) => sql.ref(part)))}, place)
-    join relation_tuples as tuple using (${sql.join(PARTS.map((part) => sql.ref(part)))})
+    from unnest(${sql.join(columns)}) with ordinality as wanted (${sql.join(IDENTIFYING_COLUMNS.map((part) => sql.ref(part)))}, place)
+    join relation_tuples as tuple using (${sql.join(IDENTIFYING_COLUMNS.map((part) => sql.ref(part)))})
     where not tuple.structural
     order by wanted.place`.execute(db)
   return rows
