@@ -1,6 +1,6 @@
 import { existsSync, linkSync, lstatSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { syncDirectory, writeSecretFile } from '../../shared/secret-file.ts'
+import { syncDirectory, writeSecretFile } from '../ports/secret-file.ts'
 import type { TokenHandover } from './token-handover.ts'
 
 /** What a first run hands over. */

@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey, randomBytes } from 'node:crypto'
 import { linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { syncDirectory, writeSecretFile } from '../../../shared/secret-file.ts'
+import { syncDirectory, writeSecretFile } from '../../ports/secret-file.ts'
 import { BootError } from '../../ports/boot-error.ts'
 import type { MasterKeySource } from '../../ports/master-key-source.ts'
 import type { SealingKey } from './sealed-bytes.ts'
