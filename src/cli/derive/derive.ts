@@ -4,6 +4,7 @@ import type { ArgumentSpec, FlagSpec, SharedGroup } from '../argv/flags.ts'
 import { listOf } from '../session/noun-lists.ts'
 import { singular } from '../argv/tree.ts'
 import { SELECTOR, selectableList, selectorFlag } from '../argv/selector.ts'
+import { IF_NOT_EXISTS, ifNotExists } from './if-not-exists.ts'
 import { argumentOf, flagOf, isPlace, membersOf, nounOf } from './members.ts'
 import { selectableMember } from './selecting.ts'
 
@@ -58,14 +59,6 @@ export function flagsOf(operation: ManifestOperation, manifest: Manifest): Reado
     ...(operation.body ? [['from-file', file] as const] : []),
     ...(operation.cli?.handle ? [[IF_NOT_EXISTS, ifNotExists] as const] : []),
   ])
-}
-
-/** Makes a creation one that a script may repeat. */
-export const IF_NOT_EXISTS = 'if-not-exists'
-
-const ifNotExists: FlagSpec = {
-  kind: 'switch',
-  describe: 'If one with that name exists: change nothing, show it, exit 0',
 }
 
 /** Where objects that have certain labels are looked for. */
