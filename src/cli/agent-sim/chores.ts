@@ -1,6 +1,6 @@
 import type { MeshAgentDeps } from './agent/agent-deps.ts'
 import { CHORES } from './agent/life.ts'
-import type { Rates } from './plan.ts'
+import type { Rates } from './scenario/rates.ts'
 import type { SimulatedNode } from './simulated-node.ts'
 
 const EVERY_MS = 250

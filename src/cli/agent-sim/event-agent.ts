@@ -6,31 +6,11 @@ import { createEventOrder, type EventOrder } from '../../shared/events/order.ts'
 import { isResync } from '../../shared/events/payloads.ts'
 import type { Heard } from './agent/handle-event.ts'
 import type { FleetDeps } from './fleet-deps.ts'
+import type { HeldStream } from './held-stream.ts'
 import type { NodeStreams } from './node-streams.ts'
 import type { SimulatedNode } from './simulated-node.ts'
 import type { EventCount } from './counts.ts'
 import { createConnections, type ConnectionDeps } from './stream-connections.ts'
-
-/** The stream that an agent holds. */
-export interface HeldStream {
-  /** Resolves once it has been open, or has ended without. */
-  readonly opened: Promise<void>
-  /** The last number seen and the position after which it would be resumed. */
-  progress(): StreamProgress
-  /** Finds out whether the stream has brought all that the server has; waits for the rest until the signal. */
-  confirm(until: AbortSignal): Promise<void>
-  isOpen(): boolean
-  /** Breaks the connection, as a network does; another one follows. */
-  cut(): void
-  /** Takes so many ms over each frame from now on. */
-  slowDown(ms: number): void
-  stop(): Promise<void>
-}
-
-export interface StreamProgress {
-  readonly last_event_id: string
-  readonly last_node_seq: number
-}
 
 export interface EventAgentDeps extends Pick<FleetDeps, 'clock'>, ConnectionDeps {
   readonly streams: NodeStreams

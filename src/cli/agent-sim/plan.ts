@@ -1,4 +1,5 @@
 import type { Condition } from './fail-on.ts'
+import type { Rates } from './scenario/rates.ts'
 import type { Scenario } from './scenario/scenario.ts'
 
 /** A run of the simulator, as asked for on the command line. */
@@ -18,26 +19,13 @@ export interface SimulationPlan {
   readonly scenario: Scenario | undefined
 }
 
-/** What agents do beside heartbeats and hearing events. Rates are shares of the fleet in a minute, 1 for each node once. */
+/** What agents do beside heartbeats and hearing events. */
 export interface Habits {
   /** Edges of each node of which both ends fetch and compare the key. */
   readonly edges: number
   readonly rates: Rates
   /** Share of executions that fail, from 0 to 1. */
   readonly executionFailures: number
-}
-
-export interface Rates {
-  /** Nodes that are seen under another address, as after a NAT rebinding. */
-  readonly endpoint_changes: number
-  /** State pulls that nothing asks for. */
-  readonly pulls: number
-  /** State reports put and deleted. */
-  readonly reports: number
-  /** Batches of integrity violations. */
-  readonly violations: number
-  /** Nodes that replace their own secret key. */
-  readonly nsk_rotations: number
 }
 
 /** What agents do unless they are told otherwise. */

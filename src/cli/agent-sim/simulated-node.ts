@@ -1,5 +1,5 @@
 import type { EdgeEpoch } from '../../shared/mesh/edge-epoch.ts'
-import type { HeldStream } from './event-agent.ts'
+import type { HeldStream } from './held-stream.ts'
 import type { PeerView } from './peer-view.ts'
 import type { NodeIdentity } from './state-directory.ts'
 

@@ -14,14 +14,8 @@ import { setCookie, type Cookie } from './cookies.ts'
 import * as declared from './declared.ts'
 import type { OperationPlan, SuccessPlan } from './operation-plan.ts'
 import { NO_MEMBERS, type Parameters } from './parameters.ts'
-import type { Dependency, RequestContext, Row } from './request-context.ts'
-import {
-  callerMembers,
-  createStanding,
-  credentialHeaders,
-  type Standing,
-  type StandingServices,
-} from './auth/reauthorization.ts'
+import type { Dependency, RequestContext, Row, Standing } from './request-context.ts'
+import { callerMembers, createStanding, credentialHeaders, type StandingServices } from './auth/reauthorization.ts'
 import type { Stage, TemplateSources } from './template.ts'
 
 /** What a request needs of the server. */

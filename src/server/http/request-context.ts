@@ -5,13 +5,22 @@ import type { CaveatFacts } from '../ports/authorizer.ts'
 import type { PagePosition, PageRange } from '../ports/page-range.ts'
 import type { BrowserFacts } from './browser-facts.ts'
 import type { Cookie } from './cookies.ts'
-import type { Standing } from './auth/reauthorization.ts'
 
 /** What an answer may do without for a while, as `X-Service-Degraded` names it. */
 export type Dependency = 'authorization' | 'datastore'
 
 /** What fills a template's `{row.…}` holes. */
 export type Row = Readonly<Record<string, string>>
+
+/** Whether a caller may still do what it was admitted to. */
+export interface Standing {
+  /**
+   * Resolves the credential and asks the gate again, as the request did. Returns a promise only when it has to wait.
+   *
+   * @throws the problem with which the edge would refuse the request now.
+   */
+  confirm(): void | Promise<void>
+}
 
 /**
  * What a handler is given besides its input. The edge has authenticated the caller, checked scopes and every gate

@@ -1,7 +1,7 @@
 import type { SchemaDraft } from './draft.ts'
 import type { Features } from './features.ts'
 import { drawContext } from './generate-caveat.ts'
-import type { Population } from './generate-world.ts'
+import type { Population } from './population.ts'
 import type { Random } from './random.ts'
 import { partsOf, type Context, type FuzzTuple, type Query } from './world.ts'
 

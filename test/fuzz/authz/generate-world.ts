@@ -3,14 +3,9 @@ import type { Features } from './features.ts'
 import { drawContext } from './generate-caveat.ts'
 import { generateQueries } from './generate-queries.ts'
 import { generateSchema } from './generate-schema.ts'
+import type { Population } from './population.ts'
 import type { Random } from './random.ts'
 import type { FuzzTuple, World } from './world.ts'
-
-/** Objects of a schema. Where tuples shall form no ring, those behind an edge come later in the order than those before it. */
-export interface Population {
-  readonly byType: ReadonlyMap<string, readonly string[]>
-  readonly order: ReadonlyMap<string, number>
-}
 
 /** Of the worlds, those whose tuples may form rings. They are small: SpiceDB walks a ring again and again until it gives up. */
 const RING_SHARE = 0.06

@@ -1,7 +1,7 @@
 import { problem } from '../../../src/shared/problems.ts'
 import type { StreamAnswer, StreamEnd, StreamSink } from '../../../src/shared/contract/operation.ts'
 import type { Handlers, RequestContext } from '../../../src/server/http/request-context.ts'
-import type { Standing } from '../../../src/server/http/auth/reauthorization.ts'
+import type { Standing } from '../../../src/server/http/request-context.ts'
 import type { Clock, IdSource } from '../../../src/server/ports/clock.ts'
 import { listPage } from '../../../src/server/http/list-page.ts'
 import { openRange, type PageRange } from '../../../src/server/ports/page-range.ts'

@@ -1,4 +1,4 @@
-import type { Rates } from '../plan.ts'
+import type { Rates } from '../scenario/rates.ts'
 import type { SimulatedNode } from '../simulated-node.ts'
 import type { MeshAgentDeps } from './agent-deps.ts'
 import { reportCapabilities } from './capabilities.ts'

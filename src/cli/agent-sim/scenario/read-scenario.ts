@@ -1,4 +1,5 @@
-import { PLAN_MAX, USUAL_HABITS, type Rates } from '../plan.ts'
+import { PLAN_MAX, USUAL_HABITS } from '../plan.ts'
+import type { Rates } from './rates.ts'
 import { duration, listOf, objectOf, rate, share, text, whole, type Reader } from './values.ts'
 import type { Fault, Phase, Scenario } from './scenario.ts'
 import { readYaml, type Place } from './yaml-place.ts'

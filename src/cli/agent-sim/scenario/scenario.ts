@@ -1,4 +1,4 @@
-import type { Rates } from '../plan.ts'
+import type { Rates } from './rates.ts'
 
 /** What happens to a fleet beside its everyday life, phase after phase. */
 export interface Scenario {

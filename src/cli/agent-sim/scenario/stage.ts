@@ -1,6 +1,6 @@
 import type { AgentDeps } from '../agent/agent-deps.ts'
-import type { Rates } from '../plan.ts'
 import type { SimulatedNode } from '../simulated-node.ts'
+import type { Rates } from './rates.ts'
 
 /** What a scenario changes of the world that agents live in. */
 export interface Standing {

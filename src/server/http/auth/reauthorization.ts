@@ -6,16 +6,8 @@ import type { Caller } from '../../ports/credential-resolver.ts'
 import type { Authenticate } from './authenticate.ts'
 import type { Asker, Gatekeeper } from './authorize.ts'
 import type { OperationPlan } from '../operation-plan.ts'
+import type { Standing } from '../request-context.ts'
 import type { TemplateSources } from '../template.ts'
-
-/** Whether a caller may still do what it was admitted to. */
-export interface Standing {
-  /**
-   * Resolves the credential and asks the gate again, as the request did. A plain return where nothing has to be waited
-   * for. @throws what the edge would refuse the request with now.
-   */
-  confirm(): void | Promise<void>
-}
 
 export interface StandingServices {
   readonly authenticate: Authenticate

@@ -1,4 +1,4 @@
-import type { PageAnswer, PageVisit } from './pages.ts'
+import type { Arriving, PageAnswer, PageVisit } from './pages.ts'
 import { pageDocument } from '../../../shared/pages/page-document.ts'
 import { markup } from '../../../shared/pages/markup.ts'
 
@@ -7,16 +7,6 @@ const MARK = 'arrived'
 
 /** How long a mark counts, s: an address that was kept or passed on begins afresh. */
 const MARK_SECONDS = 60
-
-/** What decides whether a visit may be lacking its cookie only because of where it comes from. */
-export interface Arriving {
-  /** Path and query as they were asked for. */
-  readonly target: string
-  readonly fetchSite: string | undefined
-  readonly host: string | undefined
-  readonly isSecure: boolean
-  readonly nowMs: number
-}
 
 /** A target without the mark: what pages see of it, and what a sign-in may come back to. */
 export function withoutMark(target: string): string {

@@ -15,7 +15,7 @@ import { announceCancelled, announceRequested } from './announce.ts'
 import { DIMENSION, isFull } from './capacity-store.ts'
 import { newExecution, toAnswer } from './execution.ts'
 import * as store from './store.ts'
-import { afterReport, isEnd, nextOf, type Status } from './transitions.ts'
+import { afterReport, isEnd, nextOf } from './transitions.ts'
 
 export interface ExecutionsDeps {
   readonly datastore: Datastore
@@ -111,7 +111,7 @@ async function knownType(db: Db, nodeId: string, asked: WantedAction): Promise<A
   throw problem('unknown_action', { errors: [{ pointer: '/action', detail: knownActions(asked, hooks) }] })
 }
 
-function illegal(status: Status) {
+function illegal(status: store.Status) {
   return problem('illegal_transition', { errors: [{ pointer: '/status', detail: nextOf(status) }] })
 }
 

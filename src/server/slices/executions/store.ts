@@ -3,9 +3,13 @@ import type { Db } from '../../ports/datastore.ts'
 import type { PageRange } from '../../ports/page-range.ts'
 import { byIdDescending } from '../../sql/keyset.ts'
 import type { Tables } from '../../ports/tables/tables.ts'
-import type { Progress, Status } from './transitions.ts'
 
 export type ExecutionRecord = Selectable<Tables['executions']>
+
+export type Status = ExecutionRecord['status']
+
+/** The columns that a change of status sets. */
+export type Progress = Pick<ExecutionRecord, 'status' | 'started_at' | 'finished_at' | 'exit_code' | 'output' | 'error'>
 
 /** An execution as paths name it: of another node it does not exist. */
 export interface ExecutionRef {

@@ -1,14 +1,9 @@
 import type { executions } from '../../../shared/contract/executions.ts'
 import type { Input } from '../../../shared/contract/operation.ts'
-import type { ExecutionRecord } from './store.ts'
+import type { ExecutionRecord, Progress, Status } from './store.ts'
 
 /** What a node says of an execution. */
 export type Report = Input<(typeof executions)['operations']['PostExecutionCallback']>['body']
-
-export type Status = ExecutionRecord['status']
-
-/** The columns that a change of status sets. */
-export type Progress = Pick<ExecutionRecord, 'status' | 'started_at' | 'finished_at' | 'exit_code' | 'output' | 'error'>
 
 /** What a node may report after what (S0 States: Action invocation). An end has nothing after it. */
 const NEXT: Readonly<Record<Status, readonly Status[]>> = {

@@ -1,9 +1,9 @@
-import type { Walked } from './sign-in-walk.ts'
 import { StepFailure } from './step-failure.ts'
+import type { TestedBinding } from './tested-binding.ts'
 
 /** An endpoint that signing in takes. @throws StepFailure where the issuer has none. */
 export function endpointOf(
-  { metadata }: Pick<Walked, 'metadata'>,
+  { metadata }: Pick<TestedBinding, 'metadata'>,
   name: `${'authorization' | 'token'}_endpoint`,
 ): string {
   const endpoint = metadata[name]

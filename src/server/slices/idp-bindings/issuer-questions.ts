@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { endpointOf } from './issuer-endpoints.ts'
-import type { Walked } from './sign-in-walk.ts'
 import { StepFailure } from './step-failure.ts'
+import type { TestedBinding } from './tested-binding.ts'
 
 /** Errors that say: I know this client and where it lives, and I would have to ask the person (OpenID Connect Core §3.1.2.6). */
 const WOULD_ASK = new Set(['login_required', 'interaction_required', 'consent_required', 'account_selection_required'])
@@ -10,7 +10,7 @@ const WOULD_ASK = new Set(['login_required', 'interaction_required', 'consent_re
  * Sends the authorization request that a browser would bring, with `prompt=none`: an issuer that knows the client answers
  * that it would have to ask somebody; one that does not shows a page of its own instead.
  */
-export async function askAuthorization(walked: Walked): Promise<string> {
+export async function askAuthorization(walked: TestedBinding): Promise<string> {
   const { binding, callbackUrl, issuers } = walked
   const url = new URL(endpointOf(walked, 'authorization_endpoint'))
   const request = {
@@ -46,7 +46,7 @@ function arrivalAt(callbackUrl: string, location: string | null): URLSearchParam
 }
 
 /** Redeems a code that nobody was given: the issuer looks at the client first, and refuses the code if it knows that. */
-export async function askToken(walked: Walked): Promise<string> {
+export async function askToken(walked: TestedBinding): Promise<string> {
   const { binding, callbackUrl, issuers, secret } = walked
   const form = new URLSearchParams({
     grant_type: 'authorization_code',
@@ -78,7 +78,7 @@ export async function askToken(walked: Walked): Promise<string> {
 }
 
 /** Whether the token endpoint takes the secret in the body; where the member is absent it does not (RFC 8414 §2). */
-function takesPost({ metadata }: Walked): boolean {
+function takesPost({ metadata }: TestedBinding): boolean {
   const methods = metadata['token_endpoint_auth_methods_supported']
   return Array.isArray(methods) && methods.includes('client_secret_post')
 }

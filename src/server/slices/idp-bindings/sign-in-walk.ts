@@ -8,26 +8,13 @@ import { OutgoingFetchError } from '../../ports/outgoing-fetch.ts'
 import { endpointOf } from './issuer-endpoints.ts'
 import { askAuthorization, askToken } from './issuer-questions.ts'
 import { StepFailure } from './step-failure.ts'
+import type { BindingTest, TestedBinding } from './tested-binding.ts'
 
 type Walk = Result<(typeof idpBindings)['operations']['PostAdminIdPTest']>
 type StepName = Walk['steps'][number]['step']
 
-/** What a walk asks, and with what. */
-export interface WalkDeps {
-  readonly issuers: Issuers
-  readonly callbackUrl: string
-  /** The client secret; undefined for a public client. */
-  readonly secret: string | undefined
-}
-
-/** A binding with what is known of its issuer by now. */
-export interface Walked extends WalkDeps {
-  readonly binding: IdpBinding
-  readonly metadata: IssuerMetadata
-}
-
 /** A step says what it found. @throws StepFailure in a sentence that says what to mend */
-type Step = (walked: Walked) => string | Promise<string>
+type Step = (walked: TestedBinding) => string | Promise<string>
 
 const STEPS: readonly (readonly [StepName, Step])[] = [
   ['endpoints', lookAtEndpoints],
@@ -45,7 +32,7 @@ const OF_SIGN_INS: readonly StepName[] = ['endpoints', 'authorization', 'client'
  * authorization request forbids its issuer to ask anybody, and the code that is redeemed is none. Of a binding for access
  * tokens alone only what those take is looked at.
  */
-export async function walkSignIn(binding: IdpBinding, deps: WalkDeps): Promise<Walk> {
+export async function walkSignIn(binding: IdpBinding, deps: BindingTest): Promise<Walk> {
   const steps: Walk['steps'] = []
   let hasFailed = false
 
@@ -90,12 +77,12 @@ function sentenceOf(error: unknown): string {
 }
 
 /** The words of a metadata member that is a list; undefined where the issuer leaves it out. */
-function wordsOf({ metadata }: Walked, member: string): readonly string[] | undefined {
+function wordsOf({ metadata }: TestedBinding, member: string): readonly string[] | undefined {
   const value = metadata[member]
   return Array.isArray(value) ? value.map(String) : undefined
 }
 
-function lookAtEndpoints(walked: Walked): string {
+function lookAtEndpoints(walked: TestedBinding): string {
   endpointOf(walked, 'authorization_endpoint')
   endpointOf(walked, 'token_endpoint')
   if (wordsOf(walked, 'response_types_supported')?.includes('code') === false) {
@@ -107,7 +94,7 @@ function lookAtEndpoints(walked: Walked): string {
   return `the issuer has its authorization and token endpoints and ${pkce}`
 }
 
-async function lookForKeys({ issuers, binding }: Walked): Promise<string> {
+async function lookForKeys({ issuers, binding }: TestedBinding): Promise<string> {
   const found: string[] = []
   for (const alg of binding.algorithms) if (await hasKey(issuers, binding, alg)) found.push(alg)
   if (found.length === 0) {
@@ -128,7 +115,7 @@ async function hasKey(issuers: Issuers, binding: IdpBinding, alg: string): Promi
   }
 }
 
-function compareAlgorithms(walked: Walked): string {
+function compareAlgorithms(walked: TestedBinding): string {
   const { algorithms } = walked.binding
   const offered = wordsOf(walked, 'id_token_signing_alg_values_supported')
   if (offered === undefined) return `the issuer does not say how it signs; ${algorithms.join(', ')} are taken`

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { FactorPolicy } from './factor-policy.ts'
 import type { AccountRecord } from './store.ts'
 import type { PasskeyRecord } from './sign-in-store.ts'
 import { TOTP_STEP_SECONDS } from './totp.ts'
@@ -12,16 +13,6 @@ export interface Factor {
   readonly lastUsedAt: Date | null
   /** Of a passkey. */
   readonly credentialId?: string
-}
-
-/** What a sign-in of the person may have to prove. */
-export interface FactorPolicy {
-  /** RFC 8176, all of them. */
-  readonly requiredAmr: readonly string[]
-  /** Any of them. */
-  readonly requiredAcr: readonly string[]
-  /** What counts as strong in the Domain, any of them. */
-  readonly strongAcr: readonly string[]
 }
 
 /** The factors of an account, the authenticator app first. */

@@ -4,7 +4,7 @@ import type { PageRange } from '../../ports/page-range.ts'
 import { byLogin } from '../../sql/keyset.ts'
 import { conflictsAs, type Conflicts } from '../../sql/unique.ts'
 import type { LocalAccountRow } from '../../ports/tables/identity.ts'
-import type { FactorPolicy } from './factors.ts'
+import type { FactorPolicy } from './factor-policy.ts'
 
 export type AccountRecord = Selectable<LocalAccountRow>
 

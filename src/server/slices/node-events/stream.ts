@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { StreamAnswer, StreamEnd, StreamSink } from '../../../shared/contract/operation.ts'
-import type { Standing } from '../../http/auth/reauthorization.ts'
+import type { Standing } from '../../http/request-context.ts'
 import type { BusEvent } from '../../ports/event-bus.ts'
 import { frameOf, KEEP_ALIVE, retryFrame } from './frames.ts'
 import { handOver, isOutage, type Beginning, type Behind, type HandOverDeps } from './stream-catch-up.ts'

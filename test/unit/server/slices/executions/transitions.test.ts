@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import {
-  afterReport,
-  isEnd,
-  nextOf,
-  type Report,
-  type Status,
-} from '../../../../../src/server/slices/executions/transitions.ts'
+import { afterReport, isEnd, nextOf, type Report } from '../../../../../src/server/slices/executions/transitions.ts'
+import type { Status } from '../../../../../src/server/slices/executions/store.ts'
 
 const AT = new Date('2026-03-01T08:00:02.000Z')
 const STARTED = new Date('2026-03-01T08:00:01.000Z')

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { planOperations } from '../../../../src/server/http/operation-plan.ts'
+import { planOperations } from '../../../../src/server/http/plan-operations.ts'
 import { check, open, type Gate, type Operation } from '../../../../src/shared/contract/operation.ts'
 
 const READ = { relation: 'read', object: 'project:{path.id}' }

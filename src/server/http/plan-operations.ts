@@ -1,0 +1,173 @@
+import {
+  accessOf,
+  legsOf,
+  mayBeStale,
+  isMedia,
+  type AnySchema,
+  type CredentialKind,
+  type Gate,
+  type GateLeg,
+  type MediaResponse,
+  type Operation,
+} from '../../shared/contract/operation.ts'
+import { responseHeadersOf, responsesOf } from '../../shared/contract/held-calls.ts'
+import { limitClassOf } from '../../shared/contract/limit-classes.ts'
+import { isNoStore } from '../../shared/contract/no-store.ts'
+import { bodyProblemOf } from '../../shared/contract/problem-codes.ts'
+import { deprecationHeaders } from './deprecations.ts'
+import type { AuditPlan, Leg, OperationPlan, SuccessPlan } from './operation-plan.ts'
+import { pathIdsOf } from './parameters.ts'
+import type { MountedSurface } from './request-context.ts'
+import { compileTemplate, type Stage } from './template.ts'
+
+/** A body that an operation does not have may still be sent; so much of it is read before it is refused. */
+const UNWANTED_BODY_BYTES_MAX = 8 * 1024
+
+/** Works out every operation of the surfaces. Throws on a contract that contradicts itself, naming the operation. */
+export function planOperations(surfaces: readonly MountedSurface[]): readonly OperationPlan[] {
+  return surfaces.flatMap((surface) =>
+    Object.entries(surface.operations).map(([id, operation]) => {
+      try {
+        return planOperation(id, operation, surface)
+      } catch (error) {
+        const prefix = error instanceof Error && error.message.startsWith('api deprecations:') ? '' : `${id}: `
+        throw new Error(`${prefix}${error instanceof Error ? error.message : String(error)}`, { cause: error })
+      }
+    }),
+  )
+}
+
+function planSuccesses(operation: Operation): Pick<OperationPlan, 'success' | 'successes'> {
+  const { rendered, responses } = operation
+  const planned = Object.entries(responsesOf(operation)).map(([status, shape]) => ({
+    status: Number(status),
+    ...payloadOf(shape),
+    rendered: rendered === true && status === '200',
+  }))
+  // What is not held is answered first, whatever the order of the numbers.
+  const success = planned.find(({ status }) => status in responses)
+  if (success === undefined) throw new Error('a success answer is missing')
+  return { success, successes: new Map(planned.map((each) => [each.status, each])) }
+}
+
+function payloadOf(shape: AnySchema | MediaResponse | null): Omit<SuccessPlan, 'status' | 'rendered'> {
+  if (shape === null) return { media: undefined, encode: () => undefined, streams: false }
+  if (isMedia(shape)) return { media: shape.media, encode: (value) => value, streams: shape.streams === true }
+  return { media: 'application/json; charset=utf-8', encode: JSON.stringify, streams: false }
+}
+
+function planOperation(id: string, operation: Operation, surface: MountedSurface): OperationPlan {
+  const access = accessOf(operation)
+  if (operation.body !== undefined && operation.bodyBytesMax === undefined) throw new Error('a body needs a cap')
+  return {
+    id,
+    operation,
+    handler: surface.handlers?.[id],
+    scope: `${surface.name}:${access}`,
+    scopeImpliedBy: access === 'read' ? `${surface.name}:write` : undefined,
+    limitClasses: Object.fromEntries(operation.credentials.map((kind) => [kind, limitClassOf(operation, kind)])),
+    mayBeStale: mayBeStale(operation),
+    ...planGate(operation),
+    audit: planAudit(operation),
+    deprecation: deprecationHeaders(id, operation.deprecated),
+    headers: responseHeadersOf(operation),
+    noStore: isNoStore(operation),
+    ...planSuccesses(operation),
+    ...planDefaults(operation),
+    outage: access === 'read' && operation.credentials.length > 0 ? 'datastore_unavailable' : 'internal',
+    parentOf: parentOf(operation),
+    pathIds: pathIdsOf(operation),
+    bodyProblem: bodyProblemOf(operation),
+  }
+}
+
+/** `scope=platform` fills no hole: the list of the platform is the one whose `domain_id` is empty. */
+function parentOf({ path, gate, paging }: Operation): OperationPlan['parentOf'] {
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
+  const objects = legsOf(gate)
+    .map(({ object }) => object)
+    .join(' ')
+  const ofGate = [...objects.matchAll(/\{query\.(\w+)\}/g)].map(([, name = '']) => name)
+  const inQuery = [...ofGate, ...(paging?.parents ?? [])]
+  const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+  return (ofPath, ofQuery) => [
+    ...inPath.map((name) => textOf(ofPath[name])),
+    ...inQuery.map((name) => textOf(ofQuery[name])),
+  ]
+}
+
+function planDefaults({ unauthenticated, bodyBytesMax, overCap }: Operation) {
+  return {
+    unauthenticated: unauthenticated ?? ('unauthenticated' as const),
+    bodyBytesMax: bodyBytesMax ?? UNWANTED_BODY_BYTES_MAX,
+    overCap: overCap ?? ('request_body_too_large' as const),
+  }
+}
+
+function planGate({ gate, credentials }: Operation) {
+  assertConsistent(gate)
+  const legs = legsOf(gate).map(compileLeg)
+  return {
+    legs,
+    needsAllLegs: gate.allOf !== undefined,
+    ...stagesOf(gate, legs),
+    denial: gate.denial && compileLeg(gate.denial),
+    foldFor: gate.foldFor && compileLeg(gate.foldFor),
+    rows: gate.rows && compileLeg(gate.rows),
+    probes: new Map(Object.entries(gate.probes ?? {}).map(([name, leg]) => [name, compileLeg(leg)])),
+    skipFor: skippedKinds(gate, credentials),
+  }
+}
+
+/** A node's own credential is held to the path, never to a relation (S0 Authentication 4). */
+function skippedKinds(
+  { skipFor = [], ownNode }: Gate,
+  credentials: readonly CredentialKind[],
+): ReadonlySet<CredentialKind> {
+  return new Set(ownNode && credentials.includes('nsk') ? [...skipFor, 'nsk' as const] : skipFor)
+}
+
+function stagesOf({ allOf, after }: Gate, legs: readonly Leg[]): Pick<OperationPlan, 'legsAt' | 'gateStage'> {
+  const stages = legs.map((leg) => latest([stageOf(leg), after ?? 'request']))
+  const gateStage = latest(stages)
+  const legsOfStage = (stage: Stage): readonly Leg[] =>
+    legs.filter((_leg, index) => (allOf === undefined ? gateStage : stages[index]) === stage)
+  return {
+    gateStage: legs.length === 0 ? undefined : gateStage,
+    legsAt: { request: legsOfStage('request'), body: legsOfStage('body'), row: legsOfStage('row') },
+  }
+}
+
+function assertConsistent({ open, anyOf, allOf, denial, after }: Gate): void {
+  const kinds = [open, anyOf, allOf].filter((kind) => kind !== undefined)
+  if (kinds.length !== 1) throw new Error('a gate is open, or has legs of which one or all must be held')
+  if (allOf !== undefined && denial !== undefined)
+    throw new Error('a gate of which all legs must be held names the leg that fails')
+  if (open !== undefined && after !== undefined) throw new Error('an open gate is not asked after the body')
+}
+
+function compileLeg({ relation, object, when }: GateLeg): Leg {
+  return { relation, object: compileTemplate(object), when }
+}
+
+/** A leg that a value of the body selects cannot be asked earlier. */
+function stageOf({ object: { stage }, when }: Leg): Stage {
+  return when !== undefined && stage === 'request' ? 'body' : stage
+}
+
+function latest(stages: readonly Stage[]): Stage {
+  return (['row', 'body'] as const).find((stage) => stages.includes(stage)) ?? 'request'
+}
+
+function planAudit({ audit }: Operation): AuditPlan | undefined {
+  if ('none' in audit) return undefined
+  return {
+    relation: audit.relation,
+    when: audit.when,
+    object: audit.object === undefined ? undefined : compileTemplate(audit.object),
+    byBody: audit.byBody && { ...audit.byBody, relations: new Map(Object.entries(audit.byBody.relations)) },
+    pathGate: audit.pathGate ?? audit.relation,
+    faults: audit.faults ?? 'authz_errors',
+    context: Object.entries(audit.context ?? {}),
+  }
+}
