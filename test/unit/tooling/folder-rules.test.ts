@@ -103,6 +103,8 @@ const BAD_FILES: readonly (readonly [file: string, source: string, rule: string]
   ['src/bang.ts', 'export const f = (a?: string) => a!', 'typescript(no-non-null-assertion)'],
   ['src/one.ts', "import { two } from './two.ts'\nexport const one = () => two", 'import(no-cycle)'],
   ['src/two.ts', "import { one } from './one.ts'\nexport const two = () => one", 'import(no-cycle)'],
+  ['src/egg.ts', "import type { Hen } from './hen.ts'\nexport type Egg = { of: Hen }", 'import(no-cycle)'],
+  ['src/hen.ts', "import { type Egg } from './egg.ts'\nexport type Hen = { of: Egg }", 'import(no-cycle)'],
 ]
 
 interface Finding {
