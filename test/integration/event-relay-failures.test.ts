@@ -87,8 +87,8 @@ describe.each(DATASTORE_KINDS)('failures of the event relay on the %s store', (k
           from unnest(${[A, B]}::uuid[]) as id`.execute(db())
         await world.settle()
         expect(await waiting()).toEqual([
-          ['a', 1, 'what is stored is not canonical JSON', false],
-          ['b', 1, 'what is stored is not canonical JSON', false],
+          ['a', 1, 'the stored payload is not canonical JSON', false],
+          ['b', 1, 'the stored payload is not canonical JSON', false],
         ])
       })
     })
@@ -179,7 +179,7 @@ describe.each(DATASTORE_KINDS)('failures of the event relay on the %s store', (k
       await sql`insert into outbox (event, domain_id, aggregate, payload, correlation_id, occurred_at)
         values ('of_the_future', ${HOME}, 'thing:1', '{}', 'x', now())`.execute(db())
       await world.emit(request(A, 2))
-      await expect(world.relay()).rejects.toThrow('nothing says which nodes hear of of_the_future')
+      await expect(world.relay()).rejects.toThrow('the outbox event of_the_future has no audience')
       await world.jobs.signing.run(leading)
       await world.jobs.publishing.run(leading)
       expect([order(A), world.poison.at(-1)?.seq]).toEqual([[1], 2n])

@@ -2,21 +2,21 @@ import { sql } from 'kysely'
 import type { Db } from '../ports/datastore.ts'
 import type { StoredRules } from './event-template.ts'
 
-/** A node that a revision, or the one before it, was made for. */
+/** A node that the selector of a revision, or of the one before it, matches. */
 export interface RevisionMatch {
   readonly nodeId: string
-  /** False: only the one before it was. */
+  /** False: only the selector of the revision before it matches. */
   readonly isMatched: boolean
 }
 
-/** A revision with its nodes, by id. */
+/** A revision with the nodes that it concerns, ordered by node id. */
 export interface MatchedRevision extends StoredRules {
   /** The revision before it. */
   readonly formerId: string | undefined
   readonly matches: readonly RevisionMatch[]
 }
 
-/** Reads revisions with the nodes that have every label of the selector, or of the one before it. One that is gone is left out. */
+/** Reads revisions with the nodes that have every label of its selector or of the one before it. Omits revisions that do not exist. */
 export async function readRevisions(tx: Db, ids: readonly string[]): Promise<ReadonlyMap<string, MatchedRevision>> {
   if (ids.length === 0) return new Map()
   const { rows } = await sql<RevisionRow>`
@@ -64,16 +64,16 @@ function toRevision(row: RevisionRow): MatchedRevision {
   }
 }
 
-/** Which of these revisions are in force. */
+/** Returns the ids that are the current revision of a policy. */
 export async function revisionsInForce(tx: Db, ids: readonly string[]): Promise<string[]> {
   if (ids.length === 0) return []
   const rows = await tx.selectFrom('policies').select('revision_id').where('revision_id', 'in', ids).execute()
   return rows.map(({ revision_id }) => revision_id)
 }
 
-/** A bridge resource: what its hosts are to run, which they are, and who was told so. */
+/** A bridge resource: its configuration, its hosts, and the nodes that received the configuration. */
 export interface Bridge {
-  /** Canonical JSON; undefined where the bridge is gone. */
+  /** Canonical JSON; undefined if the bridge does not exist any more. */
   readonly config: string | undefined
   readonly hosts: readonly string[]
   readonly addressees: readonly string[]
@@ -97,29 +97,31 @@ interface BridgeRow {
   readonly addressees: readonly string[]
 }
 
-/** Bridge resources with the nodes that were told of each. */
-export interface Addressees {
+/** A node that received the configuration of a bridge resource. */
+export interface BridgeAddressee {
   readonly resourceId: string
   readonly nodeId: string
 }
 
-/** Remembers whom a bridge was told to, and forgets whom its end was told to. */
-export async function moveAddressees(
+/** Records the nodes that receive a configuration and deletes those that receive its end. Skips nodes without a lane. */
+export async function updateAddressees(
   tx: Db,
-  { told, ended }: { readonly told: readonly Addressees[]; readonly ended: readonly Addressees[] },
+  { added, removed }: { readonly added: readonly BridgeAddressee[]; readonly removed: readonly BridgeAddressee[] },
 ): Promise<void> {
-  if (ended.length > 0)
+  if (removed.length > 0)
     await sql`
       delete from bridge_addressees using unnest(
-        ${ended.map(({ resourceId }) => resourceId)}::uuid[], ${ended.map(({ nodeId }) => nodeId)}::uuid[]
-      ) as ended (resource_id, node_id)
-      where bridge_addressees.resource_id = ended.resource_id and bridge_addressees.node_id = ended.node_id`.execute(tx)
-  if (told.length > 0)
+        ${removed.map(({ resourceId }) => resourceId)}::uuid[], ${removed.map(({ nodeId }) => nodeId)}::uuid[]
+      ) as removed (resource_id, node_id)
+      where bridge_addressees.resource_id = removed.resource_id and bridge_addressees.node_id = removed.node_id`.execute(
+      tx,
+    )
+  if (added.length > 0)
     await sql`
       insert into bridge_addressees (resource_id, node_id)
-      select told.resource_id, told.node_id from unnest(
-        ${told.map(({ resourceId }) => resourceId)}::uuid[], ${told.map(({ nodeId }) => nodeId)}::uuid[]
-      ) as told (resource_id, node_id)
-      join node_lanes as lane on lane.node_id = told.node_id
+      select added.resource_id, added.node_id from unnest(
+        ${added.map(({ resourceId }) => resourceId)}::uuid[], ${added.map(({ nodeId }) => nodeId)}::uuid[]
+      ) as added (resource_id, node_id)
+      join node_lanes as lane on lane.node_id = added.node_id
       on conflict do nothing`.execute(tx)
 }

@@ -4,63 +4,63 @@ import type { IdSource } from '../ports/clock.ts'
 import type { Db } from '../ports/datastore.ts'
 import { aboutNode, aboutPeer, OUTBOX_EVENTS, type Audience } from '../ports/outbox-events.ts'
 import type { NumberedEvent, OutboxConsumer } from '../ports/outbox.ts'
-import { moveAddressees } from './audience-store.ts'
-import { createBridgeTelling } from './bridge-telling.ts'
+import { updateAddressees } from './audience-store.ts'
+import { createBridgeEvents } from './bridge-events.ts'
 import { addOwnHints, addPeerHints, closeLanes, countLanes, openLanes } from './lane-store.ts'
 import { addOutgoing } from './outgoing-store.ts'
-import { createPolicyTelling } from './policy-telling.ts'
-import type { Told } from './event-template.ts'
+import { createPolicyEvents } from './policy-events.ts'
+import type { NodeEvent } from './event-template.ts'
 
 export interface EventRelayDeps {
   readonly ids: IdSource
-  /** Called once what was taken is committed. */
+  /** Called after a batch of outbox rows was processed and committed. */
   readonly onTaken: () => void
 }
 
-/** Name of the relay's cursor, whose row is also the lock of giving numbers to events. */
+/** Name of the relay's cursor. Its row is also the lock that serializes the numbering of events. */
 export const EVENT_RELAY = 'event-relay'
 
-/** Rows of the outbox that one transaction takes at most. */
+/** Maximum number of outbox rows per transaction. */
 const BATCH_MAX = 500
-/** Events that one transaction puts on their way at most, unless one outbox row makes more. */
+/** Maximum number of events that one transaction enqueues, unless a single outbox row makes more. */
 const FAN_OUT_MAX = 5_000
 
-/** Puts what the outbox says on its way to the nodes that it concerns. */
+/** Makes the consumer that turns outbox rows into events and hints for the nodes that they concern. */
 export function createEventRelay({ ids, onTaken }: EventRelayDeps): OutboxConsumer {
   return {
     name: EVENT_RELAY,
     batchMax: BATCH_MAX,
     onTaken,
     async handle({ db }, events) {
-      const taken = await withinFanOut(db, events.map(heardOf))
+      const taken = await withinFanOut(db, events.map(withAudience))
       await openLanes(db, taken.flatMap(openingOf))
       await addPeerHints(db, taken.flatMap(peerHintOf))
       await addOwnHints(db, taken.flatMap(ownHintOf))
-      await addOutgoing(db, { ids }, await tell(db, taken))
+      await addOutgoing(db, { ids }, await nodeEventsOf(db, taken))
       await closeLanes(db, taken.flatMap(closingOf))
       return taken.length
     },
   }
 }
 
-/** An outbox event with its audience. */
-interface Heard extends NumberedEvent {
+/** An outbox event with the nodes that receive it. */
+interface AddressedEvent extends NumberedEvent {
   readonly audience: Audience
 }
 
-const KNOWN: ReadonlyMap<string, Audience> = new Map(
+const AUDIENCES: ReadonlyMap<string, Audience> = new Map(
   Object.entries(OUTBOX_EVENTS).map(([literal, { audience }]) => [literal, audience]),
 )
 
-/** @throws Error where the literal is not known: a newer version of the server may be running already, and will know it. */
-function heardOf(event: NumberedEvent): Heard {
-  const audience = KNOWN.get(event.event)
-  if (audience === undefined) throw new Error(`nothing says which nodes hear of ${event.event}`)
+/** @throws Error for an unknown literal. A newer version of the server wrote it, and processes it when it leads. */
+function withAudience(event: NumberedEvent): AddressedEvent {
+  const audience = AUDIENCES.get(event.event)
+  if (audience === undefined) throw new Error(`the outbox event ${event.event} has no audience`)
   return { ...event, audience }
 }
 
-/** The events that make few enough others, the first one in any case. */
-async function withinFanOut(db: Db, events: readonly Heard[]): Promise<readonly Heard[]> {
+/** The leading events that stay within the fan-out limit, but at least the first one. */
+async function withinFanOut(db: Db, events: readonly AddressedEvent[]): Promise<readonly AddressedEvent[]> {
   const wide = events.filter(({ audience: { to } }) => to === 'matched' || to === 'hosts')
   if (wide.length < 2) return events
   const lanes = await countLanes(db, [...new Set(wide.map(domainOf))])
@@ -72,12 +72,12 @@ async function withinFanOut(db: Db, events: readonly Heard[]): Promise<readonly 
   return events
 }
 
-/** @throws ZodError where the event names no node. */
+/** @throws ZodError if the event names no node. */
 const nodeOf = (payload: unknown): string => aboutNode.parse(payload).node_id
 
-/** The change as peers receive it, without other members of the payload. @throws ZodError where the event is not about a node. */
+/** The change as peers receive it, without other members of the payload. @throws ZodError if the event names no node. */
 function peerChangeOf(change: PeerChange['changes'][number], payload: unknown): PeerChange {
-  // An absent member is undefined here, and no JSON text contains it.
+  // Absent members are undefined here, so JSON.stringify omits them.
   return { ...aboutPeer.parse(payload), changes: [change] } as PeerChange
 }
 
@@ -86,46 +86,46 @@ function domainOf({ domainId, event }: NumberedEvent): string {
   return domainId
 }
 
-function openingOf(event: Heard) {
+function openingOf(event: AddressedEvent) {
   if (event.event !== 'peer_registered') return []
   return [{ nodeId: nodeOf(event.payload), domainId: domainOf(event), seq: event.seq }]
 }
 
-function closingOf(event: Heard): string[] {
+function closingOf(event: AddressedEvent): string[] {
   return event.event === 'peer_deregistered' ? [nodeOf(event.payload)] : []
 }
 
-function peerHintOf(event: Heard) {
+function peerHintOf(event: AddressedEvent) {
   const { audience, seq, payload } = event
   if (audience.to !== 'peers') return []
   return [{ seq, domainId: domainOf(event), peer: peerChangeOf(audience.change, payload) }]
 }
 
-function ownHintOf({ audience, seq, payload }: Heard) {
+function ownHintOf({ audience, seq, payload }: AddressedEvent) {
   return audience.to === 'own-block' ? [{ seq, nodeId: nodeOf(payload), block: audience.block }] : []
 }
 
-/** Everything that is told to some nodes and not merged, in the order of the outbox, and of one row by node id. */
-async function tell(db: Db, events: readonly Heard[]): Promise<Told[]> {
-  const policies = await createPolicyTelling(
+/** The events that are sent as they are, without merging: in outbox order, the events of one row ordered by node id. */
+async function nodeEventsOf(db: Db, events: readonly AddressedEvent[]): Promise<NodeEvent[]> {
+  const policies = await createPolicyEvents(
     db,
     events.filter(({ audience }) => audience.to === 'matched'),
   )
-  const bridges = await createBridgeTelling(
+  const bridges = await createBridgeEvents(
     db,
     events.filter(({ audience }) => audience.to === 'hosts'),
   )
-  const told = events.flatMap((event) => {
+  const nodeEvents = events.flatMap((event) => {
     if (event.audience.to === 'matched') return policies(event, event.audience.change)
-    if (event.audience.to === 'hosts') return bridges.tell(event)
+    if (event.audience.to === 'hosts') return bridges.eventsOf(event)
     return event.audience.to === 'node' ? [ownEvent(event, event.audience.type)] : []
   })
-  await moveAddressees(db, bridges)
-  return told
+  await updateAddressees(db, bridges)
+  return nodeEvents
 }
 
-/** The payload is that of the outbox row: what of it the node gets is decided when it is signed. */
-function ownEvent({ seq, occurredAt, payload }: Heard, type: 'action_request' | 'session_setup'): Told {
+/** Takes the payload of the outbox row. Signing reduces it to the members that the node receives. */
+function ownEvent({ seq, occurredAt, payload }: AddressedEvent, type: 'action_request' | 'session_setup'): NodeEvent {
   const template = { seq, occurredAt, type, before: canonicalize(payload), after: undefined }
   return { nodeId: nodeOf(payload), template }
 }

@@ -1,14 +1,14 @@
 import type { WireType } from '../../shared/events/wire-types.ts'
 
-/** Hears what the relay did, for metrics. */
+/** Counts the work of the relay, for metrics. */
 export interface RelayCounters {
-  /** Events that the stream has now. */
+  /** Events that the stream has stored. */
   published(type: WireType, count: number): void
-  /** Changes that a node was told of together with others, or by `resync`, in one hint. */
+  /** Changes that were merged into the hint of another change, or into a `resync`. */
   merged(hints: number): void
-  /** Passes that ended because nothing could be signed. */
+  /** Passes that ended because the signer failed. */
   signingFailed(): void
-  /** Passes that ended because the stream could not be reached. */
+  /** Passes that ended because the stream was unavailable. */
   publishFailed(): void
 }
 

@@ -1,11 +1,11 @@
 import type { WireType } from '../../shared/events/wire-types.ts'
 
 /**
- * An event before it is known for which node: the node's id stands between `before` and `after`, where there is an
- * `after`. Bytes that are stored once, as rules are, are in it as they are, and the datastore copies them per node.
+ * An event payload that many nodes share. The payload of a node is `before`, or `before` + node id + `after` if `after` is
+ * set. Stored bytes, such as rules, are included unchanged; the datastore copies them for each node.
  */
 export interface Template {
-  /** The outbox row that it tells of. */
+  /** Number of the outbox row that it is made from. */
   readonly seq: bigint
   readonly type: WireType
   readonly occurredAt: Date
@@ -13,13 +13,13 @@ export interface Template {
   readonly after: string | undefined
 }
 
-/** An event for one node. Of one node, events are told in the order of their outbox rows. */
-export interface Told {
+/** An event for one node. The events of a node have the order of their outbox rows. */
+export interface NodeEvent {
   readonly nodeId: string
   readonly template: Template
 }
 
-/** The canonical JSON of no rules, and of no configuration: what the end of a policy or of a bridge is told by. */
+/** Canonical JSON of an empty rule list and of an empty configuration: they announce the end of a policy or of a bridge. */
 const NO_RULES = '[]'
 const NO_CONFIG = '{}'
 /** SHA-256 of `[]` in padded base64. */
@@ -43,12 +43,12 @@ export function policyTemplate({ seq, occurredAt }: Event, stored: StoredRules):
   return { seq, occurredAt, type: 'policy_updated', before, after }
 }
 
-/** The policy is no longer for the node; the revision is the last one that was (S0 PolicyUpdatedPayload). */
+/** The policy no longer applies to the node. `last`: the last revision that did (S0 PolicyUpdatedPayload). */
 export function endOfPolicy(event: Event, last: Pick<StoredRules, 'policyId' | 'revisionId'>): Template {
   return policyTemplate(event, { ...last, fingerprint: NO_RULES_FINGERPRINT, rules: NO_RULES })
 }
 
-/** S0 BridgeConfigUpdatedPayload, members in canonical order. `config`: canonical JSON; undefined where the bridge is gone. */
+/** S0 BridgeConfigUpdatedPayload, members in canonical order. `config`: canonical JSON; undefined if the bridge was removed. */
 export function bridgeTemplate({ seq, occurredAt }: Event, resourceId: string, config = NO_CONFIG): Template {
   const before = `{"bridge_resource_id":"${resourceId}","effective_config":${config},"node_id":"`
   return { seq, occurredAt, type: 'bridge_config_updated', before, after: '"}' }

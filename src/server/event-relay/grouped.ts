@@ -1,11 +1,11 @@
-/** Things by what they have in common, in the order in which they come. */
-export function grouped<T, K>(things: readonly T[], keyOf: (thing: T) => K): Map<K, T[]> {
+/** Groups items by key. Groups and their items keep the order of the input. */
+export function grouped<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>()
-  for (const thing of things) {
-    const key = keyOf(thing)
+  for (const item of items) {
+    const key = keyOf(item)
     const group = groups.get(key)
-    if (group === undefined) groups.set(key, [thing])
-    else group.push(thing)
+    if (group === undefined) groups.set(key, [item])
+    else group.push(item)
   }
   return groups
 }

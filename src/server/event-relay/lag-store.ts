@@ -2,13 +2,13 @@ import { sql } from 'kysely'
 import type { Db } from '../ports/datastore.ts'
 import { EVENT_RELAY } from './consumer.ts'
 
-/** How much has not reached the stream yet, and since when. */
+/** Backlog of the relay: rows that the stream has not stored yet, and the age of the oldest. */
 export interface RelayLag {
-  /** Changes that some node has not been told of; unsigned events; signed ones. Each counted up to 10,000. */
+  /** Changes that wait for a hint, unsigned events, signed events. Each is counted up to 10,000. */
   readonly rows: { readonly hints: number; readonly signing: number; readonly publishing: number }
-  /** Age of the oldest change that is on its way, hints that wait to be merged aside; 0 where there is none. */
+  /** Age of the oldest change, without hints that wait for their window; 0 if there is none. */
   readonly seconds: number
-  /** Nodes whose events are held up by one that cannot go on. */
+  /** Nodes whose events wait behind a failed one. */
   readonly blockedLanes: number
 }
 

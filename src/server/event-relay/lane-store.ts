@@ -3,14 +3,14 @@ import type { Db } from '../ports/datastore.ts'
 import type { StateBlock } from '../../shared/events/wire-types.ts'
 import type { PeerHint } from './peer-changes.ts'
 
-/** A node whose lane opens, at the outbox row that says that it is there. */
+/** A new node and the outbox row of its registration. */
 export interface Opening {
   readonly nodeId: string
   readonly domainId: string
   readonly seq: bigint
 }
 
-/** Opens lanes; those that are open stay as they are. Everything up to its own registration a node learns by its first pull. */
+/** Opens a lane per node; existing lanes stay unchanged. A lane starts at the registration: the first pull covers everything before. */
 export async function openLanes(tx: Db, openings: readonly Opening[]): Promise<void> {
   if (openings.length === 0) return
   await sql`
@@ -25,7 +25,7 @@ export async function openLanes(tx: Db, openings: readonly Opening[]): Promise<v
     on conflict (node_id) do nothing`.execute(tx)
 }
 
-/** Closes lanes with all that was on its way: there is nobody left to tell. */
+/** Deletes lanes with their pending hints and outgoing events, because the nodes were deregistered. */
 export async function closeLanes(tx: Db, nodeIds: readonly string[]): Promise<void> {
   if (nodeIds.length === 0) return
   await sql`
@@ -36,7 +36,7 @@ export async function closeLanes(tx: Db, nodeIds: readonly string[]): Promise<vo
     delete from outgoing_events using gone where outgoing_events.node_id = gone.node_id`.execute(tx)
 }
 
-/** A peer's change with the Domain whose nodes hear of it. */
+/** A peer's change with the Domain whose nodes receive it. */
 export type DomainHint = PeerHint & { readonly domainId: string }
 
 export async function addPeerHints(tx: Db, hints: readonly DomainHint[]): Promise<void> {
@@ -51,14 +51,14 @@ export async function addPeerHints(tx: Db, hints: readonly DomainHint[]): Promis
     )`.execute(tx)
 }
 
-/** A part of the node's own state that changed. */
+/** A changed block of the node's own state. */
 export interface OwnHint {
   readonly seq: bigint
   readonly nodeId: string
   readonly block: StateBlock
 }
 
-/** Keeps hints of nodes that have a lane. */
+/** Stores hints for nodes that have a lane; drops the others. */
 export async function addOwnHints(tx: Db, hints: readonly OwnHint[]): Promise<void> {
   if (hints.length === 0) return
   await sql`
@@ -71,7 +71,7 @@ export async function addOwnHints(tx: Db, hints: readonly OwnHint[]): Promise<vo
     join node_lanes using (node_id)`.execute(tx)
 }
 
-/** How many nodes of each Domain have a lane. */
+/** Number of lanes per Domain. */
 export async function countLanes(tx: Db, domainIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
   const { rows } = await sql<{ domain_id: string; lanes: number }>`
     select domain_id, count(*)::integer as lanes from node_lanes

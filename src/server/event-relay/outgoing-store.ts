@@ -3,36 +3,36 @@ import type { WireType } from '../../shared/events/wire-types.ts'
 import { textLines } from '../../shared/text-lines.ts'
 import type { IdSource } from '../ports/clock.ts'
 import type { Db } from '../ports/datastore.ts'
-import type { Template, Told } from './event-template.ts'
+import type { Template, NodeEvent } from './event-template.ts'
 
-/** Up to where, and when, nodes have been told what changed, where the events are hints. */
+/** For hints: the outbox row up to which they cover changes, and their time. */
 export interface Hinted {
   readonly seq: bigint
   readonly at: Date
 }
 
 /**
- * Gives each event the next number of its node and puts it on its way, in the order given. An event of a node without a
- * lane is dropped. A caller that calls holds the relay's cursor, so that no other gives numbers.
+ * Numbers each event within its node and enqueues it, in the given order. Drops events of nodes without a lane. The caller
+ * must hold the lock of the relay's cursor, because two transactions could give the same number.
  */
 export async function addOutgoing(
   tx: Db,
   { ids, hinted }: { readonly ids: IdSource; readonly hinted?: Hinted },
-  told: readonly Told[],
+  nodeEvents: readonly NodeEvent[],
 ): Promise<void> {
-  if (told.length === 0) return
-  const places = placesOf(told)
+  if (nodeEvents.length === 0) return
+  const places = numberTemplates(nodeEvents)
   const templates = [...places.keys()]
   await sql`
-    with told as (
+    with added as (
       select * from unnest(
-        ${told.map(({ nodeId }) => nodeId)}::uuid[],
-        ${told.map(() => ids.next())}::uuid[],
-        ${told.map(({ template }) => places.get(template) ?? 0)}::integer[]
+        ${nodeEvents.map(({ nodeId }) => nodeId)}::uuid[],
+        ${nodeEvents.map(() => ids.next())}::uuid[],
+        ${nodeEvents.map(({ template }) => places.get(template) ?? 0)}::integer[]
       ) with ordinality as one (node_id, event_id, template, place)
     ), placed as (
-      select told.*, lane.domain_id, lane.last_seq + row_number() over (partition by told.node_id order by place) as node_seq
-      from told join node_lanes as lane on lane.node_id = told.node_id
+      select added.*, lane.domain_id, lane.last_seq + row_number() over (partition by added.node_id order by place) as node_seq
+      from added join node_lanes as lane on lane.node_id = added.node_id
     ), moved as (
       update node_lanes set last_seq = newest.node_seq,
         hinted_seq = coalesce(${hinted?.seq.toString() ?? null}::bigint, hinted_seq),
@@ -52,14 +52,14 @@ export async function addOutgoing(
     order by placed.place`.execute(tx)
 }
 
-/** Numbers templates from 1 on, each once. */
-function placesOf(told: readonly Told[]): ReadonlyMap<Template, number> {
+/** Numbers the distinct templates from 1. */
+function numberTemplates(nodeEvents: readonly NodeEvent[]): ReadonlyMap<Template, number> {
   const places = new Map<Template, number>()
-  for (const { template } of told) if (!places.has(template)) places.set(template, places.size + 1)
+  for (const { template } of nodeEvents) if (!places.has(template)) places.set(template, places.size + 1)
   return places
 }
 
-/** An event on its way, with its number. */
+/** A numbered event that the stream has not stored yet. */
 export interface Outgoing {
   readonly id: string
   readonly nodeId: string
@@ -67,41 +67,41 @@ export interface Outgoing {
   readonly nodeSeq: bigint
   readonly eventId: string
   readonly type: WireType
-  /** What its payload is made of. */
+  /** The source of its payload: signing renders what the node receives. */
   readonly payload: string
   readonly occurredAt: Date
 }
 
-/** A signed event on its way: whatever it says is in its envelope. */
+/** A signed outgoing event. Its envelope contains the payload. */
 export type Signed = Omit<Outgoing, 'payload'> & { readonly wire: string }
 
-/** Which of them to read: those whose lane is not held up by a failure newer than `triedBefore`. */
+/** Bounds of a read. Skips lanes that are blocked by a failure newer than `triedBefore`. */
 export interface Reading {
-  /** Events of a page at most; fewer where their texts would be too large together. */
+  /** Maximum number of events per page; fewer if their texts exceed the byte limit. */
   readonly max: number
   readonly triedBefore: Date
 }
 
-/** Events in their order. */
+/** Events, oldest first. */
 export interface Page<Event> {
   readonly events: readonly Event[]
-  /** Whether there are others behind them, or may be. */
+  /** Whether there may be more. */
   readonly isMore: boolean
 }
 
-/** Reads events that are not signed, oldest first; of a node only once what was signed before has left, if that is asked. */
+/** Reads unsigned events, oldest first. `afterSigned`: skips nodes that still have a signed event to publish. */
 export async function readUnsigned(
   db: Db,
   { afterSigned, ...reading }: Reading & { readonly afterSigned: boolean },
 ): Promise<Page<Outgoing>> {
-  // Found once and not for each event, whatever the planner knows of the table: mostly it is empty.
+  // An array, so that PostgreSQL computes it once and not per event: its statistics usually show an empty table.
   const isNext = sql`node_id <> all (array(select node_id from outgoing_events where wire is not null))`
   const stage = afterSigned ? sql`wire is null and ${isNext}` : sql`wire is null`
   const { rows, isMore } = await read(db, reading, { stage, text: sql.ref('payload') })
   return { events: rows.map((row) => ({ ...toOutgoing(row), payload: row.text })), isMore }
 }
 
-/** Reads events that are signed, oldest first: of each node those before which there is none that is not. */
+/** Reads signed events, oldest first, up to the first failed unsigned event of each node. */
 export async function readSigned(db: Db, reading: Reading): Promise<Page<Signed>> {
   const { rows, isMore } = await read(db, reading, { stage: sql`wire is not null`, text: sql.ref('wire') })
   return { events: rows.map((row) => ({ ...toOutgoing(row), wire: row.text })), isMore }
@@ -118,13 +118,13 @@ interface Row {
   readonly text: string
 }
 
-/** Which events are read, and the one of their texts that the stage needs: a hint may be twenty kilobytes. */
+/** Which events are read, and which text. Only one text is read, because a hint may have 20 KB. */
 interface Stage {
   readonly stage: RawBuilder<unknown>
   readonly text: RawBuilder<unknown>
 }
 
-/** Bytes of the texts that a page reads at most; one event may go beyond them, so that a large one is no obstacle. */
+/** Maximum bytes of the texts of a page. The first event may exceed it, so that a large event cannot block the queue. */
 const PAGE_BYTES_MAX = 2 * 1024 * 1024
 
 async function read(
@@ -132,18 +132,18 @@ async function read(
   { max, triedBefore }: Reading,
   { stage, text }: Stage,
 ): Promise<{ readonly rows: readonly Row[]; readonly isMore: boolean }> {
-  // What holds lanes up is found once, and is little. A planner that last saw the table empty, as it mostly is, would look
-  // for it in the whole table for each event; those are then thousands.
+  // Materialized: failed events are few, and are found once. With statistics of an empty table the planner would scan the
+  // whole table again for each of thousands of events.
   const { rows } = await sql<Row & { readonly found: number }>`
-    with held as materialized (
+    with blocked as materialized (
       select node_id, min(id) filter (where tried_at > ${triedBefore}) as resting, min(id) filter (where wire is null) as unsigned
       from outgoing_events where failure is not null group by node_id
     ), next as (
       select id, node_id, domain_id, node_seq, event_id, type, occurred_at, ${text} as text
       from outgoing_events as event
       where ${stage} and not exists (
-        select from held where held.node_id = event.node_id
-          and (event.id >= held.resting or (event.wire is not null and event.id > held.unsigned))
+        select from blocked where blocked.node_id = event.node_id
+          and (event.id >= blocked.resting or (event.wire is not null and event.id > blocked.unsigned))
       )
       order by id limit ${max}
     ), measured as (
@@ -168,11 +168,8 @@ function toOutgoing(row: Row): Omit<Outgoing, 'payload'> {
   }
 }
 
-/**
- * Keeps what was signed, once: an event that has its wire already keeps it. What the payload was made of is given up, since
- * all of it is in the envelope.
- */
-export async function keepSigned(tx: Db, signed: readonly Pick<Signed, 'id' | 'wire'>[]): Promise<void> {
+/** Stores signed envelopes and clears the payloads, which they contain. An event that is signed already keeps its envelope. */
+export async function storeSigned(tx: Db, signed: readonly Pick<Signed, 'id' | 'wire'>[]): Promise<void> {
   if (signed.length === 0) return
   await sql`
     update outgoing_events set wire = signed.wire, payload = '', failure = null, tried_at = null
@@ -183,15 +180,15 @@ export async function keepSigned(tx: Db, signed: readonly Pick<Signed, 'id' | 'w
     where outgoing_events.id = signed.id and outgoing_events.wire is null`.execute(tx)
 }
 
-/** An event that cannot go on, and why. */
+/** An event that failed, and why. */
 export interface Failure {
   readonly id: string
   readonly nodeId: string
   readonly reason: string
 }
 
-/** Lets events hold up their lanes. */
-export async function keepFailures(tx: Db, failures: readonly Failure[], at: Date): Promise<void> {
+/** Records failures. A failed event blocks the later events of its node. */
+export async function storeFailures(tx: Db, failures: readonly Failure[], at: Date): Promise<void> {
   if (failures.length === 0) return
   await sql`
     update outgoing_events set failure = failed.reason, tried_at = ${at}

@@ -1,14 +1,14 @@
 import type { PeerChange } from '../../shared/events/wire-types.ts'
 
-/** A change of a peer with its place in the outbox. */
+/** A change of a peer with the number of its outbox row. */
 export interface PeerHint {
   readonly seq: bigint
   readonly peer: PeerChange
 }
 
 /**
- * What two accounts of one peer come to: each change once, where it happened last, so that the last one named is what
- * the peer is now; of the facts the newer ones. Of a peer that is gone, what was said before says nothing any more.
+ * Merges two changes of one peer. Each kind of change is listed once, at its last occurrence, so the last one listed is the
+ * peer's present condition. Newer facts replace older ones; a deregistration drops all older facts.
  */
 export function mergeChanges(older: PeerChange, newer: PeerChange): PeerChange {
   const changes = [...older.changes.filter((change) => !newer.changes.includes(change)), ...newer.changes]
@@ -17,18 +17,15 @@ export function mergeChanges(older: PeerChange, newer: PeerChange): PeerChange {
 }
 
 /**
- * Gathers the changes of one Domain from the newest on towards older ones, and says at each point what has happened
- * since. `max`: of how many peers it tells at most.
+ * Merges the changes of one Domain, from the newest to older ones, so that lanes at different positions share the work.
+ * `hints`: oldest first. `max`: maximum number of peers.
  */
-export function createGathering(hints: readonly PeerHint[], max: number) {
+export function createChangeMerger(hints: readonly PeerHint[], max: number) {
   const merged = new Map<string, PeerChange>()
   let next = hints.length - 1
   return {
-    /**
-     * Every peer that changed after that number, newest facts first; undefined where there are more than `max`. Numbers
-     * must be asked for in descending order.
-     */
-    after(seq: bigint): ReadonlyMap<string, PeerChange> | undefined {
+    /** The peers that changed after `seq`; undefined if there are more than `max`. Call it with descending numbers. */
+    since(seq: bigint): ReadonlyMap<string, PeerChange> | undefined {
       for (let hint = hints[next]; hint !== undefined && hint.seq > seq && merged.size <= max; hint = hints[--next]) {
         const { peer } = hint
         const newer = merged.get(peer.node_id)

@@ -10,23 +10,23 @@ export interface PublishingDeps {
   readonly clock: Clock
   readonly bus: EventBus
   readonly counters: Pick<RelayCounters, 'published' | 'publishFailed'>
-  /** Hears of events that hold up the later ones of their nodes. */
+  /** Called with failed events, which block the later events of their nodes. */
   readonly onFailures: (failures: readonly Failure[]) => void
 }
 
-/** The job to wake when there are signed events. */
+/** Name of the job to wake after events were signed. */
 export const PUBLISHING = 'event-publishing'
 
 const EVERY_MS = 250
-/** Where signing gives events to the stream: what it could not, it says. */
-const LEFT_EVERY_MS = 5_000
+/** If signing publishes in its own transaction, this job only retries what the stream rejected. */
+const RETRY_EVERY_MS = 5_000
 const EVENTS_MAX = 500
 
-/** Gives signed events that wait to the stream, in the order in which they were put on their way, until it has them. */
+/** Makes the job that publishes signed events to the stream, in the order in which they were enqueued. */
 export function createPublishing(deps: PublishingDeps): LeaderJob {
   const { bus, clock, counters } = deps
 
-  /** @throws EventBusUnavailable; the events are given again, and the stream knows those that it has. */
+  /** @throws EventBusUnavailable. The events are published again; the stream ignores those that it has stored. */
   async function publish(events: readonly Signed[]): Promise<readonly PublishOutcome[]> {
     try {
       return await bus.publish(events)
@@ -38,11 +38,11 @@ export function createPublishing(deps: PublishingDeps): LeaderJob {
 
   return {
     name: PUBLISHING,
-    everyMs: bus.enlisted === undefined ? EVERY_MS : LEFT_EVERY_MS,
+    everyMs: bus.enlisted === undefined ? EVERY_MS : RETRY_EVERY_MS,
     isUrgent: true,
     async run(leading) {
       const triedBefore = new Date(clock.now() - RETRY_MS)
-      // In a transaction of the term: who leads no more gives the stream nothing.
+      // In a transaction of the term, so that a former leader publishes nothing.
       const { events, isMore } = await leading.transaction((tx) => readSigned(tx, { max: EVENTS_MAX, triedBefore }))
       if (events.length === 0 || leading.signal.aborted) return false
       const settlement = settlementOf(events, await publish(events))

@@ -3,7 +3,7 @@ import { canonicalize } from '../../shared/canonical-json.ts'
 import type { WireType } from '../../shared/events/wire-types.ts'
 import type { Outgoing } from './outgoing-store.ts'
 
-// Members that are not named here do not leave: a row of the outbox may say more than its node is to hear.
+// Members that are not named here are not sent: an outbox row may contain more than its node may read.
 
 const actionRequest = z.object({
   execution_id: z.uuid(),
@@ -26,35 +26,39 @@ const sessionSetup = z
   })
   .refine(({ session_id, jti }) => session_id === jti, 'jti is not the session id')
 
-/** Turns the payload of an event on its way into what its node gets, in canonical JSON. */
+/** Turns the stored payload of an event into the one that its node receives, in canonical JSON. */
 type Render = (payload: string) => string
 
-/** Texts that were found canonical lately: one set of rules goes to many nodes in a row. */
+/** Number of texts that are remembered as canonical: many consecutive events contain the same rules. */
 const REMEMBERED_MAX = 16
 
-/** @throws Error, TypeError, SyntaxError or ZodError where an event has no such text: the failure of that event alone. */
+/**
+ * Makes the function that renders the payload of an event.
+ *
+ * @throws Error, TypeError, SyntaxError or ZodError if the event cannot be rendered. Other events are not affected.
+ */
 export function createRendering(): (event: Outgoing) => string {
   const remembered = new Set<string>()
 
-  /** @throws Error where the bytes, which are sent as they are stored, would not be what a verifier makes of them. */
+  /** The stored bytes are sent unchanged. @throws Error if a verifier would compute other bytes. */
   function assertCanonical(text: string): void {
     if (remembered.has(text)) return
-    if (canonicalize(JSON.parse(text)) !== text) throw new Error('what is stored is not canonical JSON')
+    if (canonicalize(JSON.parse(text)) !== text) throw new Error('the stored payload is not canonical JSON')
     const [oldest] = remembered
     if (remembered.size >= REMEMBERED_MAX && oldest !== undefined) remembered.delete(oldest)
     remembered.add(text)
   }
 
-  /** The node's id is in a place of its own, and all the rest is that of many events. */
-  function spliced(payload: string, nodeId: string): string {
+  /** Checks the payload without its node id, because many events share the rest. */
+  function sharedPayload(payload: string, nodeId: string): string {
     assertCanonical(payload.replace(`"node_id":"${nodeId}"`, '"node_id":""'))
     return payload
   }
 
   const renderings: Readonly<Record<WireType, (event: Outgoing) => string>> = {
     node_state_updated: ({ payload }) => payload,
-    policy_updated: ({ payload, nodeId }) => spliced(payload, nodeId),
-    bridge_config_updated: ({ payload, nodeId }) => spliced(payload, nodeId),
+    policy_updated: ({ payload, nodeId }) => sharedPayload(payload, nodeId),
+    bridge_config_updated: ({ payload, nodeId }) => sharedPayload(payload, nodeId),
     action_request: ({ payload }) => canonicalOf(actionRequest)(payload),
     session_setup: ({ payload }) => canonicalOf(sessionSetup)(payload),
   }

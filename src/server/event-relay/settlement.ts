@@ -2,13 +2,13 @@ import type { Db } from '../ports/datastore.ts'
 import type { PublishOutcome } from '../ports/event-bus.ts'
 import type { RelayCounters } from './counters.ts'
 import { grouped } from './grouped.ts'
-import { deleteOutgoing, keepFailures, type Failure, type Signed } from './outgoing-store.ts'
+import { deleteOutgoing, storeFailures, type Failure, type Signed } from './outgoing-store.ts'
 
-/** What became of events that the stream was given. Those that are neither were held: they are given again. */
+/** The results of publishing events. An event in neither list was held back and is published again. */
 export interface Settlement {
   readonly stored: readonly Signed[]
   readonly refused: readonly Signed[]
-  /** Why, of each of those. */
+  /** The reason for each refused event. */
   readonly failures: readonly Failure[]
 }
 
@@ -26,16 +26,16 @@ export function settlementOf(events: readonly Signed[], outcomes: readonly Publi
   return { stored, refused, failures }
 }
 
-/** Takes off their way what the stream has, and lets what it refused hold up its lanes. */
+/** Deletes published events and blocks the lanes of rejected ones. */
 export async function settle(tx: Db, { stored, failures }: Settlement, at: Date): Promise<void> {
   await deleteOutgoing(
     tx,
     stored.map(({ id }) => id),
   )
-  await keepFailures(tx, failures, at)
+  await storeFailures(tx, failures, at)
 }
 
-/** To be called once that is committed. */
+/** Counts published events. Call it after the commit. */
 export function countStored(counters: Pick<RelayCounters, 'published'>, { stored }: Settlement): void {
   for (const [type, events] of grouped(stored, (event) => event.type)) counters.published(type, events.length)
 }

@@ -7,7 +7,7 @@ import type { Appended, EnlistedAppend, EventBus } from '../ports/event-bus.ts'
 import type { LeaderJob, Leading } from '../ports/leadership.ts'
 import type { Signer } from '../ports/signer.ts'
 import type { RelayCounters } from './counters.ts'
-import { keepFailures, keepSigned, readUnsigned, type Failure, type Outgoing, type Signed } from './outgoing-store.ts'
+import { storeFailures, storeSigned, readUnsigned, type Failure, type Outgoing, type Signed } from './outgoing-store.ts'
 import { createRendering } from './rendering.ts'
 import { countStored, settle, settlementOf } from './settlement.ts'
 
@@ -15,62 +15,62 @@ export interface SigningDeps {
   readonly datastore: Datastore
   readonly clock: Clock
   readonly signer: Signer
-  /** What is signed goes to the stream in the same transaction where that can be; else it waits for it. */
+  /** With `enlisted`, signed events are published in the same transaction; otherwise the publishing job does it. */
   readonly bus: Pick<EventBus, 'enlisted'>
   readonly counters: Pick<RelayCounters, 'signingFailed' | 'published'>
-  /** Called when there are signed events that wait, and that is committed. */
+  /** Called after signed events were stored for publishing and committed. */
   readonly onSigned: () => void
-  /** Hears of events that hold up the later ones of their nodes. */
+  /** Called with failed events, which block the later events of their nodes. */
   readonly onFailures: (failures: readonly Failure[]) => void
 }
 
-/** The job to wake when there are events that want their signature. */
+/** Name of the job to wake when there are unsigned events. */
 export const SIGNING = 'event-signing'
 
 const EVERY_MS = 250
 const EVENTS_MAX = 500
-/** Events signed before requests, and answers of the datastore, get their turn: less than a millisecond of this process. */
+/** Number of events that are signed before the event loop runs other work: less than a millisecond. */
 const AT_ONCE_MAX = 10
-/** How long a lane is held up before the event that holds it up is tried again. */
+/** How long a lane stays blocked before its failed event is tried again. */
 export const RETRY_MS = 60_000
 
-/** What a pass made of events. */
+/** The result of one pass. */
 interface Outcome {
   readonly signed: Signed[]
   readonly failed: Failure[]
 }
 
-/** Signs events in the order in which they were put on their way, once each, and keeps or publishes what it signed. */
+/** Makes the job that signs events, once each and in the order in which they were enqueued, and stores or publishes them. */
 export function createSigning(deps: SigningDeps): LeaderJob {
   const { datastore, clock, counters, signer } = deps
   const { enlisted } = deps.bus
   const worker = datastore.pool('worker')
   const render = createRendering()
 
-  /** @throws whatever the signer does, with what was done until then in `outcome`: without it nothing is passed by. */
+  /** @throws the error of the signer. `outcome` then holds the events before it; the others stay unsigned. */
   async function signInto(outcome: Outcome, events: readonly Outgoing[]): Promise<void> {
-    const held = new Set<string>()
+    const blocked = new Set<string>()
     for (const [index, event] of events.entries()) {
       if (index % AT_ONCE_MAX === AT_ONCE_MAX - 1) await setImmediate()
-      if (held.has(event.nodeId)) continue
+      if (blocked.has(event.nodeId)) continue
       const payload = orFailure(() => render(event))
       if (payload instanceof Unrenderable) {
-        held.add(event.nodeId)
+        blocked.add(event.nodeId)
         outcome.failed.push({ id: event.id, nodeId: event.nodeId, reason: payload.message })
       } else outcome.signed.push({ ...event, wire: await wireOf(signer, event, payload) })
     }
   }
 
-  async function keep(leading: Leading, { signed, failed }: Outcome): Promise<void> {
+  async function store(leading: Leading, { signed, failed }: Outcome): Promise<void> {
     await leading.transaction(async (tx) => {
-      await keepSigned(tx, signed)
-      await keepFailures(tx, failed, new Date(clock.now()))
+      await storeSigned(tx, signed)
+      await storeFailures(tx, failed, new Date(clock.now()))
     })
     if (signed.length > 0) deps.onSigned()
     if (failed.length > 0) deps.onFailures(failed)
   }
 
-  /** What the stream refuses keeps its signature; what that holds up stays unsigned behind it. */
+  /** A refused event keeps its signature. The events that it blocks stay unsigned. */
   async function publish(leading: Leading, to: EnlistedAppend, { signed, failed }: Outcome): Promise<void> {
     let appended: Appended | undefined
     let isCommitted = false
@@ -79,7 +79,7 @@ export function createSigning(deps: SigningDeps): LeaderJob {
         appended = await to.append(tx, signed)
         const settled = settlementOf(signed, appended.outcomes)
         const all = { ...settled, failures: [...failed, ...settled.failures] }
-        await keepSigned(tx, all.refused)
+        await storeSigned(tx, all.refused)
         await settle(tx, all, new Date(clock.now()))
         return all
       })
@@ -100,7 +100,7 @@ export function createSigning(deps: SigningDeps): LeaderJob {
       throw error
     } finally {
       const isEmpty = outcome.signed.length + outcome.failed.length === 0
-      if (!isEmpty) await (enlisted === undefined ? keep(leading, outcome) : publish(leading, enlisted, outcome))
+      if (!isEmpty) await (enlisted === undefined ? store(leading, outcome) : publish(leading, enlisted, outcome))
     }
   }
 
@@ -118,7 +118,7 @@ export function createSigning(deps: SigningDeps): LeaderJob {
   }
 }
 
-/** Why an event has no text that could be signed. */
+/** The reason why an event cannot be rendered. */
 class Unrenderable extends Error {}
 
 const REASON_CHARS = 1_000
@@ -133,10 +133,10 @@ function orFailure(render: () => string): string | Unrenderable {
   }
 }
 
-/** Two, in case the key changes in between. */
+/** Two tries, because the key may be rotated between them. */
 const KEYS_MAX = 2
 
-/** The signed envelope. The key is named in what it signs: where another one signed, it is done again. */
+/** The signed envelope. It names its key, so it is signed again if the signer used another key. */
 async function wireOf(signer: Signer, event: Outgoing, payload: string): Promise<string> {
   let named = signer.keys()[0]?.kid
   for (let tries = 0; tries < KEYS_MAX && named !== undefined; tries += 1) {
