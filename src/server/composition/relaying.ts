@@ -8,6 +8,7 @@ import { createPublishing, PUBLISHING } from '../event-relay/publishing.ts'
 import { createSigning, SIGNING } from '../event-relay/signing.ts'
 import type { LeaderJob } from '../ports/leadership.ts'
 import type { OutboxConsumer } from '../ports/outbox.ts'
+import { OUTBOX_EVENTS } from './outbox-events.ts'
 
 export interface RelayingDeps extends Pick<Backend, 'datastore' | 'clock' | 'ids' | 'signer' | 'bus'> {
   readonly log: Logger
@@ -28,6 +29,7 @@ export function createRelaying({ log, wake, ...deps }: RelayingDeps): Relaying {
   return {
     consumer: createEventRelay({
       ...deps,
+      declarations: OUTBOX_EVENTS,
       onTaken() {
         wake(SIGNING)
         wake(HINTS)

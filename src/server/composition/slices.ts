@@ -1,37 +1,37 @@
-import type { Slice, SurfaceName } from '../http/slice.ts'
-import { createSlice as audit } from '../slices/audit/slice.ts'
-import { createSlice as authz } from '../slices/authz/slice.ts'
-import { createSlice as bearerJwts } from '../slices/bearer-jwts/slice.ts'
-import { createSlice as deviceFlow } from '../slices/device-flow/slice.ts'
-import { createSlice as domains } from '../slices/domains/slice.ts'
-import { createSlice as executions } from '../slices/executions/slice.ts'
-import { createSlice as grants } from '../slices/grants/slice.ts'
-import { createSlice as groups } from '../slices/groups/slice.ts'
-import { createSlice as homePage } from '../slices/home-page/slice.ts'
-import { createSlice as identities } from '../slices/identities/slice.ts'
-import { createSlice as idpBindings } from '../slices/idp-bindings/slice.ts'
-import { createSlice as invitations } from '../slices/invitations/slice.ts'
-import { createSlice as joinTokens } from '../slices/join-tokens/slice.ts'
-import { createSlice as localAccounts } from '../slices/local-accounts/slice.ts'
-import { createSlice as mediatedSessions } from '../slices/mediated-sessions/slice.ts'
-import { createSlice as meshKeys } from '../slices/mesh-keys/slice.ts'
-import { createSlice as mesh } from '../slices/mesh/slice.ts'
-import { createSlice as meta } from '../slices/meta/slice.ts'
-import { createSlice as nodeEvents } from '../slices/node-events/slice.ts'
-import { createSlice as nodeObservations } from '../slices/node-observations/slice.ts'
-import { createSlice as nodeState } from '../slices/node-state/slice.ts'
-import { createSlice as nodes } from '../slices/nodes/slice.ts'
-import { createSlice as projects } from '../slices/projects/slice.ts'
-import { createSlice as relationTuples } from '../slices/relation-tuples/slice.ts'
-import { createSlice as resources } from '../slices/resources/slice.ts'
-import { createSlice as sessions } from '../slices/sessions/slice.ts'
-import { createSlice as signIn } from '../slices/sign-in/slice.ts'
-import { createSlice as signingKeys } from '../slices/signing-keys/slice.ts'
-import { createSlice as tokens } from '../slices/tokens/slice.ts'
-import { createSlice as workloads } from '../slices/workloads/slice.ts'
+import type { Slice, SliceModule, SurfaceName } from '../http/slice.ts'
+import * as audit from '../slices/audit/slice.ts'
+import * as authz from '../slices/authz/slice.ts'
+import * as bearerJwts from '../slices/bearer-jwts/slice.ts'
+import * as deviceFlow from '../slices/device-flow/slice.ts'
+import * as domains from '../slices/domains/slice.ts'
+import * as executions from '../slices/executions/slice.ts'
+import * as grants from '../slices/grants/slice.ts'
+import * as groups from '../slices/groups/slice.ts'
+import * as homePage from '../slices/home-page/slice.ts'
+import * as identities from '../slices/identities/slice.ts'
+import * as idpBindings from '../slices/idp-bindings/slice.ts'
+import * as invitations from '../slices/invitations/slice.ts'
+import * as joinTokens from '../slices/join-tokens/slice.ts'
+import * as localAccounts from '../slices/local-accounts/slice.ts'
+import * as mediatedSessions from '../slices/mediated-sessions/slice.ts'
+import * as meshKeys from '../slices/mesh-keys/slice.ts'
+import * as mesh from '../slices/mesh/slice.ts'
+import * as meta from '../slices/meta/slice.ts'
+import * as nodeEvents from '../slices/node-events/slice.ts'
+import * as nodeObservations from '../slices/node-observations/slice.ts'
+import * as nodeState from '../slices/node-state/slice.ts'
+import * as nodes from '../slices/nodes/slice.ts'
+import * as projects from '../slices/projects/slice.ts'
+import * as relationTuples from '../slices/relation-tuples/slice.ts'
+import * as resources from '../slices/resources/slice.ts'
+import * as sessions from '../slices/sessions/slice.ts'
+import * as signIn from '../slices/sign-in/slice.ts'
+import * as signingKeys from '../slices/signing-keys/slice.ts'
+import * as tokens from '../slices/tokens/slice.ts'
+import * as workloads from '../slices/workloads/slice.ts'
 
 /** Every slice of the server. Credentials are tried in this order: those of nodes arrive most often. */
-const SLICES = [
+export const SLICES = [
   nodes,
   tokens,
   joinTokens,
@@ -62,9 +62,9 @@ const SLICES = [
   signIn,
   signingKeys,
   workloads,
-] as const
+] as const satisfies readonly SliceModule[]
 
-type Create = (typeof SLICES)[number]
+type Create = (typeof SLICES)[number]['createSlice']
 type Intersection<Union> = (Union extends unknown ? (value: Union) => void : never) extends (value: infer All) => void
   ? All
   : never
@@ -79,6 +79,6 @@ export type SlicePorts = [Unserved] extends [never]
 /** Creates every slice over the ports. */
 export function createSlices(ports: SlicePorts): readonly Slice<SurfaceName>[] {
   // `SlicePorts` is what each of them asks for; a loop over functions of different parameters cannot say so.
-  const creators = SLICES as readonly ((given: SlicePorts) => Slice<SurfaceName>)[]
-  return creators.map((create) => create(ports))
+  const modules = SLICES as readonly { readonly createSlice: (given: SlicePorts) => Slice<SurfaceName> }[]
+  return modules.map(({ createSlice }) => createSlice(ports))
 }

@@ -2,7 +2,7 @@ import { canonicalize } from '../../shared/canonical-json.ts'
 import type { PeerChange } from '../../shared/events/wire-types.ts'
 import type { IdSource } from '../ports/clock.ts'
 import type { Db } from '../ports/datastore.ts'
-import { aboutNode, aboutPeer, OUTBOX_EVENTS, type Audience } from '../ports/outbox-events.ts'
+import { aboutNode, aboutPeer, type Audience, type OutboxDeclarations } from '../ports/outbox-events.ts'
 import type { NumberedEvent, OutboxConsumer } from '../ports/outbox.ts'
 import { updateAddressees } from './audience-store.ts'
 import { createBridgeEvents } from './bridge-events.ts'
@@ -13,6 +13,8 @@ import type { NodeEvent } from './event-template.ts'
 
 export interface EventRelayDeps {
   readonly ids: IdSource
+  /** Every event of the outbox. */
+  readonly declarations: OutboxDeclarations
   /** Called after a batch of outbox rows was processed and committed. */
   readonly onTaken: () => void
 }
@@ -26,13 +28,17 @@ const BATCH_MAX = 500
 const FAN_OUT_MAX = 5_000
 
 /** Makes the consumer that turns outbox rows into events and hints for the nodes that they concern. */
-export function createEventRelay({ ids, onTaken }: EventRelayDeps): OutboxConsumer {
+export function createEventRelay({ ids, declarations, onTaken }: EventRelayDeps): OutboxConsumer {
+  const audiences = new Map(Object.entries(declarations).map(([literal, { audience }]) => [literal, audience]))
   return {
     name: EVENT_RELAY,
     batchMax: BATCH_MAX,
     onTaken,
     async handle({ db }, events) {
-      const taken = await withinFanOut(db, events.map(withAudience))
+      const taken = await withinFanOut(
+        db,
+        events.map((event) => withAudience(event, audiences)),
+      )
       await openLanes(db, taken.flatMap(openingOf))
       await addPeerHints(db, taken.flatMap(peerHintOf))
       await addOwnHints(db, taken.flatMap(ownHintOf))
@@ -48,13 +54,9 @@ interface AddressedEvent extends NumberedEvent {
   readonly audience: Audience
 }
 
-const AUDIENCES: ReadonlyMap<string, Audience> = new Map(
-  Object.entries(OUTBOX_EVENTS).map(([literal, { audience }]) => [literal, audience]),
-)
-
 /** @throws Error for an unknown literal. A newer version of the server wrote it, and processes it when it leads. */
-function withAudience(event: NumberedEvent): AddressedEvent {
-  const audience = AUDIENCES.get(event.event)
+function withAudience(event: NumberedEvent, audiences: ReadonlyMap<string, Audience>): AddressedEvent {
+  const audience = audiences.get(event.event)
   if (audience === undefined) throw new Error(`the outbox event ${event.event} has no audience`)
   return { ...event, audience }
 }

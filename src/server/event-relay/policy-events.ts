@@ -1,10 +1,10 @@
 import type { Db } from '../ports/datastore.ts'
-import { OUTBOX_EVENTS } from '../ports/outbox-events.ts'
+import { SHARED_EVENTS } from '../ports/outbox-events.ts'
 import type { NumberedEvent } from '../ports/outbox.ts'
 import { readRevisions, revisionsInForce, type MatchedRevision } from './audience-store.ts'
 import { endOfPolicy, policyTemplate, type NodeEvent } from './event-template.ts'
 
-const { policy_revision_created: REVISED, policy_deleted: DELETED } = OUTBOX_EVENTS
+const { policy_revision_created: REVISED, policy_deleted: DELETED } = SHARED_EVENTS
 
 type Change = 'revised' | 'deleted'
 /** Makes the events of one outbox row, ordered by node id. */

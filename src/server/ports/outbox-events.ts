@@ -21,6 +21,11 @@ interface Declared<Payload extends z.ZodType> {
   readonly audience: Audience
 }
 
+/** Payload and audience of each of some literals. */
+export interface OutboxDeclarations {
+  readonly [literal: string]: Declared<z.ZodType>
+}
+
 /** The member by which the relay finds the node of an event. */
 export const aboutNode = z.object({ node_id: z.uuid() })
 
@@ -40,19 +45,19 @@ const aboutPolicyRevision = z.object({ policy_id: z.uuid(), revision_id: z.uuid(
 
 type About<Schema extends z.ZodType> = z.ZodType<z.output<Schema>>
 
-function toNobody<P extends z.ZodType>(payload: P): Declared<P> {
+export function toNobody<P extends z.ZodType>(payload: P): Declared<P> {
   return { payload, audience: { to: 'nobody' } }
 }
 
-function toPeers<P extends About<typeof aboutPeer>>(change: PeerChange['changes'][number], payload: P): Declared<P> {
+export function toPeers<P extends About<typeof aboutPeer>>(change: PeerChange['changes'][number], payload: P): Declared<P> {
   return { payload, audience: { to: 'peers', change } }
 }
 
-function toOwnBlock<P extends About<typeof aboutNode>>(block: StateBlock, payload: P): Declared<P> {
+export function toOwnBlock<P extends About<typeof aboutNode>>(block: StateBlock, payload: P): Declared<P> {
   return { payload, audience: { to: 'own-block', block } }
 }
 
-function toNode<P extends About<typeof aboutNode>>(type: 'action_request' | 'session_setup', payload: P): Declared<P> {
+export function toNode<P extends About<typeof aboutNode>>(type: 'action_request' | 'session_setup', payload: P): Declared<P> {
   return { payload, audience: { to: 'node', type } }
 }
 
@@ -68,104 +73,21 @@ function toHosts(): Declared<typeof aboutBridge> {
 }
 
 const text = z.string()
-const domain = z.object({ domain_id: text, slug: text })
-const project = z.object({ project_id: text, slug: text })
-const resource = z.object({ resource_id: text, project_id: text, kind: text, slug: text })
-const group = z.object({ group_id: text, slug: text })
-const member = group.extend({ subject: text })
-const grant = z.object({ tuple_id: text, subject: text, relation: text })
-const tuple = grant.extend({ project_id: text.nullable() })
-const account = z.object({ account_id: text })
-const serviceIdentity = z.object({ service_identity_id: text, display_name: text })
-const changedServiceIdentity = serviceIdentity.extend({ disabled: z.boolean() })
-const token = z.object({ token_id: text, owner: text })
-const binding = z.object({ binding_id: text, alias: text, issuer: text })
+
+/** A role of a subject on an object. */
+export const grant = z.object({ tuple_id: text, subject: text, relation: text })
 
 /**
- * Every event that a change may append to the outbox: its literal, its payload and its audience. A literal that is not
- * here, and a payload of another shape, do not compile in `Change.emit`.
+ * Events that several folders emit or read, and those of surfaces that do not exist yet. A slice declares its own in its
+ * `events.ts`, and adds them to `OutboxEvents` there.
  */
-export const OUTBOX_EVENTS = {
-  // tenancy
-  DomainCreated: toNobody(domain),
-  DomainUpdated: toNobody(domain),
-  DomainDeleted: toNobody(domain),
-  ProjectCreated: toNobody(project),
-  ProjectUpdated: toNobody(project),
-  ProjectDeleted: toNobody(project),
-  ResourceCreated: toNobody(resource),
-  ResourceUpdated: toNobody(resource),
-  ResourceDeleted: toNobody(resource),
-  GroupCreated: toNobody(group),
-  GroupUpdated: toNobody(group),
-  GroupDeleted: toNobody(group),
-  GroupMemberAdded: toNobody(member),
-  GroupMemberRemoved: toNobody(member),
-
-  // authorization
+export const SHARED_EVENTS = {
   GrantCreated: toNobody(grant),
-  GrantDeleted: toNobody(grant),
-  RelationTupleCreated: toNobody(tuple),
-  RelationTupleDeleted: toNobody(tuple),
 
-  // identities and tokens
-  ServiceIdentityProvisioned: toNobody(serviceIdentity),
-  ServiceIdentityUpdated: toNobody(changedServiceIdentity),
-  ServiceIdentityDeleted: toNobody(changedServiceIdentity),
-  LocalAccountCreated: toNobody(account),
-  LocalAccountUpdated: toNobody(account),
-  LocalAccountDeleted: toNobody(account),
-  APITokenIssued: toNobody(token),
-  APITokenRotated: toNobody(token.extend({ rotated_to: text, retires_at: text })),
-  APITokenRevoked: toNobody(token),
-
-  // signing in
-  IdPBindingCreated: toNobody(binding),
-  IdPBindingUpdated: toNobody(binding.extend({ active: z.boolean(), sessions_revoked: z.number() })),
-  IdPBindingDeleted: toNobody(binding.extend({ sessions_revoked: z.number() })),
-  'identity.UserProvisioned': toNobody(z.object({ user_id: text, binding_id: text })),
-  'identity.UserSignedIn': toNobody(z.object({ user_id: text, binding_id: text, session_id: text })),
-  'identity.UserSignedOut': toNobody(z.object({ sessions_revoked: z.number() })),
-  'identity.ServiceIdentityAuthenticated': toNobody(
-    z.object({ service_identity_id: text, grant: text, token_id: text }),
-  ),
-
-  // nodes and their keys
-  NodeReachabilityChanged: toNobody(z.object({ node_id: text, from: text, to: text, changed_at: text })),
-  SigningKeysRotated: toNobody(z.object({ kid: text, previous_kid: text })),
+  // the life of a node's lane
   peer_registered: toPeers('registered', aboutPeer.extend({ name: text, mesh_address: text, public_key: text })),
   peer_deregistered: toPeers('deregistered', aboutPeer.extend({ name: text })),
-  peer_endpoint_changed: toPeers('endpoint_changed', aboutPeer.extend({ endpoint: text })),
-  peer_key_rotated: toPeers('key_rotated', aboutPeer.extend({ public_key: text })),
   peer_psk_assigned: toPeers('psk_assigned', aboutPeer.extend({ psk_issued_at: text })),
-  rotate_keys: toOwnBlock('keys', aboutNode.extend({ rotation_id: text })),
-
-  // executions and mediated sessions
-  execution_requested: toNode(
-    'action_request',
-    aboutNode.extend({
-      execution_id: text,
-      action: text,
-      type: z.enum(['builtin', 'hook']),
-      parameters: z.record(text, z.unknown()).optional(),
-      status: text,
-      requested_at: text,
-      expires_at: text,
-    }),
-  ),
-  execution_cancelled: toOwnBlock('executions', aboutNode.extend({ execution_id: text })),
-  session_issued: toNode(
-    'session_setup',
-    aboutNode.extend({
-      session_id: text,
-      jti: text,
-      kind: z.enum(['ssh', 'cluster_api', 'tcp']),
-      target: text,
-      expires_at: text,
-      idle_timeout_seconds: z.number().optional(),
-    }),
-  ),
-  session_revoked: toOwnBlock('sessions', aboutNode.extend({ session_id: text })),
 
   // policies and bridges
   policy_revision_created: toMatched('revised', aboutPolicyRevision),
@@ -178,11 +100,20 @@ export const OUTBOX_EVENTS = {
   'bridge.SiteToSiteTunnelRemoved': toHosts(),
   'bridge.UserAccessProviderConfigured': toHosts(),
   'bridge.UserAccessProviderRemoved': toHosts(),
-} as const satisfies { readonly [literal: string]: Declared<z.ZodType> }
+} as const satisfies OutboxDeclarations
 
-export type OutboxLiteral = keyof typeof OUTBOX_EVENTS
+type SharedEvents = typeof SHARED_EVENTS
 
-export type OutboxPayload<Literal extends OutboxLiteral> = Readonly<z.input<(typeof OUTBOX_EVENTS)[Literal]['payload']>>
+/**
+ * Every event that a change may append to the outbox: its literal, its payload and its audience. A literal that is not
+ * here, and a payload of another shape, do not compile in `Change.emit`; one that no slice exports does not compile in
+ * `composition/slices.ts`.
+ */
+export interface OutboxEvents extends SharedEvents {}
+
+export type OutboxLiteral = keyof OutboxEvents
+
+export type OutboxPayload<Literal extends OutboxLiteral> = Readonly<z.input<OutboxEvents[Literal]['payload']>>
 
 interface OutboxEventOf<Literal extends OutboxLiteral> {
   readonly event: Literal

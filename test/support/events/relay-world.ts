@@ -12,6 +12,7 @@ import { createNumbering } from '../../../src/server/outbox/numbering.ts'
 import type { Datastore } from '../../../src/server/ports/datastore.ts'
 import type { EventBus } from '../../../src/server/ports/event-bus.ts'
 import type { LeaderJob, Leading } from '../../../src/server/ports/leadership.ts'
+import { OUTBOX_EVENTS } from '../../../src/server/composition/outbox-events.ts'
 import type { OutboxEvent, OutboxLiteral } from '../../../src/server/ports/outbox-events.ts'
 import type { NumberedEvent } from '../../../src/server/ports/outbox.ts'
 import type { Signer, VerificationKey } from '../../../src/server/ports/signer.ts'
@@ -137,7 +138,7 @@ export function relayWorld(place: RelayPlace): RelayWorld {
   const nothing = (): void => undefined
   const { clock, ids } = parts
   const onFailures = (failed: readonly Failure[]): void => void failures.push(...failed)
-  const consumer = createEventRelay({ ids, onTaken: nothing })
+  const consumer = createEventRelay({ ids, declarations: OUTBOX_EVENTS, onTaken: nothing })
   const onPoison = (_: string, { seq }: NumberedEvent, error: unknown): void => void poison.push({ seq, error })
   const jobs: RelayJobs = {
     numbering: createNumbering({ datastore, onNumbered: nothing }),

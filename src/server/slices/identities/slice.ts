@@ -3,6 +3,8 @@ import type { Slice } from '../../http/slice.ts'
 import { createParentEdgeConsumer } from './parent-edge-consumer.ts'
 import { createIdentities, type IdentitiesDeps } from './service.ts'
 
+export { events } from './events.ts'
+
 export interface IdentitiesPorts extends IdentitiesDeps {
   /** When service identities last authenticated. */
   readonly serviceSignIns: LastUses

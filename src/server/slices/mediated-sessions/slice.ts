@@ -3,6 +3,8 @@ import type { Clock } from '../../ports/clock.ts'
 import { createMediatedSessions, type MediatedSessionsDeps } from './service.ts'
 import { createMediatedSessionEnds, createMediatedSessionForgetting } from './session-sweeper.ts'
 
+export { events } from './events.ts'
+
 /** Mediated sessions: ways through a node to what it can reach. */
 export function createSlice({
   clock,

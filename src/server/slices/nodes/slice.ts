@@ -8,6 +8,8 @@ import { createReachabilitySweeper } from './reachability-sweeper.ts'
 import { createRecoveryAnnouncer } from './recovery-announcer.ts'
 import { createNodes, type NodesDeps } from './service.ts'
 
+export { events } from './events.ts'
+
 export interface NodesPorts extends Omit<NodesDeps, 'onBack' | 'onMarksFailure'>, NskResolverDeps {
   readonly log: Logger
 }

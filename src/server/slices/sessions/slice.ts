@@ -6,6 +6,8 @@ import type { IdSource } from '../../ports/clock.ts'
 import { createSessionSweeper } from './session-sweeper.ts'
 import { writeUses } from './store.ts'
 
+export { events } from './events.ts'
+
 export interface SessionsPorts extends Omit<SessionResolverDeps, 'lastUses'> {
   readonly ids: IdSource
   readonly log: Logger

@@ -8,6 +8,8 @@ import { writeUses } from './store.ts'
 import type { IdSource } from '../../ports/clock.ts'
 import { createTokenSweeper } from './token-sweeper.ts'
 
+export { events } from './events.ts'
+
 export interface TokensPorts extends AdminTokensDeps, Omit<ApiTokenResolverDeps, 'lastUses'> {
   readonly ids: IdSource
   readonly log: Logger

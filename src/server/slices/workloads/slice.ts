@@ -10,6 +10,8 @@ import { createBundleRefresher } from './bundle-refresher.ts'
 import { createWorkloadLimits } from './limits.ts'
 import { createWorkloads, type WorkloadsDeps } from './service.ts'
 
+export { events } from './events.ts'
+
 export interface WorkloadsPorts extends Omit<WorkloadsDeps, 'limits' | 'onRefreshFailure' | 'signIns'> {
   readonly clock: Clock
   readonly rates: Rates

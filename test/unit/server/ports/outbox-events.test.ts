@@ -1,5 +1,6 @@
 import { describe, expect, expectTypeOf, test } from 'vitest'
-import { OUTBOX_EVENTS, type OutboxEvent, type OutboxPayload } from '../../../../src/server/ports/outbox-events.ts'
+import { OUTBOX_EVENTS } from '../../../../src/server/composition/outbox-events.ts'
+import type { OutboxEvent, OutboxEvents, OutboxPayload } from '../../../../src/server/ports/outbox-events.ts'
 import type { Change } from '../../../../src/server/ports/unit-of-work.ts'
 
 test('the audiences are those of the decision', () => {
@@ -61,6 +62,6 @@ describe('an event that a change emits', () => {
 
   test('has a literal of the table', () => {
     expectTypeOf({ ...place, event: 'ProjectRenamed' as const, payload: {} }).not.toExtend<Emitted>()
-    expectTypeOf<OutboxEvent['event']>().toEqualTypeOf<keyof typeof OUTBOX_EVENTS>()
+    expectTypeOf<OutboxEvent['event']>().toEqualTypeOf<keyof OutboxEvents>()
   })
 })

@@ -1,0 +1,13 @@
+import { z } from 'zod'
+import { aboutPeer, toPeers } from '../../ports/outbox-events.ts'
+
+/** Outbox events of what nodes report. */
+export const events = {
+  peer_endpoint_changed: toPeers('endpoint_changed', aboutPeer.extend({ endpoint: z.string() })),
+} as const
+
+type Events = typeof events
+
+declare module '../../ports/outbox-events.ts' {
+  interface OutboxEvents extends Events {}
+}
