@@ -49,7 +49,10 @@ export function toNobody<P extends z.ZodType>(payload: P): Declared<P> {
   return { payload, audience: { to: 'nobody' } }
 }
 
-export function toPeers<P extends About<typeof aboutPeer>>(change: PeerChange['changes'][number], payload: P): Declared<P> {
+export function toPeers<P extends About<typeof aboutPeer>>(
+  change: PeerChange['changes'][number],
+  payload: P,
+): Declared<P> {
   return { payload, audience: { to: 'peers', change } }
 }
 
@@ -57,7 +60,10 @@ export function toOwnBlock<P extends About<typeof aboutNode>>(block: StateBlock,
   return { payload, audience: { to: 'own-block', block } }
 }
 
-export function toNode<P extends About<typeof aboutNode>>(type: 'action_request' | 'session_setup', payload: P): Declared<P> {
+export function toNode<P extends About<typeof aboutNode>>(
+  type: 'action_request' | 'session_setup',
+  payload: P,
+): Declared<P> {
   return { payload, audience: { to: 'node', type } }
 }
 

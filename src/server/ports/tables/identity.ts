@@ -5,10 +5,7 @@ import type { Json } from './json.ts'
 export interface IdentityTables {
   principals: PrincipalRow
   api_tokens: ApiTokenRow
-  invitations: InvitationRow
   local_accounts: LocalAccountRow
-  local_passkeys: LocalPasskeyRow
-  local_recovery_codes: LocalRecoveryCodeRow
 }
 
 export interface PrincipalRow {
@@ -52,18 +49,6 @@ export interface ApiTokenRow {
   hidden: boolean
 }
 
-export interface InvitationRow {
-  id: string
-  domain_id: string
-  /** Lower case. */
-  email: string
-  created_by: string
-  created_at: Date
-  expires_at: Date
-  accepted_at: Date | null
-  accepted_by: string | null
-}
-
 export interface LocalAccountRow {
   id: string
   login: string
@@ -87,26 +72,4 @@ export interface LocalAccountRow {
   last_sign_in_at: Date | null
   created_at: Date
   updated_at: Date
-}
-
-export interface LocalPasskeyRow {
-  /** base64url. */
-  credential_id: string
-  account_id: string
-  /** COSE. */
-  public_key: Buffer
-  counter: string
-  transports: Json<string[]>
-  label: string
-  created_at: Date
-  last_used_at: Date | null
-}
-
-/** A recovery code that has not been used. */
-export interface LocalRecoveryCodeRow {
-  account_id: string
-  /** HMAC of the code. */
-  fingerprint: Buffer
-  fingerprint_key_id: string
-  created_at: Date
 }

@@ -3,35 +3,12 @@ import type { Json } from './json.ts'
 
 /** Tables of a Domain's mesh: addresses, peers, policies and bridges. */
 export interface MeshTables {
-  mesh_pools: MeshPoolRow
-  mesh_addresses_resting: RestingAddressRow
-  mesh_addresses_rested: RestedAddressRow
   domain_peers: DomainPeersRow
-  domain_peer_marks: DomainPeerMarkRow
   policies: PolicyRow
   policy_revisions: PolicyRevisionRow
   bridge_configs: BridgeConfigRow
   bridge_addressees: BridgeAddresseeRow
   bridge_relays: BridgeRelayRow
-}
-
-/** The first number of a Domain's mesh addresses that no node ever had; the row is also the lock of allocation. */
-interface MeshPoolRow {
-  domain_id: string
-  next_number: number
-}
-
-/** A freed address whose time of rest is not over, or which was not moved on yet. */
-interface RestingAddressRow {
-  domain_id: string
-  mesh_address: string
-  freed_at: Date
-}
-
-/** An address that was freed, has rested and is free. */
-interface RestedAddressRow {
-  domain_id: string
-  mesh_address: string
 }
 
 /** How far the peers of a Domain have changed. Its row is also the lock under which they change. */
@@ -45,13 +22,6 @@ interface DomainPeersRow {
   relay_node_id: Generated<string | null>
   /** The node that would carry an edge to `relay_node_id`. */
   second_relay_node_id: Generated<string | null>
-}
-
-/** The revision of a Domain's peers at an instant: shows for how long a node has been behind. */
-interface DomainPeerMarkRow {
-  domain_id: string
-  at: Date
-  revision: string
 }
 
 /** A policy with its revision in force. */

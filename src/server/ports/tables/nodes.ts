@@ -9,7 +9,6 @@ export interface NodesTables {
   node_secret_keys: NodeSecretKeyRow
   node_endpoints: NodeEndpointRow
   node_capabilities: NodeCapabilitiesRow
-  node_integrity_violations: NodeIntegrityViolationRow
   node_state_reports: NodeStateReportRow
   key_rotations: KeyRotationRow
 }
@@ -108,19 +107,6 @@ interface NodeCapabilitiesRow {
   /** By name; checksums as 64 hex digits. */
   hooks: Json<readonly { readonly name: string; readonly checksum: string }[]>
   updated_at: Date
-}
-
-/** A deviation that a node reported. Kept when the node is deleted: the remedy is another node. */
-interface NodeIntegrityViolationRow {
-  id: string
-  node_id: string
-  domain_id: string
-  kind: 'binary' | 'hook' | 'host_key'
-  artifact: string
-  expected_checksum: Buffer | null
-  observed_checksum: Buffer | null
-  detected_at: Date
-  accepted_at: Date
 }
 
 interface NodeStateReportRow {

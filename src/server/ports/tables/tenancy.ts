@@ -5,10 +5,8 @@ import type { Json } from './json.ts'
 export interface TenancyTables {
   domains: DomainRow
   projects: ProjectRow
-  resources: ResourceRow
   resource_hosts: ResourceHostRow
   groups: GroupRow
-  capacity_targets: CapacityTargetRow
 }
 
 export interface DomainRow {
@@ -42,17 +40,6 @@ export interface ProjectRow {
   updated_at: Date
 }
 
-export interface ResourceRow {
-  id: string
-  domain_id: string
-  project_id: string
-  kind: 'bridge' | 'network' | 'workload' | 'vm'
-  slug: string
-  display_name: string
-  created_at: Date
-  updated_at: Date
-}
-
 interface ResourceHostRow {
   resource_id: string
   node_id: string
@@ -66,11 +53,4 @@ export interface GroupRow {
   /** The group of the identity provider whose members it mirrors; null where people manage it. */
   provider_group: Generated<string | null>
   created_at: Date
-}
-
-/** How much of a dimension a Domain may have; without a row the dimension's default holds, and 0 is no bound (S1 Capacity). */
-interface CapacityTargetRow {
-  domain_id: string
-  dimension: string
-  target: string
 }

@@ -2,7 +2,7 @@ import { sql, type Selectable } from 'kysely'
 import type { ChainPlace } from '../../../shared/audit/chain.ts'
 import type { SignedPlace } from '../../../shared/audit/signed-place.ts'
 import type { Db } from '../../ports/datastore.ts'
-import type { AuditHeadRow } from '../../ports/tables/audit.ts'
+import type { AuditHeadRow } from './tables.ts'
 import { decisionOf } from './decision.ts'
 import type { AuditRecord } from './store.ts'
 

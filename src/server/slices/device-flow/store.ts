@@ -1,6 +1,6 @@
 import { sql, type Selectable } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
-import type { DeviceSignInRow } from '../../ports/tables/sign-in.ts'
+import type { DeviceSignInRow } from './tables.ts'
 
 /** A device that waits for somebody to sign it in, as stored. */
 export type DeviceSignIn = Selectable<DeviceSignInRow>

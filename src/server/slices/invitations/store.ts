@@ -4,7 +4,7 @@ import type { Arrival } from '../../ports/invitations.ts'
 import type { PageRange } from '../../ports/page-range.ts'
 import { byCreatedAtDescending } from '../../sql/keyset.ts'
 import { conflictsAs } from '../../sql/unique.ts'
-import type { InvitationRow } from '../../ports/tables/identity.ts'
+import type { InvitationRow } from './tables.ts'
 
 export type InvitationRecord = Selectable<InvitationRow>
 

@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
-import type { LocalRecoveryCodeRow } from '../../ports/tables/identity.ts'
+import type { LocalRecoveryCodeRow } from './tables.ts'
 
 /** A code that has not been used. */
 export type RecoveryCodeRecord = Selectable<LocalRecoveryCodeRow>

@@ -1,6 +1,6 @@
 import { sql, type Selectable } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
-import type { LocalPasskeyRow } from '../../ports/tables/identity.ts'
+import type { LocalPasskeyRow } from './tables.ts'
 import type { AccountRecord } from './store.ts'
 
 export type PasskeyRecord = Selectable<LocalPasskeyRow>

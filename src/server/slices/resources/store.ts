@@ -2,7 +2,7 @@ import { sql, type Selectable } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
 import type { PageRange } from '../../ports/page-range.ts'
 import { bySlug } from '../../sql/keyset.ts'
-import type { ResourceRow } from '../../ports/tables/tenancy.ts'
+import type { ResourceRow } from './tables.ts'
 import { ownStateChanged } from '../../sql/state-revisions.ts'
 import { conflictsAs } from '../../sql/unique.ts'
 

@@ -1,7 +1,7 @@
 import { sql, type Selectable } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
 import { byCreatedAtDescending } from '../../sql/keyset.ts'
-import type { SessionRow } from '../../ports/tables/sign-in.ts'
+import type { SessionRow } from './tables.ts'
 import { idleSince } from './session.ts'
 
 export type SessionRecord = Selectable<SessionRow>

@@ -1,7 +1,7 @@
 import { sql, type Selectable } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
 import { holdDomain } from '../../sql/hold-domain.ts'
-import type { SignInRow } from '../../ports/tables/sign-in.ts'
+import type { SignInRow } from './tables.ts'
 
 /** A sign-in that was begun and is not finished. */
 export type Begun = Selectable<SignInRow>

@@ -1,6 +1,6 @@
 import { sql, type Selectable } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
-import type { TrustBundleRow } from '../../ports/tables/sign-in.ts'
+import type { TrustBundleRow } from './tables.ts'
 import type { StoredKey } from './public-key.ts'
 
 /** A service identity that may authenticate. */

@@ -1,0 +1,34 @@
+/** The revision of a Domain's peers at an instant: shows for how long a node has been behind. */
+export interface DomainPeerMarkRow {
+  domain_id: string
+  at: Date
+  revision: string
+}
+
+/** The first number of a Domain's mesh addresses that no node ever had; the row is also the lock of allocation. */
+export interface MeshPoolRow {
+  domain_id: string
+  next_number: number
+}
+
+/** An address that was freed, has rested and is free. */
+export interface RestedAddressRow {
+  domain_id: string
+  mesh_address: string
+}
+
+/** A freed address whose time of rest is not over, or which was not moved on yet. */
+export interface RestingAddressRow {
+  domain_id: string
+  mesh_address: string
+  freed_at: Date
+}
+
+declare module '../../ports/tables/tables.ts' {
+  interface Tables {
+    domain_peer_marks: DomainPeerMarkRow
+    mesh_pools: MeshPoolRow
+    mesh_addresses_rested: RestedAddressRow
+    mesh_addresses_resting: RestingAddressRow
+  }
+}
