@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { CONTENTS } from '../../src/server/composition/contents.ts'
 import { masterKeyOf } from '../../src/server/adapters/keyring/master-key.ts'
 import { openRing } from '../../src/server/adapters/keyring/open-keyring.ts'
 import { createKeyring, createSecretStore } from '../../src/server/adapters/keyring/ring.ts'
@@ -42,7 +43,10 @@ describe.each(ENGINE_KINDS)('a role that wants a strong sign-in, decided by the 
       const changeFeed = { ...feed, subscribe: () => undefined }
       const lastUses = { note: () => undefined, flush: async () => undefined }
       edge = await startEdge({
-        surfaces: [mounted(domains, createDomains({ datastore, ids })), mounted(authz, createAuthz({ authorizer }))],
+        surfaces: [
+          mounted(domains, createDomains({ datastore, ids, contents: CONTENTS })),
+          mounted(authz, createAuthz({ authorizer })),
+        ],
         resolvers: [createSessionResolver({ datastore, keyring, changeFeed, clock, lastUses })],
         authorizer,
         unitOfWork,

@@ -15,6 +15,7 @@ import { createMint } from '../slices/tokens/mint.ts'
 import { createOwnedTokens } from '../slices/tokens/owned-tokens.ts'
 import { requireScopes, SCOPES } from '../slices/tokens/scopes.ts'
 import type { Backend } from './backend.ts'
+import { CONTENTS } from './contents.ts'
 import { readRenderer } from './docs-renderer.ts'
 import { createSignInPorts } from './sign-in-ports.ts'
 import type { SlicePorts } from './slices.ts'
@@ -60,6 +61,7 @@ export function createSlicePorts(backend: Backend, options: SlicePortsOptions): 
     mint,
     mintGranted,
     contract,
+    contents: CONTENTS,
     renderer: readRenderer(),
     meter: options.streamMeter ?? UNMETERED,
     admission: createAdmission({ subjects: storedSubjects, validateTuple: backend.engine.rules.validateTuple }),

@@ -3,6 +3,7 @@ import type { CredentialResolver } from '../ports/credential-resolver.ts'
 import type { LeaderJob } from '../ports/leadership.ts'
 import type { OutboxDeclarations } from '../ports/outbox-events.ts'
 import type { OutboxConsumer } from '../ports/outbox.ts'
+import type { ChildTable } from '../sql/contents.ts'
 import type { Page } from './pages/pages.ts'
 import type { Handlers } from './request-context.ts'
 
@@ -14,6 +15,8 @@ export interface SliceModule {
   readonly createSlice: (ports: never) => object
   /** Outbox events that only this slice emits. */
   readonly events?: OutboxDeclarations
+  /** Whether rows of its tables keep their Domain or Project from being deleted. */
+  readonly contents?: readonly ChildTable[]
 }
 
 /** Everything that one slice adds to the server. Its `slice.ts` exports `createSlice(ports): Slice`. */

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { CONTENTS } from '../../../src/server/composition/contents.ts'
 import { storedSubjects } from '../../../src/server/adapters/stored-subjects/stored-subjects.ts'
 import { addDomain } from '../../../src/server/slices/domains/add-domain.ts'
 import { newDomain } from '../../../src/server/slices/domains/domain.ts'
@@ -125,8 +126,8 @@ export function startReplica({ datastore }: Tenancy): Promise<ControlPlane> {
 
 function tenancySurfaces({ datastore, ids }: ControlPlaneParts): MountedSurface[] {
   return [
-    mounted(domains, createDomains({ datastore, ids })),
-    mounted(projects, createProjects({ datastore, ids })),
+    mounted(domains, createDomains({ datastore, ids, contents: CONTENTS })),
+    mounted(projects, createProjects({ datastore, ids, contents: CONTENTS })),
     mounted(resources, createResources({ datastore, ids })),
     mounted(grants, createGrants({ datastore, subjects: storedSubjects })),
     mounted(groups, createGroups({ datastore, ids, subjects: storedSubjects })),

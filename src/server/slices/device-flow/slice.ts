@@ -6,6 +6,8 @@ import { createDevicePages, type DevicePagesDeps } from './pages.ts'
 import { createDeviceFlow, type DeviceFlowDeps } from './service.ts'
 import { createWrongCodes } from './wrong-codes.ts'
 
+export { contents } from './contents.ts'
+
 export interface DeviceFlowPorts extends Omit<DeviceFlowDeps & DevicePagesDeps, 'wrongCodes' | 'mintToken'> {
   readonly clock: Clock
   readonly mintGranted: MintGrantedToken

@@ -4,6 +4,7 @@ import { listPage } from '../../http/list-page.ts'
 import type { Handlers } from '../../http/request-context.ts'
 import type { IdSource } from '../../ports/clock.ts'
 import type { Datastore } from '../../ports/datastore.ts'
+import { assertNoContents, type ChildTable } from '../../sql/contents.ts'
 import { bySlug } from '../../sql/keyset.ts'
 import { addDomain } from './add-domain.ts'
 import { announce } from './announce.ts'
@@ -13,10 +14,12 @@ import * as store from './store.ts'
 export interface DomainsDeps {
   readonly datastore: Datastore
   readonly ids: IdSource
+  /** What a Domain contains, by child table. */
+  readonly contents: readonly ChildTable[]
 }
 
 /** Serves the Domains. They are listed by slug. */
-export function createDomains({ datastore, ids }: DomainsDeps): Handlers<typeof domains> {
+export function createDomains({ datastore, ids, contents }: DomainsDeps): Handlers<typeof domains> {
   return {
     async CreateDomain(ctx, { body }) {
       const domain = newDomain(ids.next(), body, new Date(ctx.nowMs))
@@ -65,8 +68,7 @@ export function createDomains({ datastore, ids }: DomainsDeps): Handlers<typeof 
       await ctx.change(async (change) => {
         const domain = await store.lockForDelete(change.db, id)
         if (domain === undefined) throw problem('domain_not_found')
-        const counts = await store.countContents(change.db, id, new Date(ctx.nowMs))
-        if (Object.values(counts).some((count) => count > 0)) throw problem('domain_not_empty', { counts })
+        await assertNoContents(change.db, contents, { parent: 'domains', id, now: new Date(ctx.nowMs) })
         await store.deleteDomain(change.db, id)
         await change.tuples.deleteObject(`domain:${id}`)
         announce(change, 'DomainDeleted', domain)

@@ -7,18 +7,6 @@ import type { DomainRow } from '../../ports/tables/tenancy.ts'
 
 export type DomainRecord = Selectable<DomainRow>
 
-/** How many objects of each kind a Domain holds. */
-export type DomainCounts = {
-  readonly projects: number
-  readonly nodes: number
-  readonly principals: number
-  readonly groups: number
-  readonly join_tokens: number
-  readonly idp_bindings: number
-  readonly trust_bundles: number
-  readonly invitations: number
-}
-
 /** A Domain with the numbers that its readers see. */
 export interface DomainUsage {
   readonly id: string
@@ -69,26 +57,6 @@ export function lockForDelete(db: Db, id: string): Promise<DomainRecord | undefi
 
 export async function updateDomain(db: Db, domain: DomainRecord): Promise<void> {
   await db.updateTable('domains').set(settings(domain)).where('id', '=', domain.id).execute()
-}
-
-/** Counts what the Domain holds. A join token or an invitation that can no longer be used is a record, not a content. */
-export async function countContents(db: Db, id: string, now: Date): Promise<DomainCounts> {
-  const counts = await sql<DomainCounts>`
-    select
-      (select count(*)::int from projects where domain_id = ${id}) as projects,
-      (select count(*)::int from nodes where domain_id = ${id}) as nodes,
-      (select count(*)::int from principals where domain_id = ${id}) as principals,
-      (select count(*)::int from groups where domain_id = ${id}) as groups,
-      (select count(*)::int from join_tokens
-        where domain_id = ${id} and revoked_at is null and expires_at > ${now} and uses < max_uses) as join_tokens,
-      (select count(*)::int from idp_bindings where domain_id = ${id}) as idp_bindings,
-      (select count(*)::int from trust_bundles where domain_id = ${id}) as trust_bundles,
-      (select count(*)::int from invitations
-        where domain_id = ${id} and accepted_at is null and expires_at > ${now}) as invitations
-  `.execute(db)
-  const [row] = counts.rows
-  if (row === undefined) throw new Error('a query without FROM returned no row')
-  return row
 }
 
 /** Counts nodes, Projects and live API tokens of the Domain at one moment; undefined when there is no such Domain. */

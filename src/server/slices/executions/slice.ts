@@ -3,6 +3,7 @@ import type { Clock } from '../../ports/clock.ts'
 import { createExecutionForgetting, createExecutionTimeouts } from './execution-sweeper.ts'
 import { createExecutions, type ExecutionsDeps } from './service.ts'
 
+export { contents } from './contents.ts'
 export { events } from './events.ts'
 
 /** Executions: actions that nodes carry out. */

@@ -1,6 +1,7 @@
 import type { Slice } from '../../http/slice.ts'
 import { createGroups, type GroupsDeps } from './service.ts'
 
+export { contents } from './contents.ts'
 export { events } from './events.ts'
 
 /** Groups: subjects that share roles. */

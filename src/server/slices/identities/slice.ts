@@ -3,6 +3,7 @@ import type { Slice } from '../../http/slice.ts'
 import { createParentEdgeConsumer } from './parent-edge-consumer.ts'
 import { createIdentities, type IdentitiesDeps } from './service.ts'
 
+export { contents } from './contents.ts'
 export { events } from './events.ts'
 
 export interface IdentitiesPorts extends IdentitiesDeps {

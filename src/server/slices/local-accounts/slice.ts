@@ -3,6 +3,7 @@ import { createAccountPages, type AccountPagesDeps } from './account-pages.ts'
 import { createOwnFactors, type OwnFactorsDeps } from './own-factors.ts'
 import { createLocalAccounts, type LocalAccountsDeps } from './service.ts'
 
+export { contents } from './contents.ts'
 export { events } from './events.ts'
 
 export type LocalAccountsPorts = OwnFactorsDeps &

@@ -3,6 +3,7 @@ import type { Clock } from '../../ports/clock.ts'
 import { createMediatedSessions, type MediatedSessionsDeps } from './service.ts'
 import { createMediatedSessionEnds, createMediatedSessionForgetting } from './session-sweeper.ts'
 
+export { contents } from './contents.ts'
 export { events } from './events.ts'
 
 /** Mediated sessions: ways through a node to what it can reach. */

@@ -4,6 +4,7 @@ import { createEndpointSweeper } from './endpoint-sweeper.ts'
 import { createNodeObservations, type NodeObservationsDeps } from './service.ts'
 import { createViolationSweeper } from './violation-sweeper.ts'
 
+export { contents } from './contents.ts'
 export { events } from './events.ts'
 
 /** What nodes report: endpoints, capabilities, state reports and integrity violations. */

@@ -8,6 +8,7 @@ import { createReachabilitySweeper } from './reachability-sweeper.ts'
 import { createRecoveryAnnouncer } from './recovery-announcer.ts'
 import { createNodes, type NodesDeps } from './service.ts'
 
+export { contents } from './contents.ts'
 export { events } from './events.ts'
 
 export interface NodesPorts extends Omit<NodesDeps, 'onBack' | 'onMarksFailure'>, NskResolverDeps {

@@ -4,6 +4,7 @@ import { listPage } from '../../http/list-page.ts'
 import type { Handlers } from '../../http/request-context.ts'
 import type { IdSource } from '../../ports/clock.ts'
 import type { Datastore } from '../../ports/datastore.ts'
+import { assertNoContents, type ChildTable } from '../../sql/contents.ts'
 import { holdDomain } from '../../sql/hold-domain.ts'
 import { bySlug } from '../../sql/keyset.ts'
 import { addProject } from './add-project.ts'
@@ -14,10 +15,12 @@ import * as store from './store.ts'
 export interface ProjectsDeps {
   readonly datastore: Datastore
   readonly ids: IdSource
+  /** What a Project contains, by child table. */
+  readonly contents: readonly ChildTable[]
 }
 
 /** Serves the Projects of a Domain. They are listed by slug. */
-export function createProjects({ datastore, ids }: ProjectsDeps): Handlers<typeof projects> {
+export function createProjects({ datastore, ids, contents }: ProjectsDeps): Handlers<typeof projects> {
   return {
     async CreateProject(ctx, { id: domainId, body }) {
       const at = new Date(ctx.nowMs)
@@ -62,8 +65,7 @@ export function createProjects({ datastore, ids }: ProjectsDeps): Handlers<typeo
         const project = await store.lockForDelete(change.db, id)
         if (project === undefined) throw problem('project_not_found')
         ctx.about(`project:${id}`, project.domain_id)
-        const counts = await store.countContents(change.db, id, new Date(ctx.nowMs))
-        if (Object.values(counts).some((count) => count > 0)) throw problem('project_not_empty', { counts })
+        await assertNoContents(change.db, contents, { parent: 'projects', id, now: new Date(ctx.nowMs) })
         await store.deleteProject(change.db, id)
         await change.tuples.deleteObject(`project:${id}`)
         announce(change, 'ProjectDeleted', project)

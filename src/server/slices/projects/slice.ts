@@ -1,6 +1,7 @@
 import type { Slice } from '../../http/slice.ts'
 import { createProjects, type ProjectsDeps } from './service.ts'
 
+export { contents } from './contents.ts'
 export { events } from './events.ts'
 
 /** Projects: the parts of a Domain. */

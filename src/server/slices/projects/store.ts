@@ -1,4 +1,4 @@
-import { sql, type Selectable } from 'kysely'
+import type { Selectable } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
 import type { PageRange } from '../../ports/page-range.ts'
 import { bySlug } from '../../sql/keyset.ts'
@@ -6,14 +6,6 @@ import { conflictsAs } from '../../sql/unique.ts'
 import type { ProjectRow } from '../../ports/tables/tenancy.ts'
 
 export type ProjectRecord = Selectable<ProjectRow>
-
-/** How many objects of each kind a Project holds. */
-export type ProjectCounts = {
-  readonly resources: number
-  readonly nodes: number
-  readonly join_tokens: number
-  readonly mediated_sessions: number
-}
 
 /** @throws Problem `slug_conflict` where another Project of the Domain has the slug. */
 export async function insertProject(db: Db, project: ProjectRecord): Promise<void> {
@@ -45,24 +37,6 @@ export function renameProject(
  */
 export function lockForDelete(db: Db, id: string): Promise<ProjectRecord | undefined> {
   return db.selectFrom('projects').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
-}
-
-/**
- * Counts what the Project holds. A join token that can no longer be used is a record, not a content; so is a session that
- * was ended. One that merely expired still stands in its node's state, until that is swept.
- */
-export async function countContents(db: Db, id: string, now: Date): Promise<ProjectCounts> {
-  const counts = await sql<ProjectCounts>`
-    select
-      (select count(*)::int from resources where project_id = ${id}) as resources,
-      (select count(*)::int from nodes where project_id = ${id}) as nodes,
-      (select count(*)::int from join_tokens
-        where project_id = ${id} and revoked_at is null and expires_at > ${now} and uses < max_uses) as join_tokens,
-      (select count(*)::int from mediated_sessions where project_id = ${id} and ended_at is null) as mediated_sessions
-  `.execute(db)
-  const [row] = counts.rows
-  if (row === undefined) throw new Error('a query without FROM returned no row')
-  return row
 }
 
 /** Deletes the Project; spent join tokens and ended sessions that name it go with it by their foreign keys. */

@@ -6,6 +6,7 @@ import type { IdSource } from '../../ports/clock.ts'
 import { createSessionSweeper } from './session-sweeper.ts'
 import { writeUses } from './store.ts'
 
+export { contents } from './contents.ts'
 export { events } from './events.ts'
 
 export interface SessionsPorts extends Omit<SessionResolverDeps, 'lastUses'> {

@@ -6,6 +6,7 @@ import { createSignIn, type SignInDeps } from './service.ts'
 import { createSignInSweeper } from './sign-in-sweeper.ts'
 import { createSignOutPage, type SignOutPageDeps } from './sign-out-page.ts'
 
+export { contents } from './contents.ts'
 export { events } from './events.ts'
 
 export type SignInPorts = SignInDeps &

@@ -8,6 +8,7 @@ import { writeUses } from './store.ts'
 import type { IdSource } from '../../ports/clock.ts'
 import { createTokenSweeper } from './token-sweeper.ts'
 
+export { contents } from './contents.ts'
 export { events } from './events.ts'
 
 export interface TokensPorts extends AdminTokensDeps, Omit<ApiTokenResolverDeps, 'lastUses'> {

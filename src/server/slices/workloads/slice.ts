@@ -10,6 +10,7 @@ import { createBundleRefresher } from './bundle-refresher.ts'
 import { createWorkloadLimits } from './limits.ts'
 import { createWorkloads, type WorkloadsDeps } from './service.ts'
 
+export { contents } from './contents.ts'
 export { events } from './events.ts'
 
 export interface WorkloadsPorts extends Omit<WorkloadsDeps, 'limits' | 'onRefreshFailure' | 'signIns'> {

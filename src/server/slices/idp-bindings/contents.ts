@@ -1,0 +1,3 @@
+import { content } from '../../sql/contents.ts'
+
+export const contents = [content('domains', 'idp_bindings')]

@@ -1,0 +1,11 @@
+import { content, notContent } from '../../sql/contents.ts'
+
+export const contents = [
+  content('domains', 'nodes'),
+  content('projects', 'nodes'),
+  notContent('domains', 'domain_peers', 'Counts the changes of its nodes.'),
+  notContent('domains', 'domain_peer_marks', 'Counts the changes of its nodes.'),
+  notContent('domains', 'mesh_pools', 'Numbers the addresses of its nodes.'),
+  notContent('domains', 'mesh_addresses_rested', 'An address that no node has.'),
+  notContent('domains', 'mesh_addresses_resting', 'An address that no node has.'),
+]
