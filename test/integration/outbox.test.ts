@@ -1,6 +1,8 @@
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
-import { createParentEdgeConsumer } from '../../src/server/slices/identities/parent-edge-consumer.ts'
+import { createTupleConsumer } from '../../src/server/authz-sync/tuple-consumer.ts'
+import { holdPrincipal } from '../../src/server/sql/hold-principal.ts'
+import { tupleConsumer } from '../../src/server/slices/identities/event-tuples.ts'
 import { createConsumption } from '../../src/server/outbox/consumption.ts'
 import { createNumbering } from '../../src/server/outbox/numbering.ts'
 import { createPruning } from '../../src/server/outbox/pruning.ts'
@@ -232,7 +234,7 @@ describe.each(DATASTORE_KINDS)('the outbox on the %s store', (kind) => {
         await arrange()
         await emitProvisioned()
         await untilQuiet(numbering())
-        await untilQuiet(consumption(createParentEdgeConsumer()))
+        await untilQuiet(consumption(createTupleConsumer(tupleConsumer)))
         expect(await edges()).toEqual([EDGE])
         expect(parts.feed.revision()).toBe(1n)
       })
@@ -242,7 +244,7 @@ describe.each(DATASTORE_KINDS)('the outbox on the %s store', (kind) => {
         await emitProvisioned()
         await emitProvisioned()
         await untilQuiet(numbering())
-        await untilQuiet(consumption(createParentEdgeConsumer()))
+        await untilQuiet(consumption(createTupleConsumer(tupleConsumer)))
         expect(await edges()).toEqual([EDGE])
         expect(parts.feed.revision()).toBe(1n)
       })
@@ -250,8 +252,40 @@ describe.each(DATASTORE_KINDS)('the outbox on the %s store', (kind) => {
       test('of an identity that is gone is not written', async () => {
         await emitProvisioned()
         await untilQuiet(numbering())
-        await untilQuiet(consumption(createParentEdgeConsumer()))
+        await untilQuiet(consumption(createTupleConsumer(tupleConsumer)))
         expect(await edges()).toEqual([])
+      })
+
+      test('and a role beside it are written by one entry, once, and only while the object is there', async () => {
+        const viewer = { subject: `serviceaccount:${ROBOT}`, relation: 'viewer', resource: `domain:${HOME}` }
+        const place = { domainId: HOME, projectId: null }
+        const both = createTupleConsumer({
+          name: 'edge-and-role',
+          events: {
+            ServiceIdentityProvisioned: {
+              hold: (tx) => holdPrincipal(tx, ROBOT, HOME),
+              tuplesOf: () => [
+                {
+                  tuple: { ...viewer, relation: 'domain', subject: `domain:${HOME}`, resource: viewer.subject },
+                  place,
+                  structural: true,
+                },
+                { tuple: viewer, place, structural: false },
+              ],
+            },
+          },
+        })
+        await emitProvisioned()
+        await untilQuiet(numbering())
+        await untilQuiet(consumption(both))
+        expect(await edges()).toEqual([])
+        await arrange()
+        await emitProvisioned()
+        await emitProvisioned()
+        await untilQuiet(numbering())
+        await untilQuiet(consumption(both))
+        expect((await edges()).toSorted()).toEqual([EDGE, `serviceaccount:${ROBOT} viewer domain:${HOME}`])
+        expect(parts.feed.revision()).toBe(1n)
       })
 
       test('exists once, whichever two steps the process ended between: nothing is skipped or numbered twice', async () => {
@@ -260,7 +294,7 @@ describe.each(DATASTORE_KINDS)('the outbox on the %s store', (kind) => {
           const own = await leaderParts(datastore, NOW + 8 * DAY_MS, store.current())
           try {
             const term = await own.lead()
-            const consumers = [createParentEdgeConsumer(), recorder()]
+            const consumers = [createTupleConsumer(tupleConsumer), recorder()]
             await untilQuiet(numbering(datastore), term)
             for (const consumer of consumers) await untilQuiet(consumption(consumer, datastore), term)
             await untilQuiet(createPruning({ clock: own.clock, consumers }), term)

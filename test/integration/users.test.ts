@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createParentEdgeConsumer } from '../../src/server/slices/identities/parent-edge-consumer.ts'
+import { createTupleConsumer } from '../../src/server/authz-sync/tuple-consumer.ts'
+import { tupleConsumer } from '../../src/server/slices/identities/event-tuples.ts'
 import { storedSubjects } from '../../src/server/adapters/stored-subjects/stored-subjects.ts'
 import type { ExternalSubject } from '../../src/server/ports/users.ts'
 import { START_MS, startAccess, type Access, type Person } from '../support/server/access.ts'
@@ -150,7 +151,7 @@ describe.each(DATASTORE_KINDS)('Users on the %s store', (kind) => {
         correlationId: 'x',
         occurredAt: new Date(START_MS),
       }
-      await access.change((change) => createParentEdgeConsumer().handle(change, [event]))
+      await access.change((change) => createTupleConsumer(tupleConsumer).handle(change, [event]))
       const edges = await access.db
         .selectFrom('relation_tuples')
         .select(['relation', 'subject_id'])

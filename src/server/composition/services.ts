@@ -1,15 +1,16 @@
 import { contract } from '../../shared/contract/index.ts'
 import type { Surface } from '../../shared/contract/operation.ts'
+import { createTupleConsumer } from '../authz-sync/tuple-consumer.ts'
 import type { CsrfTokens } from '../http/auth/csrf.ts'
 import type { ForeignRoutes, Page } from '../http/pages/pages.ts'
 import { mounted, type Handlers, type MountedSurface } from '../http/request-context.ts'
-import type { Slice, SurfaceName } from '../http/slice.ts'
+import type { Slice, SliceModule, SurfaceName } from '../http/slice.ts'
 import type { CredentialResolver } from '../ports/credential-resolver.ts'
 import type { LeaderJob } from '../ports/leadership.ts'
 import type { OutboxConsumer } from '../ports/outbox.ts'
 import type { Backend } from './backend.ts'
 import { createSlicePorts, type SlicePortsOptions } from './slice-ports.ts'
-import { createSlices } from './slices.ts'
+import { createSlices, SLICES } from './slices.ts'
 
 /** What all slices together add to the server. */
 export interface Services {
@@ -47,11 +48,18 @@ export function createServices(backend: Backend, options: SlicePortsOptions): Se
     resolvers: slices.flatMap(({ resolvers = [] }) => resolvers),
     pages: slices.flatMap(({ pages = [] }) => pages),
     jobs: slices.flatMap(({ jobs = [] }) => jobs),
-    consumers: slices.flatMap(({ consumers = [] }) => consumers),
+    consumers: [...slices.flatMap(({ consumers = [] }) => consumers), ...tupleConsumers()],
     start: all('start'),
     drain: all('drain'),
     flush: all('flush'),
   }
+}
+
+function tupleConsumers(): readonly OutboxConsumer[] {
+  const modules: readonly SliceModule[] = SLICES
+  return modules.flatMap(({ tupleConsumer }) =>
+    tupleConsumer === undefined ? [] : [createTupleConsumer(tupleConsumer)],
+  )
 }
 
 function surfacesOf(slices: readonly Slice<SurfaceName>[]): readonly MountedSurface[] {

@@ -1,5 +1,6 @@
 import type { contract } from '../../shared/contract/index.ts'
 import type { CredentialResolver } from '../ports/credential-resolver.ts'
+import type { TupleConsumer } from '../ports/event-tuples.ts'
 import type { LeaderJob } from '../ports/leadership.ts'
 import type { OutboxDeclarations } from '../ports/outbox-events.ts'
 import type { OutboxConsumer } from '../ports/outbox.ts'
@@ -17,6 +18,8 @@ export interface SliceModule {
   readonly events?: OutboxDeclarations
   /** Whether rows of its tables keep their Domain or Project from being deleted. */
   readonly contents?: readonly ChildTable[]
+  /** Tuples that its events assert. */
+  readonly tupleConsumer?: TupleConsumer
 }
 
 /** Everything that one slice adds to the server. Its `slice.ts` exports `createSlice(ports): Slice`. */

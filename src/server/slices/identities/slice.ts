@@ -1,9 +1,9 @@
 import type { LastUses } from '../../http/auth/last-uses.ts'
 import type { Slice } from '../../http/slice.ts'
-import { createParentEdgeConsumer } from './parent-edge-consumer.ts'
 import { createIdentities, type IdentitiesDeps } from './service.ts'
 
 export { contents } from './contents.ts'
+export { tupleConsumer } from './event-tuples.ts'
 export { events } from './events.ts'
 
 export interface IdentitiesPorts extends IdentitiesDeps {
@@ -15,7 +15,6 @@ export interface IdentitiesPorts extends IdentitiesDeps {
 export function createSlice({ serviceSignIns, ...deps }: IdentitiesPorts): Slice<'identities'> {
   return {
     handlers: { identities: createIdentities(deps) },
-    consumers: [createParentEdgeConsumer()],
     flush: () => serviceSignIns.flush(),
   }
 }
