@@ -79,7 +79,7 @@ export function authorizerContract(engine: EngineKind, store: DatastoreKind): vo
       })
     }
 
-    const grant = (text: string, place: TuplePlace = inDomain(D1)): Promise<boolean> =>
+    const grant = (text: string, place: TuplePlace = inDomain(D1)): Promise<unknown> =>
       replica.change(({ tuples }) => tuples.create(tupleOf(text), place))
 
     async function revoke(text: string): Promise<boolean> {

@@ -15,6 +15,7 @@ export interface Tuple {
 
 /** A tuple as stored. */
 export interface StoredTuple extends Tuple {
+  readonly caveatFields: readonly string[]
   readonly id: string
   readonly createdAt: Date
   readonly domainId: string | null
@@ -29,12 +30,12 @@ export interface TuplePlace {
 }
 
 export interface TupleWrites {
-  /** Adds a role or membership tuple. False when an identical one is live. `problem('invalid_triple')` where the schema refuses it. */
-  create(tuple: Tuple, place: TuplePlace): Promise<boolean>
+  /** Adds a role or membership tuple. Undefined when an identical one is live. `problem('invalid_triple')` where the schema refuses it. */
+  create(tuple: Tuple, place: TuplePlace): Promise<StoredTuple | undefined>
   /** Adds the parent edge of a new object; only services may (decisions: structural relations). */
   createStructural(tuple: Tuple, place: TuplePlace): Promise<void>
-  /** Adds a parent edge that an object should have had since it was created. False when it is live. */
-  restoreStructural(tuple: Tuple, place: TuplePlace): Promise<boolean>
+  /** Adds a parent edge that an object should have had since it was created, unless it is live. */
+  restoreStructural(tuple: Tuple, place: TuplePlace): Promise<void>
   /**
    * Puts an object from one Project of its Domain into another, or into none: replaces its edge to the Project, and keeps
    * the roles on it beside the new one. The caller has locked the object's row.

@@ -28,3 +28,24 @@ export const IDENTIFYING_COLUMNS = [
   'resource_id',
   'caveat_name',
 ] as const satisfies readonly (keyof TupleColumns)[]
+
+/** A tuple as references, without its caveat. */
+export interface TupleReferences {
+  /** `<type>:<id>` or `<type>:<id>#<relation>`. */
+  readonly subject: string
+  readonly relation: string
+  /** `<type>:<id>`. */
+  readonly resource: string
+}
+
+/** Joins the columns of a tuple to references. */
+export function referencesOf(
+  columns: Omit<TupleColumns, 'caveat_name' | 'domain_id' | 'caveat_context' | 'expires_at_ms'>,
+): TupleReferences {
+  const userset = columns.subject_relation === '' ? '' : `#${columns.subject_relation}`
+  return {
+    subject: `${columns.subject_type}:${columns.subject_id}${userset}`,
+    relation: columns.relation,
+    resource: `${columns.resource_type}:${columns.resource_id}`,
+  }
+}

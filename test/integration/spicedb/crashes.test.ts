@@ -12,7 +12,7 @@ const NOWHERE = { domainId: null, projectId: null }
 const SET_UP: Tuple = { subject: 'user:ann', relation: 'viewer', resource: 'platform:main' }
 const GRANT: Tuple = { subject: 'user:ann', relation: 'admin', resource: 'platform:main' }
 
-const grant = ({ tuples }: Change) => tuples.create(GRANT, NOWHERE)
+const grant = async ({ tuples }: Change) => (await tuples.create(GRANT, NOWHERE)) !== undefined
 const revoke = async ({ tuples }: Change) => (await tuples.delete(tupleId(GRANT))) !== undefined
 const deleteObject = async ({ tuples }: Change) => (await tuples.deleteObject('user:ann')) > 0
 

@@ -34,7 +34,7 @@ describe.each(DATASTORE_KINDS)('a SpiceDB that goes away and comes back, over %s
     })
     afterEach(() => replica.stop())
 
-    const grant = (who: string): Promise<boolean> =>
+    const grant = (who: string): Promise<unknown> =>
       replica.change(({ tuples }) => tuples.create(tupleFor(who), NOWHERE))
     const revoke = (who: string): Promise<unknown> =>
       replica.change(({ tuples }) => tuples.delete(tupleId(tupleFor(who))))

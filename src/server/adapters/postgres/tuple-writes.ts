@@ -1,6 +1,7 @@
 import { parseReference } from '../../../shared/ids.ts'
 import { problem } from '../../../shared/problems.ts'
 import type { Db } from '../../ports/datastore.ts'
+import { storedTuple } from '../../ports/stored-tuple.ts'
 import type { StoredTuple, Tuple, TuplePlace, TupleWrites } from '../../ports/unit-of-work.ts'
 import { tupleId } from './tuple-id.ts'
 import {
@@ -8,7 +9,6 @@ import {
   createMirroredRegistry,
   type MirroredWrites,
   type OnTupleChange,
-  type TupleRecord,
 } from './tuple-registry.ts'
 
 /**
@@ -52,22 +52,6 @@ function columnsOf(tuple: Tuple) {
   }
 }
 
-function storedTuple(row: TupleRecord): StoredTuple {
-  const subject = `${row.subject_type}:${row.subject_id}`
-  return {
-    id: row.id,
-    subject: row.subject_relation === '' ? subject : `${subject}#${row.subject_relation}`,
-    relation: row.relation,
-    resource: `${row.resource_type}:${row.resource_id}`,
-    ...(row.caveat_name !== '' && { caveatName: row.caveat_name }),
-    caveatFields: row.caveat_fields,
-    createdAt: row.created_at,
-    domainId: row.domain_id,
-    projectId: row.project_id,
-    structural: row.structural,
-  }
-}
-
 /** Writes tuples inside one transaction. Their revision is the transaction's, which is known only at its end. */
 export function createTupleWrites(deps: TupleWritesDeps): TupleWrites {
   const { db, now, validateTuple, settle, onChange, mirrored } = deps
@@ -86,28 +70,32 @@ export function createTupleWrites(deps: TupleWritesDeps): TupleWrites {
     validateTuple(tuple, { structural, pending: [...usersets.values()] })
   }
 
-  async function insert(tuple: Tuple, place: TuplePlace, structural: boolean): Promise<boolean> {
+  /** Undefined when an identical one is live. */
+  async function insert(tuple: Tuple, place: TuplePlace, structural: boolean): Promise<StoredTuple | undefined> {
     await check(tuple, structural)
     const columns = columnsOf(tuple)
-    const isNew = await registry.add({
+    const caveatFields = tuple.caveatFields ?? []
+    const row = {
       ...columns,
       domain_id: place.domainId,
-      caveat_fields: JSON.stringify(tuple.caveatFields ?? []),
       project_id: place.projectId,
       structural,
-      revision: '0',
       created_at: now,
-    })
-    if (isNew && columns.subject_relation !== '') usersets.set(columns.id, tuple)
-    return isNew
+    }
+    if (!(await registry.add({ ...row, caveat_fields: JSON.stringify(caveatFields), revision: '0' }))) return undefined
+    if (columns.subject_relation !== '') usersets.set(columns.id, tuple)
+    return storedTuple({ ...row, caveat_fields: [...caveatFields] })
   }
 
   return {
     create: (tuple, place) => insert(tuple, place, false),
     async createStructural(tuple, place) {
-      if (!(await insert(tuple, place, true))) throw new Error('the parent edge of a new object exists already')
+      if ((await insert(tuple, place, true)) === undefined)
+        throw new Error('the parent edge of a new object exists already')
     },
-    restoreStructural: (tuple, place) => insert(tuple, place, true),
+    async restoreStructural(tuple, place) {
+      await insert(tuple, place, true)
+    },
     async moveObject(reference, from, to) {
       const edge = (projectId: string): Tuple => ({
         subject: `project:${projectId}`,

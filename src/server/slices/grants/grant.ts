@@ -2,7 +2,8 @@ import type { Grant } from '../../../shared/contract/grants.ts'
 import { isNonZeroUuid, parseReference } from '../../../shared/ids.ts'
 import { problem, type Problem } from '../../../shared/problems.ts'
 import { ROLES } from '../../../shared/roles.ts'
-import type { GrantObject, GrantRecord } from './store.ts'
+import type { StoredTuple } from '../../ports/unit-of-work.ts'
+import type { GrantObject } from './store.ts'
 
 type GrantAnswer = (typeof Grant)['_zod']['output']
 
@@ -48,13 +49,6 @@ export function referenceOf({ type, id }: GrantObject): string {
 }
 
 /** The tuple as the API shows it. */
-export function toAnswer(grant: GrantRecord): GrantAnswer {
-  const userset = grant.subject_relation === '' ? '' : `#${grant.subject_relation}`
-  return {
-    id: grant.id,
-    subject: `${grant.subject_type}:${grant.subject_id}${userset}`,
-    relation: grant.relation,
-    resource: `${grant.resource_type}:${grant.resource_id}`,
-    created_at: grant.created_at.toISOString(),
-  }
+export function toAnswer({ id, subject, relation, resource, createdAt }: StoredTuple): GrantAnswer {
+  return { id, subject, relation, resource, created_at: createdAt.toISOString() }
 }

@@ -5,7 +5,8 @@ import { listPage } from '../../http/list-page.ts'
 import type { Handlers, RequestContext } from '../../http/request-context.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import type { SubjectDirectory } from '../../ports/subject-directory.ts'
-import type { Change } from '../../ports/unit-of-work.ts'
+import { storedTuple } from '../../ports/stored-tuple.ts'
+import type { Change, StoredTuple } from '../../ports/unit-of-work.ts'
 import { holdDomain } from '../../sql/hold-domain.ts'
 import { byCreatedAt } from '../../sql/keyset.ts'
 import { areLastPlatformAdmins } from '../../sql/platform-admins.ts'
@@ -77,17 +78,15 @@ interface Place {
 
 const createGrant =
   (subjects: SubjectDirectory) =>
-  async (change: Change, { object, domainId }: Place, binding: Binding): Promise<store.GrantRecord> => {
+  async (change: Change, { object, domainId }: Place, binding: Binding): Promise<StoredTuple> => {
     const subject = requireRoleSubject(binding.subject)
     const relation = requireRole(object, binding.relation)
     if (!(await subjects.mayBind(change.db, subject, domainId))) {
       throw foreignSubject()
     }
     const tuple = { subject: formatRoleSubject(subject), relation, resource: referenceOf(object) }
-    if (!(await change.tuples.create(tuple, { domainId, projectId: null }))) throw problem('tuple_already_exists')
-    const parts = { subjectType: subject.type, subjectId: subject.id, relation }
-    const grant = await store.findBinding(change.db, object, parts)
-    if (grant === undefined) throw new Error('a created tuple is not in the registry')
+    const grant = await change.tuples.create(tuple, { domainId, projectId: null })
+    if (grant === undefined) throw problem('tuple_already_exists')
     announce(change, 'GrantCreated', grant)
     return grant
   }
@@ -95,17 +94,17 @@ const createGrant =
 /** A role that is granted elsewhere is not found here, whatever the caller holds there. */
 async function deleteGrant(change: Change, grant: store.GrantRecord | undefined): Promise<void> {
   const deleted = grant === undefined ? undefined : await change.tuples.delete(grant.id)
-  if (grant === undefined || deleted === undefined) throw problem('tuple_not_found')
-  announce(change, 'GrantDeleted', grant)
+  if (deleted === undefined) throw problem('tuple_not_found')
+  announce(change, 'GrantDeleted', deleted)
 }
 
 const listOn = (datastore: Datastore) => (ctx: RequestContext, object: store.GrantObject) =>
   listPage(ctx, (range) => store.listGrants(datastore.pool('interactive'), object, range), {
     positionOf: byCreatedAt.positionOf,
-    toAnswer,
+    toAnswer: (grant) => toAnswer(storedTuple(grant)),
   })
 
-function announce(change: Change, event: 'GrantCreated' | 'GrantDeleted', grant: store.GrantRecord): void {
-  const { id, subject, relation, resource } = toAnswer(grant)
-  change.emit({ event, domainId: grant.domain_id, aggregate: resource, payload: { tuple_id: id, subject, relation } })
+function announce(change: Change, event: 'GrantCreated' | 'GrantDeleted', grant: StoredTuple): void {
+  const { id, subject, relation, resource, domainId } = grant
+  change.emit({ event, domainId, aggregate: resource, payload: { tuple_id: id, subject, relation } })
 }

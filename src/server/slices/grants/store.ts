@@ -56,23 +56,6 @@ const freeNode = (db: Db, domainId: string, id: string) =>
     .where('domain_id', '=', domainId)
     .where('project_id', 'is', null)
 
-/** Who was just bound, as a tuple spells it in parts. */
-export interface GrantParts {
-  readonly subjectType: string
-  readonly subjectId: string
-  readonly relation: string
-}
-
-/** The grant without a caveat that binds the subject; there is at most one. */
-export function findBinding(db: Db, object: GrantObject, parts: GrantParts): Promise<GrantRecord | undefined> {
-  return grantsOn(db, object)
-    .where('subject_type', '=', parts.subjectType)
-    .where('subject_id', '=', parts.subjectId)
-    .where('relation', '=', parts.relation)
-    .where('caveat_name', '=', '')
-    .executeTakeFirst()
-}
-
 /** Reads the grants on an object, oldest first. */
 export function listGrants(db: Db, object: GrantObject, range: PageRange): Promise<GrantRecord[]> {
   return byCreatedAt.page(grantsOn(db, object).where('state', '=', 'live'), range).execute()

@@ -35,7 +35,7 @@ async function enter(
   if ((await store.countMembers(change.db, id)) >= DIRECT_MEMBERS_MAX) return 'full'
   const subject = `user:${userId}`
   const tuple = { subject, relation: 'member', resource: `group:${id}` }
-  if (!(await change.tuples.create(tuple, { domainId, projectId: null }))) return undefined
+  if ((await change.tuples.create(tuple, { domainId, projectId: null })) === undefined) return undefined
   announceMember(change, group, { event: 'GroupMemberAdded', subject })
   return 'added'
 }

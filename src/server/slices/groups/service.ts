@@ -111,7 +111,7 @@ async function lockManaged({ db }: Change, place: store.GroupPlace): Promise<sto
 async function addMember(change: Change, group: store.GroupRecord, subject: RoleSubject): Promise<void> {
   const member = formatRoleSubject(subject)
   const tuple = { subject: member, relation: 'member', resource: `group:${group.id}` }
-  if (!(await change.tuples.create(tuple, { domainId: group.domain_id, projectId: null }))) return
+  if ((await change.tuples.create(tuple, { domainId: group.domain_id, projectId: null })) === undefined) return
   if ((await store.countMembers(change.db, group.id)) > DIRECT_MEMBERS_MAX) throw problem('group_full')
   announceMember(change, group, { event: 'GroupMemberAdded', subject: member })
 }

@@ -50,10 +50,9 @@ export async function addAccount(change: Change, users: Users, draft: AccountDra
 /** Makes the user an administrator of the platform; nothing when it is one. */
 export async function makePlatformAdmin(change: Change, userId: string): Promise<void> {
   const grant = { subject: `user:${userId}`, relation: 'admin', resource: 'platform:main' }
-  if (!(await change.tuples.create(grant, PLATFORM))) return
-  const tupleId = await store.findPlatformAdminTuple(change.db, userId)
-  if (tupleId === undefined) throw new Error('a created tuple is not in the registry')
-  const payload = { tuple_id: tupleId, subject: grant.subject, relation: grant.relation }
+  const created = await change.tuples.create(grant, PLATFORM)
+  if (created === undefined) return
+  const payload = { tuple_id: created.id, subject: grant.subject, relation: grant.relation }
   change.emit({ event: 'GrantCreated', domainId: null, aggregate: grant.resource, payload })
 }
 

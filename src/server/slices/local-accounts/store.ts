@@ -121,20 +121,6 @@ export async function findBundledBinding(db: Db): Promise<string | undefined> {
   return (await db.selectFrom('idp_bindings').select('id').where('is_bundled', '=', true).executeTakeFirst())?.id
 }
 
-/** The id of the tuple that makes the user an administrator of the platform. */
-export async function findPlatformAdminTuple(db: Db, userId: string): Promise<string | undefined> {
-  const row = await db
-    .selectFrom('relation_tuples')
-    .select('id')
-    .where('resource_type', '=', 'platform')
-    .where('relation', '=', 'admin')
-    .where('subject_type', '=', 'user')
-    .where('subject_id', '=', userId)
-    .where('caveat_name', '=', '')
-    .executeTakeFirst()
-  return row?.id
-}
-
 export async function findDomainId(db: Db, slug: string): Promise<string | undefined> {
   return (await db.selectFrom('domains').select('id').where('slug', '=', slug).executeTakeFirst())?.id
 }

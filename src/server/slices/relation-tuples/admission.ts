@@ -1,4 +1,4 @@
-import type { TupleColumns } from '../../../shared/authz/tuple.ts'
+import { referencesOf, type TupleColumns } from '../../../shared/authz/tuple.ts'
 import { problem } from '../../../shared/problems.ts'
 import { foreignSubject, requireRoleSubject } from '../../../shared/role-subjects.ts'
 import type { Db } from '../../ports/datastore.ts'
@@ -7,7 +7,7 @@ import type { AdmittedTuple, TupleAdmission, WantedTuple } from '../../ports/tup
 import type { Tuple } from '../../ports/unit-of-work.ts'
 import { holdProject } from '../../sql/hold-project.ts'
 import { holdObject, type BindingColumns } from './store.ts'
-import { caveatOf, referencesOf } from './tuple.ts'
+import { caveatOf } from './tuple.ts'
 
 export interface AdmissionDeps {
   readonly subjects: SubjectDirectory

@@ -2,8 +2,7 @@ import { Problem, PROBLEMS, type ProblemCode } from '../../../shared/problems.ts
 import type { MemberError } from '../../../shared/problems/row.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import type { AdmittedTuple, WantedTuple } from '../../ports/tuple-admission.ts'
-import type { Change } from '../../ports/unit-of-work.ts'
-import type { TupleRecord } from './store.ts'
+import type { Change, StoredTuple } from '../../ports/unit-of-work.ts'
 
 /** Wrong rows that a refusal lists. */
 const ERRORS_MAX = 20
@@ -17,7 +16,7 @@ interface RowError extends MemberError {
 
 interface Steps {
   readonly admit: (wanted: WantedTuple) => Promise<AdmittedTuple>
-  readonly write: (change: Change, admitted: AdmittedTuple) => Promise<TupleRecord>
+  readonly write: (change: Change, admitted: AdmittedTuple) => Promise<StoredTuple>
 }
 
 /**
@@ -42,8 +41,8 @@ export async function createAll(
   change: Change,
   rows: readonly WantedTuple[],
   { admit, write }: Steps,
-): Promise<TupleRecord[]> {
-  const created: TupleRecord[] = []
+): Promise<StoredTuple[]> {
+  const created: StoredTuple[] = []
   const errors: RowError[] = []
   for (const [index, wanted] of rows.entries()) {
     try {

@@ -1,3 +1,4 @@
+import { referencesOf } from '../../../shared/authz/tuple.ts'
 import { invalidTriple } from '../../../shared/authz/validate-tuple.ts'
 import { parseReference } from '../../../shared/ids.ts'
 import type { Input } from '../../../shared/contract/operation.ts'
@@ -7,12 +8,13 @@ import { listPage } from '../../http/list-page.ts'
 import type { Handlers, RequestContext } from '../../http/request-context.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import type { AdmittedTuple, WantedTuple } from '../../ports/tuple-admission.ts'
-import type { Change, UnitOfWork } from '../../ports/unit-of-work.ts'
+import { storedTuple } from '../../ports/stored-tuple.ts'
+import type { Change, StoredTuple, UnitOfWork } from '../../ports/unit-of-work.ts'
 import { byId } from '../../sql/keyset.ts'
 import type { Admission } from './admission.ts'
 import { createAll, requireEveryProject } from './bulk.ts'
 import * as store from './store.ts'
-import { referencesOf, toAnswer } from './tuple.ts'
+import { toAnswer } from './tuple.ts'
 
 export interface RelationTuplesDeps {
   readonly datastore: Datastore
@@ -33,7 +35,7 @@ export function createRelationTuples(deps: RelationTuplesDeps): Handlers<typeof 
       return listPage(ctx, (range) => store.listTuples(db(), { projectId, object }, range), {
         positionOf: byId.positionOf,
         visible: (tuple) => ({ resource: referencesOf(tuple).resource }),
-        toAnswer,
+        toAnswer: (tuple) => toAnswer(storedTuple(tuple)),
       })
     },
 
@@ -97,7 +99,7 @@ function wantedOf(
  * written, each in a transaction of its own (S0 Authorization surface, Rules). The one audit row rides with the second.
  */
 function createReplacement({ unitOfWork, admission }: RelationTuplesDeps) {
-  return async (ctx: RequestContext, old: store.TupleRecord, wanted: WantedTuple): Promise<store.TupleRecord> => {
+  return async (ctx: RequestContext, old: store.TupleRecord, wanted: WantedTuple): Promise<StoredTuple> => {
     const { tuple } = admission.parse(wanted)
     await ctx.require('manage', tuple.resource)
     const { correlationId } = ctx
@@ -121,10 +123,9 @@ function createReplacement({ unitOfWork, admission }: RelationTuplesDeps) {
 }
 
 /** @throws Problem `tuple_already_exists`. */
-async function write(change: Change, { tuple, columns, place }: AdmittedTuple): Promise<store.TupleRecord> {
-  if (!(await change.tuples.create(tuple, place))) throw problem('tuple_already_exists')
-  const [created] = await store.findBindings(change.db, [columns])
-  if (created === undefined) throw new Error('a created tuple is not in the registry')
+async function write(change: Change, { tuple, place }: AdmittedTuple): Promise<StoredTuple> {
+  const created = await change.tuples.create(tuple, place)
+  if (created === undefined) throw problem('tuple_already_exists')
   announce(change, 'RelationTupleCreated', created)
   return created
 }
@@ -133,16 +134,15 @@ async function write(change: Change, { tuple, columns, place }: AdmittedTuple): 
 async function remove(change: Change, id: string): Promise<void> {
   const tuple = await store.findTuple(change.db, id)
   const deleted = tuple === undefined ? undefined : await change.tuples.delete(id)
-  if (tuple === undefined || deleted === undefined) throw problem('tuple_not_found')
-  announce(change, 'RelationTupleDeleted', tuple)
+  if (deleted === undefined) throw problem('tuple_not_found')
+  announce(change, 'RelationTupleDeleted', deleted)
 }
 
 function announce(
   change: Change,
   event: 'RelationTupleCreated' | 'RelationTupleDeleted',
-  tuple: store.TupleRecord,
+  { id, subject, relation, resource, domainId, projectId }: StoredTuple,
 ): void {
-  const { subject, relation, resource } = referencesOf(tuple)
-  const payload = { tuple_id: tuple.id, project_id: tuple.project_id, subject, relation }
-  change.emit({ event, domainId: tuple.domain_id, aggregate: resource, payload })
+  const payload = { tuple_id: id, project_id: projectId, subject, relation }
+  change.emit({ event, domainId, aggregate: resource, payload })
 }

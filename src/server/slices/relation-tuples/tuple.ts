@@ -1,10 +1,8 @@
-import type { TupleColumns } from '../../../shared/authz/tuple.ts'
 import { invalidTriple } from '../../../shared/authz/validate-tuple.ts'
 import type { relationTuples } from '../../../shared/contract/relation-tuples.ts'
 import type { Result } from '../../../shared/contract/operation.ts'
 import type { WantedTuple } from '../../ports/tuple-admission.ts'
-import type { Tuple } from '../../ports/unit-of-work.ts'
-import type { TupleRecord } from './store.ts'
+import type { StoredTuple, Tuple } from '../../ports/unit-of-work.ts'
 
 type Operations = (typeof relationTuples)['operations']
 type TupleAnswer = Result<Operations['PatchRelationTuple']>
@@ -28,29 +26,17 @@ export function caveatOf({ caveatContext }: Pick<WantedTuple, 'caveatContext'>):
   return { ...named, caveatName }
 }
 
-/** The parts of a tuple as references, from its columns. */
-export function referencesOf(columns: Omit<TupleColumns, 'domain_id'>): {
-  readonly subject: string
-  readonly relation: string
-  readonly resource: string
-} {
-  const userset = columns.subject_relation === '' ? '' : `#${columns.subject_relation}`
-  return {
-    subject: `${columns.subject_type}:${columns.subject_id}${userset}`,
-    relation: columns.relation,
-    resource: `${columns.resource_type}:${columns.resource_id}`,
-  }
-}
-
 /** The tuple as the API shows it. */
-export function toAnswer(tuple: TupleRecord): TupleAnswer {
-  const fields = tuple.caveat_fields.map((name): [string, null] => [name, null])
-  const named: [string, string | null][] =
-    tuple.caveat_name === '' ? fields : [[CAVEAT_NAME, tuple.caveat_name], ...fields]
+export function toAnswer(tuple: StoredTuple): TupleAnswer {
+  const { id, subject, relation, resource, caveatName, caveatFields, createdAt } = tuple
+  const fields = caveatFields.map((name): [string, null] => [name, null])
+  const named: [string, string | null][] = caveatName === undefined ? fields : [[CAVEAT_NAME, caveatName], ...fields]
   return {
-    id: tuple.id,
-    ...referencesOf(tuple),
+    id,
+    subject,
+    relation,
+    resource,
     ...(named.length > 0 && { caveat_context: Object.fromEntries(named) }),
-    created_at: tuple.created_at.toISOString(),
+    created_at: createdAt.toISOString(),
   }
 }
