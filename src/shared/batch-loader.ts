@@ -19,8 +19,8 @@ interface Asked<T> {
 
 /**
  * Reads one by one, by their keys, for many callers at once: those that ask in one turn of the event loop, or while statements are on
- * their way, share the next one. It begins after they asked, so that each hears what was committed by then; a lone caller
- * waits for nobody. Where the datastore is away, all who wait hear it with the first.
+ * their way, share the next one. It begins after they asked, so that each reads what was committed by then; a lone caller
+ * does not wait. If the datastore is unavailable, all waiting callers fail with the first.
  */
 export function createGatheredReads<T>(options: GatheredReadsOptions<T>): (key: string) => Promise<T | undefined> {
   let waiting: Asked<T>[] = []

@@ -19,7 +19,7 @@ function textOf(text: string): string {
   return JSON.stringify(text)
 }
 
-/** A pair becomes one code point under `u`; what is left of the range stands alone. */
+/** A pair becomes one code point under `u`; what is left of the range is unpaired. */
 function isWellFormed(text: string): boolean {
   return !/\p{Surrogate}/u.test(text)
 }

@@ -6,8 +6,8 @@ import { crc32 } from './crc32.ts'
  * fingerprint.
  *
  * - API token `psk_<env>_<id>_<random>`, join token `jtk_<env>_<id>_<random>`: `id` is a UUID as 32 hex digits,
- *   `random` 43 base62 digits of 256 random bits and 6 of the CRC-32 over everything before it, by which a secret
- *   scanner tells a leaked token from chance.
+ *   `random` 43 base62 digits of 256 random bits and 6 of the CRC-32 over everything before it, which a secret
+ *   scanner uses to distinguish a token from random text.
  * - Node secret key `nsk_<env>_<node id>_<kid>_<key>`: 32 hex digits, 8 base62 digits, 32 bytes in base64url.
  */
 

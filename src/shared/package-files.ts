@@ -1,6 +1,6 @@
 /**
  * The address of a file of this package, by its path from the package's folder. It holds wherever this module runs:
- * among the sources, compiled, or in the built command line or server, which all lie two folders deep.
+ * among the sources, compiled, or in the built command line or server, which are all two folders deep.
  */
 export function packageFile(path: string): URL {
   return new URL(`../../${path}`, import.meta.url)

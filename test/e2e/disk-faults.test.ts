@@ -151,7 +151,7 @@ describe.skipIf(!canMount())('on a disk that fills up', () => {
     for (const directory of [data, join(disk.path, 'new')]) {
       const { exitCode, stderr } = await runCtl(['serve', '--listen', '127.0.0.1:0', '--data-dir', directory])
       expect(sentences(stderr)).toEqual([
-        `ctl serve: The data directory ${directory} lies on a read-only file system: choose another with --data-dir.`,
+        `ctl serve: The data directory ${directory} is on a read-only file system: choose another with --data-dir.`,
       ])
       expect(exitCode).toBe(1)
     }
@@ -220,7 +220,7 @@ describe('on a disk whose syncs fail', () => {
     writeFileSync(fails, '')
     const { exitCode, stderr } = await runCtl(['serve', '--listen', '127.0.0.1:0', '--data-dir', data], onBadDisk())
     expect(sentences(stderr)).toEqual([
-      `ctl serve: The data directory ${data} lies on a disk that fails to read or write: mend the disk, or choose another with --data-dir.`,
+      `ctl serve: The data directory ${data} is on a disk that fails to read or write: repair the disk, or choose another with --data-dir.`,
     ])
     expect(exitCode).toBe(1)
     expect(existsSync(join(data, 'database', 'ready'))).toBe(false)

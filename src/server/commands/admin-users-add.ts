@@ -41,7 +41,7 @@ export function runAdminUsersAdd(call: AdminCall, draft: DatastoreAccount): Prom
 
 async function add(config: Config, draft: DatastoreAccount, stderr: TextSink): Promise<string> {
   const log = createLog(config.logLevel, stderr)
-  const ignore = (): void => undefined // What breaks here fails the command, which says so.
+  const ignore = (): void => undefined // A failure here fails the command, which reports it.
   const backend = await openBackend(config, { log, onNew: ignore, onAuditFailure: ignore, onBroken: ignore })
   try {
     await backend.feed.start()

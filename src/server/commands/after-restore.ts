@@ -28,7 +28,7 @@ export function runAfterRestore(call: AdminCall): Promise<number> {
 async function restart(config: Config, stderr: TextSink): Promise<Restarted> {
   assertRestored(config)
   const log = createLog(config.logLevel, stderr)
-  const ignore = (): void => undefined // What breaks here fails the command, which says so.
+  const ignore = (): void => undefined // A failure here fails the command, which reports it.
   const backend = await openBackend(config, { log, onNew: ignore, onAuditFailure: ignore, onBroken: ignore })
   try {
     return await beginEventsAnew(backend.datastore)

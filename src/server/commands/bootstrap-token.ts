@@ -25,7 +25,7 @@ export function runBootstrapToken(call: AdminCall): Promise<number> {
 
 async function issue(config: Config, stderr: TextSink): Promise<string> {
   const log = createLog(config.logLevel, stderr)
-  const ignore = (): void => undefined // What breaks here fails the command, which says so.
+  const ignore = (): void => undefined // A failure here fails the command, which reports it.
   const backend = await openBackend(config, { log, onNew: ignore, onAuditFailure: ignore, onBroken: ignore })
   try {
     return await issueOver(backend, config)

@@ -45,7 +45,7 @@ function takeFlag(argv: readonly string[]): { readonly newKeyFile: string | unde
 
 async function rotate(config: Config, newKeyFile: string | undefined, stderr: TextSink): Promise<MasterKeyRotation> {
   assertRotatable(config, newKeyFile)
-  const ignore = (): void => undefined // What breaks here fails the command, which says so.
+  const ignore = (): void => undefined // A failure here fails the command, which reports it.
   const { datastore } = await openStorage(config, { log: createLog(config.logLevel, stderr), onBroken: ignore })
   try {
     const { masterKey } = config

@@ -147,7 +147,7 @@ function announce(server: RunningServer, config: Config, { io, password }: Annou
   stdout.write(`${JSON.stringify(ready)}\n`)
 }
 
-/** Who is told, and the one-time password where it is told. */
+/** The output that the password goes to, and the one-time password where it is shown. */
 interface Announcing {
   readonly io: ServeIo
   readonly password: string | undefined

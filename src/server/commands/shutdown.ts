@@ -11,7 +11,7 @@ export interface Ending {
   /** Ends the server because its datastore cannot be used again in this process. */
   lose(error: Error): void
   isLost(): boolean
-  /** Says why the process ends unless it was told to, and answers with the exit code. */
+  /** Logs why the process ends unless it was asked to, and returns the exit code. */
   conclude(): 0 | 1
   dispose(): void
 }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import type { Config } from '../config/config.ts'
 import type { FirstRunOutcome } from '../first-run/first-run.ts'
 
-/** What a person is told once the server accepts requests. */
+/** The facts in the message that is printed once the server accepts requests. */
 export interface Welcome {
   readonly url: string
   readonly opsUrl: string | undefined
@@ -18,12 +18,12 @@ export interface Welcome {
 
 const RECOVERED = 'The last run ended uncleanly; what it had acknowledged was recovered.'
 
-/** Where `ctl` looks for a server unless told otherwise. */
+/** The default server address of `ctl`. */
 const DEFAULT_URL = 'http://127.0.0.1:7443'
 
 /** The lines on stderr: where it is, what was made, what to type next. */
-export function welcome(told: Welcome): string {
-  const { url, opsUrl, version, config, firstRun, isRecovered, command } = told
+export function welcome(facts: Welcome): string {
+  const { url, opsUrl, version, config, firstRun, isRecovered, command } = facts
   const lines = [
     `ctl ${version} serves ${url}, ${storageWords(config)}.`,
     ...(opsUrl === undefined ? [] : [`Metrics are at ${opsUrl}/metrics.`]),
@@ -32,8 +32,8 @@ export function welcome(told: Welcome): string {
       ? ['First start: made the Domain default, a Project in it and a bootstrap identity.']
       : []),
     `The API is documented at ${url}/v1/docs.`,
-    ...(config.isDev ? [] : signInLines(told)),
-    ...administratorLines(config, told.password),
+    ...(config.isDev ? [] : signInLines(facts)),
+    ...administratorLines(config, facts.password),
     ...(config.isDemo ? [`A simulated fleet of 50 nodes joins it now: ${command} status`] : []),
     'Stop it with Ctrl-C.',
   ]

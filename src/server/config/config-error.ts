@@ -1,5 +1,5 @@
 /**
- * What is wrong with what the server was told, in one sentence that names the place and the remedy.
+ * An error in the server's configuration, in one sentence that names the place and the remedy.
  * Exit code 2 for the command line itself (usage), 1 for the environment, the file and what they add up to.
  */
 export class ConfigError extends Error {

@@ -45,7 +45,7 @@ export interface NatsSettings {
   readonly bytesMax: number | undefined
 }
 
-/** Everything that the server was told, parsed once and frozen. */
+/** The server's configuration, parsed once and frozen. */
 export interface Config {
   readonly listen: Address
   readonly opsListen: Address | undefined

@@ -22,7 +22,7 @@ import {
   type Parsed,
 } from './values.ts'
 
-/** One thing that the server can be told. Its flag, environment variable and file key derive from its name. */
+/** One setting of the server. Its flag, environment variable and file key derive from its name. */
 export interface Option<T = unknown> {
   readonly parse: (text: string) => Parsed<T>
   /** Word for the value in help; absent for a switch. */

@@ -50,7 +50,7 @@ ${rows.join('\n')}
 ## Rules
 
 - Lists are separated by commas; in the file they may also be lists.
-- In the file, keys with one beginning may stand in a section of that name: \`rate_limit: {node: 20/s, reads: 0}\`.
+- In the file, keys with a common prefix may be grouped in a section of that name: \`rate_limit: {node: 20/s, reads: 0}\`.
 - A rate is \`10/s\`, \`30/min\` or \`500/h\`, all of which may come at once; 0 is no limit. Every replica counts for itself.
 - A duration is \`30s\`, \`1m30s\` or \`500ms\`; 0 is none.
 - Switches are set by their flag alone, or by \`true\` and \`false\`. The flag of one that is on begins with \`--no-\`; its variable and
@@ -86,7 +86,7 @@ Every server of the database needs the new key at its next start.
 
 ## After a restore
 
-\`ctl admin after-restore\` takes the same settings and tells a datastore that a backup of it was put back, before a server starts on it:
+\`ctl admin after-restore\` takes the same settings. Run it after you restored a backup of the datastore, before a server starts on it:
 [operations](operations.md#backup-and-restore) has the whole of it.
 
 ## Tracing

@@ -103,7 +103,7 @@ function guess(word: string, known: Iterable<string>): string {
   return near === undefined ? '' : ` Did you mean ${near}?`
 }
 
-/** Whatever stands on a command line can be read by every user of the machine. */
+/** Every user of the machine can read the command line. */
 function refuseSecret(name: OptionName, text: string): void {
   const { notInArgv } = optionOf(name)
   if (notInArgv !== undefined)

@@ -15,7 +15,7 @@ import type { PagePosition } from '../ports/page-range.ts'
 export interface CursorBinding {
   readonly operationId: string
   readonly paging: Paging
-  /** What the list belongs to: the members of path and query that say so, in the contract's order. */
+  /** What the list belongs to: the members of path and query that select it, in the contract's order. */
   readonly parent: readonly string[]
   /** Subject of the caller. */
   readonly subject: string

@@ -11,14 +11,14 @@ const RFC3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d
 /**
  * Works out the headers of a marker (S1 Versioning 6).
  *
- * @throws Error with the prefix `api deprecations:` when an instant is malformed or the sunset lies before the since.
+ * @throws Error with the prefix `api deprecations:` when an instant is malformed or the sunset is before the since.
  */
 export function deprecationHeaders(id: string, marker: Deprecation | undefined): DeprecationHeaders | undefined {
   if (marker === undefined) return undefined
   const since = instant(id, 'since', marker.since)
   const sunset = marker.sunset === undefined ? undefined : instant(id, 'sunset', marker.sunset)
   if (sunset !== undefined && sunset < since) {
-    throw new Error(`api deprecations: ${id}: the sunset lies before the since instant`)
+    throw new Error(`api deprecations: ${id}: the sunset is before the since instant`)
   }
   return {
     deprecation: `@${Math.floor(since / 1000)}`,

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** What still has to be told of the end of each connection. */
+/** Callbacks to run at the end of each connection. */
 const waiting = new WeakMap<Socket, Set<() => void>>()
 
 /**

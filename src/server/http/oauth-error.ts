@@ -12,7 +12,7 @@ const SAME: ReadonlySet<ProblemCode> = new Set([
   'unsupported_grant_type',
 ])
 
-/** The problem with the member `error` that OAuth clients read; what is no code of theirs is told by its status. */
+/** The problem with the member `error` that OAuth clients read; a problem without an OAuth code is mapped by its status. */
 export function withOauthError({ code, status, extras, cause }: Problem): Problem {
   const error = SAME.has(code) ? code : byStatus(status)
   return new Problem(code, { ...extras, error }, cause)

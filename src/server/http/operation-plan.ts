@@ -50,7 +50,7 @@ export interface OperationPlan {
   /** Bytes; what is read and thrown away where the operation has no body. */
   readonly bodyBytesMax: number
   readonly overCap: PlainProblemCode
-  /** What a datastore that is away is to the caller: reads say so, writes have no code of their own (S1 Degradation). */
+  /** Problem code returned when the datastore is unavailable: only reads have one of their own (S1 Degradation). */
   readonly outage: PlainProblemCode
   /** What a list belongs to: the values of the path's members, and of those of the query that its gate names. */
   readonly parentOf: (path: Members, query: Members) => readonly string[]

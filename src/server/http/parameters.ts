@@ -35,7 +35,7 @@ export function parseParameters({ operation, pathIds }: OperationPlan, request: 
 
 /**
  * The members of a path that holds nothing but ids; undefined for any other path. Nearly every caller sends ids as they are
- * stored, and those are their own parsed form: `isStoredUuid` tells them for a fraction of what the schema costs.
+ * stored, and those are their own parsed form: `isStoredUuid` recognizes them at a fraction of the schema's cost.
  */
 export function pathIdsOf({ params }: Operation): readonly string[] | undefined {
   if (!(params instanceof z.ZodObject)) return undefined

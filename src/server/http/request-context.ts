@@ -69,9 +69,9 @@ export interface RequestContext {
   /** Gives the audit row of a refusal that is no denial this reason, where the code of its problem says less (S0 Endpoint intake). */
   refusedFor(reason: string): void
   /**
-   * Says that the answer rests on what was known before, and since when, in ms, which dependency has been out of reach:
-   * `authorization` unless another is named. A header tells the caller, and the audit row, which every such answer has, has
-   * the reason `stale_cache` (S1 Degradation 2 and 3).
+   * Marks the answer as stale: it was decided from a cache, since a dependency (default: `authorization`) has been
+   * unavailable from `sinceMs` on. A header informs the caller. Every such answer has an audit row with the reason
+   * `stale_cache` (S1 Degradation 2 and 3).
    */
   degraded(sinceMs: number, away?: Dependency): void
   /** What an answer that goes on asks now and then: whether the caller still may. Only where the gate needs neither body nor row. */

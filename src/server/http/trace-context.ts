@@ -43,7 +43,7 @@ export function logMarks(of: {
   return { correlation_id: of.correlationId, ...of.trace }
 }
 
-/** What log records say of the caller's trace, where no span of this server's stands between. */
+/** Trace members of log records that come from the caller's trace, where this server has no span of its own. */
 export function marksOf(parent: TraceParent | undefined): TraceMarks | undefined {
   return parent && { trace_id: parent.traceId, span_id: parent.spanId }
 }

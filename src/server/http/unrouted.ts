@@ -93,7 +93,7 @@ function methodsOf(operation: Operation): readonly string[] {
   return answersHead(operation) ? ['GET', 'HEAD'] : [operation.method]
 }
 
-/** What lies below an open operation whose path ends in a name, and what it answers to names that it does not have. */
+/** The paths below an open operation whose path ends in a name, and its answer to unknown names. */
 function openNamesOf(operation: Operation): readonly { readonly prefix: string; readonly missing: PlainProblemCode }[] {
   const [, prefix] = /^([^{]*\/)\{\w+\}$/.exec(operation.path) ?? []
   if (operation.credentials.length > 0 || prefix === undefined) return []

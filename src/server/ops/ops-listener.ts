@@ -5,7 +5,7 @@ export interface OpsDeps {
   readonly health: Health
   /** The metrics as text. */
   readonly metrics: { readonly contentType: string; text(): Promise<string> }
-  /** Hears of failures that the answer does not tell. */
+  /** Called with failures that the answer does not contain. */
   readonly onError: (error: unknown) => void
 }
 

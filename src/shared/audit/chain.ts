@@ -23,7 +23,7 @@ export interface SealedDecision extends AuditedDecision {
   readonly hash: string
 }
 
-/** A place in a chain: the hash of its row stands for every row up to it. */
+/** A place in a chain: the hash of its row covers every row up to it. */
 export interface ChainPlace {
   readonly seq: number
   readonly hash: string

@@ -2,7 +2,7 @@ import { verifyAsync } from '@noble/ed25519'
 import { canonicalize } from '../canonical-json.ts'
 import type { ChainPlace } from './chain.ts'
 
-/** What a signature over a place says: the chain was there, or it was there and what lies before may be gone. */
+/** What a signature over a place says: the chain was there, or it was there and earlier rows may be gone. */
 export type PlaceKind = 'head' | 'checkpoint'
 
 /** A place in a chain that the server signed (Ed25519). */

@@ -34,7 +34,7 @@ export interface ChainReport {
   /** The last head whose signature holds over the rows seen; undefined when there was none. */
   readonly signedThrough: number | undefined
   readonly headsVerified: number
-  /** Heads of keys that are not in the set. A later head that verifies stands for their rows as well. */
+  /** Heads of keys that are not in the set. A later head that verifies covers their rows as well. */
   readonly headsUnknown: number
   readonly firstBad: BadRow | undefined
 }

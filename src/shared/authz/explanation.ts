@@ -24,7 +24,7 @@ export interface Explanation {
   readonly subject?: string
   /** What the tuple depends on. */
   readonly condition?: ExplainedCondition
-  /** Why the parts are left out: the same question stands elsewhere in the tree, or the tree is too large. */
+  /** Why the parts are left out: the same question is elsewhere in the tree, or the tree is too large. */
   readonly omitted?: 'repeated' | 'cycle' | 'too_large'
   /** In the order of evaluation. Branches that were not needed for a grant are left out. */
   readonly parts: readonly Explanation[]
@@ -35,7 +35,7 @@ export interface ExplainedCondition {
   /** Empty for a tuple that only expires. */
   readonly caveat: string
   readonly outcome: Outcome
-  /** Fields without which the caveat cannot be told. */
+  /** Fields that are missing to evaluate the caveat. */
   readonly missing: readonly string[]
   readonly isExpired: boolean
 }

@@ -11,7 +11,7 @@ export interface ResolvedTuple {
 /** Why the model refuses a tuple, and for which part. */
 export interface Mismatch {
   readonly part: 'subject' | 'relation' | 'resource' | 'caveat'
-  /** `unknown`: there is no such name. `not_allowed`: it may not stand there. */
+  /** `unknown`: there is no such name. `not_allowed`: the name is not allowed there. */
   readonly reason: 'unknown' | 'not_allowed'
 }
 

@@ -1,11 +1,11 @@
 /**
- * The authorization model in SpiceDB's schema language, which both engines load as it stands. Names are the engine's
+ * The authorization model in SpiceDB's schema language, which both engines load unchanged. Names are the engine's
  * (`node_agent`, `auditor_role`); `names.ts` hides them from the API. Relations marked `@structural` are parent edges:
  * the service writes them with the object, nobody else may.
  */
 export const SCHEMA = `use self
 
-/** Holds in the business hours of the Domain that the tuple lies in; hours that end at or before they start run past midnight. */
+/** Holds in the business hours of the tuple's Domain; hours that end at or before they start run past midnight. */
 caveat within_hours(now timestamp, business_hours map<any>) {
     business_hours.from_minute < business_hours.to_minute
         ? now.getHours(business_hours.time_zone) * 60 + now.getMinutes(business_hours.time_zone) >= business_hours.from_minute &&
@@ -17,12 +17,12 @@ caveat within_hours(now timestamp, business_hours map<any>) {
            (now.getDayOfWeek(business_hours.time_zone) + 5) % 7 + 1 in business_hours.days)
 }
 
-/** Holds for callers from the trusted networks of the Domain that the tuple lies in. */
+/** Holds for callers from the trusted networks of the tuple's Domain. */
 caveat from_network(source_ip ipaddress, trusted_networks list<string>) {
     trusted_networks.exists(network, source_ip.in_cidr(network))
 }
 
-/** Holds for sessions that were authenticated as strongly as the Domain that the tuple lies in asks. */
+/** Holds for sessions that were authenticated as strongly as the tuple's Domain requires. */
 caveat strong_auth(acr string, strong_acr list<string>) {
     acr in strong_acr
 }

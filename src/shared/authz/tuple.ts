@@ -10,7 +10,7 @@ export interface TupleColumns {
   readonly resource_id: string
   /** Empty when the tuple has no caveat. */
   readonly caveat_name: string
-  /** The Domain that the tuple lies in, whose settings its caveat reads; null for the platform's. */
+  /** The tuple's Domain, whose settings its caveat reads; null for the platform's. */
   readonly domain_id: string | null
   /** Values that the tuple itself gives its caveat, which outrank all others; data of other origin has them, ours never. */
   readonly caveat_context?: Readonly<Record<string, unknown>>

@@ -23,7 +23,7 @@ export interface TripleRefusal {
 const SENTENCES = {
   malformed: 'is not a reference of the documented form',
   unknown: 'names something that the schema does not have',
-  not_allowed: 'may not stand in this relation',
+  not_allowed: 'is not allowed in this relation',
   structural: 'is a parent edge, which only the service writes',
   cycle: 'would make the group a member of itself',
   too_deep: 'would nest groups deeper than 40',

@@ -52,7 +52,7 @@ export const RelationTupleBulkRequest = z
     tuples: z
       .array(
         z.strictObject({
-          project_id: uuidField('invalid_project_id', 'Project that the resource lies in'),
+          project_id: uuidField('invalid_project_id', 'Project of the resource'),
           ...binding,
         }),
       )
@@ -69,14 +69,14 @@ export const RelationTupleBulkResponse = z
 const toCreate = z.literal('create')
 const toDelete = z.literal('delete')
 const tupleId = uuidField('invalid_tuple_id', 'Tuple that would be deleted')
-const roleObject = Part('domain:<uuid>, platform:main, or node:<uuid> of a node that lies in no Project')
+const roleObject = Part('domain:<uuid>, platform:main, or node:<uuid> of a node that is in no Project')
 const membership = { group: Part('group:<uuid>'), subject: triple.subject }
 
 const TupleEdit = z.discriminatedUnion('op', [
   z.strictObject({
     kind: z.literal('tuple'),
     op: toCreate,
-    project_id: uuidField('invalid_project_id', 'Project that the resource lies in'),
+    project_id: uuidField('invalid_project_id', 'Project of the resource'),
     ...binding,
   }),
   z.strictObject({ kind: z.literal('tuple'), op: toDelete, tuple_id: tupleId }),
@@ -164,7 +164,7 @@ const ExplanationShape = z.object({
     .object({
       caveat: z.string().describe('Empty for a tuple that only expires'),
       outcome: Outcome,
-      missing: z.array(z.string()).describe('Facts without which the caveat cannot be told'),
+      missing: z.array(z.string()).describe('Facts that are missing to evaluate the caveat'),
       is_expired: z.boolean(),
     })
     .optional()

@@ -69,7 +69,7 @@ const ReconcileResponse = z
   })
   .meta({ id: 'ReconcileResponse' })
 
-const ANY_CALLER = 'S0 Authorization surface: any caller may ask; across Domains nothing is told without platform read'
+const ANY_CALLER = 'S0 Authorization surface: any caller may ask; across Domains nothing is revealed without platform read'
 
 const question = {
   credentials: OPERATOR,
@@ -86,7 +86,7 @@ export const authz = defineSurface('authz', 'Questions to the authorization mode
     summary: 'Ask whether a subject holds a relation on an object',
     bridgesOutages: 'checks',
     description:
-      'A denial is an answer, not an error: the status is 200 for both. While the engine is out of reach a recent answer without caveats may be given again; it says so in a header.',
+      'A denial is an answer, not an error: the status is 200 for both. While the engine is out of reach a recent answer without caveats may be repeated, marked by the header X-Service-Degraded.',
     body: RebacCheckRequest,
     bodyBytesMax: 8 * KiB,
     gate: open(ANY_CALLER),
@@ -126,7 +126,7 @@ export const authz = defineSurface('authz', 'Questions to the authorization mode
     path: '/v1/authz/lookup-subjects',
     summary: 'Find every subject of a type that holds a relation on an object',
     description:
-      'There is no cursor: the whole set is answered, oldest subjects first; <type>:* stands for everyone of the type. What holds only under conditions that were not named is left out, and so are subjects of other Domains for callers without read on the platform.',
+      'There is no cursor: the whole set is answered, oldest subjects first; <type>:* represents everyone of the type. What holds only under conditions that were not named is left out, and so are subjects of other Domains for callers without read on the platform.',
     body: LookupSubjectsRequest,
     bodyBytesMax: 8 * KiB,
     gate: open(ANY_CALLER),

@@ -33,7 +33,7 @@ export interface CliWords {
   readonly selector?: string
   /** The query member of a list that finds the one object of a handle, without showing the handle itself. */
   readonly byHandle?: string
-  /** Query members that the command line sends without being told, and offers no flags for. */
+  /** Query members that the command line sends by itself, without a flag. */
   readonly sends?: { readonly [member: string]: string }
   /** What a command that creates an object calls it: `--if-not-exists` follows from it. */
   readonly handle?: HandleWords

@@ -11,7 +11,7 @@ const columns = ['execution_id', 'action', 'type', 'status', 'requested_at', 'fi
 const ofNodes = { id: 'nodes' }
 const refs = { ...ofNodes, execution_id: 'executions' }
 
-/** What agents do without being told how (decisions: Executions). */
+/** Actions that agents have built in (decisions: Executions). */
 export const BUILTIN_ACTIONS = [
   'ping',
   'collect_diagnostics',
@@ -152,7 +152,7 @@ export const executions = defineSurface('executions', 'Actions that nodes carry 
     method: 'POST',
     path: '/v1/nodes/{id}/executions/{execution_id}/cancel',
     summary: 'Cancel an execution that has not ended',
-    description: 'The node is told; what it has done by then is done.',
+    description: 'The node gets an event; what it has done by then stays done.',
     credentials: OPERATOR,
     params,
     gate: check('node-operate', 'node:{path.id}'),

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { check, defineSurface, OPERATOR } from './operation.ts'
 import { Instant, KiB, pageOf, pageQuery, Reference, Uuid, uuidField } from './fields.ts'
 
-/** A role held on a Domain, on a node that lies in no Project, or on the platform: a relation tuple, under its own id. */
+/** A role held on a Domain, on a node that is in no Project, or on the platform: a relation tuple, under its own id. */
 export const Grant = z
   .object({ id: Uuid, subject: z.string(), relation: z.string(), resource: z.string(), created_at: Instant })
   .meta({ id: 'Grant' })
@@ -19,7 +19,7 @@ const grant = {
     .describe('Role: admin, operator, auditor or viewer; on a node viewer, agent or operator'),
 }
 
-/** What the tuple API cannot say: its objects lie in Projects. */
+/** What the tuple API cannot express: its objects are in Projects. */
 const NodeReference = Reference.meta({ problem: 'invalid_triple' })
 
 const GrantCreateRequest = z.strictObject(grant).meta({ id: 'GrantCreateRequest' })
@@ -27,7 +27,7 @@ const DomainGrantCreateRequest = z
   .strictObject({
     ...grant,
     resource: NodeReference.optional().describe(
-      'node:<uuid>, a node of the Domain that lies in no Project; the Domain itself when absent',
+      'node:<uuid>, a node of the Domain that is in no Project; the Domain itself when absent',
     ),
   })
   .meta({ id: 'DomainGrantCreateRequest' })
@@ -45,7 +45,7 @@ export const grants = defineSurface('grants', 'Roles on Domains and on the platf
     ...common,
     method: 'POST',
     path: '/v1/domains/{id}/grants',
-    summary: 'Grant a role on a Domain, or on a node of it that lies in no Project',
+    summary: 'Grant a role on a Domain, or on a node of it that is in no Project',
     params: ofDomain,
     body: DomainGrantCreateRequest,
     bodyBytesMax: 8 * KiB,
@@ -67,11 +67,11 @@ export const grants = defineSurface('grants', 'Roles on Domains and on the platf
     ...common,
     method: 'GET',
     path: '/v1/domains/{id}/grants',
-    summary: 'List the roles held on a Domain, or on a node of it that lies in no Project',
+    summary: 'List the roles held on a Domain, or on a node of it that is in no Project',
     params: ofDomain,
     query: z.strictObject({
       resource: NodeReference.optional().describe(
-        'node:<uuid>: the roles on this node of the Domain, which lies in no Project; those on the Domain when absent',
+        'node:<uuid>: the roles on this node of the Domain, which is in no Project; those on the Domain when absent',
       ),
       ...pageQuery,
     }),
@@ -91,7 +91,7 @@ export const grants = defineSurface('grants', 'Roles on Domains and on the platf
     ...common,
     method: 'DELETE',
     path: '/v1/domains/{id}/grants/{tuple_id}',
-    summary: 'Take back a role on a Domain, or on a node of it that lies in no Project',
+    summary: 'Take back a role on a Domain, or on a node of it that is in no Project',
     params: ofDomain.extend(tuple),
     gate: check('manage', 'domain:{path.id}'),
     audit: { relation: 'domain_grant.delete', when: 'all' },

@@ -32,7 +32,7 @@ export interface ManifestOperation {
   readonly query: readonly ManifestField[]
   readonly body?: ManifestBody
   readonly responses: readonly ManifestResponse[]
-  /** What JSON answers are, by status, so that a client can tell them from those of another server. */
+  /** What JSON answers are, by status, so that a client can distinguish them from those of another server. */
   readonly shapes?: Readonly<Record<string, ManifestShape>>
   readonly paging?: Paging
   /** Every code that the operation may answer with, the implied ones included; sorted. */

@@ -69,7 +69,7 @@ function membersOf(schema: AnySchema | undefined): readonly ManifestField[] {
   return schema === undefined ? [] : fieldsOf(jsonSchemaOf(schema, 'input'))
 }
 
-/** `limit` is a text with a pattern to the parser; to a caller it is the number that it stands for (S0 convention 5). */
+/** `limit` is a text with a pattern to the parser; to a caller it is the number that it represents (S0 convention 5). */
 function withListBounds(field: ManifestField, { paging }: Operation): ManifestField {
   if (paging === undefined || field.name !== 'limit') return field
   const { pattern: _digits, ...words } = field
@@ -137,7 +137,7 @@ function valueOf(schema: JsonSchema): ManifestValue {
   }
 }
 
-/** The schema itself, or what is left of it without its `null`, which may stand beside another type or another schema. */
+/** The schema itself, or what is left of it without its `null`, which may be listed beside another type or another schema. */
 function withoutNull(schema: JsonSchema): JsonSchema {
   const { type, anyOf = [] } = schema
   if (Array.isArray(type)) return typesWithoutNull(schema, type)

@@ -82,7 +82,7 @@ export const nodeObservations = defineSurface('observations', 'What nodes report
     method: 'PUT',
     path: '/v1/nodes/{id}/state/reports/{key}',
     summary: 'Record what a workload of the node reports',
-    description: 'Shows in the next pull of the node’s state. No event tells of it.',
+    description: 'Shows in the next pull of the node’s state. No event announces it.',
     credentials: ['nsk'],
     unauthenticated: 'unauthorized',
     params: reportParams,

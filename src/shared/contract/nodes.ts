@@ -155,7 +155,7 @@ export const nodes = defineSurface('nodes', 'Machines of the mesh', {
     method: 'DELETE',
     path: '/v1/nodes/{id}',
     summary: 'Deregister a node',
-    description: 'Its credentials stop working, its mesh address rests for 24 hours and its peers are told.',
+    description: 'Its credentials stop working, its mesh address rests for 24 hours and its peers get an event.',
     credentials: OPERATOR,
     params,
     gate: check('node-operate', 'node:{path.id}'),

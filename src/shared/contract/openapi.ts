@@ -192,7 +192,7 @@ function htmlFailureOf(operation: Operation): Json {
   return { 303: { description, headers: { ...headersOf(operation), Location: location } } }
 }
 
-/** `limit` is a text with a pattern to the parser; to a reader it is the number that it stands for (S0 convention 5). */
+/** `limit` is a text with a pattern to the parser; to a reader it is the number that it represents (S0 convention 5). */
 function withListBounds(parameter: Json, { paging }: Operation): Json {
   if (paging === undefined || parameter['name'] !== 'limit') return parameter
   return { ...parameter, schema: { type: 'integer', ...limitBoundsOf(paging), default: 50 } }
@@ -237,7 +237,7 @@ function heldOf(operation: Operation): Json {
   }
 }
 
-/** The operation as one of its answers: a place to go to is told by 201 and redirections alone (RFC 9110 §10.2.2). */
+/** The operation as one of its answers: only 201 and redirections carry a `Location` (RFC 9110 §10.2.2). */
 function answering(operation: Operation, status: string): Operation {
   const { Location: _place, ...others } = operation.headers ?? {}
   return status === '200' ? { ...operation, headers: others } : operation

@@ -36,7 +36,7 @@ export interface GateLeg {
 
 /** Everything that an operation can say about who may call it. Data, so that docs and tests read the same words as the edge. */
 export interface Gate {
-  /** Why there is no check on one object; the clause that says so. Excludes legs; `rows` may still filter a page. */
+  /** Why there is no check on one object; the clause that allows it. Excludes legs; `rows` may still filter a page. */
   readonly open?: string
   /** Tried in order; the first leg held admits. A leg with a hole that the request leaves empty is passed over. */
   readonly anyOf?: readonly GateLeg[]
@@ -235,7 +235,7 @@ export interface Operation {
   readonly singleUse?: true
   /** What a token's scope must allow. Default: `read` for GET, else `write`. */
   readonly access?: 'read' | 'write'
-  /** Any token may call it, whatever its scopes are: it tells the caller only about itself. */
+  /** Any token may call it, whatever its scopes are: it returns only facts about the caller itself. */
   readonly anyScope?: true
   readonly deprecated?: Deprecation
   readonly cli?: CliWords
@@ -283,8 +283,8 @@ export function mayBeStale(operation: Pick<Operation, 'access' | 'method' | 'gat
 /**
  * Declares a surface. Keep operation ids as the specification spells them.
  *
- * @throws Error, which names the operation, for a PATCH that does not say how it reads its body, and for a call that cannot
- *   be held although it says so.
+ * @throws Error, which names the operation, for a PATCH that does not say how it reads its body, and for a
+ *   read that is declared as held for approval.
  */
 export function defineSurface<const Name extends string, const Ops extends Operations>(
   name: Name,

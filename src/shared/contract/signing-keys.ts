@@ -54,7 +54,7 @@ export const signingKeys = defineSurface('signing-keys', 'Keys that sign event e
         .describe('expired: also those that verify nothing new, for audit records of their time'),
     }),
     gate: open('public keys are for everybody who verifies'),
-    audit: { none: 'decisions: the operation is open and tells nothing about a tenant' },
+    audit: { none: 'decisions: the operation is open and reveals nothing about a tenant' },
     responses: { 200: SigningKeySet },
     headers: { 'Cache-Control': 'How long the list may be kept' },
     problems: ['signing_unavailable'],

@@ -3,15 +3,15 @@ export interface Numbered {
   /** The node's own count: the next event has the next number. */
   readonly nodeSeq: number
   readonly occurredAtMs: number
-  /** It says that more changed than is told. */
+  /** The event is marked: more changed than it carries. */
   readonly isResync: boolean
 }
 
 /**
  * How an event follows those before it.
  * `first`: nothing was expected; `next`: as expected; `gap`: numbers before it were left out; `reordered`: one of those,
- * late; `duplicate`: seen before, not to be acted upon; `resync`: the stream restarts after it, and what lies between
- * is not told.
+ * late; `duplicate`: seen before, not to be acted upon; `resync`: the stream restarts after it, and the events between
+ * are not sent.
  */
 export type Place =
   | { readonly kind: 'first' | 'next' | 'reordered' | 'duplicate' }

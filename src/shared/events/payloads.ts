@@ -82,7 +82,7 @@ const SHAPES: Readonly<Record<WireType, Check>> = {
   }),
 }
 
-/** Whether an event says that more changed than it tells. */
+/** Whether an event is marked as incomplete: more changed than it carries. */
 export function isResync(envelope: ReceivedEnvelope): boolean {
   return envelope.type === 'node_state_updated' && envelope.payload['reason'] === 'resync'
 }

@@ -2,7 +2,7 @@ import { canonicalize } from '../canonical-json.ts'
 
 /**
  * An envelope as it was received. Members that this version does not know are kept, and so are types: a later server may
- * send more (S1 Versioning 2). What a known type carries is told by `isEvent`.
+ * send more (S1 Versioning 2). `isEvent` narrows an envelope to the payload of a known type.
  */
 export interface ReceivedEnvelope {
   readonly api_version: 'v1'

@@ -12,7 +12,7 @@ export type WireType = (typeof WIRE_TYPES)[number]
 /** A part of a node's state that may have changed. */
 export type StateBlock = 'peers' | 'keys' | 'policy' | 'bridge' | 'executions' | 'sessions'
 
-/** What became of a peer. Several changes of one peer between two hints are told together, the newest facts winning. */
+/** A change of a peer. Several changes of one peer between two hints are merged; the newest facts win. */
 export interface PeerChange {
   readonly node_id: string
   /** In the order in which they happened, each once. */
@@ -30,7 +30,7 @@ export interface PeerChange {
 /** Peers named in one hint at most; where there are more, the hint says `resync` (decisions: Merging). */
 export const PEERS_INLINE_MAX = 64
 
-/** A hint: the named blocks changed. `resync`: more changed than is told, pull the state. */
+/** A hint: the named blocks changed. `resync`: more changed than the hint carries, pull the state. */
 export interface NodeStateUpdatedPayload {
   readonly reason: 'changed' | 'resync'
   /** Sorted. With `resync`, every block may have changed, whatever is named. */

@@ -17,7 +17,7 @@ export interface EnvelopePlace {
 
 /**
  * `wrong_length`: it is not 60 bytes; `not_authentic`: it was sealed under another key or for another edge or epoch, or it
- * was altered. Neither tells anything of the key inside.
+ * was altered. Neither reveals anything about the key inside.
  */
 export type EnvelopeFault = 'wrong_length' | 'not_authentic'
 

@@ -10,7 +10,7 @@ export interface EdgeEpoch {
 }
 
 /**
- * How an epoch stands to another of the same end of the same edge. `newer`: no half is older and one is newer; `older`: the
+ * Order of two epochs of the same end of the same edge. `newer`: no half is older and one is newer; `older`: the
  * other way round; `mixed`: one half is newer and the other one older, which happens only where an answer is not of this
  * edge or was put together from two.
  */
@@ -27,7 +27,7 @@ export function parseEdgeEpoch(text: string): EdgeEpoch | undefined {
   return more.length === 0 && isPskIssuedAt(own) && isPskIssuedAt(peer) ? { own, peer } : undefined
 }
 
-/** Tells how `epoch` stands to `other`. Both are of one end of one edge. */
+/** Compares `epoch` with `other`. Both belong to one end of one edge. */
 export function compareEdgeEpochs(epoch: EdgeEpoch, other: EdgeEpoch): EpochOrder {
   const own = compareTexts(epoch.own, other.own)
   const peer = compareTexts(epoch.peer, other.peer)

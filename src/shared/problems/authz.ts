@@ -15,7 +15,7 @@ export const AUTHZ_PROBLEMS = {
   tuple_not_found: row(404, 'Tuple not found', 'No such tuple exists.'),
   resource_not_in_project: invalid(
     'Resource not in the Project',
-    'The resource is neither the Project nor an object that lies in it.',
+    'The resource is neither the Project nor an object in it.',
   ),
   tuple_already_exists: row(409, 'Tuple already exists', 'An identical tuple exists already.'),
 } as const

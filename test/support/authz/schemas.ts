@@ -84,7 +84,7 @@ const COMMON_CASES: readonly SchemaCase[] = [
   {
     rule: 'features come first',
     text: 'definition user {}\nuse self',
-    error: '2:1: expected "definition" or "caveat": "use" stands before them, found "use"',
+    error: '2:1: expected "definition" or "caveat": "use" comes before them, found "use"',
   },
   {
     rule: 'only declarations stand at the top',

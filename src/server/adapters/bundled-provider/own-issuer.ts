@@ -3,8 +3,8 @@ import type { OwnIssuer } from '../oidc-issuers/guarded-fetch.ts'
 import type { BundledProvider } from './bundled-provider.ts'
 
 /**
- * Asks the bundled provider without a socket: its discovery, keys and tokens are had whatever proxy, certificate or
- * firewall lies between this server and its own address.
+ * Asks the bundled provider without a socket: its discovery, keys and tokens are available whatever proxy, certificate or
+ * firewall is between this server and its own address.
  */
 export function createOwnIssuer({ handle, prefix }: BundledProvider, baseUrl: string): OwnIssuer {
   return {

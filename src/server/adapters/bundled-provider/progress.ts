@@ -16,7 +16,7 @@ export interface Progress {
   /** Whether the person asked to set up a second factor, or another one, and has neither done it nor said "not now". */
   readonly wantsToEnrol: boolean
   readonly totp?: TotpDraft
-  /** Whether a recovery code stood for the second factor: the device may be lost. */
+  /** Whether a recovery code replaced the second factor: the device may be lost. */
   readonly isRecovered?: true
   /** Codes that the person is to keep; they are good for nothing before that is confirmed. */
   readonly recoveryCodes?: readonly string[] | undefined

@@ -35,7 +35,7 @@ export async function openProvider(deps: ProviderDeps): Promise<AnswerRequest> {
   const cookieKeys = cookieKeysOf(keyring)
   const configuration = configurationOf({ baseUrl, adapter, jwks, cookieKeys, signIn, policy: interactionPolicy })
   const provider = new Provider(issuerOf(baseUrl), configuration)
-  // It is told its own address below; nothing that a request says of it is believed.
+  // Its own address is set below; what a request claims about that address is ignored.
   provider.proxy = true
   provider.on('server_error', (_ctx, error) => log.error({ err: error }, 'the bundled provider failed'))
   // Koa's own event, which the types of the library leave out; unheard it would print to the console.

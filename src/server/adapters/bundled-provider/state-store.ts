@@ -42,7 +42,7 @@ const live = (db: Db, model: string, now: Date) =>
     .where('model', '=', model)
     .where((on) => on.or([on('expires_at', 'is', null), on('expires_at', '>', now)]))
 
-/** Marks the object as used. Of several callers at once one hears true. */
+/** Marks the object as used. Of several concurrent callers, one receives true. */
 export async function consumeState(db: Db, { model, idHash }: StateKey, at: Date): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('provider_states')

@@ -12,7 +12,7 @@ export interface BusinessHoursValue {
   readonly to_minute: number
 }
 
-/** Undefined when the runtime does not know the time zone: hours that cannot be told hold for nobody. */
+/** Undefined when the runtime does not know the time zone: hours that cannot be computed hold for nobody. */
 export function businessHoursValue({ time_zone, days, from, to }: BusinessHours): BusinessHoursValue | undefined {
   if (!isKnownZone(time_zone)) return undefined
   return { time_zone, days, from_minute: minuteOfDay(from), to_minute: minuteOfDay(to) }

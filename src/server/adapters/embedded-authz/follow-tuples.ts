@@ -30,7 +30,7 @@ const KEPT_MIN = 5_000
 const CHANGES_MIN = 20_000
 
 /**
- * Keeps an index equal to the tuples in the datastore: read whole when the feed says so, changed by each change after that.
+ * Keeps an index equal to the tuples in the datastore: reloaded completely when the feed requires it, updated by each change after that.
  * `kept` is asked for it at the start only: a feed that lost its place must not end up where it came from.
  */
 export function followTuples(model: Model, changeFeed: ChangeFeed, watching: Watching): FollowedTuples {

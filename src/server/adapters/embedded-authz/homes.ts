@@ -9,7 +9,7 @@ import type { Home } from '../../ports/authorizer.ts'
 const STEPS_MAX = 4
 
 /**
- * Finds the Domain that an object lies in by following its parent edges, the first that it has of each type's: those are
+ * Finds the Domain of an object by following its parent edges, the first that it has of each type's: those are
  * the only tuples that every object has, and they come and go with it.
  */
 export function createHomes(model: Model): (index: TupleIndex, reference: string) => Home {

@@ -12,7 +12,7 @@ import type { AnsweringDeps } from './lookups.ts'
 import { answered, decided, serverConditions, type Needs } from './server-conditions.ts'
 
 export interface EmbeddedInsightDeps extends AnsweringDeps {
-  /** The Domain that an object lies in. */
+  /** The Domain of an object. */
   readonly homeIn: (index: TupleIndex, reference: string) => Home
 }
 
@@ -28,7 +28,7 @@ export function createEmbeddedInsight({ model, usableTuples, settings, homeIn }:
     return latest.preview
   }
 
-  /** Whether the subject may stand in tuples of the resource: it lies in its Domain, or the resource is the platform's. */
+  /** Whether tuples of the resource may name the subject: both are in one Domain, or the resource is the platform's. */
   function mayBindIn(index: TupleIndex): (subject: string, resource: string) => boolean {
     return (subject, resource) => {
       const home = homeIn(index, resource)

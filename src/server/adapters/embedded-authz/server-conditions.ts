@@ -25,7 +25,7 @@ export interface ServerConditions {
   readonly needs: ReadonlySet<string> | undefined
   /** Whether any condition was looked at: an answer without does not depend on the moment or the caller. */
   readonly wereAsked: boolean
-  /** Fields without which the condition's caveat cannot be told. */
+  /** Fields that are missing to evaluate the condition's caveat. */
   readonly missing: (condition: Condition) => readonly string[]
 }
 

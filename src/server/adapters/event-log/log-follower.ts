@@ -4,9 +4,9 @@ import type { LogTail, Stretch } from './store.ts'
 export interface LogFollowerOptions {
   readonly from: bigint
   readonly follower: BusFollower
-  /** Reads what lies after a position. */
+  /** Reads the events after a position. */
   readonly readTail: (after: bigint) => Promise<LogTail>
-  /** Between two reads, ms; undefined where every append is made by this process, which says so. */
+  /** Pause between two reads, ms; undefined where this process makes every append and announces it. */
   readonly pollMs: number | undefined
   /** Hears of each read that failed; it is tried again. */
   readonly onFailure: (error: unknown) => void
@@ -15,7 +15,7 @@ export interface LogFollowerOptions {
 export interface LogFollowing {
   /** Reads at once. */
   wake(): void
-  /** Hands over what was appended without reading it, if nothing lies between; else reads at once. */
+  /** Delivers the appended events without a read if none is missing before them; else reads at once. */
   offer(stretch: Stretch): void
   /** Nothing is handed over from now on. */
   stop(): void

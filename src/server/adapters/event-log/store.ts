@@ -63,7 +63,7 @@ function eventOf({ seq, node_id, node_seq, type, wire }: EventRow): BusEvent {
   return { seq: BigInt(seq), nodeId: node_id, nodeSeq: BigInt(node_seq), type, wire }
 }
 
-/** What lies after a position, in one snapshot. */
+/** The events after a position, read in one snapshot. */
 export interface LogTail {
   readonly head: bigint
   /** The highest number that was ever pruned. */

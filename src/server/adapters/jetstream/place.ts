@@ -1,6 +1,6 @@
 import type { Msg } from '@nats-io/transport-node'
 
-/** Where a delivered message stands: in the stream, and in what its consumer was sent. */
+/** Position of a delivered message: in the stream, and among the deliveries of its consumer. */
 export interface DeliveredPlace {
   readonly streamSeq: number
   readonly deliveredSeq: number

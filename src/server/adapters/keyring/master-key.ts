@@ -8,7 +8,7 @@ import type { SealingKey } from './sealed-bytes.ts'
 
 const KEY_BYTES = 32
 
-/** A master key by its bytes. Its id tells keys apart and gives nothing of them away. */
+/** A master key by its bytes. Its id distinguishes keys and reveals nothing about them. */
 export function masterKeyOf(bytes: Buffer): SealingKey {
   const id = createHmac('sha256', bytes).update('ctl master key id').digest('hex').slice(0, 12)
   return { id: `mk-${id}`, secret: createSecretKey(bytes) }
@@ -28,7 +28,7 @@ export function readMasterKey(source: MasterKeySource): SealingKey | undefined {
   throw new BootError(1, `The master key file ${source.path} must hold 32 bytes in base64; put the right key there.`)
 }
 
-/** Where the key lies that is to follow the one in the file; undefined where the key is in no file. */
+/** Path of the key that will replace the one in the file; undefined where the key is in no file. */
 export function nextPathOf(source: MasterKeySource): string | undefined {
   return 'path' in source ? `${source.path}.next` : undefined
 }

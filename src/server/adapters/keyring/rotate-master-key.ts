@@ -44,7 +44,7 @@ export async function rotateInto(
  * Wraps the keyring under a new key in the place of the old one: the new key is written beside it, the keyring wrapped,
  * the file renamed. A start in between finds the key beside (`proveMasterKey`), another call finishes.
  *
- * @throws BootError in one sentence; the keyring is as it was, unless the sentence says so.
+ * @throws BootError in one sentence; the keyring is unchanged unless the sentence reports a change.
  */
 export async function rotateInPlace(
   datastore: Datastore,

@@ -88,7 +88,7 @@ async function bufferedAnswer(response: Response): Promise<{ readonly status: nu
   return { status: response.status, body: Buffer.from(await response.arrayBuffer()) }
 }
 
-/** The set as a function. A key that is malformed says so as one that does not fit does: it is the issuer's mistake. */
+/** The set as a function. A malformed key and one that does not fit raise the same error: both are the issuer's mistake. */
 function finderOf(document: unknown): FindKey {
   const find = createLocalJWKSet(keySetIn(document))
   return async (header) => {

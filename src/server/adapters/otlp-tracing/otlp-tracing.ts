@@ -61,7 +61,7 @@ export function createOtlpTracing(options: OtlpTracingOptions): OtlpTracing {
   }
 }
 
-/** The library tells of failures on a channel of its own, of which a process has one. */
+/** The library reports failures on its own channel. A process has one such channel. */
 function listenToLibrary(onFailure: (cause: string) => void): void {
   const ignore = (): void => undefined
   const hear = (said: string): void => onFailure(messageOf(said))

@@ -13,8 +13,8 @@ export interface Connectors {
 }
 
 /**
- * Makes the connectors. The public one looks three times: at an address that stands in the URL, at what a name resolves
- * to, and at the peer of the socket before a byte of the request is written to it.
+ * Makes the connectors. The public one checks three times: an address in the URL, the addresses that a name resolves
+ * to, and the peer of the socket before a byte of the request is written to it.
  */
 export function createConnectors(timeoutMs: number, resolve: ResolveName = byDns): Connectors {
   // NODE_TLS_REJECT_UNAUTHORIZED=0 must not reach here: another authority comes by NODE_EXTRA_CA_CERTS alone.

@@ -2,7 +2,7 @@
 export interface ArchiveEntry {
   /** Relative, with `/` between its parts. */
   readonly path: string
-  /** Undefined for a directory, which comes before what lies in it. */
+  /** Undefined for a directory, which comes before its contents. */
   readonly bytes: Uint8Array | undefined
 }
 

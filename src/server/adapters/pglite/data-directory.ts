@@ -92,14 +92,14 @@ export function prepareDirectory(dataDir: string, image?: string): PreparedDirec
   return { engineDirectory, isNew: true }
 }
 
-/** What to tell an operator whose directory cannot be used, by system code. */
+/** Message for an operator whose directory cannot be used, by system code. */
 const ADVICE: Readonly<Record<string, string>> = {
   EACCES: 'cannot be written: let this account write there, or choose another with --data-dir',
   EPERM: 'cannot be written: let this account write there, or choose another with --data-dir',
-  EROFS: 'lies on a read-only file system: choose another with --data-dir',
+  EROFS: 'is on a read-only file system: choose another with --data-dir',
   ENOSPC: 'has no space left: free some, then start again',
   EDQUOT: 'has used up its quota: free some space, then start again',
-  EIO: 'lies on a disk that fails to read or write: mend the disk, or choose another with --data-dir',
+  EIO: 'is on a disk that fails to read or write: repair the disk, or choose another with --data-dir',
   ENOTDIR: 'is not a directory: choose another with --data-dir',
   EEXIST: 'is not a directory: choose another with --data-dir',
 }

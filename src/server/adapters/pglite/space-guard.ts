@@ -24,7 +24,7 @@ export interface SpaceGuard {
 export interface SpaceGuardDeps {
   /** The one session of the engine: what is set in it holds for all. */
   readonly db: Db
-  /** Bytes that this process may still write where the store lies. */
+  /** Bytes that this process may still write to the file system of the store. */
   readonly freeBytes: () => Promise<number>
   /** Hears once of every change of mind, and of a look or a switch that failed and is tried again. */
   readonly warn: (message: string, cause?: unknown) => void

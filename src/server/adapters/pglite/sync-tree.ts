@@ -11,7 +11,7 @@ export function syncEntry(path: string): void {
   }
 }
 
-/** Forces a directory with all that lies below it to stable storage: every file, and every directory after its entries. */
+/** Forces a directory with everything below it to stable storage: every file, and every directory after its entries. */
 export function syncTree(directory: string): void {
   for (const entry of readdirSync(directory, { withFileTypes: true })) {
     const path = join(directory, entry.name)

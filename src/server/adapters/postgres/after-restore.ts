@@ -3,7 +3,7 @@ import type { Datastore, Db } from '../../ports/datastore.ts'
 
 /** What was restarted. */
 export interface Restarted {
-  /** Nodes that are told of changes. */
+  /** Nodes that receive events of changes. */
   readonly lanes: number
 }
 
@@ -12,7 +12,7 @@ const LEAP = 1_000_000_000
 
 /**
  * Restarts the events of a restored datastore, above every position and number that was given after the backup was
- * taken: whatever an agent asks to go on from lies below what is kept, so that it is told to pull its whole state. What
+ * taken: any position that an agent resumes from is below what is kept, so that the agent is asked to pull its whole state. What
  * was on its way is dropped, since the state says it. Its tag is another one than any that was given. One transaction.
  */
 export function beginEventsAnew(datastore: Datastore): Promise<Restarted> {
@@ -35,7 +35,7 @@ export function beginEventsAnew(datastore: Datastore): Promise<Restarted> {
   })
 }
 
-/** What was pulled after the backup was another state: its numbers do not come again, and every node is told to pull. */
+/** What was pulled after the backup was another state: its numbers do not come again, and every node is asked to pull. */
 async function restartStates(tx: Db): Promise<void> {
   await sql`
     update domain_peers set revision = revision + ${LEAP}::bigint, whole_revision = revision + ${LEAP}::bigint`.execute(

@@ -34,7 +34,7 @@ export interface Closed {
 
 interface RefusedAudit {
   readonly entry: AuditEntry
-  /** Why it is missing, and then, where that failed too, why its chain is not told. */
+  /** Why it is missing, and, where that failed too, why its chain does not record the gap. */
   readonly errors: readonly unknown[]
 }
 
@@ -101,7 +101,7 @@ interface ClosedRow {
   readonly revision: string | null
 }
 
-/** An error as the datastore told it: a SQLSTATE, its sentence, and the constraint where there was one. */
+/** An error as the datastore reported it: a SQLSTATE, its message, and the constraint where there was one. */
 interface RefusedRow {
   readonly code: string
   readonly message: string

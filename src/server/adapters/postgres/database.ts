@@ -28,7 +28,7 @@ export interface PostgresOptions {
   readonly warn: (message: string, cause?: unknown) => void
 }
 
-/** PostgreSQL with the place where a process stands for leadership. */
+/** PostgreSQL with the seat through which a process competes for leadership. */
 export interface PostgresDatastore extends Datastore {
   readonly place: SeatPlace
 }

@@ -48,7 +48,7 @@ async function commit(session: Session): Promise<void> {
   if (command !== 'COMMIT') throw new Error(`the transaction was rolled back: a failed statement within it was ignored`)
 }
 
-/** What failed first is what the caller must hear; a session that cannot even roll back is not used again. */
+/** The caller receives the first error. A session that cannot roll back is not used again. */
 async function rollback(session: Session): Promise<void> {
   if (session.broken === undefined) await session.query('rollback', []).catch((error: unknown) => session.spoil(error))
 }

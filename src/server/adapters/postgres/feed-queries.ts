@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { FeedChange } from '../../ports/change-feed.ts'
 import type { Datastore, Db } from '../../ports/datastore.ts'
 
-/** The head and what lies between it and the revision that was asked from, in one snapshot. */
+/** The head, and the changes after the given revision up to it, in one snapshot. */
 export interface HeadAndChanges {
   readonly head: bigint
   /** By revision, in order; a revision missing before the last one was pruned. */

@@ -63,7 +63,7 @@ export function refusalOf(facts: ServerFacts): BootError | undefined {
   return undefined
 }
 
-/** What to tell an operator whose server cannot be used, by SQLSTATE or system code. */
+/** Message for an operator whose server cannot be used, by SQLSTATE or system code. */
 const ADVICE: Readonly<Record<string, { exitCode: 1 | 8; advice: string }>> = {
   '28P01': { exitCode: 1, advice: 'it refuses the password: check --database-url' },
   '28000': { exitCode: 1, advice: 'it refuses the role: check --database-url and pg_hba.conf' },

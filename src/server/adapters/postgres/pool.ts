@@ -79,7 +79,7 @@ export function createPgPool(options: PgPoolOptions): PgPool {
   pool.on('error', (error) => isClosing || options.onIdleError(error))
   pool.on('connect', (client) => {
     open.add(client)
-    // At some moments nobody listens: while it is set up, and once it is given back for good. Its statements tell what
+    // Nobody listens while the connection is set up, and after its final release. Its statements report what
     // happened; an event without a listener would end the process.
     client.on('error', () => undefined)
   })
@@ -132,8 +132,8 @@ export function createPgPool(options: PgPoolOptions): PgPool {
   }
 
   /**
-   * What is lost of the minimum is opened again before it is needed, since there may be no slot left for it then. Why it cannot
-   * be is what the next statement hears.
+   * Reopens lost connections of the minimum before they are needed, since no slot may be free then. The next statement reports
+   * why one cannot be opened.
    */
   function fillSoon(): void {
     if (isClosing || filling !== undefined) return

@@ -3,7 +3,7 @@ export interface Deadline {
   clear(): void
 }
 
-/** A timer that fires so much later than it was due tells that this process did not run meanwhile. */
+/** A timer that fires this much too late shows that this process was suspended meanwhile. */
 const STALL_MS = 50
 /** What the other side gets after a stall, unless its whole time is shorter. */
 const GRACE_MS = 1_000

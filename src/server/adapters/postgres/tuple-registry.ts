@@ -27,7 +27,7 @@ export interface TupleRegistry {
 /** Hears of each tuple that is to be seen, or no longer to be seen, with the transaction's commit. */
 export type OnTupleChange = (kind: 'tuple_touched' | 'tuple_deleted', tuple: FedTuple) => void
 
-/** How a change tells what the mirror has to be told after it. */
+/** How a change records what the mirror must send after it. */
 export interface MirroredWrites {
   /** Called before the first write. @throws Problem `authz_unavailable`. */
   begin(): void

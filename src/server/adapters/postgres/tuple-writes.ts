@@ -23,7 +23,7 @@ interface TupleWritesDeps {
   readonly validateTuple: ValidateTuple
   /** Keeps all others from committing tuples until this transaction ends, and waits until this replica has seen theirs. */
   readonly settle: () => Promise<void>
-  /** Present where an engine of its own has to be told: then tuples are not `live` before it has them, nor gone before it has lost them. */
+  /** Present where a separate engine must receive tuples: a tuple is `live` once that engine has it, and gone once that engine has deleted it. */
   readonly mirrored?: MirroredWrites | undefined
   /** Hears of each written tuple, in order. */
   readonly onChange: OnTupleChange

@@ -16,13 +16,13 @@ interface UnitOfWorkDeps {
   readonly clock: Clock
   readonly ids: IdSource
   readonly validateTuple: ValidateTuple
-  /** The engine that has to be told of every tuple; absent where the engine follows the feed. */
+  /** The engine that must receive every tuple; absent where the engine follows the feed. */
   readonly mirror?: TupleMirror | undefined
   /** Hears of an audit row that could not be written: it goes to the error log and the failure counter. */
   readonly onAuditFailure: (error: unknown, entry: AuditEntry, trace: TraceMarks | undefined) => void
   /** Hears when a committed change was not seen by this replica in time; its lease has lapsed by then. */
   readonly onLateFeed: (error: unknown) => void
-  /** Called after each commit that appended outbox rows. Default: nobody is told, polling finds them. */
+  /** Called after each commit that appended outbox rows. Default: nothing is called, polling finds them. */
   readonly onEmitted?: () => void
 }
 
@@ -38,7 +38,7 @@ interface Outcome<T> {
   readonly hasEmitted: boolean
 }
 
-/** What the mirror has yet to be told. */
+/** What the mirror has yet to send. */
 interface Unsettled {
   /** Bindings that this change wrote: to be settled once it is committed. */
   readonly written: Binding[]

@@ -36,7 +36,7 @@ const PUBLISHED_AHEAD_MS = STALE_MS + KEEP_MS + SKEW_MS + 120_000
 /** How long a key verifies after its last signature: event envelopes are kept for 7 days (decisions: Events). */
 const VERIFIES_ON_MS = 8 * 86_400_000
 
-/** The signer whose Ed25519 keys lie sealed in the datastore. Makes the first one. */
+/** The signer whose Ed25519 keys are stored sealed in the datastore. Creates the first one. */
 export async function openSigner(deps: SignerDeps): Promise<FollowingSigner> {
   const { datastore, secrets, clock } = deps
   let known = await firstKeys(deps)

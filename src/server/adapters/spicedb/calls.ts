@@ -16,7 +16,7 @@ export class CaveatFailed extends Error {
   }
 }
 
-/** Codes of gRPC that are told apart. */
+/** gRPC status codes that are handled separately. */
 const INVALID_ARGUMENT = 3
 export const NOT_FOUND = 5
 const FAILED_PRECONDITION = 9

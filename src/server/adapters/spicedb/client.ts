@@ -41,7 +41,7 @@ interface Asked {
 export interface CheckRequest extends Asked {
   readonly resource: ObjectName
   readonly subject: ObjectName
-  /** Whether to tell how it came out; costs SpiceDB its caches. */
+  /** Whether to return the trace of the decision; SpiceDB then does not use its caches. */
   readonly tracing: boolean
 }
 
@@ -61,7 +61,7 @@ export interface SubjectsRequest extends Asked {
   readonly resource: ObjectName
 }
 
-/** A result of a lookup; `conditional` where caveats that were not decided stand before it. */
+/** A result of a lookup; `conditional` where it depends on caveats that were not decided. */
 export interface Found {
   readonly id: string
   readonly isConditional: boolean

@@ -31,7 +31,7 @@ export interface DecisionsDeps {
 const DENIED: Decision = Object.freeze({ allowed: false, reason: 'insufficient_relation', isUnconditional: true })
 const VIOLATION: Decision = Object.freeze({ allowed: false, reason: 'caveat_violation' })
 
-/** Domains whose settings are tried for one question; its caveated tuples seldom lie in two. */
+/** Domains whose settings are tried for one question; its caveated tuples are seldom in two. */
 const DOMAINS_MAX = 16
 
 /** The Domains of the caveated tuples of relations, by the relation's name. */
@@ -39,7 +39,7 @@ type CaveatDomains = ReadonlyMap<string, ReadonlySet<string | null>>
 
 /**
  * Asks SpiceDB first without any value: its answer then is the same for every caller and moment, which its caches like.
- * Only where caveats alone stand between is it asked again, with the values of each Domain whose tuples they are; a grant
+ * It is asked again only if caveats alone are undecided, with the values of each Domain that owns their tuples; a grant
  * counts if it rests on tuples of that Domain alone, since SpiceDB gives one set of values to all of them.
  */
 export function createDecisions({ model, datastore, spicedb, settings, freshness }: DecisionsDeps) {

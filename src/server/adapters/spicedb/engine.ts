@@ -52,7 +52,7 @@ export interface SpicedbEngine {
   close(): Promise<void>
 }
 
-/** How often a start compares everything while others go on writing tuples that SpiceDB does not hear of. */
+/** How often a start compares everything while other processes write tuples that SpiceDB does not receive. */
 const COMPARISONS_MAX = 3
 
 export function createSpicedbEngine({ spicedb: plain, datastore, feed, log }: SpicedbEngineDeps): SpicedbEngine {
@@ -133,7 +133,7 @@ function followStrangers({
     if (change.kind !== 'tuple_touched' && change.kind !== 'tuple_deleted') return
     if (change.payload.mirrored === true) return
     mirror.settle([change.payload]).catch((error: unknown) => {
-      log.warn({ err: error }, 'SpiceDB could not be told of a tuple; the next comparison does it')
+      log.warn({ err: error }, 'a tuple could not be written to SpiceDB; the next comparison writes it')
     })
   })
 }

@@ -5,8 +5,8 @@ import type { Trace } from './trace.ts'
 export type MayUse = (trace: Trace) => boolean
 
 /**
- * Finds in the trace of a check the names of relations that grant it, as the embedded engine tells them: first those that
- * the schema evaluates first. Where several ways grant, SpiceDB looks at them at once and tells the ones it took.
+ * Finds in the trace of a check the names of relations that grant it, as the embedded engine returns them: first those that
+ * the schema evaluates first. Where several ways grant, SpiceDB evaluates them concurrently and returns the ones it used.
  * @returns undefined where no way of the trace rests on granted questions alone that may be used.
  */
 export function grantPath(asked: Askable, trace: Trace, walk: PathWalk): readonly string[] | undefined {
@@ -30,7 +30,7 @@ export interface PathWalk {
 
 const isUsable = (trace: Trace, { mayUse }: PathWalk): boolean => trace.isGranted && mayUse(trace)
 
-/** What a permission stands for when it is but another name. */
+/** The name behind a permission that is only an alias. */
 function aliasOf({ expression }: PermissionModel): Askable | undefined {
   return expression.op === 'reference' ? expression.reference : undefined
 }

@@ -6,7 +6,7 @@ import type { Home } from '../../ports/authorizer.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import { readAncestors } from './registry-store.ts'
 
-/** Finds the Domain that an object lies in by its parent edges in the registry, as the embedded engine does in its index. */
+/** Finds the Domain of an object by its parent edges in the registry, as the embedded engine does in its index. */
 export function createStoredHomes(model: Model, datastore: Datastore): (reference: string) => Promise<Home> {
   const parents = model.types.flatMap(({ name, relations }) =>
     relations.filter(({ structural }) => structural).map((relation) => `${name}#${relation.name}`),

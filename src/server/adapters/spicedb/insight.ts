@@ -27,7 +27,7 @@ interface Kept {
 
 /**
  * Explanations and previews from an index that is built of the registry when somebody asks and kept for a minute: SpiceDB
- * neither tries tuples nor says what was missing. What it was not told of yet does not count here either. The first
+ * neither previews tuples nor explains what was missing. Tuples that it has not received yet do not count here either. The first
  * question over a million tuples waits for some seconds.
  */
 export function createRegistryInsight({ model, datastore, settings, feed }: InsightDeps): AuthzInsight {

@@ -13,7 +13,7 @@ export interface LookupsDeps {
   readonly datastore: Datastore
   readonly spicedb: Pick<Spicedb, 'lookupResources' | 'lookupSubjects'>
   readonly freshness: () => string | undefined
-  /** Decides what caveats stand before. */
+  /** Decides results that depend on caveats. */
   readonly check: Authorizer['check']
 }
 

@@ -16,7 +16,7 @@ export interface MirrorDeps {
   readonly feed: Pick<FollowedFeed, 'committed' | 'waitFor'>
 }
 
-/** Bindings that one call of SpiceDB is told of; it takes a thousand as it is shipped. */
+/** Bindings in one call to SpiceDB; its default limit is a thousand. */
 const BINDINGS_MAX = 500
 /** How long to wait until this replica has the token of its own write: twice the lease. */
 const OWN_REVISION_MS = 2_000
@@ -29,7 +29,7 @@ interface Caller {
 
 /**
  * Settles what changes wrote. While one pass is on its way the next one gathers; passes of all processes go one after
- * another, so that what SpiceDB was told last is what the registry said last.
+ * another, so that SpiceDB's last write matches the registry's last state.
  */
 export function createMirror(deps: MirrorDeps): TupleMirror {
   let waiting: Caller[] = []
@@ -62,7 +62,7 @@ export function createMirror(deps: MirrorDeps): TupleMirror {
   }
 }
 
-/** Whatever stood in the way, SpiceDB's or the registry's: the change is not known to be effective. */
+/** For a failure of SpiceDB or of the registry: whether the change took effect is unknown. */
 const unavailable = (error: unknown): unknown =>
   error instanceof Problem ? error : problem('authz_unavailable', {}, error)
 

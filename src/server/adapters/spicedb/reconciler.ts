@@ -73,7 +73,7 @@ export function createReconciler({ model, datastore, spicedb, mirror }: Reconcil
     }
   }
 
-  /** A tuple that SpiceDB lacks may stand back behind another of its binding. */
+  /** A tuple that SpiceDB lacks may be superseded by another of its binding. */
   async function giveWanted(unlike: readonly SettledRow[], there: ReadonlySet<string>, counts: Counts): Promise<void> {
     const wanted = wantedRows(await readBindings(db(), unlike))
     const missing: Binding[] = []

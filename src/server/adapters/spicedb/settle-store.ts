@@ -76,13 +76,13 @@ export interface TuplePage {
   readonly count: number
 }
 
-/** The last revision whose tuples SpiceDB may not have heard of; null when it has heard of all. */
+/** The last revision whose tuples SpiceDB may not have; null when it has all. */
 export async function readUnmirrored(db: Db): Promise<string | null> {
   const head = await db.selectFrom('authz_head').select('unmirrored_revision').executeTakeFirstOrThrow()
   return head.unmirrored_revision
 }
 
-/** Says that SpiceDB has heard of every revision up to that one; false where others came after it. */
+/** Records that SpiceDB has every revision up to that one; false where later ones exist. */
 export async function setMirrored(db: Db, upTo: string): Promise<boolean> {
   const updated = await db
     .updateTable('authz_head')
@@ -107,12 +107,12 @@ export async function countSecondCaveats(db: Db): Promise<number> {
 /** A write and what it was for. */
 export interface Told {
   readonly rows: readonly SettledRow[]
-  /** Undefined where there was nothing that SpiceDB could be told. */
+  /** Undefined where there was nothing to send to SpiceDB. */
   readonly zedToken: string | undefined
 }
 
 /**
- * Says of the rows, as far as they still are what they were when SpiceDB was told, that it has been told: those that were
+ * Records that SpiceDB has received the rows, except rows that changed since they were sent: those that were
  * pending are live, those that were being revoked are gone.
  */
 export async function conclude(tx: Db, { rows, zedToken }: Told): Promise<readonly FeedChange[]> {

@@ -1,7 +1,7 @@
 import type { v1 } from '@authzed/authzed-node'
 import { plainObject, type ObjectName } from './messages.ts'
 
-/** What SpiceDB tells of one question within a check. Permissions that are but another name for one are left out by it. */
+/** SpiceDB's trace of one question within a check. It leaves out permissions that are only an alias. */
 export interface Trace {
   readonly object: ObjectName
   /** In the spelling of the schema. */

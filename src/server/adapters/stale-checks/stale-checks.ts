@@ -14,7 +14,7 @@ interface KnownDecision {
  * within the TTL, by tuples alone, where the query says that a recent answer will do and names no facts. Everything else
  * stays `authz_unavailable`. Costs a fresh decision one entry in a map.
  *
- * Where an object lies is remembered beside it, since what a caller may be told depends on that; objects do not move.
+ * The Domain of an object is cached with the answer, since it decides what a caller may learn; objects never change Domain.
  */
 export function withStaleChecks<A extends Authorizer>(authorizer: A, { ttlMs, entriesMax }: StaleAnswersOptions): A {
   if (ttlMs === 0 || entriesMax === 0) return authorizer
@@ -31,7 +31,7 @@ export function withStaleChecks<A extends Authorizer>(authorizer: A, { ttlMs, en
     return decision
   }
 
-  /** Of a plain denial nobody asks where its ends lie; who may be told of it in an outage depends on that. */
+  /** A plain denial needs no Domains while the engine answers; in an outage they decide who may see it. */
   function locateBoth({ subject, resource }: CheckQuery): void {
     for (const reference of [subject, resource]) if (homes.get(reference) === undefined) locate(reference)
   }
@@ -39,7 +39,7 @@ export function withStaleChecks<A extends Authorizer>(authorizer: A, { ttlMs, en
   function locate(reference: string): void {
     try {
       const home = authorizer.domainOf(reference)
-      // Where it cannot be told now it stays unknown, which in an outage tells less.
+      // A Domain that cannot be read now stays unknown; in an outage fewer callers then get the answer.
       if (home instanceof Promise) home.then((late) => located(reference, late)).catch(() => undefined)
       else located(reference, home)
     } catch (failure) {

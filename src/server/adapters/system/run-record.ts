@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { ownIdentity, stateOf, type ProcessIdentity } from '../pglite/process-identity.ts'
 
-/** What tells a later start whether this run ended in order, where the datastore itself cannot know. */
+/** Record from which a later start learns whether this run ended cleanly, where the datastore cannot know. */
 export interface RunRecord {
   /** Whether a run with the same directory went away without ending its record. */
   readonly wasAbandoned: boolean

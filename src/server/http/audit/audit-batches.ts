@@ -31,7 +31,7 @@ export interface AuditBatches {
   sayLosses(): Promise<void>
 }
 
-/** Domains whose losses are told apart; those of others count as the platform's. */
+/** Domains whose losses are counted separately; those of others count as the platform's. */
 const LOSERS_MAX = 1_000
 
 /** Makes the storing of batches: a row that the datastore refuses is found by halving, and costs its neighbours nothing. */

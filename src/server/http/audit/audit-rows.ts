@@ -20,9 +20,9 @@ export interface AuditSubject {
   readonly denial: string | undefined
   /** Why the handler refused, where the code of its problem says less. */
   readonly refusal: string | undefined
-  /** Whether something that was known before stood in for the engine or the datastore. */
+  /** Whether a cached answer replaced one of the engine or the datastore. */
   readonly isStale: boolean
-  /** Domain that an object lies in, where that is known. */
+  /** Domain of an object, where that is known. */
   readonly domainOf: (object: string) => string | null | undefined
 }
 
@@ -30,7 +30,7 @@ export interface AuditSubject {
 type Decided = Pick<AuditSubject, 'plan' | 'denial' | 'isStale'>
 
 /**
- * The row of a decision that went well; undefined where the contract wants none, unless an earlier one stood in for it.
+ * The row of a decision that succeeded; undefined where the contract wants none, unless a cached decision was used.
  * Most requests leave none, and nothing is gathered for theirs.
  */
 export function grantedRow({ plan, denial, isStale }: Decided, requestOf: () => AuditSubject): AuditEntry | undefined {

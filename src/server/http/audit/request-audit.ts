@@ -27,7 +27,7 @@ export interface RequestAuditServices {
 export class RequestAudit {
   /** Whether the row is in the datastore, with the change. */
   isCarried = false
-  /** Whether something known before stood in for the engine or the datastore. */
+  /** Whether a cached answer replaced one of the engine or the datastore. */
   isStale = false
   #context: Record<string, unknown> | undefined
   #about: AuditSubject['about']

@@ -49,7 +49,7 @@ export interface AuthenticateDeps {
 /**
  * Tries the resolvers that the operation takes and that recognise the credential, in order; the first success wins (S0
  * Authentication 1). Why one refused is in the log; the caller sees the operation's 401, or the resolver's code where
- * the operation is one of those that tell (`nsk_revoked`).
+ * the operation declares that code (`nsk_revoked`).
  */
 export function createAuthenticate({
   resolvers,

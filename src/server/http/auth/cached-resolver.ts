@@ -30,7 +30,7 @@ export interface Lead {
   readonly read: () => Promise<FoundCredential | Refusal>
 }
 
-/** What tells one kind of cached credentials from another. */
+/** What differs between kinds of cached credentials. */
 export interface CachedKind extends Pick<CredentialResolver, 'cookie'> {
   readonly kind: ChangedCredential['kind']
   readonly recognizes: (presented: string) => boolean
@@ -92,7 +92,7 @@ export function createCachedResolver(
     return end
   }
 
-  /** Only while the feed is not fresh: what is fresh needs nothing to stand in for it. */
+  /** Only while the feed is not fresh: a fresh feed needs no substitute. */
   function useStale(key: string, withinMs: number): Caller | undefined {
     const known = cache.stale(key)
     const nowMs = clock.now()

@@ -21,7 +21,7 @@ export interface CredentialCacheOptions {
 export type ReadCredential<Entry> = () => Promise<Entry | Refusal>
 
 /**
- * Credentials of one kind by a key that stands for the presented text: a digest of it, never the text itself.
+ * Credentials of one kind by a digest of the presented text, never by the text itself.
  * An entry is dropped when the change feed names its credential, and is used only while the feed is fresh
  * (decisions: Consistency), so a revoked credential ends within a second even on a replica that was cut off.
  * Refusals are kept for a second, so that a flood of one bad credential costs one query a second.

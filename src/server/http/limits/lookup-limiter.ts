@@ -172,7 +172,7 @@ class Line {
     }
   }
 
-  /** While the datastore is away those who wait hear it at once, as those who share one read do. */
+  /** While the datastore is unavailable, waiting callers fail at once, as callers that share one read do. */
   beginAll(): void {
     for (const waiting of this.#waiting) {
       this.#underWay += 1

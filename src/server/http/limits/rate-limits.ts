@@ -25,7 +25,7 @@ const LIMITS = {
 
 export const NO_LIMIT: Rate = { count: 0, seconds: 1 }
 
-/** Keys of one limit that are told apart; a bucket takes about 100 bytes. */
+/** Keys of one limit that have their own bucket; a bucket takes about 100 bytes. */
 const KEYS_MAX = 131_072
 
 /** The request rates of callers, per replica. */

@@ -16,7 +16,7 @@ interface Bucket {
 
 /**
  * Makes the buckets. Of all keys at most `keysMax` are remembered, in two halves: when the younger half is full it
- * becomes the older one, and what lay there untouched is forgotten, which gives those keys a full bucket again.
+ * becomes the older one, and keys that were not used there are dropped, which gives those keys a full bucket again.
  */
 export function createTokenBuckets({ count, seconds }: Rate, keysMax: number): TokenBuckets {
   const halfMax = Math.max(1, Math.floor(keysMax / 2))

@@ -6,7 +6,7 @@ import type { AuditHeadRow } from './tables.ts'
 import { decisionOf } from './decision.ts'
 import type { AuditRecord } from './store.ts'
 
-/** A chain as it stands, read in one statement. */
+/** The current state of a chain, read in one statement. */
 export interface ChainState {
   readonly id: number
   readonly domainId: string | null

@@ -31,7 +31,7 @@ export interface ExportAsked extends Period {
 /**
  * Reads one page of a chain with its hashes and signed heads. It never goes beyond the newest signed head: what it gives
  * out can all be verified.
- * @throws Problem `invalid_audit_filter` where `fromSeq` lies beyond the row that comes next.
+ * @throws Problem `invalid_audit_filter` where `fromSeq` is beyond the next row.
  */
 export async function exportPage(db: Db, asked: ExportAsked): Promise<Export> {
   const { domainId, count } = asked

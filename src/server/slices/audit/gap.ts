@@ -5,7 +5,7 @@ import type { AuditRecord } from './store.ts'
 export type GapReason = 'write_failed' | 'vanished'
 
 /**
- * The row that says so in their chain (S0 convention 7): `write_failed` counts decisions whose row the datastore refused,
+ * The row that records the loss in their chain (S0 convention 7): `write_failed` counts decisions whose row the datastore refused,
  * `vanished` rows that were written and gone before they were sealed.
  */
 export function gapRow(

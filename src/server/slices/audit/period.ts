@@ -8,7 +8,7 @@ export interface Period {
 
 /**
  * Reads the period of a query.
- * @throws Problem `invalid_audit_filter` where it is empty, or outside of 1970 to 9999: no row can lie there, and the
+ * @throws Problem `invalid_audit_filter` where it is empty, or outside of 1970 to 9999: no row can be there, and the
  * datastore may not know such an instant.
  */
 export function periodOf({ since, until }: { since?: string | undefined; until?: string | undefined }): Period {

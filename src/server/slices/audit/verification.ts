@@ -37,7 +37,7 @@ const TRIES_MAX = 3
 
 /**
  * Verifies a stretch of a chain as it is stored, bounded in rows and time.
- * @throws Problem `invalid_audit_filter` where `fromSeq` lies beyond the row that comes next.
+ * @throws Problem `invalid_audit_filter` where `fromSeq` is beyond the next row.
  */
 export async function verifyChain(deps: VerificationDeps, asked: Asked): Promise<Verification> {
   for (let attempt = 1; ; attempt++) {

@@ -2,7 +2,7 @@ import { parseTupleReference } from '../../../shared/authz/reference.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import type { CaveatFacts, Decision } from '../../ports/authorizer.ts'
 
-/** The denial that tells nothing: of what does not exist, and of what the caller may not be told of. */
+/** The denial that reveals nothing: for what does not exist, and for what the caller may not learn about. */
 export const DENIED: Decision = Object.freeze({ allowed: false, reason: 'insufficient_relation' })
 
 const NO_FACTS: ReadonlySet<string> = new Set()

@@ -5,11 +5,11 @@ import { andThen } from './asking.ts'
 
 /** What may be disclosed to a caller (decisions: Cross-tenant). Plain values where the authorizer has them in memory. */
 export interface Telling {
-  /** Whether the caller may be told of both: they exist, and lie in its own Domain unless it reads the platform. */
+  /** Whether the caller may learn about both: they exist, and are in its own Domain unless it reads the platform. */
   mayTell(ctx: RequestContext, subject: string, resource: string): boolean | Promise<boolean>
-  /** Whether the caller may be told of the one. */
+  /** Whether the caller may learn about the one. */
   mayTellOf(ctx: RequestContext, reference: string): boolean | Promise<boolean>
-  /** Those of the objects that the caller may be told of, in their order; `<type>:*` names no object and stays. */
+  /** Those of the objects that the caller may learn about, in their order; `<type>:*` names no object and stays. */
   toldOf(ctx: RequestContext, references: readonly string[]): Promise<string[]>
   /** Whether the caller may read the object. Asked once for each object of a request. */
   readerOf(ctx: RequestContext): (reference: string) => Promise<boolean>

@@ -118,7 +118,7 @@ function roleObject(reference: string): RoleObject {
 
 /**
  * The Domain that the subjects of a role on the object belong to; null for the platform.
- * @throws Problem `invalid_triple` for a node that lies in a Project: its roles are tuples of that.
+ * @throws Problem `invalid_triple` for a node in a Project: its roles are tuples of that Project.
  */
 async function domainOf(db: Db, { type, id }: RoleObject): Promise<string | null> {
   if (type !== 'node') return type === 'domain' ? id : null

@@ -24,7 +24,7 @@ export interface ExplainDeps {
   readonly telling: Telling
 }
 
-/** What a caller is told of a check. */
+/** The explanation of a check as its caller may see it. */
 interface Told {
   readonly decision: Decision
   readonly tree: Shown
@@ -46,7 +46,7 @@ export function createExplain({ authorizer, insight, telling }: ExplainDeps) {
     if (!(await telling.mayTell(ctx, subject, resource))) return { decision: DENIED, tree: HIDDEN, remedies: [] }
     const { tree, remedies } = await insight.explain(query)
     const reads = telling.readerOf(ctx)
-    // The subject was named by the caller: that it stands in a tuple says nothing that the tuple does not.
+    // The subject was named by the caller: showing it in a tuple reveals nothing more than the tuple does.
     const mayName: MayRead = async (reference) => reference === subject || reads(objectIn(reference))
     return { decision, tree: await shownOf(tree, reads, mayName), remedies: await offered(remedies, reads, mayName) }
   }

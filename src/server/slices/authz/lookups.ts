@@ -16,7 +16,7 @@ interface LookupAnswers {
 }
 
 /**
- * Answers lookups. What the caller may not be told of answers as what does not exist does: with nothing, after the same
+ * Answers lookups. What the caller may not learn about is answered like what does not exist: with nothing, after the same
  * look at whether the question is well-formed (decisions: Cross-tenant).
  */
 export function createLookupAnswers(lookups: AuthzLookups, telling: Telling): LookupAnswers {

@@ -57,7 +57,7 @@ function provisioned<T>(collaborator: T | undefined): T {
 }
 
 function createCheck(authorizer: Authorizer, telling: Telling): Handlers<typeof authz>['PostAuthzCheck'] {
-  /** A plain denial needs no second look; anything else is told only of what the caller may ask about. */
+  /** A plain denial is returned as it is; any other decision only for objects that the caller may learn about. */
   function told(
     ctx: RequestContext,
     { subject, resource }: Question,
@@ -89,8 +89,8 @@ function createCheck(authorizer: Authorizer, telling: Telling): Handlers<typeof 
 }
 
 /**
- * An earlier decision, for whom it may be told to. Others get what they get about anything that nobody asked lately: which
- * questions are remembered says something too. A credential from memory is good for answers from memory alone.
+ * An earlier decision, for callers that may learn it. Others get the answer for a question that is not cached: which
+ * questions are cached is information too. A credential from memory is good for answers from memory alone.
  */
 function toldStale(ctx: RequestContext, decision: Decision, may: boolean): Decision {
   if (decision.staleSinceMs === undefined) throw problem('datastore_unavailable')

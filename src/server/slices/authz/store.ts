@@ -25,7 +25,7 @@ export function findRole(
     .executeTakeFirst()
 }
 
-/** The Domain of a node that lies in no Project; undefined when there is no such node. */
+/** The Domain of a node that is in no Project; undefined when there is no such node. */
 export async function findDomainOfFreeNode(db: Db, id: string): Promise<string | undefined> {
   const node = await db
     .selectFrom('nodes')

@@ -93,7 +93,7 @@ const takesAlgorithm = (binding: IdpBinding, alg: unknown): boolean => isOneOf(a
 
 const isOneOf = (value: unknown, list: readonly string[]): boolean => typeof value === 'string' && list.includes(value)
 
-/** Who asked for the token, where it says so: `azp`, and RFC 9068's `client_id`. */
+/** Who asked for the token, where it names one: `azp`, and RFC 9068's `client_id`. */
 function isGivenTo(claims: PresentedJwt['claims'], clientId: string): boolean {
   return ['azp', 'client_id'].every((name) => claims[name] === undefined || claims[name] === clientId)
 }

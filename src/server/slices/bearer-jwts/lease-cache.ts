@@ -23,7 +23,7 @@ export interface Known {
 export type Remembered = { readonly state: 'leased' | 'due'; readonly known: Known } | Refusal
 
 /**
- * Verified tokens by a digest of theirs. Nothing here depends on being told of a change: a token is used for a second
+ * Verified tokens by a digest of theirs. Nothing here depends on notifications of changes: a token is used for a second
  * and then confirmed, so that a deleted binding and a disabled user end within one on every replica. Refusals are kept
  * for a second as well, so that a flood of one bad token costs one verification.
  */

@@ -9,7 +9,7 @@ const EARLY_MS = 100
 /** A token of a device sign-in works for 30 days. */
 export const TOKEN_LIFETIME_SECONDS = 30 * 86_400
 
-/** What a device is told when it asks; `approved` when there is a token for it. */
+/** The result of a device's poll; `approved` when there is a token for it. */
 export type PollOutcome =
   | 'authorization_pending'
   | 'slow_down'
@@ -18,7 +18,7 @@ export type PollOutcome =
   | 'invalid_grant'
   | 'approved'
 
-/** Decides what the device is told now. A redeemed code is as unknown as one that never was. */
+/** Decides the result of the device's poll. A redeemed code is as unknown as one that never existed. */
 export function pollOutcome(
   signIn: DeviceSignIn | undefined,
   clientId: string | undefined,
@@ -46,7 +46,7 @@ export function isUndecided(signIn: DeviceSignIn, nowMs: number): boolean {
   return signIn.state === 'pending' && signIn.expires_at.getTime() > nowMs
 }
 
-/** What the device calls itself, for people to read: without characters that hide or turn round what stands beside them. */
+/** What the device calls itself, for people to read: without characters that hide or reorder the text beside them. */
 export function clientShown({ client_name: name, client_id: id }: DeviceSignIn): string {
   return readable(name ?? '') || readable(id) || 'device'
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { LeaderJob } from '../../ports/leadership.ts'
 import { createBatchDelete } from '../../sql/batch-delete.ts'
 
-/** The job that deletes device sign-ins. A device that asks late is still told that its code has expired. */
+/** The job that deletes device sign-ins. A device that polls late still learns that its code has expired. */
 export function createDeviceSweeper({ clock }: { readonly clock: Clock }): LeaderJob {
   return createBatchDelete(clock, {
     name: 'expired-device-sign-ins',

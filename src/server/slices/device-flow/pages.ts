@@ -166,7 +166,7 @@ function verdictOf(form: URLSearchParams): Verdict {
 
 const RELATIONS = { approved: 'auth.device_code.approve', denied: 'auth.device_code.deny' } as const
 
-/** The row of the operation that the form stands for. */
+/** The audit row of the operation that the form represents. */
 function rowOf({ correlationId }: PageVisit, { subject, domainId }: Caller, verdict: Verdict) {
   return { domainId, subject, relation: RELATIONS[verdict], object: subject, correlationId, context: {} }
 }

@@ -17,8 +17,8 @@ export function hashOf(deviceCode: string): Buffer {
 }
 
 /**
- * What the device is told. That it asked, and how long it has to wait the longer for having asked too early, stays
- * whatever the answer is; a question that changes nothing writes nothing.
+ * The answer to a device's poll. The time of the poll, and the longer interval after one that came too early, are stored
+ * whatever the answer is; a poll that changes nothing writes nothing.
  */
 export function askedFor(datastore: Datastore, { hash, clientId, nowMs }: Poll): Promise<PollOutcome> {
   return datastore.transaction('interactive', async (tx) => {

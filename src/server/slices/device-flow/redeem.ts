@@ -13,7 +13,7 @@ export interface RedeemDeps {
  * Makes the token of an approved sign-in, once: the row is locked, so of two that ask together one gets it. Whether who
  * approved may still sign in is looked at now, since minutes may have passed.
  *
- * @throws Problem what a poll is told when it is not approved; `access_denied` when who approved is gone or disabled
+ * @throws Problem that of the poll when it is not approved; `access_denied` when the approving user is deleted or disabled
  */
 export async function redeem({ mintToken }: RedeemDeps, change: Change, poll: Poll) {
   const signIn = await store.lockByDeviceCode(change.db, poll.hash)

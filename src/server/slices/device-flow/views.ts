@@ -61,11 +61,11 @@ ${whoYouAre(viewer)}
 export function outcomeView(viewer: Viewer, signIn: DeviceSignIn): PageDocument {
   const isRefused = signIn.state === 'denied'
   const title = isRefused ? 'Refused' : 'Approved'
-  const told = isRefused
+  const outcome = isRefused
     ? 'The device is told so when it asks next. It got nothing.'
     : 'You can close this page and go on at your device: it is signed in within a few seconds.'
   const body = markup`<h1>${title}</h1>
-<p class="notice" role="status">${clientShown(signIn)} (<span>${showUserCode(signIn.user_code)}</span>): ${told}</p>
+<p class="notice" role="status">${clientShown(signIn)} (<span>${showUserCode(signIn.user_code)}</span>): ${outcome}</p>
 ${isRefused ? undefined : markup`<p>If you did not mean to, revoke its token: <code>ctl tokens list</code>, then <code>ctl tokens revoke</code>.</p>`}
 ${whoYouAre(viewer)}
 <p><a href="${DEVICE_PATH}">Enter another code</a></p>`

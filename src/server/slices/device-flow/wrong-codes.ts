@@ -3,7 +3,7 @@ import { RateLimited } from '../../http/limits/rate-limits.ts'
 /** Wrong codes of one session in a minute (decisions: Device flow). */
 export const WRONG_CODES_MAX = 5
 const WINDOW_MS = 60_000
-/** Sessions that are told apart; past that those longest without a wrong code are forgotten. */
+/** Sessions that are counted; beyond that, those longest without a wrong code are dropped. */
 const SESSIONS_MAX = 10_000
 
 /** Holds guessing of codes down. A try is counted before the code is looked up, so that a hundred at once are no way around. */

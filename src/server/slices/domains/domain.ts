@@ -11,7 +11,7 @@ export type DomainAnswer = Result<Operations['GetDomain']>
 export type DomainCreateBody = Input<Operations['CreateDomain']>['body']
 export type DomainPatchBody = Input<Operations['PatchDomain']>['body']
 
-/** Members that caveats read: a caller that caches them must hear of a change (decisions: Caveats). */
+/** Members that caveats read: a caller that caches them must be notified of a change (decisions: Caveats). */
 const CAVEAT_SETTINGS = ['trusted_networks', 'business_hours', 'strong_acr'] as const
 
 /** Days for which audited decisions are kept unless the Domain says otherwise (decisions: Audit). */

@@ -26,7 +26,7 @@ export function normalizeCidr(text: string): string | undefined {
   return ipv6Network(...ipaddr.IPv6.parseCIDR(text))
 }
 
-/** Normalises a Domain's mesh network; undefined unless it lies inside 100.64.0.0/10 with a prefix of at most 30. */
+/** Normalises a Domain's mesh network; undefined unless it is inside 100.64.0.0/10 with a prefix of at most 30. */
 export function normalizeMeshCidr(text: string): string | undefined {
   const network = normalizeCidr(text)
   if (network === undefined || !ipaddr.IPv4.isValidCIDR(network)) return undefined

@@ -27,7 +27,7 @@ export function typeOf(action: string, hooks: readonly Hook[]): Asked['type'] | 
   return types.find((type) => isKnownAction({ action, type }, hooks))
 }
 
-/** Whether a node that declares these hooks knows the action. A hook may have the name of a built-in action: the type tells them apart. */
+/** Whether a node that declares these hooks knows the action. A hook may have the name of a built-in action: the type distinguishes them. */
 export function isKnownAction({ action, type }: Asked, hooks: readonly Hook[]): boolean {
   return type === 'builtin' ? BUILTINS.has(action) : hooks.some(({ name }) => name === action)
 }

@@ -10,7 +10,7 @@ const TIMEOUTS_MAX = 200
 /** How long an end is shown (decisions: Executions). */
 const KEPT_MS = 30 * 24 * 60 * 60 * 1000
 
-/** The job that ends executions whose time is up. Their nodes are not told: each has `expires_at`, and the next pull leaves it out. */
+/** The job that ends executions whose time is up. Their nodes get no event: each has `expires_at`, and the next pull leaves it out. */
 export function createExecutionTimeouts({ clock }: { readonly clock: Clock }): LeaderJob {
   return {
     name: 'execution-timeouts',

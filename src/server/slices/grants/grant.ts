@@ -35,7 +35,7 @@ export function objectIn(domainId: string, reference: string | undefined): Grant
 
 /** The refusal of an object that the grants of a Domain do not reach. */
 export function foreignNode(): Problem {
-  const detail = 'must be a node of the Domain that lies in no Project; roles in a Project are relation tuples of it'
+  const detail = 'must be a node of the Domain that is in no Project; roles in a Project are relation tuples of it'
   return problem('invalid_triple', {
     part: 'resource',
     reason: 'not_allowed',

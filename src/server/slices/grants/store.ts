@@ -24,7 +24,7 @@ export function findGrant(db: Db, object: GrantObject, id: string): Promise<Gran
   return grantsOn(db, object).where('id', '=', id).executeTakeFirst()
 }
 
-/** A grant on the Domain, or on one of its nodes that lie in no Project. */
+/** A grant on the Domain, or on one of its nodes that are in no Project. */
 export function findGrantIn(db: Db, domainId: string, id: string): Promise<GrantRecord | undefined> {
   return db
     .selectFrom('relation_tuples')
@@ -37,7 +37,7 @@ export function findGrantIn(db: Db, domainId: string, id: string): Promise<Grant
     .executeTakeFirst()
 }
 
-/** Keeps a node of the Domain that lies in no Project as it is until the transaction ends; false when there is none. */
+/** Locks a node of the Domain that is in no Project until the transaction ends; false when there is none. */
 export async function holdFreeNode(db: Db, domainId: string, id: string): Promise<boolean> {
   const node = await freeNode(db, domainId, id).forKeyShare().executeTakeFirst()
   return node !== undefined

@@ -19,7 +19,7 @@ export function placeOf({ domain_id: domainId }: Pick<BindingRecord, 'domain_id'
   return domainId === null ? PLATFORM : `domain:${domainId}`
 }
 
-/** Where a client secret lies sealed. */
+/** Where a sealed client secret is stored. */
 export function secretPlace(id: string): SealedPlace {
   return { table: 'idp_bindings', column: 'client_secret_sealed', rowId: id }
 }

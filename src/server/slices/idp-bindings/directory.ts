@@ -42,7 +42,7 @@ async function domainMeant(db: Db, where: WhereToSignIn): Promise<string | undef
     if (binding.domain_id !== null) return binding.domain_id
   }
   const [only, another] = await store.findDomainIds(db, { id, slug })
-  // Ids and slugs are unique, so that nothing was named. Which Domains there are is not told to strangers.
+  // Ids and slugs are unique, so the caller named none. Strangers must not learn which Domains exist.
   if (another !== undefined) throw problem('domain_required')
   return only
 }

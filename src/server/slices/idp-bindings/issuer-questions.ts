@@ -32,7 +32,7 @@ export async function askAuthorization(walked: TestedBinding): Promise<string> {
     throw new StepFailure(`the authorization endpoint answers ${status}; ${check}`)
   }
   const back = arrivalAt(callbackUrl, answered.get('location'))
-  if (back === undefined) return 'the issuer shows a page of its own; a sign-in tells whether it knows the client'
+  if (back === undefined) return 'the issuer shows its own page; only a sign-in shows whether it knows the client'
   const error = back.get('error')
   if (error !== null && !WOULD_ASK.has(error)) throw new StepFailure(`the issuer refuses: ${refusalIn(back)}`)
   return 'the issuer knows the client and its redirect URI'

@@ -10,7 +10,7 @@ import { byIdDescending } from '../../sql/keyset.ts'
 /** A join token as stored: its prefix and fingerprint, never the token. */
 export type JoinTokenRecord = Selectable<JoinTokenRow>
 
-/** What a token is bound to, which must lie in its Domain. */
+/** What a token is bound to, which must be in its Domain. */
 export interface JoinTokenBounds {
   readonly domainId: string
   readonly projectId: string | null

@@ -74,7 +74,7 @@ interface Removing {
   readonly at: Date
 }
 
-/** What the provider remembers of a sign-in with the factor counts no longer. Recovery codes stand for a factor and go with the last one. */
+/** The provider's sessions that used the factor end. Recovery codes replace a factor and are deleted with the last one. */
 async function remove(change: Change, factor: Factor, { account, isLast, at }: Removing): Promise<void> {
   const { id } = account
   const { db } = change

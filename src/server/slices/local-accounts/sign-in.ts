@@ -23,7 +23,7 @@ export interface LocalSignInDeps {
   readonly hashing: PasswordHashing
   readonly clock: Clock
   readonly ids: IdSource
-  /** Takes the audit row of a refusal, which waits for nothing: waiting would tell known logins from others. */
+  /** Takes the audit row of a refusal without waiting for it: waiting would distinguish known logins from others. */
   readonly onRefused: (entry: AuditEntry) => void
   /** Hears that a person has replaced the one-time password. */
   readonly onPasswordChanged?: ((login: string) => void) | undefined

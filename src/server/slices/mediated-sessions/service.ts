@@ -23,7 +23,7 @@ export interface MediatedSessionsDeps {
   readonly baseUrl: string
 }
 
-/** What a node is told that reports on a session which is over: S0 States, Mediated session. */
+/** Problem code for a node that reports on an ended session: S0 States, Mediated session. */
 const NOT_LIVE = { revoked: 'session_already_revoked', expired: 'session_not_found' } as const
 
 /** Serves the ways through nodes. A session's token is in one answer and nowhere else. */

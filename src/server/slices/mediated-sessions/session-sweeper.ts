@@ -8,12 +8,12 @@ import { endOver } from './sweep-store.ts'
 const ENDS_EVERY_MS = 5_000
 /** Sessions ended in one transaction: heartbeats of their nodes wait for its end. */
 const ENDS_MAX = 200
-/** How long a node that reports on a revoked session is told so, rather than that there is none. */
+/** How long a report on a revoked session gets `revoked` as its answer, rather than that there is no such session. */
 const KEPT_MS = 30 * 24 * 60 * 60 * 1000
 
 /**
- * The job that ends sessions whose time is up or that nobody uses. Of an expiry a node knows by itself; that a session was
- * unused for too long it is told, since reports of activity may have been lost on their way.
+ * The job that ends sessions whose time is up or that nobody uses. A node sees an expiry by itself. It gets an event when a session
+ * was unused for too long, since its reports of activity may have been lost.
  */
 export function createMediatedSessionEnds(deps: { readonly clock: Clock; readonly ids: IdSource }): LeaderJob {
   return {

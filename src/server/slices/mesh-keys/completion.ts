@@ -18,7 +18,7 @@ export interface CompletionDeps {
   readonly secrets: SecretStore
 }
 
-/** Serves the node's leg of a rotation: both of its keys are replaced in one transaction, and its peers are told. */
+/** Serves the node's leg of a rotation: both of its keys are replaced in one transaction, which also announces them to its peers. */
 export function createCompletion({
   datastore,
   secrets,

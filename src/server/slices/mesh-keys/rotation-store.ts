@@ -56,7 +56,7 @@ export async function insertPendingRotation(
   return rotation
 }
 
-/** How a node secret key stands now. `dead`: retired, or forgotten since. */
+/** The current state of a node secret key. `dead`: retired, or deleted since. */
 export async function standingOf(
   tx: Db,
   { nodeId, kid, nowMs }: { readonly nodeId: string; readonly kid: string; readonly nowMs: number },

@@ -24,7 +24,7 @@ export async function outdatedChoices(db: Db, max: number): Promise<readonly str
   return rows.map((row) => row.domain_id)
 }
 
-/** Locks a Domain's peers, so that nothing that their revision tells of changes until the transaction ends; false when there are none. */
+/** Locks a Domain's peers, so that nothing that their revision covers changes until the transaction ends; false when there are none. */
 export async function lockPeers(tx: Db, domainId: string): Promise<boolean> {
   const row = await tx
     .selectFrom('domain_peers')

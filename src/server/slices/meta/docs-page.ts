@@ -3,7 +3,7 @@ export const PAGE_POLICY =
   "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; worker-src 'self' blob:; img-src 'self' data:"
 
 /**
- * Renders the documentation page around a contract. The contract lies in it as data that no browser runs, since the
+ * Renders the documentation page around a contract. The contract is embedded as data that no browser runs, since the
  * address that serves it takes a credential and this page does not.
  *
  * @param renderer path of the script that draws the page

@@ -14,7 +14,7 @@ export interface Progress {
 
 /** From where a stream goes on. */
 export interface StartingPoint {
-  /** Something is lost: the reader is told so, with this position. */
+  /** Events are lost: the reader is notified, with this position. */
   readonly lostAt: Position | undefined
   /** What is known of the place that the reader has come to. */
   readonly nodeSeq: bigint | undefined
@@ -63,7 +63,7 @@ export async function findStartingPoint(deps: StartingPointDeps, progress: Progr
   return { lostAt: at, nodeSeq: published, upTo: later.head }
 }
 
-/** Nothing of the node is kept: only how many events it was sent tells whether the reader has had them all. */
+/** No event of the node is kept: only the number of events sent to it shows whether the reader has received all. */
 function isLost({ seq, nodeSeq, isClaimed }: Progress, { seq: head, nodeSeq: published }: Position): boolean {
   if (seq > head) return true
   return nodeSeq === undefined ? isClaimed && published > 0n : nodeSeq < published

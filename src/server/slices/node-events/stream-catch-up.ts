@@ -70,7 +70,7 @@ export function isOutage(error: unknown): boolean {
 async function replay(deps: HandOverDeps, stream: Behind, { point, resync }: Beginning): Promise<void> {
   if (resync === undefined) stream.located(point.nodeSeq)
   else stream.send(resync)
-  // The event at the place itself tells which of the node's events it is.
+  // The event at the position itself carries its number among the node's events.
   let after = stream.nodeSeq === undefined && stream.seq > 0n ? stream.seq - 1n : stream.seq
   while (after < point.upTo && !stream.isOver) {
     const range = { after, upTo: point.upTo, max: PAGE }

@@ -34,7 +34,7 @@ function isUnusable(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
   return at !== undefined && UNUSABLE.has(new ipaddr.IPv4(address.toByteArray().slice(at, at + 4)).range())
 }
 
-/** Ranges whose addresses stand for IPv4 ones (RFC 6052 §2.1, RFC 6145 §2.2, RFC 3056 §2), and at which byte those are in them. */
+/** Ranges whose addresses embed IPv4 ones (RFC 6052 §2.1, RFC 6145 §2.2, RFC 3056 §2), and at which byte those are in them. */
 const EMBEDDING: Readonly<Record<string, number>> = { rfc6052: 12, rfc6145: 12, '6to4': 2 }
 
 /** The library alone would read `010.1`, too. */
@@ -57,7 +57,7 @@ function hexGroups(_dotted: string, ...bytes: readonly string[]): string {
   return `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`
 }
 
-/** RFC 4291 §2.5.5.1: deprecated, and nothing is reached by it. The unspecified and the loopback address lie there, too. */
+/** RFC 4291 §2.5.5.1: deprecated and unreachable. The unspecified and the loopback address are in it, too. */
 function isIpv4Compatible({ parts }: ipaddr.IPv6): boolean {
   return parts.slice(0, 6).every((part) => part === 0)
 }

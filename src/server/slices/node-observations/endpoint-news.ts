@@ -10,7 +10,7 @@ export interface EndpointNews {
 }
 
 /**
- * Tells the Domain of endpoints that are new or have become stale, in the transaction that says so, which holds
+ * Announces endpoints that are new or have become stale to the Domain, in the transaction that stores them and locks
  * the Domain's peers.
  */
 export async function tellEndpoints(change: Change, domainId: string, news: readonly EndpointNews[]): Promise<void> {

@@ -24,7 +24,7 @@ export interface ReceivedReport extends store.EndpointReport {
 type RecordEndpoints = (reports: readonly ReceivedReport[]) => Promise<ReadonlyMap<string, number>>
 
 /**
- * Makes what records reports, and tells the peers where they tell them something: that is one transaction for all of
+ * Makes what records reports, and announces them to the peers where they carry news, in one transaction for all of
  * them, with their audit rows. Of the reports of one node the newest counts; one that is not newer than what is known, a
  * repeated or an overtaken one, changes nothing. Those that are no news carry no audit row: they only say once more what
  * is known.
@@ -75,8 +75,8 @@ async function record(change: Change, reports: readonly ReceivedReport[]): Promi
   if (taken.length > 0) await store.storeEndpoints(change.db, taken)
   const news = taken.filter((report) => isNews(known.get(report.nodeId), report))
   for (const domainId of domainIds) {
-    const told = news.filter((report) => report.domainId === domainId).map(newsOf)
-    if (told.length > 0) await tellEndpoints(change, domainId, told)
+    const announced = news.filter((report) => report.domainId === domainId).map(newsOf)
+    if (announced.length > 0) await tellEndpoints(change, domainId, announced)
   }
   return new Map(living.map(({ nodeId, reportedAtMs }) => [nodeId, latest(known.get(nodeId), reportedAtMs)]))
 }

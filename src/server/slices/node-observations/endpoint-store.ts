@@ -29,7 +29,7 @@ export async function findTtls(db: Db, nodeIds: readonly string[]): Promise<Map<
 }
 
 /**
- * Takes those of the reports that are newer than the same endpoint, known and fresh: nobody has to be told of them. At
+ * Stores those of the reports that only renew an endpoint that is known and fresh: they need no announcement. At
  * most one of each node. Gives the ids of their nodes. Rows are locked in the order of their ids.
  */
 export async function refreshEndpoints(db: Db, reports: readonly EndpointReport[]): Promise<Set<string>> {

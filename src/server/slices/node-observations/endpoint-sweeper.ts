@@ -16,7 +16,7 @@ const SWEEP_EVERY_MS = 5_000
 /** Endpoints in one pass: a report of one of them waits for the end of its Domain's transaction. */
 const SWEEP_MAX = 200
 
-/** The job that tells peers which endpoints no longer hold (S0 Peer endpoint freshness). */
+/** The job that announces expired endpoints to peers (S0 Peer endpoint freshness). */
 export function createEndpointSweeper(deps: EndpointSweeperDeps): LeaderJob {
   return {
     name: 'stale-endpoints',

@@ -13,7 +13,7 @@ type Operations = 'PutNodeStateReport' | 'DeleteNodeStateReport'
 const REPORTS_MAX = 64
 
 /**
- * Serves what workloads report through their node, for the next pull of its state (S0 Nodes). Nobody is told: the node
+ * Serves what workloads report through their node, for the next pull of its state (S0 Nodes). No event is sent: the node
  * knows what it has reported.
  */
 export function createStateReports(): Pick<Handlers<typeof nodeObservations>, Operations> {

@@ -2,7 +2,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { LeaderJob } from '../../ports/leadership.ts'
 import { createBatchDelete } from '../../sql/batch-delete.ts'
 
-/** How long a violation is kept, in ms: as long as the audit rows that tell of it, where nobody has chosen otherwise. */
+/** How long a violation is kept, in ms: as long as the audit rows about it, by default. */
 const KEPT_MS = 400 * 24 * 60 * 60 * 1000
 
 /** The job that deletes violations that are old, also those of nodes that are gone. */

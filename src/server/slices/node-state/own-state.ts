@@ -48,10 +48,10 @@ export interface OwnState {
   readonly tail: Uint8Array
 }
 
-/** What stands before and behind the peers of a node that has nothing of its own: most have not, and share it. */
+/** The text before and after the peers of a node without blocks of its own. Most nodes share it. */
 const NOTHING = rendered({ policies: [], bridges: [], reports: [], executions: [], sessions: [] })
 
-/** Renders what stands before and behind the peers, in the order of RFC 8785. What is canonical already goes in as it is. */
+/** Renders the text before and after the peers, in the order of RFC 8785. Canonical texts are inserted as they are. */
 export function renderOwn(blocks: OwnBlocks): Pick<OwnState, 'head' | 'tail'> {
   const hasSome = Object.values(blocks).some(({ length }: readonly unknown[]) => length > 0)
   return hasSome ? rendered(blocks) : NOTHING

@@ -8,7 +8,7 @@ export interface Pull {
 export interface PullsDeps {
   /** Stores a batch in one transaction: at most one pull a node, in ascending node id order; never a lower revision. */
   readonly write: (pulls: readonly Pull[]) => Promise<void>
-  /** Hears of a batch that could not be stored: its nodes are told to pull once more. */
+  /** Called with a batch that could not be stored: its nodes are asked to pull once more. */
   readonly onFailure: (error: unknown) => void
 }
 
@@ -22,7 +22,7 @@ export interface Pulls {
 
 /** Nodes in one transaction: a heartbeat of one of them waits for its end. */
 const BATCH_MAX = 512
-/** Nodes that wait at most; those beyond are told to pull once more. */
+/** Nodes that wait at most; those beyond are asked to pull once more. */
 const WAITING_MAX = 20_000
 
 /** One batch at a time: while one is on its way the next one gathers. */

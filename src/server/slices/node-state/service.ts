@@ -17,7 +17,7 @@ import { readOwn, readPeers, readRevisions, type StateRevisions } from './store.
 export interface NodeStateDeps {
   readonly datastore: Datastore
   readonly staleStates: StaleAnswersOptions
-  /** Hears that what nodes have pulled could not be stored: they are told to pull once more. */
+  /** Called when what nodes have pulled could not be stored: they are asked to pull once more. */
   readonly onFailure: (error: unknown) => void
 }
 
@@ -49,7 +49,7 @@ export function createNodeState({ datastore, staleStates, onFailure }: NodeState
   const stale = createStaleStates(staleStates)
   let awaySinceMs: number | undefined
 
-  /** The revisions alone tell whether the caller has it already. */
+  /** The revisions alone show whether the caller has the state already. */
   async function unchanged(ctx: RequestContext, nodeId: string): Promise<boolean> {
     if (ctx.requestHeader('If-None-Match') === undefined) return false
     const revisions = await revisionsOf(nodeId)
@@ -74,8 +74,8 @@ export function createNodeState({ datastore, staleStates, onFailure }: NodeState
   }
 
   /**
-   * What the node was told last, and of its peers what any of them was. Another replica may have told it more since: of that
-   * nothing is known here, and an older state would undo what the node has.
+   * The last state that this replica sent to the node, with the latest that it sent of each peer. Another replica may have sent a newer one:
+   * this replica does not know it, and an older state would revert what the node has.
    */
   function asPulledLast(ctx: RequestContext, nodeId: string, failure?: unknown): Rendered | void {
     awaySinceMs ??= ctx.nowMs

@@ -3,7 +3,7 @@ import type { Db } from '../../ports/datastore.ts'
 import type { OwnBlocks } from './own-state.ts'
 import type { Peer } from './peers.ts'
 
-/** How far a node's state has changed, and how far the node has heard. */
+/** The revision of a node's state, and the revision that the node has received. */
 export interface StateRevisions {
   readonly domainId: string
   /** That of the Domain's peers. */
@@ -69,8 +69,8 @@ const REVISIONS = `select ${REVISION_COLUMNS} ${FROM_NODE}`
 /** Milliseconds of an instant, which are whole: the server's clock gave it. */
 const ms = (column: string): string => `extract(epoch from ${column}) * 1000`
 
-// Ends that time brings are rows of a sweeper: an instant that has passed says nothing until then, or what a revision stands
-// for would depend on when it is asked.
+// An expiry takes effect when the sweeper writes it. An expired row counts until then; otherwise the content of a revision
+// would depend on the time of the query.
 const OWN = `
   select ${REVISION_COLUMNS},
     (select json_agg(json_build_array(r.policy_id, r.id, r.fingerprint, r.rules) order by r.policy_id)

@@ -35,7 +35,7 @@ export function takeNumber(domain: RawBuilder<unknown>, nowMs: number): RawBuild
 /**
  * Gives the lowest mesh address that no node of the Domain has and that is not resting, to whom has taken a number.
  *
- * A Domain's addresses lie in one of four places: a node has it; it rests; it has rested; or no node ever had it, which
+ * An address of a Domain is in one of four states: a node has it; it rests; it has rested; or no node ever had it, which
  * are all those from the pool's `next_number` on. The lowest free one is therefore the lowest rested one, else
  * `next_number`: two index reads, however large the Domain. The pool's row is the lock that makes allocations of one
  * Domain take turns, until the transaction ends.

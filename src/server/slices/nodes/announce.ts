@@ -1,6 +1,6 @@
 import type { Change } from '../../ports/unit-of-work.ts'
 
-/** A node as its peers are told of it. */
+/** A node as it is announced to its peers. */
 export interface Peer {
   readonly nodeId: string
   readonly domainId: string

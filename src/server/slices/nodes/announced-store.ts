@@ -7,7 +7,7 @@ import {
   type ReportTimes,
 } from '../../sql/reachability.ts'
 
-/** A change of reachability that nobody had been told of. */
+/** A change of reachability that was not announced yet. */
 export interface Transition extends ReportTimes {
   readonly nodeId: string
   readonly domainId: string

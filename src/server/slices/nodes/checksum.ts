@@ -16,7 +16,7 @@ export function parseChecksum(text: string): Buffer {
 
 /**
  * A SHA-256 in either form, as the contract's pattern lets it through, as 64 lower-case hex digits; hex, which agents send,
- * is told by its length, and not decoded on the way.
+ * is recognized by its length, and not decoded.
  *
  * @throws Problem `invalid_checksum`.
  */

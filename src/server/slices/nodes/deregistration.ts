@@ -23,7 +23,7 @@ export function createDeregistration(): Pick<Handlers<typeof nodes>, 'DeleteNode
 
 /**
  * Takes a node out of its Domain: its keys are dead with the commit, its address rests, its tuples and places as a
- * host are gone, its peers are told, and a rotation that it was asked for is gone with it. Gives the Domain's id; undefined when another caller was first.
+ * host are deleted, its peers are informed, and a rotation that it was asked for is cancelled. Returns the Domain's id; undefined when another caller was first.
  */
 export async function deregister(change: Change, nodeId: string, nowMs: number): Promise<string | undefined> {
   const domainId = await domainOfNode(change.db, nodeId)

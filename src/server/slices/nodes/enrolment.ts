@@ -11,7 +11,7 @@ import { insertNode, updateEnrolment, type Enrolment, type JoinTerms, type Place
 import { addKey, revokeKeys } from './secret-key-store.ts'
 
 /**
- * Adds a node with its edges to Domain and Project, and tells its peers.
+ * Adds a node with its edges to Domain and Project, and announces it to its peers.
  *
  * @throws Problem `node_name_conflict`, `public_key_in_use`, `mesh_addresses_exhausted`.
  */
@@ -37,7 +37,7 @@ export async function enrol(
 }
 
 /**
- * Gives a node new keys under its id, name, address, Project and labels, and tells its peers. Its old secret keys are
+ * Gives a node new keys under its id, name, address, Project and labels, and announces them to its peers. Its old secret keys are
  * dead with the commit. Both of its keys are new then, so that a rotation that was asked of it is done. The caller holds
  * the Domain's peers.
  *

@@ -12,7 +12,7 @@ import {
 
 /**
  * Stores a batch in one transaction: at most one heartbeat a node, in ascending node id order.
- * Resolves, after the commit, to what each node is told, in the order of the batch; undefined where there is none such.
+ * Resolves, after the commit, to the hints for each node, in the order of the batch; undefined for a node that does not exist.
  */
 export type WriteHeartbeats = (batch: readonly Heartbeat[]) => Promise<readonly (HeartbeatHints | undefined)[]>
 
@@ -35,8 +35,8 @@ export interface HeartbeatCommitOptions {
 /** Group commit of heartbeats: many callers share one durable write. */
 export interface HeartbeatCommit {
   /**
-   * Resolves once the heartbeat, or a later one of the same node, is durable, to what the node is told: undefined when
-   * there is no such node any more. Rejects with `datastore_unavailable` when too many callers wait already (nothing was written) or the
+   * Resolves once the heartbeat, or a later one of the same node, is durable, to the hints for the node: undefined when
+   * the node does not exist any more. Rejects with `datastore_unavailable` when too many callers wait already (nothing was written) or the
    * deadline has passed (it may still be written), with `shutting_down` once draining, and with the datastore's own
    * error when the write failed.
    */
@@ -84,8 +84,8 @@ export function createHeartbeatCommit(options: HeartbeatCommitOptions): Heartbea
   /** A row that the datastore refuses must not cost its neighbours their answer: the batch is halved until it is alone. */
   async function fly(batch: readonly Gathered[]): Promise<void> {
     try {
-      const told = await options.write(batch.map(({ heartbeat }) => heartbeat))
-      for (const [at, waiting] of batch.entries()) answer(waiting, (caller) => caller.resolve(told[at]))
+      const hints = await options.write(batch.map(({ heartbeat }) => heartbeat))
+      for (const [at, waiting] of batch.entries()) answer(waiting, (caller) => caller.resolve(hints[at]))
     } catch (error) {
       if (batch.length === 1 || isUnwritable(error)) return refuse(batch, error)
       const half = batch.length >> 1
@@ -94,9 +94,9 @@ export function createHeartbeatCommit(options: HeartbeatCommitOptions): Heartbea
     }
   }
 
-  function answer(waiting: Gathered, tell: (caller: Caller) => void): void {
+  function answer(waiting: Gathered, settle: (caller: Caller) => void): void {
     callers -= waiting.callers.length
-    waiting.callers.splice(0).forEach(tell)
+    waiting.callers.splice(0).forEach(settle)
   }
 
   function refuse(batch: readonly Gathered[], error: unknown): void {

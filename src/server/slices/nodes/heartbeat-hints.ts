@@ -16,7 +16,7 @@ const ZERO = '0'.charCodeAt(0)
 /** Places in a batch, from 1, with commas between them; null: none. */
 type Places = string | null
 
-/** The hints of each heartbeat of a batch, in its order: most are told nothing, and none needs an object of its own. */
+/** The hints of each heartbeat of a batch, in its order: most have none, and none needs an object of its own. */
 export function hintsOf(size: number, marked: { readonly reconcile: Places; readonly rotate: Places }) {
   const hints: (HeartbeatHints | undefined)[] = []
   while (hints.length < size) hints.push(NO_HINTS)
@@ -25,7 +25,7 @@ export function hintsOf(size: number, marked: { readonly reconcile: Places; read
   return hints
 }
 
-/** The indexes that the places stand for; digit by digit, since a whole fleet may be behind at once. */
+/** Parses the places into indexes; digit by digit, since a whole fleet may be behind at once. */
 export function indexesOf(places: Places): readonly number[] {
   const indexes: number[] = []
   if (places === null) return indexes

@@ -14,7 +14,7 @@ export interface Heartbeat {
 
 /** Somebody who waits for a heartbeat to be durable. */
 export interface Caller {
-  readonly resolve: (told: HeartbeatHints | undefined) => void
+  readonly resolve: (hints: HeartbeatHints | undefined) => void
   readonly reject: (error: unknown) => void
 }
 

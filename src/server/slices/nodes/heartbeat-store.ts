@@ -36,7 +36,7 @@ interface Updated {
  * Takes a heartbeat only where it is newer than the stored one, which another replica may have written. One row comes
  * back, and the parameters that hold nothing to escape go as finished array texts: the driver's work on each element
  * would cost this process as much as the rest of a heartbeat's way. What comes back are places in the batch, for the same
- * reason. A heartbeat that was not taken is told nothing: a newer one is. Rows are locked in the order of the batch, since
+ * reason. A heartbeat that was not stored gets no hints: a newer one gets them. Rows are locked in the order of the batch, since
  * the connections of this lane join by the index.
  */
 async function update(datastore: Datastore, ids: readonly string[], batch: readonly Heartbeat[]): Promise<Updated> {

@@ -17,11 +17,11 @@ export function createHeartbeats(deps: {
   readonly marks: Pick<PeerMarks, 'dueOf'>
 }): Pick<Handlers<typeof nodes>, 'PostNodeHeartbeat'> {
   /** The instant of the last answer: those of one batch share few. */
-  let told = { ms: 0, text: '' }
+  let formatted = { ms: 0, text: '' }
 
   function textOf(ms: number): string {
-    if (told.ms !== ms) told = { ms, text: new Date(ms).toISOString() }
-    return told.text
+    if (formatted.ms !== ms) formatted = { ms, text: new Date(ms).toISOString() }
+    return formatted.text
   }
 
   /** The minute of the last heartbeat, as clocks in UTC write it: reading an instant costs more than the rest of a heartbeat's judgement. */

@@ -6,7 +6,7 @@ import type { Tables } from '../../ports/tables/tables.ts'
 import { acceptedWindow, type ReachabilityState } from '../../sql/reachability.ts'
 import { conflictsAs } from '../../sql/unique.ts'
 
-/** A node with what its heartbeats told. */
+/** A node with the facts of its last heartbeat. */
 export interface StoredNode {
   readonly id: string
   readonly domain_id: string
@@ -121,7 +121,7 @@ export function lockNodePlace(tx: Db, id: string): Promise<NodePlace | undefined
   return tx.selectFrom('nodes').select(['domain_id', 'project_id']).where('id', '=', id).forUpdate().executeTakeFirst()
 }
 
-/** Ephemeral nodes that have not been heard of since that moment, by id. */
+/** Ephemeral nodes without a heartbeat since that moment, by id. */
 export function silentEphemerals(db: Db, since: Date, limit: number): Promise<{ id: string; domain_id: string }[]> {
   return joined(db)
     .where('n.ephemeral', '=', true)
@@ -132,7 +132,7 @@ export function silentEphemerals(db: Db, since: Date, limit: number): Promise<{ 
     .execute()
 }
 
-/** Tells whether a node has still not been heard of since that moment, and keeps heartbeats out until the transaction ends. */
+/** Checks that a node still has no heartbeat since that moment, and blocks its heartbeats until the transaction ends. */
 export async function isSilent(tx: Db, id: string, since: Date): Promise<boolean> {
   const row = await tx
     .selectFrom('node_heartbeats')

@@ -22,8 +22,8 @@ export interface NskCache {
 }
 
 /**
- * Keeps the keys of at least `nodesMax` nodes, those used last, and of at most twice as many: two generations stand in
- * for exact order, so that a hit on a busy node moves nothing.
+ * Keeps the keys of at least `nodesMax` nodes, those used last, and of at most twice as many: two generations are used
+ * instead of exact order, so that a hit on a busy node moves nothing.
  */
 export function createNskCache(nodesMax: number): NskCache {
   let young = new Map<string, readonly KnownKey[]>()

@@ -102,7 +102,7 @@ export function createNskResolver(deps: NskResolverDeps): CredentialResolver {
     recall,
     resolve: (presented) => (feed.isFresh() ? resolve(presented) : feed.untilFresh().then(() => resolve(presented))),
     resolveStale(presented, withinMs) {
-      // What is fresh needs nothing to stand in for it.
+      // A fresh feed needs no substitute.
       if (feed.isFresh() || clock.now() - freshMs > withinMs) return undefined
       const known = find(presented)
       if (known === undefined) return undefined

@@ -1,8 +1,8 @@
 import type { Db } from '../../ports/datastore.ts'
 
-/** What a node told of itself beyond its heartbeats. */
+/** What a node reported about itself beyond its heartbeats. */
 export interface Observed {
-  /** Null before the first endpoint; a stale one is still told. */
+  /** Null before the first endpoint; a stale one is still reported. */
   readonly nat_type: string | null
   readonly reported_at: Date | null
   readonly capabilities: {
@@ -15,7 +15,7 @@ export interface Observed {
   } | null
 }
 
-/** Reads what a node observed and declared; all null where it told nothing. */
+/** Reads what a node observed and declared; all null where it reported nothing. */
 export async function readObserved(db: Db, nodeId: string): Promise<Observed> {
   const endpoint = await db
     .selectFrom('node_endpoints')

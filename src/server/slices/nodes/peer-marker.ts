@@ -6,7 +6,7 @@ const MARK_EVERY_MS = 30_000
 /** How long marks are kept: well beyond the time after which a node is due. */
 const KEPT_MS = 15 * 60 * 1000
 
-/** The job that notes down when the peers of Domains changed: it tells how long a node has been behind. */
+/** The job that records when the peers of each Domain changed, from which follows how long a node has been behind. */
 export function createPeerMarker({ clock }: { readonly clock: Clock }): LeaderJob {
   return {
     name: 'peer-marks',

@@ -3,11 +3,11 @@ import type { PeerMark } from './peer-marks-store.ts'
 export interface PeerMarksDeps {
   /** Those of a Domain one after the other, the newest first. */
   readonly read: () => Promise<readonly PeerMark[]>
-  /** Hears of the first of several failures to read them: who is due is told so later. */
+  /** Called with the first of several failures to read them: nodes that are due are asked to pull later. */
   readonly onFailure: (error: unknown) => void
 }
 
-/** Tells which change of its peers a node should have heard of by now. */
+/** Finds the revision of its peers that a node should have by now. */
 export interface PeerMarks {
   /** The revision that the node should have pulled by then; 0 where that is not known. */
   dueOf(node: { readonly domainId: string; readonly nodeId: string }, nowMs: number): number
@@ -17,9 +17,9 @@ export interface PeerMarks {
 }
 
 const READ_EVERY_MS = 15_000
-/** How long a node may be behind: an event that tells it so is on its way in a second. */
+/** How long a node may be behind: the event about the change leaves within a second. */
 const BEHIND_MS = 5 * 60 * 1000
-/** The nodes of a Domain are told to pull within so much time after that, not all at once. */
+/** Spread, after that, of the requests to pull to the nodes of one Domain, so that not all pull at once. */
 const SPREAD_MS = 60_000
 const SPREAD_STEPS = 256
 

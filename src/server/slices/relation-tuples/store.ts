@@ -54,14 +54,14 @@ export async function findBindings(db: Db, named: readonly BindingColumns[]): Pr
   return rows
 }
 
-/** An object that may lie in a Project. */
+/** An object that may be in a Project. */
 export interface ObjectPlace {
   readonly type: string
   readonly id: string
   readonly projectId: string
 }
 
-/** The tables of what lies in Projects, by type of object. */
+/** The tables of objects in Projects, by type of object. */
 const TABLES: Readonly<Record<string, 'resources' | 'nodes'>> = {
   resource: 'resources',
   network: 'resources',
@@ -70,7 +70,7 @@ const TABLES: Readonly<Record<string, 'resources' | 'nodes'>> = {
 }
 
 /**
- * Whether the object lies in the Project, by its parent edge; its row is kept from being deleted until the transaction
+ * Whether the object is in the Project, by its parent edge; its row is kept from being deleted until the transaction
  * ends, so that no tuple outlives it.
  */
 export async function holdObject(db: Db, { type, id, projectId }: ObjectPlace): Promise<boolean> {

@@ -25,7 +25,7 @@ export async function verifyIdToken(
   // An access token (RFC 9068) or a logout token has a type of its own.
   if (!/^(?:application\/)?jwt$/i.test(protectedHeader.typ ?? 'JWT')) throw refused('unexpected "typ" of an ID token')
   if (payload['azp'] !== undefined && payload['azp'] !== binding.clientId) throw refused('unexpected "azp" claim value')
-  if ((payload.iat ?? 0) * 1000 > nowMs + CLOCK_TOLERANCE_SECONDS * 1000) throw refused('"iat" lies in the future')
+  if ((payload.iat ?? 0) * 1000 > nowMs + CLOCK_TOLERANCE_SECONDS * 1000) throw refused('"iat" is in the future')
   return payload
 }
 

@@ -3,7 +3,7 @@ import type { IdpBinding } from '../../ports/idp-bindings.ts'
 /** What an ID token, and the userinfo beside it, say. */
 export type Claims = Readonly<Record<string, unknown>>
 
-/** A person as the identity provider tells of them. */
+/** A person as the identity provider describes them. */
 export interface Person {
   readonly subject: string
   /** Lower case, and verified by the provider; an address that is not verified counts as none. */

@@ -139,7 +139,7 @@ function authenticationOf(metadata: IssuerMetadata, secret: string | undefined):
   return takesBody ? oidc.ClientSecretPost(secret) : oidc.ClientSecretBasic(secret)
 }
 
-/** Many issuers tell of groups only where the scope of that name is asked for; some refuse scopes that they do not know. */
+/** Many issuers send groups only where the scope of that name is requested; some refuse scopes that they do not know. */
 function scopeOf({ claims }: IdpBinding, supported: readonly string[] | undefined): string {
   const wantsGroups = claims.groups !== null && supported?.includes('groups') === true
   return wantsGroups ? 'openid profile email groups' : 'openid profile email'

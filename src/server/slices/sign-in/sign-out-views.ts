@@ -4,7 +4,7 @@ import { pageDocument, type PageDocument } from '../../../shared/pages/page-docu
 /** Where the form goes. */
 export const SIGN_OUT_PATH = '/v1/sign-out'
 
-/** The start page, which says so. */
+/** The start page, which confirms the sign-out. */
 export const SIGNED_OUT_PATH = '/?signed_out=1'
 
 /** A provider at which the sign-in may go on, and where it is ended there, if the provider offers that. */

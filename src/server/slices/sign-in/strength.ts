@@ -35,7 +35,7 @@ export function authenticationOf({ acr, amr, auth_time, iat }: Claims, nowMs: nu
 
 /**
  * What an authentication lacks of what was required, for the log; undefined when nothing. A provider may ignore what it
- * was asked for (OpenID Connect Core §3.1.2.1, RFC 9470 §5), so that only its token tells.
+ * was asked for (OpenID Connect Core §3.1.2.1, RFC 9470 §5), so only its token shows what was done.
  */
 export function lackOf(
   { requiredAcr, requiredAmr }: Required,

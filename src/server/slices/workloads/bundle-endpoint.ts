@@ -48,7 +48,7 @@ export function unrefreshed(
   }
 }
 
-/** Visits the endpoint of a stored bundle. `onFailure` hears why the keys stay as they are. */
+/** Visits the endpoint of a stored bundle. `onFailure` is called with the reason why the keys stay as they are. */
 export async function visit(
   bundle: TrustBundleRecord & { readonly bundle_url: string },
   { fetch, nowMs, signal, onFailure }: Visiting,

@@ -4,7 +4,7 @@ import { AssertionRefused } from './refusal.ts'
 import type { ServiceIdentity } from './store.ts'
 import { claimedSubject, headerOf, verifyAssertion, type AssertionRules, type Verified } from './verify-assertion.ts'
 
-/** `exp` lies at most so far ahead (decisions: Service identity). */
+/** `exp` is at most this far ahead (decisions: Service identity). */
 export const ASSERTION_SECONDS_MAX = 300
 
 /** The second one is what the revision of RFC 7523 asks for. */

@@ -198,7 +198,7 @@ interface Refused {
   readonly limits: WorkloadLimits
 }
 
-/** What the caller is told; assertions that prove nothing count against the address that they come from. */
+/** The answer to the caller. Assertions that prove nothing count against the address that they come from. */
 function refusalOf(error: unknown, { grant, ctx, limits }: Refused): unknown {
   const isGone = error instanceof Problem && error.code === 'invalid_grant'
   if (!(error instanceof AssertionRefused) && !isGone) return error

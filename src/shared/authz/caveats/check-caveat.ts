@@ -6,7 +6,7 @@ import { parseExpressionText } from './parse-text.ts'
 import { staticType, typeText } from './static-type.ts'
 import { valueType, type ValueType } from './value-type.ts'
 
-/** Where the parts of a caveat stand in the schema. */
+/** Positions of the parts of a caveat in the schema. */
 export interface CaveatPlaces {
   readonly expression: Position
   readonly parameter: (name: string) => Position
@@ -14,7 +14,7 @@ export interface CaveatPlaces {
 
 const START: Position = { line: 1, column: 1 }
 
-/** Of a caveat that stands in no schema. */
+/** Positions of a caveat that is in no schema. */
 export const NOWHERE: CaveatPlaces = { expression: START, parameter: () => START }
 
 export interface CheckedCaveat {
@@ -46,7 +46,7 @@ function checkedExpression(text: string, types: ReadonlyMap<string, ValueType>):
   throw new ExpressionError(0, `expected an expression that results in bool, found ${typeText(result)}`)
 }
 
-/** Says of what is wrong with the expression where it stands in the schema. */
+/** Adds the position in the schema to a fault of the expression. */
 function placed<T>(caveat: CaveatModel, { expression: start }: CaveatPlaces, check: () => T): T {
   try {
     return check()

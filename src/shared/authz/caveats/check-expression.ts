@@ -225,7 +225,7 @@ function pathOf({ exprKind }: Expression): string | undefined {
   return before === undefined ? undefined : `${before}.${exprKind.value.field}`
 }
 
-/** An operator's name shows where its operands stand: `_+_`, `!_`, `_[_]`. */
+/** An operator's name shows the places of its operands: `_+_`, `!_`, `_[_]`. */
 const isOperator = (name: string): boolean => name.startsWith('_') || name.endsWith('_') || name.startsWith('@')
 
 const symbolOf = (name: string): string => name.replaceAll(/[_@]/g, '')

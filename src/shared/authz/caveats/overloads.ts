@@ -16,7 +16,7 @@ import {
   type StaticType,
 } from './static-type.ts'
 
-/** One way to call a function. Type parameters are numbered from -1 down and stand for one type throughout a call. */
+/** One way to call a function. Type parameters are numbered from -1 down; each represents one type throughout a call. */
 export interface Overload {
   readonly args: readonly StaticType[]
   readonly result: StaticType

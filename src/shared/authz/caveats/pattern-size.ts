@@ -55,7 +55,7 @@ function countAt(pattern: string, at: number): { readonly times: number; readonl
   return text === undefined ? undefined : { times: Math.max(1, Number(min), Number(max ?? 0)), length: text.length }
 }
 
-/** Of a class all of it, of an escape two characters at least: `\pL` stands for hundreds of ranges. */
+/** A class counts whole, an escape at least as two characters: `\pL` represents hundreds of ranges. */
 function atomLength(pattern: string, at: number): number {
   if (pattern.charAt(at) === '\\') return 2
   if (pattern.charAt(at) !== '[') return 1

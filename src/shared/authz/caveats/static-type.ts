@@ -1,6 +1,6 @@
 import type { ValueType } from './value-type.ts'
 
-/** What is known of a value before it is there. `dyn` can be anything; a `param` stands for a type that is not found yet. */
+/** What is known of a value before it is there. `dyn` can be anything; a `param` represents a type that is not inferred yet. */
 export interface StaticType {
   readonly kind: StaticKind
   /** What a list holds, key and value of a map, what a `type` is the type of. */

@@ -44,7 +44,7 @@ function compareText(a: string, b: string): number {
   return a.length - b.length
 }
 
-/** Surrogates stand for what comes after every other unit. */
+/** Surrogate pairs encode code points that sort after every other unit. */
 const rank = (unit: number): number => (unit >= 0xd800 && unit < 0xe000 ? unit + 0x10000 : unit)
 
 /** As Go prints with `%g`: with an exponent, of two digits at least, below 1e-4 and from a million on. */

@@ -1,10 +1,10 @@
 import { param, type StaticType } from './static-type.ts'
 
-/** Kinds that `null` may stand in for. */
+/** Kinds whose values may be `null`. */
 const NULLABLE: ReadonlySet<string> = new Set(['null_type', 'duration', 'timestamp', 'ipaddress'])
 
 /**
- * Finds what type parameters stand for, as the checker of cel-go does: a parameter takes the first type that it meets and
+ * Infers the types of type parameters, as the checker of cel-go does: a parameter takes the first type that it meets and
  * later the more general one of those that agree. `dyn` agrees with everything.
  */
 export interface Unifier {
@@ -63,7 +63,7 @@ export function createUnifier(): Unifier {
     return a.kind === b.kind && (a.kind === 'type' || allAgree(a.of, b.of))
   }
 
-  /** Whether the parameter may stand for the type. */
+  /** Whether the parameter may represent the type. */
   function standsFor(parameter: StaticType, type: StaticType): boolean {
     if (isSame(parameter, type)) return true
     const known = found.get(parameter.id)

@@ -34,7 +34,7 @@ export function valueType(text: string): ValueType | undefined {
   return PLAIN_TYPES.includes(name) ? { name, of: undefined } : undefined
 }
 
-/** The texts between those commas that stand in no type within. */
+/** The texts between the commas that are inside no nested type. */
 function apart(text: string): string[] {
   const texts = ['']
   let depth = 0

@@ -36,7 +36,7 @@ export class Asker {
     this.#wildcard = this.#index.wildcard(subjectType)
   }
 
-  /** A set is found where an edge leads to it, never through the wildcard, which stands for objects. */
+  /** A set is found where an edge leads to it, never through the wildcard, which represents objects. */
   #startSet(object: number, member: Askable): void {
     this.#object = object
     this.#member = member.id

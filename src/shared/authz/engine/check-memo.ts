@@ -1,6 +1,6 @@
 import { grownColumn, nextCapacity, slotsFor } from './columns.ts'
 
-/** Where one question about (object, relation or permission) stands within a check. */
+/** State of one question about (object, relation or permission) within a check. */
 export const UNASKED = 0
 /** Being answered further up: asking again is a cycle. */
 export const ACTIVE = 1

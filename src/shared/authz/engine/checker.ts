@@ -7,8 +7,8 @@ import { UNKNOWN, type Verdict } from './verdict.ts'
 
 /**
  * Answers checks from a tuple index: synchronous, without caches that outlive a check, without allocation to speak of.
- * Where an exclusion depends on itself there is no least fixpoint; then the answer is looked for once as if that excluded
- * all and once as if it excluded nothing, and stands if it is the same.
+ * Where an exclusion depends on itself there is no least fixpoint; then the check is evaluated once as if that excluded
+ * all and once as if it excluded nothing; the answer counts if both agree.
  */
 export class Checker {
   readonly #exact: Evaluation

@@ -100,7 +100,7 @@ export class EdgeConditions {
     this.#byEdge.delete(edge)
   }
 
-  /** A copy of the revisions of so many edges, and what lies beside them. */
+  /** A copy of the columns for the given number of edges. */
   image(edges: number): { readonly revisions: Uint32Array; readonly conditions: EdgeImage[] } {
     return { revisions: this.#revisions.slice(0, edges), conditions: Array.from(this.#byEdge, edgeImage) }
   }

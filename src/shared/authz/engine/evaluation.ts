@@ -78,7 +78,7 @@ export class Evaluation {
   }
 
   /**
-   * Whether the subject is in the set, as the sets that the asker is in tell; UNSETTLED where one has to be walked. Without
+   * Whether the subject is in the set, by the known sets of the asker; UNSETTLED where a set must be walked. Without
    * a walk there is no cycle, and nothing to be remembered.
    */
   #fromBelow(set: number): Verdict {
@@ -171,7 +171,7 @@ export class Evaluation {
     return this.#index.isPlain(relation) && this.#hops + this.#index.nestingMax < HOPS_MAX
   }
 
-  /** As `#within`, where the sets that the asker is in tell the answer or that there is one to be sought. */
+  /** As `#within`, but decides from the known sets of the asker where they suffice. */
   #plainlyWithin(edge: number, inner: number): Verdict {
     const standing = this.#asker.standingIn(inner)
     if (standing === OUTSIDE) return NO

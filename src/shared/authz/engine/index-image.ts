@@ -1,5 +1,5 @@
 /**
- * What an index holds, as plain columns that can be kept in a file: tables as they lie in memory, from which only the
+ * What an index holds, as plain columns that can be kept in a file: tables as they are in memory, from which only the
  * slots are rebuilt. An image belongs to the schema that the index was filled under.
  */
 export interface IndexImage {

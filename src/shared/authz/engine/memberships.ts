@@ -1,7 +1,7 @@
 import { NONE } from './edge-chains.ts'
 import type { TupleIndex } from './tuple-index.ts'
 
-/** How a subject stands to a set, in rising order. */
+/** Whether a subject is in a set, in rising order. */
 export type Standing = number
 
 /** Not in it, whatever any condition says. */

@@ -14,7 +14,7 @@ interface Nesting {
 }
 
 /**
- * How many sets within sets lie below each set, at most. A level rises with what is put below it and falls once nothing is
+ * Upper bound of the nesting depth below each set. A level rises with what is put below it and falls once nothing is
  * left there, so that it may stay too high, never too low.
  */
 export class NestingLevels {

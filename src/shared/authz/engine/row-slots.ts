@@ -11,8 +11,8 @@ export function tagOf(hash: number): number {
 
 /**
  * Rows that are found again by hash. Open addressing with linear probing, at most three quarters full; removal shifts
- * back, so that no tombstones pile up. Beside each slot lies a byte of its row's hash: a caller that seeks what is not there, as
- * most checks do, reads a few neighbouring bytes and no row.
+ * back, so that no tombstones pile up. Beside each slot is a byte of its row's hash: a lookup of an absent row, as
+ * in most checks, reads a few neighbouring bytes and no row.
  */
 export abstract class RowSlots extends Rows {
   protected tags = new Uint8Array(slotsFor(this.capacity))

@@ -9,7 +9,7 @@ const FIELDS = 3
 /**
  * The sets of objects: an object with one of its relations or permissions. Those of one object are a list that starts in
  * a field of the object, since an object has few of them, a check asks for one after the other, and those that were made
- * together lie next to each other: finding one reads no more than the one is read for. Lists are as long as a type has
+ * together are next to each other in memory: finding one reads no memory that the caller does not need. Lists are as long as a type has
  * relations, and as permissions that are subjects somewhere, at most.
  */
 export class SetTable extends Rows {

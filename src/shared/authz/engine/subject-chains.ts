@@ -3,8 +3,8 @@ import type { PairTable } from './pair-table.ts'
 
 /**
  * The lists of the edges that each subject is in, linked through two fields of the edges. Edges that *nest*, that is
- * edges of sets that may be subjects in turn (`group#member`), come before all others, and a link tells of which kind the
- * edge is that it leads to: so the few sets that a subject is in are found without a look at all that it was granted.
+ * edges of sets that may be subjects in turn (`group#member`), come before all others, and a link encodes the kind of the
+ * next edge: the few sets that a subject is in are found without reading all its grants.
  * The first edge of a list leads back to the last one.
  */
 export class SubjectChains implements Chain {

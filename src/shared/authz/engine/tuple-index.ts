@@ -137,7 +137,7 @@ export class TupleIndex {
     return this.#wildcards[type.index] ?? NONE
   }
 
-  /** Whether the object stands for everyone of its type. */
+  /** Whether the object represents everyone of its type. */
   isWildcard(object: number): boolean {
     return this.#wildcards[this.objects.typeOf(object)] === object
   }

@@ -10,7 +10,7 @@ import { takeInPartials } from './take-in-partials.ts'
 /**
  * Resolves the names of a parsed schema. `nameOf` gives what callers call each relation and permission; where a
  * relation and a permission of one type share that name, questions mean the permission and tuples the relation.
- * @throws SchemaError for names that are unknown, used twice or not allowed where they stand, and for caveats that are no
+ * @throws SchemaError for names that are unknown, used twice or not allowed in their place, and for caveats that are no
  * conditions over their fields.
  */
 export function compileSchema(schema: SchemaNode, nameOf: (engineName: string) => string = (name) => name): Model {

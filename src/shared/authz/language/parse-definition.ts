@@ -71,10 +71,10 @@ type Conditions = Pick<SubjectTypeNode, 'caveat' | 'expires'>
 
 const NO_CONDITIONS: Conditions = { caveat: undefined, expires: false }
 
-/** `expiration`, a caveat, or a caveat `and expiration`; as in SpiceDB an `and` may also stand there for nothing. */
+/** `expiration`, a caveat, or a caveat `and expiration`; as in SpiceDB an `and` may also be redundant there. */
 function parseConditions(tokens: TokenCursor): Conditions {
   if (tokens.tryTake('expiration') !== undefined) {
-    if (tokens.peek().text === 'and') tokens.fail('"with caveat and expiration": the caveat stands first')
+    if (tokens.peek().text === 'and') tokens.fail('"with caveat and expiration": the caveat comes first')
     return { caveat: undefined, expires: true }
   }
   const caveat = parseTypeName(tokens, 'a caveat name after "with"')

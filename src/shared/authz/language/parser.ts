@@ -45,7 +45,7 @@ function parseUse(tokens: TokenCursor, declaredBefore: number): string {
   if (word.text === 'import') tokens.fail('a schema in one text: "import" is not supported')
   if (word.text === 'partial') tokens.fail('"use partial" at the top of the schema')
   if (word.kind !== 'identifier' || word.text !== 'use') tokens.fail('"use", "definition" or "caveat"')
-  if (declaredBefore > 0) tokens.fail('"definition" or "caveat": "use" stands before them')
+  if (declaredBefore > 0) tokens.fail('"definition" or "caveat": "use" comes before them')
   tokens.take()
   const feature = tokens.peek()
   if (feature.kind !== 'keyword' && feature.kind !== 'identifier') tokens.fail('a feature after "use"')

@@ -1,4 +1,4 @@
-/** Where something stands in a schema text: counted from 1, columns in UTF-16 units. */
+/** A position in a schema text: counted from 1, columns in UTF-16 units. */
 export interface Position {
   readonly line: number
   readonly column: number

@@ -1,7 +1,7 @@
 import { createLexer, type Token, type TokenKind } from './lexer.ts'
 import { SchemaError } from './schema-error.ts'
 
-/** The tokens of a schema text, one ahead. Every failure says what was expected and what stands there instead. */
+/** The tokens of a schema text, one ahead. Every failure names the expected token and the one found. */
 export interface TokenCursor {
   peek(): Token
   take(): Token

@@ -33,7 +33,7 @@ export function conditionsUnder(nowMs: number, context: Context): ConditionVerdi
   }
 }
 
-/** Names the parameters without whose values a caveat cannot be told. */
+/** Names the parameters whose values are missing to evaluate a caveat. */
 export function missingUnder(context: Context): MissingFields {
   return ({ caveat, context: own }) =>
     caveat === undefined ? [] : compileCaveat(caveat).evaluate({ ...context, ...own }).missing

@@ -24,7 +24,7 @@ export function createExplainer(questions: Questions): AssertionRun['explain'] {
       const explained = explain(questions, asking, options)
       return 'reason' in explained ? [] : reasonsOf(explained, expected)
     } catch (error) {
-      // It was answered; only parts that the answer did not need cannot be told.
+      // The check was answered; only parts that the answer did not need cannot be explained.
       if (UNTELLABLE.some((kind) => error instanceof kind)) return []
       throw error
     }

@@ -9,7 +9,7 @@ import { nameOf } from './references.ts'
 import type { SourceText } from './source-map.ts'
 import { TextFault } from './text-fault.ts'
 
-/** Faults that are told of one file; a wrong schema makes every relationship one. */
+/** Faults reported for one file; under a wrong schema every relationship is one. */
 const FAULTS_MAX = 20
 
 /** The relationships of a file, in its order, as far as they are right. */
@@ -20,7 +20,7 @@ export interface LoadedRelationships {
 
 /**
  * Reads relationships, one a line; empty lines and those that begin with `//` are passed over. Each is held against the
- * schema, and stands once, whatever its caveat and expiration.
+ * schema, and may occur once, whatever its caveat and expiration.
  */
 export function loadRelationships(model: Model, block: SourceText | undefined): LoadedRelationships {
   const relationships: Relationship[] = []

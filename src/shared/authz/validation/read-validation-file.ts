@@ -22,11 +22,11 @@ import { DEPTH_MAX, tooDeepAt } from './yaml-depth.ts'
 
 const SECTIONS = ['schema', 'schemaFile', 'relationships', 'assertions', 'validation'] as const
 
-/** Unknown keys that are told, and how much of each. */
+/** Unknown keys that are reported, and how many characters of each. */
 const WARNINGS_MAX = 20
 const NAME_MAX = 64
 
-/** Errors that are told; the first ones are those to mend. */
+/** Errors that are reported: the first ones are those to fix. */
 const YAML_ERRORS_MAX = 5
 const REPEATED_MAX = 20
 
@@ -66,7 +66,7 @@ function requireSchema(
 function parseRoot(source: SourceLines, { faults, warnings }: Reader): YAMLMap | undefined {
   const [first, second] = documentsOf(source, faults)
   const errors = (first?.errors ?? []).map(({ message, pos }): FileFault => {
-    // The parser descends by indentation, and says so when its stack ends.
+    // The parser recurses by indentation, and throws this message when its stack overflows.
     const said = message.startsWith('Maximum call stack') ? TOO_DEEP : `expected YAML: ${lowerFirst(message)}`
     return { ...source.at(pos[0]), kind: 'yaml', message: said }
   })
@@ -132,7 +132,7 @@ function createReader(source: SourceLines): Reader {
     faults.push({ ...at, kind: 'yaml', message: `expected "${name}" once, found it again` })
   }
 
-  /** Anchors are remembered as they are met, so that an alias names what stands before it. */
+  /** Anchors are recorded in reading order, so that an alias refers to an earlier one. */
   function resolved(node: unknown): Node | undefined {
     if (isAlias(node)) return anchors.get(node.source) ?? mismatch(node, 'an anchor of that name before it')
     if (!isMap(node) && !isSeq(node) && !isScalar(node)) return undefined

@@ -15,7 +15,7 @@ export function reasonsOf({ tree, remedies }: ExplainedCheck, expected: Outcome)
     : [...all.slice(0, REASONS_MAX - 1), `and ${all.length - REASONS_MAX + 1} more`]
 }
 
-/** A tuple of the tree. `takes`: it stands in what an exclusion takes away. */
+/** A tuple of the tree. `takes`: it is in the part that an exclusion removes. */
 interface Telling {
   readonly tuple: Explanation
   readonly takes: boolean

@@ -18,7 +18,7 @@ interface Computed {
   readonly found: Found | FoundWildcard
 }
 
-/** Failures that are told of one relation; the rest is counted. */
+/** Failures that are reported for one relation; the rest is counted. */
 const FAILURES_MAX = 20
 
 /**
@@ -80,10 +80,10 @@ function compare({ relation, subjects }: WrittenExpectation, found: ReadonlyMap<
   if (read.some(({ expected }) => 'message' in expected)) return faults
   const listed = new Set(read.flatMap(({ expected }) => ('name' in expected ? [expected.name] : [])))
   const others = [...found.values()].filter(({ name }) => !listed.has(name))
-  const told = others.slice(0, FAILURES_MAX).map((other) => `expected no further subject, found ${lineOf(other)}`)
-  const more = others.length - told.length
-  if (more > 0) told.push(`expected no further subject, found ${more} more`)
-  return [...faults, ...told.map((message) => faultOf(relation, message))]
+  const shown = others.slice(0, FAILURES_MAX).map((other) => `expected no further subject, found ${lineOf(other)}`)
+  const more = others.length - shown.length
+  if (more > 0) shown.push(`expected no further subject, found ${more} more`)
+  return [...faults, ...shown.map((message) => faultOf(relation, message))]
 }
 
 const faultOf = (text: SourceText, message: string): Fault => {

@@ -8,7 +8,7 @@ export interface Scanner {
   rest(): string
   /** Passes what the sticky pattern matches here; undefined when it does not. */
   take(pattern: RegExp): string | undefined
-  /** As `take`. @throws TextFault saying that `what` was expected, and what stands there instead. */
+  /** As `take`. @throws TextFault naming what was expected (`what`) and what was found. */
   expect(pattern: RegExp, what: string): string
   /** @throws TextFault always, here. */
   fail(what: string): never
@@ -16,7 +16,7 @@ export interface Scanner {
 
 const FOUND_MAX = 60
 
-/** What stands somewhere, quoted and not too long. */
+/** The text at a position, quoted and not too long. */
 export function excerpt(text: string): string {
   if (text === '') return 'the end'
   return JSON.stringify(text.length > FOUND_MAX ? `${text.slice(0, FOUND_MAX)}…` : text)

@@ -6,7 +6,7 @@ export interface SourceText {
   readonly text: string
   /** Where it begins in the file. */
   readonly at: Position
-  /** Where a line and column of the text, counted from 1, stand in the file. */
+  /** Position in the file of a line and column of the text, counted from 1. */
   readonly locate: (position: Position) => Position
 }
 
@@ -37,7 +37,7 @@ export function createSourceLines(text: string): SourceLines {
   }
 }
 
-/** Tells where the parts of a YAML scalar stand in the file, which differs by how it is written. */
+/** Finds where the parts of a YAML scalar are in the file, which depends on its style. */
 export function mapScalar(source: SourceLines, scalar: Scalar, text: string): SourceText {
   const offset = scalar.range?.[0] ?? 0
   const at = source.at(offset)
@@ -50,7 +50,7 @@ export function mapScalar(source: SourceLines, scalar: Scalar, text: string): So
   const raw = source.text.slice(offset, scalar.range?.[1] ?? offset)
   if (raw === text) return { text, at, locate: shifter(at, 0) }
   if (raw.slice(1, -1) === text) return { text, at, locate: shifter(at, 1) }
-  // Escapes and folded lines: the beginning is as near as can be told.
+  // Escapes and folded lines: only the beginning is known.
   return { text, at, locate: () => at }
 }
 

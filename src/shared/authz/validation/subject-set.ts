@@ -10,7 +10,7 @@ export interface FoundWildcard extends Found {
   readonly exceptions: ReadonlyMap<string, Found>
 }
 
-/** Subjects of one kind, by id. A wildcard stands beside the subjects that are there by themselves, as SpiceDB has it. */
+/** Subjects of one kind, by id. A wildcard is kept beside the subjects that are named, as in SpiceDB. */
 export interface SubjectSet {
   readonly concrete: ReadonlyMap<string, Found>
   readonly wildcard: FoundWildcard | undefined

@@ -24,7 +24,7 @@ export interface FileReport {
   readonly warnings: readonly Warning[]
 }
 
-/** A schema with where it stands. */
+/** A schema with its position. */
 export interface SchemaText {
   /** The file that holds it. */
   readonly file: string

@@ -75,7 +75,7 @@ export const CONDITIONS_CASES: readonly SchemaCase[] = [
   {
     rule: 'expiration stands behind the caveat',
     text: 'use expiration\ncaveat care(day int) {\n    day > 1\n}\ndefinition user {}\ndefinition doc {\n    relation owner: user with expiration and care\n}',
-    error: '7:42: expected "with caveat and expiration": the caveat stands first, found "and"',
+    error: '7:42: expected "with caveat and expiration": the caveat comes first, found "and"',
   },
   {
     rule: 'two caveats are not taken',

@@ -56,7 +56,7 @@ export const FEATURES_CASES: readonly SchemaCase[] = [
   {
     rule: 'features do not follow caveats',
     text: 'caveat late(day int) {\n    day > 1\n}\nuse self',
-    error: '4:1: expected "definition" or "caveat": "use" stands before them, found "use"',
+    error: '4:1: expected "definition" or "caveat": "use" comes before them, found "use"',
   },
   {
     rule: 'features may follow partials',

@@ -2,7 +2,7 @@ import type { Migration } from '../migration.ts'
 
 /**
  * Who leads, how far the outbox is numbered and consumed, and what was last announced of a node's reachability. Nodes
- * that report already are announced as what they are: the first sweep has nothing to tell of them.
+ * that report already are announced as what they are: the first sweep has nothing to announce about them.
  */
 export const order: Migration = {
   name: '0003-order',

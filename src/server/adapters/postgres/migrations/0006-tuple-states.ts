@@ -2,8 +2,8 @@ import type { Migration } from '../migration.ts'
 
 /**
  * A tuple is `pending` until a second engine has it and `revoking` until that engine has lost it; where there is none, all
- * are `live`. The head keeps the token of that engine's last write, the last revision that it may not have heard of (0: it
- * has heard of none) and the digest of the authorization schema that every tuple was last held against.
+ * are `live`. The head keeps the token of that engine's last write, the last revision that it may not have received (0: it
+ * has received all) and the digest of the authorization schema that every tuple was last held against.
  */
 export const tupleStates: Migration = {
   name: '0006-tuple-states',

@@ -1,8 +1,8 @@
 import type { Migration } from '../migration.ts'
 
 /**
- * The way of an event from the outbox to its node, the embedded event log, and what policies and bridges have told their
- * nodes. Nodes that are there already have been told of everything so far: they begin with what comes next.
+ * The way of an event from the outbox to its node, the embedded event log, and what policies and bridges have sent to their
+ * nodes. Existing nodes are taken to know everything so far: their events begin with the next change.
  */
 export const events: Migration = {
   name: '0009-events',

@@ -2,7 +2,7 @@ import type { Migration } from '../migration.ts'
 
 /**
  * Events on their way are written, read and deleted within a second: their texts are not worth compressing. Where the stream
- * lies in the datastore next to none waits with its signature.
+ * is in the datastore, next to none waits with its signature.
  */
 export const eventsOnTheirWay: Migration = {
   name: '0012-events-on-their-way',

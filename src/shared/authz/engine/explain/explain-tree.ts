@@ -9,7 +9,7 @@ import type { Asked, Reached, SubQuestions } from './sub-questions.ts'
 /** Nodes of one tree, give or take one branch. What is beyond them is marked as left out. */
 export const NODES_MAX = 2_000
 
-/** Names the fields without which a caveat cannot be told. */
+/** Names the fields that are missing to evaluate a caveat. */
 export type MissingFields = (condition: Condition) => readonly string[]
 
 export interface TreeDeps extends Asked {
@@ -26,7 +26,7 @@ interface Branch {
 
 type Parts = Pick<Explanation, 'parts' | 'omitted'>
 
-/** How a verdict is told: a caveat that does not hold denies. */
+/** The outcome of a verdict: a caveat that does not hold denies. */
 export function outcomeOf(verdict: Verdict): Outcome {
   if (verdict === YES) return 'granted'
   return verdict === UNKNOWN ? 'conditional' : 'denied'

@@ -50,7 +50,7 @@ interface Affected {
 /**
  * Tells who would gain or lose which permission on what, were the edits made; or why the first that could not be written
  * is refused. Makes them in the index itself and takes them back before it returns, so that the answer is exact and costs
- * no copy. Subjects whom no tuple names are told by `<type>:*`, once for all of them.
+ * no copy. One `<type>:*` represents all subjects that no tuple names.
  */
 export type Preview = (edits: readonly TupleEdit[], options: PreviewOptions) => Impact | EditFault
 

@@ -66,7 +66,7 @@ export interface FoundSubjects extends FoundResources {
 export interface Lookups {
   /** What a subject has something on. @throws UndecidableError */
   resources(asking: ResourcesAsking, holds: ConditionVerdict): FoundResources | QuestionFault
-  /** Who has something on a resource. Subjects that no tuple names are told by `wildcard`. @throws UndecidableError */
+  /** Who has something on a resource. `wildcard` represents subjects that no tuple names. @throws UndecidableError */
   subjects(asking: SubjectsAsking, holds: ConditionVerdict): FoundSubjects | QuestionFault
 }
 
@@ -85,7 +85,7 @@ export function createLookups({ model, index, checker }: LookupsDeps): Lookups {
 
   const ordered = (type: TypeModel, objects: Int32Array) => orderedReferences(index, type.name, objects)
 
-  function told(type: TypeModel, set: SubjectSet): FoundSubjects {
+  function foundIn(type: TypeModel, set: SubjectSet): FoundSubjects {
     const subjects = new Set([...set.named.keys(), ...set.except.keys()])
     const having = (verdict: Verdict) =>
       Int32Array.from([...subjects].filter((subject) => verdictIn(set, subject) === verdict))
@@ -132,7 +132,7 @@ export function createLookups({ model, index, checker }: LookupsDeps): Lookups {
         return { ...itself, unconditional: itself.granted }
       }
       const finder = createSubjectFinder({ model, index }, reaches, holds)
-      return told(type, finder.find(question.resource, asked, type))
+      return foundIn(type, finder.find(question.resource, asked, type))
     },
   }
 }

@@ -171,7 +171,7 @@ export class ResourceWalk {
     }
   }
 
-  /** Whether a check can tell something new, and notes that it is being asked. */
+  /** Whether a check can find something new; records that it is being asked. */
   #isOpen(object: number, member: number): boolean {
     const node = this.#nodes.find(object, member)
     if (node !== NONE && this.#nodes.verdicts[node] === YES) return false

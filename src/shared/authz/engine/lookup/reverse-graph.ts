@@ -3,7 +3,7 @@ import type { Askable, Expression, Model, PermissionModel, RelationModel } from 
 /** A permission that something else brings about. */
 export interface Dependent {
   readonly permission: PermissionModel
-  /** Whether it surely holds where the other does; else a check must tell, since it intersects, excludes or asks of all. */
+  /** Whether it surely holds where the other does; else a check must decide, since it intersects, excludes or requires all. */
   readonly isCertain: boolean
 }
 

@@ -49,7 +49,7 @@ interface FloodStep extends Step {
 /** An intersection, exclusion or `all` on one object that is being worked out. */
 interface OpenSet {
   readonly depth: number
-  /** What those who ask for it meanwhile are told: what the last round found, at first nobody. */
+  /** The interim answer while it is computed: the subjects of the last round, at first none. */
   assumed: SubjectSet
   isMet: boolean
 }

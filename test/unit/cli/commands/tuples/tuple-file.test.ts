@@ -94,7 +94,7 @@ describe('A row that could not be written', () => {
     [line({ relation: 'boss' }), 'relation "boss" names something that the schema does not have'],
     [line({ subject: 'ann' }), 'subject "ann" is not a reference of the documented form'],
     [line({ subject: `robot:${ANN}` }), `subject "robot:${ANN}" names something that the schema does not have`],
-    [line({ subject: 'user:*', relation: 'admin' }), 'subject "user:*" may not stand in this relation'],
+    [line({ subject: 'user:*', relation: 'admin' }), 'subject "user:*" is not allowed in this relation'],
     [line({ resource: 'project:*' }), 'resource "project:*" is not a reference of the documented form'],
     [
       line({ relation: 'domain', subject: `domain:${OPS}` }),

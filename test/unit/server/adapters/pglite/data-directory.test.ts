@@ -77,7 +77,7 @@ test('a data directory that is a file is one sentence', async () => {
 
 test.each([
   ['EACCES', 'cannot be written: let this account write there, or choose another with --data-dir'],
-  ['EROFS', 'lies on a read-only file system: choose another with --data-dir'],
+  ['EROFS', 'is on a read-only file system: choose another with --data-dir'],
   ['ENOSPC', 'has no space left: free some, then start again'],
   ['EDQUOT', 'has used up its quota: free some space, then start again'],
 ])('%s is a sentence that says what to do', (code, advice) => {

@@ -175,7 +175,7 @@ describe('a walk through a sign-in', () => {
     const { passed, steps } = await walk(bindingTo(stub.url))
     expect([passed, steps[4]?.says]).toEqual([
       true,
-      'the issuer shows a page of its own; a sign-in tells whether it knows the client',
+      'the issuer shows its own page; only a sign-in shows whether it knows the client',
     ])
   })
 
