@@ -69,7 +69,8 @@ const ReconcileResponse = z
   })
   .meta({ id: 'ReconcileResponse' })
 
-const ANY_CALLER = 'S0 Authorization surface: any caller may ask; across Domains nothing is revealed without platform read'
+const ANY_CALLER =
+  'S0 Authorization surface: any caller may ask; across Domains nothing is revealed without platform read'
 
 const question = {
   credentials: OPERATOR,

@@ -1,37 +1,49 @@
-/** What holds for every command; the beginning of the reference. */
+/** The beginning of `docs/cli.md`: first steps, then the rules that hold for every command. */
 export const GUIDE = `# The command line
 
 <!-- Generated from the contract and the commands: change those, then run "npm run generate". -->
 
-\`ctl <noun> <verb>\`: nouns are plural, their singular works too. \`--help\` explains each command.
+Commands have the form \`ctl <noun> <verb>\`. Nouns are plural; the singular works, too. \`--help\` explains each command. The
+[glossary](glossary.md) explains the terms.
 
-## Naming things
+## First steps
 
-Where a command takes an object, give its name, its whole id, or six or more digits of either end of its id: ids of one
-day begin alike, so tables show their end. Several objects may follow one another, and \`-\` reads them from stdin, one a
-line. A text that fits several objects exits 2 and lists them. Subjects are \`user:NAME\`, \`service:NAME\`,
-\`group:NAME\`, or \`me\`.
+| to | run |
+|---|---|
+| install the command | \`npm install --global ctl-mesh\` ([quickstart](quickstart.md)) |
+| sign in to a server | [\`ctl login --url https://mesh.example.com\`](#ctl-login) |
+| check the connection and your identity | [\`ctl status\`](#ctl-status) |
+| add the first node | [\`ctl join-tokens create\`](#ctl-join-tokens-create), then start its agent ([nodes](nodes.md#enrol)) |
+| see the nodes | [\`ctl nodes list\`](#ctl-nodes-list) |
+| complete names and flags with Tab | [\`ctl completion install\`](#ctl-completion-install) |
+| find the cause of a failure | [\`ctl doctor\`](#ctl-doctor) |
 
-Names are looked up in a Domain and, for resources, in a Project: the one of \`--domain\` and \`--project\`, else the
-settings below, else your own Domain and its only Project.
+## Names of objects
 
-\`ctl completion install\` lets bash, zsh or fish complete commands, flags, and the names of objects where a command
-takes one; ids once four of their digits are typed. Names are asked for with your credential and kept for seconds in
-\`$XDG_CACHE_HOME/ctl\`, else \`~/.cache/ctl\`; after 300 ms without an answer, or what
-\`CTL_COMPLETION_TIMEOUT\` says, nothing is offered.
+Where a command takes an object, give its name, its whole id, or at least six digits from the beginning or the end of its
+id. Ids of one day begin alike, so tables show the end. Many commands take several objects; \`-\` reads them from stdin, one
+per line. If a text matches several objects, the command lists them and exits with 2. Subjects are \`user:NAME\`,
+\`service:NAME\`, \`group:NAME\`, or \`me\`.
+
+Names are looked up in one Domain and, for resources, in one Project: those of \`--domain\` and \`--project\`, else those of
+the [settings](#contexts-and-settings), else your own Domain and its only Project.
+
+\`ctl completion install\` lets bash, zsh or fish complete commands, flags and names of objects, and ids from their fourth
+digit on. The shell requests names with your credential and caches them for some seconds in \`$XDG_CACHE_HOME/ctl\`, else
+\`~/.cache/ctl\`. It offers nothing if the server does not answer within 300 ms; \`CTL_COMPLETION_TIMEOUT\` changes this.
 
 ## Output
 
-Data goes to stdout, everything else to stderr. On a terminal lists are tables with times relative to now and ids cut to
-their end; in a pipe they are tab-separated, whole, with RFC 3339 times. \`-o json\` is the shape of the API itself:
-a list is \`{"items": […], "next_cursor": …}\`. \`--jq\` filters it, texts come out raw. An empty list is no error.
-A list shows 50 rows and says when there are more: \`--limit N\` and \`--all\`.
+Data goes to stdout, everything else to stderr. On a terminal, lists are tables with relative times and shortened ids. In a
+pipe they are tab-separated, with whole ids and RFC 3339 times. \`-o json\` prints the API's own format: a list is
+\`{"items": […], "next_cursor": …}\`. \`--jq\` filters it and prints strings without quotes. An empty list is no error.
+A list shows 50 rows and a note when there are more: use \`--limit N\` or \`--all\`.
 
 ## Contexts and settings
 
-A context is a server with the choices that go with it; \`ctl login\` makes one. Each setting comes from a flag, else the
-environment, else \`.ctl.yaml\` here or in a directory above, else the context, else a default.
-\`ctl config view --show-origin\` says which.
+A context is a server with its settings; \`ctl login\` creates one. Each setting comes from a flag, else the environment, else
+\`.ctl.yaml\` in this directory or one above, else the context, else a default. \`ctl config view --show-origin\` shows the
+source of each.
 
 | setting | flag | environment | \`.ctl.yaml\` |
 |---|---|---|---|
@@ -44,29 +56,29 @@ environment, else \`.ctl.yaml\` here or in a directory above, else the context, 
 | deadline | \`--timeout\` | \`CTL_TIMEOUT\` | never |
 | certificate authority | \`--ca-file\` | \`CTL_CA_FILE\` | never |
 
-Contexts are kept in \`$CTL_CONFIG_DIR\`, else \`$XDG_CONFIG_HOME/ctl\`, else \`~/.config/ctl\`: \`config.json\`, and the
-tokens in \`credentials.json\`, which only you can read. A token goes only to the server that it was stored for, whatever
-\`--url\` says. A token on the command line is refused, since other users of a machine can see it there. \`.ctl.yaml\` may
-choose among your contexts but name no server: a file from somebody's repository must not decide where your token goes.
+Contexts are stored in \`$CTL_CONFIG_DIR\`, else \`$XDG_CONFIG_HOME/ctl\`, else \`~/.config/ctl\`: \`config.json\`, and the
+tokens in \`credentials.json\`, which only you can read. A token is sent only to the server that it was stored for, even with
+another \`--url\`. A token on the command line is refused, since other users of the machine can read it there. \`.ctl.yaml\`
+may choose one of your contexts but no server: a file in a repository must not decide where your token goes.
 
-A protected context (\`ctl contexts use NAME --protected\`) asks before every change; in scripts name it and agree:
-\`--context NAME --yes\`.
+In a protected context (\`ctl contexts use NAME --protected\`) every change asks for confirmation. In scripts, name the
+context and confirm: \`--context NAME --yes\`.
 
 ## Questions
 
-Commands ask only when a person sits in front: stdin and stderr are terminals and neither \`--no-input\`,
-\`CTL_NO_INPUT\` nor \`CI\` is set. Otherwise they fail at once and name the flag that is missing. What destroys something
-shows it first and asks; \`--yes\` agrees beforehand.
+Commands ask questions only if stdin and stderr are terminals and neither \`--no-input\`, \`CTL_NO_INPUT\` nor \`CI\` is set.
+Otherwise they fail at once and name the missing flag. A command that deletes something shows it first and asks; \`--yes\`
+skips the question.
 
-## When it fails
+## Errors and retries
 
-An error says what failed and why, then what to do next, then \`code=… status=… correlation_id=…\`: the server's log has
-its reason under that id. With \`-o json\` the error is one JSON object on stderr.
+An error message contains what failed and why, what to do next, and \`code=… status=… correlation_id=…\`: the server's log
+has the cause under that id. With \`-o json\` the error is one JSON object on stderr.
 
-Calls that may be repeated without harm (GET, PUT, DELETE, and what the contract declares so) are tried again after a broken
-connection, 429, 502, 503 and 504, with growing random pauses on top of \`Retry-After\`, within \`--timeout\`. Nothing else is
-ever sent twice. \`--debug\` shows each try, \`--trace\` headers and bodies without secrets, \`--curl\` the
-curl command that sends the same request; it takes the token from \`CTL_TOKEN\`.
+Idempotent calls (GET, PUT, DELETE, and others that the contract declares idempotent) are retried after a lost connection,
+429, 502, 503 and 504, with growing random pauses on top of \`Retry-After\`, within \`--timeout\`. Other calls are never sent
+twice. \`--debug\` shows each attempt, \`--trace\` headers and bodies without secrets, \`--curl\` the equivalent curl command,
+which takes the token from \`CTL_TOKEN\`.
 
-Every answer is compared with what its operation answers. Where another web server answers, the error is "… is not a ctl
-server", with exit code 8.`
+The client checks that each answer has the format of its operation. If another web server answers, the error is "… is not a
+ctl server", with exit code 8.`

@@ -25,10 +25,7 @@ export function createRelayMetrics(registry: Registry, lag: () => Promise<RelayL
     labelNames: ['type'],
     registers,
   })
-  const merged = counter(
-    'event_relay_hints_merged_total',
-    'Changes that a node was told of in the hint of another change',
-  )
+  const merged = counter('event_relay_hints_merged_total', 'Changes that were merged into the hint of another change')
   const signing = counter('event_relay_signing_failures_total', 'Passes of the relay that could not sign')
   const publishing = counter('event_relay_publish_failures_total', 'Passes of the relay that did not reach the stream')
   registerLag(registry, lag)
