@@ -32,18 +32,21 @@ function engineVersion() {
   return JSON.parse(readFileSync(manifest, 'utf8')).version
 }
 
-/** A name for all that decides what is in the archive. */
-function keyOf() {
+/** A name for the schema that the sources migrate to. */
+export function schemaKey() {
   const migrations = join(ADAPTERS, 'postgres/migrations')
-  const files = [
-    fileURLToPath(import.meta.url),
-    join(ADAPTERS, 'postgres/migrate.ts'),
-    ...readdirSync(migrations)
-      .toSorted()
-      .map((name) => join(migrations, name)),
-  ]
-  const hash = createHash('sha256').update(engineVersion())
-  for (const file of files) hash.update(readFileSync(file))
+  const files = readdirSync(migrations)
+    .toSorted()
+    .map((name) => join(migrations, name))
+  return digestOf([join(ADAPTERS, 'postgres/migrate.ts'), ...files].map((file) => readFileSync(file)))
+}
+
+/** A name for all that decides what is in the archive. */
+const archiveKey = () => digestOf([engineVersion(), readFileSync(fileURLToPath(import.meta.url)), schemaKey()])
+
+function digestOf(parts) {
+  const hash = createHash('sha256')
+  for (const part of parts) hash.update(part)
   return hash.digest('hex').slice(0, 16)
 }
 
@@ -77,7 +80,7 @@ async function make({ openPglite, migrate }) {
  */
 export async function blankDatabase(datastores) {
   const folder = join(root, 'node_modules/.cache/ctl-blank-database')
-  const path = join(folder, `${keyOf()}.tar.gz`)
+  const path = join(folder, `${archiveKey()}.tar.gz`)
   if (existsSync(path)) return path
   mkdirSync(folder, { recursive: true })
   const made = `${path}.${process.pid}`

@@ -49,7 +49,7 @@ export async function run(args) {
 
 async function liveOn(store, nodes, minutes) {
   const directory = await mkdtemp(join(tmpdir(), 'ctl-bench-'))
-  const postgres = store === 'postgres' ? await startPostgresCluster(['--locale=C']) : undefined
+  const postgres = store === 'postgres' ? await startPostgresCluster({ collation: ['--locale=C'] }) : undefined
   const server = await startCtl({ databaseUrl: postgres?.url })
   const tokenFile = join(directory, 'token')
   await writeFile(tokenFile, `${server.token}\n`, { mode: 0o600 })

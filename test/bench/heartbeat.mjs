@@ -23,7 +23,7 @@ export async function run(args) {
 }
 
 async function runOn(store) {
-  const postgres = store === 'postgres' ? await startPostgresCluster(['--locale=C']) : undefined
+  const postgres = store === 'postgres' ? await startPostgresCluster({ collation: ['--locale=C'] }) : undefined
   const server = await startCtl({ databaseUrl: postgres?.url })
   if (postgres) await assertDurable(postgres)
   const nodes = await register(server, CONNECTIONS)

@@ -20,7 +20,7 @@ export async function run(args) {
 }
 
 async function runOn(store) {
-  const postgres = store === 'postgres' ? await startPostgresCluster(['--locale=C']) : undefined
+  const postgres = store === 'postgres' ? await startPostgresCluster({ collation: ['--locale=C'] }) : undefined
   const server = await startCtl({ databaseUrl: postgres?.url })
   const whoami = await callApi(server, 'GET', '/v1/auth/whoami')
   const body = { subject: whoami.subject, relation: 'read', resource: `domain:${whoami.domain_id}` }

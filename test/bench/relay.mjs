@@ -43,7 +43,7 @@ export async function run(args) {
 }
 
 async function runOn(store, sizes) {
-  const postgres = store === 'postgres' ? await startPostgresCluster(['--locale=C']) : undefined
+  const postgres = store === 'postgres' ? await startPostgresCluster({ collation: ['--locale=C'] }) : undefined
   const directory = await mkdtemp(join(tmpdir(), 'ctl-bench-'))
   const env = { ...process.env, ...HIGH_RATE_LIMITS }
   const plane = start('./relay-plane.mjs', [directory, ...(postgres ? [postgres.url] : [])], { env })

@@ -29,7 +29,7 @@ export async function run(args) {
 
 async function runOn(store, count) {
   const directory = await mkdtemp(join(tmpdir(), 'ctl-bench-'))
-  const postgres = store === 'postgres' ? await startPostgresCluster(['--locale=C']) : undefined
+  const postgres = store === 'postgres' ? await startPostgresCluster({ collation: ['--locale=C'] }) : undefined
   const server = await startCtl({ databaseUrl: postgres?.url })
   const nodes = await registerNodes(server, count, REGISTERING)
   const [first] = nodes

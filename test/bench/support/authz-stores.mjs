@@ -40,7 +40,7 @@ async function onPglite(tuples) {
 }
 
 async function onPostgres(tuples) {
-  const cluster = await startPostgresCluster(['--locale=C'])
+  const cluster = await startPostgresCluster({ collation: ['--locale=C'] })
   const datastore = await openPostgres({ url: cluster.url, warn: console.error })
   try {
     return await loadSpeed(datastore, tuples)

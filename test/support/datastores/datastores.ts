@@ -4,7 +4,8 @@ import { openPostgres } from '../../../src/server/adapters/postgres/database.ts'
 import { migrate } from '../../../src/server/adapters/postgres/migrate.ts'
 import type { Datastore, Pool } from '../../../src/server/ports/datastore.ts'
 import { openMemoryDatastore } from './memory-datastore.ts'
-import { type PostgresCluster, startPostgresCluster } from './postgres-cluster.ts'
+import { exceptNotDurable, startMigratedCluster } from './migrated-cluster.ts'
+import type { PostgresCluster } from './postgres-cluster.ts'
 import { requirement } from '../run/requirements.mjs'
 
 export type DatastoreKind = Datastore['kind']
@@ -44,9 +45,9 @@ export function useDatastore(kind: DatastoreKind, statementDeadlinesMs: Statemen
   const warn = (message: string) => void warnings.push(message)
   beforeAll(async () => {
     if (isDatastoreMissing(kind)) return
-    if (kind === 'postgres') cluster = await startPostgresCluster()
+    if (kind === 'postgres') cluster = await startMigratedCluster()
     datastore = cluster
-      ? await openPostgres({ url: cluster.url, statementDeadlinesMs, warn })
+      ? await openPostgres({ url: cluster.url, statementDeadlinesMs, warn: exceptNotDurable(warn) })
       : await openMemoryDatastore({ statementDeadlinesMs, onFailure, warn })
     await migrate(datastore)
   })

@@ -1,3 +1,5 @@
+export function keptImage(name: string, make: (path: string) => unknown): Promise<string>
+
 export function postgresImage(
   bin: string,
   args: readonly string[],

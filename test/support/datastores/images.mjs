@@ -8,8 +8,13 @@ import { fileURLToPath } from 'node:url'
 
 const folder = fileURLToPath(new URL('../../../node_modules/.cache/ctl-test/', import.meta.url))
 
-/** Makes what is not there under a name of this process, and moves it into its place: whoever was first has made the same. */
-async function kept(name, make) {
+/**
+ * Path of a kept image. Makes one that is missing under a name of this process, then renames it: another process that was
+ * first has made the same.
+ * @param {string} name
+ * @param {(path: string) => unknown} make Writes the image at that path.
+ */
+export async function keptImage(name, make) {
   const path = join(folder, name)
   if (existsSync(path)) return path
   mkdirSync(folder, { recursive: true })
@@ -36,7 +41,7 @@ export function postgresImage(bin, args, identity) {
     .update(JSON.stringify([version, args, identity]))
     .digest('hex')
     .slice(0, 16)
-  return kept(`postgres-${key}`, (path) => {
+  return keptImage(`postgres-${key}`, (path) => {
     // The account of the server may not be able to reach the folder: it works where it may, and the result is moved.
     const scratch = execFileSync('mktemp', ['-d'], { encoding: 'utf8', cwd: '/', ...identity }).trim()
     execFileSync(join(bin, 'initdb'), ['-D', join(scratch, 'data'), ...args], {

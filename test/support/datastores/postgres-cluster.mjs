@@ -8,11 +8,14 @@ import pg from 'pg'
 import { postgresImage } from './images.mjs'
 import { requirement } from '../run/requirements.mjs'
 
+let account
+
 /** PostgreSQL refuses to run as root: there it runs as the account of Debian's package. */
 export function postgresAccount() {
   if (process.getuid?.() !== 0) return undefined
   const ask = (flag) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }))
-  return { uid: ask('-u'), gid: ask('-g') }
+  account ??= { uid: ask('-u'), gid: ask('-g') }
+  return account
 }
 
 /** A port of the loopback address that nothing listens on. */
@@ -49,20 +52,38 @@ async function waitUntilReady(server) {
 /** A query that forgot `COLLATE "C"` shows. */
 const AS_A_LANGUAGE = ['--locale=C.UTF-8', '--locale-provider=icu', '--icu-locale=en-US']
 
+/** Saves the waits for the disk. A crash of the server loses nothing without them, only a loss of power does. */
+const WITHOUT_SYNC = ['fsync=off', 'full_page_writes=off']
+
+/**
+ * Path of the data directory that `initdb` makes, which may only be copied.
+ * @throws Error when PostgreSQL is not on this machine: ask `requirement('postgresql')` first.
+ */
+export function blankPostgresImage(collation = AS_A_LANGUAGE) {
+  const args = ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', ...collation]
+  return postgresImage(postgresPrograms(), args, postgresAccount())
+}
+
+function postgresPrograms() {
+  const bin = requirement('postgresql')
+  if (bin === undefined) throw new Error('PostgreSQL is not here')
+  return bin
+}
+
 /** A data directory of the account that may run the server. */
-async function initialize(bin, collation) {
+async function initialize({ collation, image }) {
   const directory = mkdtempSync(join(tmpdir(), 'ctl-postgres-'))
   const identity = postgresAccount()
   if (identity !== undefined) chownSync(directory, identity.uid, identity.gid)
   const data = join(directory, 'data')
-  const image = await postgresImage(bin, ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', ...collation], identity)
-  execFileSync('cp', ['-a', image, data])
-  return { bin, directory, data, identity }
+  execFileSync('cp', ['-a', image ?? (await blankPostgresImage(collation)), data])
+  return { bin: postgresPrograms(), directory, data, identity }
 }
 
 /** The server process, which may be ended and started again. */
-function createServerProcess({ bin, directory, data, identity }, port) {
-  const settings = [`port=${port}`, 'listen_addresses=127.0.0.1', `unix_socket_directories=${directory}`]
+function createServerProcess({ bin, directory, data, identity }, port, isDurable) {
+  const place = [`port=${port}`, 'listen_addresses=127.0.0.1', `unix_socket_directories=${directory}`]
+  const settings = isDurable ? place : [...place, ...WITHOUT_SYNC]
   const args = ['-D', data, ...settings.flatMap((setting) => ['-c', setting])]
   let server
   return {
@@ -84,17 +105,16 @@ function createServerProcess({ bin, directory, data, identity }, port) {
  * Starts a cluster.
  * @throws Error when PostgreSQL is not on this machine: ask `requirement('postgresql')` first.
  */
-export async function startPostgresCluster(collation = AS_A_LANGUAGE) {
-  const bin = requirement('postgresql')
-  if (bin === undefined) throw new Error('PostgreSQL is not here')
-  const home = await initialize(bin, collation)
+export async function startPostgresCluster({ isDurable = true, ...content } = {}) {
+  const home = await initialize(content)
   const port = await freePort()
-  const server = createServerProcess(home, port)
+  const server = createServerProcess(home, port, isDurable)
   await server.start()
   const urlOf = (database) => `postgres://postgres@127.0.0.1:${port}/${database}`
   let databases = 0
   return {
     url: urlOf('postgres'),
+    dataDirectory: home.data,
     get pid() {
       return server.pid()
     },
@@ -110,7 +130,8 @@ export async function startPostgresCluster(collation = AS_A_LANGUAGE) {
     start: () => server.start(),
     end: (signal) => server.end(signal),
     async stop() {
-      await server.end('SIGINT')
+      // An orderly end would write everything to the disk first.
+      await server.end('SIGQUIT')
       rmSync(home.directory, { recursive: true, force: true })
     },
   }

@@ -1,2 +1,8 @@
 // Benchmarks are plain JavaScript and start the same cluster.
-export { freePort, postgresAccount, startPostgresCluster, type PostgresCluster } from './postgres-cluster.mjs'
+export {
+  blankPostgresImage,
+  freePort,
+  postgresAccount,
+  startPostgresCluster,
+  type PostgresCluster,
+} from './postgres-cluster.mjs'

@@ -1,7 +1,7 @@
 import { openPostgres } from '../../../src/server/adapters/postgres/database.ts'
 import type { Datastore } from '../../../src/server/ports/datastore.ts'
 import { openMemoryDatastore } from './memory-datastore.ts'
-import { startPostgresCluster } from './postgres-cluster.ts'
+import { exceptNotDurable, startMigratedCluster } from './migrated-cluster.ts'
 import { requirement } from '../run/requirements.mjs'
 
 /** A datastore to run tests against. */
@@ -9,7 +9,7 @@ export interface TestStore {
   readonly name: 'embedded' | 'postgres'
   /** Whether this machine lacks what it needs: then its tests are skipped, visibly. */
   readonly missing: boolean
-  /** Opens an empty one; `close` also removes what it needed. */
+  /** Opens one that is migrated and blank; `close` also removes what it needed. */
   open(): Promise<Datastore>
 }
 
@@ -20,13 +20,13 @@ export const STORES: readonly TestStore[] = [
 ]
 
 async function openOwnPostgres(): Promise<Datastore> {
-  const cluster = await startPostgresCluster()
+  const cluster = await startMigratedCluster()
   let isClosing = false
   /** A closed pool's last connections may still be there when the server ends: nothing else may be warned of. */
   const warn = (message: string, cause?: unknown): void => {
     if (!isClosing) throw new Error(message, { cause })
   }
-  const datastore = await openPostgres({ url: await cluster.createDatabase(), warn })
+  const datastore = await openPostgres({ url: cluster.url, warn: exceptNotDurable(warn) })
   return {
     ...datastore,
     async close() {
