@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { canonicalize } from '../../shared/canonical-json.ts'
+import { createSecondChanceMap } from '../../shared/second-chance-map.ts'
 import type { WireType } from '../../shared/events/wire-types.ts'
 import type { Outgoing } from './outgoing-store.ts'
 
@@ -38,15 +39,13 @@ const REMEMBERED_MAX = 16
  * @throws Error, TypeError, SyntaxError or ZodError if the event cannot be rendered. Other events are not affected.
  */
 export function createRendering(): (event: Outgoing) => string {
-  const remembered = new Set<string>()
+  const remembered = createSecondChanceMap<true>(REMEMBERED_MAX)
 
   /** The stored bytes are sent unchanged. @throws Error if a verifier would compute other bytes. */
   function assertCanonical(text: string): void {
-    if (remembered.has(text)) return
+    if (remembered.get(text) === true) return
     if (canonicalize(JSON.parse(text)) !== text) throw new Error('the stored payload is not canonical JSON')
-    const [oldest] = remembered
-    if (remembered.size >= REMEMBERED_MAX && oldest !== undefined) remembered.delete(oldest)
-    remembered.add(text)
+    remembered.set(text, true)
   }
 
   /** Checks the payload without its node id, because many events share the rest. */

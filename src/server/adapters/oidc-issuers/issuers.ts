@@ -1,4 +1,5 @@
 import { createLocalJWKSet, errors, type CryptoKey, type JWSHeaderParameters } from 'jose'
+import { LRUCache } from 'lru-cache'
 import { Problem, problem } from '../../../shared/problems.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { IssuerAddress, IssuerMetadata, Issuers } from '../../ports/issuers.ts'
@@ -31,19 +32,18 @@ interface Known {
 
 /** Makes the issuers: discovery and JWK Sets, each kept for an hour and asked for by one call at a time. */
 export function createIssuers({ fetch: outgoing, clock, ownIssuer }: IssuersDeps): Issuers {
-  const known = new Map<string, Known>()
+  const known = new LRUCache<string, Known>({ max: ISSUERS_MAX })
   const fetchFor = fetchOver(outgoing, ownIssuer)
   const kept = { clock, keptMs: KEPT_MS }
 
   /** An issuer is known apart by how it may be reached: what one binding may see of a network, another may not. */
   function knownAt(at: IssuerAddress): Known {
     const name = `${reachOf(at)} ${at.issuer}`
-    const found = known.get(name) ?? meet(at)
-    known.delete(name)
-    known.set(name, found)
-    const [oldest] = known.keys()
-    if (known.size > ISSUERS_MAX && oldest !== undefined) known.delete(oldest)
-    return found
+    const found = known.get(name)
+    if (found !== undefined) return found
+    const met = meet(at)
+    known.set(name, met)
+    return met
   }
 
   function meet(at: IssuerAddress): Known {
@@ -74,7 +74,7 @@ export function createIssuers({ fetch: outgoing, clock, ownIssuer }: IssuersDeps
       }
     },
     forget(issuer) {
-      for (const [name, { at }] of known) if (at.issuer === issuer) known.delete(name)
+      for (const [name, { at }] of [...known.entries()]) if (at.issuer === issuer) known.delete(name)
     },
   }
 }

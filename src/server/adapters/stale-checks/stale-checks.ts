@@ -1,7 +1,7 @@
 import { Problem } from '../../../shared/problems.ts'
+import { createSecondChanceMap } from '../../../shared/second-chance-map.ts'
 import type { Authorizer, CheckQuery, Decision, Home } from '../../ports/authorizer.ts'
 import type { StaleAnswersOptions } from '../../ports/stale-answers.ts'
-import { createLastKnown } from './last-known.ts'
 
 /** A decision that tuples alone made, and when it was made last. */
 interface KnownDecision {
@@ -18,15 +18,15 @@ interface KnownDecision {
  */
 export function withStaleChecks<A extends Authorizer>(authorizer: A, { ttlMs, entriesMax }: StaleAnswersOptions): A {
   if (ttlMs === 0 || entriesMax === 0) return authorizer
-  const decisions = createLastKnown<KnownDecision>(entriesMax)
-  const homes = createLastKnown<string | null>(entriesMax)
+  const decisions = createSecondChanceMap<KnownDecision>(entriesMax)
+  const homes = createSecondChanceMap<string | null>(entriesMax)
   let unavailableSinceMs: number | undefined
 
   function decided(query: CheckQuery, decision: Decision): Decision {
     unavailableSinceMs = undefined
     const key = keyOf(query)
-    if (decision.isUnconditional === true) decisions.keep(key, { decision, atMs: query.facts.nowMs })
-    else decisions.drop(key)
+    if (decision.isUnconditional === true) decisions.set(key, { decision, atMs: query.facts.nowMs })
+    else decisions.delete(key)
     if (query.wantPath && !decision.allowed) locateBoth(query)
     return decision
   }
@@ -59,7 +59,7 @@ export function withStaleChecks<A extends Authorizer>(authorizer: A, { ttlMs, en
   }
 
   function located(reference: string, home: Home): Home {
-    if (home !== undefined && homes.get(reference) === undefined) homes.keep(reference, home)
+    if (home !== undefined && homes.get(reference) === undefined) homes.set(reference, home)
     return home
   }
 

@@ -1,6 +1,8 @@
+import { createSecondChanceMap } from '../../../shared/second-chance-map.ts'
 import type { ChangedCredential, ChangeFeed } from '../../ports/change-feed.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Refusal } from '../../ports/credential-resolver.ts'
+import { createRecentRefusals } from './recent-refusals.ts'
 
 /** What is cached of a credential that resolved. */
 export interface CachedCredential {
@@ -36,14 +38,6 @@ export interface CredentialCache<Entry extends CachedCredential> {
   drop(key: string): void
 }
 
-const REFUSAL_MS = 1000
-const REFUSALS_MAX = 1000
-
-interface Slot<Entry> {
-  readonly entry: Entry
-  wasUsed: boolean
-}
-
 interface Flight<Entry> {
   readonly credentialId: string | undefined
   readonly answer: Promise<Entry | Refusal>
@@ -55,10 +49,10 @@ export function createCredentialCache<Entry extends CachedCredential>({
   clock,
   entriesMax,
 }: CredentialCacheOptions): CredentialCache<Entry> {
-  const slots = new Map<string, Slot<Entry>>()
   const keys = new Map<string, string>()
+  const entries = createSecondChanceMap<Entry>(entriesMax, (_, { credentialId }) => keys.delete(credentialId))
   const flights = new Map<string, Flight<Entry>>()
-  const refusals = createRefusals(clock)
+  const refusals = createRecentRefusals(clock)
   /** Every entry is as good as the feed: what was revoked by then is no longer here. */
   let freshMs = Number.NEGATIVE_INFINITY
 
@@ -78,7 +72,7 @@ export function createCredentialCache<Entry extends CachedCredential>({
   }
 
   function forgetAll(): void {
-    slots.clear()
+    entries.clear()
     keys.clear()
     flights.clear()
   }
@@ -89,28 +83,18 @@ export function createCredentialCache<Entry extends CachedCredential>({
   }
 
   function drop(key: string): void {
-    const slot = slots.get(key)
-    if (slot === undefined) return
-    slots.delete(key)
-    keys.delete(slot.entry.credentialId)
+    const entry = entries.peek(key)
+    if (entry === undefined) return
+    entries.delete(key)
+    keys.delete(entry.credentialId)
   }
 
   function keep(key: string, answer: Entry | Refusal): void {
     if ('refused' in answer) return refusals.keep(key, answer)
     dropCredential(answer.credentialId)
-    while (slots.size >= entriesMax) evictOne()
-    slots.set(key, { entry: answer, wasUsed: false })
+    entries.set(key, answer)
     keys.set(answer.credentialId, key)
     if (changeFeed.isFresh()) freshMs = clock.now()
-  }
-
-  /** Takes the oldest; one used since it was last looked at gets a second round. */
-  function evictOne(): void {
-    for (const [key, slot] of slots) {
-      if (!slot.wasUsed) return drop(key)
-      slots.delete(key)
-      slots.set(key, { entry: slot.entry, wasUsed: false })
-    }
   }
 
   async function land(key: string, flight: Flight<Entry>): Promise<Entry | Refusal> {
@@ -125,17 +109,16 @@ export function createCredentialCache<Entry extends CachedCredential>({
 
   return {
     get(key) {
-      const slot = slots.get(key)
-      if (slot === undefined) return refusals.get(key)
+      const entry = entries.get(key)
+      if (entry === undefined) return refusals.get(key)
       if (!changeFeed.isFresh()) return undefined
-      slot.wasUsed = true
       freshMs = clock.now()
-      return slot.entry
+      return entry
     },
 
     stale(key) {
-      const slot = slots.get(key)
-      return slot && { entry: slot.entry, freshMs }
+      const entry = entries.peek(key)
+      return entry && { entry, freshMs }
     },
 
     load(key, credentialId, read) {
@@ -147,33 +130,5 @@ export function createCredentialCache<Entry extends CachedCredential>({
     },
 
     drop,
-  }
-}
-
-interface Refusals {
-  get(key: string): Refusal | undefined
-  keep(key: string, refusal: Refusal): void
-}
-
-/**
- * Refusals by key, the newest ones. A credential is stored before it is shown, so that a refused text becomes good later
- * only where its owner is let in again; that may take as long as a refusal is kept.
- */
-function createRefusals(clock: Clock): Refusals {
-  const kept = new Map<string, { readonly refusal: Refusal; readonly untilMs: number }>()
-  return {
-    get(key) {
-      if (kept.size === 0) return undefined
-      const found = kept.get(key)
-      if (found === undefined || found.untilMs > clock.now()) return found?.refusal
-      kept.delete(key)
-      return undefined
-    },
-    keep(key, refusal) {
-      kept.delete(key)
-      const oldest = kept.keys().next()
-      if (kept.size >= REFUSALS_MAX && oldest.done !== true) kept.delete(oldest.value)
-      kept.set(key, { refusal, untilMs: clock.now() + REFUSAL_MS })
-    },
   }
 }

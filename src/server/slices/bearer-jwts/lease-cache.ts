@@ -1,10 +1,11 @@
+import { createSecondChanceMap } from '../../../shared/second-chance-map.ts'
+import { createRecentRefusals } from '../../http/auth/recent-refusals.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Caller, Refusal } from '../../ports/credential-resolver.ts'
 import type { PresentedJwt } from './access-token.ts'
 
 /** For how long a token is believed before binding and user are read again (decisions: Consistency). */
 const LEASE_MS = 1000
-const REFUSALS_MAX = 1000
 
 /** A token whose signature was verified, and what came of it. */
 export interface Known {
@@ -33,16 +34,10 @@ export interface LeaseCache {
   drop(key: string): void
 }
 
-/** Mutable on purpose: a token that is used again allocates nothing, and keeps its place (decision 0016: holes in maps cost). */
-interface Slot {
-  known: Known
-  wasUsed: boolean
-}
-
 /** Makes the cache; of tokens beyond `entriesMax` those not used lately go. */
 export function createLeaseCache(clock: Clock, entriesMax: number): LeaseCache {
-  const slots = new Map<string, Slot>()
-  const refusals = new Map<string, { readonly refusal: Refusal; readonly atMs: number }>()
+  const tokens = createSecondChanceMap<Known>(entriesMax)
+  const refusals = createRecentRefusals(clock)
 
   const isWithinLease = (atMs: number): boolean => {
     const elapsedMs = clock.now() - atMs
@@ -50,51 +45,17 @@ export function createLeaseCache(clock: Clock, entriesMax: number): LeaseCache {
     return elapsedMs >= 0 && elapsedMs < LEASE_MS
   }
 
-  function refused(key: string): Refusal | undefined {
-    const found = refusals.get(key)
-    if (found === undefined || isWithinLease(found.atMs)) return found?.refusal
-    refusals.delete(key)
-    return undefined
-  }
-
-  function keepRefusal(key: string, refusal: Refusal): void {
-    slots.delete(key)
-    refusals.delete(key)
-    const oldest = refusals.keys().next()
-    if (refusals.size >= REFUSALS_MAX && oldest.done !== true) refusals.delete(oldest.value)
-    refusals.set(key, { refusal, atMs: clock.now() })
-  }
-
-  function keepKnown(key: string, known: Known): void {
-    const slot = slots.get(key)
-    if (slot !== undefined) {
-      slot.known = known
-      return
-    }
-    while (slots.size >= entriesMax) evictOne()
-    slots.set(key, { known, wasUsed: false })
-  }
-
-  /** Takes the oldest; one used since it was last looked at gets a second round. */
-  function evictOne(): void {
-    for (const [key, slot] of slots) {
-      slots.delete(key)
-      if (!slot.wasUsed) return
-      slots.set(key, { known: slot.known, wasUsed: false })
-    }
-  }
-
   return {
     get(key) {
-      const slot = slots.get(key)
-      if (slot === undefined) return refused(key)
-      slot.wasUsed = true
-      return { state: isWithinLease(slot.known.confirmedMs) ? 'leased' : 'due', known: slot.known }
+      const known = tokens.get(key)
+      if (known === undefined) return refusals.get(key)
+      return { state: isWithinLease(known.confirmedMs) ? 'leased' : 'due', known }
     },
     keep(key, answer) {
-      if ('refused' in answer) keepRefusal(key, answer)
-      else keepKnown(key, answer)
+      if (!('refused' in answer)) return tokens.set(key, answer)
+      tokens.delete(key)
+      refusals.keep(key, answer)
     },
-    drop: (key) => void slots.delete(key),
+    drop: (key) => tokens.delete(key),
   }
 }

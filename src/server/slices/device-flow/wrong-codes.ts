@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { RateLimited } from '../../http/limits/rate-limits.ts'
 
 /** Wrong codes of one session in a minute (decisions: Device flow). */
@@ -15,17 +16,15 @@ export interface WrongCodes {
 /** Makes the limit, per replica. */
 export function createWrongCodes(): WrongCodes {
   /** Instants of the tries of the last minute, oldest first. */
-  const tries = new Map<string, readonly number[]>()
+  const tries = new LRUCache<string, readonly number[]>({ max: SESSIONS_MAX })
 
   function recent(sessionId: string, nowMs: number): readonly number[] {
-    return (tries.get(sessionId) ?? []).filter((at) => at > nowMs - WINDOW_MS)
+    return (tries.peek(sessionId) ?? []).filter((at) => at > nowMs - WINDOW_MS)
   }
 
   function keep(sessionId: string, times: readonly number[]): void {
-    tries.delete(sessionId)
     if (times.length > 0) tries.set(sessionId, times)
-    const [oldest] = tries.keys()
-    if (tries.size > SESSIONS_MAX && oldest !== undefined) tries.delete(oldest)
+    else tries.delete(sessionId)
   }
 
   return {
@@ -35,7 +34,7 @@ export function createWrongCodes(): WrongCodes {
       if (times.length >= WRONG_CODES_MAX) throw tooMany(first + WINDOW_MS - nowMs)
       keep(sessionId, [...times, nowMs])
       return () => {
-        const counted = tries.get(sessionId) ?? []
+        const counted = tries.peek(sessionId) ?? []
         const at = counted.indexOf(nowMs)
         keep(
           sessionId,

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { bytesOf, NO_PEERS, withSegments, type PeerList } from './peer-list.ts'
 import { renderPeer } from './peers.ts'
 import type { PeerChanges } from './store.ts'
@@ -26,33 +27,19 @@ export interface DomainPeers {
  * once for all who wait for it.
  */
 export function createDomainPeers({ read, listsMax = 64, bytesMax = 256 * 1024 * 1024 }: DomainPeersDeps): DomainPeers {
-  /** The one that was used longest ago first. */
-  const lists = new Map<string, PeerList>()
+  const lists = new LRUCache<string, PeerList>({
+    max: listsMax,
+    maxSize: bytesMax,
+    // A list that takes more than all may is kept alone.
+    sizeCalculation: (list) => Math.max(1, Math.min(bytesOf(list), bytesMax)),
+  })
   const flights = new Map<string, Promise<PeerList>>()
-  let bytes = 0
-
-  function drop(domainId: string): void {
-    const list = lists.get(domainId)
-    if (list === undefined) return
-    lists.delete(domainId)
-    bytes -= bytesOf(list)
-  }
-
-  function keep(domainId: string, list: PeerList): void {
-    drop(domainId)
-    lists.set(domainId, list)
-    bytes += bytesOf(list)
-    for (const oldest of lists.keys()) {
-      if (oldest === domainId || (lists.size <= listsMax && bytes <= bytesMax)) return
-      drop(oldest)
-    }
-  }
 
   async function refresh(domainId: string): Promise<PeerList> {
-    const known = lists.get(domainId) ?? NO_PEERS
+    const known = lists.peek(domainId) ?? NO_PEERS
     const changes = await read(domainId, known.revision)
     const list = withSegments(changes.isWhole ? NO_PEERS : known, changes.peers.map(renderPeer), changes.revision)
-    keep(domainId, list)
+    lists.set(domainId, list)
     return list
   }
 
@@ -70,21 +57,12 @@ export function createDomainPeers({ read, listsMax = 64, bytesMax = 256 * 1024 *
     return joined.revision >= revision ? joined : refreshOnce(domainId)
   }
 
-  function touch(domainId: string): void {
-    const list = lists.get(domainId)
-    if (list === undefined) return
-    lists.delete(domainId)
-    lists.set(domainId, list)
-  }
-
   return {
     at(domainId, revision) {
       const list = lists.get(domainId)
-      if (list === undefined || list.revision < revision) return reach(domainId, revision)
-      touch(domainId)
-      return list
+      return list === undefined || list.revision < revision ? reach(domainId, revision) : list
     },
-    last: (domainId) => lists.get(domainId),
-    touch,
+    last: (domainId) => lists.peek(domainId),
+    touch: (domainId) => void lists.get(domainId),
   }
 }

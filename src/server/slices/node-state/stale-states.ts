@@ -1,3 +1,4 @@
+import { createSecondChanceMap } from '../../../shared/second-chance-map.ts'
 import type { StaleAnswersOptions } from '../../ports/stale-answers.ts'
 import type { OwnState } from './own-state.ts'
 
@@ -25,27 +26,23 @@ export interface StaleStates {
 
 /** Keeps the states of the nodes that pulled last, a bounded number of them. */
 export function createStaleStates({ ttlMs, entriesMax }: StaleAnswersOptions): StaleStates {
-  /** In the order in which they were pulled. */
-  const known = new Map<string, KnownState>()
+  const known = createSecondChanceMap<KnownState>(entriesMax)
 
   function keep(nodeId: string, { own, peers }: PulledState, atMs: number): void {
     if (ttlMs === 0 || entriesMax === 0) return
-    known.delete(nodeId)
-    const oldest = known.keys().next()
-    if (known.size >= entriesMax && oldest.done !== true) known.delete(oldest.value)
     known.set(nodeId, { own, peers, atMs })
   }
 
   return {
     keep,
     confirm(nodeId, { peers, node }, nowMs) {
-      const own = known.get(nodeId)?.own
+      const own = known.peek(nodeId)?.own
       if (own?.nodeRevision === node) keep(nodeId, { own, peers }, nowMs)
       else known.delete(nodeId)
     },
-    drop: (nodeId) => void known.delete(nodeId),
+    drop: (nodeId) => known.delete(nodeId),
     find(nodeId, nowMs) {
-      const found = known.get(nodeId)
+      const found = known.peek(nodeId)
       return found === undefined || nowMs - found.atMs > ttlMs ? undefined : found
     },
   }

@@ -1,3 +1,4 @@
+import { createSecondChanceMap } from '../../../shared/second-chance-map.ts'
 import type { Caller, Refusal } from '../../ports/credential-resolver.ts'
 
 /** A key that was presented and found to be the stored one, and what it resolves to. */
@@ -21,43 +22,16 @@ export interface NskCache {
   clear(): void
 }
 
-/**
- * Keeps the keys of at least `nodesMax` nodes, those used last, and of at most twice as many: two generations are used
- * instead of exact order, so that a hit on a busy node moves nothing.
- */
+/** Keeps the keys of at most `nodesMax` nodes, rather those in use. A hit on a busy node moves nothing. */
 export function createNskCache(nodesMax: number): NskCache {
-  let young = new Map<string, readonly KnownKey[]>()
-  let old = new Map<string, readonly KnownKey[]>()
-
-  function put(nodeHex: string, keys: readonly KnownKey[]): void {
-    if (young.size >= nodesMax && !young.has(nodeHex)) {
-      old = young
-      young = new Map()
-    }
-    young.set(nodeHex, keys)
-  }
-
-  function ofNode(nodeHex: string): readonly KnownKey[] | undefined {
-    const keys = young.get(nodeHex)
-    if (keys !== undefined) return keys
-    const aged = old.get(nodeHex)
-    if (aged !== undefined) put(nodeHex, aged)
-    return aged
-  }
-
+  const nodes = createSecondChanceMap<readonly KnownKey[]>(nodesMax)
   return {
-    find: (nodeHex, kid) => ofNode(nodeHex)?.find((key) => key.kid === kid),
+    find: (nodeHex, kid) => nodes.get(nodeHex)?.find((key) => key.kid === kid),
     keep(nodeHex, key) {
-      const others = (ofNode(nodeHex) ?? []).filter(({ kid }) => kid !== key.kid)
-      put(nodeHex, [key, ...others].slice(0, KEYS_OF_NODE_MAX))
+      const others = (nodes.get(nodeHex) ?? []).filter(({ kid }) => kid !== key.kid)
+      nodes.set(nodeHex, [key, ...others].slice(0, KEYS_OF_NODE_MAX))
     },
-    drop(nodeHex) {
-      young.delete(nodeHex)
-      old.delete(nodeHex)
-    },
-    clear() {
-      young.clear()
-      old.clear()
-    },
+    drop: (nodeHex) => nodes.delete(nodeHex),
+    clear: () => nodes.clear(),
   }
 }

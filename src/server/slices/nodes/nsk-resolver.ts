@@ -21,8 +21,8 @@ export interface NskResolverDeps {
   readonly ids: IdSource
 }
 
-/** Nodes whose keys are kept in memory: at least this many, about 20 MB. */
-const CACHED_NODES = 32_768
+/** Nodes whose keys are kept in memory at most, about 40 MB. */
+const CACHED_NODES = 65_536
 /** A whole fleet may come back at once and ask with keys that are not in memory. */
 const GATHERED = { flightsMax: 2, batchMax: 128, isOutage: isUnavailable } as const
 /** The fixed fields at the end of a key's text, each with the underscore before it. */
