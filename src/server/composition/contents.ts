@@ -1,5 +1,5 @@
-import type { SliceModule } from '../http/slice.ts'
 import { notContent, type ChildTable } from '../sql/contents.ts'
+import type { SliceModule } from './slice-module.ts'
 import { SLICES } from './slices.ts'
 
 const WITHOUT_SURFACE = [notContent('domains', 'policies', 'Nothing creates a policy yet.')]

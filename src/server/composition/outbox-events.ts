@@ -1,5 +1,5 @@
-import type { SliceModule } from '../http/slice.ts'
 import { SHARED_EVENTS, type OutboxDeclarations, type OutboxLiteral } from '../ports/outbox-events.ts'
+import type { SliceModule } from './slice-module.ts'
 import { SLICES } from './slices.ts'
 
 type Exported = (typeof SLICES)[number] extends infer Module

@@ -1,4 +1,4 @@
-import type { Slice, SliceModule, SurfaceName } from '../http/slice.ts'
+import type { Slice, SurfaceName } from '../http/slice.ts'
 import * as audit from '../slices/audit/slice.ts'
 import * as authz from '../slices/authz/slice.ts'
 import * as bearerJwts from '../slices/bearer-jwts/slice.ts'
@@ -29,6 +29,7 @@ import * as signIn from '../slices/sign-in/slice.ts'
 import * as signingKeys from '../slices/signing-keys/slice.ts'
 import * as tokens from '../slices/tokens/slice.ts'
 import * as workloads from '../slices/workloads/slice.ts'
+import type { SliceModule } from './slice-module.ts'
 
 /** Every slice of the server. Credentials are tried in this order: those of nodes arrive most often. */
 export const SLICES = [

@@ -1,26 +1,12 @@
 import type { contract } from '../../shared/contract/index.ts'
 import type { CredentialResolver } from '../ports/credential-resolver.ts'
-import type { TupleConsumer } from '../ports/event-tuples.ts'
 import type { LeaderJob } from '../ports/leadership.ts'
-import type { OutboxDeclarations } from '../ports/outbox-events.ts'
 import type { OutboxConsumer } from '../ports/outbox.ts'
-import type { ChildTable } from '../sql/contents.ts'
 import type { Page } from './pages/pages.ts'
 import type { Handlers } from './request-context.ts'
 
 /** Name of a surface in the contract. */
 export type SurfaceName = keyof typeof contract
-
-/** What a `slice.ts` exports: the slice over its ports, and data that needs no port. */
-export interface SliceModule {
-  readonly createSlice: (ports: never) => object
-  /** Outbox events that only this slice emits. */
-  readonly events?: OutboxDeclarations
-  /** Whether rows of its tables keep their Domain or Project from being deleted. */
-  readonly contents?: readonly ChildTable[]
-  /** Tuples that its events assert. */
-  readonly tupleConsumer?: TupleConsumer
-}
 
 /** Everything that one slice adds to the server. Its `slice.ts` exports `createSlice(ports): Slice`. */
 export interface Slice<Name extends SurfaceName = never> {

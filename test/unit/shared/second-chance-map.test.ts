@@ -2,7 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { createSecondChanceMap, type SecondChanceMap } from '../../../src/shared/second-chance-map.ts'
 
 function keysIn(map: SecondChanceMap<number>, keys: string): string {
-  return [...keys].filter((key) => map.peek(key) !== undefined).join('')
+  return keys
+    .split('')
+    .filter((key) => map.peek(key) !== undefined)
+    .join('')
 }
 
 function filled(entriesMax: number, keys: string): SecondChanceMap<number> {
@@ -49,7 +52,7 @@ describe('A full map', () => {
   test('reports what it evicts, and nothing that is deleted', () => {
     const evicted: [string, number][] = []
     const map = createSecondChanceMap<number>(2, (key, value) => evicted.push([key, value]))
-    for (const [index, key] of [...'abc'].entries()) map.set(key, index)
+    for (const [index, key] of ['a', 'b', 'c'].entries()) map.set(key, index)
     map.delete('b')
     map.clear()
     expect(evicted).toEqual([['a', 0]])

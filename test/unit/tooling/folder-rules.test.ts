@@ -51,6 +51,8 @@ const ROWS: readonly (readonly [file: string, specifier: string, verdict: 'allow
   ['src/server/slices/nodes/service.ts', '../../sql/hold.ts', 'allowed'],
   ['src/server/slices/nodes/store.ts', 'kysely', 'allowed'],
   ['src/server/slices/nodes/heartbeat-store.ts', 'kysely', 'allowed'],
+  ['src/server/slices/audit/tables.ts', 'kysely', 'allowed'],
+  ['src/server/slices/audit/events.ts', 'kysely', 'refused'],
   ['src/server/slices/nodes/store.ts', 'pg', 'refused'],
   ['src/server/slices/nodes/store.ts', '../tokens/store.ts', 'refused'],
   ['src/server/slices/nodes/store.ts', '../../sql/hold.ts', 'allowed'],

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
-import type { SliceModule } from '../../../src/server/http/slice.ts'
+import type { SliceModule } from '../../../src/server/composition/slice-module.ts'
 import { SHARED_EVENTS, type OutboxLiteral } from '../../../src/server/ports/outbox-events.ts'
 import type { Tables } from '../../../src/server/ports/tables/tables.ts'
 

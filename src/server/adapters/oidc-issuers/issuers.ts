@@ -74,7 +74,7 @@ export function createIssuers({ fetch: outgoing, clock, ownIssuer }: IssuersDeps
       }
     },
     forget(issuer) {
-      for (const [name, { at }] of [...known.entries()]) if (at.issuer === issuer) known.delete(name)
+      for (const [name, { at }] of known.entries()) if (at.issuer === issuer) known.delete(name)
     },
   }
 }
