@@ -1,17 +1,17 @@
 import type { ManifestShape, ManifestType } from '../shared/contract/manifest-format.ts'
 
-/** How closely an answer is compared with its shape. */
+/** How strictly an answer is compared with its shape. */
 export interface ShapeCheck {
   /**
-   * The server has named itself, so only the lists and objects that code walks through are checked. An older server lacks
-   * members that were added since (S1 Versioning 2), and that must not make its answers unusable.
+   * The answer names its API version, so only lists and objects are checked, which code iterates. An older server lacks
+   * members that were added later (S1 Versioning 2); its answers must stay usable.
    */
   readonly isKnownServer: boolean
 }
 
-/** How an answer differs from its shape, as a predicate: `lacks "items"`. Undefined when it fits. */
+/** How an answer differs from its shape, as a predicate such as `lacks "items"`. Undefined if it matches. */
 export function shapeFault(value: unknown, shape: ManifestShape, check: ShapeCheck): string | undefined {
-  // An empty list has no member to compare: it is accepted only from a server that names itself.
+  // An empty list has no members to compare, so it is accepted only with an API version.
   const isEmpty = shape.type === 'array' && Array.isArray(value) && value.length === 0
   if (isEmpty && !check.isKnownServer) return 'is an empty list, and the server names no API version'
   return faultAt({ value, shape, path: '' }, check)
@@ -79,7 +79,7 @@ function membersFault(place: Place & { readonly value: Members }, check: ShapeCh
   return undefined
 }
 
-/** Of a server that has named itself, an answer may lack members, but not all of them; what is inside it may lack any. */
+/** With an API version, nested objects may lack any member; the answer itself may lack some of its required members, but not all. */
 function isNeeded({ value, shape, path }: Place & { readonly value: Members }, { isKnownServer }: ShapeCheck): boolean {
   if (!isKnownServer) return true
   return path === '' && !(shape.fields ?? []).some(({ name, required }) => required && Object.hasOwn(value, name))

@@ -7,20 +7,20 @@ import { retryAfterSeconds, systemRetryClock, withRetries, type RetryClock } fro
 import type { HttpAnswer, HttpRequest, OpenAnswer, Transport } from './transport.ts'
 
 export interface CallOptions {
-  /** Presented instead of the client's own credential; null presents none. */
+  /** Sent instead of the client's own credential; null sends none. */
   readonly token?: string | null | undefined
-  /** For the whole call with its retries, in ms. Default: the client's. */
+  /** Deadline for the call with its retries, in ms. Default: that of the client. */
   readonly timeoutMs?: number | undefined
   readonly signal?: AbortSignal | undefined
-  /** Sent as `X-Correlation-Id`; minted when absent. */
+  /** Sent as `X-Correlation-Id`; generated when absent. */
   readonly correlationId?: string | undefined
-  /** The caller parses the answer itself, so only its being JSON is checked. */
+  /** The caller validates the answer, so the client only checks that it is JSON. */
   readonly isParsedByCaller?: boolean | undefined
-  /** Further request headers, lower case. */
+  /** Additional request headers, lower case. */
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
-/** The members of an operation: path and query ones side by side, and the body under its own name. */
+/** The input of an operation: path and query members by name, and the body as `body`. */
 export type CallInput = Readonly<Record<string, unknown>>
 
 /** A decoded answer: JSON, bytes of another media type, or undefined for an empty one. */
@@ -30,7 +30,7 @@ export interface Reply<T = unknown> {
   readonly value: T
 }
 
-/** One try, as it went over the wire; `answer` is absent when none came. Carries secrets: redact before showing. */
+/** One try, as sent. `answer` is undefined if there was none. Contains secrets: redact before showing. */
 export interface Attempt {
   readonly operation: ManifestOperation | undefined
   readonly url: string
@@ -43,15 +43,15 @@ export interface Attempt {
 export interface ClientDeps {
   readonly manifest: Manifest
   readonly transport: Transport
-  /** The credential to present, asked for each call; undefined presents none. */
+  /** Called for each request; returns the credential, or undefined to send none. */
   readonly token?: (() => string | undefined | Promise<string | undefined>) | undefined
-  /** For a call with its retries, in ms; 30,000 when absent. */
+  /** Deadline for a call with its retries, in ms; 30,000 when absent. */
   readonly timeoutMs?: number | undefined
-  /** Tries at most of a call that may be repeated; 5 when absent. */
+  /** Maximum tries of a repeatable call; 5 when absent. */
   readonly triesMax?: number | undefined
-  /** Gives up every call when aborted. */
+  /** Cancels every call when aborted. */
   readonly signal?: AbortSignal | undefined
-  /** Told of every try. */
+  /** Called after every try. */
   readonly observe?: ((attempt: Attempt) => void) | undefined
   readonly userAgent?: string | undefined
   readonly clock?: RetryClock | undefined
@@ -60,15 +60,17 @@ export interface ClientDeps {
 /** Calls operations by their manifest entry, without types. */
 export interface Caller {
   /**
-   * Throws `ProblemAnswer` for a refusal, `TransportFailure` when no usable answer came: what arrives is compared with
-   * what the operation answers, so that the answer of another server is never taken for one.
+   * Calls an operation. Compares the answer with the operation's declaration, so that it rejects answers of other servers.
+   *
+   * @throws ProblemAnswer for a refusal.
+   * @throws TransportFailure if there is no usable answer.
    */
   call(operation: ManifestOperation, input: CallInput, options?: CallOptions): Promise<Reply>
-  /** The request with every header that `send` would give it, the credential among them. Sends nothing. */
+  /** Adds the headers that `send` would add, including the credential. Sends nothing. */
   prepare(request: HttpRequest, options?: CallOptions): Promise<HttpRequest>
-  /** Sends a request as it is, with credential, correlation id and retries; any status is an answer. */
+  /** Sends a request with credential, correlation id and retries. Resolves with an answer of any status. */
   send(request: HttpRequest, options: SendOptions): Promise<HttpAnswer>
-  /** Sends it once and answers when the head of the answer is here; the timeout is for the head. */
+  /** Sends a request once and resolves when the head of the answer arrives. The timeout applies to the head. */
   open(request: HttpRequest, options?: OpenOptions): Promise<OpenAnswer>
 }
 
@@ -87,7 +89,7 @@ type Arguments<I> = object extends I ? [input?: I, options?: CallOptions] : [inp
 
 type Streaming = { readonly responses: { readonly 200: { readonly streams: true } } }
 
-/** One method per operation of the surfaces `C`, named after it. Those whose answer goes on are no calls: see `followStream`. */
+/** One method per operation of the surfaces `C`, named after it. Streaming operations have none: see `followStream`. */
 export type Client<C> = {
   readonly [
     Id in keyof Intersected<OperationsOf<C>> as Intersected<OperationsOf<C>>[Id] extends Streaming ? never : Id
@@ -99,10 +101,10 @@ export type Client<C> = {
 type Surfaces = { readonly [surface: string]: { readonly operations: Operations } }
 
 const JSON_MEDIA = 'application/json'
-/** What an observer sees of a body that is still to come. */
-const NOTHING_YET = Buffer.alloc(0)
+/** The body that observers see for an open answer. */
+const UNREAD_BODY = Buffer.alloc(0)
 
-/** Makes the untyped caller over a manifest's operations. */
+/** Makes the untyped caller of a manifest's operations. */
 export function createCaller(deps: ClientDeps): Caller {
   const { transport, timeoutMs = 30_000, triesMax, observe = () => undefined, clock = systemRetryClock } = deps
 
@@ -117,7 +119,7 @@ export function createCaller(deps: ClientDeps): Caller {
         operation,
         url: transport.url,
         request,
-        answer: answer && { ...answer, body: Buffer.isBuffer(answer.body) ? answer.body : NOTHING_YET },
+        answer: answer && { ...answer, body: Buffer.isBuffer(answer.body) ? answer.body : UNREAD_BODY },
         failure,
         durationMs: clock.nowMs() - startedMs,
       })
@@ -135,7 +137,7 @@ export function createCaller(deps: ClientDeps): Caller {
     const token = options.token === undefined ? await deps.token?.() : options.token
     return {
       accept: `${JSON_MEDIA}, application/problem+json`,
-      'x-correlation-id': options.correlationId ?? mintCorrelationId(clock),
+      'x-correlation-id': options.correlationId ?? newCorrelationId(clock),
       ...(deps.userAgent !== undefined && { 'user-agent': deps.userAgent }),
       ...(token !== undefined && token !== null && { authorization: `Bearer ${token}` }),
       ...request.headers,
@@ -172,29 +174,29 @@ export function createCaller(deps: ClientDeps): Caller {
   }
 }
 
-/** Makes the client of the surfaces `C`; the types come from the contract, the behaviour from the manifest alone. */
+/** Makes the client of the surfaces `C`. Its types come from the contract, its behaviour from the manifest. */
 export function createClient<C extends Surfaces>(deps: ClientDeps): Client<C> {
   return createClientOver<C>(createCaller(deps), deps.manifest)
 }
 
-/** Puts the typed methods over a caller. */
+/** Makes the client of the surfaces `C` on top of an existing caller. */
 export function createClientOver<C extends Surfaces>(caller: Caller, manifest: Manifest): Client<C> {
   const called = Object.values(manifest.operations).filter((operation) => !isStream(operation))
   const methods = called.map((operation) => [
     operation.id,
     async (input: CallInput = {}, options?: CallOptions) => (await caller.call(operation, input, options)).value,
   ])
-  // The manifest is generated from the same contract that `C` is the type of.
+  // The manifest is generated from the contract whose type is `C`.
   const client: Client<C> = Object.fromEntries(methods)
   return client
 }
 
-/** Whether the answer of an operation goes on until one side ends it. */
+/** Whether the operation answers with a stream. */
 export function isStream({ responses }: ManifestOperation): boolean {
   return responses.some(({ streams }) => streams === true)
 }
 
-/** Builds an operation's request from its members. Throws `TypeError` when a path member is missing. */
+/** Builds an operation's request from its input. @throws TypeError if a path member is missing. */
 export function requestOf(operation: ManifestOperation, input: CallInput): HttpRequest {
   const path = operation.path.replace(/\{(\w+)\}/g, (_, member: string) => {
     const value = asText(input[member])
@@ -227,8 +229,10 @@ function asList(value: unknown): readonly unknown[] {
 }
 
 /**
- * Reads the answer to an operation. Throws `ProblemAnswer` for a refusal, `TransportFailure` for an answer that is not one
- * of that operation.
+ * Reads the answer of an operation.
+ *
+ * @throws ProblemAnswer for a refusal.
+ * @throws TransportFailure for an answer that the operation does not declare.
  */
 export function answeredValue(
   operation: ManifestOperation,
@@ -258,7 +262,7 @@ function assertShape(value: unknown, { id, shapes }: ManifestOperation, answer: 
   if (fault !== undefined) throw misshapenAnswer(id, fault)
 }
 
-/** Reads a body as JSON. Throws `TransportFailure` when it is none. */
+/** Parses a body as JSON. @throws TransportFailure if it is not JSON. */
 export function parsedJson(answer: HttpAnswer): unknown {
   try {
     return JSON.parse(answer.body.toString('utf8'))
@@ -267,18 +271,18 @@ export function parsedJson(answer: HttpAnswer): unknown {
   }
 }
 
-/** Whether an answer says that it is JSON. */
+/** Whether the `Content-Type` is JSON. */
 export function isJson(answer: HttpAnswer): boolean {
   return /^application\/(?:[\w.-]+\+)?json\b/.test(answer.headers['content-type'] ?? '')
 }
 
-/** Reads a status of 400 or more: as a refusal where the answer can be one, else as the answer of another server. */
+/** Reads an error answer: a refusal if it can come from this API, else the failure for an answer of another server. */
 export function refusalOf(answer: HttpAnswer, operationId?: string): ProblemAnswer | TransportFailure {
   const document = documentOf(answer)
   return mayRefuse(answer, document) ? problemOf(answer, document, operationId) : foreignServer(answer)
 }
 
-/** A refusal. One that is no problem document, a proxy's page for instance, becomes the code `unexpected_answer`. */
+/** Makes the refusal. An answer without a problem document, such as a proxy's error page, gets the code `unexpected_answer`. */
 function problemOf(
   answer: HttpAnswer,
   document: Readonly<Record<string, unknown>>,
@@ -304,12 +308,12 @@ function documentOf(answer: HttpAnswer): Readonly<Record<string, unknown>> {
     const value: unknown = JSON.parse(answer.body.toString('utf8'))
     return typeof value === 'object' && value !== null ? { ...value } : {}
   } catch {
-    return {} // The status says enough.
+    return {} // Not JSON: the status is enough.
   }
 }
 
-/** A UUID for pairing our lines with the server's: it needs to be rare, not unguessable, so `node:crypto` stays unloaded. */
-function mintCorrelationId(clock: RetryClock): string {
+/** A UUID that connects log lines of client and server. It need not be unguessable, so `node:crypto` is not loaded. */
+function newCorrelationId(clock: RetryClock): string {
   const hex = (digits: number): string =>
     Math.floor(clock.random() * 16 ** digits)
       .toString(16)

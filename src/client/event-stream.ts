@@ -6,7 +6,7 @@ import { foreignServer } from './foreign-server.ts'
 import { systemRetryClock, type RetryClock } from './retry.ts'
 import { asFailure, readToEnd, type OpenAnswer } from './transport.ts'
 
-/** A frame of server-sent events, as it came. */
+/** A frame of server-sent events, as received. */
 export interface Frame {
   readonly id: string | undefined
   readonly event: string
@@ -14,10 +14,10 @@ export interface Frame {
 }
 
 /**
- * Why a connection is over.
- * `ended`: the server ended it in order; `truncated`: in the middle of a frame, which is dropped; `silent`: not even a
- * keep-alive came; `frame_too_large`: a frame over the bound, which is dropped; `refused`: a status that passes;
- * `undecided`: what a frame is worth could not be found out; else what the transport says.
+ * Why a connection ended.
+ * `ended`: the server closed it between two frames; `truncated`: it broke in the middle of a frame, which is dropped;
+ * `silent`: no byte arrived in time, not even a keep-alive; `frame_too_large`: a frame exceeds the bound and is dropped;
+ * `refused`: an error status; `undecided`: the listener could not verify a frame; otherwise the fault of the transport.
  */
 export type CutReason =
   | 'ended'
@@ -31,71 +31,74 @@ export type CutReason =
 export interface Cut {
   readonly reason: CutReason
   readonly cause: ProblemAnswer | TransportFailure | undefined
-  /** Until the next try. */
+  /** Pause before the next connection. */
   readonly pauseMs: number
 }
 
 export interface StreamListener {
   /**
-   * Takes a frame; nothing more is read until it resolves. True: the stream is resumed after it. A thrown `ProblemAnswer` or
-   * `TransportFailure` cuts the connection, and the frame is asked for again.
+   * Receives a frame; the next one is read after it resolves. True: later connections resume after this frame. A thrown
+   * `ProblemAnswer` or `TransportFailure` ends the connection, and the next one requests the frame again.
    */
   frame(frame: Frame): boolean | Promise<boolean>
   /** The server has accepted a connection. */
   opened?(): void
-  /** A connection is over, or none came about; another is made after the pause. */
+  /** A connection ended or could not be made. The next one follows after the pause. */
   cut?(cut: Cut): void
 }
 
 export interface FollowOptions {
-  /** Asks for the stream (`Caller.open`): the answer of any status. */
+  /** Requests the stream (`Caller.open`). Resolves with an answer of any status. */
   readonly connect: (headers: Readonly<Record<string, string>>, signal: AbortSignal) => Promise<OpenAnswer>
-  /** Resumes strictly after it; begins with what comes next when absent. */
+  /** Resumes after this event; when absent, starts with the next new event. */
   readonly lastEventId?: string | undefined
-  /** Ends it. One for each stream: thousands on one signal are searched one by one. */
+  /** Ends the stream. Use one signal per stream: removing a listener is slow on a signal with thousands of them. */
   readonly signal: AbortSignal
-  /** Tries until it has been open once, at most; without end when absent. */
+  /** Maximum number of tries until the first connection opens; no limit when absent. */
   readonly triesMax?: number | undefined
-  /** Without a byte for so long, a connection is taken for dead; 60,000 ms when absent (S0: a keep-alive every 25 s). */
+  /** A connection is closed after this time without a byte; 60,000 ms when absent (S0: a keep-alive every 25 s). */
   readonly silenceMsMax?: number | undefined
   readonly clock?: RetryClock | undefined
 }
 
-/** A frame may have so many characters; the server's own bound is far below. */
+/** Maximum length of a frame; the server's own bound is far lower. */
 export const FRAME_CHARACTERS_MAX = 1024 * 1024
 const SILENCE_MS_MAX = 60_000
 const EVENT_STREAM = 'text/event-stream'
-/** The pause is drawn from 0 to this after a connection that was good, and from twice as much after each that was not. */
+/** Upper bound of the random pause after a good connection. It doubles after each connection that was not good. */
 const FIRST_PAUSE_MS = 1000
 const LONGEST_PAUSE_MS = 30_000
-/** What a server may ask for with `retry:` or `Retry-After`. */
-const ASKED_PAUSE_MS_MAX = 300_000
-/** A connection of that age was good although nothing happened. */
+/** Maximum pause that a server can request with `retry:` or `Retry-After`. */
+const REQUESTED_PAUSE_MS_MAX = 300_000
+/** A connection counts as good after this time, even without a frame. */
 const GOOD_AFTER_MS = 10_000
 const REFUSAL_MS_MAX = 10_000
 
-/** Statuses that say "not now". Every other refusal will stay one. */
-const PASSING = new Set([408, 429, 500, 502, 503, 504])
+/** Statuses that are worth a retry. Every other refusal is final. */
+const RETRYABLE = new Set([408, 429, 500, 502, 503, 504])
 const FATAL_FAULTS: ReadonlySet<CutReason> = new Set(['untrusted', 'unreadable'])
 
 /**
- * Holds a stream of server-sent events over any number of connections, each resumed after the last frame that was taken,
- * with full jitter between them on top of `retry:` and `Retry-After`. Resolves when the signal ends it. Throws
- * `ProblemAnswer` for a refusal that stays one, `TransportFailure` where it never opened or the answer is no stream.
- * Holds a frame and a chunk in memory at most.
+ * Follows a stream of server-sent events over any number of connections. Each connection resumes after the last accepted
+ * frame; the pauses between them are full jitter on top of `retry:` and `Retry-After`. Resolves when the signal is aborted.
+ * Keeps at most one frame and one chunk in memory.
+ *
+ * @throws ProblemAnswer for a final refusal.
+ * @throws TransportFailure if the stream never opened, or if the answer is not a stream.
  */
 export async function followStream(options: FollowOptions, listener: StreamListener): Promise<void> {
   const { signal, triesMax = Infinity, clock = systemRetryClock } = options
   const state: StreamState = { lastEventId: options.lastEventId, retryMs: 0, hasOpened: false, isGood: false }
   for (let bad = 0, tries = 1; !signal.aborted; tries += 1) {
-    const over = await connection(options, state, listener)
+    const ending = await connection(options, state, listener)
     if (signal.aborted) return
     bad = state.isGood ? 0 : bad + 1
-    if (isFinal(over) || (!state.hasOpened && tries >= triesMax)) throw over.cause
+    if (isFinal(ending) || (!state.hasOpened && tries >= triesMax)) throw ending.cause
     const widest = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.max(0, bad - 1))
-    const pauseMs = Math.min(ASKED_PAUSE_MS_MAX, Math.max(state.retryMs, askedMs(over))) + clock.random() * widest
-    listener.cut?.({ ...over, pauseMs })
-    // It rejects only because the signal has ended it, and so ends the loop.
+    const pauseMs =
+      Math.min(REQUESTED_PAUSE_MS_MAX, Math.max(state.retryMs, requestedPauseMs(ending))) + clock.random() * widest
+    listener.cut?.({ ...ending, pauseMs })
+    // It rejects only if the signal is aborted, which ends the loop.
     await clock.sleep(pauseMs, signal).catch(() => undefined)
   }
 }
@@ -105,36 +108,39 @@ interface StreamState {
   /** The last `retry:` of the server. */
   retryMs: number
   hasOpened: boolean
-  /** Whether the last connection was worth making. */
+  /** Whether the last connection brought an accepted frame, or lasted long enough. */
   isGood: boolean
 }
 
-type Over = Omit<Cut, 'pauseMs'>
+type Ending = Omit<Cut, 'pauseMs'>
 
-function isFinal({ reason, cause }: Over): boolean {
-  if (reason === 'refused') return cause instanceof ProblemAnswer && !PASSING.has(cause.status)
+function isFinal({ reason, cause }: Ending): boolean {
+  if (reason === 'refused') return cause instanceof ProblemAnswer && !RETRYABLE.has(cause.status)
   return FATAL_FAULTS.has(reason)
 }
 
-function askedMs({ cause }: Over): number {
+function requestedPauseMs({ cause }: Ending): number {
   return cause instanceof ProblemAnswer ? (cause.retryAfterSeconds ?? 0) * 1000 : 0
 }
 
-/** Makes one connection and holds it to its end. */
-async function connection(options: FollowOptions, state: StreamState, listener: StreamListener): Promise<Over> {
+/** Makes one connection and reads it to its end. */
+async function connection(options: FollowOptions, state: StreamState, listener: StreamListener): Promise<Ending> {
   const { clock = systemRetryClock, silenceMsMax = SILENCE_MS_MAX } = options
   const startedMs = clock.nowMs()
   state.isGood = false
-  const answer = await askFor(options, state)
+  const answer = await requestStream(options, state)
   if ('reason' in answer) return answer
   state.hasOpened = true
   listener.opened?.()
-  const over = await readFrames(answer.body, { signal: options.signal, state, listener, silenceMsMax })
+  const ending = await readFrames(answer.body, { signal: options.signal, state, listener, silenceMsMax })
   state.isGood ||= clock.nowMs() - startedMs >= GOOD_AFTER_MS
-  return over
+  return ending
 }
 
-async function askFor({ connect, signal }: FollowOptions, { lastEventId }: StreamState): Promise<OpenAnswer | Over> {
+async function requestStream(
+  { connect, signal }: FollowOptions,
+  { lastEventId }: StreamState,
+): Promise<OpenAnswer | Ending> {
   const headers = { accept: EVENT_STREAM, ...(lastEventId !== undefined && { 'last-event-id': lastEventId }) }
   try {
     const answer = await connect(headers, signal)
@@ -148,11 +154,11 @@ async function askFor({ connect, signal }: FollowOptions, { lastEventId }: Strea
   }
 }
 
-function refusedBy(cause: ProblemAnswer | TransportFailure): Over {
+function refusedBy(cause: ProblemAnswer | TransportFailure): Ending {
   return { reason: cause instanceof ProblemAnswer ? 'refused' : cause.fault, cause }
 }
 
-function unreadable(answer: OpenAnswer): Over {
+function unreadable(answer: OpenAnswer): Ending {
   return { reason: 'unreadable', cause: foreignServer(answer) }
 }
 
@@ -163,20 +169,20 @@ interface Reading {
   readonly silenceMsMax: number
 }
 
-/** Reads frame by frame to the end of a connection. */
-async function readFrames(body: Readable, reading: Reading): Promise<Over> {
-  const inbox = createInbox(reading.state)
+/** Reads the frames of a connection to its end. */
+async function readFrames(body: Readable, reading: Reading): Promise<Ending> {
+  const parser = createFrameParser(reading.state)
   const silence = watchSilence(body, reading.silenceMsMax)
   const chunks = body.setEncoding('utf8')[Symbol.asyncIterator]()
   try {
     for (;;) {
-      silence.listen()
+      silence.resume()
       const chunk = await nextChunk(chunks)
-      if (typeof chunk !== 'string') return inbox.isBetweenFrames() ? chunk : { ...chunk, reason: 'truncated' }
-      silence.rest()
-      const over = await takeAll(inbox.feed(chunk), reading)
-      if (over !== undefined) return over
-      if (inbox.isOverfull()) return { reason: 'frame_too_large', cause: undefined }
+      if (typeof chunk !== 'string') return parser.isBetweenFrames() ? chunk : { ...chunk, reason: 'truncated' }
+      silence.suspend()
+      const ending = await passFrames(parser.feed(chunk), reading)
+      if (ending !== undefined) return ending
+      if (parser.isTooLarge()) return { reason: 'frame_too_large', cause: undefined }
     }
   } finally {
     silence.stop()
@@ -184,8 +190,8 @@ async function readFrames(body: Readable, reading: Reading): Promise<Over> {
   }
 }
 
-/** A chunk, or how the connection ended. */
-async function nextChunk(chunks: AsyncIterator<string>): Promise<string | Over> {
+/** Resolves with the next chunk, or with how the connection ended. */
+async function nextChunk(chunks: AsyncIterator<string>): Promise<string | Ending> {
   try {
     const { done, value } = await chunks.next()
     return done === true ? { reason: 'ended', cause: undefined } : value
@@ -196,7 +202,7 @@ async function nextChunk(chunks: AsyncIterator<string>): Promise<string | Over> 
   }
 }
 
-async function takeAll(frames: readonly Frame[], { state, listener, signal }: Reading): Promise<Over | undefined> {
+async function passFrames(frames: readonly Frame[], { state, listener, signal }: Reading): Promise<Ending | undefined> {
   for (const frame of frames) {
     if (signal.aborted) return undefined
     try {
@@ -212,53 +218,53 @@ async function takeAll(frames: readonly Frame[], { state, listener, signal }: Re
   return undefined
 }
 
-/** Makes frames of chunks, within the bound. */
-function createInbox(state: StreamState) {
+/** Parses chunks into frames and enforces the length bound. */
+function createFrameParser(state: StreamState) {
   let frames: Frame[] = []
-  let isOverfull = false
-  /** As much of the end as a blank line can have. */
+  let isTooLarge = false
+  /** The last four characters: enough to recognize the blank line that ends a frame. */
   let tail = ''
-  const parser = createParser({
+  const sse = createParser({
     maxBufferSize: FRAME_CHARACTERS_MAX,
     onEvent({ id, event = 'message', data }) {
-      if (data.length > FRAME_CHARACTERS_MAX) isOverfull = true
-      else if (!isOverfull) frames.push({ id, event, data })
+      if (data.length > FRAME_CHARACTERS_MAX) isTooLarge = true
+      else if (!isTooLarge) frames.push({ id, event, data })
     },
     onRetry(ms) {
       state.retryMs = ms
     },
     onError({ type }) {
-      isOverfull ||= type === 'max-buffer-size-exceeded'
+      isTooLarge ||= type === 'max-buffer-size-exceeded'
     },
   })
   return {
     feed(chunk: string): readonly Frame[] {
       frames = []
       tail = (tail + chunk).slice(-4)
-      parser.feed(chunk)
+      sse.feed(chunk)
       return frames
     },
-    isOverfull: () => isOverfull,
+    isTooLarge: () => isTooLarge,
     isBetweenFrames: () => tail === '' || /(?:\n\n|\r\r|\r\n\r\n)$/.test(tail),
   }
 }
 
 class Silence extends Error {}
 
-/** Ends a body from which nothing comes while it is listened to. */
+/** Destroys the body if no chunk arrives in time. The timer does not count while the listener handles a frame. */
 function watchSilence(body: Readable, silenceMsMax: number) {
-  let isListening = false
+  let isWaiting = false
   const timer = setTimeout(() => {
-    if (isListening) body.destroy(new Silence())
+    if (isWaiting) body.destroy(new Silence())
   }, silenceMsMax)
   return {
-    listen(): void {
-      isListening = true
+    resume(): void {
+      isWaiting = true
       timer.refresh()
     },
-    /** Anyone who is slow to take a frame is not taken for a dead server. */
-    rest(): void {
-      isListening = false
+    /** A slow listener must not look like a silent server. */
+    suspend(): void {
+      isWaiting = false
     },
     stop: () => clearTimeout(timer),
   }

@@ -1,16 +1,16 @@
-/** A refusal that the server put into words: a problem document (RFC 9457), whether or not its code is known here (S1 Versioning 2). */
+/** A problem document (RFC 9457) from the server. The code may be unknown to this client (S1 Versioning 2). */
 export class ProblemAnswer extends Error {
   readonly code: string
   readonly status: number
   readonly title: string
-  /** The fixed sentence of the document; equals `message`. */
+  /** The `detail` of the document; equals `message`. */
   readonly detail: string
   readonly correlationId: string | undefined
-  /** The whole document, with the members that only some problems carry: `missing_relation`, `counts`, `errors`. */
+  /** The whole document, including members that only some problems have, such as `missing_relation`, `counts` and `errors`. */
   readonly document: Readonly<Record<string, unknown>>
-  /** Seconds that the server asks to wait before the next try. */
+  /** Seconds to wait before the next try, from `Retry-After`. */
   readonly retryAfterSeconds: number | undefined
-  /** The operation that was refused; undefined for a request that is not of one. */
+  /** Id of the refused operation; undefined for a request of no operation. */
   readonly operationId: string | undefined
 
   constructor(document: ProblemDocument, retryAfterSeconds?: number, operationId?: string) {
@@ -27,7 +27,7 @@ export class ProblemAnswer extends Error {
   }
 }
 
-/** The members that the client fills in when an answer lacks them. */
+/** A problem document. The client adds these members if the answer lacks them. */
 export interface ProblemDocument {
   readonly code: string
   readonly status: number
@@ -39,10 +39,10 @@ export interface ProblemDocument {
 
 /**
  * Why no answer could be used.
- * `unreachable`: no connection; `broken`: it ended before the answer did; `timeout`: the deadline passed;
- * `aborted`: the caller gave up; `untrusted`: the certificate is not one that is trusted here;
- * `unreadable`: an answer arrived that is not of this API; `unknown_status`: the operation succeeded with a status that this
- * client does not know; `too_large`: the answer is over the bound.
+ * `unreachable`: no connection; `broken`: the connection ended before the answer was complete; `timeout`: the deadline
+ * passed; `aborted`: the caller cancelled; `untrusted`: the certificate is not trusted; `unreadable`: the answer does not come
+ * from this API; `unknown_status`: the operation succeeded with a status that this client does not know; `too_large`: the
+ * answer exceeds the maximum size.
  */
 export type TransportFault =
   | 'unreachable'
@@ -54,7 +54,7 @@ export type TransportFault =
   | 'unknown_status'
   | 'too_large'
 
-/** A call that got no usable answer. Whether the server acted on it is known only for `unreachable` and `untrusted`: it did not. */
+/** A call without a usable answer. With `unreachable` and `untrusted` the server did not process it; otherwise this is unknown. */
 export class TransportFailure extends Error {
   readonly fault: TransportFault
 

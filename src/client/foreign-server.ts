@@ -4,33 +4,33 @@ import type { HttpAnswer } from './transport.ts'
 
 type Head = Pick<HttpAnswer, 'status' | 'headers'>
 
-/** Whether the status is one that the operation answers with. */
+/** Whether the operation declares the status. */
 export function isAnswerOf({ responses }: ManifestOperation, { status }: Head): boolean {
   return responses.some((response) => response.status === status)
 }
 
-/** Whether the answer names its API versions, as every answer of this API does (S1 Versioning 5). A proxy may take that away. */
+/** Whether the answer names its API version, as every answer of this API does (S1 Versioning 5). A proxy may remove that header. */
 export function namesItself({ headers }: Head): boolean {
   return headers['x-service-api-version'] !== undefined
 }
 
 /**
- * Statuses that a proxy in front of a server answers with by itself. Any other status of 400 or more without a problem
- * document is that of another server.
+ * Error statuses that a proxy in front of the server sends itself. Any other error status without a problem document comes
+ * from another server.
  */
-const ALSO_OF_PROXIES = new Set([408, 413, 414, 429, 431, 500, 502, 503, 504])
+const PROXY_STATUSES = new Set([408, 413, 414, 429, 431, 500, 502, 503, 504])
 
-/** Whether an answer of 400 or more can come from a server of this API or from a proxy in front of one. */
+/** Whether an error answer can come from a server of this API or from a proxy in front of it. */
 export function mayRefuse(answer: Head, document: Readonly<Record<string, unknown>>): boolean {
-  return typeof document['code'] === 'string' || namesItself(answer) || ALSO_OF_PROXIES.has(answer.status)
+  return typeof document['code'] === 'string' || namesItself(answer) || PROXY_STATUSES.has(answer.status)
 }
 
-/** The failure for an answer that is not of this API. */
+/** The failure for an answer of another server. */
 export function foreignServer(answer: Head): TransportFailure {
   return new TransportFailure('unreadable', isRedirect(answer) ? redirection(answer) : `it answered ${words(answer)}`)
 }
 
-/** The failure for a success that the operation does not declare: of a newer server where it names itself, else of another one. */
+/** The failure for a success status that the operation does not declare: a newer server if it names its API version, else another server. */
 export function undeclaredStatus({ id }: ManifestOperation, answer: Head): TransportFailure {
   if (!namesItself(answer) || answer.status >= 300) return foreignServer(answer)
   return new TransportFailure(
@@ -39,7 +39,7 @@ export function undeclaredStatus({ id }: ManifestOperation, answer: Head): Trans
   )
 }
 
-/** The failure for an answer that looks like one of this API until it is compared with its operation. */
+/** The failure for an answer of this API whose body does not have the shape that its operation declares. */
 export function misshapenAnswer(operationId: string, fault: string): TransportFailure {
   return new TransportFailure('unreadable', `its answer to ${operationId} ${fault}`)
 }

@@ -1,14 +1,16 @@
 import { TransportFailure } from './failures.ts'
 
-/** What every list answers (S0 convention 5). */
+/** The answer of every list (S0 convention 5). */
 export interface Page<T> {
   readonly items: readonly T[]
   readonly next_cursor?: string | null | undefined
 }
 
 /**
- * Follows `next_cursor` to the end of a list. A page shorter than its limit is not the end: rows may have been filtered
- * out after it was read. Throws `TransportFailure` when the server repeats a cursor, which would never end.
+ * Follows `next_cursor` to the end of a list. A page shorter than its limit is not the end, because the server filters rows
+ * after it has read them.
+ *
+ * @throws TransportFailure if the server repeats a cursor, because the list would never end.
  */
 export async function* pages<I extends object, P extends Page<unknown>>(
   list: (input: I & { cursor?: string }) => Promise<P>,
@@ -24,7 +26,7 @@ export async function* pages<I extends object, P extends Page<unknown>>(
   } while (cursor !== undefined)
 }
 
-/** The rows of a list, page by page behind the scenes. */
+/** Yields the rows of all pages of a list. */
 export async function* rows<I extends object, T>(
   list: (input: I & { cursor?: string }) => Promise<Page<T>>,
   input: I,

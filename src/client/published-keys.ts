@@ -12,22 +12,23 @@ export interface PublishedKeysDeps {
   readonly clock?: Pick<RetryClock, 'nowMs'> | undefined
 }
 
-/** For a key that is not in the list it is not asked for more often: forged names cost the server nothing. */
-const ASKED_AGAIN_AFTER_MS = 5000
-/** Where the server does not say how long its list may be kept. */
-const KEPT_SECONDS = 300
+/** Minimum time between two requests for an unknown key, so that forged key ids do not load the server. */
+const REFETCH_AFTER_MS = 5000
+/** Cache time if the server sends no `max-age`. */
+const DEFAULT_MAX_AGE_SECONDS = 300
 
 /**
- * Finds keys in the list that the server publishes (`GET /v1/signing-keys`). The list is read when it is first needed, kept
- * for as long as the server allows, and fetched again for a name that is not in it; readers at the same time share one call.
- * Rejects with what the call fails with.
+ * Finds keys in the list that the server publishes (`GET /v1/signing-keys`). The list is fetched when it is first needed,
+ * cached as long as the server allows, and fetched again for an unknown key id. Concurrent readers share one call.
+ *
+ * @throws the failure of the call.
  */
 export function createPublishedKeys({ caller, manifest, clock = systemRetryClock }: PublishedKeysDeps): FindKey {
   const operation = manifest.operations['GetSigningKeys']
   if (operation === undefined) throw new Error('the contract has no GetSigningKeys')
   let keys = new Map<string, PlaceKey>()
   let readMs = -Infinity
-  let keptUntilMs = -Infinity
+  let cachedUntilMs = -Infinity
   let reading: Promise<void> | undefined
 
   async function read(): Promise<void> {
@@ -39,12 +40,12 @@ export function createPublishedKeys({ caller, manifest, clock = systemRetryClock
     )
     keys = new Map(keysOf(reply).map((key) => [key.kid, key]))
     readMs = startedMs
-    keptUntilMs = startedMs + maxAgeSeconds(reply) * 1000
+    cachedUntilMs = startedMs + maxAgeSeconds(reply) * 1000
   }
 
   function isUsable(kid: string): boolean {
     const nowMs = clock.nowMs()
-    return nowMs < keptUntilMs && (keys.has(kid) || nowMs < readMs + ASKED_AGAIN_AFTER_MS)
+    return nowMs < cachedUntilMs && (keys.has(kid) || nowMs < readMs + REFETCH_AFTER_MS)
   }
 
   return async (kid) => {
@@ -56,7 +57,7 @@ export function createPublishedKeys({ caller, manifest, clock = systemRetryClock
   }
 }
 
-/** The keys of an answer of `GET /v1/signing-keys`. Throws `TransportFailure` where they cannot be read. */
+/** The keys in an answer of `GET /v1/signing-keys`. @throws TransportFailure if they cannot be parsed. */
 export function keysOf({ value }: Reply): readonly PlaceKey[] {
   try {
     return readKeySet(value)
@@ -68,6 +69,6 @@ export function keysOf({ value }: Reply): readonly PlaceKey[] {
 }
 
 function maxAgeSeconds({ headers }: Reply): number {
-  const said = /(?:^|[ ,])max-age=(\d{1,9})/.exec(headers['cache-control'] ?? '')?.[1]
-  return said === undefined ? KEPT_SECONDS : Number(said)
+  const maxAge = /(?:^|[ ,])max-age=(\d{1,9})/.exec(headers['cache-control'] ?? '')?.[1]
+  return maxAge === undefined ? DEFAULT_MAX_AGE_SECONDS : Number(maxAge)
 }

@@ -1,18 +1,18 @@
 import { TransportFailure } from './failures.ts'
 import type { HttpAnswer } from './transport.ts'
 
-/** What a retry needs of the world; tests bring their own. */
+/** Time and randomness for retries. */
 export interface RetryClock {
   nowMs(): number
-  /** Rejects with the signal's reason when it is given up. */
+  /** @throws TransportFailure `aborted` if the signal is aborted. */
   sleep(ms: number, signal: AbortSignal | undefined): Promise<void>
   /** In [0, 1). */
   random(): number
 }
 
-/** The machine's clock, timers and chance. */
+/** The clock, timers and random numbers of the machine. */
 export const systemRetryClock: RetryClock = {
-  // Monotonic; the global `performance` would load a dozen modules first.
+  // Monotonic. The global `performance` would load a dozen modules.
   nowMs: () => Number(process.hrtime.bigint()) / 1e6,
   random: Math.random,
   sleep: (ms, signal) =>
@@ -30,27 +30,27 @@ export const systemRetryClock: RetryClock = {
 }
 
 export interface RetryLimits {
-  /** Whether repeating the call is harmless; otherwise it is sent once (S0: no blind POST). */
+  /** Whether the call can be repeated safely; otherwise it is sent once (S0: no blind POST). */
   readonly repeatable: boolean
-  /** Tries at most; 5 when absent. */
+  /** Maximum number of tries; 5 when absent. */
   readonly triesMax?: number | undefined
-  /** For all tries and the pauses between them, in ms. */
+  /** Deadline for all tries with their pauses, in ms. */
   readonly timeoutMs: number
   readonly signal?: AbortSignal | undefined
 }
 
-/** The first pause is drawn from 0..200 ms; each further one from twice as much, up to 5 s. */
+/** Upper bound of the first random pause. It doubles with each pause, up to 5 s. */
 const FIRST_PAUSE_MS = 200
 const LONGEST_PAUSE_MS = 5000
-/** A try with less time than this would end at the deadline, and hide what the one before was told. */
+/** Minimum time for a try. A shorter one would end in a timeout that hides the previous answer. */
 const SHORTEST_TRY_MS = 200
 
-/** Statuses that say "not now": RFC 9110 §15.6.3 to 15.6.5 and RFC 6585 §4. */
-const PASSING = new Set([429, 502, 503, 504])
+/** Statuses that are worth a retry: RFC 9110 §15.6.3 to 15.6.5 and RFC 6585 §4. */
+const RETRYABLE = new Set([429, 502, 503, 504])
 
 /**
- * Sends until an answer stands: pauses are full jitter on top of `Retry-After`, and none begins that would leave the
- * next try no time before the deadline; then the last answer or failure is what the caller gets. `send` is told what is left of the deadline, in ms.
+ * Sends and retries until there is a final answer. Pauses are full jitter on top of `Retry-After`. When a pause would leave
+ * no time for another try, the caller gets the last answer or failure. `send` gets the remaining time, in ms.
  */
 export async function withRetries(
   send: (remainingMs: number) => Promise<HttpAnswer>,
@@ -82,11 +82,11 @@ function settled(outcome: Outcome): HttpAnswer {
   throw outcome.failure
 }
 
-/** Where nobody listens, a person had better hear of it soon; what only passes is waited for longer. */
+/** Fewer tries without a connection, because the cause is usually a wrong address or a server that does not run. */
 const UNREACHABLE_TRIES = 3
 
 function triesAllowed(outcome: Outcome, most: number): number {
-  if ('answer' in outcome) return PASSING.has(outcome.answer.status) ? most : 1
+  if ('answer' in outcome) return RETRYABLE.has(outcome.answer.status) ? most : 1
   const fault = outcome.failure instanceof TransportFailure ? outcome.failure.fault : undefined
   if (fault === 'unreachable') return Math.min(UNREACHABLE_TRIES, most)
   return fault === 'broken' ? most : 1

@@ -1,20 +1,21 @@
 import { followStream, type FollowOptions, type Frame } from './event-stream.ts'
 
-/** A position above every one that a server gives out, and that it can represent: 2^53 - 1. */
+/** A position above every real one that a server can still represent: 2^53 - 1. */
 const ABOVE_EVERY_HEAD = '9007199254740991'
 
 const HEAD_MS_MAX = 10_000
 
 export interface HeadOptions extends Omit<FollowOptions, 'lastEventId'> {
-  /** Until the first frame is here; 10,000 ms when absent. */
+  /** Maximum wait for the first frame; 10,000 ms when absent. */
   readonly waitMsMax?: number
 }
 
 /**
- * The frame with which a server answers a resume point above its head: a resync whose `node_seq` is that of the last event
- * of the node that it keeps, 0 where it keeps none, and whose `id` is its head (decisions: Stream). So it says, signed, how
- * far a node's events go, without sending one of them. Undefined where it comes to nothing in time. Throws as
- * `followStream` does.
+ * Reads the head of a node's stream without its events. It resumes above the head; the server answers with a signed resync
+ * whose `node_seq` is that of the node's last stored event, 0 if there is none, and whose `id` is the head of the stream
+ * (decisions: Stream). Resolves with undefined if no frame arrives in time.
+ *
+ * @throws what `followStream` throws.
  */
 export async function readStreamHead({ waitMsMax = HEAD_MS_MAX, ...options }: HeadOptions): Promise<Frame | undefined> {
   const found = new AbortController()

@@ -2,55 +2,55 @@ import type { Agent, AgentOptions, ClientRequest, IncomingMessage, RequestOption
 import type { Readable } from 'node:stream'
 import { TransportFailure } from './failures.ts'
 
-/** One HTTP request, addressed by path; the transport knows the server. */
+/** One HTTP request, addressed by path. The transport adds the server. */
 export interface HttpRequest {
   readonly method: string
   /** Path and query, beginning with `/`. */
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array | undefined
-  /** Until the whole answer is here, in ms; none when absent. */
+  /** Deadline for the whole answer, in ms; no deadline when absent. */
   readonly timeoutMs?: number | undefined
   readonly signal?: AbortSignal | undefined
 }
 
-/** A whole answer. Header names are lower case; repeated headers are joined with `, `. */
+/** A complete answer. Header names are lower case; repeated headers are joined with `, `. */
 export interface HttpAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: Buffer
 }
 
-/** An answer whose body is still to come. A caller that has it reads it to its end or destroys it. */
+/** An answer whose body has not been read. The caller must read it to its end or destroy it. */
 export interface OpenAnswer extends Omit<HttpAnswer, 'body'> {
   readonly body: Readable
 }
 
 /** Carries requests to one server over kept-alive connections. */
 export interface Transport {
-  /** Where requests go, without a trailing slash. */
+  /** Base URL of the server, without a trailing slash. */
   readonly url: string
   /** Sends once, without retrying. Throws `TransportFailure`; any HTTP status is an answer. */
   exchange(request: HttpRequest): Promise<HttpAnswer>
   /**
-   * Likewise, but answers when the head of the answer is here: its deadline ends then, its signal ends the body too. Each
-   * has a connection of its own, of which there may be any number.
+   * Like `exchange`, but resolves when the head of the answer arrives. The deadline applies to the head; the signal also
+   * ends the body. Each call uses its own connection, without a limit on their number.
    */
   open(request: HttpRequest): Promise<OpenAnswer>
-  /** Ends idle connections, so that the process can end. */
+  /** Closes idle connections, so that the process can exit. */
   close(): void
 }
 
 export interface TransportOptions {
   /** `http://…`, `https://…`, or `unix:/path/to/socket`; a path in front of `/v1` is kept. */
   readonly url: string
-  /** Certificates to trust beside the system's own, PEM. Only for `https:`. */
+  /** Certificates to trust in addition to the default ones, PEM. Only for `https:`. */
   readonly ca?: string | undefined
-  /** Connections at once; 64 when absent. */
+  /** Maximum number of connections; 64 when absent. */
   readonly socketsMax?: number | undefined
 }
 
-/** The largest answer that is read, in bytes; a page of 200 rows is far below it. */
+/** Maximum size of an answer, in bytes. A page of 200 rows is far smaller. */
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024
 
 type RequestFunction = (options: RequestOptions, answered: (message: IncomingMessage) => void) => ClientRequest
@@ -58,16 +58,16 @@ type RequestFunction = (options: RequestOptions, answered: (message: IncomingMes
 interface Wire {
   readonly request: RequestFunction
   readonly agent: Agent
-  /** For answers that go on: their connections are used once and are not counted. */
+  /** For streams: each connection is used once and not limited. */
   readonly streamAgent: Agent
   readonly target: RequestOptions
   readonly prefix: string
 }
 
-/** Opens a transport. Throws `TypeError` when the URL is none that it can carry. Connects with the first request. */
+/** Makes a transport. It connects with the first request. @throws TypeError if the URL is not supported. */
 export function createTransport(options: TransportOptions): Transport {
   const url = options.url.replace(/(?<!\/)\/+$/, '')
-  assertCarriable(url)
+  assertSupported(url)
   let wire: Promise<Wire> | undefined
   return {
     url,
@@ -85,7 +85,7 @@ export function createTransport(options: TransportOptions): Transport {
   }
 }
 
-function assertCarriable(url: string): void {
+function assertSupported(url: string): void {
   if (/^unix:\/./.test(url)) return
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   const carriable = parsed && (parsed.protocol === 'http:' || parsed.protocol === 'https:')
@@ -93,7 +93,7 @@ function assertCarriable(url: string): void {
   if (parsed.username || parsed.search || parsed.hash) throw new TypeError(`${url} must be a plain base URL`)
 }
 
-/** Loads `node:http` or `node:https`, whichever the URL needs: half the start-up of a call is spent in modules. */
+/** Loads only the module that the URL needs, because loading modules is half of the start-up time of a call. */
 async function openWire(url: string, { ca, socketsMax = 64 }: TransportOptions): Promise<Wire> {
   if (url.startsWith('unix:')) {
     const http = await import('node:http')
@@ -117,7 +117,7 @@ async function openWire(url: string, { ca, socketsMax = 64 }: TransportOptions):
   return { request: http.request, ...agents((more) => new http.Agent(more), socketsMax), target, prefix }
 }
 
-/** Connections that are kept, and those of streams. */
+/** The agent for requests, which keeps connections alive, and the agent for streams. */
 function agents(make: (options: AgentOptions) => Agent, maxSockets: number): Pick<Wire, 'agent' | 'streamAgent'> {
   return { agent: make({ keepAlive: true, maxSockets }), streamAgent: make({}) }
 }
@@ -167,7 +167,7 @@ function open(wire: Wire, request: HttpRequest): Promise<OpenAnswer> {
   })
 }
 
-/** Reads what is left of an answer that turned out to have an end. Throws `TransportFailure`. */
+/** Reads the body of an open answer, for example of a refused stream. @throws TransportFailure */
 export async function readToEnd({ status, headers, body }: OpenAnswer, timeoutMs: number): Promise<HttpAnswer> {
   const late = new TransportFailure('timeout', `no whole answer within ${Math.round(timeoutMs)} ms`)
   const timer = setTimeout(() => body.destroy(late), timeoutMs)
@@ -180,7 +180,7 @@ export async function readToEnd({ status, headers, body }: OpenAnswer, timeoutMs
   }
 }
 
-/** Ends the request at its deadline or when its caller gives up; answers how to stop watching. */
+/** Ends the request at its deadline or when its signal is aborted. Returns a function that stops watching. */
 function watchLimits({ timeoutMs, signal }: HttpRequest, outgoing: ClientRequest): () => void {
   const expire = (): void => {
     outgoing.destroy(new TransportFailure('timeout', `no answer within ${Math.round(timeoutMs ?? 0)} ms`))
@@ -206,7 +206,7 @@ async function read(message: IncomingMessage): Promise<HttpAnswer> {
   return { status: message.statusCode ?? 0, headers: joined(message), body }
 }
 
-/** Reads to the end into one buffer of the announced length: pieces of a large body would all be kept until then, and copied once more. */
+/** Reads the body into one buffer of the announced length, which saves a second copy of large bodies. `announced`: `Content-Length`, or 0. */
 function wholeBody(body: Readable, announced: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     let buffer = Buffer.allocUnsafe(Math.min(announced, ANSWER_BYTES_MAX))
@@ -234,7 +234,7 @@ function joined({ headers }: IncomingMessage): Record<string, string> {
   return flat
 }
 
-/** Codes of failures that happen before a request can have reached anybody. */
+/** Error codes that mean that no server received the request. */
 const NEVER_CONNECTED = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -245,14 +245,14 @@ const NEVER_CONNECTED = new Set([
   'EACCES',
 ])
 
-/** What a failed connection comes down to. */
+/** Translates an error of Node.js into a `TransportFailure`. */
 export function asFailure(error: unknown): TransportFailure {
   if (error instanceof TransportFailure) return error
   const { code, message } = error instanceof Error ? { code: codeOf(error), message: error.message } : UNKNOWN
   if (NEVER_CONNECTED.has(code)) return new TransportFailure('unreachable', `no connection (${code})`, error)
   if (/CERT|SELF_SIGNED|ISSUER|VERIFY|ALTNAME/.test(code))
     return new TransportFailure('untrusted', `its certificate is not trusted here (${code})`, error)
-  // What the HTTP parser says of bytes that are none of HTTP.
+  // Errors of the HTTP parser: the bytes are not HTTP.
   if (code.startsWith('HPE_')) return new TransportFailure('unreadable', `it does not speak HTTP (${code})`, error)
   return new TransportFailure('broken', `the connection broke (${code || message})`, error)
 }

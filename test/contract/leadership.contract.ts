@@ -155,7 +155,7 @@ export function leadershipContract(kind: DatastoreKind): void {
         startLeadership({
           openSeat: place().openSeat,
           takeTerm: parts.takeTerm,
-          hinted: 'job',
+          outboxJob: 'job',
           jobs: [{ name: 'job', everyMs, run }],
           reports,
         })

@@ -72,7 +72,7 @@ export function startJobs(backend: Backend, options: JobOptions): Leadership {
   const leadership = startLeadership({
     ...backend.candidacy,
     jobs: leaderJobs({ ...options, backend, wake, relaying }),
-    hinted: NUMBERING,
+    outboxJob: NUMBERING,
     reports: {
       // The only process of a deployment has nothing to tell.
       onLeading: () => log[backend.datastore.kind === 'embedded' ? 'debug' : 'info']('this process leads'),

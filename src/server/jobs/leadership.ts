@@ -6,48 +6,48 @@ import { runJobs, type RunningJobs } from './run-jobs.ts'
 
 export interface LeadershipDeps extends Candidacy {
   /** Name of the job to wake when there may be new outbox rows. */
-  readonly hinted: string
+  readonly outboxJob: string
   readonly jobs: readonly LeaderJob[]
   readonly reports: LeadershipReports
 }
 
-/** What an operator may want to read in the log. */
+/** Callbacks for the log. */
 export interface LeadershipReports {
   onLeading(): void
-  /** The term ended though nobody asked for it. */
+  /** The term ended before the server stopped. */
   onLost(cause: unknown): void
   onJobFailure(job: string, error: unknown): void
-  /** The process could not stand for leadership; it tries again. */
+  /** The process could not compete for leadership; it retries. */
   onFailure(error: unknown): void
 }
 
-/** A process that leads, or wants to. */
+/** This process as a candidate for leadership, or as the leader. */
 export interface Leadership {
   isLeading(): boolean
-  /** Begins the next pass of that job now, if this process leads. */
+  /** Starts the next pass of that job now, if this process leads. */
   wake(job: string): void
-  /** Lets the passes under way end, then gives the lead away. */
+  /** Waits for the running passes, then releases the lock. */
   stop(): Promise<void>
 }
 
-/** How often the lock is asked for by who does not have it, and proven by who has. */
+/** Pause between two tries to take the lock, and between two checks that the leader still has it. */
 const EVERY_MS = 1_000
-/** Pause before another seat is opened after one was lost. */
+/** Pause before the next seat is opened after one was lost. */
 const REOPEN_MS = 500
 
 /**
- * Stands for leadership until it is stopped: asks for the lock, begins a term when it has it, runs the jobs, proves the
- * lock, and starts again whenever seat or term are lost.
+ * Competes for leadership until it is stopped: tries to take the lock, starts a term when it has it, runs the jobs, checks
+ * the lock, and starts again whenever the seat or the term is lost.
  */
 export function startLeadership(deps: LeadershipDeps): Leadership {
   const { reports } = deps
   const stopping = new AbortController()
-  let present: Reign | undefined
+  let current: ActiveTerm | undefined
   let hasFailed = false
 
   async function lead(seat: LeaderSeat): Promise<void> {
     const term = beginTerm(seat, stopping.signal)
-    const keeping = keep(seat, term)
+    const checking = checkLock(seat, term)
     try {
       const leading = await deps.takeTerm(term.signal)
       reports.onLeading()
@@ -55,18 +55,18 @@ export function startLeadership(deps: LeadershipDeps): Leadership {
         onFailure: (job, error) => reports.onJobFailure(job, error),
         onLost: term.end,
       })
-      present = { jobs, signal: term.signal }
+      current = { jobs, signal: term.signal }
       await jobs.ended
     } finally {
-      present = undefined
+      current = undefined
       term.end()
-      await keeping
+      await checking
     }
     if (term.cause() !== undefined) reports.onLost(term.cause())
   }
 
-  async function stand(): Promise<void> {
-    const seat = await deps.openSeat(() => present?.jobs.wake(deps.hinted))
+  async function compete(): Promise<void> {
+    const seat = await deps.openSeat(() => current?.jobs.wake(deps.outboxJob))
     hasFailed = false
     try {
       if (await untilHeld(seat, stopping.signal)) await lead(seat)
@@ -75,7 +75,7 @@ export function startLeadership(deps: LeadershipDeps): Leadership {
     }
   }
 
-  /** Said once until it worked again: the datastore may be away for long. */
+  /** Reports only the first of consecutive failures, because the datastore may be unavailable for hours. */
   function report(error: unknown): void {
     if (!hasFailed && !stopping.signal.aborted) reports.onFailure(error)
     hasFailed = true
@@ -83,15 +83,15 @@ export function startLeadership(deps: LeadershipDeps): Leadership {
 
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
-      await stand().catch(report)
+      await compete().catch(report)
       await pause(REOPEN_MS, stopping.signal).ended
     }
   }
 
   const ended = run()
   return {
-    isLeading: () => present?.signal.aborted === false,
-    wake: (job) => present?.jobs.wake(job),
+    isLeading: () => current?.signal.aborted === false,
+    wake: (job) => current?.jobs.wake(job),
     async stop() {
       stopping.abort()
       await ended
@@ -100,7 +100,7 @@ export function startLeadership(deps: LeadershipDeps): Leadership {
 }
 
 /** What runs while this process leads. */
-interface Reign {
+interface ActiveTerm {
   readonly jobs: RunningJobs
   readonly signal: AbortSignal
 }
@@ -108,18 +108,18 @@ interface Reign {
 interface Term {
   readonly signal: AbortSignal
   readonly end: (cause?: unknown) => void
-  /** Why it ended, unless it was asked to. */
+  /** Why it ended; undefined for a regular stop. */
   cause(): unknown
 }
 
 function beginTerm(seat: LeaderSeat, stopping: AbortSignal): Term {
   const ending = new AbortController()
-  // Every job listens to it in its pauses; Node.js would warn of a leak above ten of them.
+  // Every job adds a listener in its pauses. Node.js reports a leak above ten listeners.
   setMaxListeners(0, ending.signal)
-  let why: unknown
+  let endCause: unknown
   const end = (cause?: unknown): void => {
     if (ending.signal.aborted) return
-    why = cause
+    endCause = cause
     stopping.removeEventListener('abort', stop)
     ending.abort()
   }
@@ -127,7 +127,7 @@ function beginTerm(seat: LeaderSeat, stopping: AbortSignal): Term {
   stopping.addEventListener('abort', stop)
   seat.gone.addEventListener('abort', () => end(new Error('the connection that holds the lock is gone')))
   if (stopping.aborted || seat.gone.aborted) ending.abort()
-  return { signal: ending.signal, end, cause: () => why }
+  return { signal: ending.signal, end, cause: () => endCause }
 }
 
 async function untilHeld(seat: LeaderSeat, stopping: AbortSignal): Promise<boolean> {
@@ -138,8 +138,8 @@ async function untilHeld(seat: LeaderSeat, stopping: AbortSignal): Promise<boole
   return false
 }
 
-/** Proves the lock until the term ends, and ends it when the proof fails. */
-async function keep(seat: LeaderSeat, term: Term): Promise<void> {
+/** Checks the lock until the term ends, and ends the term when a check fails. */
+async function checkLock(seat: LeaderSeat, term: Term): Promise<void> {
   while (!term.signal.aborted) {
     await pause(EVERY_MS, term.signal).ended
     if (!term.signal.aborted) await seat.hold().catch(term.end)

@@ -1,10 +1,10 @@
-/** A pause that may be cut short. */
+/** A pause that can be ended early. */
 export interface Pause {
   readonly ended: Promise<void>
   cut(): void
 }
 
-/** Ends after that time, or when it is cut, or when the signal is aborted. Keeps no process alive. */
+/** Starts a pause. It ends after `ms`, by `cut`, or when the signal is aborted. Its timer does not keep the process alive. */
 export function pause(ms: number, signal: AbortSignal): Pause {
   let cut = (): void => undefined
   const ended = new Promise<void>((resolve) => {

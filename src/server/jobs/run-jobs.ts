@@ -5,32 +5,32 @@ import { createSlots } from '../../shared/semaphore.ts'
 
 /** Jobs that run as long as the term lasts. */
 export interface RunningJobs {
-  /** Begins the next pass of the job of that name now instead of after its pause. */
+  /** Starts the next pass of the named job now instead of after its pause. */
   wake(name: string): void
-  /** Resolves when the term has ended and no pass runs any more. */
+  /** Resolves when the term has ended and no pass is running. */
   readonly ended: Promise<unknown>
 }
 
 export interface JobReports {
-  /** Hears of a pass that failed; there will be another one. */
+  /** A pass failed. The job is retried. */
   onFailure(job: string, error: unknown): void
-  /** Hears that a pass found another process leading. */
+  /** A pass found that another process leads. */
   onLost(error: LeadershipLost): void
 }
 
-/** Passes of different jobs at once: fewer than the connections of the worker pool, which the change feed needs too. */
+/** Concurrent passes: fewer than the connections of the worker pool, which the change feed needs too. */
 const PASSES_MAX = 4
-/** Longest pause after passes that failed one after another, unless the job's own is longer. */
+/** Maximum backoff after consecutive failures, unless the job's own pause is longer. */
 const PAUSE_MAX_MS = 10_000
 
-/** From this share of its time on, the event loop is taken to be needed by who waits for an answer. */
+/** Utilization of the event loop above which jobs yield to requests. */
 const BUSY_SHARE = 0.8
-/** A job that has more to do leaves a busy event loop so many times as long as its pass took. */
+/** On a busy event loop, a job with more to do pauses for this multiple of the duration of its pass. */
 const YIELD_TIMES = 4
-/** One that is waited for takes half of the time at most. */
+/** The same for an urgent job, which thereby uses at most half of the time. */
 const URGENT_YIELD_TIMES = 1
 
-/** Runs the jobs side by side, the passes of each one after another, until the term ends. */
+/** Runs the jobs concurrently until the term ends. The passes of one job never overlap. */
 export function runJobs(jobs: readonly LeaderJob[], leading: Leading, reports: JobReports): RunningJobs {
   const slots = createSlots(PASSES_MAX)
   const loops = jobs.map((job) => ({ name: job.name, ...repeat(job, leading, { ...reports, slots }) }))
@@ -55,11 +55,11 @@ function repeat(job: LeaderJob, leading: Leading, deps: LoopDeps): Loop {
   const { signal } = leading
   const yieldTimes = job.isUrgent === true ? URGENT_YIELD_TIMES : YIELD_TIMES
   let resting: Pause | undefined
-  let isAwaited = false
+  let isWoken = false
 
   async function pass(): Promise<PassOutcome> {
     if (signal.aborted) return 'done'
-    isAwaited = false
+    isWoken = false
     try {
       return (await job.run(leading)) ? 'more' : 'done'
     } catch (error) {
@@ -69,10 +69,10 @@ function repeat(job: LeaderJob, leading: Leading, deps: LoopDeps): Loop {
     }
   }
 
-  /** A wake is for a job that does well: one that fails keeps its distance. */
+  /** Waits for the next pass. A wake-up does not shorten the backoff after a failure. */
   async function rest(failures: number): Promise<void> {
     if (failures > 0) return pause(pauseAfter(failures, job.everyMs), signal).ended
-    if (isAwaited) return
+    if (isWoken) return
     resting = pause(job.everyMs, signal)
     await resting.ended
     resting = undefined
@@ -80,7 +80,7 @@ function repeat(job: LeaderJob, leading: Leading, deps: LoopDeps): Loop {
 
   async function run(): Promise<void> {
     let failures = 0
-    // The first pass begins once a caller that starts the jobs can wake them.
+    // The first pass starts in a later microtask, when the caller can already wake the jobs.
     await Promise.resolve()
     while (!signal.aborted) {
       const began = performance.eventLoopUtilization()
@@ -96,7 +96,7 @@ function repeat(job: LeaderJob, leading: Leading, deps: LoopDeps): Loop {
   return {
     ended: run(),
     wake() {
-      isAwaited = true
+      isWoken = true
       resting?.cut()
     },
   }

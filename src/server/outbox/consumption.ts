@@ -11,42 +11,42 @@ export interface ConsumptionDeps {
   readonly datastore: Datastore
   readonly ids: IdSource
   readonly consumer: OutboxConsumer
-  /** Hears of an event that the consumer could not take; it is tried again and again, and those after it wait. */
+  /** Called with an event that the consumer cannot process. It is retried without end, and blocks the events after it. */
   readonly onPoison: (consumer: string, event: NumberedEvent, error: unknown) => void
-  /** Records each batch, with the requests that it comes from; not recorded when absent. */
+  /** Traces each batch with the correlation ids of its events; no traces when absent. */
   readonly tracing?: Tracing | undefined
 }
 
-/** Events handed over at once, where the consumer says nothing of it. */
+/** Batch size of a consumer that sets none. */
 const BATCH_MAX = 100
 
-/** Name of the job that follows for that consumer. */
+/** Name of the job that runs the consumer. */
 export function consumptionOf(consumer: OutboxConsumer): string {
   return `outbox-consumer:${consumer.name}`
 }
 
-/** Hands the numbered rows to one consumer. */
+/** Makes the job that passes numbered outbox rows to one consumer, in batches. */
 export function createConsumption(deps: ConsumptionDeps): LeaderJob {
   const { consumer } = deps
   const { batchMax = BATCH_MAX } = consumer
   const worker = deps.datastore.pool('worker')
   let batch = batchMax
-  let knownTo: Leading | undefined
+  let registeredIn: Leading | undefined
 
   async function register(leading: Leading): Promise<void> {
-    if (knownTo === leading) return
+    if (registeredIn === leading) return
     await leading.transaction((tx) => registerConsumer(tx, consumer.name))
-    knownTo = leading
+    registeredIn = leading
   }
 
-  /** Resolves with whether there may be more. */
-  async function take(leading: Leading): Promise<boolean> {
+  /** Processes one batch. Resolves with whether there may be more. */
+  async function processBatch(leading: Leading): Promise<boolean> {
     const options = { pool: 'worker', correlationId: deps.ids.next() } as const
     const taken = await leading.unitOfWork.run(options, async (change) => {
       const { cursor, events } = await readUnread(change.db, consumer.name, batch)
       assertContiguous(cursor, events)
       if (events.length === 0) return undefined
-      const count = await recorded(deps, events, () => hand(change, events))
+      const count = await traced(deps, events, () => callConsumer(change, events))
       await moveCursor(change.db, consumer.name, cursor + BigInt(count))
       return { isMore: count < events.length || events.length === batch }
     })
@@ -54,7 +54,7 @@ export function createConsumption(deps: ConsumptionDeps): LeaderJob {
     return taken?.isMore === true
   }
 
-  async function hand(
+  async function callConsumer(
     change: Parameters<OutboxConsumer['handle']>[0],
     events: readonly NumberedEvent[],
   ): Promise<number> {
@@ -76,12 +76,12 @@ export function createConsumption(deps: ConsumptionDeps): LeaderJob {
       await register(leading)
       if (!(await hasUnread(worker, consumer.name))) return false
       try {
-        const isMore = await take(leading)
+        const isMore = await processBatch(leading)
         batch = Math.min(batch * 2, batchMax)
         return isMore
       } catch (error) {
         if (batch === 1 || error instanceof LeadershipLost || isUnavailable(error)) throw error
-        // One event of many cannot be taken: those before it can, one by one.
+        // One event of the batch fails. With batches of one, the events before it are processed.
         batch = 1
         return true
       }
@@ -89,8 +89,8 @@ export function createConsumption(deps: ConsumptionDeps): LeaderJob {
   }
 }
 
-/** A batch belongs to no trace: rows carry the correlation ids of many requests, which lead to theirs. */
-async function recorded<T>(
+/** Runs the work in a span without a parent: its rows come from many requests, whose correlation ids are an attribute. */
+async function traced<T>(
   { consumer, tracing }: ConsumptionDeps,
   events: readonly NumberedEvent[],
   work: () => Promise<T>,
@@ -111,7 +111,7 @@ async function recorded<T>(
   }
 }
 
-/** @throws Error when a number is missing: a caller that goes on would skip an event. */
+/** @throws Error if a number is missing, because processing would skip an event. */
 function assertContiguous(cursor: bigint, events: readonly NumberedEvent[]): void {
   const missing = events.findIndex(({ seq }, index) => seq !== cursor + BigInt(index) + 1n)
   if (missing !== -1)

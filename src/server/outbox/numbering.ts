@@ -2,17 +2,17 @@ import type { Datastore } from '../ports/datastore.ts'
 import type { LeaderJob } from '../ports/leadership.ts'
 import { hasUnnumbered, numberRows } from './store.ts'
 
-/** The job that a hint of new rows wakes. */
+/** Name of the job to wake when there are new rows. */
 export const NUMBERING = 'outbox-numbering'
 
-/** A hint may get lost: so long does a row wait at most for the leader to look. */
+/** Polling interval: the maximum delay of a row whose wake-up was lost. */
 export const POLL_MS = 250
 const ROWS_MAX = 1_000
 
-/** Gives outbox rows their numbers, in the order of commits. */
+/** Makes the job that numbers outbox rows in commit order. */
 export function createNumbering(deps: {
   readonly datastore: Datastore
-  /** Called when rows were numbered. */
+  /** Called after rows were numbered and committed. */
   readonly onNumbered: () => void
 }): LeaderJob {
   return {

@@ -3,12 +3,12 @@ import type { LeaderJob } from '../ports/leadership.ts'
 import type { OutboxConsumer } from '../ports/outbox.ts'
 import { pruneRows } from './store.ts'
 
-/** How long a row is kept at least (decisions: Events). */
-const KEPT_MS = 7 * 24 * 60 * 60 * 1000
+/** Minimum retention of a row (decisions: Events). */
+const RETENTION_MS = 7 * 24 * 60 * 60 * 1000
 const EVERY_MS = 60_000
 const ROWS_MAX = 1_000
 
-/** Deletes outbox rows that every consumer has taken and that are seven days old. */
+/** Makes the job that deletes outbox rows that every consumer has processed and that are older than seven days. */
 export function createPruning(deps: {
   readonly clock: Clock
   readonly consumers: readonly OutboxConsumer[]
@@ -18,7 +18,7 @@ export function createPruning(deps: {
     name: 'outbox-pruning',
     everyMs: EVERY_MS,
     async run(leading) {
-      const before = new Date(deps.clock.now() - KEPT_MS)
+      const before = new Date(deps.clock.now() - RETENTION_MS)
       const pruned = await leading.transaction((tx) => pruneRows(tx, { names, before, max: ROWS_MAX }))
       return pruned === ROWS_MAX
     },

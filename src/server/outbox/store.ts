@@ -2,19 +2,19 @@ import { sql } from 'kysely'
 import type { Db } from '../ports/datastore.ts'
 import type { NumberedEvent } from '../ports/outbox.ts'
 
-/** Whether a row waits for its number. */
+/** Whether there is a row without a number. */
 export async function hasUnnumbered(db: Db): Promise<boolean> {
   const row = await db.selectFrom('outbox').select('id').where('seq', 'is', null).limit(1).executeTakeFirst()
   return row !== undefined
 }
 
 /**
- * Numbers up to `max` rows that have become visible, in the order of their ids, from the counter whose lock it takes.
- * Two writers of one thing wait for each other before they append, so that the later one's row has the higher id and
- * is not visible sooner; a row of a transaction that is still open is passed by and numbered when it is there. The rows
- * are chosen before the lock is held: only a transaction of the leader's term may call it, beside which there is no other.
+ * Numbers up to `max` visible rows in the order of their ids, and locks the counter until the transaction ends. Two writers
+ * of one object wait for each other before they append, so the later row has the higher id and becomes visible later. Rows
+ * of open transactions are skipped and numbered once they are committed. The rows are selected before the lock is taken, so
+ * only a transaction of the leader's term may call it: there is never a second one.
  *
- * @returns how many.
+ * @returns the number of rows.
  */
 export async function numberRows(tx: Db, max: number): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
@@ -29,7 +29,7 @@ export async function numberRows(tx: Db, max: number): Promise<number> {
   return Number(numAffectedRows)
 }
 
-/** Lets a consumer begin with the oldest row that is kept, unless it is known already. */
+/** Registers a consumer; it starts with the oldest stored row. Does nothing if it is registered. */
 export async function registerConsumer(tx: Db, name: string): Promise<void> {
   await sql`
     insert into outbox_consumers (name, seq)
@@ -37,7 +37,7 @@ export async function registerConsumer(tx: Db, name: string): Promise<void> {
     on conflict (name) do nothing`.execute(tx)
 }
 
-/** Whether there are numbered rows that the consumer has not taken. */
+/** Whether there are numbered rows that the consumer has not processed. */
 export async function hasUnread(db: Db, name: string): Promise<boolean> {
   const { rows } = await sql<{ unread: boolean }>`
     select head.seq > cursor.seq as unread from outbox_head as head, outbox_consumers as cursor
@@ -49,14 +49,14 @@ export async function moveCursor(tx: Db, name: string, seq: bigint): Promise<voi
   await tx.updateTable('outbox_consumers').set({ seq: seq.toString() }).where('name', '=', name).execute()
 }
 
-/** What a consumer is to take next. */
+/** The next rows for a consumer. */
 export interface Unread {
-  /** The last number that it has taken. */
+  /** Number of the last row that it processed. */
   readonly cursor: bigint
   readonly events: readonly NumberedEvent[]
 }
 
-/** Locks the consumer's cursor until the transaction ends, and reads up to `max` rows after it. */
+/** Locks the consumer's cursor until the transaction ends, and reads up to `max` rows after it. @throws Error if the consumer is not registered. */
 export async function readUnread(tx: Db, name: string, max: number): Promise<Unread> {
   const { rows } = await sql<UnreadRow>`
     select own.seq as cursor, event.seq, event.event, event.domain_id, event.aggregate, event.payload,
@@ -87,7 +87,7 @@ function eventOf(row: UnreadRow): NumberedEvent[] {
   return [{ seq: BigInt(row.seq), event, domainId, aggregate, payload, correlationId, occurredAt }]
 }
 
-/** How far each consumer is behind, in rows, and how many rows wait for a number. */
+/** Backlog: rows without a number, counted up to 10,000, and unprocessed rows per consumer. */
 export interface OutboxLag {
   readonly unnumbered: number
   readonly consumers: readonly { readonly name: string; readonly rows: number }[]
@@ -105,10 +105,10 @@ export async function readLag(db: Db): Promise<OutboxLag> {
 }
 
 /**
- * Looks at the `max` lowest numbers that every consumer has passed, and deletes those from before that moment. Nothing
- * is deleted until each of `names` is known.
+ * Takes the `max` oldest rows that every consumer has processed, and deletes those from before `before`. Deletes nothing
+ * until each of `names` is registered.
  *
- * @returns how many were deleted.
+ * @returns the number of deleted rows.
  */
 export async function pruneRows(
   tx: Db,
