@@ -4,52 +4,54 @@ import type { SimulatedOperation } from './counts.ts'
 import { isRefusedKey } from './refused-key.ts'
 import type { SimulatedNode } from './simulated-node.ts'
 
-/** How a call is made. */
+/** How a call is made and counted. */
 export interface CallTerms {
   readonly operation: SimulatedOperation
-  /** Whether the call may be made again when the server stops or the connection breaks. */
+  /** Whether the call can be repeated when the server stops or the connection breaks. */
   readonly isRepeatable: boolean
-  /** The code with which the server must refuse it, because a fault is played. */
+  /** The code with which the server must refuse the call, because of an injected fault. */
   readonly expects?: string
-  /** Codes that say that somebody else was sooner: no error, and left to the caller. */
-  readonly passable?: readonly string[]
+  /** Codes that are not counted as errors, because another call can have done the work first. The caller handles them. */
+  readonly toleratedCodes?: readonly string[]
 }
 
 export type Outcome<T> =
   | { readonly ok: true; readonly value: T; readonly tries: number }
-  /** `code`: the problem code, or the client's own word for a failure without an answer. */
+  /** `code`: the problem code, or the transport fault if there was no answer. */
   | { readonly ok: false; readonly code: string; readonly tries: number }
 
-/** How long an agent goes on trying, and how often. The pauses are full jitter. */
-const PATIENCE_MS = 10_000
+/** Maximum time and number of tries. The pauses are full jitter. */
+const RETRY_MS_MAX = 10_000
 const TRIES_MAX = 8
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 2_000
 
-/** Of any surface that a server has not (501). */
+/** The outcome of an operation that the server does not provide (501). */
 const NOT_PROVISIONED = 'not_provisioned'
 
-/** Refusals and faults after which the same call may succeed: a server that stops, is overloaded or is not there. */
-const PASSING = new Set(['shutting_down', 'overloaded', 'broken', 'unreachable'])
+/** Codes after which the same call may succeed: the server stops, is overloaded or unreachable. */
+const RETRYABLE = new Set(['shutting_down', 'overloaded', 'broken', 'unreachable'])
 
 /**
- * Makes a call with the node's key as it is at that moment, counts how it ended and how long the last try took. Anything but
- * a refusal or a broken wire is a bug and is thrown on.
+ * Makes a call with the node's present key, and repeats it where that is allowed. Counts the outcome and records the latency
+ * of the last try.
+ *
+ * @throws any error that is neither a refusal nor a transport failure: a bug.
  */
 export async function attempt<T>(
   deps: AgentDeps,
   node: SimulatedNode,
   { call, ...terms }: CallTerms & { readonly call: (nsk: string) => Promise<T> },
 ): Promise<Outcome<T>> {
-  if (deps.absent.has(terms.operation)) return { ok: false, code: NOT_PROVISIONED, tries: 0 }
-  const lateMs = deps.clock.now() + PATIENCE_MS
+  if (deps.notProvisioned.has(terms.operation)) return { ok: false, code: NOT_PROVISIONED, tries: 0 }
+  const deadlineMs = deps.clock.now() + RETRY_MS_MAX
   for (let tries = 1; ; tries += 1) {
     const { nsk } = node.identity
     const outcome = await once(deps, terms, () => call(nsk))
     if ('value' in outcome) return { ok: true, value: outcome.value, tries }
     const { code } = outcome
-    const isWorthIt = mayRepeat({ code, terms, isOldKey: nsk !== node.identity.nsk })
-    if (!isWorthIt || tries >= TRIES_MAX || deps.clock.now() >= lateMs) {
+    const isRetryable = mayRepeat({ code, terms, isOldKey: nsk !== node.identity.nsk })
+    if (!isRetryable || tries >= TRIES_MAX || deps.clock.now() >= deadlineMs) {
       record(deps, node, { ...terms, code })
       return { ok: false, code, tries }
     }
@@ -79,12 +81,12 @@ async function pauseBefore({ statistics, clock, until }: AgentDeps, tries: numbe
 interface Failed {
   readonly code: string
   readonly terms: CallTerms
-  /** The key that was presented is no longer the node's. */
+  /** The node's key was replaced during the call. */
   readonly isOldKey: boolean
 }
 
 function mayRepeat({ code, terms, isOldKey }: Failed): boolean {
-  return (terms.isRepeatable && PASSING.has(code)) || (isOldKey && isRefusedKey(code))
+  return (terms.isRepeatable && RETRYABLE.has(code)) || (isOldKey && isRefusedKey(code))
 }
 
 type Settled<T> = { readonly value: T } | { readonly code: string }
@@ -99,9 +101,9 @@ async function settled<T>(call: Promise<T>): Promise<Settled<T>> {
   }
 }
 
-/** Errors of transport and of a server that is not well: what an outage looks like from outside. */
+/** Codes that clients see during an outage. */
 const OUTAGE = new Set([
-  ...PASSING,
+  ...RETRYABLE,
   'timeout',
   'internal',
   'unexpected_answer',
@@ -110,17 +112,17 @@ const OUTAGE = new Set([
 ])
 
 function record(
-  { statistics, isOutage, absent }: AgentDeps,
+  { statistics, isOutage, notProvisioned }: AgentDeps,
   node: SimulatedNode,
   failed: CallTerms & { code: string },
 ): void {
-  const { operation, code, expects, passable } = failed
-  if (passable?.includes(code) === true) return
+  const { operation, code, expects, toleratedCodes } = failed
+  if (toleratedCodes?.includes(code) === true) return
   if (code === NOT_PROVISIONED) {
-    absent.add(operation)
+    notProvisioned.add(operation)
     return statistics.count('not_provisioned')
   }
-  const isExpected = code === expects || (node.isCutOff && isRefusedKey(code))
+  const isExpected = code === expects || (node.isRevoked && isRefusedKey(code))
   if (isExpected) return statistics.expected(operation, code, 'expected_refusals')
   if (isOutage() && OUTAGE.has(code)) return statistics.expected(operation, code, 'outage_errors')
   return statistics.failed(operation, code)

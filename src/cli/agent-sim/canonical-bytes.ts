@@ -4,7 +4,7 @@ export type ParsedBytes =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly fault: 'not_json' | 'not_canonical' }
 
-/** The value of bytes that must be its one canonical form (RFC 8785). */
+/** Parses JSON and checks that it is in canonical form (RFC 8785). */
 export function parseCanonical(bytes: Buffer): ParsedBytes {
   let value: unknown
   try {
@@ -19,7 +19,7 @@ function isCanonical(value: unknown, bytes: Buffer): boolean {
   try {
     return bytes.equals(Buffer.from(canonicalize(value)))
   } catch (error) {
-    // It has no canonical form at all: a lone surrogate, a number beyond all bounds.
+    // It has no canonical form: a lone surrogate, or a number out of range.
     if (error instanceof TypeError) return false
     throw error
   }

@@ -1,4 +1,4 @@
-/** What an agent does against the server, one histogram each; `stream` is until the head of a stream's answer is here. */
+/** Measured operations, with one histogram each. `stream` ends when the head of the answer arrives. */
 export const OPERATIONS = [
   'register',
   'heartbeat',
@@ -19,83 +19,83 @@ export const OPERATIONS = [
 ] as const
 export type SimulatedOperation = (typeof OPERATIONS)[number]
 
-/** What is counted of event streams. */
+/** Counters of event streams. */
 export const EVENT_COUNTS = [
   /** Open now. */
   'streams',
-  /** Genuine ones, each once. */
+  /** Verified events, each counted once. */
   'events',
-  /** Left out and not come since, or never come although the server has them. */
+  /** Events that are missing in a stream, or that the server has and did not send. */
   'missed_events',
-  /** Of no published key, or not of the one that is named. */
+  /** Signed with no published key, or not with the named one. */
   'bad_signatures',
   'duplicate_events',
   'reordered_events',
-  /** That are no envelope, of another node, too large, or announced as what they are not. */
+  /** Frames without an envelope, for another node, too large, or with a wrong event type. */
   'refused_frames',
-  /** Events that say that more changed than is told. */
+  /** Events that ask for a pull because they do not list all changes. */
   'resyncs',
   'stream_reconnects',
-  /** Whose end could not be compared with the server's. */
+  /** Streams whose last event could not be compared with the server's. */
   'unconfirmed_streams',
 ] as const
 
-/** What is counted of the mesh as the agents see it. */
+/** Counters of the mesh, from the agents' point of view. */
 export const MESH_COUNTS = [
-  /** State pulls that were answered with "nothing has changed". */
+  /** State pulls with the answer 304. */
   'not_modified',
-  /** State pulls answered from memory while the server's datastore was away. */
+  /** State pulls that the server answered from its cache while its datastore was unavailable. */
   'degraded_pulls',
-  /** Pulls that break a promise: not canonical, peers out of order, the node among its own peers. */
+  /** Pulls that violate the specification: not canonical, peers out of order, the node among its own peers. */
   'bad_snapshots',
-  /** Endpoints that an agent reported under another address than before. */
+  /** Endpoints that agents reported with a changed address. */
   'endpoint_changes',
   'key_rotations',
-  /** Asked for, and found to have been done already. */
+  /** Requested rotations that were done already. */
   'needless_rotations',
-  /** Both ends hold a key of the same epoch, and both were compared. */
+  /** Comparisons of the keys that both ends hold for the same epoch. */
   'edges_compared',
   /** The ends of an edge derived different keys for one epoch. */
   'edge_mismatches',
-  /** Envelopes that do not open, or name another node secret key than the one that called. */
+  /** Envelopes that cannot be opened, or that name another node secret key than that of the call. */
   'bad_envelopes',
-  /** An older epoch was offered than was known: it was refused. */
+  /** Epochs older than the known one; agents refuse them. */
   'epoch_regressions',
   /** At the end: the ends of an edge hold different epochs. */
   'stale_edges',
-  /** At the end: peers of which an agent knows by events something else than a pull shows. */
+  /** At the end: peers that an agent knows differently by events than by a pull. */
   'stale_peers',
-  /** At the end: agents that were still waiting for their turn, so that they were not compared. */
+  /** At the end: agents that were still busy and therefore not compared. */
   'unsettled',
   'executions_succeeded',
   'executions_failed',
-  /** Executions and sessions that were over before the agent could say something of them. */
+  /** Executions and sessions that ended before the agent reported on them. */
   'overtaken',
   'sessions',
 ] as const
 
-/** Counts of faults, those of the server and those that a scenario injects. */
+/** Counters of faults, both of the server and of a scenario. */
 export const FAULT_COUNTS = [
-  /** Calls made again because the server was stopping or the connection broke. */
+  /** Calls that were repeated because the server was stopping or the connection broke. */
   'retries',
-  /** Refusals that a fault of the scenario asks for. */
+  /** Refusals that a fault of the scenario requires. */
   'expected_refusals',
-  /** Faults that the server let pass. */
+  /** Faulty calls that the server accepted. */
   'unmet_faults',
-  /** Errors while the scenario expects the server to be away. */
+  /** Errors during an outage of the scenario. */
   'outage_errors',
-  /** Streams that a revoked key kept open for longer than a keep-alive. */
+  /** Streams that stayed open for longer than a keep-alive after their key was revoked. */
   'unclosed_streams',
-  /** Calls of a surface that this server does not have; such a surface is not asked for again. */
+  /** Operations that this server does not provide; they are not called again. */
   'not_provisioned',
 ] as const
 
-/** Everything that is counted beside the calls. */
+/** All counters except those of calls. */
 export const EXTRA_COUNTS = [...EVENT_COUNTS, ...MESH_COUNTS, ...FAULT_COUNTS] as const
 export type ExtraCount = (typeof EXTRA_COUNTS)[number]
 export type EventCount = (typeof EVENT_COUNTS)[number]
 export type MeshCount = (typeof MESH_COUNTS)[number]
 export type FaultCount = (typeof FAULT_COUNTS)[number]
 
-/** Counts that a condition may name. */
+/** Counters that a `--fail-on` condition can name. */
 export const COUNTS = ['errors', 'refusals', 'heartbeats', 'registrations', 'operations', ...EXTRA_COUNTS] as const

@@ -1,24 +1,24 @@
 import { MESH_COUNTS, FAULT_COUNTS, type EventCount, type MeshCount, type FaultCount } from './counts.ts'
 import type { Summary } from './statistics.ts'
 
-/** Where a run stands, besides what it has counted. */
+/** Progress of a run, without its counters. */
 export interface Progress {
   readonly phase: 'registering' | 'connecting' | 'running' | 'settling' | 'comparing' | 'deregistering' | 'done'
   readonly nodes: number
   readonly nodesWanted: number
   readonly elapsedSeconds: number
   readonly durationSeconds: number
-  /** Nodes of the fleet's Domain by reachability state; undefined until they were first asked for. */
+  /** Number of nodes per reachability state; undefined outside the running phase. */
   readonly reachability: Readonly<Record<string, number>> | undefined
   /** Successful operations in the last second. */
   readonly operationsPerSecond: number
 }
 
 const BAR_CELLS = 24
-/** Eighths of a cell, for bars and for the latency strip. */
+/** Levels of the latency strip. */
 const LEVELS = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const
 
-/** The dashboard as lines of less than 80 columns, what matters most first: redrawn in place on a terminal, which may show fewer. */
+/** The lines of the dashboard, shorter than 80 columns. The most important ones come first, because a terminal may show fewer. */
 export function dashboardLines(progress: Progress, summary: Summary): readonly string[] {
   const { counts } = summary
   return [
@@ -33,7 +33,7 @@ export function dashboardLines(progress: Progress, summary: Summary): readonly s
   ]
 }
 
-/** Nothing where no stream was ever held. */
+/** Empty if no stream was opened. */
 function eventLines(counts: Summary['counts']): readonly string[] {
   const count = (name: EventCount): number => counts[name] ?? 0
   if (count('streams') + count('events') + count('stream_reconnects') === 0) return []
@@ -44,7 +44,7 @@ function eventLines(counts: Summary['counts']): readonly string[] {
   ]
 }
 
-/** Nothing where agents take no part in the mesh. */
+/** Empty with `--no-mesh`. */
 function meshLines(counts: Summary['counts']): readonly string[] {
   const count = (name: MeshCount | FaultCount): number => counts[name] ?? 0
   if ([...MESH_COUNTS, ...FAULT_COUNTS].every((name) => count(name) === 0)) return []
@@ -54,7 +54,7 @@ function meshLines(counts: Summary['counts']): readonly string[] {
     `              stale ${stale}   bad ${bad}   rotations ${count('key_rotations')}`,
     `              unchanged pulls ${count('not_modified')}   endpoint changes ${count('endpoint_changes')}`,
     `work          executions ${count('executions_succeeded')} + ${count('executions_failed')} failed   sessions ${count('sessions')}   overtaken ${count('overtaken')}`,
-    `troubles      expected ${count('expected_refusals')}   unmet ${count('unmet_faults')}   during outage ${count('outage_errors')}   retries ${count('retries')}`,
+    `faults        expected ${count('expected_refusals')}   unmet ${count('unmet_faults')}   during outage ${count('outage_errors')}   retries ${count('retries')}`,
   ]
 }
 
@@ -72,7 +72,7 @@ export function progressRecord(progress: Progress, summary: Summary): Readonly<R
   }
 }
 
-/** The end of a run as one JSON object. */
+/** The summary of a run as one JSON object. */
 export function summaryRecord(
   summary: Summary,
   failedConditions: readonly string[],
@@ -87,12 +87,12 @@ export function summaryRecord(
   }
 }
 
-/** `{"heartbeat": {"count": 9, "p50_ms": 1.2, …}}`: of all calls until then, except those of the warm-up. */
+/** `{"heartbeat": {"count": 9, "p50_ms": 1.2, …}}`: of all calls since the warm-up. */
 function latencyOf({ operations }: Summary): Readonly<Record<string, unknown>> {
   return Object.fromEntries(operations.map(({ operation, ...figures }) => [operation, figures]))
 }
 
-/** Per-operation figures, aligned. */
+/** The aligned table of latencies per operation. */
 export function table(summary: Summary): readonly string[] {
   const header = ['operation', 'count', 'p50', 'p95', 'p99', 'max', '']
   const rows = summary.operations.map((row) => [
@@ -129,14 +129,14 @@ function clockText({ phase, elapsedSeconds, durationSeconds }: Progress): string
   return `${Math.round(elapsedSeconds)}s of ${Math.round(durationSeconds)}s`
 }
 
-/** Nothing until the server was asked. */
+/** Empty outside the running phase. */
 function reachabilityLines({ reachability }: Progress): readonly string[] {
   if (reachability === undefined) return []
   const states = Object.entries(reachability).map(([state, count]) => `${state} ${count}`)
   return [`reachability  ${states.join('   ')}`]
 }
 
-/** Latencies side by side on a logarithmic scale from 0.1 ms to 10 s. */
+/** A bar per latency, on a logarithmic scale from 0.1 ms to 10 s. */
 function strip(values: readonly number[]): string {
   return values.map((value) => LEVELS[level(value)] ?? '').join('')
 }

@@ -4,23 +4,24 @@ import type { EdgeEpoch } from '../../shared/mesh/edge-epoch.ts'
 export interface HeldEdge {
   readonly nodeId: string
   readonly peerId: string
-  /** As the node itself has it: its own half first. */
+  /** The epoch as the node has it: its own half first. */
   readonly epoch: EdgeEpoch
   readonly key: Uint8Array
 }
 
 /**
- * What comes of comparing a key with the other ones of its edge. `first`: there is nothing of the same epoch to compare it
- * with; `agrees`; `differs`: another key for the same epoch.
+ * The result of comparing a key with the others of its edge. `first`: there is no other key of the same epoch; `agrees`: the
+ * same key; `differs`: another key for the same epoch.
  */
 export type Comparison = 'first' | 'agrees' | 'differs'
 
-/** The keys that the ends of the sampled edges hold: both ends are agents of this process. */
+/** The keys of the sampled edges. Both ends are agents of this process. */
 export interface EdgeLedger {
+  /** Stores the key of one end and compares it with the others of the edge. */
   put(held: HeldEdge): Comparison
-  /** Edges of which both ends hold a key, and whether of the same epoch. */
-  standing(): { readonly agreeing: number; readonly stale: number }
-  /** Leaves a node out of what `standing` says. */
+  /** Number of edges with a key at both ends: of the same epoch, and of different ones. */
+  totals(): { readonly agreeing: number; readonly stale: number }
+  /** Removes a node's edges. */
   forget(nodeId: string): void
 }
 
@@ -30,7 +31,7 @@ interface End {
   readonly key: string
 }
 
-/** By the two ends: the lower id's first. */
+/** The two ends: that of the lower node id first. */
 type Edge = [End | undefined, End | undefined]
 
 /** Makes an empty ledger. */
@@ -51,7 +52,7 @@ export function createEdgeLedger(): EdgeLedger {
       if (others.length === 0) return 'first'
       return others.every((other) => other?.key === end.key) ? 'agrees' : 'differs'
     },
-    standing() {
+    totals() {
       let [agreeing, stale] = [0, 0]
       for (const [low, high] of edges.values()) {
         if (low === undefined || high === undefined) continue

@@ -4,7 +4,7 @@ import { readStreamHead } from '../../client/stream-head.ts'
 import { createFrameJudge, type FrameFault, type Judgement } from '../../shared/events/frame-judge.ts'
 import { createEventOrder, type EventOrder } from '../../shared/events/order.ts'
 import { isResync } from '../../shared/events/payloads.ts'
-import type { Heard } from './agent/handle-event.ts'
+import type { ReceivedEvent } from './agent/handle-event.ts'
 import type { FleetDeps } from './fleet-deps.ts'
 import type { HeldStream } from './held-stream.ts'
 import type { NodeStreams } from './node-streams.ts'
@@ -14,17 +14,17 @@ import { createConnections, type ConnectionDeps } from './stream-connections.ts'
 
 export interface EventAgentDeps extends Pick<FleetDeps, 'clock'>, ConnectionDeps {
   readonly streams: NodeStreams
-  /** Told of each genuine event once. */
-  readonly hear?: (node: SimulatedNode, heard: Heard) => void
+  /** Called once with each verified event. */
+  readonly onEvent?: (node: SimulatedNode, received: ReceivedEvent) => void
 }
 
-/** Refusals that say that somebody else than the server had a hand in it. */
+/** Faults that mean that the event does not come from the server. */
 const FORGERIES: ReadonlySet<FrameFault> = new Set(['bad_signature', 'unknown_key', 'expired_key'])
 const LOOK_EVERY_MS = 50
-/** Thousands ask at the same time, and the asker may be what is slow. */
+/** Long, because thousands of agents read the head at the same time on one thread. */
 const HEAD_MS_MAX = 30_000
 
-/** Holds the event stream of a node, over any number of connections, and counts what comes. Everything is verified. */
+/** Holds the event stream of a node over any number of connections. Verifies every event and counts the results. */
 export function holdStream(deps: EventAgentDeps, node: SimulatedNode): HeldStream {
   const { clock, statistics, streams } = deps
   const { identity } = node
@@ -51,24 +51,24 @@ export function holdStream(deps: EventAgentDeps, node: SimulatedNode): HeldStrea
       statistics.count('missed_events', order.missing() - missing)
       if (!judgement.ok) return false
       lastEventId = frame.id ?? lastEventId
-      deps.hear?.(node, judgement)
+      deps.onEvent?.(node, judgement)
       return true
     },
     cut(cut) {
-      connections.over(failureOf(cut))
+      connections.ended(failureOf(cut))
       if (cut.reason === 'frame_too_large') statistics.count('refused_frames')
     },
   }
   const following = followStream({ connect: connections.timed(connect), signal: ending.signal, lastEventId }, listener)
-    .then(() => connections.over(undefined))
-    .catch((error: unknown) => connections.over(codeOf(error)))
+    .then(() => connections.ended(undefined))
+    .catch((error: unknown) => connections.ended(codeOf(error)))
     .finally(() => first.resolve())
 
   return {
     opened: first.promise,
     progress: () => ({ last_event_id: lastEventId, last_node_seq: order.last() ?? 0 }),
     async confirm(until) {
-      if (node.isCutOff) return
+      if (node.isRevoked) return
       const head = await headOf(deps, { connect, nodeId: identity.node_id, until })
       if (head === undefined) return statistics.count('unconfirmed_streams')
       while ((order.last() ?? 0) < head && !until.aborted) await clock.pause(LOOK_EVERY_MS, until)
@@ -86,7 +86,7 @@ export function holdStream(deps: EventAgentDeps, node: SimulatedNode): HeldStrea
   }
 }
 
-/** What never came although the server has it. */
+/** Number of events that the server has and the stream did not deliver. */
 function missedOf(order: EventOrder, head: number): number {
   return Math.max(0, head - (order.last() ?? 0))
 }
@@ -104,7 +104,7 @@ function countsOf(judgement: Judgement): readonly EventCount[] {
   ]
 }
 
-/** The code under which a cut is counted; undefined for an end in order. */
+/** The code under which a cut is counted; undefined for a regular end. */
 function failureOf({ reason, cause }: Cut): string | undefined {
   if (reason === 'ended') return undefined
   return cause instanceof ProblemAnswer ? cause.code : reason
@@ -116,16 +116,16 @@ function codeOf(error: unknown): string {
   throw error
 }
 
-interface HeadQuestion {
+interface HeadRequest {
   readonly connect: ReturnType<NodeStreams['connect']>
   readonly nodeId: string
   readonly until: AbortSignal
 }
 
-/** The number of the last event that the server has of the node, by its signed word; undefined where it does not say. */
+/** The number of the node's last event on the server, from a signed resync; undefined if it cannot be read. */
 async function headOf(
   { statistics, streams }: EventAgentDeps,
-  { connect, nodeId, until }: HeadQuestion,
+  { connect, nodeId, until }: HeadRequest,
 ): Promise<number | undefined> {
   let frame: Frame | undefined
   try {

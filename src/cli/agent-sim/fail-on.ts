@@ -1,9 +1,9 @@
 import { COUNTS } from './counts.ts'
 import type { Summary } from './statistics.ts'
 
-/** One condition of `--fail-on`: the run has failed when it holds at the end. */
+/** One condition of `--fail-on`. The run fails if it is true at the end. */
 export interface Condition {
-  /** As typed, for messages. */
+  /** The condition as typed, for messages. */
   readonly text: string
   readonly quantity: Quantity
   readonly operator: '>' | '<' | '>=' | '<='
@@ -23,7 +23,7 @@ const UNIT_MS = { us: 0.001, ms: 1, s: 1000 } as const
 /**
  * Reads `p99(heartbeat)>50ms,errors>0`: conditions joined by commas.
  *
- * @throws Error with one sentence that names the condition and what may stand there.
+ * @throws Error with a sentence that names the condition and the accepted values.
  */
 export function parseFailOn(text: string, operations: readonly string[]): readonly Condition[] {
   return text
@@ -66,7 +66,7 @@ function quantityOf(text: string, groups: Record<string, string | undefined>, op
   return { kind: 'count', name }
 }
 
-/** The conditions that hold, each with the value that was measured. */
+/** The conditions that are true, each with the measured value. */
 export function failed(conditions: readonly Condition[], summary: Summary): readonly string[] {
   return conditions.flatMap((condition) => {
     const value = measured(condition.quantity, summary)

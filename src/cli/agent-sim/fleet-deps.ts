@@ -5,21 +5,21 @@ import type { Statistics } from './statistics.ts'
 
 export type ApiClient = Client<typeof contract>
 
-/** What every part of a simulated fleet works with. */
+/** Dependencies of all parts of a simulated fleet. */
 export interface FleetDeps {
   readonly client: ApiClient
   readonly statistics: Statistics
   readonly clock: AgentClock
-  /** Undefined where agents hold no event streams. */
+  /** Undefined with `--no-events`. */
   readonly streams: NodeStreams | undefined
 }
 
-/** Time and chance as agents live by them. */
+/** Time and randomness of the agents. */
 export interface AgentClock {
-  /** Milliseconds since the epoch: what agents report as their own clock. */
+  /** Milliseconds since the Unix epoch; agents report it as their own clock. */
   now(): number
   /** In [0, 1). */
   random(): number
-  /** Resolves after the time, or at once when the signal ends it. */
+  /** Resolves after `ms`, or when the signal is aborted. */
   pause(ms: number, signal: AbortSignal): Promise<void>
 }

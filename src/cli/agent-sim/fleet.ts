@@ -1,18 +1,18 @@
 import { setMaxListeners } from 'node:events'
-import { createActing, type FleetOptions, type RunPlan } from './acting.ts'
+import { createAgentRuntime, type FleetOptions, type RunPlan } from './agent-runtime.ts'
 import { holdStream } from './event-agent.ts'
-import { inLanes } from './lanes.ts'
+import { runConcurrently } from './run-concurrently.ts'
 import { generateMeshKey } from './mesh-key.ts'
 import { createPacer } from './pacer.ts'
-import { patiently, type Terms } from './rate-limit-retry.ts'
+import { withRateLimitRetries, type PacedCall } from './rate-limit-retry.ts'
 import type { NodeIdentity } from './state-directory.ts'
 import { simulatedNode, tallyReachability, type SimulatedNode } from './simulated-node.ts'
-import { createTurnstile } from './paced-limiter.ts'
+import { createPacedLimiter } from './paced-limiter.ts'
 
-/** What nodes join with. */
+/** The token with which nodes register. */
 export interface JoinToken {
   readonly token: string
-  /** Undefined where the token was given, and does not say. */
+  /** Undefined if the user gave the token, because the token does not show it. */
   readonly isEphemeral: boolean | undefined
 }
 
@@ -20,74 +20,74 @@ export interface RegistrationPlan {
   readonly joinToken: JoinToken
   /** Names of the nodes to enrol. */
   readonly names: readonly string[]
-  /** Registrations under way at once. */
+  /** Maximum number of concurrent registrations. */
   readonly concurrency: number
-  /** Begins no further registration once aborted. */
+  /** No registration starts after it is aborted. */
   readonly until: AbortSignal
 }
 
 /** The simulated nodes. */
 export interface Fleet {
-  /** Nodes enrolled or taken over so far. */
+  /** Number of nodes. */
   size(): number
   /**
-   * Enrols the planned nodes; a refused one is counted and left out. Resolves when all were tried.
+   * Registers the planned nodes. A refused one is counted and omitted.
    *
-   * @throws the last refusal where it left the fleet without any node.
+   * @throws the last refusal if the fleet has no node then.
    */
   register(plan: RegistrationPlan): Promise<void>
-  /** Takes over nodes of an earlier run. */
+  /** Adds nodes of an earlier run. */
   resume(nodes: readonly NodeIdentity[]): void
-  /** Lets every agent open its event stream, 500 a second; resolves when each has been open or has ended. */
+  /** Opens the event streams of all agents, 500 per second. Resolves when each has opened or ended. */
   connect(until: AbortSignal): Promise<void>
-  /** Compares what came with what the server has, and waits for the rest for a minute at most. */
+  /** Compares the received events with the server's. Waits up to a minute, and a millisecond per node, for missing ones. */
   confirm(until: AbortSignal): Promise<void>
   /** Ends the event streams. */
   disconnect(): Promise<void>
-  /** Lets every agent live until the signal: report at its interval, spread over it, and all that belongs to the mesh. */
+  /** Runs every agent until the signal is aborted: heartbeats, spread over their interval, and the work of mesh agents. */
   run(plan: RunPlan, until: AbortSignal): Promise<void>
-  /** Lets agents end what they have begun, and compares what they know. Begins nothing more. */
+  /** Waits for the open tasks of the agents and compares their state. Starts nothing new afterwards. */
   settle(interrupted: AbortSignal): Promise<void>
   /** Deregisters every node with the operator's credential. */
   deregister(concurrency: number): Promise<void>
   identities(): readonly NodeIdentity[]
-  /** How many nodes are in each reachability state by their own accepted heartbeats. */
+  /** Number of nodes per reachability state, computed from their accepted heartbeats. */
   reachability(): Readonly<Record<string, number>>
 }
 
-/** What a simulated agent says that it is, until it has a binary. */
+/** The binary version that simulated agents report. */
 const BINARY_VERSION = 'agent-sim'
 
-/** The rate that a server allows one join token unless it was told otherwise. */
+/** The default rate limit of registrations with one join token. */
 const ENROL_PER_SECOND = 500
-/** The same for the changes of one operator. */
+/** The default rate limit of one operator's changes. */
 const DEREGISTER_PER_SECOND = 200
-/** One process on two cores opens no more of them. */
+/** The rate at which one process on two cores can open streams. */
 const CONNECT_PER_SECOND = 500
-/** At once: what they replay is verified by the one thread that has to read the next ones' answers in time. */
-const CONNECT_LANES = 64
-/** Comparisons under way at once, and the time for all of them, beside a millisecond for each. */
-const CONFIRM_LANES = 64
+/** Maximum number of streams that open concurrently: the thread that reads their answers also verifies replayed events. */
+const CONNECT_CONCURRENCY = 64
+/** Maximum number of concurrent comparisons, and the time for all of them in addition to a millisecond per node. */
+const CONFIRM_CONCURRENCY = 64
 const CONFIRM_MS_MAX = 60_000
 
-interface EnrolmentTerms extends Terms {
-  /** Told of each failure of a registration. */
-  readonly refused: (error: unknown) => void
+interface Registration extends PacedCall {
+  /** Called with each failed try. */
+  readonly onFailure: (error: unknown) => void
 }
 
 /** Makes an empty fleet. */
 export function createFleet(options: FleetOptions): Fleet {
   const { client, clock, streams } = options
   let nodes: SimulatedNode[] = []
-  const acting = createActing(options, () => nodes)
-  const { deps } = acting
+  const runtime = createAgentRuntime(options, () => nodes)
+  const { deps } = runtime
 
-  async function enrol(name: string, joinToken: JoinToken, terms: EnrolmentTerms): Promise<void> {
+  async function enrol(name: string, joinToken: JoinToken, terms: Registration): Promise<void> {
     const key = generateMeshKey()
     const body = { name, kind: 'worker', public_key: key.publicKey, binary_version: BINARY_VERSION }
-    const enrolled = await patiently(deps, terms, () =>
+    const enrolled = await withRateLimitRetries(deps, terms, () =>
       client.RegisterNode({ body }, { token: joinToken.token }).catch((error: unknown) => {
-        terms.refused(error)
+        terms.onFailure(error)
         throw error
       }),
     )
@@ -108,9 +108,9 @@ export function createFleet(options: FleetOptions): Fleet {
         operation: 'register',
         pace: createPacer(clock, ENROL_PER_SECOND),
         until: limits.until,
-        refused: (error: unknown) => void (refusal = error),
+        onFailure: (error: unknown) => void (refusal = error),
       } as const
-      await inLanes(names, limits, (name) => enrol(name, joinToken, terms))
+      await runConcurrently(names, limits, (name) => enrol(name, joinToken, terms))
       if (nodes.length === 0 && refusal !== undefined && !limits.until.aborted) throw refusal
     },
     resume(earlier) {
@@ -118,34 +118,36 @@ export function createFleet(options: FleetOptions): Fleet {
     },
     async connect(until) {
       if (streams === undefined) return
-      const turnstile = createTurnstile(createPacer(clock, CONNECT_PER_SECOND), CONNECT_LANES)
+      const limiter = createPacedLimiter(createPacer(clock, CONNECT_PER_SECOND), CONNECT_CONCURRENCY)
       const open = async (node: SimulatedNode): Promise<void> => {
-        node.stream = holdStream({ ...deps, streams, hear: acting.hear }, node)
+        node.stream = holdStream({ ...deps, streams, onEvent: runtime.onEvent }, node)
         await node.stream.opened
       }
-      await Promise.all(nodes.map((node) => turnstile(until, () => open(node))))
+      await Promise.all(nodes.map((node) => limiter(until, () => open(node))))
     },
     async confirm(until) {
-      const late = new AbortController()
-      const timer = setTimeout(() => late.abort(), CONFIRM_MS_MAX + nodes.length)
-      const either = AbortSignal.any([until, late.signal])
-      setMaxListeners(2 * CONFIRM_LANES, either)
-      await inLanes(nodes, { concurrency: CONFIRM_LANES, until }, async ({ stream }) => stream?.confirm(either))
+      const timeout = new AbortController()
+      const timer = setTimeout(() => timeout.abort(), CONFIRM_MS_MAX + nodes.length)
+      const either = AbortSignal.any([until, timeout.signal])
+      setMaxListeners(2 * CONFIRM_CONCURRENCY, either)
+      await runConcurrently(nodes, { concurrency: CONFIRM_CONCURRENCY, until }, async ({ stream }) =>
+        stream?.confirm(either),
+      )
       clearTimeout(timer)
     },
     async disconnect() {
       await Promise.all(nodes.map(async ({ stream }) => stream?.stop()))
     },
-    run: acting.run,
-    settle: acting.settle,
+    run: runtime.run,
+    settle: runtime.settle,
     async deregister(concurrency) {
       const leaving = nodes
       nodes = []
-      // An interrupt does not leave nodes behind.
+      // Not aborted by an interrupt, so that all nodes are deregistered.
       const until = new AbortController().signal
       const terms = { operation: 'deregister', pace: createPacer(clock, DEREGISTER_PER_SECOND), until } as const
-      await inLanes(leaving, { concurrency }, async ({ identity }) => {
-        await patiently(deps, terms, () => client.DeleteNode({ id: identity.node_id }))
+      await runConcurrently(leaving, { concurrency }, async ({ identity }) => {
+        await withRateLimitRetries(deps, terms, () => client.DeleteNode({ id: identity.node_id }))
       })
     },
     identities: () => nodes.map(({ identity, stream }) => ({ ...identity, ...stream?.progress() })),

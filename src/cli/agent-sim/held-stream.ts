@@ -1,15 +1,15 @@
-/** The stream that an agent holds. */
+/** The event stream of an agent. */
 export interface HeldStream {
-  /** Resolves once it has been open, or has ended without. */
+  /** Resolves when it has opened, or has ended without opening. */
   readonly opened: Promise<void>
-  /** The last number seen and the position after which it would be resumed. */
+  /** The number of the last event and the position after which the stream resumes. */
   progress(): StreamProgress
-  /** Finds out whether the stream has brought all that the server has; waits for the rest until the signal. */
+  /** Counts the events that the server has and the stream did not deliver. Waits for missing ones until the signal is aborted. */
   confirm(until: AbortSignal): Promise<void>
   isOpen(): boolean
-  /** Breaks the connection, as a network does; another one follows. */
+  /** Breaks the connection, as a network failure does. The stream reconnects. */
   cut(): void
-  /** Takes so many ms over each frame from now on. */
+  /** Delays the handling of each further frame by `ms`. */
   slowDown(ms: number): void
   stop(): Promise<void>
 }

@@ -1,8 +1,8 @@
 const [QUOTE, BACKSLASH, OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [0x22, 0x5c, 0x7b, 0x7d, 0x5b, 0x5d]
 
 /**
- * The place behind the object or list that opens at `from`, by its brackets alone: whether what is between is JSON at all
- * remains to be seen. Undefined where nothing opens there or it does not end.
+ * The offset after the object or list that opens at `from`. Only matches brackets; the content may be invalid JSON. Undefined
+ * if no bracket opens there or it is not closed.
  */
 export function endOf(bytes: Buffer, from: number): number | undefined {
   let depth = 0
@@ -17,8 +17,8 @@ export function endOf(bytes: Buffer, from: number): number | undefined {
 }
 
 /**
- * The place behind the bracket that opens the list of that member of the outermost object; undefined where there is no such
- * list. Strings within which the name stands, and members of that name further inside, are passed over.
+ * The offset after the opening bracket of a list that is a member of the outermost object; undefined if there is none. Ignores
+ * nested members of that name and strings that contain it.
  */
 export function listOf(bytes: Buffer, name: string): number | undefined {
   const opening = Buffer.from(`${JSON.stringify(name)}:[`)
@@ -35,7 +35,7 @@ export function listOf(bytes: Buffer, name: string): number | undefined {
   return undefined
 }
 
-/** The place of the quote that ends the string which begins at that one; the end of everything where none does. */
+/** The offset of the closing quote of the string that begins at `opening`; the length of the bytes if there is none. */
 function closingQuote(bytes: Buffer, opening: number): number {
   for (let at = opening + 1; at < bytes.length; at += 1) {
     const byte = bytes[at]

@@ -2,7 +2,7 @@ import { ProblemAnswer, TransportFailure } from '../../client/failures.ts'
 import type { SimulatedOperation } from './counts.ts'
 import type { Statistics } from './statistics.ts'
 
-/** Times a call and counts how it ended; undefined when it failed. Anything but a refusal or a broken wire is a bug and is thrown on. */
+/** Measures a call and counts its outcome. Resolves with undefined if it failed. @throws any error that is neither a refusal nor a transport failure: a bug. */
 export async function measure<T>(
   statistics: Statistics,
   operation: SimulatedOperation,

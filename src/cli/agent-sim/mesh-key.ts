@@ -11,7 +11,7 @@ export interface MeshKey {
 /** Bytes of an X25519 SubjectPublicKeyInfo before the key itself (RFC 8410). */
 const SPKI_PREFIX_BYTES = 12
 
-/** Makes a fresh key pair. */
+/** Generates a key pair. */
 export function generateMeshKey(): MeshKey {
   const { publicKey, privateKey } = generateKeyPairSync('x25519')
   const spki = publicKey.export({ type: 'spki', format: 'der' })

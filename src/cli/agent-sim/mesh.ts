@@ -6,21 +6,21 @@ import type { NodeWire } from './node-wire.ts'
 import { createPacer } from './pacer.ts'
 import { createPeerBook } from './peer-book.ts'
 import type { Habits } from './plan.ts'
-import { neighboursOf } from './ring.ts'
+import { neighboursOf } from './neighbours.ts'
 import type { SimulatedNode } from './simulated-node.ts'
 import type { PullsOver } from './state-pulls.ts'
-import { createTurnstile } from './paced-limiter.ts'
+import { createPacedLimiter } from './paced-limiter.ts'
 
-/** What the simulator does of each at most, on two cores beside a server. */
+/** Rate limits of the simulator on two cores that it shares with a server. */
 const PULLS_PER_SECOND = 500
 const PULLED_BYTES_PER_SECOND = 150 * 1024 * 1024
 const PEER_BYTES = 280
 const EDGE_KEYS_PER_SECOND = 500
 const DIGESTED_EDGES_PER_SECOND = 400_000
 const DIGESTS_PER_SECOND = 200
-/** And at once, so that connections are left for heartbeats and for what somebody waits for. */
-const LANES = { pulls: 8, edgeKeys: 12, digests: 4 } as const
-/** Agents of larger fleets do not pull when they start: the server asks them to. */
+/** Concurrency limits, which leave connections for heartbeats and urgent calls. */
+const CONCURRENCY = { pulls: 8, edgeKeys: 12, digests: 4 } as const
+/** In larger fleets agents do not pull when they start. They wait for a request of the server. */
 const PULLS_AT_START_NODES = 2_000
 
 interface MeshOptions {
@@ -28,16 +28,16 @@ interface MeshOptions {
   readonly wire: Pick<NodeWire, 'fetchEdgeKey'>
   readonly pulls: PullsOver
   readonly habits: Habits
-  /** Nodes that the fleet is to have. */
+  /** Planned number of nodes. */
   readonly size: number
   readonly nodes: () => readonly SimulatedNode[]
 }
 
-/** Makes what the agents of a fleet share of the mesh. */
+/** Makes the mesh state and limiters that the agents of a fleet share. */
 export function createMesh({ clock, wire, pulls, habits, size, nodes }: MeshOptions): MeshDeps {
-  const asked = (size * habits.rates.pulls) / 60
-  const digestible = Math.min(DIGESTS_PER_SECOND, DIGESTED_EDGES_PER_SECOND / size)
-  const bearable = Math.min(PULLS_PER_SECOND, PULLED_BYTES_PER_SECOND / (PEER_BYTES * size))
+  const plannedPulls = (size * habits.rates.pulls) / 60
+  const digestsPerSecond = Math.min(DIGESTS_PER_SECOND, DIGESTED_EDGES_PER_SECOND / size)
+  const pullsPerSecond = Math.min(PULLS_PER_SECOND, PULLED_BYTES_PER_SECOND / (PEER_BYTES * size))
   const book = createPeerBook()
   return {
     wire,
@@ -46,10 +46,10 @@ export function createMesh({ clock, wire, pulls, habits, size, nodes }: MeshOpti
     digest: createKnownEpochs(book),
     pull: pulls(book),
     ledger: createEdgeLedger(),
-    turnstiles: {
-      pulls: createTurnstile(createPacer(clock, Math.max(bearable, 2 * asked)), LANES.pulls),
-      edgeKeys: createTurnstile(createPacer(clock, EDGE_KEYS_PER_SECOND), LANES.edgeKeys),
-      digests: createTurnstile(createPacer(clock, Math.max(1, digestible)), LANES.digests),
+    limiters: {
+      pulls: createPacedLimiter(createPacer(clock, Math.max(pullsPerSecond, 2 * plannedPulls)), CONCURRENCY.pulls),
+      edgeKeys: createPacedLimiter(createPacer(clock, EDGE_KEYS_PER_SECOND), CONCURRENCY.edgeKeys),
+      digests: createPacedLimiter(createPacer(clock, Math.max(1, digestsPerSecond)), CONCURRENCY.digests),
     },
     pullsAtStart: size <= PULLS_AT_START_NODES,
     neighbours: (place) => neighboursOf(nodes(), place, habits.edges),

@@ -6,15 +6,15 @@ import { createEnvelopeVerifier, type EnvelopeVerifier } from '../../shared/even
 import { createSignatureVerifier } from '../commands/events/verify-signature.ts'
 import type { NodeIdentity } from './state-directory.ts'
 
-/** What agents need to hold the event streams of their nodes. */
+/** Opens and verifies the event streams of a fleet. */
 export interface NodeStreams {
-  /** Asks for a node's stream with its own credential, as it is at that moment. */
+  /** Makes the function that requests a node's stream with the node's present key. */
   connect(identityNow: () => NodeIdentity): FollowOptions['connect']
-  /** One list of published keys for all of them. */
+  /** Verifies envelopes with one list of published keys for all nodes. */
   readonly verify: EnvelopeVerifier
 }
 
-/** Makes them over a caller. */
+/** Makes the streams on top of an untyped caller. @throws Error if the contract has no `GetNodeEvents`. */
 export function createNodeStreams(caller: Caller, manifest: Manifest): NodeStreams {
   const operation = manifest.operations['GetNodeEvents']
   if (operation === undefined) throw new Error('the contract has no GetNodeEvents')
@@ -25,7 +25,7 @@ export function createNodeStreams(caller: Caller, manifest: Manifest): NodeStrea
       return async (headers, signal) => {
         const { nsk } = identityNow()
         const answer = await caller.open({ ...request, headers }, { operation, token: nsk, signal })
-        // The key was replaced while the question was on its way.
+        // Retries once with the new key if the key was replaced during the request.
         if (answer.status !== 401 || identityNow().nsk === nsk) return answer
         answer.body.destroy()
         return caller.open({ ...request, headers }, { operation, token: identityNow().nsk, signal })

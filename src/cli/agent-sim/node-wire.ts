@@ -3,45 +3,45 @@ import { foreignServer, isAnswerOf } from '../../client/foreign-server.ts'
 import type { HttpAnswer } from '../../client/transport.ts'
 import type { Manifest } from '../../shared/contract/manifest-format.ts'
 
-/** A call of a node in its own name. */
+/** The credentials of a node's call. */
 export interface NodeCall {
   readonly nodeId: string
   readonly nsk: string
 }
 
 export interface PullCall extends NodeCall {
-  /** Of the state that the node has. */
+  /** `ETag` of the node's present state. */
   readonly etag: string | undefined
 }
 
-/** A pulled state as it came. */
+/** A pulled state, not parsed. */
 export interface PulledBytes {
   readonly bytes: Buffer
   readonly etag: string | undefined
-  /** It was answered from memory, and may be older than what is known. */
+  /** The server answered from its cache, so the state may be outdated. */
   readonly isDegraded: boolean
 }
 
 /** A sealed key of an edge. */
 export interface SealedEdgeKey {
   readonly envelope: Uint8Array
-  /** The node secret key under which it is sealed, as the server says. */
+  /** Id of the node secret key under which it is sealed, from the server. */
   readonly kid: string
   readonly epoch: string
-  /** The one that called. */
+  /** The node secret key of the call. */
   readonly nsk: string
 }
 
-/** The calls of which an agent reads more than the JSON of the answer. */
+/** Calls whose headers or raw bytes an agent needs. They throw `ProblemAnswer` and `TransportFailure`. */
 export interface NodeWire {
-  /** Undefined where the state is still the one of that tag. */
+  /** Undefined if the state still matches the `ETag`. */
   pull(call: PullCall): Promise<PulledBytes | undefined>
   fetchEdgeKey(call: NodeCall & { readonly peerId: string }): Promise<SealedEdgeKey>
 }
 
-/** Makes them over a caller. They throw `ProblemAnswer` and `TransportFailure`. */
+/** Makes the calls on top of an untyped caller. */
 export function createNodeWire(caller: Caller, manifest: Manifest): NodeWire {
-  async function ask(
+  async function send(
     id: 'GetNodeState' | 'GetNodePeerPSK',
     input: CallInput,
     { nsk, headers = {} }: { readonly nsk: string; readonly headers?: Readonly<Record<string, string>> },
@@ -57,15 +57,15 @@ export function createNodeWire(caller: Caller, manifest: Manifest): NodeWire {
   return {
     async pull({ nodeId, nsk, etag }) {
       const headers = etag === undefined ? {} : { 'if-none-match': etag }
-      const answer = await ask('GetNodeState', { id: nodeId }, { nsk, headers })
+      const answer = await send('GetNodeState', { id: nodeId }, { nsk, headers })
       if (answer.status === 304) return undefined
       const isDegraded = answer.headers['x-service-degraded'] !== undefined
       return { bytes: answer.body, etag: answer.headers['etag'], isDegraded }
     },
     async fetchEdgeKey({ nodeId, nsk, peerId }) {
-      const { body, headers } = await ask('GetNodePeerPSK', { id: nodeId, peer_node_id: peerId }, { nsk })
-      const said = { kid: headers['x-service-psk-kid'] ?? '', epoch: headers['x-service-psk-epoch'] ?? '' }
-      return { envelope: new Uint8Array(body), ...said, nsk }
+      const { body, headers } = await send('GetNodePeerPSK', { id: nodeId, peer_node_id: peerId }, { nsk })
+      const sealedWith = { kid: headers['x-service-psk-kid'] ?? '', epoch: headers['x-service-psk-epoch'] ?? '' }
+      return { envelope: new Uint8Array(body), ...sealedWith, nsk }
     },
   }
 }

@@ -1,24 +1,24 @@
 import type { Pacer } from './pacer.ts'
 
-/** Lets work begin at a pace, and so many at once; none once the signal is aborted. */
-export type Turnstile = (until: AbortSignal, work: () => Promise<void>) => Promise<void>
+/** Limits the rate and the concurrency of tasks. Starts none after the signal is aborted. */
+export type PacedLimiter = (until: AbortSignal, work: () => Promise<void>) => Promise<void>
 
 /**
- * Makes one. What thousands do at the same time would otherwise take every connection of a server that is slower than the
- * pace, and heartbeats would wait behind it.
+ * Makes a limiter. The concurrency limit matters when the server is slower than the pace: without it, such calls would use
+ * all connections and delay heartbeats.
  */
-export function createTurnstile(pace: Pacer, lanes: number): Turnstile {
+export function createPacedLimiter(pace: Pacer, concurrency: number): PacedLimiter {
   const waiting: (() => void)[] = []
-  let open = lanes
+  let free = concurrency
   return async (until, work) => {
     await pace(until)
-    if (open > 0) open -= 1
+    if (free > 0) free -= 1
     else await new Promise<void>((resolve) => waiting.push(resolve))
     try {
       if (!until.aborted) await work()
     } finally {
       const next = waiting.shift()
-      if (next === undefined) open += 1
+      if (next === undefined) free += 1
       else next()
     }
   }

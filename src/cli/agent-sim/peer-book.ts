@@ -1,34 +1,34 @@
-/** What agents know of a peer, as pulls show it and events tell it. */
+/** The facts of a peer, from pulls and events. */
 export interface PeerFacts {
   readonly node_id: string
   readonly public_key: string
   readonly mesh_address: string
-  /** Empty while none is known or the last one is stale. */
+  /** Empty if none is known or the last one is stale. */
   readonly endpoint: string
   /** UTC, nine fractional digits. */
   readonly psk_issued_at: string
 }
 
 /**
- * Facts as all agents of the process know them, each kept once: an agent holds the numbers of those that it believes. Ten
- * thousand agents who know of each other would take ten thousand copies of the same otherwise.
+ * The peer facts of all agents of the process. It stores equal facts once, and agents refer to them by number. Without it,
+ * ten thousand agents would store ten thousand copies.
  */
 export interface PeerBook {
-  /** The number of these facts, from 1. */
+  /** Stores the facts unless they are known. Returns their number, from 1. */
   enter(facts: PeerFacts): number
-  /** The facts of a number. */
+  /** The facts with that number. @throws RangeError if there are none. */
   read(number: number): PeerFacts
-  /** The place of a peer in a view, from 0. */
+  /** The index of a peer in views, from 0. */
   placeOf(nodeId: string): number
-  /** That of the peer of which the facts with that number are. */
+  /** The index of the peer that the facts with that number describe. */
   placeOfFacts(number: number): number
-  /** The places of peers of whom anything was said, by node id. The same list until there is another such peer. */
+  /** The indexes of all peers with facts, ordered by node id. The same array until a peer is added. */
   sorted(): readonly number[]
-  /** The number of the facts that were entered last of the peer at a place, 0 for none. */
+  /** The number of the newest facts of the peer at that index; 0 if there are none. */
   latest(place: number): number
-  /** Peers that were ever entered. */
+  /** Number of peers. */
   size(): number
-  /** The highest number. */
+  /** Number of facts, which is the highest fact number. */
   facts(): number
 }
 
@@ -36,9 +36,9 @@ export interface PeerBook {
 export function createPeerBook(): PeerBook {
   const places = new Map<string, number>()
   const facts: PeerFacts[] = []
-  /** By number, less one: the place of the peer. */
+  /** Index of the peer, by fact number minus one. */
   const placesOfFacts: number[] = []
-  /** By place: the numbers of what was ever said of the peer. */
+  /** Numbers of all facts of a peer, by its index. */
   const numbers: number[][] = []
   let sorted: readonly number[] | undefined
 
@@ -55,14 +55,14 @@ export function createPeerBook(): PeerBook {
   return {
     placeOf,
     placeOfFacts: (number) => placesOfFacts[number - 1] ?? unknown(number),
-    enter(said) {
-      const place = placeOf(said.node_id)
+    enter(peer) {
+      const place = placeOf(peer.node_id)
       const ofPeer = numbers[place] ?? []
-      // What was said last is what is said again.
-      const known = ofPeer.findLast((number) => isSame(facts[number - 1], said))
+      // From the end, because the newest facts are the most frequent.
+      const known = ofPeer.findLast((number) => isSame(facts[number - 1], peer))
       if (known !== undefined) return known
       if (ofPeer.length === 0) sorted = undefined
-      facts.push(said)
+      facts.push(peer)
       placesOfFacts.push(place)
       ofPeer.push(facts.length)
       return facts.length
@@ -85,7 +85,7 @@ function unknown(number: number): never {
   throw new RangeError(`the book has no number ${number}`)
 }
 
-/** Whether two agents would write down the same. */
+/** Whether the compared members are equal. */
 export function isSame(one: PeerFacts | undefined, other: PeerFacts): boolean {
   return (
     one?.endpoint === other.endpoint &&

@@ -4,18 +4,18 @@ import { parseCanonical } from './canonical-bytes.ts'
 import { endOf } from './json-scan.ts'
 import type { PeerBook, PeerFacts } from './peer-book.ts'
 
-/** Why a list of peers breaks a promise (S0 NodeStateSnapshot). */
+/** How a list of peers violates the specification (S0 NodeStateSnapshot). */
 export type PeerListFault = 'not_json' | 'not_canonical' | 'bad_peer' | 'peers_unsorted'
 
-/** The peers of a list in its order, as numbers of the book's facts; and the place behind the bracket that ends it. */
+/** The peers of a list in order, as fact numbers of the book. `end`: the offset after the closing bracket. */
 export type ReadPeerList =
   | { readonly ok: true; readonly numbers: Uint32Array; readonly end: number }
   | { readonly ok: false; readonly fault: PeerListFault }
 
-/** Reads the list whose opening bracket is before that place. */
+/** Reads the list whose opening bracket is directly before the offset `from`. */
 export type PeerListReader = (bytes: Buffer, from: number) => ReadPeerList
 
-/** A list that was read. `starts`: where each peer begins and, one more, the place behind the bracket that ends the list. */
+/** A parsed list. `starts`: the offset of each peer, then the offset after the closing bracket. */
 interface KnownList {
   readonly bytes: Buffer
   readonly starts: Uint32Array
@@ -25,19 +25,18 @@ interface KnownList {
 const COMMA = 0x2c
 const CLOSE_BRACKET = 0x5d
 const NO_LIST: KnownList = { bytes: Buffer.alloc(0), starts: new Uint32Array(1), numbers: new Uint32Array(0) }
-/** Peers that are compared together at first, and room for that many more than the last list had. */
+/** Number of peers in the first comparison step, and the spare capacity of a new list. */
 const STRIDE = 64
 
 /**
- * Makes a reader of lists of which each is nearly the one before, as the nodes of a Domain pull them: a peer whose bytes are
- * those of the last list is what it was found to be there, and only others are parsed. The list of a Domain of ten thousand
- * nodes is two megabytes.
+ * Makes a reader for similar lists, as the nodes of a Domain pull them. It reuses the peers whose bytes equal those of the
+ * previous list and parses only the others. In a Domain of ten thousand nodes a list has two megabytes.
  */
 export function createPeerListReader(book: PeerBook): PeerListReader {
   let last = NO_LIST
   return (bytes, from) => {
     if (bytes[from] === CLOSE_BRACKET) return { ok: true, numbers: new Uint32Array(0), end: from + 1 }
-    const read = readRelative({ book, last, bytes, from })
+    const read = readList({ book, last, bytes, from })
     if (!read.ok) return read
     last = read.list
     return { ok: true, numbers: last.numbers, end: last.starts.at(-1) ?? from }
@@ -51,9 +50,11 @@ interface Reading {
   readonly from: number
 }
 
-type Relative = { readonly ok: true; readonly list: KnownList } | { readonly ok: false; readonly fault: PeerListFault }
+type ListResult =
+  | { readonly ok: true; readonly list: KnownList }
+  | { readonly ok: false; readonly fault: PeerListFault }
 
-function readRelative(reading: Reading): Relative {
+function readList(reading: Reading): ListResult {
   const { book, last, bytes, from } = reading
   const list = new GrowingList(last.numbers.length + STRIDE)
   let [at, peer, before] = [from, 0, '']
@@ -70,23 +71,23 @@ function readRelative(reading: Reading): Relative {
   }
 }
 
-/** A place in the bytes, and the first peer of the known list that may stand there. */
+/** An offset in the bytes, and the first peer of the previous list that can follow there. */
 interface Cursor {
   readonly at: number
   readonly peer: number
 }
 
-/** `first`: the node of the first peer that was taken. */
+/** `first`: node id of the first peer that was read. */
 type Taken =
   | ({ readonly ok: true; readonly first: string } & Cursor)
   | { readonly ok: false; readonly fault: PeerListFault }
 
-/** Takes over as many peers as stand here as they were, or else reads one. */
+/** Reuses the unchanged peers at the cursor, or parses one peer. */
 function takeNext({ book, last, bytes }: Reading, list: GrowingList, { at, peer }: Cursor): Taken {
   const same = sameFrom(last, peer, { bytes, at })
   if (same > 0) {
-    const behind = list.takeOver(last, { from: peer, to: peer + same, at })
-    return { ok: true, first: idOf(book, last.numbers[peer]), at: behind, peer: peer + same }
+    const after = list.append(last, { from: peer, to: peer + same, at })
+    return { ok: true, first: idOf(book, last.numbers[peer]), at: after, peer: peer + same }
   }
   const read = readPeer(bytes, at)
   if (!read.ok) return read
@@ -101,7 +102,7 @@ function idOf(book: PeerBook, number: number | undefined): string {
   return number === undefined ? '' : book.read(number).node_id
 }
 
-/** How many peers of the known list, from that one, stand in the same bytes at that place. */
+/** Number of consecutive peers of the previous list, from `peer` on, with the same bytes at the offset. */
 function sameFrom(
   last: KnownList,
   peer: number,
@@ -111,7 +112,7 @@ function sameFrom(
   const moved = at - (starts[peer] ?? 0)
   const isSame = (from: number, to: number): boolean => {
     if (to > numbers.length) return false
-    // What follows the last one of them, a comma or the end of the list, may differ; the comma before the first one may not.
+    // Compares the comma before `from`, unless it is the first peer, but not the byte after the last peer, which may differ.
     const [begin, end] = [(starts[from] ?? 0) - (from > peer ? 1 : 0), (starts[to] ?? 0) - 1]
     return end + moved <= bytes.length && bytes.compare(last.bytes, begin, end, begin + moved, end + moved) === 0
   }
@@ -135,7 +136,7 @@ function readPeer(bytes: Buffer, at: number): ReadPeer {
   if (!parsed.ok) return parsed
   if (!isPeer(parsed.value)) return { ok: false, fault: 'bad_peer' }
   const { node_id, public_key, mesh_address, endpoint, psk_issued_at } = parsed.value
-  // Only what is compared: pulls may say more of a peer.
+  // Only the compared members: a pull may contain more.
   return { ok: true, facts: { node_id, public_key, mesh_address, endpoint, psk_issued_at }, end }
 }
 
@@ -154,28 +155,28 @@ function isPeer(peer: unknown): peer is PeerFacts {
 
 const isText = (value: unknown): value is string => typeof value === 'string'
 
-/** A list while it is read. */
+/** A list that grows while it is read. */
 class GrowingList {
   #starts: Uint32Array
   #numbers: Uint32Array
   #size = 0
 
-  constructor(room: number) {
-    this.#starts = new Uint32Array(room + 1)
-    this.#numbers = new Uint32Array(room)
+  constructor(capacity: number) {
+    this.#starts = new Uint32Array(capacity + 1)
+    this.#numbers = new Uint32Array(capacity)
   }
 
   add(number: number, start: number): void {
-    this.#reach(this.#size + 1)
+    this.#grow(this.#size + 1)
     this.#numbers[this.#size] = number
     this.#starts[this.#size] = start
     this.#size += 1
   }
 
-  /** Takes peers of a known list, which stand at that place here; returns the place behind the last of them. */
-  takeOver(known: KnownList, { from, to, at }: { readonly from: number; readonly to: number; readonly at: number }) {
+  /** Appends peers of a previous list, which begin at the offset `at` here. Returns the offset after the last of them. */
+  append(known: KnownList, { from, to, at }: { readonly from: number; readonly to: number; readonly at: number }) {
     const moved = at - (known.starts[from] ?? 0)
-    this.#reach(this.#size + to - from)
+    this.#grow(this.#size + to - from)
     this.#numbers.set(known.numbers.subarray(from, to), this.#size)
     for (let peer = from; peer < to; peer += 1)
       this.#starts[this.#size + peer - from] = (known.starts[peer] ?? 0) + moved
@@ -192,7 +193,7 @@ class GrowingList {
     return { starts: this.#starts.subarray(0, this.#size + 1), numbers: this.#numbers.subarray(0, this.#size) }
   }
 
-  #reach(size: number): void {
+  #grow(size: number): void {
     if (size <= this.#numbers.length) return
     const [starts, numbers] = [new Uint32Array(2 * size + 1), new Uint32Array(2 * size)]
     starts.set(this.#starts)

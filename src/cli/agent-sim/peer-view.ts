@@ -1,13 +1,13 @@
 import type { PeerBook, PeerFacts } from './peer-book.ts'
 
-/** The peers that one agent knows, in four bytes each. */
+/** The peers that one agent knows: a fact number of the book per peer, four bytes each. */
 export interface PeerView {
   find(nodeId: string): PeerFacts | undefined
   /** Undefined removes the peer. */
   set(nodeId: string, facts: PeerFacts | undefined): void
-  /** The peers of which it says something else than another view over the same book, in no order. */
+  /** The peers that differ from another view of the same book, in no particular order. */
   differing(other: PeerView): readonly PeerDifference[]
-  /** By place: the number of the facts, 0 or nothing for a peer that is not known. */
+  /** Fact numbers by the peer's place in the book; 0 or missing for an unknown peer. */
   numbers(): Uint32Array
 }
 
@@ -16,12 +16,12 @@ export interface PeerDifference {
   readonly other: PeerFacts | undefined
 }
 
-/** Makes a view of the facts with these numbers; without, of no peers. */
+/** Makes a view with these facts; empty by default. */
 export function createPeerView(book: PeerBook, known: Iterable<number> = []): PeerView {
   let numbers = new Uint32Array(book.size())
   for (const number of known) numbers[book.placeOfFacts(number)] = number
 
-  function reach(place: number): void {
+  function growTo(place: number): void {
     if (place < numbers.length) return
     const longer = new Uint32Array(Math.max(place + 1, book.size()))
     longer.set(numbers)
@@ -34,7 +34,7 @@ export function createPeerView(book: PeerBook, known: Iterable<number> = []): Pe
     find: (nodeId) => factsOf(numbers[book.placeOf(nodeId)]),
     set(nodeId, facts) {
       const place = book.placeOf(nodeId)
-      reach(place)
+      growTo(place)
       numbers[place] = facts === undefined ? 0 : book.enter(facts)
     },
     differing(view) {

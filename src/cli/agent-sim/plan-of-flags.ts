@@ -3,7 +3,7 @@ import { usageError } from '../errors/cli-error.ts'
 import type { FlagSpecs, FlagValues } from '../argv/flags.ts'
 import { OPERATIONS } from './counts.ts'
 import { parseFailOn } from './fail-on.ts'
-import { PLAN_MAX, USUAL_HABITS, type Habits, type SimulationPlan } from './plan.ts'
+import { PLAN_MAX, DEFAULT_HABITS, type Habits, type SimulationPlan } from './plan.ts'
 import type { Rates } from './scenario/rates.ts'
 import { readScenario } from './scenario/read-scenario.ts'
 import { durationMsOf, type Scenario } from './scenario/scenario.ts'
@@ -11,42 +11,51 @@ import { YamlFault } from './scenario/yaml-place.ts'
 import { parseRate } from './shares.ts'
 
 export const SIMULATION_FLAGS = {
-  nodes: { kind: 'integer', short: 'n', value: 'N', describe: 'Nodes to play', fallback: '10' },
+  nodes: { kind: 'integer', short: 'n', value: 'N', describe: 'Number of simulated nodes', fallback: '10' },
   duration: {
     kind: 'duration',
-    describe: 'How long they live, once all are registered; with a scenario, as long as its phases',
+    describe: 'Duration of the run after registration; with a scenario, by default that of its phases',
     fallback: '60s',
   },
   'warm-up': {
     kind: 'duration',
-    describe: 'First part of that, whose latencies do not count: all agents begin at once in it',
+    describe: 'Warm-up time at the start of the run, excluded from latency statistics',
     fallback: '0s',
   },
   'heartbeat-interval': { kind: 'duration', describe: 'Time between two heartbeats of a node', fallback: '30s' },
-  domain: { kind: 'text', value: 'DOMAIN', noun: 'domains', describe: 'Domain that the nodes join; yours by default' },
+  domain: {
+    kind: 'text',
+    value: 'DOMAIN',
+    noun: 'domains',
+    describe: 'Domain that the nodes join; by default your own',
+  },
   'join-token-file': {
     kind: 'text',
     value: 'FILE',
     describe: 'Join with the token in this file instead of minting one',
   },
-  'state-dir': { kind: 'text', value: 'DIR', describe: 'Keep the nodes here, and go on with those of the run before' },
+  'state-dir': {
+    kind: 'text',
+    value: 'DIR',
+    describe: 'Store the nodes in this directory, and resume those of the previous run',
+  },
   scenario: { kind: 'text', value: 'FILE', describe: 'Play the phases and faults in this YAML file' },
   edges: {
     kind: 'integer',
     value: 'N',
-    describe: 'Edges of each node whose key both ends fetch and compare',
+    describe: 'Sampled edges of each node: both ends fetch and compare their keys',
     fallback: '4',
   },
   'endpoint-changes': {
     kind: 'text',
     value: 'RATE',
-    describe: 'Share of the nodes that get another address',
+    describe: 'Share of the nodes whose address changes',
     fallback: '1%/min',
   },
   pulls: {
     kind: 'text',
     value: 'RATE',
-    describe: 'Share of the nodes that pull their state unasked',
+    describe: 'Share of the nodes that pull their state without a request of the server',
     fallback: '1%/min',
   },
   reports: {
@@ -62,15 +71,15 @@ export const SIMULATION_FLAGS = {
     kind: 'text',
     value: 'CONDITIONS',
     describe:
-      "Exit 10 when one holds at the end, e.g. 'p99(heartbeat)>50ms,errors>0,missed_events>0,edge_mismatches>0'",
+      "Exit 10 if a condition is true at the end, e.g. 'p99(heartbeat)>50ms,errors>0,missed_events>0,edge_mismatches>0'",
   },
-  connections: { kind: 'integer', value: 'N', describe: 'Connections that the nodes share', fallback: '64' },
-  concurrency: { kind: 'integer', value: 'N', describe: 'Registrations at once', fallback: '16' },
+  connections: { kind: 'integer', value: 'N', describe: 'Number of connections that the nodes share', fallback: '64' },
+  concurrency: { kind: 'integer', value: 'N', describe: 'Concurrent registrations', fallback: '16' },
 } as const satisfies FlagSpecs
 
 export type SimulationFlags = FlagValues<typeof SIMULATION_FLAGS>
 
-/** Makes the plan of a run. A flag has precedence over the scenario. @throws CliError where something is not as it must be. */
+/** Makes the plan of a run. Flags override the scenario. @throws CliError for an invalid flag or scenario. */
 export async function planOf(flags: SimulationFlags): Promise<SimulationPlan> {
   const scenario = flags.scenario === undefined ? undefined : await scenarioIn(flags.scenario)
   return {
@@ -78,7 +87,7 @@ export async function planOf(flags: SimulationFlags): Promise<SimulationPlan> {
     ...timesOf(flags, scenario),
     deregister: flags.deregister ?? false,
     concurrency: bounded('--concurrency', flags.concurrency ?? 16, { min: 1, max: PLAN_MAX.concurrency }),
-    failOn: asUsage(() => parseFailOn(flags['fail-on'] ?? '', OPERATIONS)),
+    failOn: withUsageError(() => parseFailOn(flags['fail-on'] ?? '', OPERATIONS)),
     habits: habitsOf(flags, scenario),
     scenario,
   }
@@ -88,13 +97,13 @@ function timesOf(
   { duration, 'warm-up': warmUp = 0, 'heartbeat-interval': interval = 30 }: SimulationFlags,
   scenario: Scenario | undefined,
 ): Pick<SimulationPlan, 'durationMs' | 'warmUpMs' | 'heartbeatIntervalMs'> {
-  const durationMs = duration === undefined ? usualMs(scenario) : timerMs('--duration', duration)
+  const durationMs = duration === undefined ? defaultMs(scenario) : timerMs('--duration', duration)
   const warmUpMs = warmUp * 1000
   if (warmUpMs > 0 && warmUpMs >= durationMs) throw usageError('--warm-up takes less than --duration')
   return { durationMs, warmUpMs, heartbeatIntervalMs: timerMs('--heartbeat-interval', interval) }
 }
 
-/** Fewer would be none; a timer that is given more than 2^31 ms, about 24 days, ends at once. */
+/** Node.js timers with more than 2^31 ms, about 24 days, end at once. */
 const TIMER_SECONDS = { min: 0.1, max: 24 * 86_400 } as const
 
 function timerMs(flag: string, seconds: number): number {
@@ -103,11 +112,11 @@ function timerMs(flag: string, seconds: number): number {
   return seconds * 1000
 }
 
-function usualMs(scenario: Scenario | undefined): number {
+function defaultMs(scenario: Scenario | undefined): number {
   return scenario === undefined ? 60_000 : durationMsOf(scenario)
 }
 
-/** How many connections the nodes share. @throws CliError */
+/** Number of connections that the nodes share. @throws CliError if it is out of bounds. */
 export function connectionsOf({ connections = 64 }: SimulationFlags): number {
   return bounded('--connections', connections, { min: 1, max: PLAN_MAX.connections })
 }
@@ -119,13 +128,13 @@ function habitsOf(flags: SimulationFlags, scenario: Scenario | undefined): Habit
     const text = flags[flag]
     return text === undefined ? [] : [[flag.replace('-', '_'), rateOf(flag, text)]]
   })
-  // The names are those of rates.
+  // The keys are names of rates.
   const rates = Object.fromEntries(typed) as Partial<Rates>
-  const edges = flags.edges ?? scenario?.edges ?? USUAL_HABITS.edges
+  const edges = flags.edges ?? scenario?.edges ?? DEFAULT_HABITS.edges
   return {
     edges: bounded('--edges', edges, { min: 0, max: PLAN_MAX.edges }),
-    rates: { ...USUAL_HABITS.rates, ...scenario?.rates, ...rates },
-    executionFailures: scenario?.executionFailures ?? USUAL_HABITS.executionFailures,
+    rates: { ...DEFAULT_HABITS.rates, ...scenario?.rates, ...rates },
+    executionFailures: scenario?.executionFailures ?? DEFAULT_HABITS.executionFailures,
   }
 }
 
@@ -152,7 +161,7 @@ function bounded(flag: string, value: number, { min, max }: { readonly min: numb
   return value
 }
 
-function asUsage<T>(read: () => T): T {
+function withUsageError<T>(read: () => T): T {
   try {
     return read()
   } catch (error) {

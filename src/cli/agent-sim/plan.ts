@@ -2,38 +2,38 @@ import type { Condition } from './fail-on.ts'
 import type { Rates } from './scenario/rates.ts'
 import type { Scenario } from './scenario/scenario.ts'
 
-/** A run of the simulator, as asked for on the command line. */
+/** The parameters of a simulation, from the command line and the scenario. */
 export interface SimulationPlan {
   readonly nodes: number
   readonly durationMs: number
-  /** Part of the duration, its first, whose latencies are not kept. */
+  /** Warm-up time at the start of the duration, excluded from latency statistics. */
   readonly warmUpMs: number
   readonly heartbeatIntervalMs: number
-  /** Takes the nodes away again at the end. */
+  /** Whether the nodes are deregistered at the end. */
   readonly deregister: boolean
-  /** Calls at once while registering and deregistering. */
+  /** Maximum number of concurrent registrations and deregistrations. */
   readonly concurrency: number
   readonly failOn: readonly Condition[]
   readonly habits: Habits
-  /** Undefined: nothing out of the ordinary. */
+  /** Undefined for a run without a scenario. */
   readonly scenario: Scenario | undefined
 }
 
-/** What agents do beside heartbeats and hearing events. */
+/** What agents do in addition to heartbeats and event streams. */
 export interface Habits {
-  /** Edges of each node of which both ends fetch and compare the key. */
+  /** Number of sampled edges per node: both ends fetch their key, and the keys are compared. */
   readonly edges: number
   readonly rates: Rates
   /** Share of executions that fail, from 0 to 1. */
   readonly executionFailures: number
 }
 
-/** What agents do unless they are told otherwise. */
-export const USUAL_HABITS: Habits = {
+/** The habits without flags and scenario. */
+export const DEFAULT_HABITS: Habits = {
   edges: 4,
   rates: { endpoint_changes: 0.01, pulls: 0.01, reports: 0.05, violations: 0.001, nsk_rotations: 0 },
   executionFailures: 0.05,
 }
 
-/** The numbers of a plan may be from 1 to these. */
+/** Upper bounds of a plan's numbers. */
 export const PLAN_MAX = { nodes: 100_000, concurrency: 512, connections: 20_000, edges: 64 } as const

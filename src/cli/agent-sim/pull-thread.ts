@@ -1,4 +1,4 @@
-// The thread in which a simulated fleet pulls: `ctl agent-sim` starts it (`threaded-pulls.ts`), one for all agents.
+// Worker thread that pulls the states of a simulated fleet. `threaded-pulls.ts` starts one for all agents.
 import { parentPort, workerData } from 'node:worker_threads'
 import { createCaller } from '../../client/client.ts'
 import { ProblemAnswer, TransportFailure, type ProblemDocument } from '../../client/failures.ts'
@@ -6,10 +6,10 @@ import { createTransport } from '../../client/transport.ts'
 import { builtManifest } from '../argv/built-manifest.ts'
 import { createNodeWire } from './node-wire.ts'
 import { createPeerBook, type PeerBook, type PeerFacts } from './peer-book.ts'
-import type { PullAnswer, PullQuestion, PullResult, PullThreadOptions } from './pull-messages.ts'
+import type { PullAnswer, PullRequest, PullResult, PullThreadOptions } from './pull-messages.ts'
 import { pullsInThisThread, type PullState } from './state-pulls.ts'
 
-/** Answers the questions of the thread that started this one. */
+/** Serves the pull requests of the main thread. */
 function servePulls(options: PullThreadOptions): void {
   const { url, ca, timeoutMs, connections: socketsMax, userAgent } = options
   const manifest = builtManifest()
@@ -17,14 +17,14 @@ function servePulls(options: PullThreadOptions): void {
   const caller = createCaller({ manifest, transport, timeoutMs, triesMax: 1, userAgent })
   const book = createPeerBook()
   const pull = pullsInThisThread(createNodeWire(caller, manifest))(book)
-  let told = 0
-  const answer = async ({ id, call }: PullQuestion): Promise<void> => {
+  let sentFacts = 0
+  const answer = async ({ id, call }: PullRequest): Promise<void> => {
     const result = await resultOf(pull(call))
-    const news = newsAfter(book, told)
-    told += news.length
-    parentPort?.postMessage({ id, news, ...result } satisfies PullAnswer)
+    const newFacts = factsAfter(book, sentFacts)
+    sentFacts += newFacts.length
+    parentPort?.postMessage({ id, newFacts, ...result } satisfies PullAnswer)
   }
-  parentPort?.on('message', (question: PullQuestion) => void answer(question))
+  parentPort?.on('message', (request: PullRequest) => void answer(request))
 }
 
 async function resultOf(pulling: ReturnType<PullState>): Promise<PullResult> {
@@ -42,8 +42,8 @@ function documentOf({ document, code, status, title, detail }: ProblemAnswer): P
   return { ...document, code, status, title, detail }
 }
 
-function newsAfter(book: PeerBook, told: number): PeerFacts[] {
-  return Array.from({ length: book.facts() - told }, (_, index) => book.read(told + index + 1))
+function factsAfter(book: PeerBook, count: number): PeerFacts[] {
+  return Array.from({ length: book.facts() - count }, (_, index) => book.read(count + index + 1))
 }
 
 servePulls(workerData as PullThreadOptions)

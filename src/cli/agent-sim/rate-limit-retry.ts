@@ -4,24 +4,24 @@ import { measure } from './measure.ts'
 import type { Pacer } from './pacer.ts'
 import type { SimulatedOperation } from './counts.ts'
 
-/** Under which terms a call is made. */
-export interface Terms {
+/** How a paced call is made. */
+export interface PacedCall {
   readonly operation: SimulatedOperation
   readonly pace: Pacer
-  /** Nothing is begun any more once it is aborted. */
+  /** No call starts after it is aborted. */
   readonly until: AbortSignal
 }
 
-/** A call that was sent away so often is given up. */
+/** Maximum number of tries of a rate-limited call. */
 const TRIES_MAX = 10
 
 /**
- * Makes a call when it is its turn, and again after the time that a rate limit asks for. Each try is counted. Resolves
- * with undefined when it failed or was given up.
+ * Makes a paced call, and retries it after the time that a rate limit requests. Counts each try. Resolves with undefined if
+ * the call failed or was cancelled.
  */
-export async function patiently<T>(
+export async function withRateLimitRetries<T>(
   { clock, statistics }: FleetDeps,
-  { operation, pace, until }: Terms,
+  { operation, pace, until }: PacedCall,
   call: () => Promise<T>,
 ): Promise<{ readonly answer: T } | undefined> {
   for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
@@ -32,7 +32,7 @@ export async function patiently<T>(
       call().then(
         (answer) => ({ answer }),
         (error: unknown) => {
-          waitMs = waitAskedFor(error)
+          waitMs = requestedWaitMs(error)
           throw error
         },
       ),
@@ -43,8 +43,8 @@ export async function patiently<T>(
   return undefined
 }
 
-/** In ms; undefined for every failure that is no rate limit. */
-function waitAskedFor(error: unknown): number | undefined {
+/** The wait that a rate limit requests; undefined for any other failure. */
+function requestedWaitMs(error: unknown): number | undefined {
   const isLimited = error instanceof ProblemAnswer && error.status === 429
   return isLimited ? (error.retryAfterSeconds ?? 1) * 1000 : undefined
 }

@@ -1,49 +1,49 @@
 import { attempt } from './attempt.ts'
 import type { MeshAgentDeps } from './agent/agent-deps.ts'
-import { inLanes } from './lanes.ts'
+import { runConcurrently } from './run-concurrently.ts'
 import { createPeerView, type PeerDifference, type PeerView } from './peer-view.ts'
 import type { SimulatedNode } from './simulated-node.ts'
 
-/** How long a run waits at its end for what agents have set out to do: a stream may outlive a revoked key for half a minute. */
+/** Maximum wait for open tasks at the end. A stream may stay open for half a minute after its key was revoked. */
 const SETTLE_MS_MAX = 35_000
-/** Changes of a second are told together. */
+/** Longer than the second for which the server merges hints. */
 const QUIET_MS = 1_500
-/** Agents whose view is compared with a pull, and how often, since the last events may still be on their way. */
+/** Number of agents whose peers are compared with a pull, and number of tries, because the last events may be delayed. */
 const COMPARED_NODES = 32
 const COMPARED_TIMES = 5
 const BETWEEN_MS = 1_000
-/** Of a large Domain each node hears less often: all of them together a thousand times a second (docs: Scaling). */
+/** The server sends at most a thousand hints per second and Domain (docs: Scaling), so large fleets need longer pauses. */
 const BETWEEN_MS_PER_NODE = 0.5
-const LANES = 8
-/** Up to so many nodes every agent's word on every other one is compared, beyond that the sampled edges only. */
+const CONCURRENCY = 8
+/** Up to this size, the epochs of all pairs of agents are compared; in larger fleets only the sampled edges. */
 const COMPARED_WITH_ALL = 1_000
 
-/** Waits until agents have done what they set out to do, then compares what they know with the server and with each other. */
+/** Waits for the open tasks of the agents, then compares their state with the server's and with each other's. */
 export async function settle(
   deps: MeshAgentDeps,
   nodes: readonly SimulatedNode[],
   interrupted: AbortSignal,
 ): Promise<void> {
-  await quiet(deps, interrupted)
+  await untilQuiet(deps, interrupted)
   if (interrupted.aborted) return
-  const whole = nodes.filter((node) => node.view !== undefined && !node.isCutOff)
-  await inLanes(sample(whole), { concurrency: LANES, until: interrupted }, (node) =>
+  const comparable = nodes.filter((node) => node.view !== undefined && !node.isRevoked)
+  await runConcurrently(sample(comparable), { concurrency: CONCURRENCY, until: interrupted }, (node) =>
     comparePeers(deps, node, BETWEEN_MS + BETWEEN_MS_PER_NODE * nodes.length),
   )
-  await quiet(deps, interrupted)
-  compareEdges(deps, whole)
+  await untilQuiet(deps, interrupted)
+  compareEdges(deps, comparable)
 }
 
-/** Until nothing is open, and has not been for a moment in which events could have come; or until it is too late. */
-async function quiet({ clock, errands }: MeshAgentDeps, interrupted: AbortSignal): Promise<void> {
-  const late = new AbortController()
-  const until = AbortSignal.any([late.signal, interrupted])
-  const timeIsUp = clock.pause(SETTLE_MS_MAX, until).then(() => late.abort())
+/** Waits until no task is open and none follows within the quiet time, up to the maximum wait. */
+async function untilQuiet({ clock, tasks }: MeshAgentDeps, interrupted: AbortSignal): Promise<void> {
+  const timeout = new AbortController()
+  const until = AbortSignal.any([timeout.signal, interrupted])
+  const timedOut = clock.pause(SETTLE_MS_MAX, until).then(() => timeout.abort())
   do {
-    await Promise.race([errands.done(), timeIsUp])
+    await Promise.race([tasks.done(), timedOut])
     await clock.pause(QUIET_MS, until)
-  } while (!errands.isIdle() && !until.aborted)
-  late.abort()
+  } while (!tasks.isIdle() && !until.aborted)
+  timeout.abort()
 }
 
 function sample(nodes: readonly SimulatedNode[]): readonly SimulatedNode[] {
@@ -52,9 +52,8 @@ function sample(nodes: readonly SimulatedNode[]): readonly SimulatedNode[] {
 }
 
 /**
- * Compares what an agent knows by events with what a pull shows. What differs may still be on its way and is waited for;
- * so is what changes meanwhile, as endpoints do that nobody reports any more: only what differs in the same way all the
- * time is not known.
+ * Compares an agent's peers, which it knows by events, with a pull, several times. Only a difference that stays the same in
+ * all comparisons is counted: others come from delayed events, or from changes in between, such as endpoints that expire.
  */
 async function comparePeers(deps: MeshAgentDeps, node: SimulatedNode, betweenMs: number): Promise<void> {
   const { clock, statistics, until } = deps
@@ -86,12 +85,12 @@ async function pulledWhole(deps: MeshAgentDeps, node: SimulatedNode): Promise<Pe
   return undefined
 }
 
-/** Peers that are known otherwise, or on one side only. */
+/** Peers with different facts, or known on one side only. */
 function differences({ view }: SimulatedNode, pulled: PeerView): readonly PeerDifference[] {
   return view === undefined ? [] : pulled.differing(view)
 }
 
-/** Those of before that are there still. The book keeps facts once, so that the same ones are one object. */
+/** The earlier differences that still exist unchanged. The book stores equal facts once, so they are the same object. */
 function lastingOf(before: readonly PeerDifference[], now: readonly PeerDifference[]): readonly PeerDifference[] {
   const found = new Map(now.map((one) => [nameOf(one), one]))
   return before.filter((one) => {
@@ -102,9 +101,9 @@ function lastingOf(before: readonly PeerDifference[], now: readonly PeerDifferen
 
 const nameOf = ({ own, other }: PeerDifference): string => own?.node_id ?? other?.node_id ?? ''
 
-/** Looks whether the ends of each edge have the same epoch. */
+/** Counts edges whose ends have different epochs, and agents that could not be compared. */
 function compareEdges({ statistics, mesh }: MeshAgentDeps, nodes: readonly SimulatedNode[]): void {
-  statistics.count('stale_edges', mesh.ledger.standing().stale)
+  statistics.count('stale_edges', mesh.ledger.totals().stale)
   const settled = nodes.filter(({ pulling, isRotating }) => pulling.state === 'idle' && !isRotating)
   statistics.count('unsettled', nodes.length - settled.length)
   if (nodes.length > COMPARED_WITH_ALL) return

@@ -3,58 +3,59 @@ import type { HeldStream } from './held-stream.ts'
 import type { PeerView } from './peer-view.ts'
 import type { NodeIdentity } from './state-directory.ts'
 
-/** A node of the fleet while it runs. */
+/** A node of the running fleet. */
 export interface SimulatedNode {
-  /** From 0, in the order in which nodes joined the fleet. */
+  /** Index in the fleet, from 0, in the order of joining. */
   readonly place: number
-  /** Replaced when one of its keys is. */
+  /** Replaced when one of its keys changes. */
   identity: NodeIdentity
-  /** When the server last accepted a heartbeat of it, by the server's clock. */
+  /** Time of the last accepted heartbeat, by the server's clock. */
   lastAcceptedMs: number | undefined
-  /** While it holds its event stream. */
+  /** Undefined before the stream is opened. */
   stream: HeldStream | undefined
-  /** `host:port` under which it is seen from outside. */
+  /** Its public `host:port`. */
   endpoint: string
-  /** What it holds of its Domain; undefined before its first pull. */
+  /** The peers that it knows; undefined before the first pull. */
   view: PeerView | undefined
-  /** Of the last pull that was taken. */
+  /** `ETag` of the last applied pull. */
   etag: string | undefined
   readonly pulling: Pulling
-  /** By peer: the epoch in force of each sampled edge. Undefined before the first. */
+  /** The current epoch of each sampled edge, by peer id. Undefined before the first. */
   edges: Map<string, EdgeEpoch> | undefined
-  /** Edges whose key is being fetched; those asked for meanwhile are fetched again. */
+  /** Edges whose key is being fetched, by peer id. `again`: another fetch was requested meanwhile. */
   readonly fetching: Map<string, 'once' | 'again'>
   isRotating: boolean
-  /** A digest of its epochs is due; and the one that was reported last. */
+  /** A report of its epoch digest is scheduled. */
   isDigestDue: boolean
+  /** The last reported digest. */
   lastDigest: string | undefined
-  /** State reports that it has put and not deleted. */
+  /** Number of its state reports on the server. */
   reports: number
-  /** Executions and sessions that it has seen to, the latest ones. */
+  /** Ids of the latest executions and sessions that it has handled. */
   readonly seen: Set<string>
-  /** Its secret keys were revoked: refusals are what it gets. */
-  isCutOff: boolean
+  /** Its secret keys were revoked, so refusals are expected. */
+  isRevoked: boolean
   faults: InjectedFaults
 }
 
 export interface Pulling {
-  /** `due`: it waits for its turn; `running`: the answer is on its way; `again`: that, and another one is wanted. */
+  /** `due`: scheduled; `running`: the request is open; `again`: the request is open and another pull is wanted. */
   state: 'idle' | 'due' | 'running' | 'again'
-  /** Peers of which an event told while the answer was on its way: which of the two is newer is not known. */
-  readonly told: Set<string>
+  /** Peers that events changed during the pull. Whether the event or the answer is newer is unknown. */
+  readonly changedPeers: Set<string>
 }
 
-/** The faults that a scenario injects into the node. */
+/** The faults that a scenario injects into a node. */
 export interface InjectedFaults {
-  /** ms by which its clock is ahead. */
+  /** How far its clock is ahead, in ms. */
   readonly skewMs: number
-  /** It makes each call twice, in one order or the other. */
+  /** `doubled`: it makes each call twice at once; `reordered`: the second call has an older timestamp. */
   readonly repeats: 'no' | 'doubled' | 'reordered'
 }
 
 export const NO_FAULTS: InjectedFaults = { skewMs: 0, repeats: 'no' }
 
-/** Makes the node of an identity. */
+/** Makes the node with that identity. */
 export function simulatedNode(identity: NodeIdentity, place: number): SimulatedNode {
   return {
     place,
@@ -64,7 +65,7 @@ export function simulatedNode(identity: NodeIdentity, place: number): SimulatedN
     endpoint: firstEndpoint(place),
     view: undefined,
     etag: undefined,
-    pulling: { state: 'idle', told: new Set() },
+    pulling: { state: 'idle', changedPeers: new Set() },
     edges: undefined,
     fetching: new Map(),
     isRotating: false,
@@ -72,21 +73,21 @@ export function simulatedNode(identity: NodeIdentity, place: number): SimulatedN
     lastDigest: undefined,
     reports: 0,
     seen: new Set(),
-    isCutOff: false,
+    isRevoked: false,
     faults: NO_FAULTS,
   }
 }
 
-/** An address of the network that is set aside for benchmarks (RFC 2544), another one for each of 131,072 nodes. */
+/** An address of the benchmarking network (RFC 2544), distinct for up to 131,072 nodes. */
 function firstEndpoint(place: number): string {
   return `198.${18 + ((place >> 16) & 1)}.${(place >> 8) & 255}.${place & 255}:51820`
 }
 
-/** Ages at which a silent node changes its state (S0 Limits: heartbeat staleness). */
+/** Ages of the last heartbeat at which the server changes a node's state (S0 Limits: heartbeat staleness). */
 const STALE_AFTER_MS = 90_000
 const UNREACHABLE_AFTER_MS = 300_000
 
-/** Counts the nodes by the state that the server gives them, from the heartbeats that it accepted. */
+/** Number of nodes per reachability state, computed as the server does from accepted heartbeats. */
 export function tallyReachability(nodes: readonly SimulatedNode[], nowMs: number): Readonly<Record<string, number>> {
   const tally = { never_reported: 0, healthy: 0, stale: 0, unreachable: 0 }
   for (const { lastAcceptedMs } of nodes) tally[stateOf(lastAcceptedMs, nowMs)]++

@@ -1,6 +1,6 @@
 import type { Progress } from './dashboard.ts'
 import { failed } from './fail-on.ts'
-import type { MeshWire } from './acting.ts'
+import type { MeshWire } from './agent-runtime.ts'
 import { createFleet, type Fleet, type JoinToken } from './fleet.ts'
 import type { AgentClock, ApiClient } from './fleet-deps.ts'
 import type { NodeStreams } from './node-streams.ts'
@@ -11,29 +11,29 @@ import { createStatistics, type Statistics, type Summary } from './statistics.ts
 
 export interface SimulationDeps {
   readonly client: ApiClient
-  /** Undefined where agents hold no event streams. */
+  /** Undefined with `--no-events`. */
   readonly streams?: NodeStreams | undefined
-  /** Undefined where agents only report heartbeats and hold their streams. */
+  /** Undefined with `--no-mesh`: agents only send heartbeats and hold event streams. */
   readonly mesh?: MeshWire | undefined
-  /** The server's URL, which a kept fleet is bound to. */
+  /** URL of the server, to which a stored fleet belongs. */
   readonly url: string
   readonly clock: AgentClock
-  /** Aborted by Ctrl-C: the run ends cleanly, says what it did, and nothing new is begun. */
+  /** Aborted by Ctrl-C: the run starts nothing new, ends cleanly and prints its summary. */
   readonly signal: AbortSignal
   readonly stateDirectory: StateDirectory | undefined
-  /** A join token for so many nodes, minted or read. */
+  /** Mints or reads a join token for this number of nodes. */
   readonly joinToken: (uses: number) => Promise<JoinToken>
-  /** Told of the standing once a second and at each change of phase. */
+  /** Called with the progress once a second and at the end. */
   readonly observe: (progress: Progress, summary: Summary) => void
 }
 
 export interface SimulationResult {
   readonly summary: Summary
   readonly failedConditions: readonly string[]
-  /** Left at the end; and how many of those are known to go by themselves. */
+  /** Registered nodes at the end, and how many of them are known to be ephemeral. */
   readonly nodes: number
   readonly ephemeralNodes: number
-  /** Nodes of the state directory that the server had no longer: others were enrolled in their place. */
+  /** Nodes of the state directory that the server refused. They were replaced by new ones. */
   readonly goneNodes: number
   readonly interrupted: boolean
 }
@@ -41,9 +41,9 @@ export interface SimulationResult {
 const OBSERVE_EVERY_MS = 1000
 
 /**
- * Runs a plan: enrols or takes over the nodes, lets them report for the duration, and leaves or removes them.
+ * Runs a plan: registers or resumes the nodes, runs them for the duration, and optionally deregisters them.
  *
- * @throws the last refusal where no node could be enrolled, and there is none to take over.
+ * @throws the last refusal if there is no node to resume and none could be registered.
  */
 export async function simulate(plan: SimulationPlan, deps: SimulationDeps): Promise<SimulationResult> {
   const statistics = createStatistics()
@@ -53,10 +53,10 @@ export async function simulate(plan: SimulationPlan, deps: SimulationDeps): Prom
   let goneNodes = 0
   try {
     goneNodes = await observer.during('registering', () => assemble(fleet, plan, deps))
-    await keep(fleet, deps)
-    await play(observer, fleet, { plan, deps, statistics })
+    await store(fleet, deps)
+    await runPhases(observer, fleet, { plan, deps, statistics })
     if (plan.deregister) await observer.during('deregistering', () => fleet.deregister(plan.concurrency))
-    await keep(fleet, deps)
+    await store(fleet, deps)
   } finally {
     observer.stop()
     await fleet.disconnect()
@@ -72,8 +72,8 @@ export async function simulate(plan: SimulationPlan, deps: SimulationDeps): Prom
   }
 }
 
-/** What the agents do for the duration, around it the beginning and the end of their streams. */
-async function play(observer: Observer, fleet: Fleet, { plan, deps, statistics }: Played): Promise<void> {
+/** Opens the streams, runs the agents for the duration, and compares their state at the end. */
+async function runPhases(observer: Observer, fleet: Fleet, { plan, deps, statistics }: Played): Promise<void> {
   const hasStreams = deps.streams !== undefined
   if (hasStreams) await observer.during('connecting', () => connect(fleet, plan, deps))
   await observer.during('running', () => runFor(fleet, { plan, deps, statistics }))
@@ -82,12 +82,12 @@ async function play(observer: Observer, fleet: Fleet, { plan, deps, statistics }
   await fleet.disconnect()
 }
 
-/** Answers how many of the nodes that were kept are gone. */
+/** Resumes stored nodes and registers the missing ones. Resolves with the number of stored nodes that the server refused. */
 async function assemble(fleet: Fleet, plan: SimulationPlan, deps: SimulationDeps): Promise<number> {
   const { client, clock, signal } = deps
-  const kept = ((await deps.stateDirectory?.load(deps.url)) ?? []).slice(0, plan.nodes)
-  fleet.resume(await stillEnrolled(kept, { client, clock, concurrency: plan.concurrency, until: signal }))
-  const gone = kept.length - fleet.size()
+  const stored = ((await deps.stateDirectory?.load(deps.url)) ?? []).slice(0, plan.nodes)
+  fleet.resume(await stillEnrolled(stored, { client, clock, concurrency: plan.concurrency, until: signal }))
+  const gone = stored.length - fleet.size()
   const missing = plan.nodes - fleet.size()
   if (missing === 0) return gone
   const prefix = `sim-${Math.floor(deps.clock.random() * 36 ** 5)
@@ -103,19 +103,19 @@ async function assemble(fleet: Fleet, plan: SimulationPlan, deps: SimulationDeps
   return gone
 }
 
-/** Stores the fleet: once it is assembled, so that a crash of the run loses no node, and when nodes have left. */
-async function keep(fleet: Fleet, { stateDirectory, url }: SimulationDeps): Promise<void> {
+/** Stores the fleet. Called after assembly, so that a crash loses no node, and at the end. */
+async function store(fleet: Fleet, { stateDirectory, url }: SimulationDeps): Promise<void> {
   await stateDirectory?.save(url, fleet.identities())
 }
 
-/** Beside a millisecond for each node. A server that accepts no streams is not waited for: what they meet is counted. */
+/** Maximum wait for streams to open, in addition to a millisecond per node. The run then goes on; failed streams are counted. */
 const CONNECT_MS_MAX = 60_000
 
 async function connect(fleet: Fleet, { nodes }: SimulationPlan, { clock, signal }: SimulationDeps): Promise<void> {
   const done = new AbortController()
   const until = AbortSignal.any([signal, done.signal])
-  const late = clock.pause(CONNECT_MS_MAX + nodes, until)
-  await Promise.race([fleet.connect(signal), late])
+  const timeout = clock.pause(CONNECT_MS_MAX + nodes, until)
+  await Promise.race([fleet.connect(signal), timeout])
   done.abort()
 }
 
@@ -131,7 +131,7 @@ async function runFor(fleet: Fleet, { plan, deps, statistics }: Played): Promise
   const running = fleet.run(plan, until)
   if (plan.warmUpMs > 0) {
     await deps.clock.pause(plan.warmUpMs, deps.signal)
-    statistics.forgetLatencies()
+    statistics.resetLatencies()
   }
   await deps.clock.pause(plan.durationMs - plan.warmUpMs, deps.signal)
   ended.abort()
@@ -147,7 +147,7 @@ interface Watched {
 
 type Observer = ReturnType<typeof observing>
 
-/** Tells the observer of each phase, once a second while it lasts. */
+/** Reports the progress once a second, and at the end. */
 function observing({ plan, deps, fleet, summary }: Watched) {
   let phase: Progress['phase'] = 'registering'
   let phaseStartedMs = performance.now()

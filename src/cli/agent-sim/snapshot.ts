@@ -4,9 +4,9 @@ import { listOf } from './json-scan.ts'
 import type { PeerBook } from './peer-book.ts'
 import { createPeerListReader, type PeerListFault } from './peer-list.ts'
 
-/** A pulled state as an agent reads it; blocks of which it makes no use are left out. */
+/** The parts of a pulled state that a simulated agent uses. */
 export interface Snapshot {
-  /** By node id: the numbers of their facts in the reader's book. */
+  /** Fact numbers of the reader's book, ordered by node id. */
   readonly peers: Uint32Array
   readonly executions: readonly PulledExecution[]
   readonly sessions: readonly SessionSetupPayload[]
@@ -14,20 +14,20 @@ export interface Snapshot {
 
 export type PulledExecution = Omit<ActionRequestPayload, 'status'> & { readonly status: 'pending' | 'ack' | 'started' }
 
-/** Why a snapshot breaks a promise (S0 NodeStateSnapshot). */
+/** How a snapshot violates the specification (S0 NodeStateSnapshot). */
 export type SnapshotFault = PeerListFault | 'block_missing' | 'own_peer'
 
 export type ReadSnapshot =
   | { readonly ok: true; readonly snapshot: Snapshot }
   | { readonly ok: false; readonly fault: SnapshotFault }
 
-/** Reads and judges what a node pulled. */
+/** Parses and validates the pulled state of a node. */
 export type SnapshotReader = (bytes: Buffer, nodeId: string) => ReadSnapshot
 
-/** Blocks beside the peers. */
+/** Required blocks other than the peers. */
 const BLOCKS = ['policy', 'bridge', 'state/reports', 'executions', 'sessions']
 
-/** Makes a reader that enters what it finds of peers in the book. */
+/** Makes a reader that stores the peers in the book. */
 export function createSnapshotReader(book: PeerBook): SnapshotReader {
   const readPeers = createPeerListReader(book)
   return (bytes, nodeId) => {
@@ -45,7 +45,7 @@ export function createSnapshotReader(book: PeerBook): SnapshotReader {
   }
 }
 
-/** What is wrong with a part says little where the form of the whole is. */
+/** Reports a fault. A fault of the whole document takes precedence, because it explains the fault of a part. */
 function refused(bytes: Buffer, fault: SnapshotFault): ReadSnapshot {
   const whole = parseCanonical(bytes)
   return { ok: false, fault: whole.ok ? fault : whole.fault }
@@ -54,6 +54,6 @@ function refused(bytes: Buffer, fault: SnapshotFault): ReadSnapshot {
 function hasBlocks(value: unknown): value is Omit<Snapshot, 'peers'> {
   if (typeof value !== 'object' || value === null) return false
   const blocks = value as Readonly<Record<string, unknown>>
-  const areThere = BLOCKS.every((block) => Object.hasOwn(blocks, block))
-  return areThere && Array.isArray(blocks['executions']) && Array.isArray(blocks['sessions'])
+  const isComplete = BLOCKS.every((block) => Object.hasOwn(blocks, block))
+  return isComplete && Array.isArray(blocks['executions']) && Array.isArray(blocks['sessions'])
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { CliError } from '../errors/cli-error.ts'
 import { EXIT } from '../errors/exit-code.ts'
 
-/** What a simulated node must keep to go on after a restart. */
+/** The stored state of a simulated node, with which a later run resumes it. */
 export interface NodeIdentity {
   readonly node_id: string
   readonly name: string
@@ -11,18 +11,18 @@ export interface NodeIdentity {
   readonly nsk: string
   /** Curve25519 private key, PKCS #8 DER in base64. */
   readonly private_key: string
-  /** Its half of the epoch of each edge; absent where an earlier version kept the node. */
+  /** Its half of the epoch of each edge; absent if an earlier version stored the node. */
   readonly psk_issued_at?: string
-  /** It joined with an ephemeral token; absent where that is not known. */
+  /** Whether it joined with an ephemeral token; absent if unknown. */
   readonly is_ephemeral?: boolean
-  /** How far its event stream had come; absent before the first event. */
+  /** Position in its event stream; absent before the first event. */
   readonly last_event_id?: string
   readonly last_node_seq?: number
 }
 
-/** Where a fleet keeps its nodes between runs; a file of secrets, so mode 0600. */
+/** Stores the nodes of a fleet between runs, in a file with mode 0600 because it contains secrets. */
 export interface StateDirectory {
-  /** Nodes of the run before, for this server; empty on the first one. */
+  /** Nodes of the previous run; empty on the first one. @throws CliError if the file belongs to another server or is not a fleet file. */
   load(url: string): Promise<readonly NodeIdentity[]>
   /** Replaces the file atomically. */
   save(url: string, nodes: readonly NodeIdentity[]): Promise<void>
@@ -36,11 +36,7 @@ interface FleetFile {
   readonly nodes: readonly NodeIdentity[]
 }
 
-/**
- * Opens the directory, making it when it is not there.
- *
- * `load` throws a CliError with one sentence when the file belongs to another server or is not a fleet file.
- */
+/** Opens the directory, and creates it if it does not exist. */
 export async function openStateDirectory(path: string): Promise<StateDirectory> {
   await mkdir(path, { recursive: true, mode: 0o700 })
   const file = join(path, FILE)

@@ -2,24 +2,26 @@ import type { NodeWire, PullCall } from './node-wire.ts'
 import type { PeerBook } from './peer-book.ts'
 import { createSnapshotReader, type ReadSnapshot } from './snapshot.ts'
 
-/** A pulled state, read. Its peers are numbers of the book that all agents share. */
+/** A parsed state. Its peers are fact numbers of the book that all agents share. */
 export interface PulledState {
   readonly read: ReadSnapshot
   readonly etag: string | undefined
-  /** It was answered from memory, and may be older than what is known. */
+  /** The server answered from its cache, so the state may be outdated. */
   readonly isDegraded: boolean
 }
 
 /**
- * Pulls the state of a node and reads it; undefined where it is still the one of that tag. Throws `ProblemAnswer` and
- * `TransportFailure`.
+ * Pulls and parses the state of a node. Resolves with undefined if the state still matches the `ETag`.
+ *
+ * @throws ProblemAnswer
+ * @throws TransportFailure
  */
 export type PullState = (call: PullCall) => Promise<PulledState | undefined>
 
-/** Makes the pulls of a fleet whose agents share that book. */
+/** Makes the pull function of a fleet whose agents share that book. */
 export type PullsOver = (book: PeerBook) => PullState
 
-/** Pulls and reads in the thread that calls. */
+/** Pulls and parses in the calling thread. */
 export function pullsInThisThread({ pull }: Pick<NodeWire, 'pull'>): PullsOver {
   return (book) => {
     const read = createSnapshotReader(book)

@@ -1,7 +1,7 @@
 import { build, type Histogram } from 'hdr-histogram-js'
 import { EXTRA_COUNTS, OPERATIONS, type ExtraCount, type SimulatedOperation } from './counts.ts'
 
-/** Codes by which a server defends itself; expected under load, counted apart from errors (S1 Capacity). */
+/** Codes of rate and capacity limits. They are normal under load and counted separately from errors (S1 Capacity). */
 const DEFENSIVE = new Set([
   'capacity_exceeded',
   'per_node_rate_limited',
@@ -12,28 +12,28 @@ const DEFENSIVE = new Set([
   'too_many_bodies',
 ])
 
-/** How often each operation ended how, and how long it took. */
+/** Counts outcomes and records latencies per operation. */
 export interface Statistics {
   succeeded(operation: SimulatedOperation, durationMs: number): void
-  /** `code` is the problem code, or the client's own word for a failure without an answer. */
+  /** `code`: the problem code, or the transport fault if there was no answer. */
   failed(operation: SimulatedOperation, code: string): void
-  /** A failure that was to be expected, and is no error therefore: a fault's refusal, or one while the server is to be away. */
+  /** Counts a failure that the scenario expects, which is not an error: a refusal due to a fault, or one during an outage. */
   expected(operation: SimulatedOperation, code: string, as: 'expected_refusals' | 'outage_errors'): void
-  /** Adds to a count; one when nothing is said. */
+  /** Adds to a counter; `by` is 1 by default. */
   count(name: ExtraCount, by?: number): void
-  /** Resets the latencies; counters stay. */
-  forgetLatencies(): void
+  /** Resets the latencies and keeps the counters. */
+  resetLatencies(): void
   summary(): Summary
 }
 
 export interface Summary {
-  /** `errors`, `refusals`, `operations`, `heartbeats`, `registrations`, and those of streams, mesh and faults. */
+  /** `errors`, `refusals`, `operations`, `heartbeats`, `registrations`, and the counters of streams, mesh and faults. */
   readonly counts: Readonly<Record<string, number>>
   /** Errors and refusals by operation and code, most frequent first. */
   readonly failures: readonly FailureCount[]
-  /** Failures that were to be expected, likewise. */
+  /** Expected failures by operation and code, most frequent first. */
   readonly expected: readonly FailureCount[]
-  /** Milliseconds; 0 when the operation never succeeded. */
+  /** Percentile in ms; 0 if the operation never succeeded. */
   percentileMs(operation: string, percent: number): number
   readonly operations: readonly OperationSummary[]
 }
@@ -53,11 +53,11 @@ export interface OperationSummary {
   readonly max_ms: number
 }
 
-/** Keeps microseconds up to one minute with three significant digits. */
+/** Makes empty statistics. Latencies are recorded in µs, up to one minute, with three significant digits. */
 export function createStatistics(): Statistics {
   const histograms = new Map<string, Histogram>(OPERATIONS.map((operation) => [operation, newHistogram()]))
-  /** Successes whose latencies are forgotten. */
-  const forgotten = new Map<string, number>()
+  /** Successes per operation before the last reset of latencies. */
+  const beforeReset = new Map<string, number>()
   const failures = createTally()
   const expected = createTally()
   const extraCounts = new Map<ExtraCount, number>(EXTRA_COUNTS.map((name) => [name, 0]))
@@ -79,15 +79,15 @@ export function createStatistics(): Statistics {
       expected.add(operation, code)
     },
     count,
-    forgetLatencies() {
+    resetLatencies() {
       for (const [operation, histogram] of histograms) {
-        forgotten.set(operation, (forgotten.get(operation) ?? 0) + histogram.totalCount)
+        beforeReset.set(operation, (beforeReset.get(operation) ?? 0) + histogram.totalCount)
         histogram.reset()
       }
     },
     summary() {
-      const kept = (operation: string) => histograms.get(operation)?.totalCount ?? 0
-      const done = (operation: string) => kept(operation) + (forgotten.get(operation) ?? 0)
+      const recorded = (operation: string) => histograms.get(operation)?.totalCount ?? 0
+      const done = (operation: string) => recorded(operation) + (beforeReset.get(operation) ?? 0)
       const percentileMs = (operation: string, percent: number) => percentile(histograms.get(operation), percent)
       return {
         counts: {
@@ -101,9 +101,9 @@ export function createStatistics(): Statistics {
         failures: failures.list(),
         expected: expected.list(),
         percentileMs,
-        operations: OPERATIONS.filter((operation) => kept(operation) > 0).map((operation) => ({
+        operations: OPERATIONS.filter((operation) => recorded(operation) > 0).map((operation) => ({
           operation,
-          count: kept(operation),
+          count: recorded(operation),
           p50_ms: percentileMs(operation, 50),
           p95_ms: percentileMs(operation, 95),
           p99_ms: percentileMs(operation, 99),

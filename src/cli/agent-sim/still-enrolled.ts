@@ -1,40 +1,40 @@
 import { ProblemAnswer, TransportFailure } from '../../client/failures.ts'
 import type { AgentClock, ApiClient } from './fleet-deps.ts'
-import { inLanes } from './lanes.ts'
+import { runConcurrently } from './run-concurrently.ts'
 import { createPacer } from './pacer.ts'
 import { isRefusedKey } from './refused-key.ts'
 import type { NodeIdentity } from './state-directory.ts'
 
-/** What the registrations of one token may come to, so that a fleet is taken over no slower than it was enrolled. */
-const ASK_PER_SECOND = 500
+/** The default rate limit of registrations, so resuming a fleet takes no longer than enrolling it. */
+const CHECKS_PER_SECOND = 500
 
-interface Asking {
+interface EnrolmentCheck {
   readonly client: Pick<ApiClient, 'GetNodeReachability'>
   readonly clock: AgentClock
-  /** Questions under way at once. */
+  /** Maximum number of concurrent calls. */
   readonly concurrency: number
-  /** Asks no further once aborted. */
+  /** No call starts after it is aborted. */
   readonly until: AbortSignal
 }
 
 /**
- * The nodes whose secret key the server takes. Every other failure leaves a node in: what it means is found out, and
- * counted, when the node lives. So does the signal, since nothing is known then.
+ * Returns the nodes except those whose secret key the server refuses. A node stays in the list after any other failure, which
+ * the run then meets and counts, and when the signal ended the check.
  */
 export async function stillEnrolled(
   kept: readonly NodeIdentity[],
-  { client, clock, ...limits }: Asking,
+  { client, clock, ...limits }: EnrolmentCheck,
 ): Promise<readonly NodeIdentity[]> {
-  const pace = createPacer(clock, ASK_PER_SECOND)
+  const pace = createPacer(clock, CHECKS_PER_SECOND)
   const gone = new Set<NodeIdentity>()
-  await inLanes(kept, limits, async (node) => {
+  await runConcurrently(kept, limits, async (node) => {
     await pace(limits.until)
     if (!limits.until.aborted && (await isGone(client, node))) gone.add(node)
   })
   return kept.filter((node) => !gone.has(node))
 }
 
-async function isGone(client: Asking['client'], { node_id: id, nsk }: NodeIdentity): Promise<boolean> {
+async function isGone(client: EnrolmentCheck['client'], { node_id: id, nsk }: NodeIdentity): Promise<boolean> {
   try {
     await client.GetNodeReachability({ id }, { token: nsk })
     return false

@@ -5,26 +5,27 @@ import { isRefusedKey } from './refused-key.ts'
 import type { SimulatedNode } from './simulated-node.ts'
 
 export interface ConnectionDeps extends Pick<FleetDeps, 'statistics'> {
-  /** Whether the scenario expects the server to be away now. */
+  /** Whether the scenario expects an outage now. */
   readonly isOutage?: () => boolean
 }
 
-/** The connections of one stream, one after the other, counted. */
+/** Counts the successive connections of one stream. */
 export interface StreamConnections {
-  /** Asks as the given one does, and measures how long the head of the answer takes. */
+  /** Wraps `connect` and measures the time until the head of the answer. */
   timed(connect: FollowOptions['connect']): FollowOptions['connect']
+  /** A connection was opened. */
   opened(): void
-  /** `code`: why, where it was not in order. */
-  over(code: string | undefined): void
+  /** A connection ended. `code`: the failure; undefined for a regular end. */
+  ended(code: string | undefined): void
   isOpen(): boolean
-  /** Breaks the one that is open, which is no error therefore. */
+  /** Breaks the open connection. Its end is not counted as an error. */
   cut(): void
 }
 
-/** Ends that a server brings about which stops, is overloaded, or is not there yet: the agent comes back. */
-const PASSING = new Set(['shutting_down', 'overloaded', 'unreachable'])
+/** Codes after which the agent reconnects: the server stops, is overloaded or unreachable. */
+const RETRYABLE = new Set(['shutting_down', 'overloaded', 'unreachable'])
 
-/** Makes the account of a node's stream. */
+/** Makes the counter of a node's connections. */
 export function createConnections(deps: ConnectionDeps, node: SimulatedNode): StreamConnections {
   const { statistics } = deps
   let [connections, isOpen, isCut] = [0, false, false]
@@ -45,11 +46,11 @@ export function createConnections(deps: ConnectionDeps, node: SimulatedNode): St
       statistics.count('streams')
       if (connections > 1) statistics.count('stream_reconnects')
     },
-    over(code) {
+    ended(code) {
       if (isOpen) statistics.count('streams', -1)
       isOpen = false
       answered = undefined
-      if (code !== undefined && !isCut) countEnd(deps, node, code)
+      if (code !== undefined && !isCut) countFailure(deps, node, code)
       isCut = false
     },
     isOpen: () => isOpen,
@@ -60,10 +61,10 @@ export function createConnections(deps: ConnectionDeps, node: SimulatedNode): St
   }
 }
 
-/** Counts an end that was not in order under what it is. */
-function countEnd({ statistics, isOutage }: ConnectionDeps, { isCutOff }: SimulatedNode, code: string): void {
-  if (isCutOff && isRefusedKey(code)) statistics.expected('stream', code, 'expected_refusals')
+/** Counts a failed connection: as expected, during an outage, as a retry, or as an error. */
+function countFailure({ statistics, isOutage }: ConnectionDeps, { isRevoked }: SimulatedNode, code: string): void {
+  if (isRevoked && isRefusedKey(code)) statistics.expected('stream', code, 'expected_refusals')
   else if (isOutage?.() === true) statistics.expected('stream', code, 'outage_errors')
-  else if (PASSING.has(code)) statistics.count('retries')
+  else if (RETRYABLE.has(code)) statistics.count('retries')
   else statistics.failed('stream', code)
 }

@@ -1,8 +1,8 @@
 import type { AgentClock } from './fleet-deps.ts'
 
 /**
- * The machine's clock, chance and timers. Thousands of agents wait on one signal, so each signal gets one listener
- * that wakes all of its waiters: a listener apiece would be searched one by one at every removal.
+ * Makes a clock with the time, random numbers and timers of the machine. Thousands of agents wait on one signal, so each
+ * signal gets one listener that wakes all waiters: removing one of thousands of listeners is slow.
  */
 export function createSystemClock(): AgentClock {
   const waitersOf = new WeakMap<AbortSignal, Set<() => void>>()

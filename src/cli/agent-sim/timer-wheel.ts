@@ -1,41 +1,41 @@
 import type { AgentClock } from './fleet-deps.ts'
 
-/** One timer for everything that thousands of agents wait for. */
-export interface Wheel {
-  /** Calls it after so many ms, at the next tick that is not sooner. */
+/** One timer for all waits of thousands of agents. */
+export interface TimerWheel {
+  /** Calls `act` at the first tick that is at least `ms` later. */
   after(ms: number, act: () => void): void
-  /** Turns until the signal; what is due later is never called. */
-  turn(until: AbortSignal): Promise<void>
+  /** Runs until the signal is aborted. Later calls are never made. */
+  run(until: AbortSignal): Promise<void>
 }
 
 const TICK_MS = 10
 
-/** Makes a wheel that stands still until it is turned; what became due meanwhile is called then. */
-export function createWheel(clock: AgentClock): Wheel {
+/** Makes a stopped wheel. Calls that are due before it runs are made when it starts. */
+export function createTimerWheel(clock: AgentClock): TimerWheel {
   const slots = new Map<number, (() => void)[]>()
-  let passed = Math.floor(clock.now() / TICK_MS)
+  let lastTick = Math.floor(clock.now() / TICK_MS)
 
-  function pass(): void {
+  function advance(): void {
     const nowTick = Math.floor(clock.now() / TICK_MS)
-    while (passed < nowTick) {
-      passed += 1
-      const due = slots.get(passed)
-      slots.delete(passed)
+    while (lastTick < nowTick) {
+      lastTick += 1
+      const due = slots.get(lastTick)
+      slots.delete(lastTick)
       due?.forEach((act) => act())
     }
   }
 
   return {
     after(ms, act) {
-      const tick = Math.max(passed + 1, Math.ceil((clock.now() + ms) / TICK_MS))
+      const tick = Math.max(lastTick + 1, Math.ceil((clock.now() + ms) / TICK_MS))
       const slot = slots.get(tick)
       if (slot === undefined) slots.set(tick, [act])
       else slot.push(act)
     },
-    async turn(until) {
+    async run(until) {
       while (!until.aborted) {
         await clock.pause(TICK_MS, until)
-        if (!until.aborted) pass()
+        if (!until.aborted) advance()
       }
     },
   }

@@ -24,11 +24,11 @@ const CALL_TIMEOUT_MS = 15_000
 
 export const agentSim = defineCommand({
   description: [
-    'Registers nodes, then lets each live as an agent does, over real connections: heartbeats, its event stream, endpoints, capabilities, state pulls, edge keys, key rotations, state reports, executions and sessions.',
-    'Everything is verified: signatures and numbers of events, canonical snapshots, that both ends of an edge derive the same key and that epochs never go back. At the end each agent asks the server for the number of its last event: what never came counts as missed.',
-    'A scenario adds phases and faults; the refusals that those ask for are counted apart from errors.',
+    'Registers nodes and simulates the agent of each, over real connections: heartbeats, its event stream, endpoints, capabilities, state pulls, edge keys, key rotations, state reports, executions and sessions.',
+    'Everything is verified: signatures and numbers of events, canonical snapshots, that both ends of an edge derive the same key and that epochs never decrease. At the end each agent compares its last event with the server: missing events are counted.',
+    'A scenario adds phases and faults. Refusals that a fault requires are counted separately from errors.',
     'Shows a dashboard on a terminal and JSON lines elsewhere; the summary goes to stdout.',
-    'Refusals by which the server defends itself, such as rate limits, are counted apart from errors.',
+    'Refusals due to rate and capacity limits are also counted separately from errors.',
   ].join('\n'),
   flags: SIMULATION_FLAGS,
   uses: ['connection', 'output'],
@@ -42,21 +42,21 @@ export const agentSim = defineCommand({
     await session.assertEmittable({ view: { columns: [] }, isList: false })
     const plan = await planOf(given.flags)
     const joinToken = givenJoinToken(session, given.flags)
-    const result = await played({ session, plan, flags: given.flags, joinToken })
+    const result = await runSimulation({ session, plan, flags: given.flags, joinToken })
     await report(session, plan, result)
     return exitCodeOf(result)
   },
 })
 
-interface Asked {
+interface RunOptions {
   readonly session: Session
   readonly plan: SimulationPlan
   readonly flags: SimulationFlags
-  /** Undefined where one is to be minted. */
+  /** Undefined to mint one. */
   readonly joinToken: string | undefined
 }
 
-async function played({ session, plan, flags, joinToken }: Asked): Promise<SimulationResult> {
+async function runSimulation({ session, plan, flags, joinToken }: RunOptions): Promise<SimulationResult> {
   const settings = await session.settings()
   const stateDir = flags['state-dir']
   const stateDirectory = stateDir === undefined ? undefined : await openStateDirectory(stateDir)
@@ -69,7 +69,7 @@ async function played({ session, plan, flags, joinToken }: Asked): Promise<Simul
   })
   const client = createClientOver<typeof contract>(caller, session.manifest())
   const mesh = flags['no-mesh'] === true ? undefined : await meshOf(session, caller, to)
-  const display = displayOn(session)
+  const display = createDisplay(session)
   try {
     return await simulate(plan, {
       client,
@@ -81,7 +81,7 @@ async function played({ session, plan, flags, joinToken }: Asked): Promise<Simul
       stateDirectory,
       joinToken: async (uses) =>
         joinToken === undefined
-          ? minted(uses, { session, client, flags })
+          ? mintJoinToken(uses, { session, client, flags })
           : { token: joinToken, isEphemeral: undefined },
       observe: (progress, summary) => display.show(progress, summary),
     })
@@ -91,7 +91,7 @@ async function played({ session, plan, flags, joinToken }: Asked): Promise<Simul
   }
 }
 
-/** Edge keys are asked for beside heartbeats, states in a thread of their own. */
+/** The calls of mesh agents: edge keys on the main thread, state pulls in a separate one. */
 async function meshOf(session: Session, caller: Caller, to: { readonly url: string; readonly connections: number }) {
   const ca = await session.trustedAt(to.url)
   const thread = startPullThread({ ...to, ca, timeoutMs: CALL_TIMEOUT_MS, userAgent: session.userAgent })
@@ -104,14 +104,14 @@ interface Joining {
   readonly flags: SimulationFlags
 }
 
-/** Read before anything is asked of the server. @throws CliError where the file is empty or cannot be read */
+/** Reads the join token before the first call. @throws CliError if the file is empty or cannot be read. */
 function givenJoinToken(session: Session, flags: SimulationFlags): string | undefined {
   const file = flags['join-token-file']
   return file === undefined ? undefined : readTokenFile(file, '--join-token-file', (line) => session.warn(line))
 }
 
-/** A token for just so many nodes, which go by themselves when they fall silent: nobody has to clean up after a run. */
-async function minted(uses: number, { session, client, flags }: Joining): Promise<JoinToken> {
+/** Mints an ephemeral token for this number of nodes. The server deregisters them after their last heartbeat. */
+async function mintJoinToken(uses: number, { session, client, flags }: Joining): Promise<JoinToken> {
   const id = await domainId(session, flags.domain)
   const body = { max_uses: uses, ttl_seconds: 3600, ephemeral: true, labels: { simulated: 'true' } }
   return { token: (await client.CreateJoinToken({ id, body })).token, isEphemeral: true }
@@ -126,53 +126,53 @@ async function domainId(session: Session, named: string | undefined): Promise<st
 }
 
 /** Redraws in place on a terminal; elsewhere one JSON line every few seconds. */
-function displayOn({ io, shared: { quiet } }: Session) {
+function createDisplay({ io, shared: { quiet } }: Session) {
   const { stderr } = io
   const LINES_EVERY = 5
-  let drawn = 0
+  let drawnLines = 0
   let calls = 0
-  const wipe = (): string => (drawn === 0 ? '' : `\u001b[${drawn}A\u001b[0J`)
+  const erase = (): string => (drawnLines === 0 ? '' : `\u001b[${drawnLines}A\u001b[0J`)
   return {
     show(progress: Progress, summary: Summary): void {
-      if (quiet === true || (!stderr.isTty && !isWorthALine(progress, summary))) return
+      if (quiet === true || (!stderr.isTty && !hasProgress(progress, summary))) return
       if (stderr.isTty) {
-        // What is off the screen cannot be wiped: the last line is the cursor's.
+        // Lines above the screen cannot be erased. The last line is for the cursor.
         const lines = dashboardLines(progress, summary)
           .slice(0, stderr.rows - 1)
           .map((line) => line.slice(0, stderr.columns - 1))
-        stderr.write(`${wipe()}${lines.join('\n')}\n`)
-        drawn = lines.length
+        stderr.write(`${erase()}${lines.join('\n')}\n`)
+        drawnLines = lines.length
       } else if (calls++ % LINES_EVERY === 0) stderr.write(`${JSON.stringify(progressRecord(progress, summary))}\n`)
     },
     finish(): void {
-      if (drawn > 0) stderr.write(wipe())
+      if (drawnLines > 0) stderr.write(erase())
     },
   }
 }
 
-/** Not before the first answer, and not at the end of a run that got none: its error says why. */
-function isWorthALine({ phase }: Progress, { counts, operations }: Summary): boolean {
+/** False before the first answer, and at the end of a run without any, which fails with an error. */
+function hasProgress({ phase }: Progress, { counts, operations }: Summary): boolean {
   return operations.length > 0 || (phase !== 'done' && Object.values(counts).some((count) => count > 0))
 }
 
-/** The summary on stdout, and on stderr what became of the nodes and which conditions failed. */
+/** Prints the summary to stdout; failures, the nodes that stay registered, and failed conditions to stderr. */
 async function report(session: Session, plan: SimulationPlan, result: SimulationResult): Promise<void> {
   const { summary, failedConditions, goneNodes, interrupted } = result
   if (await isScreen(session)) session.io.stdout.write(`${table(summary).join('\n')}\n`)
   else await session.emit(summaryRecord(summary, failedConditions), { columns: [], isWhole: true })
   for (const { operation, code, count } of summary.failures) session.warn(`${operation} failed ${count} times: ${code}`)
   if (goneNodes > 0)
-    session.note(`Nodes of --state-dir that the server had no longer, and that were enrolled again: ${goneNodes}.`)
+    session.note(`Nodes of --state-dir that the server refused and that were replaced by new ones: ${goneNodes}.`)
   if (interrupted)
     session.note(`Interrupted: ${summary.counts['heartbeats'] ?? 0} heartbeats were accepted until then.`)
-  session.note(asTyped(whereabouts(plan, result), session.io))
+  session.note(asTyped(remainingNodes(plan, result), session.io))
   for (const condition of failedConditions) session.warn(`--fail-on: ${condition}`)
 }
 
-function whereabouts({ deregister }: SimulationPlan, { nodes, ephemeralNodes }: SimulationResult): string {
+function remainingNodes({ deregister }: SimulationPlan, { nodes, ephemeralNodes }: SimulationResult): string {
   if (deregister) return 'The nodes were deregistered.'
   const stay = `${nodes} simulated nodes stay registered`
-  const further = 'ctl nodes list. Run with --deregister to take them away at the end.'
+  const further = 'ctl nodes list. Run with --deregister to deregister them at the end.'
   if (ephemeralNodes === 0) return `${stay}: ${further}`
   const which = ephemeralNodes === nodes ? '' : `, ${ephemeralNodes} of them`
   return `${stay}${which} for about 15 minutes, as ephemeral ones do: ${further}`

@@ -109,7 +109,7 @@ async function simulateFleet(session: Session, { url, joinToken, nodes, signal }
     { createNodeStreams },
     { createNodeWire },
     { pullsInThisThread },
-    { USUAL_HABITS },
+    { DEFAULT_HABITS },
   ] = await Promise.all([
     import('../agent-sim/simulation.ts'),
     import('../../client/client.ts'),
@@ -128,7 +128,7 @@ async function simulateFleet(session: Session, { url, joinToken, nodes, signal }
     deregister: false,
     concurrency: 4,
     failOn: [],
-    habits: USUAL_HABITS,
+    habits: DEFAULT_HABITS,
     scenario: undefined,
   }
   await simulate(plan, {

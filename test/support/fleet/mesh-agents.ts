@@ -3,17 +3,17 @@ import { createCipheriv, randomBytes } from 'node:crypto'
 import { ProblemAnswer } from '../../../src/client/failures.ts'
 import type { MeshAgentDeps } from '../../../src/cli/agent-sim/agent/agent-deps.ts'
 import { createEdgeLedger } from '../../../src/cli/agent-sim/edge-ledger.ts'
-import { createErrands } from '../../../src/cli/agent-sim/errands.ts'
+import { createTaskTracker } from '../../../src/cli/agent-sim/task-tracker.ts'
 import type { AgentClock, ApiClient } from '../../../src/cli/agent-sim/fleet-deps.ts'
 import type { NodeWire, PulledBytes } from '../../../src/cli/agent-sim/node-wire.ts'
 import { createKnownEpochs } from '../../../src/cli/agent-sim/known-epochs.ts'
 import { createPeerBook, type PeerFacts } from '../../../src/cli/agent-sim/peer-book.ts'
-import { USUAL_HABITS, type Habits } from '../../../src/cli/agent-sim/plan.ts'
+import { DEFAULT_HABITS, type Habits } from '../../../src/cli/agent-sim/plan.ts'
 import { simulatedNode, type SimulatedNode } from '../../../src/cli/agent-sim/simulated-node.ts'
 import { pullsInThisThread } from '../../../src/cli/agent-sim/state-pulls.ts'
 import { createStatistics, type Statistics } from '../../../src/cli/agent-sim/statistics.ts'
-import type { Turnstile } from '../../../src/cli/agent-sim/paced-limiter.ts'
-import { createWheel } from '../../../src/cli/agent-sim/timer-wheel.ts'
+import type { PacedLimiter } from '../../../src/cli/agent-sim/paced-limiter.ts'
+import { createTimerWheel } from '../../../src/cli/agent-sim/timer-wheel.ts'
 import { canonicalize } from '../../../src/shared/canonical-json.ts'
 import { mintNsk, parseNsk } from '../../../src/shared/credential-formats.ts'
 import { envelopeAad } from '../../../src/shared/mesh/edge-envelope.ts'
@@ -165,9 +165,9 @@ export function agentWorld({ answers = {}, wire = {}, habits, size = 1 }: WorldO
     const { nsk } = mintNsk('test', node_id)
     return simulatedNode({ node_id, name: `n-${place}`, nsk, private_key: '', psk_issued_at: issued(1) }, place)
   })
-  const wheel = createWheel(clock)
-  void wheel.turn(ended.signal)
-  const atOnce: Turnstile = (_, work) => work()
+  const wheel = createTimerWheel(clock)
+  void wheel.run(ended.signal)
+  const atOnce: PacedLimiter = (_, work) => work()
   const book = createPeerBook()
   const deps: MeshAgentDeps = {
     client,
@@ -175,9 +175,9 @@ export function agentWorld({ answers = {}, wire = {}, habits, size = 1 }: WorldO
     clock,
     streams: undefined,
     wheel,
-    errands: createErrands(wheel),
+    tasks: createTaskTracker(wheel),
     until: ended.signal,
-    absent: new Set(),
+    notProvisioned: new Set(),
     isOutage: () => false,
     mesh: {
       wire: { fetchEdgeKey: over('fetchEdgeKey', wire.fetchEdgeKey) },
@@ -185,8 +185,8 @@ export function agentWorld({ answers = {}, wire = {}, habits, size = 1 }: WorldO
       book,
       digest: createKnownEpochs(book),
       ledger: createEdgeLedger(),
-      habits: { ...USUAL_HABITS, ...habits },
-      turnstiles: { pulls: atOnce, edgeKeys: atOnce, digests: atOnce },
+      habits: { ...DEFAULT_HABITS, ...habits },
+      limiters: { pulls: atOnce, edgeKeys: atOnce, digests: atOnce },
       pullsAtStart: true,
       neighbours: (place) => nodes.filter((node) => node.place !== place).map(({ identity }) => identity.node_id),
     },

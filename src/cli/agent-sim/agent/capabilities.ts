@@ -6,10 +6,10 @@ import { BINARY } from './heartbeat.ts'
 
 const checksum = (name: string): string => createHash('sha256').update(name).digest('hex')
 
-/** Programs that executions may name beside the built-in actions. */
+/** Hooks that executions can run in addition to the built-in actions. */
 const HOOKS = ['simulated-backup', 'simulated-restart'].map((name) => ({ name, checksum: checksum(name) }))
 
-/** Says what the node runs and can do. */
+/** Reports the node's binary, host key and hooks. */
 export async function reportCapabilities(deps: AgentDeps, node: SimulatedNode): Promise<void> {
   const id = node.identity.node_id
   const host = createHash('sha256').update(id).digest('base64').slice(0, 43)

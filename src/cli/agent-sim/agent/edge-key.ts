@@ -7,16 +7,16 @@ import type { SimulatedNode } from '../simulated-node.ts'
 import type { MeshAgentDeps } from './agent-deps.ts'
 import { digestSoon } from './epoch-report.ts'
 
-/** An agent fetches the key of an edge within so many ms of hearing that it changed. */
+/** Maximum random delay before an agent fetches a changed key. */
 const WITHIN_MS = 1_000
 
-/** Sets out to fetch the key of an edge, one call at a time for each. */
+/** Schedules a fetch of the key of an edge. Fetches of one edge never overlap. */
 export function fetchEdgeKeySoon(deps: MeshAgentDeps, node: SimulatedNode, peerId: string): void {
   if (node.fetching.has(peerId)) return void node.fetching.set(peerId, 'again')
   node.fetching.set(peerId, 'once')
-  deps.errands.soon(deps.clock.random() * WITHIN_MS, () =>
-    deps.mesh.turnstiles.edgeKeys(deps.until, async () => {
-      // What was asked for until now is answered by the call that begins now.
+  deps.tasks.schedule(deps.clock.random() * WITHIN_MS, () =>
+    deps.mesh.limiters.edgeKeys(deps.until, async () => {
+      // The call that starts now also serves all earlier requests.
       node.fetching.set(peerId, 'once')
       await fetchEdgeKey(deps, node, peerId)
       const isAgain = node.fetching.get(peerId) === 'again'
@@ -26,7 +26,7 @@ export function fetchEdgeKeySoon(deps: MeshAgentDeps, node: SimulatedNode, peerI
   )
 }
 
-/** Fetches the keys of all sampled edges again. */
+/** Schedules a fetch of the keys of all sampled edges. */
 export function fetchEdgeKeysSoon(deps: MeshAgentDeps, node: SimulatedNode): void {
   for (const peerId of deps.mesh.neighbours(node.place)) fetchEdgeKeySoon(deps, node, peerId)
 }
@@ -38,7 +38,7 @@ async function fetchEdgeKey(deps: MeshAgentDeps, node: SimulatedNode, peerId: st
     isRepeatable: true,
     call: (nsk) => deps.mesh.wire.fetchEdgeKey({ nodeId, nsk, peerId }),
   })
-  if (outcome.ok) putInForce(deps, node, { peerId, sealed: outcome.value })
+  if (outcome.ok) applyKey(deps, node, { peerId, sealed: outcome.value })
 }
 
 interface Fetched {
@@ -46,8 +46,8 @@ interface Fetched {
   readonly sealed: SealedEdgeKey
 }
 
-/** Refuses what is older than what is in force (S0), opens the rest and compares it with what the other end holds. */
-function putInForce(deps: MeshAgentDeps, node: SimulatedNode, { peerId, sealed }: Fetched): void {
+/** Opens the envelope, refuses an epoch older than the current one (S0), and compares the key with that of the other end. */
+function applyKey(deps: MeshAgentDeps, node: SimulatedNode, { peerId, sealed }: Fetched): void {
   const { statistics, mesh } = deps
   const { node_id: nodeId } = node.identity
   const epoch = parseEdgeEpoch(sealed.epoch)
@@ -72,7 +72,7 @@ function opened(
   return outcome.ok ? outcome.edgeKey : undefined
 }
 
-/** A rotation whose answer was lost, or of a run before, shows in the node's own half. */
+/** Takes the node's own half of the epoch if it is newer: from a rotation whose answer was lost, or from an earlier run. */
 function learnOwnHalf(deps: MeshAgentDeps, node: SimulatedNode, { own }: EdgeEpoch): void {
   const { psk_issued_at: known } = node.identity
   if (known !== undefined && known >= own) return

@@ -4,40 +4,40 @@ import type { AgentDeps } from './agent-deps.ts'
 import { injectDuplicates } from './inject-duplicates.ts'
 
 const NAT_TYPES = ['cone', 'restricted', 'port_restricted', 'symmetric', 'unknown'] as const
-/** The part of its life after which an endpoint is reported again, and how much sooner at most. */
+/** Part of its lifetime after which an endpoint is reported again, and the maximum reduction by jitter. */
 const REPORTED_AGAIN_AFTER = 0.6
 const JITTER = 0.2
-/** Where the server has not said how long an endpoint lives (S0 Limits: endpoint TTL). */
-const LIFE_MS = 300_000
-/** What a server bears of clocks that differ (S0 Limits). */
+/** Default lifetime of an endpoint (S0 Limits: endpoint TTL). */
+const LIFETIME_MS = 300_000
+/** Clock difference that the server accepts (S0 Limits). */
 const SKEW_MS_MAX = 60_000
-/** The first port that no service has for its own. */
+/** The lowest port that is not reserved for system services. */
 const PORT_MIN = 1024
 
-/** Reports the node's endpoint, and again before it would be stale, until the signal. */
+/** Reports the node's endpoint, and again before it expires, until the signal is aborted. */
 export async function keepEndpoint(deps: AgentDeps, node: SimulatedNode, until: AbortSignal): Promise<void> {
-  const { clock, wheel, errands } = deps
-  const lifeMs = (await reportEndpoint(deps, node)) ?? LIFE_MS
-  const pauseMs = lifeMs * (REPORTED_AGAIN_AFTER - JITTER * clock.random())
+  const { clock, wheel, tasks } = deps
+  const lifetimeMs = (await reportEndpoint(deps, node)) ?? LIFETIME_MS
+  const pauseMs = lifetimeMs * (REPORTED_AGAIN_AFTER - JITTER * clock.random())
   wheel.after(pauseMs, () => {
-    if (!until.aborted) errands.begin(keepEndpoint(deps, node, until))
+    if (!until.aborted) tasks.track(keepEndpoint(deps, node, until))
   })
 }
 
-/** Reports it under another port, now and then another address, as after a NAT rebinding. */
+/** Changes the endpoint as a NAT rebinding does, and reports it. */
 export async function changeEndpoint(deps: AgentDeps, node: SimulatedNode): Promise<void> {
   node.endpoint = rebound(node.endpoint, () => deps.clock.random())
   deps.statistics.count('endpoint_changes')
   await reportEndpoint(deps, node)
 }
 
-/** Resolves with how long it is good for, in ms; undefined where it was not taken. */
+/** Resolves with the lifetime of the endpoint, in ms; undefined if the server refused it. */
 async function reportEndpoint(deps: AgentDeps, node: SimulatedNode): Promise<number | undefined> {
-  let lifeMs: number | undefined
+  let lifetimeMs: number | undefined
   await injectDuplicates(node, async (olderMs) => {
-    lifeMs = (await putEndpoint(deps, node, olderMs)) ?? lifeMs
+    lifetimeMs = (await putEndpoint(deps, node, olderMs)) ?? lifetimeMs
   })
-  return lifeMs
+  return lifetimeMs
 }
 
 async function putEndpoint(deps: AgentDeps, node: SimulatedNode, olderMs: number): Promise<number | undefined> {
@@ -56,7 +56,7 @@ async function putEndpoint(deps: AgentDeps, node: SimulatedNode, olderMs: number
   return Date.parse(outcome.value.stale_after) - Date.parse(outcome.value.accepted_at)
 }
 
-/** One change in eight is of the address: the node has moved to another network. */
+/** A new port; in one of eight cases also a new address, as in another network. */
 function rebound(endpoint: string, random: () => number): string {
   const [address = ''] = endpoint.split(':')
   const port = PORT_MIN + Math.floor(random() * (65_536 - PORT_MIN))

@@ -3,16 +3,16 @@ import { attempt } from '../attempt.ts'
 import type { SimulatedNode } from '../simulated-node.ts'
 import type { MeshAgentDeps } from './agent-deps.ts'
 
-/** Changes that come so soon after one another are reported together; and how much later at most. */
+/** Changes within this time are reported together, with a random additional delay. */
 const SETTLED_MS = 2_000
 const JITTER_MS = 1_000
 
-/** Sets out to report the digest of the epochs that the node knows, once changes have settled. */
+/** Schedules a report of the node's epoch digest. */
 export function digestSoon(deps: MeshAgentDeps, node: SimulatedNode): void {
   if (node.isDigestDue) return
   node.isDigestDue = true
-  deps.errands.soon(SETTLED_MS + deps.clock.random() * JITTER_MS, () =>
-    deps.mesh.turnstiles.digests(deps.until, () => {
+  deps.tasks.schedule(SETTLED_MS + deps.clock.random() * JITTER_MS, () =>
+    deps.mesh.limiters.digests(deps.until, () => {
       node.isDigestDue = false
       return reportDigest(deps, node)
     }),

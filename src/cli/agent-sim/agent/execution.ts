@@ -2,26 +2,26 @@ import { attempt } from '../attempt.ts'
 import type { SimulatedNode } from '../simulated-node.ts'
 import type { PulledExecution } from '../snapshot.ts'
 import type { MeshAgentDeps } from './agent-deps.ts'
-import { isNew } from './seen.ts'
+import { addIfNew } from './recently-seen.ts'
 
 type Callback = Parameters<MeshAgentDeps['client']['PostExecutionCallback']>[0]['body']
 
-/** What an action takes at most. */
+/** Maximum duration of an action. */
 const WORK_MS_MAX = 500
 const BEFORE = { pending: ['ack', 'started'], ack: ['started'], started: [] } as const
-/** Refusals of a step that say that the execution is over: cancelled, or too late. */
+/** Refusals that mean that the execution has ended: cancelled or expired. */
 const OVER = ['execution_not_found', 'illegal_transition']
 
-/** Carries out what the node is asked for, once, from wherever it has come. */
-export function carryOut(deps: MeshAgentDeps, node: SimulatedNode, execution: PulledExecution): void {
-  if (isNew(node.seen, execution.execution_id)) deps.errands.begin(run(deps, node, execution))
+/** Runs an execution once, whether it comes from an event or from a pull. */
+export function runExecution(deps: MeshAgentDeps, node: SimulatedNode, execution: PulledExecution): void {
+  if (addIfNew(node.seen, execution.execution_id)) deps.tasks.track(run(deps, node, execution))
 }
 
 async function run(deps: MeshAgentDeps, node: SimulatedNode, execution: PulledExecution): Promise<void> {
   const { clock, until, statistics } = deps
   const advance = (body: Callback, expects?: string): Promise<boolean> =>
     post(deps, node, { id: execution.execution_id, body, expects })
-  // Out of order, it is refused, and what is in order goes on.
+  // The server refuses a status out of order; the execution then continues in order.
   if (node.faults.repeats === 'reordered' && execution.status === 'pending')
     await advance({ status: 'started' }, 'illegal_transition')
   for (const status of BEFORE[execution.status]) if (!(await advance({ status }))) return
@@ -36,14 +36,14 @@ interface Step {
   readonly expects: string | undefined
 }
 
-/** Whether the execution goes on. To say the same twice changes nothing. */
+/** Posts a status, twice with the fault `doubled`. Resolves with whether the execution continues. */
 async function post(deps: MeshAgentDeps, node: SimulatedNode, { id, body, expects }: Step): Promise<boolean> {
   const made = node.faults.repeats === 'doubled' && expects === undefined ? 2 : 1
   for (let times = 0; times < made; times += 1) {
     const outcome = await attempt(deps, node, {
       operation: 'execution',
       isRepeatable: true,
-      ...(expects === undefined ? { passable: OVER } : { expects }),
+      ...(expects === undefined ? { toleratedCodes: OVER } : { expects }),
       call: (token) =>
         deps.client.PostExecutionCallback({ id: node.identity.node_id, execution_id: id, body }, { token }),
     })
@@ -54,7 +54,7 @@ async function post(deps: MeshAgentDeps, node: SimulatedNode, { id, body, expect
   return true
 }
 
-/** The same end for the same execution, however often it is asked for. */
+/** The final status, which is always the same for one execution. */
 function endOf({ execution_id, action }: PulledExecution, failures: number): Callback {
   const share = Number.parseInt(execution_id.slice(-8), 16) / 2 ** 32
   if (share < failures) return { status: 'failed', exit_code: 1, error: `${action} failed in the simulation` }

@@ -3,29 +3,30 @@ import { isEvent, type KnownEvent } from '../../../shared/events/payloads.ts'
 import type { ReceivedEnvelope } from '../../../shared/events/signed-envelope.ts'
 import type { SimulatedNode } from '../simulated-node.ts'
 import type { MeshAgentDeps } from './agent-deps.ts'
-import { carryOut } from './execution.ts'
+import { runExecution } from './execution.ts'
 import { rotateSoon } from './key-rotation.ts'
 import { applyChanges } from './peer-changes.ts'
 import { openSession } from './session.ts'
 import { pullSoon } from './state-pull.ts'
 
-/** An agent pulls within so many ms when a hint concerns it alone. */
+/** Maximum random delay of a pull after a hint for one node. */
 const OWN_WITHIN_MS = 500
-/** A hint that concerns everybody is answered by so many agents a second. */
+/** Pulls per second of the whole fleet after a hint for all nodes. */
 const ALL_PER_SECOND = 200
 
-/** Acts upon a genuine event of the node: the other half of the agent's life, beside what it does by the clock. */
-export function hear(deps: MeshAgentDeps, node: SimulatedNode, heard: Heard): void {
-  const { envelope, place } = heard
+/** Handles a verified event of the node. */
+export function handleEvent(deps: MeshAgentDeps, node: SimulatedNode, received: ReceivedEvent): void {
+  const { envelope, place } = received
   if (isEvent(envelope, 'node_state_updated')) return takeHint(deps, node, { event: envelope, place })
-  if (isEvent(envelope, 'action_request')) return carryOut(deps, node, envelope.payload)
+  if (isEvent(envelope, 'action_request')) return runExecution(deps, node, envelope.payload)
   if (isEvent(envelope, 'session_setup')) return openSession(deps, node, envelope.payload)
-  // These two carry all that they are about; any other type means that something may have changed.
+  // These two need no pull: they contain the whole change. An unknown type may mean any change.
   if (isEvent(envelope, 'policy_updated') || isEvent(envelope, 'bridge_config_updated')) return undefined
   return pullSoon(deps, node, OWN_WITHIN_MS)
 }
 
-export interface Heard {
+/** A verified event with its place in the order of the node's events. */
+export interface ReceivedEvent {
   readonly envelope: ReceivedEnvelope
   readonly place: Place
 }
@@ -38,7 +39,7 @@ interface Hint {
 function takeHint(deps: MeshAgentDeps, node: SimulatedNode, { event, place }: Hint): void {
   const { reason, blocks, peers } = event.payload
   if (blocks.includes('keys')) rotateSoon(deps, node)
-  // A hint out of order would set facts back, and after a gap there are facts that were not told.
+  // A reordered hint could overwrite newer facts, and a gap means that changes are missing.
   const isInOrder = place.kind === 'next' || place.kind === 'first'
   if (reason === 'resync' || !isInOrder) return pullSoon(deps, node, spreadMs(deps))
   const isEnough = applyChanges(deps, node, peers)
@@ -47,7 +48,7 @@ function takeHint(deps: MeshAgentDeps, node: SimulatedNode, { event, place }: Hi
   return undefined
 }
 
-/** Over how many ms the agents of a fleet spread what all of them were asked for. */
+/** Time over which the agents of a fleet spread their pulls, in ms. */
 function spreadMs({ mesh }: MeshAgentDeps): number {
   return Math.max(OWN_WITHIN_MS, (mesh.book.size() / ALL_PER_SECOND) * 1000)
 }

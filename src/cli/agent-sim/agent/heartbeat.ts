@@ -6,43 +6,43 @@ import { rotateSoon } from './key-rotation.ts'
 import { pullSoon } from './state-pull.ts'
 import { injectDuplicates } from './inject-duplicates.ts'
 
-/** Share of the interval by which each heartbeat moves at most, either way. */
+/** Maximum jitter of a heartbeat in either direction, as a share of the interval. */
 const JITTER = 0.1
 
-/** What a simulated agent says that it is, until it has a binary. */
+/** The binary that simulated agents report. */
 export const BINARY = {
   binary_version: 'agent-sim',
   binary_checksum: createHash('sha256').update('agent-sim').digest('hex'),
 }
 
-/** What a server bears of clocks that differ (S0 Limits). */
+/** Clock difference that the server accepts (S0 Limits). */
 const SKEW_MS_MAX = 60_000
-/** A node that is asked to pull does so within so many ms. */
+/** Maximum random delay of a pull that the server requests. */
 const RECONCILE_WITHIN_MS = 1_000
 
 /**
- * Lets an agent report until the signal. The first heartbeat comes at a random point of the interval,
- * the others keep to the plan whatever a call took, so that a slow server does not slow the load down; a call that
- * outlasts the interval delays the next one and skips those that were due meanwhile.
+ * Sends heartbeats until the signal is aborted. The first one comes at a random point of the interval. The others keep to
+ * the schedule, so that a slow server does not reduce the load. A call that takes longer than the interval delays the next
+ * heartbeat and skips those that were due meanwhile.
  */
-export function keepReporting(
+export function startHeartbeats(
   deps: AgentDeps,
   node: SimulatedNode,
   { intervalMs, until }: { readonly intervalMs: number; readonly until: AbortSignal },
 ): void {
-  const { clock, wheel, errands } = deps
+  const { clock, wheel, tasks } = deps
   let dueMs = clock.now() + clock.random() * intervalMs
-  const wait = (): void =>
+  const scheduleNext = (): void =>
     wheel.after(dueMs - clock.now(), () => {
-      if (!until.aborted) errands.begin(report())
+      if (!until.aborted) tasks.track(sendDue())
     })
-  async function report(): Promise<void> {
+  async function sendDue(): Promise<void> {
     await injectDuplicates(node, (olderMs) => heartbeat(deps, node, olderMs))
     dueMs += intervalMs * Math.max(1, Math.ceil((clock.now() - dueMs) / intervalMs))
     dueMs += intervalMs * JITTER * (clock.random() - clock.random())
-    wait()
+    scheduleNext()
   }
-  wait()
+  scheduleNext()
 }
 
 async function heartbeat(deps: AgentDeps, node: SimulatedNode, olderMs: number): Promise<void> {

@@ -1,11 +1,11 @@
 import type { SimulatedNode } from '../simulated-node.ts'
 
-/** How much older the one is that arrives later. */
+/** Age difference of the second call's timestamp. */
 const REORDERED_MS = 1_000
 
 /**
- * Makes a call once. With an injected fault it is made twice at the same time, or a second time with an older timestamp.
- * `call` gets by how many ms its timestamp is older.
+ * Makes a call once, or with an injected fault twice: both at the same time, or the second one with an older timestamp.
+ * `call` gets the age of its timestamp, in ms.
  */
 export async function injectDuplicates(
   { faults }: SimulatedNode,

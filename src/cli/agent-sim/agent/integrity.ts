@@ -5,7 +5,7 @@ import type { AgentDeps } from './agent-deps.ts'
 
 const checksum = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-/** Reports a program that is not what it should be. Not repeated: the server would take it for another one. */
+/** Reports a binary with a wrong checksum. Not repeated, because the server would store a second violation. */
 export async function reportViolation(deps: AgentDeps, node: SimulatedNode): Promise<void> {
   const { client, clock } = deps
   const violation = {

@@ -5,27 +5,27 @@ import type { MeshAgentDeps } from './agent-deps.ts'
 import { fetchEdgeKeysSoon } from './edge-key.ts'
 import { digestSoon } from './epoch-report.ts'
 
-/** A wave over a fleet is spread over so many ms. */
+/** Maximum random delay, which spreads the rotations of a fleet. */
 const WITHIN_MS = 2_000
 
-/** Sets out to complete a key rotation of the node. A hint that comes meanwhile is about the same one. */
+/** Schedules the node's part of a key rotation. Ignores hints while one is running, because they mean the same rotation. */
 export function rotateSoon(deps: MeshAgentDeps, node: SimulatedNode): void {
   if (node.isRotating) return
   node.isRotating = true
-  deps.errands.soon(deps.clock.random() * WITHIN_MS, async () => {
+  deps.tasks.schedule(deps.clock.random() * WITHIN_MS, async () => {
     if (!deps.until.aborted) await complete(deps, node)
     node.isRotating = false
   })
 }
 
-/** Sends a fresh public key. Made again after a broken connection, it is the same key that is sent. */
+/** Sends a new public key. Repeated tries send the same key. */
 async function complete(deps: MeshAgentDeps, node: SimulatedNode): Promise<void> {
   const { client, statistics } = deps
   const key = generateMeshKey()
   const outcome = await attempt(deps, node, {
     operation: 'key_rotation',
     isRepeatable: true,
-    passable: ['no_pending_rotation'],
+    toleratedCodes: ['no_pending_rotation'],
     call: (token) => client.PostKeysRotate({ body: { public_key: key.publicKey } }, { token }),
   })
   if (outcome.ok) {
@@ -34,7 +34,7 @@ async function complete(deps: MeshAgentDeps, node: SimulatedNode): Promise<void>
     digestSoon(deps, node)
   } else if (outcome.code === 'no_pending_rotation') {
     statistics.count('needless_rotations')
-    // It may be the one whose answer was lost: the node's own half of any epoch tells.
+    // An earlier try may have succeeded without an answer. The node then learns its own half from the next epoch.
     if (outcome.tries > 1) node.identity = { ...node.identity, private_key: key.privateKey }
   }
   fetchEdgeKeysSoon(deps, node)

@@ -6,19 +6,17 @@ import type { MeshAgentDeps } from './agent-deps.ts'
 import { fetchEdgeKeySoon } from './edge-key.ts'
 import { digestSoon } from './epoch-report.ts'
 
-/**
- * Applies what a hint says of peers, without asking the server. False where that is not enough: too little is said of a
- * peer that was not known.
- */
+/** Applies the peer changes of a hint. Returns false if a pull is needed, because a change of an unknown peer is incomplete. */
 export function applyChanges(deps: MeshAgentDeps, node: SimulatedNode, changes: readonly PeerChange[]): boolean {
-  // An agent that has never pulled has nothing to apply a change to; the server asks it to pull some time.
+  // Without a first pull there is nothing to change. The server will request the pull.
   if (node.view === undefined) return true
-  let isEnough = true
+  let isComplete = true
   for (const change of changes) {
-    if (node.pulling.state === 'running' || node.pulling.state === 'again') node.pulling.told.add(change.node_id)
-    isEnough = apply(deps, node, { change, view: node.view }) && isEnough
+    if (node.pulling.state === 'running' || node.pulling.state === 'again')
+      node.pulling.changedPeers.add(change.node_id)
+    isComplete = apply(deps, node, { change, view: node.view }) && isComplete
   }
-  return isEnough
+  return isComplete
 }
 
 interface Applied {
@@ -43,14 +41,14 @@ function apply(deps: MeshAgentDeps, node: SimulatedNode, { change, view }: Appli
   return true
 }
 
-/** Undefined where something is missing. A key that is older than the known one was told late: the pull was sooner. */
+/** The merged facts; undefined if a member is missing. Keeps the known key if it is newer: the hint arrived after a newer pull. */
 function merged(known: PeerFacts | undefined, change: PeerChange): PeerFacts | undefined {
-  const { node_id, public_key, mesh_address, endpoint, psk_issued_at } = { ...UNSAID, ...known, ...change }
+  const { node_id, public_key, mesh_address, endpoint, psk_issued_at } = { ...UNKNOWN, ...known, ...change }
   if (public_key === undefined || mesh_address === undefined || psk_issued_at === undefined) return undefined
   const isOlder = known !== undefined && known.psk_issued_at > psk_issued_at
   const key = isOlder ? known : { public_key, psk_issued_at }
   return { node_id, public_key: key.public_key, mesh_address, endpoint, psk_issued_at: key.psk_issued_at }
 }
 
-/** A peer of whom nothing was said has no endpoint. */
-const UNSAID = { public_key: undefined, mesh_address: undefined, endpoint: '', psk_issued_at: undefined }
+/** The facts of an unknown peer. It has no endpoint. */
+const UNKNOWN = { public_key: undefined, mesh_address: undefined, endpoint: '', psk_issued_at: undefined }

@@ -6,17 +6,17 @@ import { fetchEdgeKeySoon } from './edge-key.ts'
 import { digestSoon } from './epoch-report.ts'
 
 /**
- * Takes the peers of a pull. A pull is the whole truth as it was when the server answered: what the node knew before can be
- * newer only where an event told of it while the answer was on its way. An epoch that is older in any other case is refused.
+ * Applies the peers of a pull, which are complete at the time of the answer. The node's earlier facts can be newer only for
+ * peers that an event changed during the pull. Any other older epoch is refused.
  */
-export function takePeers(deps: MeshAgentDeps, node: SimulatedNode, pulled: PeerView): void {
+export function applyPulledPeers(deps: MeshAgentDeps, node: SimulatedNode, pulled: PeerView): void {
   const before = node.view ?? createPeerView(deps.mesh.book)
-  let isAnotherEpoch = node.view === undefined
+  let hasEpochChange = node.view === undefined
   node.view = pulled
   for (const { own, other } of pulled.differing(before)) {
-    if (choose(deps, node, { pulled: own, known: other })) isAnotherEpoch = true
+    if (resolveDifference(deps, node, { pulled: own, known: other })) hasEpochChange = true
   }
-  if (!isAnotherEpoch) return
+  if (!hasEpochChange) return
   for (const peerId of deps.mesh.neighbours(node.place)) {
     const issued = pulled.find(peerId)?.psk_issued_at
     if (issued !== undefined && issued !== before.find(peerId)?.psk_issued_at) fetchEdgeKeySoon(deps, node, peerId)
@@ -24,22 +24,26 @@ export function takePeers(deps: MeshAgentDeps, node: SimulatedNode, pulled: Peer
   digestSoon(deps, node)
 }
 
-interface Choice {
+interface Difference {
   readonly pulled: PeerFacts | undefined
   readonly known: PeerFacts | undefined
 }
 
-/** Decides what to believe of a peer of which the pull says something else than was known; returns whether its epoch is another one. */
-function choose({ statistics }: MeshAgentDeps, { view, pulling }: SimulatedNode, { pulled, known }: Choice): boolean {
+/** Resolves a difference between the pulled and the known facts of a peer. Returns whether its epoch changed. */
+function resolveDifference(
+  { statistics }: MeshAgentDeps,
+  { view, pulling }: SimulatedNode,
+  { pulled, known }: Difference,
+): boolean {
   if (known === undefined) return pulled !== undefined
-  const isTold = pulling.told.has(known.node_id)
+  const isChangedMeanwhile = pulling.changedPeers.has(known.node_id)
   if (pulled === undefined) {
-    // An event told of it while the answer was on its way, and it may not be in there yet: the next pull says.
-    if (isTold) view?.set(known.node_id, known)
-    return !isTold
+    // An event added it during the pull, so the answer may be older. The next pull decides.
+    if (isChangedMeanwhile) view?.set(known.node_id, known)
+    return !isChangedMeanwhile
   }
   if (known.psk_issued_at <= pulled.psk_issued_at) return known.psk_issued_at !== pulled.psk_issued_at
-  if (!isTold) statistics.count('epoch_regressions')
+  if (!isChangedMeanwhile) statistics.count('epoch_regressions')
   const { public_key, psk_issued_at } = known
   view?.set(known.node_id, { ...pulled, public_key, psk_issued_at })
   return false

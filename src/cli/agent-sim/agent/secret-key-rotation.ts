@@ -3,8 +3,8 @@ import type { SimulatedNode } from '../simulated-node.ts'
 import type { AgentDeps } from './agent-deps.ts'
 
 /**
- * Replaces the node's secret key with its own hand. The first use of the new one ends the old one, so that calls under way
- * with it are made again. Not repeated when its answer is lost: the old key goes on working.
+ * Replaces the node's secret key with the node's own credential. The first use of the new key ends the old one, so open calls
+ * with the old key are repeated. The rotation itself is not repeated: if its answer is lost, the old key stays valid.
  */
 export async function rotateSecretKey(deps: AgentDeps, node: SimulatedNode): Promise<void> {
   const id = node.identity.node_id

@@ -2,11 +2,11 @@ import type { SessionSetupPayload } from '../../../shared/events/wire-types.ts'
 import { attempt } from '../attempt.ts'
 import type { SimulatedNode } from '../simulated-node.ts'
 import type { MeshAgentDeps } from './agent-deps.ts'
-import { isNew } from './seen.ts'
+import { addIfNew } from './recently-seen.ts'
 
 type Activity = Parameters<MeshAgentDeps['client']['PostSessionActivity']>[0]['body']
 
-/** What somebody does in a session, by its kind. */
+/** The simulated activity of a session, by its kind. */
 const ACTIVITIES: Readonly<Record<SessionSetupPayload['kind'], readonly Activity[]>> = {
   ssh: [{ ssh: { event: 'opened' } }, { ssh: { event: 'exec' } }, { ssh: { event: 'closed' } }],
   cluster_api: [
@@ -16,12 +16,12 @@ const ACTIVITIES: Readonly<Record<SessionSetupPayload['kind'], readonly Activity
   tcp: [{ tcp: { bytes_in: 512, bytes_out: 0 } }, { tcp: { bytes_in: 512, bytes_out: 65_536 } }],
 }
 const BETWEEN_MS_MAX = 1_000
-/** Refusals that say that the session is over: revoked, or too late. */
+/** Refusals that mean that the session has ended: revoked or expired. */
 const OVER = ['session_not_found', 'session_already_revoked']
 
-/** Sets up what the node is to mediate, once, and lets somebody use it for a while. */
+/** Opens a session once and reports its activity. */
 export function openSession(deps: MeshAgentDeps, node: SimulatedNode, session: SessionSetupPayload): void {
-  if (isNew(node.seen, session.session_id)) deps.errands.begin(use(deps, node, session))
+  if (addIfNew(node.seen, session.session_id)) deps.tasks.track(use(deps, node, session))
 }
 
 async function use(deps: MeshAgentDeps, node: SimulatedNode, session: SessionSetupPayload): Promise<void> {
@@ -33,7 +33,7 @@ async function use(deps: MeshAgentDeps, node: SimulatedNode, session: SessionSet
     const outcome = await attempt(deps, node, {
       operation: 'session',
       isRepeatable: true,
-      passable: OVER,
+      toleratedCodes: OVER,
       call: (token) =>
         client.PostSessionActivity({ id: node.identity.node_id, session_id: session.session_id, body }, { token }),
     })

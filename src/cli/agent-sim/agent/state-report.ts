@@ -3,10 +3,10 @@ import type { SimulatedNode } from '../simulated-node.ts'
 import type { AgentDeps } from './agent-deps.ts'
 import { injectDuplicates } from './inject-duplicates.ts'
 
-/** Reports that a node keeps; the next one is deleted. */
+/** Maximum number of reports per node; then the last one is deleted. */
 const REPORTS_MAX = 3
 
-/** Puts the next state report of a workload, or deletes the last one where there are enough. */
+/** Puts the next state report of a workload, or deletes the last one if the maximum is reached. */
 export async function reportWorkload(deps: AgentDeps, node: SimulatedNode): Promise<void> {
   if (node.reports < REPORTS_MAX) await put(deps, node)
   else await remove(deps, node)
@@ -27,14 +27,14 @@ async function put(deps: AgentDeps, node: SimulatedNode): Promise<void> {
   })
 }
 
-/** A deletion that is made again may find nothing: then the one before has done it. */
+/** Deletes the last report. A repeated deletion may find nothing, because an earlier try succeeded without an answer. */
 async function remove(deps: AgentDeps, node: SimulatedNode): Promise<void> {
   const key = `workload.${node.reports}`
   node.reports -= 1
   const outcome = await attempt(deps, node, {
     operation: 'report_deletion',
     isRepeatable: true,
-    passable: ['report_not_found'],
+    toleratedCodes: ['report_not_found'],
     call: (token) => deps.client.DeleteNodeStateReport({ id: node.identity.node_id, key }, { token }),
   })
   const isUnknown = !outcome.ok && outcome.code === 'report_not_found' && outcome.tries === 1

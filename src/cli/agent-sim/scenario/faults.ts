@@ -1,52 +1,52 @@
 import { NO_FAULTS, type SimulatedNode, type InjectedFaults } from '../simulated-node.ts'
 import { revoke } from './revocation.ts'
 import type { Fault } from './scenario.ts'
-import { drawn, drawnShare, type Stage } from './stage.ts'
+import { randomNodes, randomShare, type Stage } from './stage.ts'
 
 /** Ends a fault. */
 export type EndFault = () => void
 
 type FaultOf<Kind extends Fault['kind']> = Extract<Fault, { readonly kind: Kind }>
 
-/** How each fault begins; what it answers ends it. */
+/** Starts each kind of fault. The returned function ends it. */
 const FAULTS: { readonly [Kind in Fault['kind']]: (stage: Stage, fault: FaultOf<Kind>) => EndFault } = {
-  clock_skew: (stage, { share, skewMs }) => inject(drawnShare(stage, share), (own) => ({ ...own, skewMs })),
+  clock_skew: (stage, { share, skewMs }) => inject(randomShare(stage, share), (own) => ({ ...own, skewMs })),
   duplicate_calls: (stage, { share }) =>
-    inject(drawnShare(stage, share), (own) => ({ ...own, repeats: 'doubled' as const })),
+    inject(randomShare(stage, share), (own) => ({ ...own, repeats: 'doubled' as const })),
   reordered_calls: (stage, { share }) =>
-    inject(drawnShare(stage, share), (own) => ({ ...own, repeats: 'reordered' as const })),
+    inject(randomShare(stage, share), (own) => ({ ...own, repeats: 'reordered' as const })),
   reconnect_herd(stage, { share }) {
-    for (const { stream } of drawnShare(stage, share)) stream?.cut()
-    return nothing
+    for (const { stream } of randomShare(stage, share)) stream?.cut()
+    return noEnd
   },
   revoked_nsk(stage, { nodes }) {
-    for (const node of drawn(stage, nodes)) stage.deps.errands.begin(revoke(stage.deps, node))
-    return nothing
+    for (const node of randomNodes(stage, nodes)) stage.deps.tasks.track(revoke(stage.deps, node))
+    return noEnd
   },
   slow_reader(stage, { share, delayMs }) {
-    const slow = drawnShare(stage, share)
+    const slow = randomShare(stage, share)
     for (const { stream } of slow) stream?.slowDown(delayMs)
     return () => slow.forEach(({ stream }) => stream?.slowDown(0))
   },
-  server_restart({ standing }) {
-    standing.outages += 1
+  server_restart({ phaseState }) {
+    phaseState.outages += 1
     return () => {
-      standing.outages -= 1
+      phaseState.outages -= 1
     }
   },
-  endpoint_storm({ standing }, { rate }) {
-    standing.rates = { ...standing.rates, endpoint_changes: rate }
-    return nothing
+  endpoint_storm({ phaseState }, { rate }) {
+    phaseState.rates = { ...phaseState.rates, endpoint_changes: rate }
+    return noEnd
   },
 }
 
-const nothing: EndFault = () => undefined
+const noEnd: EndFault = () => undefined
 
-/** Begins a fault of a phase. What it sets of rates ends with the phase. */
-export function beginFault(stage: Stage, fault: Fault): EndFault {
-  // The row of the table is the one of the fault's own kind.
-  const begin = FAULTS[fault.kind] as (stage: Stage, fault: Fault) => EndFault
-  return begin(stage, fault)
+/** Starts a fault of a phase. Rates that it sets end with the phase. */
+export function startFault(stage: Stage, fault: Fault): EndFault {
+  // The table entry has the kind of the fault.
+  const start = FAULTS[fault.kind] as (stage: Stage, fault: Fault) => EndFault
+  return start(stage, fault)
 }
 
 function inject(nodes: readonly SimulatedNode[], change: (own: InjectedFaults) => InjectedFaults): EndFault {

@@ -1,8 +1,8 @@
-import { beginFault } from './faults.ts'
+import { startFault } from './faults.ts'
 import type { Phase, Scenario } from './scenario.ts'
 import type { Stage } from './stage.ts'
 
-/** Plays the phases one after the other until the signal; what is left of a fault then ends with it. */
+/** Runs the phases in order until the signal is aborted. The faults of the running phase end with it. */
 export async function playScenario(stage: Stage, { phases }: Scenario, until: AbortSignal): Promise<void> {
   for (const phase of phases) {
     if (until.aborted) return
@@ -11,10 +11,10 @@ export async function playScenario(stage: Stage, { phases }: Scenario, until: Ab
 }
 
 async function playPhase(stage: Stage, { durationMs, rates, faults }: Phase, until: AbortSignal): Promise<void> {
-  const { standing, deps } = stage
-  standing.rates = rates
-  const ends = faults.map((fault) => beginFault(stage, fault))
+  const { phaseState, deps } = stage
+  phaseState.rates = rates
+  const ends = faults.map((fault) => startFault(stage, fault))
   await deps.clock.pause(durationMs, until)
   for (const end of ends) end()
-  standing.rates = {}
+  phaseState.rates = {}
 }

@@ -1,10 +1,10 @@
 /** How often agents do each chore: the share of the fleet per minute; 1 is each node once a minute. */
 export interface Rates {
-  /** Nodes that are seen under another address, as after a NAT rebinding. */
+  /** Nodes whose public address changes, as after a NAT rebinding. */
   readonly endpoint_changes: number
-  /** State pulls that nothing asks for. */
+  /** State pulls without a request of the server. */
   readonly pulls: number
-  /** State reports put and deleted. */
+  /** State reports that are put or deleted. */
   readonly reports: number
   /** Batches of integrity violations. */
   readonly violations: number

@@ -1,4 +1,4 @@
-import { PLAN_MAX, USUAL_HABITS } from '../plan.ts'
+import { PLAN_MAX, DEFAULT_HABITS } from '../plan.ts'
 import type { Rates } from './rates.ts'
 import { duration, listOf, objectOf, rate, share, text, whole, type Reader } from './values.ts'
 import type { Fault, Phase, Scenario } from './scenario.ts'
@@ -7,7 +7,7 @@ import { readYaml, type Place } from './yaml-place.ts'
 /**
  * Reads a scenario (docs/agent-sim.md).
  *
- * @throws YamlFault naming the line, what is wrong there and what may stand there.
+ * @throws YamlFault with the line, the error and the accepted values.
  */
 export function readScenario(source: string): Scenario {
   const place = readYaml(source)
@@ -16,38 +16,50 @@ export function readScenario(source: string): Scenario {
   return { edges, executionFailures: execution_failures, rates, phases }
 }
 
-const RATE_NAMES = Object.keys(USUAL_HABITS.rates) as readonly (keyof Rates)[]
+const RATE_NAMES = Object.keys(DEFAULT_HABITS.rates) as readonly (keyof Rates)[]
 
-// The names are those of the rates: an object of readers over them reads them.
+// The keys are the names of the rates.
 const rates = objectOf(Object.fromEntries(RATE_NAMES.map((name) => [name, rate]))) as Reader<Partial<Rates>>
 
-const SKEW_MS = 61_000
-const SLOW_MS = 1_000
-/** What one of ten is, where a fault is not told for how many. */
-const SOME = 0.1
+const DEFAULT_SKEW_MS = 61_000
+const DEFAULT_DELAY_MS = 1_000
+/** Default share of the nodes that a fault affects. */
+const DEFAULT_SHARE = 0.1
 
-/** Each fault by its name, with what it takes and what holds where that is not said. */
+/** The reader of each fault, with its members and their defaults. */
 const FAULTS: { readonly [Kind in Fault['kind']]: Reader<Fault> } = {
-  clock_skew: given(objectOf({ share, skew: duration }), ({ share: of = SOME, skew = SKEW_MS }) => ({
-    kind: 'clock_skew',
+  clock_skew: faultReader(
+    objectOf({ share, skew: duration }),
+    ({ share: of = DEFAULT_SHARE, skew = DEFAULT_SKEW_MS }) => ({
+      kind: 'clock_skew',
+      share: of,
+      skewMs: skew,
+    }),
+  ),
+  reconnect_herd: faultReader(objectOf({ share }), ({ share: of = 1 }) => ({ kind: 'reconnect_herd', share: of })),
+  revoked_nsk: faultReader(objectOf({ nodes: whole(1, 100) }), ({ nodes = 1 }) => ({ kind: 'revoked_nsk', nodes })),
+  duplicate_calls: faultReader(objectOf({ share }), ({ share: of = DEFAULT_SHARE }) => ({
+    kind: 'duplicate_calls',
     share: of,
-    skewMs: skew,
   })),
-  reconnect_herd: given(objectOf({ share }), ({ share: of = 1 }) => ({ kind: 'reconnect_herd', share: of })),
-  revoked_nsk: given(objectOf({ nodes: whole(1, 100) }), ({ nodes = 1 }) => ({ kind: 'revoked_nsk', nodes })),
-  duplicate_calls: given(objectOf({ share }), ({ share: of = SOME }) => ({ kind: 'duplicate_calls', share: of })),
-  reordered_calls: given(objectOf({ share }), ({ share: of = SOME }) => ({ kind: 'reordered_calls', share: of })),
-  slow_reader: given(objectOf({ share, delay: duration }), ({ share: of = SOME, delay = SLOW_MS }) => ({
-    kind: 'slow_reader',
+  reordered_calls: faultReader(objectOf({ share }), ({ share: of = DEFAULT_SHARE }) => ({
+    kind: 'reordered_calls',
     share: of,
-    delayMs: delay,
   })),
-  server_restart: given(objectOf({}), () => ({ kind: 'server_restart' })),
-  endpoint_storm: given(objectOf({ rate }), ({ rate: of = 1 }) => ({ kind: 'endpoint_storm', rate: of })),
+  slow_reader: faultReader(
+    objectOf({ share, delay: duration }),
+    ({ share: of = DEFAULT_SHARE, delay = DEFAULT_DELAY_MS }) => ({
+      kind: 'slow_reader',
+      share: of,
+      delayMs: delay,
+    }),
+  ),
+  server_restart: faultReader(objectOf({}), () => ({ kind: 'server_restart' })),
+  endpoint_storm: faultReader(objectOf({ rate }), ({ rate: of = 1 }) => ({ kind: 'endpoint_storm', rate: of })),
 }
 
-/** A fault for which nothing is said, `server_restart:`, is one for which everything is as usual. */
-function given<T>(read: Reader<T>, make: (value: Partial<T>) => Fault): Reader<Fault> {
+/** Reads a fault. An empty one, such as `server_restart:`, has the default values. */
+function faultReader<T>(read: Reader<T>, make: (value: Partial<T>) => Fault): Reader<Fault> {
   return (place) => make(place.value === null ? {} : read(place))
 }
 

@@ -1,10 +1,10 @@
 import type { Rates } from './rates.ts'
 
-/** What happens to a fleet beside its everyday life, phase after phase. */
+/** The phases and faults of a run. */
 export interface Scenario {
-  /** What agents do while no phase says otherwise. */
   readonly edges: number | undefined
   readonly executionFailures: number | undefined
+  /** Rates outside of phases, and of phases that set none. */
   readonly rates: Partial<Rates>
   readonly phases: readonly Phase[]
 }
@@ -16,7 +16,7 @@ export interface Phase {
   readonly faults: readonly Fault[]
 }
 
-/** A fault with its parameters, by its name. Shares are of the fleet, from 0 to 1. */
+/** A fault with its parameters. Shares are parts of the fleet, from 0 to 1. */
 export type Fault =
   | { readonly kind: 'clock_skew'; readonly share: number; readonly skewMs: number }
   | { readonly kind: 'reconnect_herd'; readonly share: number }
@@ -27,7 +27,7 @@ export type Fault =
   | { readonly kind: 'server_restart' }
   | { readonly kind: 'endpoint_storm'; readonly rate: number }
 
-/** How long all phases take together, in ms. */
+/** Duration of all phases, in ms. */
 export function durationMsOf({ phases }: Scenario): number {
   return phases.reduce((sum, { durationMs }) => sum + durationMs, 0)
 }

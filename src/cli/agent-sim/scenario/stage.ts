@@ -2,31 +2,31 @@ import type { AgentDeps } from '../agent/agent-deps.ts'
 import type { SimulatedNode } from '../simulated-node.ts'
 import type { Rates } from './rates.ts'
 
-/** What a scenario changes of the world that agents live in. */
-export interface Standing {
-  /** What the phase says of rates, and the faults in it. */
+/** What the running phase changes for all agents. */
+export interface PhaseState {
+  /** Rates that the phase or its faults set. */
   rates: Partial<Rates>
-  /** Faults that expect the server to be away. */
+  /** Number of running faults that expect an outage. */
   outages: number
 }
 
-/** Where faults are played. */
+/** The fleet to which a scenario applies its faults. */
 export interface Stage {
   readonly deps: AgentDeps
   readonly nodes: readonly SimulatedNode[]
-  readonly standing: Standing
+  readonly phaseState: PhaseState
 }
 
-/** So many nodes by lot, none of those that were cut off. */
-export function drawn({ deps, nodes }: Stage, count: number): readonly SimulatedNode[] {
-  const left = nodes.filter(({ isCutOff }) => !isCutOff)
+/** Up to `count` random nodes whose keys are not revoked. */
+export function randomNodes({ deps, nodes }: Stage, count: number): readonly SimulatedNode[] {
+  const left = nodes.filter(({ isRevoked }) => !isRevoked)
   return Array.from({ length: Math.min(count, left.length) }, () => {
     const [node] = left.splice(Math.floor(deps.clock.random() * left.length), 1)
     return node
   }).filter((node) => node !== undefined)
 }
 
-/** A share of the nodes by lot, one at least. */
-export function drawnShare(stage: Stage, share: number): readonly SimulatedNode[] {
-  return share === 0 ? [] : drawn(stage, Math.max(1, Math.round(stage.nodes.length * share)))
+/** A random share of the nodes, at least one unless the share is 0. */
+export function randomShare(stage: Stage, share: number): readonly SimulatedNode[] {
+  return share === 0 ? [] : randomNodes(stage, Math.max(1, Math.round(stage.nodes.length * share)))
 }

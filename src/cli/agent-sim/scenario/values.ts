@@ -2,7 +2,7 @@ import { parseDuration } from '../../argv/duration.ts'
 import { parseRate, parseShare } from '../shares.ts'
 import type { Place } from './yaml-place.ts'
 
-/** Reads what stands at a place. @throws YamlFault, where something else stands there. */
+/** Reads the value at a place of a document. @throws YamlFault if it is not valid. */
 export type Reader<T> = (place: Place) => T
 
 export const text: Reader<string> = (place) => {
@@ -45,11 +45,11 @@ export type Readers = { readonly [name: string]: Reader<unknown> }
 
 type Read<R extends Readers> = { readonly [Name in keyof R]?: ReturnType<R[Name]> }
 
-/** Reads an object of which each member may be absent, and no other may be there. */
+/** Reads an object. Each member is optional; other members are refused. */
 export function objectOf<R extends Readers>(readers: R): Reader<Read<R>> {
   return (place) => {
     const entries = [...place.members(Object.keys(readers))]
-    // Each name is one of the readers': `members` refuses the others.
+    // Each name has a reader, because `members` refuses other names.
     return Object.fromEntries(entries.map(([name, member]) => [name, readers[name]?.(member)])) as Read<R>
   }
 }

@@ -1,7 +1,7 @@
 import { isMap, isScalar, isSeq, LineCounter, parseDocument, type Node } from 'yaml'
 import { nearest } from '../../../shared/nearest.ts'
 
-/** A place of a document with what stands there. */
+/** A node of a YAML document with its position. */
 export interface Place {
   /** Dotted, for messages; empty for the whole document. */
   readonly path: string
@@ -12,11 +12,11 @@ export interface Place {
   members(known: readonly string[]): ReadonlyMap<string, Place>
   /** The items of a list. @throws YamlFault */
   items(): readonly Place[]
-  /** The failure to say about this place. */
+  /** Makes the error for this place. */
   fault(message: string): YamlFault
 }
 
-/** What is wrong in a document, and on which line. */
+/** An error in a document, with its line. */
 export class YamlFault extends Error {
   readonly line: number
 
@@ -27,7 +27,7 @@ export class YamlFault extends Error {
   }
 }
 
-/** Reads a document of YAML, without anchors. @throws YamlFault */
+/** Parses a YAML document. Aliases are not resolved. @throws YamlFault */
 export function readYaml(text: string): Place {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines })
@@ -36,14 +36,14 @@ export function readYaml(text: string): Place {
   return placeOf(document.contents, { path: '', lines, line: 1 })
 }
 
-interface Around {
+interface Position {
   readonly path: string
   readonly lines: LineCounter
-  /** Where a place that is empty stands. */
+  /** The line of a place without a node. */
   readonly line: number
 }
 
-function placeOf(node: Node | null, { path, lines, line: fallback }: Around): Place {
+function placeOf(node: Node | null, { path, lines, line: fallback }: Position): Place {
   const line = node?.range ? lines.linePos(node.range[0]).line : fallback
   const fault = (message: string): YamlFault => new YamlFault(line, path === '' ? message : `${path}: ${message}`)
   return {

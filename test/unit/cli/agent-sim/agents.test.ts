@@ -2,7 +2,7 @@ import { createPeerBook } from '../../../../src/cli/agent-sim/peer-book.ts'
 import { createPeerView } from '../../../../src/cli/agent-sim/peer-view.ts'
 import { afterEach, describe, expect, test } from 'vitest'
 import { fetchEdgeKeySoon } from '../../../../src/cli/agent-sim/agent/edge-key.ts'
-import { hear } from '../../../../src/cli/agent-sim/agent/handle-event.ts'
+import { handleEvent } from '../../../../src/cli/agent-sim/agent/handle-event.ts'
 import { rotateSecretKey } from '../../../../src/cli/agent-sim/agent/secret-key-rotation.ts'
 import { pullSoon } from '../../../../src/cli/agent-sim/agent/state-pull.ts'
 import { attempt } from '../../../../src/cli/agent-sim/attempt.ts'
@@ -143,7 +143,7 @@ describe('An agent that pulls its state', () => {
       public_key: 'new',
       psk_issued_at: issued(9),
     }
-    hear(world.deps, world.node, { envelope: hint({ peers: [changed] }), place: NEXT })
+    handleEvent(world.deps, world.node, { envelope: hint({ peers: [changed] }), place: NEXT })
     answer(pulled({ peers: [peer(2)] }))
     await world.clock.advance(0)
     expect([world.count('epoch_regressions'), known(world)[0]?.psk_issued_at]).toEqual([0, issued(9)])
@@ -170,7 +170,7 @@ describe('An agent that hears', () => {
     await world.clock.advance(5_000)
     return {
       ...world,
-      tell: (payload: object, place = NEXT) => hear(world.deps, world.node, { envelope: hint(payload), place }),
+      tell: (payload: object, place = NEXT) => handleEvent(world.deps, world.node, { envelope: hint(payload), place }),
     }
   }
 
@@ -215,7 +215,7 @@ describe('An agent that hears', () => {
 
   test('an event of a type that it does not know pulls its state', async () => {
     const world = await informed()
-    hear(world.deps, world.node, { envelope: event('of_tomorrow', {}), place: NEXT })
+    handleEvent(world.deps, world.node, { envelope: event('of_tomorrow', {}), place: NEXT })
     await world.clock.advance(1_000)
     expect(world.tags).toHaveLength(2)
   })
@@ -248,8 +248,8 @@ describe('An agent whose keys are to be rotated', () => {
 
   test('sends one fresh key within seconds, and has a new half of each epoch', async () => {
     const world = worldOf({ answers: { PostKeysRotate: () => ({ psk_issued_at: issued(8) }) } })
-    hear(world.deps, world.node, { envelope: KEYS, place: NEXT })
-    hear(world.deps, world.node, { envelope: KEYS, place: NEXT })
+    handleEvent(world.deps, world.node, { envelope: KEYS, place: NEXT })
+    handleEvent(world.deps, world.node, { envelope: KEYS, place: NEXT })
     await world.clock.advance(3_000)
     const sent = world.calls.filter(({ operation }) => operation === 'PostKeysRotate')
     expect(sent).toMatchObject([
@@ -266,7 +266,7 @@ describe('An agent whose keys are to be rotated', () => {
         },
       },
     })
-    hear(world.deps, world.node, { envelope: KEYS, place: NEXT })
+    handleEvent(world.deps, world.node, { envelope: KEYS, place: NEXT })
     await world.clock.advance(3_000)
     expect([world.count('needless_rotations'), world.count('errors')]).toEqual([1, 0])
   })
@@ -348,7 +348,7 @@ describe('An agent that is asked to do something', () => {
       .filter(({ operation }) => operation === 'PostExecutionCallback')
       .map(({ input }) => (input['body'] as { status: string }).status)
   const asked = (world: ReturnType<typeof worldOf>) =>
-    hear(world.deps, world.node, { envelope: event('action_request', EXECUTION), place: NEXT })
+    handleEvent(world.deps, world.node, { envelope: event('action_request', EXECUTION), place: NEXT })
 
   test.each([
     [0, ['ack', 'started', 'succeeded'], 'executions_succeeded'],
@@ -400,7 +400,7 @@ describe('An agent that is asked to do something', () => {
       target: 'root',
       expires_at: '2026-01-01T01:00:00.000Z',
     }
-    hear(world.deps, world.node, { envelope: event('session_setup', session), place: NEXT })
+    handleEvent(world.deps, world.node, { envelope: event('session_setup', session), place: NEXT })
     await world.clock.advance(5_000)
     expect([activities, world.count('sessions'), world.count('overtaken'), world.count('errors')]).toEqual([2, 1, 1, 0])
   })

@@ -42,5 +42,6 @@ test('shows a fleet of 10,000 whole on a terminal of 80 columns', () => {
   const lines = dashboardLines({ ...progress, reachability }, summary)
   expect(lines).toEqual(expect.arrayContaining([expect.stringContaining('unreachable 10000')]))
   expect(lines).toEqual(expect.arrayContaining([expect.stringContaining('bad 1998')]))
+  expect(lines).toEqual(expect.arrayContaining([expect.stringMatching(/^faults +expected 999   unmet 999/)]))
   expect(lines.filter((line) => line.length > 79)).toEqual([])
 })

@@ -13,7 +13,7 @@ describe('The keys of both ends of an edge', () => {
   test('agree where they are of one epoch, each end having its own half first', () => {
     const ledger = createEdgeLedger()
     expect([ledger.put(low(T1, T2)), ledger.put(high(T2, T1))]).toEqual(['first', 'agrees'])
-    expect(ledger.standing()).toEqual({ agreeing: 1, stale: 0 })
+    expect(ledger.totals()).toEqual({ agreeing: 1, stale: 0 })
   })
 
   test('differ where one epoch has two keys', () => {
@@ -30,9 +30,9 @@ describe('The keys of both ends of an edge', () => {
     const ledger = createEdgeLedger()
     ledger.put(high(T1, T1))
     expect(ledger.put(low(T2, T1, OTHER_KEY))).toBe('first')
-    expect(ledger.standing()).toEqual({ agreeing: 0, stale: 1 })
+    expect(ledger.totals()).toEqual({ agreeing: 0, stale: 1 })
     expect(ledger.put(high(T1, T2, OTHER_KEY))).toBe('agrees')
-    expect(ledger.standing()).toEqual({ agreeing: 1, stale: 0 })
+    expect(ledger.totals()).toEqual({ agreeing: 1, stale: 0 })
   })
 
   test('say nothing of a node that was cut off', () => {
@@ -40,6 +40,6 @@ describe('The keys of both ends of an edge', () => {
     ledger.put(high(T1, T1))
     ledger.put(low(T2, T1))
     ledger.forget('b')
-    expect(ledger.standing()).toEqual({ agreeing: 0, stale: 0 })
+    expect(ledger.totals()).toEqual({ agreeing: 0, stale: 0 })
   })
 })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { ProblemAnswer } from '../../../../src/client/failures.ts'
 import type { AgentClock, ApiClient } from '../../../../src/cli/agent-sim/fleet-deps.ts'
-import { USUAL_HABITS, type SimulationPlan } from '../../../../src/cli/agent-sim/plan.ts'
+import { DEFAULT_HABITS, type SimulationPlan } from '../../../../src/cli/agent-sim/plan.ts'
 import { parseFailOn } from '../../../../src/cli/agent-sim/fail-on.ts'
 import { simulate, type SimulationDeps } from '../../../../src/cli/agent-sim/simulation.ts'
 import { openStateDirectory } from '../../../../src/cli/agent-sim/state-directory.ts'
@@ -52,7 +52,7 @@ function planOf(given: Partial<SimulationPlan>): SimulationPlan {
     deregister: false,
     concurrency: 4,
     failOn: [],
-    habits: USUAL_HABITS,
+    habits: DEFAULT_HABITS,
     scenario: undefined,
     ...given,
   }

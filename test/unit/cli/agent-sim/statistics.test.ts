@@ -24,7 +24,7 @@ test('latencies that are forgotten count no more, what was done does', () => {
   statistics.succeeded('heartbeat', 900)
   statistics.succeeded('endpoint', 900)
   statistics.failed('heartbeat', 'internal')
-  statistics.forgetLatencies()
+  statistics.resetLatencies()
   statistics.succeeded('heartbeat', 3)
   const { counts, operations, percentileMs } = statistics.summary()
   expect(counts).toMatchObject({ heartbeats: 2, operations: 3, errors: 1 })

@@ -1,14 +1,14 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { keepReporting } from '../../../../src/cli/agent-sim/agent/heartbeat.ts'
+import { startHeartbeats } from '../../../../src/cli/agent-sim/agent/heartbeat.ts'
 import { changeEndpoint, keepEndpoint } from '../../../../src/cli/agent-sim/agent/endpoint.ts'
 import { pullSoon } from '../../../../src/cli/agent-sim/agent/state-pull.ts'
 import type { HeldStream } from '../../../../src/cli/agent-sim/held-stream.ts'
 import type { PeerFacts } from '../../../../src/cli/agent-sim/peer-book.ts'
 import { playScenario } from '../../../../src/cli/agent-sim/scenario/play.ts'
 import type { Fault } from '../../../../src/cli/agent-sim/scenario/scenario.ts'
-import type { Standing } from '../../../../src/cli/agent-sim/scenario/stage.ts'
+import type { PhaseState } from '../../../../src/cli/agent-sim/scenario/stage.ts'
 import { settle } from '../../../../src/cli/agent-sim/settling.ts'
-import { neighboursOf } from '../../../../src/cli/agent-sim/ring.ts'
+import { neighboursOf } from '../../../../src/cli/agent-sim/neighbours.ts'
 import {
   agentWorld,
   id,
@@ -34,16 +34,16 @@ const never = (): AbortSignal => new AbortController().signal
 /** Plays one phase of ten seconds with a fault over a fleet that reports every second. */
 function playing(fault: Fault, answers: Answers, stream?: Partial<HeldStream>) {
   const world = worldOf({ size: 2, answers })
-  const standing: Standing = { rates: {}, outages: 0 }
-  const deps = { ...world.deps, isOutage: () => standing.outages > 0 }
+  const phaseState: PhaseState = { rates: {}, outages: 0 }
+  const deps = { ...world.deps, isOutage: () => phaseState.outages > 0 }
   for (const node of world.nodes) {
-    keepReporting(deps, node, { intervalMs: 1_000, until: world.deps.until })
+    startHeartbeats(deps, node, { intervalMs: 1_000, until: world.deps.until })
     if (stream !== undefined) node.stream = stream as HeldStream
   }
-  const phase = { name: 'trouble', durationMs: 10_000, rates: { reports: 0.5 }, faults: [fault] }
+  const phase = { name: 'faults', durationMs: 10_000, rates: { reports: 0.5 }, faults: [fault] }
   const scenario = { edges: undefined, executionFailures: undefined, rates: {}, phases: [phase] }
-  void playScenario({ deps, nodes: world.nodes, standing }, scenario, never())
-  return { ...world, standing }
+  void playScenario({ deps, nodes: world.nodes, phaseState }, scenario, never())
+  return { ...world, phaseState }
 }
 
 const accepted = { accepted_at: '2026-01-01T00:00:00.000Z', reconcile: false, rotate_keys: false }
@@ -102,9 +102,9 @@ describe('A fault', () => {
   test('of routers and the rates of a phase end with it', async () => {
     const world = playing({ kind: 'endpoint_storm', rate: 4 }, {})
     await world.clock.advance(100)
-    expect(world.standing.rates).toEqual({ reports: 0.5, endpoint_changes: 4 })
+    expect(world.phaseState.rates).toEqual({ reports: 0.5, endpoint_changes: 4 })
     await world.clock.advance(10_000)
-    expect(world.standing.rates).toEqual({})
+    expect(world.phaseState.rates).toEqual({})
   })
 
   test('of the network breaks every stream, and one of readers slows some down for a while', async () => {

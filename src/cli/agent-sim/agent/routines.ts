@@ -9,15 +9,15 @@ import { rotateSecretKey } from './secret-key-rotation.ts'
 import { pullSoon } from './state-pull.ts'
 import { reportWorkload } from './state-report.ts'
 
-/** What an agent does when it starts, beside its heartbeats and its stream. */
-export async function start(deps: MeshAgentDeps, node: SimulatedNode, until: AbortSignal): Promise<void> {
+/** Starts an agent of the mesh: capabilities, endpoint, first pull and edge keys. */
+export async function startAgent(deps: MeshAgentDeps, node: SimulatedNode, until: AbortSignal): Promise<void> {
   await reportCapabilities(deps, node)
   await keepEndpoint(deps, node, until)
   if (deps.mesh.pullsAtStart) pullSoon(deps, node, 0)
   fetchEdgeKeysSoon(deps, node)
 }
 
-/** What some agent of a fleet does every now and then. */
+/** The occasional work of agents, by the name of its rate. */
 export const CHORES: Readonly<Record<keyof Rates, (deps: MeshAgentDeps, node: SimulatedNode) => Promise<void>>> = {
   endpoint_changes: changeEndpoint,
   pulls: async (deps, node) => pullSoon(deps, node, 0),

@@ -1,8 +1,8 @@
 import type { SimulatedNode } from './simulated-node.ts'
 
 /**
- * The ids of those who stand next to a node where all stand in a ring, half of them on either side: anyone who is somebody's
- * neighbour has them for a neighbour too, so that both ends of each edge are looked at.
+ * The ids of a node's neighbours when the fleet is arranged in a ring: `count` nodes, half of them on each side. The relation
+ * is symmetric, so both ends of each sampled edge are checked.
  */
 export function neighboursOf(nodes: readonly SimulatedNode[], place: number, count: number): readonly string[] {
   const ids = new Set<string>()

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
-import { createErrands } from '../../../../src/cli/agent-sim/errands.ts'
-import { createTurnstile } from '../../../../src/cli/agent-sim/paced-limiter.ts'
-import { createWheel } from '../../../../src/cli/agent-sim/timer-wheel.ts'
+import { createTaskTracker } from '../../../../src/cli/agent-sim/task-tracker.ts'
+import { createPacedLimiter } from '../../../../src/cli/agent-sim/paced-limiter.ts'
+import { createTimerWheel } from '../../../../src/cli/agent-sim/timer-wheel.ts'
 import { steppedClock } from '../../../support/fleet/mesh-agents.ts'
 
 function turning() {
   const clock = steppedClock()
-  const wheel = createWheel(clock)
+  const wheel = createTimerWheel(clock)
   const ended = new AbortController()
-  const turned = wheel.turn(ended.signal)
-  return { clock, wheel, errands: createErrands(wheel), end: () => ended.abort(), turned }
+  const turned = wheel.run(ended.signal)
+  return { clock, wheel, tasks: createTaskTracker(wheel), end: () => ended.abort(), turned }
 }
 
 test('The wheel calls each when it is due, never sooner, and nothing once it has stopped', async () => {
@@ -34,46 +34,46 @@ test('The wheel calls each when it is due, never sooner, and nothing once it has
   ])
 })
 
-test('Errands are done when what was begun and what was set out for has ended', async () => {
-  const { clock, errands } = turning()
+test('TaskTracker are done when what was begun and what was set out for has ended', async () => {
+  const { clock, tasks } = turning()
   let [isDone, isEnded] = [false, false]
-  errands.soon(500, async () => {
+  tasks.schedule(500, async () => {
     await clock.pause(500, new AbortController().signal)
     isEnded = true
   })
-  void errands.done().then(() => (isDone = true))
+  void tasks.done().then(() => (isDone = true))
   await clock.advance(900)
-  expect([errands.isIdle(), isDone, isEnded]).toEqual([false, false, false])
+  expect([tasks.isIdle(), isDone, isEnded]).toEqual([false, false, false])
   await clock.advance(200)
-  expect([errands.isIdle(), isDone, isEnded]).toEqual([true, true, true])
+  expect([tasks.isIdle(), isDone, isEnded]).toEqual([true, true, true])
 })
 
 test('What has not begun is dropped, what has is waited for', async () => {
-  const { clock, errands } = turning()
+  const { clock, tasks } = turning()
   const ended: string[] = []
-  errands.begin(clock.pause(1_000, new AbortController().signal).then(() => void ended.push('begun')))
-  errands.soon(500, async () => void ended.push('dropped'))
-  errands.drop()
-  errands.soon(1, async () => void ended.push('too late'))
-  const done = errands.done()
+  tasks.track(clock.pause(1_000, new AbortController().signal).then(() => void ended.push('begun')))
+  tasks.schedule(500, async () => void ended.push('dropped'))
+  tasks.cancelScheduled()
+  tasks.schedule(1, async () => void ended.push('too late'))
+  const done = tasks.done()
   await clock.advance(2_000)
   await done
   expect(ended).toEqual(['begun'])
 })
 
 test('A failure of any errand is a bug, and whoever waits hears of it', async () => {
-  const { clock, errands } = turning()
+  const { clock, tasks } = turning()
   const bug = new Error('a bug')
-  errands.begin(clock.pause(10_000, new AbortController().signal))
-  errands.soon(10, () => Promise.reject(bug))
-  const done = expect(errands.done()).rejects.toBe(bug)
+  tasks.track(clock.pause(10_000, new AbortController().signal))
+  tasks.schedule(10, () => Promise.reject(bug))
+  const done = expect(tasks.done()).rejects.toBe(bug)
   await clock.advance(100)
   await done
-  await expect(errands.failed).rejects.toBe(bug)
+  await expect(tasks.failed).rejects.toBe(bug)
 })
 
 test('A turnstile lets so many work at once, in order, and begins nothing more once it is over', async () => {
-  const turnstile = createTurnstile(() => Promise.resolve(), 2)
+  const turnstile = createPacedLimiter(() => Promise.resolve(), 2)
   const ended = new AbortController()
   const begun: number[] = []
   const ends: (() => void)[] = []

@@ -1,0 +1,105 @@
+import { takesPart, type AgentDeps } from './agent/agent-deps.ts'
+import { handleEvent, type ReceivedEvent } from './agent/handle-event.ts'
+import { startHeartbeats } from './agent/heartbeat.ts'
+import { startAgent } from './agent/routines.ts'
+import { startChores } from './chores.ts'
+import { createTaskTracker } from './task-tracker.ts'
+import type { FleetDeps } from './fleet-deps.ts'
+import { runConcurrently } from './run-concurrently.ts'
+import { createMesh } from './mesh.ts'
+import type { NodeWire } from './node-wire.ts'
+import type { Habits } from './plan.ts'
+import { playScenario } from './scenario/play.ts'
+import type { Scenario } from './scenario/scenario.ts'
+import type { PhaseState } from './scenario/stage.ts'
+import { settle } from './settling.ts'
+import type { SimulatedNode } from './simulated-node.ts'
+import type { PullsOver } from './state-pulls.ts'
+import { createTimerWheel } from './timer-wheel.ts'
+
+/** The calls of mesh agents that the typed client does not offer. */
+export interface MeshWire {
+  readonly wire: Pick<NodeWire, 'fetchEdgeKey'>
+  readonly pulls: PullsOver
+}
+
+export interface FleetOptions extends FleetDeps {
+  /** Undefined with `--no-mesh`: agents only send heartbeats and hold event streams. */
+  readonly mesh: MeshWire | undefined
+  readonly habits: Habits
+  /** Planned number of nodes. */
+  readonly size: number
+}
+
+export interface RunPlan {
+  readonly heartbeatIntervalMs: number
+  readonly scenario: Scenario | undefined
+}
+
+/** Runs the agents of a fleet, from the first event to the last call. */
+export interface AgentRuntime {
+  readonly deps: AgentDeps
+  /** Handles an event of a node. */
+  readonly onEvent: (node: SimulatedNode, received: ReceivedEvent) => void
+  readonly run: (plan: RunPlan, until: AbortSignal) => Promise<void>
+  /** Waits for the open tasks of the agents and compares their state. Starts nothing new afterwards. */
+  readonly settle: (interrupted: AbortSignal) => Promise<void>
+}
+
+/** Number of agents that start concurrently. */
+const START_CONCURRENCY = 8
+
+/** Makes the runtime of a fleet. Its timers start with the first event or with `run`. */
+export function createAgentRuntime(options: FleetOptions, nodes: () => readonly SimulatedNode[]): AgentRuntime {
+  const { clock, mesh } = options
+  const wheel = createTimerWheel(clock)
+  const tasks = createTaskTracker(wheel)
+  const ended = new AbortController()
+  const phaseState: PhaseState = { rates: {}, outages: 0 }
+  const deps: AgentDeps = {
+    ...options,
+    wheel,
+    tasks,
+    until: ended.signal,
+    notProvisioned: new Set(),
+    isOutage: () => phaseState.outages > 0,
+    mesh: mesh && createMesh({ ...options, ...mesh, nodes }),
+  }
+  let running: Promise<void> | undefined
+  const startTimers = (): void => void (running ??= wheel.run(ended.signal))
+
+  /** Starts the periodic work of the agents, until the signal is aborted. */
+  function startAgents({ heartbeatIntervalMs, scenario }: RunPlan, until: AbortSignal): void {
+    for (const node of nodes()) startHeartbeats(deps, node, { intervalMs: heartbeatIntervalMs, until })
+    if (takesPart(deps)) {
+      const starting = runConcurrently(nodes(), { concurrency: START_CONCURRENCY, until }, (node) =>
+        startAgent(deps, node, until),
+      )
+      tasks.track(starting)
+      startChores(deps, nodes(), { until, ratesNow: () => ({ ...options.habits.rates, ...phaseState.rates }) })
+    }
+    if (scenario !== undefined) tasks.track(playScenario({ deps, nodes: nodes(), phaseState }, scenario, until))
+  }
+
+  return {
+    deps,
+    onEvent(node, received) {
+      startTimers()
+      if (takesPart(deps) && !ended.signal.aborted) handleEvent(deps, node, received)
+    },
+    async run(plan, until) {
+      startTimers()
+      startAgents(plan, until)
+      if (!until.aborted) {
+        const end = new Promise<void>((resolve) => until.addEventListener('abort', () => resolve(), { once: true }))
+        await Promise.race([end, tasks.failed])
+      }
+    },
+    async settle(interrupted) {
+      if (takesPart(deps)) await settle(deps, nodes(), interrupted)
+      ended.abort()
+      tasks.cancelScheduled()
+      await tasks.done()
+    },
+  }
+}
