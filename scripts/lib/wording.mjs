@@ -9,6 +9,12 @@ const PHRASES = [
   [/\bwithout a word\b/i, 'silently, or what is left out'],
   [/\bhalf (?:of them )?within\b/i, 'p50'],
   [/\b99 of 100\b/, 'p99'],
+  [/\btroubles?\b/i, 'problem, fault, failure'],
+  [/\bwhat it is to\b/i, 'the purpose or the value by its name'],
+  [/\bof its own accord\b/i, 'automatically, periodically'],
+  [/\bevery now and then\b/i, 'occasionally, at random, or the interval'],
+  [/\bset out to\b/i, 'schedule'],
+  [/\bin the eyes of\b/i, 'for, according to'],
 ]
 
 /** Names of files that say nothing to a reader, each with the field's term. */
@@ -35,14 +41,31 @@ const NAMES = {
   twice: 'inject-duplicates',
   wheel: 'timer-wheel',
   'who-listens': 'detect-ctl-server',
+  acting: 'agent-runtime',
+  'bridge-telling': 'bridge-events',
+  errands: 'task-tracker',
+  lanes: 'run-concurrently',
+  'policy-telling': 'policy-events',
+  seen: 'recently-seen',
 }
+
+/** Folders whose wording was revised: they are also checked for the phrases below. */
+const PLAIN_FOLDERS = /^src\/(?:client|cli\/agent-sim|server\/(?:event-relay|outbox|jobs))\//
+
+const PLAIN_PHRASES = [
+  [/\b(?:tells?|told|hears?|heard)\b/i, 'send, receive, notify, call with'],
+  [/\b(?:stands|lies)\b/i, 'is'],
+  [/\bsays\b/i, 'contains, means, reports'],
+  [/\b(?:nobody|somebody)\b/i, 'the caller, the node, the operator by name'],
+]
 
 /** What a file should say in other words, as `path:line: …`. */
 export function wordingFaults(path, text) {
   const name = basename(path).replace(/\..*$/, '')
   const named = Object.hasOwn(NAMES, name) ? [`${path}: call the file ${NAMES[name]}`] : []
+  const phrases = PLAIN_FOLDERS.test(path) ? [...PHRASES, ...PLAIN_PHRASES] : PHRASES
   const lines = text.split('\n').flatMap((line, index) =>
-    PHRASES.flatMap(([pattern, instead]) => {
+    phrases.flatMap(([pattern, instead]) => {
       const found = pattern.exec(line)
       return found === null ? [] : [`${path}:${index + 1}: "${found[0]}": write ${instead}`]
     }),

@@ -24,7 +24,7 @@ export function createTaskTracker(wheel: TimerWheel): TaskTracker {
   const failed = new Promise<never>((_, reject) => {
     fail = reject
   })
-  // Avoids an unhandled rejection if nobody waits for it.
+  // Avoids an unhandled rejection while no caller waits for it.
   failed.catch(() => undefined)
 
   const isIdle = (): boolean => running + scheduled === 0

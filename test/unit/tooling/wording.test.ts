@@ -10,6 +10,12 @@ describe('the check of wording', () => {
     ['refused without a word', '"without a word"'],
     ['half of them within 8 ms', '"half of them within"'],
     ['99 of 100 within 59 ms', '"99 of 100"'],
+    ['a server in trouble', '"trouble"'],
+    ['what it is to be', '"what it is to"'],
+    ['ends of its own accord', '"of its own accord"'],
+    ['asked every now and then', '"every now and then"'],
+    ['what agents have set out to do', '"set out to"'],
+    ['in the eyes of its peers', '"in the eyes of"'],
   ])('finds the phrase in %j, with its line and what to write', (text, phrase) => {
     const [fault, ...others] = wordingFaults('docs/a.md', `first line\n${text}\n`)
     expect(fault).toMatch(/^docs\/a\.md:2: /)
@@ -21,6 +27,17 @@ describe('the check of wording', () => {
     expect(wordingFaults('src/server/http/departures.ts', '')).toEqual([
       'src/server/http/departures.ts: call the file response-batcher',
     ])
+  })
+
+  it.each(['src/client/a.ts', 'src/cli/agent-sim/a.ts', 'src/server/jobs/a.ts'])('finds more in %s', (path) => {
+    const text = 'Tells nodes of it.\nThe id stands in it.\nWhat the header says.\nNobody waits.'
+    expect(wordingFaults(path, text).map((fault) => fault.split(': write ')[0])).toEqual([
+      `${path}:1: "Tells"`,
+      `${path}:2: "stands"`,
+      `${path}:3: "says"`,
+      `${path}:4: "Nobody"`,
+    ])
+    expect(wordingFaults('src/shared/a.ts', text)).toEqual([])
   })
 
   it('takes plain sentences and names', () => {
