@@ -15,14 +15,14 @@ import { Problem } from '../../shared/problems.ts'
 /** The administrator to be added. */
 export interface DatastoreAccount {
   readonly login: string
-  /** Slug of the Domain that the account is of; `default` when absent. */
+  /** Slug of the account's Domain; `default` when absent. */
   readonly domain?: string
 }
 
 const LOGIN = /^[a-z0-9][a-z0-9._+@-]{0,253}$/
 
 /**
- * Adds a platform administrator beside a stopped server, or on its database: the way back in. The one-time password goes
+ * Adds a platform administrator while the server is stopped, or on its database, to regain access. The one-time password goes
  * to stdout, once. Resolves with the exit code.
  */
 export function runAdminUsersAdd(call: AdminCall, draft: DatastoreAccount): Promise<number> {

@@ -2,7 +2,7 @@ import { parseConfig, type Config } from '../config/config.ts'
 import { explainFailure } from './explain-failure.ts'
 import type { TextSink } from '../composition/log.ts'
 
-/** A command that works beside a stopped server, or on its database, with the server's own configuration. */
+/** A command that works while the server is stopped, or on its database, with the server's own configuration. */
 export interface AdminCommand {
   /** As typed, e.g. `admin bootstrap-token`. */
   readonly name: string
@@ -17,7 +17,7 @@ export interface AdminCall {
   readonly stderr: TextSink
 }
 
-/** Runs the command, or shows its help. Resolves with the exit code; a failure is said in one sentence on stderr. */
+/** Runs the command, or shows its help. Resolves with the exit code; a failure prints one sentence on stderr. */
 export async function runAdmin(
   { name, help }: AdminCommand,
   { argv, stdout, stderr }: AdminCall,

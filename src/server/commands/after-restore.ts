@@ -17,7 +17,7 @@ both above all earlier values. Each agent then pulls its whole state when it con
 second run does no harm.
 `
 
-/** Runs `ctl admin after-restore`: says in one sentence what it did. Resolves with the exit code. */
+/** Runs `ctl admin after-restore`: prints in one sentence what it did. Resolves with the exit code. */
 export function runAfterRestore(call: AdminCall): Promise<number> {
   return runAdmin({ name: 'admin after-restore', help: HELP }, call, async () => {
     const { lanes } = await restart(configOf(call.argv, call.env), call.stderr)
@@ -39,7 +39,7 @@ async function restart(config: Config, stderr: TextSink): Promise<Restarted> {
   }
 }
 
-/** Refused before anything is opened: opening an embedded datastore that is not there would make one. */
+/** Refused before anything is opened: opening a missing embedded datastore would create one. */
 function assertRestored({ storage }: Config): void {
   if (storage.kind === 'memory') throw new ConfigError(1, '--dev keeps nothing, so there is nothing to restore.')
   if (storage.kind === 'embedded' && !holdsDatastore(storage.directory))

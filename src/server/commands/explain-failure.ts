@@ -5,7 +5,7 @@ import type { TextSink } from '../composition/log.ts'
 import { DatastoreError } from '../ports/datastore.ts'
 
 /**
- * Says on stderr why a server command ended: one sentence for what an operator can mend, everything for a bug.
+ * Prints on stderr why a server command failed: one sentence for what an operator can fix, all details for a bug.
  * @returns the exit code
  */
 export function explainFailure(command: string, error: unknown, stderr: TextSink): 1 | 2 | 8 {

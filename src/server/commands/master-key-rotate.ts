@@ -21,7 +21,7 @@ key that fits is found. Backups of the database from before need the old key; ke
 
 const FLAG = '--new-key-file'
 
-/** Runs `ctl admin master-key rotate`: says in one sentence what became of it, never a key. Resolves with the exit code. */
+/** Runs `ctl admin master-key rotate`: prints the result in one sentence, never a key. Resolves with the exit code. */
 export function runMasterKeyRotate(call: AdminCall): Promise<number> {
   return runAdmin({ name: 'admin master-key rotate', help: HELP }, call, async () => {
     const { newKeyFile, rest } = takeFlag(call.argv)
@@ -57,7 +57,7 @@ async function rotate(config: Config, newKeyFile: string | undefined, stderr: Te
   }
 }
 
-/** Refused before anything is opened: opening an embedded datastore that is not there would make one. */
+/** Refused before anything is opened: opening a missing embedded datastore would create one. */
 function assertRotatable({ masterKey, storage }: Config, newKeyFile: string | undefined): void {
   if (storage.kind === 'memory') throw new ConfigError(1, '--dev keeps nothing, so it has no master key to rotate.')
   if (storage.kind === 'embedded' && !holdsDatastore(storage.directory))

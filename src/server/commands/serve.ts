@@ -13,17 +13,17 @@ import type { RunningServer, ServeOptions } from '../composition/serve.ts'
 import { readTls } from '../composition/tls-files.ts'
 import { welcome } from './welcome.ts'
 
-/** What the server leaves to the command line, which it must not know. */
+/** What the command line does for the server, which must not import it. */
 export interface ServeIo {
   readonly stdout: TextSink
   readonly stderr: TextSink
-  /** Keeps a context of that name for later commands (`--dev`). Resolves with what makes the former one current again. */
+  /** Stores a context of that name for later commands (`--dev`). Resolves with a function that makes the former one current again. */
   readonly keepContext: (context: {
     readonly name: string
     readonly url: string
     readonly token: string
   }) => Promise<() => Promise<void>>
-  /** Plays a fleet against the server until the signal (`--demo`). Rejects when it cannot. */
+  /** Simulates a fleet against the server until the signal (`--demo`). Rejects when it cannot. */
   readonly simulate: (fleet: SimulatedFleet) => Promise<void>
 }
 
@@ -40,7 +40,7 @@ const DAY_SECONDS = 86_400
 
 /**
  * Runs `ctl serve` until a signal ends it, or the loss of the embedded datastore. Resolves with the exit code: 0 after a
- * signal, 1 after a loss; else what the error says.
+ * signal, 1 after a loss; else the exit code of the error.
  *
  * @param argv what follows `serve`
  */
@@ -73,7 +73,7 @@ async function run(config: Config, io: ServeIo): Promise<number> {
   const log = createLog(config.logLevel, io.stderr)
   const ending = listenForEnding(io.stderr)
   const memory = createMemoryHandover()
-  // Only a new process can use the data again: it recovers from the log.
+  // Only a new process can use the data again: it recovers from the write-ahead log.
   const onBroken = (error: Error): void => {
     log.fatal({ err: error }, 'the embedded datastore is lost: the process ends')
     ending.lose(error)
@@ -94,12 +94,12 @@ async function run(config: Config, io: ServeIo): Promise<number> {
   }
 }
 
-/** Shown to a person, never to what collects the words of a service. */
+/** Shown on a terminal, never to a log collector. */
 function passwordHandover(config: Config, { stderr }: ServeIo, shown: MemoryHandover): TokenHandover {
   return config.isDev || stderr.isTty ? shown : createTokenFile(config.initialPasswordFile, 'initial password')
 }
 
-/** Loads the services only now: help, `--check` and a refused configuration do without. */
+/** Loads the services only now: help, `--check` and a refused configuration do not need them. */
 async function start(options: ServeOptions): Promise<RunningServer> {
   const { serve } = await import('../composition/serve.ts')
   return serve(options)
@@ -122,7 +122,7 @@ function sayStopping({ stderr }: ServeIo): void {
   stderr.write('Stopping: letting requests finish (10 s at most; once more to stop at once).\n')
 }
 
-/** The certificate is read again on SIGHUP; one that does not fit leaves the old one in place. */
+/** The certificate is read again on SIGHUP; an invalid one leaves the old one in use. */
 function reloadOnHangup(server: RunningServer, log: Logger): () => void {
   const reload = (): void => {
     try {
@@ -136,7 +136,7 @@ function reloadOnHangup(server: RunningServer, log: Logger): () => void {
   return () => void process.off('SIGHUP', reload)
 }
 
-/** Words for people, then the ready line for scripts (decisions: First run): anyone who waits for it finds all said. */
+/** The messages for people, then the ready line for scripts (decisions: First run): a script that waits for it has all output. */
 function announce(server: RunningServer, config: Config, { io, password }: Announcing): void {
   const { url, opsUrl } = server
   const { stdout, stderr } = io
@@ -176,7 +176,7 @@ async function runExtras(server: RunningServer, extras: Extras): Promise<void> {
   await leaveDev?.().catch((error: unknown) => log.warn({ err: error }, 'the context dev is still current'))
 }
 
-/** Resolves with what makes the former context current again. */
+/** Resolves with a function that makes the former context current again. */
 async function offerDev(server: RunningServer, { io, memory }: Extras): Promise<() => Promise<void>> {
   const token = memory.token()
   const joinToken = await mintJoinToken(server, token, { max_uses: DEV_JOIN_USES, ttl_seconds: DAY_SECONDS })

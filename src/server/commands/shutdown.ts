@@ -21,11 +21,11 @@ const SAME_KEYPRESS_MS = 1000
 /** The drain time (decisions: First run). */
 const STOP_MS = 10_000
 const LATE = 'The server did not stop within 10 s and is killed; the next start recovers what it acknowledged.'
-/** Without its datastore the server only has requests to refuse. */
+/** Without its datastore the server can only refuse requests. */
 const LOST_MS = 1_500
 
 /**
- * Listens for SIGTERM and SIGINT. The process ends within the time that the reason leaves, whatever a thread or a
+ * Listens for SIGTERM and SIGINT. The process ends within the time limit of the reason, whatever a thread or a
  * dependency does meanwhile; a second signal ends it at once.
  */
 export function listenForEnding(stderr: TextSink): Ending {

@@ -10,7 +10,7 @@ export interface Welcome {
   readonly config: Config
   readonly firstRun: FirstRunOutcome
   readonly isRecovered: boolean
-  /** How this program is typed beside the server, e.g. `npx ctl`. */
+  /** How to run the command line in the server's directory, e.g. `npx ctl`. */
   readonly command: string
   /** Of the first administrator, where it is to be shown. */
   readonly password?: string | undefined
@@ -21,7 +21,7 @@ const RECOVERED = 'The last run ended uncleanly; what it had acknowledged was re
 /** The default server address of `ctl`. */
 const DEFAULT_URL = 'http://127.0.0.1:7443'
 
-/** The lines on stderr: where it is, what was made, what to type next. */
+/** The lines on stderr: the address, what was created, what to run next. */
 export function welcome(facts: Welcome): string {
   const { url, opsUrl, version, config, firstRun, isRecovered, command } = facts
   const lines = [
@@ -45,7 +45,7 @@ function storageWords({ storage }: Config): string {
   return storage.kind === 'postgres' ? 'with PostgreSQL' : `with its data in ${storage.directory}`
 }
 
-/** Only while the file is there: once it has been put away, people know how to sign in. */
+/** Only while the file exists: the operator who removed it knows how to sign in. */
 function signInLines({ url, command, config: { bootstrapTokenFile: tokenFile } }: Welcome): string[] {
   if (!existsSync(tokenFile)) return []
   const where = url === DEFAULT_URL ? '' : ` --url ${url}`
@@ -62,7 +62,7 @@ function administratorLines(
   return [`Sign in in a browser as admin; the password for the first time is in ${quoted(initialPasswordFile)}`]
 }
 
-/** A path as a shell takes it. */
+/** A path quoted for a shell. */
 function quoted(path: string): string {
   return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
 }

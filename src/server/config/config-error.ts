@@ -1,6 +1,6 @@
 /**
  * An error in the server's configuration, in one sentence that names the place and the remedy.
- * Exit code 2 for the command line itself (usage), 1 for the environment, the file and what they add up to.
+ * Exit code 2 for the command line itself (usage), 1 for the environment, the file and combinations of settings.
  */
 export class ConfigError extends Error {
   readonly exitCode: 1 | 2

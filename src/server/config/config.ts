@@ -17,31 +17,31 @@ export interface PoolSize {
   readonly max: number
 }
 
-/** Where what the server keeps is kept. */
+/** The datastore. */
 export type Storage =
   | { readonly kind: 'memory' }
   | { readonly kind: 'embedded'; readonly directory: string }
   | { readonly kind: 'postgres'; readonly url: string }
 
-/** The SpiceDB that decides, and how it is reached. */
+/** The SpiceDB that decides, and how to connect to it. */
 export interface SpicedbSettings {
   /** `host:port`, the host in brackets where it is an IPv6 address. */
   readonly endpoint: string
   readonly tokenFile: string
-  /** `caPath`: whom to believe instead of the well-known authorities. */
+  /** `caPath`: certificate authorities to trust instead of the well-known ones. */
   readonly security: { readonly kind: 'plaintext' | 'tls'; readonly caPath: string | undefined }
 }
 
-/** The NATS that keeps the stream of events, and how it is reached. */
+/** The NATS that stores the event stream, and how to connect to it. */
 export interface NatsSettings {
   /** `host:port`, the host in brackets where it is an IPv6 address; one at least. */
   readonly servers: readonly string[]
   readonly credentialsFile: string | undefined
-  /** `caPath`: whom to believe instead of the well-known authorities. */
+  /** `caPath`: certificate authorities to trust instead of the well-known ones. */
   readonly security: { readonly kind: 'plaintext' | 'tls'; readonly caPath: string | undefined }
   /** 1 to 5. */
   readonly replicas: number
-  /** Undefined for no bound but the server's. */
+  /** Undefined: only the server's bound applies. */
   readonly bytesMax: number | undefined
 }
 
@@ -49,7 +49,7 @@ export interface NatsSettings {
 export interface Config {
   readonly listen: Address
   readonly opsListen: Address | undefined
-  /** Undefined: the address that is listened on. */
+  /** Undefined: the address that the server listens on. */
   readonly baseUrl: string | undefined
   readonly dataDir: string
   readonly storage: Storage
@@ -63,7 +63,7 @@ export interface Config {
   readonly trustedProxies: readonly string[]
   readonly allowedOrigins: readonly string[]
   readonly bootstrapTokenFile: string
-  /** Where the first start leaves the administrator's one-time password when nobody is at a terminal. */
+  /** File to which the first start writes the administrator's one-time password when there is no terminal. */
   readonly initialPasswordFile: string
   /** Whether the provider of local accounts is on. */
   readonly hasBundledProvider: boolean
@@ -79,7 +79,7 @@ export interface Config {
   readonly tracing: TracingSettings | undefined
   readonly isDev: boolean
   readonly isDemo: boolean
-  /** Only the configuration is to be judged. */
+  /** Only the configuration is checked. */
   readonly isCheck: boolean
 }
 
@@ -91,7 +91,7 @@ export interface ConfigInput {
   readonly uid?: number | undefined
 }
 
-/** Values by option; undefined where nothing was said and there is no fallback. */
+/** Values by option; undefined where the option is not set and has no fallback. */
 type Values = { readonly [N in OptionName]: OptionValue<N> | undefined }
 
 /**
@@ -166,7 +166,7 @@ function required<T>(value: T | undefined): T {
   return value
 }
 
-/** Two settings that exclude each other, or one that is nothing without another. */
+/** Two settings that exclude each other, or one that requires another. */
 function refuseContradictions(values: Values, said: Sayings): void {
   const where = (name: OptionName): string => said.get(name)?.place ?? envOf(name)
   const together = (one: OptionName, other: OptionName): boolean =>
@@ -253,7 +253,7 @@ function masterKeyOf(values: Values, dataDir: string): MasterKeySource {
   return { kind: 'own', path: join(dataDir, 'master.key') }
 }
 
-/** Without TLS only on this machine, or where that was asked for: the key would cross a network in the clear. */
+/** Without TLS only on this machine, or by an explicit option: the key would cross a network in the clear. */
 function spicedbOf(values: Values): SpicedbSettings | undefined {
   const { spicedbEndpoint: at, spicedbTokenFile: tokenFile, spicedbCa, spicedbPlaintext } = values
   if (at === undefined || tokenFile === undefined) return undefined

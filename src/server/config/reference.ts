@@ -120,7 +120,7 @@ function sentence(name: OptionName): string {
   return `${optionOf(name).describe}${fallback === undefined ? '' : ` (default: ${fallback})`}`
 }
 
-/** What holds when nothing is said; undefined where that is simply nothing. */
+/** The default, in words; undefined where there is none. */
 function fallbackWords(name: OptionName): string | undefined {
   const { fallback, fallbackWords: inWords, placeholder } = optionOf(name)
   if (inWords !== undefined) return inWords

@@ -5,7 +5,7 @@ import { ConfigError } from './config-error.ts'
 import { envOf, fileKeyOf, flagOf, optionOf, OPTION_NAMES, type OptionName } from './options.ts'
 import { hasPassword } from './values.ts'
 
-/** What was said, and where, as it should be named to the person who said it. */
+/** A value and its place, as an error message names it. */
 export interface Said {
   readonly text: string
   readonly place: string
@@ -17,7 +17,7 @@ export type Sayings = ReadonlyMap<OptionName, Said>
 
 const FLAGS = new Map(OPTION_NAMES.map((name) => [flagOf(name), name]))
 const ENVS = new Map(OPTION_NAMES.map((name) => [envOf(name), name]))
-/** A file names no further file. */
+/** A configuration file cannot include another one. */
 const KEYS = new Map(OPTION_NAMES.filter((name) => name !== 'config').map((name) => [fileKeyOf(name), name]))
 
 /** Reads `--flag value`, `--flag=value` and switches. Unknown and repeated flags, and stray words, are refused. */
@@ -39,7 +39,7 @@ export function fromArgv(argv: readonly string[]): Sayings {
   return said
 }
 
-/** Reads the variables; an empty one says nothing, an unknown `SERVICE_*` is refused. */
+/** Reads the variables; an empty one counts as unset, an unknown `SERVICE_*` is refused. */
 export function fromEnv(env: Readonly<Record<string, string | undefined>>): Sayings {
   const said = new Map<OptionName, Said>()
   for (const [variable, text] of Object.entries(env)) {
@@ -53,7 +53,7 @@ export function fromEnv(env: Readonly<Record<string, string | undefined>>): Sayi
 }
 
 /**
- * Reads the `--config` file: a mapping in YAML, of which JSON is a part. Keys with the same beginning may be gathered in
+ * Reads the `--config` file: a mapping in YAML, of which JSON is a part. Keys with a common prefix may be grouped in
  * a section of that name: `rate_limit: {node: 10/s}` is `rate_limit_node: 10/s`.
  */
 export function fromFile(path: string): Sayings {

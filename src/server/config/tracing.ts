@@ -1,12 +1,12 @@
 import { ConfigError } from './config-error.ts'
 
-/** That spans are exported, and to where. The rest of the variables is the library's own to read. */
+/** Where spans are exported to. The library itself reads the other variables. */
 export interface TracingSettings {
-  /** Where the spans go, whole. */
+  /** The complete URL that receives the spans. */
   readonly endpoint: string
   /** How long the collector may take for a batch, ms; undefined where the variables say it. */
   readonly timeoutMs: number | undefined
-  /** What is asked for and not done, for the log. */
+  /** Settings that are not supported, for the log. */
   readonly warning: string | undefined
 }
 
@@ -15,7 +15,7 @@ type Variables = Readonly<Record<string, string | undefined>>
 const EVERYTHING = 'OTEL_EXPORTER_OTLP_ENDPOINT'
 const TRACES = 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'
 
-/** Less than the 10 s of the specification: a batch that hangs holds up the stop for as long. */
+/** Less than the 10 s of the specification: a batch that hangs delays the shutdown by this time. */
 const TIMEOUT_MS = 3_000
 
 /**
@@ -30,7 +30,7 @@ export function tracingOf(env: Variables): TracingSettings | undefined {
   const url = URL.canParse(said) ? new URL(said) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol))
     throw new ConfigError(1, `${name} must be a URL that begins with http:// or https://.`)
-  // OTLP exporter specification: the general endpoint is a base, the one of traces is whole.
+  // OTLP exporter specification: the general endpoint is a base URL, the one of traces a complete URL.
   if (name === EVERYTHING) url.pathname = `${url.pathname.replace(/\/$/, '')}/v1/traces`
   return { endpoint: url.href, timeoutMs: isTimed(env) ? undefined : TIMEOUT_MS, warning: protocolWarning(env) }
 }

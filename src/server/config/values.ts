@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js'
 import type { Rate } from '../ports/rates.ts'
 import { CREDENTIAL_ENV } from '../../shared/credential-formats.ts'
 
-/** A value as its option wants it, or what it should have been: the end of a sentence that begins with its place. */
+/** A parsed value, or the end of an error sentence that begins with its place and says what was expected. */
 export type Parsed<T> = { readonly value: T } | { readonly mustBe: string }
 
 export interface Address {

@@ -39,8 +39,8 @@ export interface Admission {
 const FIRST_PAGE = pageRange(undefined, 50)
 
 /**
- * One request from its first hook to its answer, as its handler and the edge see it. A class for its lifetime: a closure
- * apiece for every method would cost more than the work.
+ * One request from its first hook to its answer, as its handler and the edge see it. A class, since a closure
+ * for every method would cost more than the work.
  */
 export class ActiveRequest implements RequestContext, Asker, AuditedRequest {
   readonly plan: OperationPlan
@@ -72,7 +72,7 @@ export class ActiveRequest implements RequestContext, Asker, AuditedRequest {
   readonly startedAt = performance.now()
   #caller: Caller | undefined
   #staleSinceMs: number | undefined
-  /** Without the datastore nothing else would be left to say. */
+  /** Without the datastore there is no other answer. */
   #away: Dependency = 'authorization'
   readonly #services: RequestServices
   readonly #reply: FastifyReply
@@ -100,7 +100,7 @@ export class ActiveRequest implements RequestContext, Asker, AuditedRequest {
     return this.#caller
   }
 
-  /** Whose share of the server it uses: the caller's, or its address's where there is no caller. */
+  /** The principal whose share of the server it uses: the caller's, or its address's where there is no caller. */
   get shareOwner(): string {
     return this.#caller?.subject ?? this.sourceAddress
   }
@@ -116,7 +116,7 @@ export class ActiveRequest implements RequestContext, Asker, AuditedRequest {
     }
   }
 
-  /** Takes over the parsed members and works out the page that a list is asked for. */
+  /** Stores the parsed members and computes the requested page of a list. */
   take({ path, query }: Parameters): void {
     this.path = path
     this.query = query
@@ -129,7 +129,7 @@ export class ActiveRequest implements RequestContext, Asker, AuditedRequest {
     this.pageRange = pageRange(position, size)
   }
 
-  /** The path for those who collect spans: as it was asked for once its members are known for names and ids, else its template. */
+  /** The path for spans: the requested path once its members are known to be names and ids, else its template. */
   spannedPath(): string {
     const { url } = this.#reply.request
     return this.path === NO_MEMBERS ? this.plan.operation.path : (url.split('?', 1)[0] ?? url)

@@ -30,7 +30,7 @@ export interface AnswersDeps {
   readonly clock: Clock
   readonly log: Logger
   readonly mint: () => string
-  /** Told of every answer of an operation, for metrics. */
+  /** Called with every answer of an operation, for metrics. */
   readonly observe?: ((operationId: string, status: number, seconds: number) => void) | undefined
 }
 
@@ -46,7 +46,7 @@ export interface Answers {
   succeed(active: ActiveRequest, reply: FastifyReply, value: unknown): void
   /** Answers a failure: the audit row of a denial is written first, then the problem is sent. */
   fail(exchange: Exchange, error: unknown): void
-  /** Ends a request that nobody waits for any more, before its handler began: nothing was done, so nothing is audited. */
+  /** Ends a request whose client has gone before its handler began: nothing was done, so nothing is audited. */
   abandon(active: ActiveRequest): void
   /** Answers what reached no operation; the correlation id is the request's own, or a new one, unless one is given. */
   turnAway(exchange: Exchange, error: unknown, correlationId?: string): void
@@ -61,7 +61,7 @@ const CLIENT_CLOSED = 499
 export function createAnswers({ trail, drain, streams, bodies, clock, log, mint, observe }: AnswersDeps): Answers {
   const depart = createResponseBatcher()
 
-  /** Ends the edge's part in a request; the bytes are the server's from here on. */
+  /** Ends the edge's part of a request; Node's server sends the bytes from here on. */
   function conclude(active: ActiveRequest, status: number, code?: ProblemCode): void {
     if (active.concluded) return
     active.concluded = true
@@ -72,7 +72,7 @@ export function createAnswers({ trail, drain, streams, bodies, clock, log, mint,
     if (log.isLevelEnabled('debug')) log.debug(requestLine(active, status, clock.now() - active.nowMs), 'request')
   }
 
-  /** The last answer on its connection where the server stops: anyone who asks on finds another replica. */
+  /** Closes the connection after this answer when the server stops: the client's next request reaches another replica. */
   function closeWhereDraining(reply: FastifyReply): void {
     if (drain.draining()) void reply.header('Connection', 'close')
   }
@@ -150,7 +150,7 @@ export function createAnswers({ trail, drain, streams, bodies, clock, log, mint,
     }
   }
 
-  /** The framework would join the pieces, or make a stream of them. */
+  /** The framework would join the pieces, or turn them into a stream. */
   function handOver(active: ActiveRequest, reply: FastifyReply, rendered: Rendered): void {
     const { status, media } = active.success
     reply.hijack()
@@ -160,7 +160,7 @@ export function createAnswers({ trail, drain, streams, bodies, clock, log, mint,
     })
   }
 
-  /** The request is over with the head of its answer: a stop waits for no stream, it ends them. */
+  /** The request ends with the head of its answer: a shutdown does not wait for streams, it ends them. */
   function goOn(active: ActiveRequest, reply: FastifyReply, stream: StreamAnswer): void {
     if (drain.draining()) {
       stream.ended('drain')

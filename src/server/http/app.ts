@@ -78,9 +78,9 @@ export interface AppDeps {
   readonly rates?: Rates | undefined
   /** PEM certificate and key; plain HTTP when absent. */
   readonly tls?: SecureContextOptions | undefined
-  /** Told of every answer, for metrics. */
+  /** Called with every answer, for metrics. */
   readonly observe?: ((operationId: string, status: number, seconds: number) => void) | undefined
-  /** Told of what is refused because there is too much to do, for metrics. */
+  /** Called with every refusal due to overload, for metrics. */
   readonly overload?: OverloadMeter | undefined
   /** Records requests and what they do; not recorded when absent. */
   readonly tracing?: Tracing | undefined
@@ -96,15 +96,15 @@ export interface AppDeps {
 export interface App {
   readonly fastify: FastifyInstance
   readonly server: Server
-  /** How much it has to do. */
+  /** Its load. */
   load(): { readonly running: number; readonly lagSeconds: number }
   /** Resolves with the port. */
   listen(address: { readonly host: string; readonly port: number }): Promise<number>
-  /** Stops accepting, ends streams, lets what runs finish for so long, answers what still arrives with 503, and closes. */
+  /** Stops accepting, ends streams, waits for running requests for the given time, answers new requests with 503, and closes. */
   drain(deadlineMs: number): Promise<void>
 }
 
-/** How long a request may take to arrive, ms; looked after every `connectionsCheckingInterval`. */
+/** How long a request may take to arrive, ms; checked every `connectionsCheckingInterval`. */
 export interface ArrivalTimes {
   readonly headersTimeout: number
   /** With its body. */
@@ -124,7 +124,7 @@ const LIMITS = {
 
 const IDLE_SWEEP_MS = 50
 
-/** Of a body that is sent to a route beside the operations. */
+/** Bound of a body that is sent to a route outside the operations. */
 const OTHER_BODY_BYTES_MAX = 8 * 1024
 
 /**
@@ -144,7 +144,7 @@ export function createApp(deps: AppDeps): App {
     logger: false,
     exposeHeadRoutes: false,
     bodyLimit: OTHER_BODY_BYTES_MAX,
-    // What is too long for a member of a path is said by the operation, as anything else that is wrong with it.
+    // The operation refuses a path member that is too long, like any other invalid member.
     routerOptions: { maxParamLength: LIMITS.maxHeaderSize, querystringParser: parseQueryString },
     return503OnClosing: false,
     forceCloseConnections: 'idle',
@@ -155,7 +155,7 @@ export function createApp(deps: AppDeps): App {
           : createHttpsServer({ ...LIMITS, ...deps.arrivalTimes, ...deps.tls })
       return server.on('request', listenerOver(serve, { mint, meter, gate: createReadGate(server) }))
     },
-    // Answers of the same turn leave first: they may be of requests that came before the garbage.
+    // Answers of the same turn are sent first: their requests may have arrived before the malformed bytes.
     clientErrorHandler: (error, socket) => void setImmediate(answerMalformedRequest, error, socket, mint()),
     frameworkErrors: (error, request, reply) => answers.turnAway({ request, reply }, error),
   })
@@ -186,7 +186,7 @@ export function createApp(deps: AppDeps): App {
       closeSilent()
       const cut = setTimeout(() => fastify.server.closeAllConnections(), deadlineMs)
       try {
-        // A handler may go on although its caller has hung up.
+        // A handler may continue although its client has disconnected.
         await Promise.all([fastify.close(), drain.settled(deadlineMs)])
       } finally {
         clearInterval(sweep)
@@ -196,7 +196,7 @@ export function createApp(deps: AppDeps): App {
   }
 }
 
-/** What every request passes before it is routed. */
+/** Steps of every request before it is routed. */
 function listenerOver(
   serve: RequestListener,
   { mint, meter, gate }: { readonly mint: () => string; readonly meter: OverloadMeter; readonly gate: ReadGate },
@@ -243,7 +243,7 @@ function routeAll(
   answerUnrouted(fastify, { plans, pages }, arrivals)
 }
 
-/** Closes connections on which nothing was ever said: to Node's server those are busy, waiting for their first request. */
+/** Closes connections that never sent a request: Node's server treats them as busy. */
 function trackSilent(server: Server): () => void {
   const open = new Set<Socket>()
   server.on('connection', (socket: Socket) => {

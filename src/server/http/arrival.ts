@@ -25,7 +25,7 @@ export interface ArrivalDeps extends RequestServices {
   readonly mint: () => string
   readonly clientAddress: ClientAddress
   readonly isSecure: IsSecure
-  /** Anti-forgery tokens of sessions; where there are none, nothing that needs one passes. */
+  /** Anti-forgery tokens of sessions; without them, requests that need one are refused. */
   readonly csrfTokens?: CsrfTokens | undefined
   readonly allowedOrigins: AllowedOrigins
   readonly stepUp?: StepUp | undefined
@@ -40,7 +40,7 @@ export interface ArrivalDeps extends RequestServices {
 type Done = (error?: Error) => void
 
 /**
- * Everything that headers, path and query can decide, before a byte of the body is read: headers of every answer,
+ * The steps that need only headers, path and query, before a byte of the body is read: headers of every answer,
  * credential, parameters, scope and gate, origin. Stays synchronous as long as each step does.
  */
 export function arrive(plan: OperationPlan, exchange: Exchange & { readonly done: Done }, deps: ArrivalDeps): void {
@@ -50,7 +50,7 @@ export function arrive(plan: OperationPlan, exchange: Exchange & { readonly done
     done(error instanceof Error ? error : new Error(String(error)))
   }
   const proceed = (): void => {
-    // The framework would wait for ever for a body that can no longer be read.
+    // The framework would wait forever for a body that can no longer be read.
     if (request.raw.destroyed && !request.raw.readableEnded) return deps.answers.abandon(active)
     try {
       if (plan.bodyBytesMax > COUNTED_BODY_BYTES) reserveBody(active, request, deps.bodies)
@@ -79,7 +79,7 @@ export function arrive(plan: OperationPlan, exchange: Exchange & { readonly done
   }
 }
 
-/** Begins the edge's record of a request and sets the headers that every answer has. */
+/** Creates the edge's record of a request and sets the headers that every answer has. */
 function activate(plan: OperationPlan, { request, reply }: Exchange, deps: ArrivalDeps): ActiveRequest {
   const correlationId = correlationIdOf(request.headers, deps.mint)
   void reply.header('X-Correlation-Id', correlationId).header('X-Service-API-Version', API_VERSION)
@@ -96,7 +96,7 @@ function activate(plan: OperationPlan, { request, reply }: Exchange, deps: Arriv
   return active
 }
 
-/** Where a request comes from; a proxy's word counts where the proxy is trusted. */
+/** The client address of a request; forwarding headers count only from a trusted proxy. */
 function originOf(request: FastifyRequest, deps: ArrivalDeps): Pick<Admission, 'sourceAddress' | 'isSecure'> {
   const { headers, socket } = request
   const proto = textOf(headers['x-forwarded-proto'])
@@ -130,8 +130,8 @@ function assertServable({ request }: Exchange, { drain, load }: ArrivalDeps): vo
 }
 
 /**
- * Sets the bytes aside that the request says its body has, before the first is read: as many as it may have where it
- * does not say. They are given back with the answer. What is too large is left to the cap.
+ * Reserves the body's declared length before its first byte is read, or the cap where the request declares
+ * none. Released with the answer. The cap refuses bodies that are too large.
  */
 function reserveBody(active: ActiveRequest, { headers }: FastifyRequest, bodies: BodyBudget): void {
   const { bodyBytesMax } = active.plan

@@ -12,7 +12,7 @@ const UNSTORABLE = 'the body holds U+0000, a lone surrogate or a member named __
 export type BodyMedia = 'application/json' | 'application/x-www-form-urlencoded'
 
 /**
- * Decodes a whole body that is within its cap; nothing sent reads as an empty object, so that bodies whose members are
+ * Decodes a whole body that is within its cap; an empty body reads as an empty object, so that bodies whose members are
  * all optional may be left out.
  *
  * @throws Problem `invalid_body`, or the body's own code, for anything that is not an object of strict UTF-8 JSON (or a form) that can be stored.
@@ -35,7 +35,7 @@ function decodeText(bytes: Buffer): string {
 
 function decodeJson(text: string): unknown {
   const value: unknown = JSON.parse(text)
-  // What cannot be stored can only be written in these two ways; most bodies have neither.
+  // Characters that cannot be stored can only be written in these two ways; most bodies have neither.
   if ((text.includes('\\u') || text.includes('__proto__')) && !isStorableValue(value)) throw new Error(UNSTORABLE)
   return value
 }

@@ -1,19 +1,19 @@
 import type { FastifyRequest } from 'fastify'
 import { cookieOf } from './cookies.ts'
 
-/** What a request says of the browser that may have sent it. */
+/** Facts about the browser that may have sent a request. */
 export interface BrowserFacts {
   /** The value of a cookie. */
   cookie(name: string): string | undefined
   /** Whether it navigates, and wants a page rather than data. */
   readonly prefersHtml: boolean
-  /** Whether it came over TLS, to us or to a trusted proxy. */
+  /** Whether it came over TLS, to this server or to a trusted proxy. */
   readonly isSecure: boolean
-  /** At most 256 characters; empty when it says none. */
+  /** At most 256 characters; empty when absent. */
   readonly userAgent: string
 }
 
-/** Reads the facts when they are asked for: most requests never are. */
+/** Reads the facts on demand: most requests never need them. */
 export function browserFactsOf({ headers }: FastifyRequest, isSecure: boolean): BrowserFacts {
   return {
     cookie: (name) => cookieOf(headers.cookie, name),
@@ -27,7 +27,7 @@ export function browserFactsOf({ headers }: FastifyRequest, isSecure: boolean): 
   }
 }
 
-/** Whether a browser goes to the address and shows what comes. */
+/** Whether a browser navigates to the address and shows the answer. */
 export function isNavigation({ method, headers }: Pick<FastifyRequest, 'method' | 'headers'>): boolean {
   return (method === 'GET' || method === 'HEAD') && prefersHtml(headers.accept)
 }

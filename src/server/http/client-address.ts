@@ -60,10 +60,10 @@ function trustIn(networks: readonly string[]): (address: string) => boolean {
   }
 }
 
-/** Peers whose address is remembered; then the memory starts afresh. */
+/** Maximum of cached peer addresses; the cache is cleared when it is full. */
 const REMEMBERED_MAX = 10_000
 
-/** Parsing an address costs more than the rest of the lookup, and peers come back with every request. */
+/** Parsing an address costs more than the rest of the lookup, and each peer sends many requests. */
 function remembering(normalize: (peer: string) => string): (peer: string) => string {
   const known = new Map<string, string>()
   return (peer) => {

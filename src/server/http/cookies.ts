@@ -1,4 +1,4 @@
-/** The value of a cookie in a `Cookie` header (RFC 6265 §4.2); of several of that name the first. */
+/** The value of a cookie in a `Cookie` header (RFC 6265 §4.2); the first of several with that name. */
 export function cookieOf(header: string | undefined, name: string): string | undefined {
   if (header === undefined) return undefined
   for (const pair of header.split(';')) {
@@ -8,7 +8,7 @@ export function cookieOf(header: string | undefined, name: string): string | und
   return undefined
 }
 
-/** A cookie to be set. Values are of our own making and need no quoting. */
+/** A cookie to set. The server generates the values, so they need no quoting. */
 export interface Cookie {
   readonly name: string
   readonly value: string

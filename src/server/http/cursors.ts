@@ -35,13 +35,13 @@ export interface Cursors {
 const FORMAT = 2
 const IV_BYTES = 16
 const MAC_BYTES = 16
-/** The positions of all lists fit into one block, so that a cursor's length says nothing of the row that it names. */
+/** The positions of all lists fit into one block, so that a cursor's length reveals nothing about its row. */
 const BLOCK_BYTES = 384
 const CIPHER = 'aes-256-ctr'
-/** Input of the derivation of encryption keys. What is signed begins with a bracket, so that the two never meet. */
+/** Input of the derivation of encryption keys. Signed input begins with a bracket, so that the two never collide. */
 const ENCRYPTION = 'ctl cursor encryption'
 
-/** A key of the ring, with the one that is derived from it. */
+/** A key of the ring, with its derived encryption key. */
 interface CursorKey {
   readonly id: string
   readonly encryption: KeyObject
@@ -109,7 +109,7 @@ function signedBinding({ operationId, parent }: CursorBinding): Buffer {
 }
 
 function positionOf(plain: Buffer, binding: CursorBinding): PagePosition {
-  // The signature was ours, so that this is what `encode` wrote.
+  // The signature is valid, so `encode` wrote this.
   const [subject, ...position]: [string, ...string[]] = JSON.parse(plain.toString('utf8'))
   if (subject !== callerOf(binding)) throw problem('cursor_binding_mismatch')
   return position

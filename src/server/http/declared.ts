@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { bearerOf } from './auth/authenticate.ts'
 import type { Leg, OperationPlan, SuccessPlan } from './operation-plan.ts'
 
-// What a handler uses must be in the contract of its operation: each of these throws where it is not.
+// A handler may use only what its operation's contract declares: each of these functions throws otherwise.
 
 export function probeOf({ id, probes }: OperationPlan, name: string): Leg {
   const leg = probes.get(name)

@@ -5,8 +5,8 @@ import type { Socket } from 'node:net'
 const waiting = new WeakMap<Socket, Set<() => void>>()
 
 /**
- * Calls back once, when the answer has left or its connection is closed. Node closes only the response that is the next
- * to leave: those that wait behind it, of requests that were pipelined, end with the connection and without an event.
+ * Calls back once, when the answer was sent or its connection is closed. Node emits `close` only for the response that is the next
+ * to be sent: responses to pipelined requests that wait behind it end with the connection and without an event.
  */
 export function onExchangeEnd(
   { socket }: Pick<IncomingMessage, 'socket'>,

@@ -1,7 +1,7 @@
 import { openRange, type PagePosition, type PageRange } from '../ports/page-range.ts'
 import type { RequestContext, Row } from './request-context.ts'
 
-/** What a list makes of the rows that it reads. */
+/** How a list answers from the rows that it reads. */
 export interface ListOf<Stored, Item> {
   /** The position of a row in the order in which the list is read. */
   readonly positionOf: (stored: Stored) => PagePosition
@@ -18,7 +18,7 @@ export interface ListPage<Item> {
 
 /**
  * Answers the page of a list that the request asks for. `read` reads one row beyond the page, as a `Keyset` does: that row
- * says that another page follows. The cursor names the last row read, so that rows hidden from the caller are not read
+ * shows that another page follows. The cursor names the last row read, so that rows hidden from the caller are not read
  * again (S0 convention 5).
  */
 export async function listPage<Stored, Item>(

@@ -39,7 +39,7 @@ export function refuseAmbiguous({ headers }: IncomingMessage, response: ServerRe
   response.end(body)
 }
 
-/** Tells a connection that it sent too many requests at once, and closes it: none of those that wait is served. */
+/** Refuses a connection that sent too many requests at once, and closes it: none of its waiting requests is served. */
 export function refuseConnection(socket: Socket, headers: IncomingHttpHeaders, mint: () => string): void {
   if (!socket.writable || socket.writableLength > 0 || isAnswering(socket)) {
     socket.destroy()
@@ -49,16 +49,16 @@ export function refuseConnection(socket: Socket, headers: IncomingHttpHeaders, m
   socket.once('finish', () => socket.destroy())
 }
 
-/** Answers the kinds of request that the server hands over beside the rest: tunnels, and expectations that it does not know. */
+/** Answers the requests for which Node's server has separate events: `CONNECT`, and unknown expectations. */
 export function answerConnectAndExpect(server: Server, mint: () => string): void {
   server.on('connect', (_request, socket) => endWith(socket, problem('method_not_allowed'), mint()))
   // RFC 9110 §10.1.1 leaves it open to ignore them.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
 }
 
-/** Whether an answer is on its way already: a second status line would be read as part of its body. */
+/** Whether an answer was begun already: a second status line would be read as part of its body. */
 function isAnswering(socket: Duplex): boolean {
-  // Where Node's server keeps the answer that a socket is busy with; its own handler of such errors asks the same.
+  // The member in which Node's server keeps a socket's current answer; Node's own handler of such errors reads it, too.
   const { _httpMessage: answer } = socket as { readonly _httpMessage?: { readonly headersSent: boolean } | null }
   return answer?.headersSent === true
 }

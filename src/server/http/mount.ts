@@ -91,7 +91,7 @@ function mountOne(fastify: FastifyInstance, plan: OperationPlan, deps: MountDeps
   })
 }
 
-/** Whether a read has no reader any more. A change is made all the same: its caller may know that it was sent. */
+/** Whether a read has no reader any more. A change is still made: its caller may know that it was sent. */
 function isAbandoned({ method, raw }: FastifyRequest): boolean {
   return (method === 'GET' || method === 'HEAD') && raw.socket.destroyed
 }
@@ -100,7 +100,7 @@ function isAbandoned({ method, raw }: FastifyRequest): boolean {
 function operate(active: ActiveRequest, raw: unknown): unknown {
   const { plan } = active
   const body = parseBody(plan, decode(plan, raw))
-  // A body schema is of an object or a union of objects: nothing else can be refused member by member.
+  // A body schema is an object or a union of objects: only those can be refused member by member.
   if (body !== undefined) active.body = body as Readonly<Record<string, unknown>>
   const input: Record<string, unknown> = { ...active.path }
   if (active.query !== NO_MEMBERS) Object.assign(input, active.query)
@@ -112,7 +112,7 @@ function operate(active: ActiveRequest, raw: unknown): unknown {
   return gate instanceof Promise ? gate.then(handle) : handle()
 }
 
-/** Decodes what arrived; nothing sent reads as an empty object. */
+/** Decodes the received body; an empty body reads as an empty object. */
 function decode(plan: OperationPlan, raw: unknown): unknown {
   if (raw === undefined || raw === null) return {}
   // Only the parsers above make bodies.

@@ -2,15 +2,15 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { StreamAnswer, StreamEnd, StreamSink } from '../../shared/contract/operation.ts'
 
-/** Answers that go on, while they do. */
+/** The open streams. */
 export interface OpenStreams {
   /** Sends the head, and gives the stream its sink. */
   open(head: StreamHead, stream: StreamAnswer): void
-  /** Sends every reader the last event and ends its stream in order. */
+  /** Sends every reader the last event and ends its stream cleanly. */
   drain(): void
 }
 
-/** The answer of which the stream is to be the body. */
+/** The answer whose body is the stream. */
 export interface StreamHead {
   readonly response: ServerResponse
   readonly socket: Socket
@@ -18,9 +18,9 @@ export interface StreamHead {
   readonly headers: OutgoingHttpHeaders
 }
 
-/** What a reader may leave untaken before it is cut off with the next write, bytes (decisions: Stream). */
+/** Unsent bytes of a slow reader beyond which the next write closes its stream (decisions: Stream). */
 const UNSENT_BYTES_MAX = 1024 * 1024
-/** When the system begins to ask a silent peer whether it is still there. */
+/** Idle time after which TCP keep-alive probes start. */
 const PROBE_AFTER_MS = 30_000
 /** How long the last bytes of a stream may take. */
 const LAST_BYTES_MS = 5_000
@@ -61,10 +61,10 @@ interface StreamParts {
   readonly open: Set<OpenStream>
 }
 
-/** One stream. A class for its lifetime: there are thousands, and a closure apiece for every method adds up. */
+/** One stream. A class to save memory: there are thousands, and a closure for every method adds up. */
 class OpenStream implements StreamSink {
   readonly #parts: StreamParts
-  /** HTTP/1.0 knows no chunks: there the end of the connection is the end of the answer. */
+  /** HTTP/1.0 has no chunks: there the end of the connection is the end of the answer. */
   readonly #isChunked: boolean
   #isOver = false
 

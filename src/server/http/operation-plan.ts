@@ -12,26 +12,26 @@ export interface Leg {
   readonly when: GateLeg['when']
 }
 
-/** One operation as the edge runs it: the contract's words worked out once at start. */
+/** One operation as the edge runs it: its contract entry, compiled once at start. */
 export interface OperationPlan {
   readonly id: string
   readonly operation: Operation
   readonly handler: AnyHandler | undefined
-  /** What a token's scopes must hold: `<surface>:<access>`. */
+  /** The scope that a token must have: `<surface>:<access>`. */
   readonly scope: string
   /** `<surface>:write` also satisfies a read. */
   readonly scopeImpliedBy: string | undefined
   readonly unauthenticated: PlainProblemCode
-  /** What a call counts against, by the kind of its credential. */
+  /** The rate limits of a call, by the kind of its credential. */
   readonly limitClasses: Readonly<Partial<Record<CredentialKind, LimitClass>>>
   /** Whether what it asks of the authorizer may be answered from memory during an outage. */
   readonly mayBeStale: boolean
   readonly legs: readonly Leg[]
-  /** Whether every leg must be held; else one is enough. */
+  /** Whether every leg is required; else one is enough. */
   readonly needsAllLegs: boolean
-  /** Which legs are asked when: each by itself where all must be held, else all of them at the last stage that one needs. */
+  /** The legs of each stage: each leg at its own stage where all are required, else all of them at the last stage that one needs. */
   readonly legsAt: Readonly<Record<Stage, readonly Leg[]>>
-  /** When the gate has been passed: the last stage that any of its legs needs. */
+  /** The stage at which the gate is decided: the last one that any of its legs needs. */
   readonly gateStage: Stage | undefined
   readonly denial: Leg | undefined
   readonly foldFor: Leg | undefined
@@ -44,10 +44,10 @@ export interface OperationPlan {
   readonly headers: Readonly<Record<string, string>>
   /** Every answer says `Cache-Control: no-store`. */
   readonly noStore: boolean
-  /** The success that is answered unless the handler chooses another. */
+  /** The status of a success unless the handler chooses another. */
   readonly success: SuccessPlan
   readonly successes: ReadonlyMap<number, SuccessPlan>
-  /** Bytes; what is read and thrown away where the operation has no body. */
+  /** Maximum bytes of the body; where the operation has no body, they are read and discarded. */
   readonly bodyBytesMax: number
   readonly overCap: PlainProblemCode
   /** Problem code returned when the datastore is unavailable: only reads have one of their own (S1 Degradation). */
@@ -68,9 +68,9 @@ export interface SuccessPlan {
   readonly media: string | undefined
   /** Makes the payload from what the handler returned. */
   readonly encode: (value: unknown) => unknown
-  /** Its body goes on until one side ends it. */
+  /** Its body is a stream that one side ends. */
   readonly streams: boolean
-  /** Its body is there as bytes. */
+  /** Its body is complete, as bytes. */
   readonly rendered: boolean
 }
 
@@ -81,7 +81,7 @@ export interface AuditPlan {
   /** Relations by the value of a member of the body. */
   readonly byBody: { readonly member: string; readonly relations: ReadonlyMap<string, string> } | undefined
   readonly pathGate: string
-  /** Context member that counts rows and fields which a fault left out. */
+  /** Context member that counts rows and fields hidden because a check failed. */
   readonly faults: string
   /** Members that every row's context has, by name. */
   readonly context: readonly (readonly [string, AuditMember])[]

@@ -15,11 +15,11 @@ export interface Parameters {
   readonly query: Members
 }
 
-/** The members of what has none. */
+/** No members. */
 export const NO_MEMBERS: Members = Object.freeze({})
 
 /**
- * Parses path and query members. An operation without a query schema takes none: a misspelt filter must not pass in silence.
+ * Parses path and query members. An operation without a query schema takes no query: a misspelt filter must not be ignored.
  *
  * @throws Problem with the member's own code, `invalid_query` for unknown or repeated query members.
  */
@@ -59,7 +59,7 @@ function parsePath(declared: Operation['params'], params: unknown): Members {
 }
 
 function parseQuery(schema: z.ZodType | undefined, raw: unknown): Members {
-  // The router's parser made it: `parseQueryString`.
+  // The router's parser, `parseQueryString`, created it.
   const given = raw as QueryMembers
   if (given === BROKEN_QUERY) throw problem('invalid_query')
   if (schema === undefined) return takeNone(given)
@@ -76,7 +76,7 @@ function takeNone(given: QueryMembers): Members {
   return NO_MEMBERS
 }
 
-/** An unknown member is `invalid_query` whatever else is wrong: the caller asked for something that is not offered. */
+/** An unknown member is `invalid_query` whatever else is wrong: the caller used a parameter that does not exist. */
 function queryProblem(schema: z.ZodType, error: z.ZodError): Problem {
   const refused = schemaProblem(schema, error, 'invalid_query')
   const isUnknown = error.issues.some(({ code }) => code === 'unrecognized_keys')

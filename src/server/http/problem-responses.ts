@@ -29,7 +29,7 @@ export function problemDocument(
   }
 }
 
-/** Codes of the framework's own failures and what they are to a caller; `too large` is the operation's own. */
+/** Problem codes for the framework's failures; for `too large` the operation has its own code. */
 const FRAMEWORK: Readonly<Record<string, PlainProblemCode>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'invalid_body',
@@ -43,7 +43,7 @@ const FRAMEWORK: Readonly<Record<string, PlainProblemCode>> = {
 export interface OwnCodes {
   /** A body over the cap. */
   readonly overCap: PlainProblemCode
-  /** The datastore is away. */
+  /** The datastore is unavailable. */
   readonly outage: PlainProblemCode
 }
 

@@ -1,10 +1,10 @@
 /** Query members by name; a repeated one has all its values. */
 export type QueryMembers = Readonly<Record<string, string | readonly string[]>>
 
-/** Stands for a query whose percent-encoding is broken. */
+/** Marks a query whose percent-encoding is broken. */
 export const BROKEN_QUERY: QueryMembers = Object.freeze(Object.create(null))
 
-/** Stands for no query, which most requests have. */
+/** The value for requests without a query, which are most. */
 export const NO_QUERY: QueryMembers = Object.freeze(Object.create(null))
 
 /**

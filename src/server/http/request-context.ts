@@ -30,13 +30,13 @@ export interface RequestContext {
   /** Absent only on open operations. */
   readonly caller: Caller
   readonly correlationId: string
-  /** The client's address, trusted proxies taken off. */
+  /** The client's address, behind trusted proxies. */
   readonly sourceAddress: string
   /** When the request was admitted, in ms. */
   readonly nowMs: number
-  /** What caveats may know of this caller. */
+  /** The facts about this caller that caveats may read. */
   readonly facts: CaveatFacts
-  /** The page that a list is asked for: after the verified `cursor`, and by the operation's limit rule, 50 rows when none was asked. */
+  /** The requested page of a list: after the verified `cursor`, with the operation's limit rule; 50 rows by default. */
   readonly pageRange: PageRange
 
   /**
@@ -45,28 +45,28 @@ export interface RequestContext {
    * `row` undefined raises the gate's `missingRow` problem.
    */
   admit(row: Row | undefined): Promise<void>
-  /** Asks a declared probe; an infrastructure failure counts as no. `row` fills its holes. */
+  /** Checks a declared probe; an infrastructure failure counts as a denial. `row` fills its holes. */
   probe(name: string, row?: Row): Promise<boolean>
   /** Keeps the rows that the caller may see by the contract's `rows` gate; `row` gives each one's holes. Counts faults in `authz_errors`. */
   visible<T>(rows: readonly T[], row: (item: T) => Row): Promise<T[]>
-  /** Checks one more relation on one more object, for rules that the gate vocabulary cannot say; throws PermissionDenied. */
+  /** Checks one more relation on one more object, for rules that the gate vocabulary cannot express; throws PermissionDenied. */
   require(relation: string, object: string): Promise<void>
-  /** Asks without refusing. */
+  /** Checks without refusing. */
   holds(relation: string, object: string): Promise<boolean>
 
   /** One transaction: the work, its outbox rows and this request's audit row (granted). Call at most once. */
   change<T>(work: (change: Change) => Promise<T>): Promise<T>
 
-  /** For a change in a transaction that is several requests': what of this one's audit (granted) has to go with it. */
+  /** For a change in a transaction that several requests share: the audit row (granted) of this request, to be stored with it. */
   carryAudit(): CarriedAudit
 
   /** Members of the audit row's context: names, counts and flags, never values that callers sent. */
   note(context: Readonly<Record<string, unknown>>): void
-  /** Overrides the audit row's object, once the handler knows better than the template (`token:<id>`). */
+  /** Overrides the audit row's object, where the handler knows a more exact object than the template (`token:<id>`). */
   about(object: string, domainId?: string | null): void
   /** Gives the audit row the outcome `permission_denied` with that reason, where a denial is the answer and no error (S0 RebacCheckResponse). */
   denied(reason: string): void
-  /** Gives the audit row of a refusal that is no denial this reason, where the code of its problem says less (S0 Endpoint intake). */
+  /** Gives the audit row of a refusal that is no denial this reason, where its problem code is less specific (S0 Endpoint intake). */
   refusedFor(reason: string): void
   /**
    * Marks the answer as stale: it was decided from a cache, since a dependency (default: `authorization`) has been
@@ -74,13 +74,13 @@ export interface RequestContext {
    * `stale_cache` (S1 Degradation 2 and 3).
    */
   degraded(sinceMs: number, away?: Dependency): void
-  /** What an answer that goes on asks now and then: whether the caller still may. Only where the gate needs neither body nor row. */
+  /** The periodic check of a stream that its caller is still authorized. Only where the gate needs neither body nor row. */
   standing(): Standing
   /** A request header that the contract declares; undefined where it is absent. */
   requestHeader(name: string): string | undefined
   /**
    * The secret that the caller presents as Bearer, where the contract says that the answer is sealed under it. Read from
-   * the request itself: nobody keeps it, and neither must the handler.
+   * the request itself. The handler must not store it.
    */
   presentedSecret(): string
   /** Sets a response header that the contract declares. */
@@ -89,7 +89,7 @@ export interface RequestContext {
   cookie(cookie: Cookie): void
   /** Chooses among the success answers that the contract declares; the first one otherwise. */
   status(status: number): void
-  /** What the request says of the browser that may have sent it. */
+  /** Facts about the browser that may have sent the request. */
   readonly browser: BrowserFacts
   /** Builds the answer of `listPage`; `next` undefined ends the list. */
   page<T>(items: T[], next: PagePosition | undefined): { items: T[]; next_cursor: string | null }
@@ -103,7 +103,7 @@ export type Handlers<S extends { readonly operations: Operations }> = {
   ) => Promise<Answer<S['operations'][Id]>> | Answer<S['operations'][Id]>
 }
 
-/** A handler once its types have done their work. */
+/** A handler with its types erased. */
 export type AnyHandler = (ctx: RequestContext, input: never) => unknown
 
 /** A surface with its handlers, ready to mount; `handlers` undefined answers 501 with each operation's `notProvisioned` code. */

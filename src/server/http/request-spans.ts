@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Span, TraceParent, Tracing } from '../ports/tracing.ts'
 
-/** What a span says of its request. */
+/** The facts of a request in its span. */
 export interface SpannedRequest {
   /** Operation id, or the path of a page. */
   readonly name: string
@@ -38,11 +38,11 @@ export interface SpannedAnswer {
   readonly status: number
   /** Code of the problem that was answered. */
   readonly code: string | undefined
-  /** Without the query: the path as it was asked for, once it was found to hold names and ids alone, else its template. */
+  /** Without the query: the requested path if it holds only names and ids, else its template. */
   readonly path: string
 }
 
-/** Ends the span of a request. What was refused is the caller's failure, not this server's. */
+/** Ends the span of a request. A refusal counts as an error of the caller, not of this server. */
 export function endSpan(span: Span, { status, code, path }: SpannedAnswer): void {
   const problem = code === undefined ? {} : { 'ctl.problem': code }
   const error = status >= 500 ? (code ?? String(status)) : undefined

@@ -4,9 +4,9 @@ import { atTurnEnd } from '../../shared/immediate-batch.ts'
 export type Send = () => void
 
 /**
- * Makes a place where answers wait for the end of the event loop's turn, and then leave one after another. A write that
- * wakes its sleeping reader costs the server more than the rest of the request; answers that leave together wake it once.
- * Under light load a turn has one request, and it waits for nobody.
+ * Creates a batcher: answers wait for the end of the event loop's turn and are then sent one after another. A write that
+ * wakes its sleeping reader costs the server more than the rest of the request; answers that are sent together wake it once.
+ * Under light load a turn has one request, which does not wait.
  */
 export function createResponseBatcher(): (send: Send) => void {
   let waiting: Send[] = []

@@ -9,7 +9,7 @@ const POINTER_MAX = 256
 
 /**
  * Turns what a schema found wrong into the 400 of the specification: the code that the failing member declares, else
- * the schema's own, else `fallback`; the members with their pointers ride in `errors`. Of several members, one that cannot
+ * the schema's own, else `fallback`; the members with their pointers are in `errors`. Of several members, one that cannot
  * change decides (S1 Clouds 1), else the first.
  */
 export function schemaProblem(schema: z.ZodType, error: z.ZodError, fallback: InvalidCode): Problem {
@@ -76,7 +76,7 @@ function pointerTo(issue: z.core.$ZodIssue): string {
   return pointer.slice(0, POINTER_MAX)
 }
 
-/** The server's own sentences: those of zod may quote what was sent. */
+/** The server's own messages: those of zod may quote the input. */
 function sentenceOf(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case 'unrecognized_keys':

@@ -3,14 +3,14 @@ import { Socket } from 'node:net'
 import type { Rendered } from '../../shared/contract/operation.ts'
 import type { StreamHead } from './open-streams.ts'
 
-/** How long a reader may take nothing of an answer that waits for it, ms; then its connection is closed. */
+/** How long a reader may read nothing of a pending answer, ms; then its connection is closed. */
 const STALLED_MS = 30_000
 /** Bytes that are encrypted ahead of a reader. */
 const AHEAD_BYTES = 256 * 1024
 
 /**
- * Sends the pieces of an answer as they are: they are neither joined nor copied, and others may be sent them meanwhile. What
- * a slow reader has not taken is kept by reference alone, and not for longer than it goes on reading.
+ * Sends the pieces of an answer without joining or copying them, so that several answers can share them. What
+ * a slow reader has not read is kept by reference only, and only while it continues to read.
  */
 export function sendRendered(
   { response, socket, status, headers }: StreamHead,
@@ -25,14 +25,14 @@ export function sendRendered(
   if ('encrypted' in socket) return sendAsTaken(response, slicesOf(pieces))
   response.cork()
   for (const piece of pieces.slice(0, -1)) response.write(piece)
-  // The system has it all by then: a connection whose answer is over counts as idle, and a stop closes those at once.
+  // The kernel has all bytes by then: a connection whose answer has ended counts as idle, and a shutdown closes idle ones at once.
   response.write(pieces.at(-1) ?? NOTHING, () => response.end())
   response.uncork()
 }
 
 const NOTHING = new Uint8Array()
 
-/** TLS encrypts, and so copies, whatever it is given at once: it is given more only once its reader has taken that. */
+/** TLS encrypts, and so copies, everything written at once. More is written only once the reader has read that. */
 function sendAsTaken(response: ServerResponse, slices: Iterator<Uint8Array>): void {
   const next = slices.next()
   if (next.done === true) response.end()

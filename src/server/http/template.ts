@@ -3,7 +3,7 @@ import type { ObjectTemplate } from '../../shared/contract/operation.ts'
 /** Members by which a template's holes are filled. */
 type Members = Readonly<Record<string, unknown>>
 
-/** Everything that a template may draw on, as far as the request has got. */
+/** Everything that a template may use at this stage of the request. */
 export interface TemplateSources {
   readonly path: Members
   readonly query: Members

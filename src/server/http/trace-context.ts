@@ -12,7 +12,7 @@ const STATE_CHARACTERS_MAX = 512
 const STATE_MEMBERS_MAX = 32
 
 /**
- * The trace that the caller is in. A `traceparent` that breaks the grammar, or that comes twice, counts as absent; so does
+ * The caller's trace. A `traceparent` that is malformed or repeated counts as absent; so does
  * a `tracestate`, without its `traceparent` (W3C Trace Context §3.2 and §3.3).
  */
 export function traceParentOf(headers: IncomingHttpHeaders): TraceParent | undefined {

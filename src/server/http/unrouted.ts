@@ -21,13 +21,13 @@ export interface UnroutedDeps {
   readonly mint: () => string
 }
 
-/** What is routed. */
+/** The routed operations and pages. */
 export interface Routed {
   readonly plans: readonly OperationPlan[]
   readonly pages: readonly Page[]
 }
 
-/** Everything beneath it is the API's: who asks for what is not there says who they are first (S1 Authentication 1 and 2). */
+/** All paths below belong to the API: a request for an unknown path must authenticate first (S1 Authentication 1 and 2). */
 const API = '/v1/'
 
 /**
@@ -83,7 +83,7 @@ export function answerUnrouted(
   // A scope of its own, so that its hook runs for nothing else, and before a byte of a body is read.
   void fastify.register((scope, _options, done) => {
     scope.addHook('onRequest', (request, reply) => answer(request, reply))
-    // Never reached, but what makes the scope one for unknown paths.
+    // Never called, but it registers the scope for unknown paths.
     scope.setNotFoundHandler(() => undefined)
     done()
   })

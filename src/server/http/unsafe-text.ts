@@ -1,5 +1,5 @@
 /**
- * Tells whether a text can be stored and signed: U+0000 is refused by PostgreSQL's text and jsonb, a lone surrogate by
+ * Checks whether a text can be stored and signed: U+0000 is refused by PostgreSQL's text and jsonb, a lone surrogate by
  * jsonb and by RFC 8785.
  */
 export function isStorableText(text: string): boolean {
@@ -8,8 +8,8 @@ export function isStorableText(text: string): boolean {
 
 /**
  * The same for every string and key of a parsed JSON value; `__proto__` as a key is refused too, since assigning it
- * elsewhere would change an object instead of its members. Walks by a list of its own: nesting as deep as a body cap
- * allows would exhaust the stack.
+ * elsewhere would change an object instead of its members. Walks with an explicit stack: nesting as deep as a body cap
+ * allows would overflow the call stack.
  */
 export function isStorableValue(value: unknown): boolean {
   const pending: unknown[] = [value]

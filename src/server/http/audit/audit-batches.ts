@@ -23,18 +23,18 @@ export interface AuditBatchesDeps {
 
 /** Where rows are stored. Nothing here throws. */
 export interface AuditBatches {
-  /** Stores rows; false where the datastore is away and all of them are to be tried again. */
+  /** Stores rows; false where the datastore is unavailable and all of them must be retried. */
   store(records: readonly AuditRecord[]): Promise<boolean>
-  /** Takes note of a row that will never be stored. */
+  /** Counts a row that will never be stored. */
   lose(entry: AuditEntry): void
-  /** Writes down what was lost, for the chains to say; what cannot be written is kept for the next time. */
+  /** Stores the counts of lost rows for their chains; counts that cannot be stored are kept for the next attempt. */
   sayLosses(): Promise<void>
 }
 
 /** Domains whose losses are counted separately; those of others count as the platform's. */
 const LOSERS_MAX = 1_000
 
-/** Makes the storing of batches: a row that the datastore refuses is found by halving, and costs its neighbours nothing. */
+/** Creates the storage of batches: a row that the datastore refuses is found by bisection; its neighbours are stored. */
 export function createAuditBatches({ sink, log, counters }: AuditBatchesDeps): AuditBatches {
   let isWaiting = false
   let losses = new Map<string | null, number>()
@@ -56,7 +56,7 @@ export function createAuditBatches({ sink, log, counters }: AuditBatchesDeps): A
   }
 
   function waitForStore(records: readonly AuditRecord[], error: unknown): false {
-    // Once for each time that it goes away: what is tried every second is not worth a line every second.
+    // Logged once per outage: the retry every second would log a line every second.
     if (!isWaiting) log.error({ err: error, rows: records.length }, 'audit rows wait for the datastore')
     isWaiting = true
     return false
@@ -65,7 +65,7 @@ export function createAuditBatches({ sink, log, counters }: AuditBatchesDeps): A
   async function storeRest(records: readonly AuditRecord[], error: unknown): Promise<boolean> {
     if (records.length > 1) {
       const half = records.length >> 1
-      // What fails half way for want of the datastore is tried again whole: a sink stores an id once.
+      // A batch that fails half way because the datastore is unavailable is retried as a whole: a sink stores an id once.
       return (await store(records.slice(0, half))) && (await store(records.slice(half)))
     }
     counters.failed(1)

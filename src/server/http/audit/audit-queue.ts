@@ -5,11 +5,11 @@ import { createAuditShares } from './audit-shares.ts'
 
 /** Where the edge leaves audit rows. */
 export interface AuditQueue {
-  /** Leaves a row to be written within 50 ms. Where its subject has no share of the queue left it is dropped, counted. */
+  /** Queues a row to be written within 50 ms. If its subject has no share of the queue left, the row is dropped and counted. */
   add(entry: AuditEntry): void
-  /** Has the row written with the next flush, begun at once, and waits for it, 500 ms at most. Never throws (S0 convention 7). */
+  /** Starts a flush with the row and waits for it, 500 ms at most. Never throws (S0 convention 7). */
   write(entry: AuditEntry): Promise<void>
-  /** Writes what is queued and stops; rows that come later are dropped, counted. */
+  /** Writes the queued rows and stops; later rows are dropped and counted. */
   close(): Promise<void>
 }
 
@@ -25,23 +25,23 @@ const DENIAL_WAIT_MS = 500
 const WAITING_MAX = 100_000
 const BATCH_MAX = 2_000
 
-/** Someone who waits until the row of that number is stored or given up. */
+/** A caller that waits until the row of that number is stored or dropped. */
 interface Waiter {
   readonly number: number
   readonly resolve: () => void
 }
 
 /**
- * Makes the write-behind queue: one flush at a time, each of one statement, rows in the order in which they came. While
- * the datastore is away rows are kept and tried again every second; a row that it refuses costs its neighbours nothing. Each
- * subject has a share of the queue, so that a caller who floods it loses only rows of its own.
+ * Creates the write-behind queue: one flush at a time, each of one statement, rows in their order of arrival. While
+ * the datastore is unavailable, rows are kept and retried every second. A refused row does not affect its neighbours. Each
+ * subject has a share of the queue, so a caller that floods it loses only its own rows.
  */
 export function createAuditQueue({ sink, clock, ids, log, counters }: AuditQueueDeps): AuditQueue {
   const batches = createAuditBatches({ sink, log, counters })
   const shares = createAuditShares(WAITING_MAX)
   let waiting: AuditRecord[] = []
   let waiters: Waiter[] = []
-  /** Rows that were ever queued, and those of them that are stored or given up. */
+  /** Counts of all queued rows, and of those that are stored or dropped. */
   const rows = { added: 0, settled: 0 }
   let timer: NodeJS.Timeout | undefined
   let flushing: Promise<void> | undefined

@@ -13,12 +13,12 @@ export interface AuditSubject {
   readonly callerDomainId: string | null
   readonly correlationId: string
   readonly sources: TemplateSources
-  /** Set by the handler, which knows better than the template. */
+  /** Set by the handler; takes precedence over the template. */
   readonly about: { readonly object: string; readonly domainId: string | null | undefined } | undefined
   readonly context: Readonly<Record<string, unknown>>
   /** Why the answer, a success, is a denial (S0 RebacCheckResponse). */
   readonly denial: string | undefined
-  /** Why the handler refused, where the code of its problem says less. */
+  /** Why the handler refused, where the problem code is less specific. */
   readonly refusal: string | undefined
   /** Whether a cached answer replaced one of the engine or the datastore. */
   readonly isStale: boolean
@@ -26,12 +26,12 @@ export interface AuditSubject {
   readonly domainOf: (object: string) => string | null | undefined
 }
 
-/** What says whether a success leaves a row. */
+/** What decides whether a success is audited. */
 type Decided = Pick<AuditSubject, 'plan' | 'denial' | 'isStale'>
 
 /**
  * The row of a decision that succeeded; undefined where the contract wants none, unless a cached decision was used.
- * Most requests leave none, and nothing is gathered for theirs.
+ * Most requests have no row, and collect nothing for it.
  */
 export function grantedRow({ plan, denial, isStale }: Decided, requestOf: () => AuditSubject): AuditEntry | undefined {
   if (denial !== undefined) return plan.audit && rowOf(requestOf(), { outcome: 'permission_denied', reason: denial })
@@ -73,7 +73,7 @@ interface RowDetails {
 }
 
 function rowOf(request: AuditSubject, { outcome, reason, object: fallback, context }: RowDetails): AuditEntry {
-  // Of legs that must all be held, the row of a denial is about the one that failed.
+  // Where all legs are required, the row of a denial names the one that failed.
   const failed = request.plan.needsAllLegs ? fallback : undefined
   const object = namedObject(request) ?? failed ?? objectOfLegs(request) ?? fallback ?? 'platform:main'
   return {
@@ -88,7 +88,7 @@ function rowOf(request: AuditSubject, { outcome, reason, object: fallback, conte
   }
 }
 
-/** What the contract wants in every row, what the handler has noted, and what the outcome adds. */
+/** The members that the contract requires in every row, those set by the handler, and those of the outcome. */
 function contextOf(request: AuditSubject, more: RowDetails['context']): AuditEntry['context'] {
   const members = request.plan.audit?.context ?? []
   if (members.length === 0) return more === undefined ? request.context : { ...request.context, ...more }
@@ -107,12 +107,12 @@ function relationOf({ plan: { audit }, sources }: AuditSubject): string {
   return named ?? audit?.relation ?? ''
 }
 
-/** Whether the row says what the authorizer decided, and not that something else was in the way. */
+/** Whether the row records a decision of the authorizer, not another failure. */
 function isDecision(outcome: AuditEntry['outcome']): boolean {
   return outcome === 'granted' || outcome === 'permission_denied'
 }
 
-/** What the row is about: what the handler named, else by the contract the audit rule's template or the gate's legs. */
+/** The object of the row: the one set by the handler, else by the contract the audit rule's template or the gate's legs. */
 export function auditedObject(request: AuditSubject): string | undefined {
   return namedObject(request) ?? objectOfLegs(request)
 }

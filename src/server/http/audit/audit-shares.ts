@@ -14,7 +14,7 @@ export interface AuditShares {
 const REFUSED_PART = 0.5
 
 /**
- * Makes the shares of a queue with so many places. A subject may use as many places as are free: one caller alone gets half
+ * Creates the shares of a queue with the given number of places. A subject may use as many places as are free: one caller alone gets half
  * of them, n callers that fill the queue get 1/(n+1) each, and there is always room for the rows of the next caller. The
  * places of refusals are divided in the same way and apart from the others, so that refusals never push out other rows.
  */

@@ -5,13 +5,13 @@ import { failureRow } from './audit-rows.ts'
 import { createFailureRows } from './failure-rows.ts'
 import { networkOf } from '../limits/rate-limits.ts'
 
-/** Leaves the audit rows of requests, each where it belongs (decisions: Audit). */
+/** Routes the audit rows of requests (decisions: Audit). */
 export interface AuditTrail {
   /** Queues the row of a success, unless the change has carried it. */
   succeeded(active: ActiveRequest): void
   /** Writes the row of a denial, to be awaited; queues that of any other failure. */
   failed(active: ActiveRequest, error: unknown, answer: Problem): Promise<void> | undefined
-  /** Hands over the counts of failures that have no row of their own. */
+  /** Queues the counts of failures without their own row. */
   flush(): void
 }
 
@@ -19,7 +19,7 @@ export interface AuditTrail {
 export function createAuditTrail({ audit }: { readonly audit: AuditQueue }): AuditTrail {
   /** By address, those of an IPv6 network together. */
   const anonymous = createFailureRows((entry) => audit.add(entry))
-  /** By caller: those that are refused for calling too often. */
+  /** By caller: requests refused by a rate limit. */
   const limited = createFailureRows((entry) => audit.add(entry))
 
   return {
@@ -38,7 +38,7 @@ export function createAuditTrail({ audit }: { readonly audit: AuditQueue }): Aud
       }
       if (active.knownCaller === undefined) {
         const entry = { ...row, context: { ...row.context, source_address: active.sourceAddress } }
-        // A caller cannot choose what the handler has found out: refusals about it are counted apart from others.
+        // A caller cannot choose what the handler found, so refusals about it are counted separately.
         const kind = [row.relation, row.reason, subject.about?.object ?? ''].join(' ')
         anonymous.add(networkOf(active.sourceAddress), kind, entry)
         return undefined

@@ -1,25 +1,25 @@
 import type { AuditEntry } from '../../ports/unit-of-work.ts'
 
 /**
- * Audit rows of failures whose number nothing else limits (decisions: Audit): those of one source and kind have a row each up
+ * Audit rows of failures whose number is otherwise unlimited (decisions: Audit): failures of one source and kind have a row each up
  * to 10 in a minute, then one row with the `count` of the rest.
  */
 export interface FailureRows {
-  /** Takes a failure: its row is handed over at once, or counted. */
+  /** Takes a failure: its row is emitted at once, or counted. */
   add(source: string, kind: string, entry: AuditEntry): void
-  /** Hands over the counts of the present minute. */
+  /** Emits the counts of the current minute. */
   flush(): void
 }
 
 const WINDOW_MS = 60_000
 /** Failures of one source and kind that have a row each. */
 const ROWS_MAX = 10
-/** Sources and kinds that are counted apart; beyond it they share one. */
+/** Sources and kinds that are counted separately; beyond that they share one count. */
 const KEYS_MAX = 10_000
 
 interface Seen {
   rows: number
-  /** The first failure that has no row of its own, and how many there are. */
+  /** The first failure without its own row, and their number. */
   rest: { readonly entry: AuditEntry; count: number } | undefined
 }
 

@@ -23,7 +23,7 @@ export interface RequestAuditServices {
   readonly log: Logger
 }
 
-/** Collects the members of one request's audit row while the request runs. A class, as the request is, for its lifetime. */
+/** Collects the members of one request's audit row while the request runs. A class, as the request is, for speed. */
 export class RequestAudit {
   /** Whether the row is in the datastore, with the change. */
   isCarried = false
@@ -104,7 +104,7 @@ export class RequestAudit {
     return bothDone(gate, this.#learnHome(authorizer, object))
   }
 
-  /** Asks whether a row or field may be shown. A question that fails hides it, and the row counts the failures (S0 Principals). */
+  /** Asks whether a row or field may be shown. A failed check hides it, and the audit row counts the failures (S0 Principals). */
   async withoutFaults(ask: () => boolean | Promise<boolean>): Promise<boolean> {
     try {
       return await ask()

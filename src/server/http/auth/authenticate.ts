@@ -12,7 +12,7 @@ import { logMarks } from '../trace-context.ts'
 /** Resolves the credential of a request: a caller, or undefined on an open operation. */
 export type Authenticate = (plan: Wanted, request: Presented) => Caller | undefined | Promise<Caller | undefined>
 
-/** What an operation takes, and how it says that it got none of it. */
+/** Which credentials an operation accepts, and its answer to a request without one. */
 export interface Wanted {
   readonly operation: { readonly credentials: readonly CredentialKind[]; readonly bridgesOutages?: StaleCache }
   readonly unauthenticated: PlainProblemCode
@@ -22,11 +22,11 @@ export interface Presented {
   readonly headers: IncomingHttpHeaders
   readonly correlationId: string
   readonly trace?: TraceMarks | undefined
-  /** Absent where the server asks for itself, which no limit holds up. */
+  /** Absent where the server asks for itself; no limit applies then. */
   readonly from?: PresentedFrom | undefined
 }
 
-/** How old a credential in memory may be for what bridges outages, in ms; 0: none will do. */
+/** How old a cached credential may be for operations that bridge outages, in ms; 0: caches are not used. */
 export type StaleTimes = Readonly<Record<StaleCache, number>>
 
 const NOTHING_STALE: StaleTimes = { checks: 0, state: 0 }
@@ -64,7 +64,7 @@ export function createAuthenticate({
     return problem(refusals.find(({ code }) => code !== undefined)?.code ?? plan.unauthenticated)
   }
 
-  /** Refuses what needed no look-up. A request without a credential guesses nothing, and is not counted. */
+  /** Refuses a request without a look-up. A request without a credential is no guess, and is not counted. */
   function refuseAtOnce(plan: Wanted, refusals: readonly Refusal[], by: Presented): never {
     const refusal = refusalOf(plan, refusals, by)
     const isCounted = by.from !== undefined && hasCredential(by.headers)
@@ -138,7 +138,7 @@ interface Try {
   readonly text: string
 }
 
-/** What is worth trying, in order. */
+/** The resolvers that recognise the credential, in order. */
 function triesOf({ bearers, cookies }: Taken, headers: IncomingHttpHeaders): readonly Try[] {
   const tries: Try[] = []
   const bearer = bearerOf(headers)
@@ -153,7 +153,7 @@ function triesOf({ bearers, cookies }: Taken, headers: IncomingHttpHeaders): rea
   return tries
 }
 
-/** What memory has of several, as far as it goes: the first caller, or all refusals; undefined where one has to be looked up. */
+/** The cached result of several resolvers: the first caller, or all refusals; undefined where a look-up is needed. */
 function recalled(tries: readonly Try[]): Caller | Refusal[] | undefined {
   const refusals: Refusal[] = []
   for (const { resolver, text } of tries) {

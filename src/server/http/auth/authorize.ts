@@ -10,19 +10,19 @@ import type { Stage, TemplateSources } from '../template.ts'
 export interface Asker {
   readonly caller: Caller
   readonly facts: CaveatFacts
-  /** Whether a recent answer will do while the engine is out of reach. */
+  /** Whether a recent answer is enough while the engine is unavailable. */
   readonly mayBeStale: boolean
-  /** Hears that an answer was such a one, and since when, in ms, the engine has been out of reach. */
+  /** Called when such an answer was used, with the time, in ms, since which the engine has been unavailable. */
   degraded(sinceMs: number): void
 }
 
-/** How far a request has got, and what is known of it by then. */
+/** The stage of a request, and what is known about it at that stage. */
 export interface GateMoment {
   readonly stage: Stage
   readonly sources: TemplateSources
 }
 
-/** Enforces gates, scopes and node identity as the contract declares them. Plain results where nothing has to be waited for. */
+/** Enforces gates, scopes and node identity as the contract declares them. Results are synchronous where possible. */
 export interface Gatekeeper {
   /** Refuses a token whose scopes do not cover the operation. */
   checkScope(plan: OperationPlan, caller: Caller, sources: TemplateSources): void
@@ -30,14 +30,14 @@ export interface Gatekeeper {
   checkOwnNode(plan: OperationPlan, caller: Caller, path: Readonly<Record<string, unknown>>): void
   /** Asks the legs of a stage in order; throws the refusal when none is held, or not all where the gate needs all. */
   passGate(plan: OperationPlan, asker: Asker, at: GateMoment): void | Promise<void>
-  /** Asks one leg without refusing. An unfilled hole is a no. */
+  /** Asks one leg without refusing. An unfilled hole denies. */
   asks(leg: Leg, asker: Asker, sources: TemplateSources): boolean | Promise<boolean>
   holds(asker: Asker, relation: string, object: string): boolean | Promise<boolean>
   /** Refuses with PermissionDenied unless the relation is held. */
   require(asker: Asker, relation: string, object: string): void | Promise<void>
 }
 
-/** Makes the gatekeeper over an authorizer; without one every question is 501 by the operation's own code. */
+/** Creates the gatekeeper over an authorizer; without one every check is 501 with the operation's own code. */
 export function createGatekeeper(authorizer: Authorizer | undefined): Gatekeeper {
   function engine(plan?: OperationPlan): Authorizer {
     if (authorizer === undefined) throw problem(plan?.operation.notProvisioned ?? 'authz_not_provisioned')
@@ -129,7 +129,7 @@ export function createGatekeeper(authorizer: Authorizer | undefined): Gatekeeper
   }
 }
 
-/** A gate that was not passed; `first` is the question that its refusal names unless the contract names another. */
+/** A denied gate; `first` is the check that its refusal names unless the contract names another. */
 interface Unmet {
   readonly sources: TemplateSources
   readonly first: Question | undefined
@@ -140,7 +140,7 @@ interface Concluded {
   readonly sources: TemplateSources
 }
 
-/** What the refusal names: the contract's own choice, else what the legs came to. */
+/** The check that the refusal names: the contract's choice, else the result of the legs. */
 function missingOf(plan: OperationPlan, { caller: { subject } }: Asker, { first, sources }: Unmet): MissingRelation {
   const question = (plan.denial && questionOf(plan.denial, sources)) ?? first
   if (question === undefined) throw new Error(`${plan.id}: no leg of the gate could be asked`)

@@ -11,22 +11,22 @@ export interface CachedResolverDeps {
   readonly changeFeed: ChangeFeed
   readonly clock: Clock
   readonly lastUses: LastUses
-  /** Credentials kept resolved. */
+  /** Resolved credentials that are cached. */
   readonly cachedMax?: number
 }
 
-/** A credential that was found good. */
+/** A valid credential. */
 export interface FoundCredential {
   readonly caller: Caller
   /** When it was used last, in ms, as far as the datastore knows. */
   readonly usedMs: number
 }
 
-/** Where a presented text leads. */
+/** The result for a presented text. */
 export interface Lead {
   /** Undefined where only the datastore knows it. */
   readonly credentialId: string | undefined
-  /** Reads the credential from the datastore. An end that time brings is not its to judge. */
+  /** Reads the credential from the datastore. It does not check the expiry. */
   readonly read: () => Promise<FoundCredential | Refusal>
 }
 
@@ -34,24 +34,24 @@ export interface Lead {
 export interface CachedKind extends Pick<CredentialResolver, 'cookie'> {
   readonly kind: ChangedCredential['kind']
   readonly recognizes: (presented: string) => boolean
-  /** Refuses what a digest would be wasted on. */
+  /** Rejects malformed text before a digest is computed. */
   readonly refuse: (presented: string) => Refusal | undefined
   /** Called for credentials that are not cached. Rejects malformed credentials without a query, and does not cache them. */
   readonly lead: (presented: string) => Lead | Refusal
-  /** Compared on every use: what ended it, if something did. */
+  /** Checked on every use: the reason why the credential has ended, if it has. */
   readonly endOf: (credential: FoundCredential, nowMs: number) => Refusal | undefined
-  /** The end that another replica may know better of: one in memory that met it is read again. */
+  /** An expiry that another replica may have extended: a cached credential that reached it is read again. */
   readonly revisable?: Refusal
 }
 
 interface Entry extends FoundCredential, CachedCredential {
   usedMs: number
-  /** When a use was noted last. */
+  /** When a use was recorded last. */
   notedMs: number
 }
 
 /**
- * Resolves one kind of credential. One that was seen lately costs a digest and a look into a map while the change feed
+ * Resolves one kind of credential. A cached one costs a digest and a map lookup while the change feed
  * is fresh; any other is read from the datastore, once for all who present it at the same time.
  */
 export function createCachedResolver(
@@ -69,7 +69,7 @@ export function createCachedResolver(
     return entry.caller
   }
 
-  /** One that has ended is a refusal, and kept as such: a script that goes on with it costs one query a second. */
+  /** An ended credential is cached as a refusal: a script that keeps using it costs one query a second. */
   async function read(led: Lead): Promise<Entry | Refusal> {
     const found = await lookUp(led.read)
     if ('refused' in found) return found

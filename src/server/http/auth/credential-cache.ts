@@ -4,18 +4,18 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Refusal } from '../../ports/credential-resolver.ts'
 import { createRecentRefusals } from './recent-refusals.ts'
 
-/** What is cached of a credential that resolved. */
+/** The cached result of a resolved credential. */
 export interface CachedCredential {
   /** The id that `credential_changed` names. */
   readonly credentialId: string
 }
 
 export interface CredentialCacheOptions {
-  /** Which changes of credentials are about these. */
+  /** The changes of credentials that concern this cache. */
   readonly kind: ChangedCredential['kind']
   readonly changeFeed: ChangeFeed
   readonly clock: Clock
-  /** Credentials kept; of those beyond it the ones not used lately go. */
+  /** Maximum of cached credentials; beyond it the least recently used ones are evicted. */
   readonly entriesMax: number
 }
 
@@ -29,11 +29,11 @@ export type ReadCredential<Entry> = () => Promise<Entry | Refusal>
  * Refusals are kept for a second, so that a flood of one bad credential costs one query a second.
  */
 export interface CredentialCache<Entry extends CachedCredential> {
-  /** What is known and may be used now. What depends on the time is the caller's to compare. */
+  /** The cached result that may be used now. The caller checks what depends on the time. */
   get(key: string): Entry | Refusal | undefined
-  /** Reads the credential, once for all who ask at the same time, and keeps the answer. Its id is undefined where only the datastore knows. */
+  /** Reads the credential, once for all concurrent callers, and caches the answer. Its id is undefined where only the datastore knows. */
   load(key: string, credentialId: string | undefined, read: ReadCredential<Entry>): Promise<Entry | Refusal>
-  /** What was known when the feed was fresh last, and when that was, in ms; whether it is recent enough is the caller's to say. */
+  /** The result from when the feed was last fresh, with that time in ms; the caller decides whether it is recent enough. */
   stale(key: string): { readonly entry: Entry; readonly freshMs: number } | undefined
   drop(key: string): void
 }
@@ -63,7 +63,7 @@ export function createCredentialCache<Entry extends CachedCredential>({
     async () => forgetAll(),
   )
 
-  /** What was read before the change must be neither kept nor handed to those who ask after it. A read of who knows whom may be it. */
+  /** A result read before the change must be neither cached nor given to later callers. Any pending read may be such a one. */
   function forget(credentialId: string): void {
     dropCredential(credentialId)
     for (const [key, flight] of flights) {

@@ -2,10 +2,10 @@ import { problem } from '../../../shared/problems.ts'
 import { DatastoreOverloaded, isUnavailable } from '../../ports/datastore.ts'
 
 /**
- * Reads what a credential needs of the datastore.
+ * Reads a credential from the datastore.
  *
- * @throws Problem `datastore_unavailable` when it cannot be read, `overloaded` when too many wait for it already: the
- *   credential is then neither good nor refused.
+ * @throws Problem `datastore_unavailable` when it cannot be read, `overloaded` when too many callers wait already: the
+ *   credential is then neither accepted nor refused.
  */
 export async function lookUp<T>(read: () => Promise<T>): Promise<T> {
   try {

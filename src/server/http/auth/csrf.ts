@@ -6,7 +6,7 @@ import { problem } from '../../../shared/problems.ts'
 export type CsrfTokens = (sessionId: string) => string
 
 /**
- * Holds a change to the token that the server's pages read from the `service_csrf` cookie and echo in `X-CSRF-Token`
+ * Requires the token that the server's pages read from the `service_csrf` cookie and echo in `X-CSRF-Token`
  * (decisions: CSRF). The token is bound to the session, so that a cookie planted by a sibling site is worth nothing.
  *
  * @throws Problem `csrf_failed`
@@ -22,7 +22,7 @@ export function assertDoubleSubmit(
 }
 
 /**
- * Holds a posted form to the token that its page carries, since a form can send no header.
+ * Requires the token that the page of a posted form carries, since a form can send no header.
  *
  * @throws Problem `csrf_failed`
  */

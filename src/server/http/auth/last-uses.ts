@@ -5,24 +5,24 @@ export interface CredentialUse {
 }
 
 export interface LastUsesDeps {
-  /** Stores a batch, from a pool that nobody waits for. */
+  /** Stores a batch through a pool that no request waits for. */
   readonly write: (uses: readonly CredentialUse[]) => Promise<void>
-  /** Told when a batch could not be written; its uses are given up. */
+  /** Called when a batch could not be written; its uses are dropped. */
   readonly onFailure: (error: unknown) => void
-  /** How long uses are gathered. */
+  /** How long uses are collected. */
   readonly gatherMs?: number
-  /** Credentials gathered at most; uses of others are left to a later minute. */
+  /** Maximum of credentials in a batch; other uses wait for a later minute. */
   readonly gatheredMax?: number
 }
 
-/** Writes down when credentials were used last: in batches, never while a request waits. */
+/** Stores when credentials were last used: in batches, never while a request waits. */
 export interface LastUses {
   note(credentialId: string, atMs: number): void
-  /** Writes what is gathered. */
+  /** Writes the collected uses. */
   flush(): Promise<void>
 }
 
-/** How often the use of one credential is worth noting, in ms. */
+/** Minimum time between two records of one credential's use, in ms. */
 export const NOTED_EVERY_MS = 60_000
 
 export function createLastUses({ write, onFailure, gatherMs = 5000, gatheredMax = 10_000 }: LastUsesDeps): LastUses {

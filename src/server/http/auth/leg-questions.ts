@@ -8,7 +8,7 @@ export interface Question {
   readonly resource: string
 }
 
-/** What the legs of a gate came to: `held`, or the question that the refusal names; undefined where none could be asked. */
+/** The result of a gate's legs: `held`, or the check that the refusal names; undefined where no leg could be checked. */
 export type Outcome = 'held' | Question | undefined
 
 type Ask = (question: Question) => Decision | Promise<Decision>
@@ -24,7 +24,7 @@ function isSelected({ when }: Leg, { body }: TemplateSources): boolean {
   return when === undefined || body?.[when.member] === when.is
 }
 
-/** Asks until one leg is held. A plain result where no decision has to be waited for. */
+/** Asks until one leg is held. Synchronous where every decision is. */
 export function askAny(legs: readonly Leg[], sources: TemplateSources, ask: Ask): Outcome | Promise<Outcome> {
   let first: Question | undefined
   for (const [index, leg] of legs.entries()) {
@@ -44,9 +44,9 @@ export function askAny(legs: readonly Leg[], sources: TemplateSources, ask: Ask)
 }
 
 /**
- * Asks until one leg is not held. A plain result where no decision has to be waited for.
+ * Asks until one leg is not held. Synchronous where every decision is.
  *
- * @throws Error where a leg has a hole that the request leaves empty: passing it over would admit.
+ * @throws Error where a leg has a hole that the request leaves empty: skipping it would admit the caller.
  */
 export function askAll(legs: readonly Leg[], sources: TemplateSources, ask: Ask): Outcome | Promise<Outcome> {
   let outcome: Outcome

@@ -1,4 +1,4 @@
-/** What a browser says of where a request comes from. */
+/** The headers in which a browser states the origin of a request. */
 export interface RequestOrigin {
   readonly origin: string | undefined
   readonly fetchSite: string | undefined
@@ -6,16 +6,16 @@ export interface RequestOrigin {
 
 /** Where cookie-authenticated changes may come from. */
 export interface AllowedOrigins {
-  /** The server's own origin; undefined where nothing says which it is. */
+  /** The server's own origin; undefined where it is not configured. */
   readonly own: string | undefined
-  /** The server's own and those of other consoles. */
+  /** The server's own origin and those of other consoles. */
   readonly all: ReadonlySet<string>
 }
 
 /**
- * Tells whether a cookie-authenticated change may come from there (decisions: CSRF): a present `Origin` must be
+ * Decides whether a cookie-authenticated change may come from the origin (decisions: CSRF): a present `Origin` must be
  * allowed; without one `Sec-Fetch-Site` must not say that another site or a sibling sent it. No browser sends the
- * server's own origin from another site, so a request that says both is forged.
+ * server's own origin from another site, so a request that claims both is forged.
  */
 export function isOriginAllowed({ origin, fetchSite }: RequestOrigin, { own, all }: AllowedOrigins): boolean {
   if (origin !== undefined) return all.has(origin) && !(origin === own && fetchSite === 'cross-site')

@@ -15,7 +15,7 @@ export interface StandingServices {
   readonly clock: Clock
 }
 
-/** What is kept of the request. */
+/** The parts of the request that are kept. */
 export interface Admitted {
   readonly plan: OperationPlan
   readonly headers: IncomingHttpHeaders

@@ -1,7 +1,7 @@
 import { problem, type PlainProblemCode } from '../../../shared/problems.ts'
 import type { Problem } from '../../../shared/problems.ts'
 
-/** What a caller lacks, as the gate asked for it: the same for an unknown object and a forbidden one. */
+/** The permission that a caller lacks, as the gate requires it: the same for an unknown object and a forbidden one. */
 export interface MissingRelation {
   readonly object: string
   readonly relation: string
@@ -9,7 +9,7 @@ export interface MissingRelation {
 }
 
 /**
- * A gate said no. `answer` is what the caller gets: PermissionDenied (S0 convention 3), or the problem that the contract
+ * A gate denied access. `answer` is what the caller gets: PermissionDenied (S0 convention 3), or the problem that the contract
  * folds the denial into; the audit row says `permission_denied` for both.
  */
 export class Refusal extends Error {

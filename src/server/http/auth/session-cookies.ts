@@ -13,7 +13,7 @@ export function sessionCookies(session: { readonly cookie: string; readonly csrf
   ]
 }
 
-/** What the bundled provider remembers a browser by, with the signature beside it. */
+/** The cookies by which the bundled provider recognises a browser: the value and its signature. */
 const PROVIDER_COOKIES: readonly Cookie[] = [PROVIDER_SESSION_COOKIE, `${PROVIDER_SESSION_COOKIE}.sig`].map((name) => ({
   name,
   value: '',
@@ -23,8 +23,8 @@ const PROVIDER_COOKIES: readonly Cookie[] = [PROVIDER_SESSION_COOKIE, `${PROVIDE
 }))
 
 /**
- * The same for a browser that is to forget them: only with the attributes that they were set with does it find them. The
- * bundled provider's go with them, or it would sign the person in again without asking who it is.
+ * The same cookies, deleted: a browser matches them only by the attributes that they were set with. The
+ * bundled provider's cookies are deleted, too; otherwise it would sign the person in again without a question.
  */
 export const CLEARED_COOKIES: readonly Cookie[] = [
   ...sessionCookies({ cookie: '', csrfToken: '' }),

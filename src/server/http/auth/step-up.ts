@@ -2,22 +2,22 @@ import { problem } from '../../../shared/problems.ts'
 import type { Caller } from '../../ports/credential-resolver.ts'
 import type { OperationPlan } from '../operation-plan.ts'
 
-/** The sign-in that a policy wants. At least one member is there. */
+/** The sign-in that a policy requires. At least one member is there. */
 export interface WantedSignIn {
-  /** `acr` values of which one would do; any will where it is absent. */
+  /** Accepted `acr` values; any value when absent. */
   readonly acrValues?: readonly string[]
-  /** How long ago the person may have signed in, in seconds; any time where it is absent. */
+  /** Maximum age of the sign-in, in seconds; any age when absent. */
   readonly maxAgeSeconds?: number
 }
 
 /**
- * Judges a caller by a named policy: the sign-in that would do, or undefined where the caller satisfies the policy or no
+ * Checks a caller against a named policy: the required sign-in, or undefined where the caller satisfies the policy or no
  * such policy is configured.
  */
 export type StepUp = (policy: string, caller: Caller) => WantedSignIn | undefined
 
 /**
- * Asks for the stronger or more recent sign-in that the operation's gate wants.
+ * Requires the stronger or more recent sign-in of the operation's gate.
  *
  * @throws Problem `step_up_required` with the challenge of RFC 9470 §3, whose `acr_values` and `max_age` are members of the
  *   problem too.

@@ -7,7 +7,7 @@ export interface StoredFingerprint {
   readonly fingerprint_key_id: string
 }
 
-/** Whether the presented text is the stored credential's, in constant time: the id in a text is only where to look. */
+/** Whether the presented text is the stored credential's, in constant time. The id in the text only locates the row. */
 export function isFingerprintOf(
   keyring: Pick<Keyring, 'macWith'>,
   presented: string,

@@ -10,15 +10,15 @@ const TOTAL_BYTES_MAX = 64 * MiB
 /** Bytes of request bodies that are being received or worked on. */
 export interface BodyBudget {
   /**
-   * Sets bytes aside before they are read. @throws Problem `too_many_bodies` when the principal has too many under way,
-   * `overloaded` when all together have; then nothing is set aside.
+   * Reserves bytes before they are read. @throws Problem `too_many_bodies` when the principal has too many under way,
+   * `overloaded` when all together have; then nothing is reserved.
    */
   reserve(subject: string, bytes: number): void
-  /** Gives back what was set aside. */
+  /** Releases a reservation. */
   release(subject: string, bytes: number): void
 }
 
-/** Makes an empty budget. Bodies that a single read brings are not worth counting, and never reserved. */
+/** Creates an empty budget. Bodies that arrive in a single read are not counted. */
 export function createBodyBudget(meter: OverloadMeter): BodyBudget {
   const reserved = new Map<string, number>()
   let total = 0

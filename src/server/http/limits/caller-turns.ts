@@ -1,20 +1,20 @@
-/** Requests of one caller whose handlers work at the same time once the server has much to do. */
+/** Requests of one caller whose handlers run concurrently while the server is busy. */
 const AT_ONCE_MAX = 32
 
-/** How long a request waits for others of its caller, ms: as long as a statement may take. */
+/** How long a request waits for other requests of its caller, ms: the timeout of a statement. */
 const WAIT_MS = 5_000
 
-/** What a request has to do. It calls `end` once. */
+/** The work of a request. It calls `end` once. */
 type Work = (end: () => void) => void
 
-/** Divides a busy server between its callers. */
+/** Shares a busy server between its callers. */
 export interface CallerTurns {
-  /** Begins the work of a caller now, or when it is the caller's turn; calls `onLate` instead where that takes too long. */
+  /** Begins the work of a caller now, or when it is the caller's turn; calls `onLate` instead if that takes too long. */
   begin(caller: string, work: Work, onLate: () => void): void
 }
 
 export interface CallerTurnsDeps {
-  /** Whether so much is under way that callers could be in each other's way. */
+  /** Whether the load is so high that callers could delay each other. */
   readonly isBusy: () => boolean
   readonly atOnceMax?: number | undefined
   readonly waitMs?: number | undefined
@@ -25,7 +25,7 @@ interface Waiting {
   readonly timer: NodeJS.Timeout
 }
 
-/** What one caller has under way, and what waits for that, in order. */
+/** The running work of one caller, and its queue. */
 interface Queue {
   running: number
   readonly waiting: Set<Waiting>
@@ -41,7 +41,7 @@ const NOTHING_TO_END = (): void => undefined
 export function createCallerTurns({ isBusy, atOnceMax = AT_ONCE_MAX, waitMs = WAIT_MS }: CallerTurnsDeps): CallerTurns {
   const queues = new Map<string, Queue>()
 
-  /** A loop and no recursion: works that end at once would fill the stack. */
+  /** A loop and no recursion: work that ends synchronously would overflow the stack. */
   function advance(caller: string, queue: Queue): void {
     if (queue.isAdvancing) return
     queue.isAdvancing = true

@@ -8,13 +8,13 @@ const SERVED_MAX = 16
 /** Requests that arrived in one read with those, and wait until one of them is answered. */
 const WAITING_MAX = 64
 
-/** What the cap does to the world around it. */
+/** The callbacks of the cap. */
 export interface ConnectionCapDeps {
   /** Serves one request. */
   readonly serve: RequestListener
   /** Answers a connection that sent too many requests at once, and closes it. */
   readonly refuse: (socket: Socket, request: IncomingMessage) => void
-  /** Told of connections that keep below the cap, and of those that do not. */
+  /** Called with connections that stay below the cap, and with those that exceed it. */
   readonly gate: Pick<ReadGate, 'trust' | 'distrust'>
 }
 
@@ -42,7 +42,7 @@ interface Waiting {
   readonly response: ServerResponse
 }
 
-/** What is under way on one connection. A class for its lifetime: there are as many as agents. */
+/** The requests in progress on one connection. A class to save memory: there is one for each agent. */
 class Connection {
   readonly #socket: Socket
   readonly #deps: ConnectionCapDeps
@@ -53,7 +53,7 @@ class Connection {
   #isRefused = false
   #isHeld = false
   #isFollowed = false
-  /** Whether it never sent more than are served at once. */
+  /** Whether it never sent more requests than are served at once. */
   #isModest = true
   #isTrusted = false
 
@@ -63,7 +63,7 @@ class Connection {
   }
 
   take(request: IncomingMessage, response: ServerResponse): void {
-    // What else the read of a refused connection holds gets no answer: the connection is on its way out.
+    // Further requests in the read of a refused connection get no answer: the connection is closing.
     if (this.#isRefused) return
     this.#newest = request
     if (this.#served < SERVED_MAX) this.#serve({ request, response })

@@ -1,6 +1,6 @@
 /** How late the event loop is. */
 export interface EventLoopLag {
-  /** Whether the loop has not come round for so long that new work would delay it by a second. */
+  /** Whether the loop is so late that new work would delay it by a second. */
   isLate(): boolean
   /** The longest delay of the last 15 to 30 seconds. */
   seconds(): number
@@ -8,7 +8,7 @@ export interface EventLoopLag {
 }
 
 const TICK_MS = 100
-/** Beyond a tick. What is under way when work is refused still has to be finished within the second. */
+/** Beyond a tick. Work in progress when new work is refused must still finish within the second. */
 const LATE_MS = 600
 const WINDOW_TICKS = 150
 

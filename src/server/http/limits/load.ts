@@ -5,26 +5,26 @@ import type { OverloadMeter, OverloadReason } from './overload-meter.ts'
 
 /** Requests of all connections that are under way at once. */
 const REQUESTS_MAX = 16_384
-/** So few requests are not what keeps the event loop busy, and refusing more would not help. */
+/** Below this number, requests are not the cause of a late event loop, and refusing more would not help. */
 const FEW_REQUESTS = 64
 
-/** How much the server has to do. */
+/** The load of the server. */
 export interface Load {
   /** @throws Problem `overloaded` when another request would be too many, or the event loop is late. */
   assertRoom(): void
-  /** Whether so much is under way that requests have to wait for each other. */
+  /** Whether the load is so high that requests must wait for each other. */
   isBusy(): boolean
 }
 
 export interface LoadDeps {
-  /** Counts what is under way. */
+  /** Counts requests in progress. */
   readonly drain: Pick<Drain, 'running'>
   readonly lag: Pick<EventLoopLag, 'isLate'>
   readonly meter: OverloadMeter
   readonly requestsMax?: number | undefined
 }
 
-/** Bounds the requests under way, open event streams and answers that wait for their readers apart. */
+/** Bounds the requests in progress. Open event streams and answers that wait for their readers do not count. */
 export function createLoad({ drain, lag, meter, requestsMax = REQUESTS_MAX }: LoadDeps): Load {
   function refused(reason: OverloadReason): Problem {
     meter.refused(reason)

@@ -6,9 +6,9 @@ import type { OverloadMeter } from './overload-meter.ts'
 
 /** Look-ups of one address at the same time, while few of its credentials fail. */
 const AT_ONCE_MAX = 32
-/** The same once the address has no failures left: valid credentials still get through, guesses cost the datastore little. */
+/** The same once the address has used up its failures: valid credentials still get through, and guesses cost the datastore little. */
 const AT_ONCE_WHEN_EXHAUSTED = 4
-/** Look-ups of one address that wait; half of what the server has under way at most. */
+/** Maximum of waiting look-ups of one address: half of the requests that the server has in progress at most. */
 const WAITING_MAX = 8_192
 /** How long a look-up may wait for its turn. */
 const WAIT_MS = 5_000
@@ -16,12 +16,12 @@ const WAIT_MS = 5_000
 /** Where a credential was presented. */
 export interface PresentedFrom {
   readonly sourceAddress: string
-  /** The connection; nobody waits for the answer once it is gone. */
+  /** The connection; once it is closed, nobody waits for the answer. */
   readonly socket: { readonly destroyed: boolean }
 }
 
 /**
- * Lines of one address. Look-ups of node keys have datastore connections of their own, so they do not wait behind look-ups
+ * Queues of one address. Look-ups of node keys have datastore connections of their own, so they do not wait behind look-ups
  * of other credentials.
  */
 export type LookUpLane = 'node-keys' | 'others'
@@ -96,9 +96,9 @@ function isOutage(error: unknown): boolean {
   return error instanceof Problem && error.code === 'datastore_unavailable'
 }
 
-/** A look-up that may be made. */
+/** A look-up that may start. */
 interface Turn {
-  /** Whether a failure was set aside for it. */
+  /** Whether a failure was reserved for it. */
   readonly isReserved: boolean
   giveBack(): void
 }
@@ -111,7 +111,7 @@ interface Waiting {
   readonly giveUp: (error: unknown) => void
 }
 
-/** The look-ups of one address, in the order in which they were asked for. A class for its lifetime. */
+/** The look-ups of one address, in order of arrival. A class to save memory. */
 class Line {
   readonly #network: string
   readonly #deps: LookUpLimiterDeps
@@ -130,7 +130,7 @@ class Line {
     return this.#underWay === 0 && this.#waiting.size === 0
   }
 
-  /** A turn, where one is free and nobody has waited for it longer. */
+  /** A turn, if one is free and nobody else waits for it. */
   begin(): Turn | undefined {
     return this.#waiting.size === 0 ? this.#next() : undefined
   }
@@ -190,7 +190,7 @@ class Line {
     return isReserved ? this.#reserved : UNRESERVED
   }
 
-  /** Connections that were closed leave their look-ups behind. Seen to at most once a second: it looks at all of them. */
+  /** Removes look-ups of closed connections. Runs at most once a second, since it scans all of them. */
   #dropAbandoned(): void {
     const nowMs = this.#deps.clock.now()
     if (Math.abs(nowMs - this.#sweptMs) < 1000) return

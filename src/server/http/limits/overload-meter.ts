@@ -1,7 +1,7 @@
-/** Which bound a refusal is of. */
+/** The bound that caused a refusal. */
 export type OverloadReason = 'requests' | 'event_loop' | 'connection' | 'look_ups' | 'bodies'
 
-/** Counts what is refused because the server has too much to do. */
+/** Counts refusals due to overload. */
 export interface OverloadMeter {
   refused(reason: OverloadReason): void
 }

@@ -11,7 +11,7 @@ interface LimitRow {
   readonly policy: string
 }
 
-/** Every limit of the server (decisions: Rate limits). What each counts by is said where it is taken. */
+/** Every limit of the server (decisions: Rate limits). Each place that takes one defines its key. */
 const LIMITS = {
   failedCredentials: { code: 'rate_limited', policy: 'failed-credentials' },
   signIn: { code: 'rate_limited', policy: 'sign-in' },
@@ -30,9 +30,9 @@ const KEYS_MAX = 131_072
 
 /** The request rates of callers, per replica. */
 export interface RateLimits {
-  /** Counts a call of an operation that counts by address. @throws RateLimited when too many came from there. */
+  /** Counts a call of an operation that counts by address. @throws RateLimited when too many came from that address. */
   takeAddress(plan: OperationPlan, sourceAddress: string, nowMs: number): void
-  /** Counts a visit of a page that counts by address. @throws RateLimited when too many came from there. */
+  /** Counts a visit of a page that counts by address. @throws RateLimited when too many came from that address. */
   takeVisit(sourceAddress: string, nowMs: number): void
   /** Counts a call of a known caller. @throws RateLimited when that caller has called too often. */
   take(plan: OperationPlan, caller: Caller, nowMs: number): void
@@ -88,15 +88,15 @@ export function createRateLimits(rates: Rates): RateLimits {
 export interface Limit {
   /** Takes one token of the key's bucket; the refusal where there is none. */
   over(key: string, nowMs: number): RateLimited | undefined
-  /** The same, thrown. */
+  /** As `take`, but throws the refusal. */
   take(key: string, nowMs: number): void
-  /** Takes one token for what may not happen. False where there is none. */
+  /** Reserves one token for an event that may not happen. False where there is none. */
   reserve(key: string, nowMs: number): boolean
   /** Puts a reserved token back. */
   giveBack(key: string): void
 }
 
-/** Makes one limit, for what the edge cannot count because only a handler knows whose call it is. */
+/** Creates one limit for calls that the edge cannot count, because only a handler knows the caller. */
 export function createLimit(name: LimitName, rate: Rate): Limit {
   const buckets = rate.count === 0 ? UNLIMITED : createTokenBuckets(rate, KEYS_MAX)
   function over(key: string, nowMs: number): RateLimited | undefined {
@@ -116,7 +116,7 @@ export function createLimit(name: LimitName, rate: Rate): Limit {
 
 const UNLIMITED: TokenBuckets = { take: () => 0, giveBack: () => undefined }
 
-/** What calls are counted by where nobody is known: an IPv4 address itself; of IPv6 the /64, since one customer has at least that many. */
+/** The key of calls without a known caller: an IPv4 address itself; the /64 of an IPv6 address, since one customer has at least a /64. */
 export function networkOf(address: string): string {
   if (!ipaddr.IPv6.isValid(address)) return address
   return ipaddr.IPv6.parse(address).parts.slice(0, 4).join(':')

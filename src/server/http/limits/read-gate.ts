@@ -1,9 +1,9 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** How long one turn of the event loop may read requests before the sockets that it has not come to wait for another, ms. */
+/** How long one turn of the event loop may read requests, ms. The remaining sockets wait for another turn. */
 const TURN_MS = 100
-/** Requests between two looks at the clock. */
+/** Requests between two reads of the clock. */
 const LOOK_EVERY = 32
 /** Sockets that are read again in each turn after that. */
 const SOCKETS_PER_TURN = 32
@@ -12,9 +12,9 @@ const SOCKETS_PER_TURN = 32
 export interface ReadGate {
   /** Counts a request that was read. */
   passed(): void
-  /** A connection has had a request answered and never sent more than are served at once: it is not made to wait. */
+  /** A connection had a request answered and never exceeded the cap: it is not paused. */
   trust(socket: Socket): void
-  /** A connection sends more than are served at once. */
+  /** A connection sends more requests than are served at once. */
   distrust(socket: Socket): void
 }
 

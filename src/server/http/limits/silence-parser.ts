@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 
-/** Where a parser of Node keeps whom it calls for headers, the end of a head, a body and the end of a message. */
+/** Members in which a Node parser keeps its callbacks for headers, the end of a head, a body and the end of a message. */
 const CALLED = [1, 2, 3, 4] as const
 
 interface Parser {
@@ -8,8 +8,8 @@ interface Parser {
 }
 
 /**
- * Keeps the rest of the read that a socket is in from becoming requests: Node would make hundreds of them for a connection
- * that is about to be closed, and keep them until it is. A later Node that keeps these elsewhere makes them all the same.
+ * Drops the requests in the rest of the current read of a socket: Node would create hundreds of them for a connection
+ * that is about to be closed, and keep them until then. If a later Node stores the callbacks elsewhere, this has no effect.
  */
 export function silenceParser(socket: Socket): void {
   const { parser } = socket as Socket & { readonly parser?: Parser | null }

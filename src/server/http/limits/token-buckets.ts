@@ -2,13 +2,13 @@ import type { Rate } from '../../ports/rates.ts'
 
 /** Token buckets by key, all of one rate. */
 export interface TokenBuckets {
-  /** Takes one token. Answers 0 when there was one, else in how many ms there will be; then nothing is taken. */
+  /** Takes one token. Returns 0 when there was one, else the ms until there is one; then nothing is taken. */
   take(key: string, nowMs: number): number
-  /** Puts back a token that was taken for what did not happen. */
+  /** Puts back a token that was reserved for an event that did not happen. */
   giveBack(key: string): void
 }
 
-/** Mutable on purpose: a call that is let through allocates nothing. */
+/** Mutable on purpose: an admitted call allocates nothing. */
 interface Bucket {
   tokens: number
   atMs: number
@@ -37,7 +37,7 @@ export function createTokenBuckets({ count, seconds }: Rate, keysMax: number): T
   return {
     take(key, nowMs) {
       const bucket = young.get(key) ?? remember(key, nowMs)
-      // A clock that is set back refills nothing and takes nothing.
+      // A clock that is set back neither refills nor drains a bucket.
       const elapsedMs = Math.max(0, nowMs - bucket.atMs)
       bucket.tokens = Math.min(count, bucket.tokens + elapsedMs * perMs)
       bucket.atMs = nowMs

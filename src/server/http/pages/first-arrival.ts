@@ -2,10 +2,10 @@ import type { Arriving, PageAnswer, PageVisit } from './pages.ts'
 import { pageDocument } from '../../../shared/pages/page-document.ts'
 import { markup } from '../../../shared/pages/markup.ts'
 
-/** The query member that says that the page has refreshed itself, and when; nobody outside this file sees it. */
+/** The query member that marks a refreshed page, with the time; only this file uses it. */
 const MARK = 'arrived'
 
-/** How long a mark counts, s: an address that was kept or passed on begins afresh. */
+/** How long a mark counts, s: with a bookmarked or shared address the refresh happens again. */
 const MARK_SECONDS = 60
 
 /** A target without the mark: what pages see of it, and what a sign-in may come back to. */
@@ -17,7 +17,7 @@ export function withoutMark(target: string): string {
 }
 
 /**
- * Where a page is to go once more before it may take its visitor for signed out; undefined when it may do so now.
+ * The address to which a page must redirect once before it may treat its visitor as signed out; undefined when it may do so now.
  * A `SameSite=Strict` cookie is not sent with a navigation that began on another site, as the return from an identity
  * provider there does; a refresh begins here and carries it (decisions: Session). Browsers say where a navigation began in
  * `Sec-Fetch-Site`, but not over plain HTTP off loopback (Fetch Metadata §2.1): there every first arrival counts.

@@ -31,7 +31,7 @@ export function sendFailurePage(reply: FastifyReply, answer: Problem, correlatio
   sendDocument(reply, failurePage(answer, correlationId), answer.status)
 }
 
-/** What is said to people who came to an address by hand, where the words of the API would not help them. */
+/** Messages for people who typed an address, where the API's own messages would not help them. */
 const SPOKEN: Partial<Record<ProblemCode, { readonly title: string; readonly text: string }>> = {
   not_found: { title: 'There is no such page', text: 'Nothing is at this address. It may be mistyped.' },
   method_not_allowed: {

@@ -4,7 +4,7 @@ import type { Caller } from '../../ports/credential-resolver.ts'
 import type { BrowserFacts } from '../browser-facts.ts'
 import type { Cookie } from '../cookies.ts'
 
-/** A page for people, or a public document for programs, beside the operations of the contract. */
+/** A page for people, or a public document for programs, outside the operations of the contract. */
 export interface Page {
   readonly method: 'GET' | 'POST'
   /** Literal, e.g. `/v1/device`. */
@@ -21,7 +21,7 @@ export interface PageVisit {
   readonly correlationId: string
   readonly nowMs: number
   readonly sourceAddress: string
-  /** Path and query, fit to come back to. */
+  /** Path and query, safe as the target of a redirect. */
   readonly target: string
   readonly query: URLSearchParams
   /** Members of a posted form; at most 8 KiB. */
@@ -49,7 +49,7 @@ export interface PublicJson {
   readonly maxAgeSeconds: number
 }
 
-/** What a page answers: a document (200 unless another status is said), where to go (303), or public JSON. */
+/** The answer of a page: a document (200 by default), a redirect (303), or public JSON. */
 export type PageAnswer = {
   readonly cookies?: readonly Cookie[]
 } & ({ readonly document: PageDocument; readonly status?: number } | { readonly location: string } | PublicJson)

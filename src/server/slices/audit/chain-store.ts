@@ -11,9 +11,9 @@ export interface ChainState {
   readonly id: number
   readonly domainId: string | null
   readonly sealed: ChainPlace
-  /** Where a look at the chain begins: 0 while nothing was pruned. */
+  /** Where verification of the chain begins: 0 while nothing was pruned. */
   readonly checkpointSeq: number
-  /** A head beyond the last row; there is none unless somebody took rows away. */
+  /** A head beyond the last row; it exists only if somebody deleted rows. */
   readonly strayHeadSeq: number | undefined
 }
 
@@ -44,7 +44,7 @@ export async function readChain(db: Db, domainId: string | null): Promise<ChainS
 /** Rows that wait for their seal are counted up to about this many. */
 const UNSEALED_ENTRIES_MAX = 10_000
 
-/** Counts rows of a chain that are not sealed yet; of very many, the first 10,000 entries of the queue. */
+/** Counts rows of a chain that are not sealed yet; at most the first 10,000 entries of the queue. */
 export async function countUnsealed(db: Db, domainId: string | null): Promise<number> {
   const { rows } = await sql<{ count: string | null }>`
     select sum(row_count) as count from (

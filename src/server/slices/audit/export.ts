@@ -21,7 +21,7 @@ type Export = Result<(typeof audit)['operations']['GetAuditExport']>
 /** Which rows of which chain (null: the platform's) to export. */
 export interface ExportAsked extends Period {
   readonly domainId: string | null
-  /** Goes on here; the start by `since` when absent. */
+  /** Resumes here; the start by `since` when absent. */
   readonly fromSeq: number | undefined
   /** Ends here; the end by `until` when absent. */
   readonly throughSeq: number | undefined
@@ -29,8 +29,8 @@ export interface ExportAsked extends Period {
 }
 
 /**
- * Reads one page of a chain with its hashes and signed heads. It never goes beyond the newest signed head: what it gives
- * out can all be verified.
+ * Reads one page of a chain with its hashes and signed heads. It never goes beyond the newest signed head: all rows that it
+ * returns can be verified.
  * @throws Problem `invalid_audit_filter` where `fromSeq` is beyond the next row.
  */
 export async function exportPage(db: Db, asked: ExportAsked): Promise<Export> {

@@ -1,12 +1,12 @@
 import { chainOf } from '../../../shared/audit/chain.ts'
 import type { AuditRecord } from './store.ts'
 
-/** What happened to rows that are not there. */
+/** Why rows are missing. */
 export type GapReason = 'write_failed' | 'vanished'
 
 /**
  * The row that records the loss in their chain (S0 convention 7): `write_failed` counts decisions whose row the datastore refused,
- * `vanished` rows that were written and gone before they were sealed.
+ * `vanished` rows that were written and disappeared before they were sealed.
  */
 export function gapRow(
   { id, at, domainId }: { readonly id: string; readonly at: Date; readonly domainId: string | null },

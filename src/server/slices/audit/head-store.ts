@@ -3,7 +3,7 @@ import type { ChainPlace } from '../../../shared/audit/chain.ts'
 import type { PlaceKind, SignedPlace } from '../../../shared/audit/signed-place.ts'
 import type { Db } from '../../ports/datastore.ts'
 
-/** A chain whose newest rows want a signature. */
+/** A chain whose newest rows need a signature. */
 export interface DueChain {
   readonly id: number
   readonly domainId: string | null
@@ -12,7 +12,7 @@ export interface DueChain {
   readonly signedAt: Date | undefined
 }
 
-/** A place of a chain. */
+/** A position in a chain. */
 export interface PlaceOfChain extends ChainPlace {
   readonly chainId: number
   readonly domainId: string | null
@@ -23,7 +23,7 @@ export interface SignedOfChain extends SignedPlace {
   readonly chainId: number
 }
 
-/** Chains looked at in one pass. */
+/** Chains examined in one pass. */
 const CHAINS_MAX = 100
 
 /** Finds chains that have `everyRows` more rows than are signed, or any at all and were not signed since `before`. */
@@ -65,7 +65,7 @@ export async function placesAt(
   return rows.map(({ seq, hash }) => ({ chainId: id, domainId, seq: Number(seq), hash: hash.toString('hex') }))
 }
 
-/** Keeps signed places; one that is there already stays. */
+/** Stores signed positions; existing ones stay. */
 export async function addSigned(tx: Db, kind: PlaceKind, places: readonly SignedOfChain[]): Promise<void> {
   const rows = places.map(({ chainId, seq, hash, at, kid, signature }) => ({
     chain_id: chainId,
@@ -83,7 +83,7 @@ export async function addSigned(tx: Db, kind: PlaceKind, places: readonly Signed
     .execute()
 }
 
-/** Notes how far a chain is signed. */
+/** Records up to which number a chain is signed. */
 export async function noteSigned(tx: Db, { chainId, seq, at }: SignedOfChain): Promise<void> {
   await tx
     .updateTable('audit_chains')

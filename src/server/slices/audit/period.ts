@@ -1,6 +1,6 @@
 import { problem } from '../../../shared/problems.ts'
 
-/** A stretch of time, `since` inclusive, `until` exclusive. */
+/** A period of time, `since` inclusive, `until` exclusive. */
 export interface Period {
   readonly since: Date | undefined
   readonly until: Date | undefined

@@ -1,7 +1,7 @@
 import { auditRelationsOf } from '../../../shared/contract/audit-relations.ts'
 import { contract } from '../../../shared/contract/index.ts'
 
-/** What a list may ask of relations, beside one by its name. */
+/** Filters of relations, besides one by its name. */
 export interface RelationFilter {
   readonly relation_prefix?: string | undefined
   readonly only?: 'writes' | undefined
@@ -9,7 +9,7 @@ export interface RelationFilter {
 
 const RELATIONS = auditRelationsOf(contract)
 
-/** The relations that a filter means; undefined where it asks nothing. */
+/** The relations that a filter selects; undefined where it selects all. */
 export function relationsMeant({ relation_prefix: prefix, only }: RelationFilter): readonly string[] | undefined {
   if (prefix === undefined && only === undefined) return undefined
   return RELATIONS.filter(

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
 import type { PlaceOfChain } from './head-store.ts'
 
-/** A chain from whose beginning rows are to be taken away. */
+/** A chain whose oldest rows must be deleted. */
 export interface PrunableChain {
   readonly id: number
   readonly prunedSeq: number
@@ -22,7 +22,7 @@ export async function prunableChain(tx: Db): Promise<PrunableChain | undefined> 
   return row && { id: row.id, prunedSeq: Number(row.pruned_seq), checkpointSeq: Number(row.checkpoint_seq) }
 }
 
-/** Takes away the rows of a chain up to a number, with their seals and heads; the newest checkpoint stays. */
+/** Deletes the rows of a chain up to a number, with their seals and heads; the newest checkpoint stays. */
 export async function pruneThrough(tx: Db, chain: PrunableChain, through: number): Promise<void> {
   await sql`
     with gone as (
@@ -44,7 +44,7 @@ export async function pruneThrough(tx: Db, chain: PrunableChain, through: number
 /** How long rows are kept, and as of when. */
 export interface Keeping {
   readonly now: Date
-  /** For the platform's chain, and those of Domains that are gone. */
+  /** For the platform's chain, and those of deleted Domains. */
   readonly platformDays: number
 }
 
@@ -52,7 +52,7 @@ export interface Keeping {
 const CHAINS_MAX = 50
 
 /**
- * Finds the places that chains may be cut at: their newest heads older than the Domain keeps rows. What a head covers was
+ * Finds the positions at which chains may be cut: their newest heads older than the Domain's retention. What a head covers was
  * sealed before it was signed, so every row before the cut is older still.
  */
 export async function cuttablePlaces(tx: Db, { now, platformDays }: Keeping): Promise<PlaceOfChain[]> {
@@ -76,7 +76,7 @@ export async function cuttablePlaces(tx: Db, { now, platformDays }: Keeping): Pr
   }))
 }
 
-/** Notes that a chain now begins after its checkpoint. */
+/** Records that a chain now begins after its checkpoint. */
 export async function noteCheckpoint(tx: Db, { chainId, seq }: Pick<PlaceOfChain, 'chainId' | 'seq'>): Promise<void> {
   await tx
     .updateTable('audit_chains')

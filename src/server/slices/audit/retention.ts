@@ -8,18 +8,18 @@ import { signPlace } from './sign-place.ts'
 export interface RetentionDeps {
   readonly signer: Signer
   readonly clock: Clock
-  /** For the platform's chain, and those of Domains that are gone. */
+  /** For the platform's chain, and those of deleted Domains. */
   readonly platformDays: number
 }
 
 const RETAIN_EVERY_MS = 3_600_000
-/** Rows taken away in one transaction. */
+/** Rows deleted in one transaction. */
 const PRUNE_ROWS = 1_000
 
 /**
- * Takes away rows that are older than their Domain keeps them. First a signed checkpoint at the cut, then the rows before
- * it, a thousand a pass: a caller that looks at the chain meanwhile begins at the checkpoint. Rows without a seal are never
- * taken away.
+ * Deletes rows that are older than their Domain's retention. First a signed checkpoint at the cut, then the rows before
+ * it, a thousand a pass: a caller that reads the chain meanwhile begins at the checkpoint. Rows without a seal are never
+ * deleted.
  */
 export function createAuditRetention(deps: RetentionDeps): LeaderJob {
   return {
@@ -38,7 +38,7 @@ async function prune(tx: Parameters<typeof prunableChain>[0]): Promise<boolean> 
   return true
 }
 
-/** Signs checkpoints where rows have come of age. Resolves with whether there were any. */
+/** Signs checkpoints where rows have passed their retention. Resolves with whether there were any. */
 async function checkpoint(leading: Leading, { signer, clock, platformDays }: RetentionDeps): Promise<boolean> {
   const nowMs = clock.now()
   const cuts = await leading.transaction((tx) => cuttablePlaces(tx, { now: new Date(nowMs), platformDays }))

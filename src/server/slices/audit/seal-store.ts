@@ -3,7 +3,7 @@ import type { ChainPlace } from '../../../shared/audit/chain.ts'
 import type { Db } from '../../ports/datastore.ts'
 import type { AuditRecord } from './store.ts'
 
-/** Rows taken off the queue, and how many of them are no longer there, by Domain. */
+/** Rows taken off the queue, and how many of them no longer exist, by Domain. */
 export interface Claimed {
   readonly rows: readonly AuditRecord[]
   readonly vanished: ReadonlyMap<string | null, number>
@@ -29,7 +29,7 @@ export interface LockedChain {
 }
 
 /**
- * Takes the oldest entries off the queue, about `rowsMax` rows, and reads their rows. A caller that comes second waits for the
+ * Takes the oldest entries off the queue, about `rowsMax` rows, and reads their rows. A second caller waits for the
  * first and finds other entries.
  */
 export async function claimUnsealed(tx: Db, rowsMax: number): Promise<Claimed> {
@@ -62,7 +62,7 @@ function vanishedOf(
   return vanished
 }
 
-/** Locks the chains of these Domains (null: the platform's), in one order, those that are new at zero. */
+/** Locks the chains of these Domains (null: the platform's), in one order; new ones start at zero. */
 export async function lockChains(tx: Db, domainIds: readonly (string | null)[]): Promise<LockedChain[]> {
   const domains = domainIds.filter((id) => id !== null)
   await sql`
@@ -82,7 +82,7 @@ export async function lockChains(tx: Db, domainIds: readonly (string | null)[]):
   }))
 }
 
-/** Adds seals and moves their chains on. */
+/** Adds seals and advances their chains. */
 export async function addSeals(tx: Db, chains: readonly ChainSeals[]): Promise<void> {
   const all = chains.flatMap(({ chainId, seals }) => seals.map((seal) => ({ chainId, ...seal })))
   await sql`
@@ -102,10 +102,10 @@ export async function addSeals(tx: Db, chains: readonly ChainSeals[]): Promise<v
     where audit_chains.id = last.chain_id`.execute(tx)
 }
 
-/** Losses to be said at a time. */
+/** Losses recorded at a time. */
 const GAPS_MAX = 1_000
 
-/** Takes what is known of rows that could not be written, by Domain. */
+/** Takes the counts of rows that could not be written, by Domain. */
 export async function takeGaps(tx: Db): Promise<ReadonlyMap<string | null, number>> {
   const { rows } = await sql<{ domain_id: string | null; row_count: number }>`
     delete from audit_gaps where id = any (array(select id from audit_gaps order by id limit ${GAPS_MAX}::integer))
@@ -115,7 +115,7 @@ export async function takeGaps(tx: Db): Promise<ReadonlyMap<string | null, numbe
   return gaps
 }
 
-/** Adds rows of the sealer's own; the queue takes them up like any others. */
+/** Adds rows of the sealer itself; they pass through the queue like any others. */
 export async function addRows(tx: Db, rows: readonly AuditRecord[]): Promise<void> {
   if (rows.length === 0) return
   const values = rows.map((row) => ({ ...row, context: JSON.stringify(row.context) }))

@@ -62,7 +62,7 @@ function byTime(one: AuditRecord, other: AuditRecord): number {
   return one.at.getTime() - other.at.getTime() || (one.id < other.id ? -1 : 1)
 }
 
-/** Rows that are not there, by Domain. */
+/** Missing rows, by Domain. */
 interface Gaps {
   readonly reason: GapReason
   readonly rows: ReadonlyMap<string | null, number>

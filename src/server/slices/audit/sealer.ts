@@ -8,7 +8,7 @@ export interface SealerDeps extends SealDeps {
   readonly signer: Signer
 }
 
-/** Every so many rows, and so long after the last head, a chain's head is signed (decisions: Audit). */
+/** A chain's head is signed after this many rows, and after this time since the last head (decisions: Audit). */
 const HEAD_EVERY_ROWS = 1_000
 const HEAD_EVERY_MS = 60_000
 /** Heads of one chain signed in one pass. */
@@ -17,7 +17,7 @@ const SEAL_EVERY_MS = 1_000
 
 /**
  * Seals audit rows into the chain of their Domain, and signs heads of the chains. One batch a pass. What is sealed is
- * committed before it is signed, and a signature that was not kept is made again: a pass may end anywhere.
+ * committed before it is signed, and a signature that was not stored is made again: a pass may stop anywhere.
  */
 export function createAuditSealer(deps: SealerDeps): LeaderJob {
   return {
@@ -31,7 +31,7 @@ export function createAuditSealer(deps: SealerDeps): LeaderJob {
   }
 }
 
-/** Signs what is due. Resolves with whether more of it is. */
+/** Signs the heads that are due. Resolves with whether more are due. */
 async function signHeads(leading: Leading, { signer, clock }: SealerDeps): Promise<boolean> {
   const nowMs = clock.now()
   const due = await leading.transaction(async (tx) => {
@@ -52,10 +52,10 @@ async function signHeads(leading: Leading, { signer, clock }: SealerDeps): Promi
   return due.length >= HEADS_MAX
 }
 
-/** The time of a chain's heads never goes back, whatever the clocks of its leaders say. */
+/** The time of a chain's heads never goes back, even if the clocks of its leaders differ. */
 type Due = PlaceOfChain & { readonly atMs: number }
 
-/** Every thousandth row since the last head; the last row where the time has come. */
+/** Every thousandth row since the last head; the last row where the time has passed. */
 function dueSeqs({ sealedSeq, signedSeq, signedAt }: DueChain, nowMs: number): readonly number[] {
   const first = Math.floor(signedSeq / HEAD_EVERY_ROWS) + 1
   const marks = Math.min(HEADS_MAX, Math.floor(sealedSeq / HEAD_EVERY_ROWS) - first + 1)

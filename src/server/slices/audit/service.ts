@@ -45,7 +45,7 @@ export function createAudit({ datastore, signer }: AuditDeps): Handlers<typeof a
   }
 }
 
-/** Rows of a page of the export when nothing is said. */
+/** Default number of rows on a page of the export. */
 const EXPORT_ROWS = 500
 
 function filterOf({ domain_id: domainId, since, until, ...rest }: Input<GetAudit>): store.AuditFilter {

@@ -3,7 +3,7 @@ import { signedBytes, type PlaceKind } from '../../../shared/audit/signed-place.
 import type { Signer } from '../../ports/signer.ts'
 import type { PlaceOfChain, SignedOfChain } from './head-store.ts'
 
-/** Signs a place of a chain as of that instant. Called outside of transactions: a signer may be far away. */
+/** Signs a position of a chain as of that instant. Called outside of transactions: a signer may be remote. */
 export async function signPlace(
   signer: Signer,
   kind: PlaceKind,

@@ -4,12 +4,12 @@ import { problem } from '../../../shared/problems.ts'
 import type { Db } from '../../ports/datastore.ts'
 import { placeAt, signedAt, type ChainState } from './chain-store.ts'
 
-/** Where a look at a chain begins, and the signature over that very place where there is one. */
+/** Where verification of a chain begins, and the signature over that position where there is one. */
 export interface Start extends ChainPlace {
   readonly signed: (Omit<SignedPlace, 'seq' | 'hash'> & { readonly kind: PlaceKind }) | null
 }
 
-/** The first row of all has nothing before it. */
+/** The first row of the chain has no predecessor. */
 const FROM_THE_FIRST: Start = { ...CHAIN_START, signed: null }
 
 /** The start after a signed place. */
@@ -18,9 +18,9 @@ export function startAfter(kind: PlaceKind, { seq, hash, at, kid, signature }: S
 }
 
 /**
- * Where to begin for `fromSeq`: the place before it, no earlier than the newest checkpoint; undefined where that place has
- * been taken away.
- * @throws Problem `invalid_audit_filter` beyond the row that comes next.
+ * Where to begin for `fromSeq`: the place before it, no earlier than the newest checkpoint; undefined where that position has
+ * been pruned.
+ * @throws Problem `invalid_audit_filter` beyond the next row.
  */
 export async function startOf(db: Db, chain: ChainState | undefined, fromSeq = 1): Promise<Start | undefined> {
   const { id = 0, checkpointSeq = 0, sealed = CHAIN_START } = chain ?? {}

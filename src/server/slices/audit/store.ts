@@ -7,7 +7,7 @@ import type { Tables } from '../../ports/tables/tables.ts'
 
 export type AuditRecord = Selectable<AuditRow>
 
-/** Members of a row that a list may ask to be equal to something. */
+/** Members of a row that a list can filter by equality. */
 export interface AuditMatch {
   readonly subject?: string | undefined
   readonly relation?: string | undefined
@@ -40,12 +40,12 @@ export function listAudit(db: Db, filter: AuditFilter, range: PageRange): Promis
   return selectAudit(db, filter, range).execute()
 }
 
-/** The query of a list, so that its plan can be looked at. */
+/** The query of a list, so that tests can read its plan. */
 export function selectAudit(db: Db, filter: AuditFilter, range: PageRange): AuditSelection {
   const { relations } = filter.match
   const newest = (rows: AuditQuery) => byAtDescending.page(filtered(rows, filter), range)
   if (relations === undefined) return newest(fromAudit(db))
-  // Checks are most rows where there are any: a page of them is found soon in the order of time.
+  // Where a chain has checks, they are most of its rows: a page of them is found fast in the order of time.
   if (relations.includes('authz.check')) return newest(fromAudit(db).where('relation', 'in', relations))
   return byAtDescending.page(ofEach(db, relations, newest), range)
 }
@@ -59,7 +59,7 @@ function filtered(rows: AuditQuery, filter: AuditFilter): AuditQuery {
   return inPeriod(rarely(matching(ofChain, filter.match), filter.match), filter)
 }
 
-/** The newest rows of each relation, by the index of relations: a relation may be rare, or not there at all. */
+/** The newest rows of each relation, by the index of relations: a relation may be rare or absent. */
 function ofEach(db: Db, relations: readonly string[], newest: (rows: AuditQuery) => AuditQuery) {
   const wanted = sql<{ relation: string }>`(select unnest(${[...relations]}::text[]) as relation)`.as('wanted')
   return db
@@ -88,7 +88,7 @@ function matching(query: AuditQuery, match: AuditMatch): AuditQuery {
   return narrowed.where(sql<string>`split_part(subject, ':', 1)`, '=', match.actor)
 }
 
-/** Says in the words of the partial indexes what follows from the match: a plan cannot conclude it from a parameter. */
+/** Repeats the predicate of the partial indexes: the planner cannot derive it from a parameter. */
 function rarely(query: AuditQuery, { relation, outcome }: AuditMatch): AuditQuery {
   let narrowed = query
   if (relation !== undefined && relation !== 'authz.check') {

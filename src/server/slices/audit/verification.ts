@@ -22,21 +22,21 @@ export interface VerificationDeps {
   readonly signer: Pick<Signer, 'keys' | 'expired'>
 }
 
-/** Which rows to look at: of a Domain's chain (null: the platform's), from a number on. */
+/** Which rows to verify: of a Domain's chain (null: the platform's), from a number on. */
 export interface Asked {
   readonly domainId: string | null
   readonly fromSeq: number | undefined
 }
 
-/** What one call looks at, at most; whichever comes first. */
+/** Bounds of one call; the first one reached ends it. */
 const ROWS_MAX = 5_000
 const DEADLINE_MS = 2_000
 const PAGE_ROWS = 500
-/** A checkpoint may come while its rows are read; then the look begins again after it. */
+/** A checkpoint may be made while its rows are read; then verification restarts after it. */
 const TRIES_MAX = 3
 
 /**
- * Verifies a stretch of a chain as it is stored, bounded in rows and time.
+ * Verifies a range of a chain as it is stored, bounded in rows and time.
  * @throws Problem `invalid_audit_filter` where `fromSeq` is beyond the next row.
  */
 export async function verifyChain(deps: VerificationDeps, asked: Asked): Promise<Verification> {
@@ -49,7 +49,7 @@ export async function verifyChain(deps: VerificationDeps, asked: Asked): Promise
   }
 }
 
-/** A stretch that was looked at. */
+/** A verified range. */
 interface Looked {
   readonly start: Start
   readonly report: ChainReport
@@ -76,7 +76,7 @@ function lostStart(fromSeq = 1, chain: ChainState | undefined): BadRow {
   return { seq: Math.max(fromSeq - 1, chain?.checkpointSeq ?? 0), reason: 'row_missing' }
 }
 
-/** A checkpoint of a key that is no longer published is as good as the heads that come after it. */
+/** A checkpoint signed by a key that is no longer published is trusted only through the heads after it. */
 async function badStart(
   chain: string,
   { signed, ...place }: Start,

@@ -7,17 +7,17 @@ export const DENIED: Decision = Object.freeze({ allowed: false, reason: 'insuffi
 
 const NO_FACTS: ReadonlySet<string> = new Set()
 
-/** Names of the facts that a request lets caveats read; the values beside them are dropped unread (decisions: Caveats). */
+/** Names of the facts that a request lets caveats read; their values are dropped unread (decisions: Caveats). */
 export function namedFacts(context: Readonly<Record<string, unknown>> | undefined): ReadonlySet<string> {
   return context === undefined ? NO_FACTS : new Set(Object.keys(context))
 }
 
-/** What is known of the asked subject: of anybody but the caller, only the time. */
+/** The facts about the subject of the question: for anybody but the caller, only the time. */
 export function factsOf({ caller, facts }: RequestContext, subject: string): CaveatFacts {
   return subject === caller.subject ? facts : { nowMs: facts.nowMs }
 }
 
-/** What a question names beside the object of its audit row. */
+/** What a question names besides the object of its audit row. */
 interface AskedNames {
   readonly subject?: string
   readonly relation: string
@@ -26,7 +26,7 @@ interface AskedNames {
 }
 
 /**
- * Has the audit row say what was asked, in members `asked_…` beside the caller. They are names: a text that can be neither a
+ * Adds what was asked to the audit row, in members `asked_…`. They are names: a text that can be neither a
  * reference nor a name is left out, and so are the values of `caveat_context`.
  */
 export function noteAsked(ctx: RequestContext, asked: AskedNames): void {
@@ -39,14 +39,14 @@ export function noteAsked(ctx: RequestContext, asked: AskedNames): void {
   })
 }
 
-/** Of the schema's longest name, with some room. */
+/** The length of the schema's longest name, with a margin. */
 const NAME = /^[a-z][a-z0-9_-]{0,63}$/
 
 function isName(text: string | undefined): boolean {
   return text !== undefined && NAME.test(text)
 }
 
-/** Continues at once with a plain value, and later with a promised one. */
+/** Continues synchronously with a plain value, and later with a promised one. */
 export function andThen<T, R>(value: T | Promise<T>, goOn: (value: T) => R | Promise<R>): R | Promise<R> {
   return value instanceof Promise ? value.then(goOn) : goOn(value)
 }

@@ -3,7 +3,7 @@ import type { RequestContext } from '../../http/request-context.ts'
 import type { Authorizer, Home } from '../../ports/authorizer.ts'
 import { andThen } from './asking.ts'
 
-/** What may be disclosed to a caller (decisions: Cross-tenant). Plain values where the authorizer has them in memory. */
+/** What may be disclosed to a caller (decisions: Cross-tenant). Synchronous where the authorizer has the answer in memory. */
 export interface Telling {
   /** Whether the caller may learn about both: they exist, and are in its own Domain unless it reads the platform. */
   mayTell(ctx: RequestContext, subject: string, resource: string): boolean | Promise<boolean>
@@ -11,11 +11,11 @@ export interface Telling {
   mayTellOf(ctx: RequestContext, reference: string): boolean | Promise<boolean>
   /** Those of the objects that the caller may learn about, in their order; `<type>:*` names no object and stays. */
   toldOf(ctx: RequestContext, references: readonly string[]): Promise<string[]>
-  /** Whether the caller may read the object. Asked once for each object of a request. */
+  /** Whether the caller may read the object. Checked once for each object of a request. */
   readerOf(ctx: RequestContext): (reference: string) => Promise<boolean>
 }
 
-/** `mayBeStale`: for checks, which may be answered from memory during an outage; lookups and the rest never are. */
+/** `mayBeStale`: true for checks, which may be answered from a cache during an outage; other questions never are. */
 export function createTelling(authorizer: Authorizer, { mayBeStale }: { readonly mayBeStale: boolean }): Telling {
   function readsPlatform({ caller, facts }: RequestContext): boolean | Promise<boolean> {
     const query = { subject: caller.subject, relation: 'read', resource: PLATFORM, facts, wantPath: false }

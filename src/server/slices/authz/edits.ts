@@ -24,10 +24,10 @@ export interface EditsDeps {
   readonly admission: TupleAdmission
 }
 
-/** Turns what a caller wants to try into edits of tuples, gated and refused as the writes themselves are. */
+/** Turns the changes of a preview into edits of tuples, with the gates and refusals of the real writes. */
 export type ResolveEdits = (ctx: RequestContext, asked: readonly AskedEdit[]) => Promise<TupleEdit[]>
 
-/** Makes the resolver. Edits see those before them: what one deletes another may create. */
+/** Creates the resolver. An edit sees the edits before it: a later one may create what an earlier one deletes. */
 export function createResolveEdits(deps: EditsDeps): ResolveEdits {
   const { datastore, admission } = deps
   const db = (): Db => datastore.pool('interactive')
@@ -92,7 +92,7 @@ export function createResolveEdits(deps: EditsDeps): ResolveEdits {
     const edits: TupleEdit[] = []
     for (const edit of asked) {
       const resolved = await resolve(ctx, edit)
-      // Adding a member that is there already is no mistake, anything else is 409.
+      // Adding an existing member is no error; any other duplicate is 409.
       if (edit.kind !== 'membership') await refuseLive(db(), edits, resolved)
       edits.push(...resolved)
     }
@@ -155,7 +155,7 @@ function bound(subject: RoleSubject, { type, id, relation, domainId }: Role): Tu
   }
 }
 
-/** @throws Problem `tuple_already_exists` for a tuple that is live once the edits before it are made. */
+/** @throws Problem `tuple_already_exists` for a tuple that is live after the edits before it. */
 async function refuseLive(db: Db, before: readonly TupleEdit[], edits: readonly TupleEdit[]): Promise<void> {
   for (const { op, tuple } of edits) {
     if (op === 'delete') continue

@@ -12,10 +12,10 @@ type Question = Input<PostAuthzExplain>['body']
 type Answer = Result<PostAuthzExplain>
 type Shown = Answer['tree']
 
-/** Tells whether the caller may read what a reference names. */
+/** Checks whether the caller may read the object of a reference. */
 type MayRead = (reference: string) => Promise<boolean>
 
-/** All that is said of a question that names something the caller may not read. */
+/** The whole explanation of a question that names something the caller may not read. */
 const HIDDEN: Shown = { kind: 'hidden', parts: [] }
 
 export interface ExplainDeps {
@@ -32,7 +32,7 @@ interface Told {
 }
 
 /**
- * Explains checks under the rules of the check itself; of the tree a caller sees what it may read, and is offered only
+ * Explains checks under the rules of the check itself; a caller sees the parts of the tree that it may read, and is offered only
  * grants whose objects and subjects it may read.
  */
 export function createExplain({ authorizer, insight, telling }: ExplainDeps) {

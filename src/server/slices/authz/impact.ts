@@ -17,7 +17,7 @@ export interface ImpactDeps {
   readonly resolveEdits: ResolveEdits
 }
 
-/** Tries changes and shows of what they would do as much as the caller may read. */
+/** Previews changes and shows those effects that the caller may read. */
 export function createImpact({ insight, telling, resolveEdits }: ImpactDeps) {
   return async (ctx: RequestContext, body: Input<PostAuthzImpact>['body']): Promise<Result<PostAuthzImpact>> => {
     const edits = await resolveEdits(ctx, body.edits)

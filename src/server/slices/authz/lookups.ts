@@ -17,7 +17,7 @@ interface LookupAnswers {
 
 /**
  * Answers lookups. What the caller may not learn about is answered like what does not exist: with nothing, after the same
- * look at whether the question is well-formed (decisions: Cross-tenant).
+ * validation of the question (decisions: Cross-tenant).
  */
 export function createLookupAnswers(lookups: AuthzLookups, telling: Telling): LookupAnswers {
   async function answer(ctx: RequestContext, about: string, found: readonly string[]): Promise<Found> {
@@ -34,7 +34,7 @@ export function createLookupAnswers(lookups: AuthzLookups, telling: Telling): Lo
     },
     async subjects(ctx, { subject_type: subjectType, relation, resource, caveat_context: named }) {
       noteAsked(ctx, { relation, subject_type: subjectType })
-      // Anyone who is found may be anybody, of whom only the time is known.
+      // A subject that is found is not the caller, so that only the time is known.
       const facts = { nowMs: ctx.facts.nowMs }
       const asked = { subjectType, relation, resource, facts, allowedFacts: namedFacts(named) }
       return answer(ctx, resource, await lookups.subjects(asked))

@@ -25,14 +25,14 @@ export interface AuthzDeps {
   readonly insight?: AuthzInsight | undefined
   /** Without it reconcile answers 501. */
   readonly reconciler?: AuthzReconciler | undefined
-  /** What the writes rest on that a preview tries; without it impact answers 501. */
+  /** The dependencies of the writes that a preview tries; without them impact answers 501. */
   readonly writing?: EditsDeps | undefined
 }
 
 /**
  * Serves questions about who may do what. A denial is an answer, never an error. Outside of its own Domain a caller
  * gets denials alone, unless it holds `read` on the platform (decisions: Cross-tenant); what does not exist is denied
- * to everybody. Answers checks at once where the authorizer does: this is the path that other services wait on.
+ * to everybody. Answers checks synchronously where the authorizer does: other services wait on this path.
  */
 export function createAuthz(deps: AuthzDeps): Handlers<typeof authz> {
   const { authorizer, lookups, insight, reconciler, writing } = deps
@@ -50,7 +50,7 @@ export function createAuthz(deps: AuthzDeps): Handlers<typeof authz> {
   }
 }
 
-/** @throws Problem `authz_not_provisioned` for a collaborator that is not wired (S0 convention 8). */
+/** @throws Problem `authz_not_provisioned` for a collaborator that is not configured (S0 convention 8). */
 function provisioned<T>(collaborator: T | undefined): T {
   if (collaborator === undefined) throw problem('authz_not_provisioned')
   return collaborator

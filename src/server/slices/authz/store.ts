@@ -7,7 +7,7 @@ export type TupleRecord = Selectable<RelationTupleRow>
 
 const written = (db: Db) => db.selectFrom('relation_tuples').selectAll().where('structural', '=', false)
 
-/** A tuple of a Project: those alone are the tuple API's. */
+/** A tuple of a Project: the tuple API covers only those. */
 export function findProjectTuple(db: Db, id: string): Promise<TupleRecord | undefined> {
   return written(db).where('id', '=', id).where('project_id', 'is not', null).executeTakeFirst()
 }
@@ -36,7 +36,7 @@ export async function findDomainOfFreeNode(db: Db, id: string): Promise<string |
   return node?.domain_id
 }
 
-/** The live tuple that is the same but for its id. */
+/** The live tuple that equals it except for the id. */
 export function findSame(db: Db, tuple: TupleParts): Promise<TupleRecord | undefined> {
   return written(db)
     .where('subject_type', '=', tuple.subject_type)
@@ -66,7 +66,7 @@ export function findMemberships(db: Db, groupId: string, subject: RoleSubject): 
     .execute()
 }
 
-/** Where a group is, and which of the provider it mirrors; undefined when there is no such group. */
+/** The Domain of a group, and the provider's group that it mirrors; undefined when there is no such group. */
 export function findGroup(
   db: Db,
   groupId: string,

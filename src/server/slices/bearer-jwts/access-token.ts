@@ -1,13 +1,13 @@
 import { isStorableText } from '../../http/unsafe-text.ts'
 import type { IdpBinding } from '../../ports/idp-bindings.ts'
 
-/** A JWT as somebody presented it: nothing of it is believed until its signature was verified. */
+/** A JWT as it was presented: untrusted until its signature is verified. */
 export interface PresentedJwt {
   readonly header: Readonly<Record<string, unknown>>
   readonly claims: Readonly<Record<string, unknown>>
 }
 
-/** What an access token says of anyone who presents it. */
+/** The facts of an access token about its bearer. */
 export interface TokenFacts {
   readonly subject: string
   /** What a platform-shared binding reads the Domain from. */
@@ -21,13 +21,13 @@ export interface TokenFacts {
 /** How far the clock of an issuer may be ahead. */
 const AHEAD_SECONDS = 30
 
-/** RFC 9068 §2.1, and what issuers that know no such type say. */
+/** RFC 9068 §2.1, and the value that issuers without that type use. */
 const TYPES = ['at+jwt', 'application/at+jwt', 'jwt']
 
 /** Claims that only ID tokens have (OpenID Connect Core §2, §3.1.3.6, §3.3.2.11). */
 const OF_ID_TOKENS = ['nonce', 'at_hash', 'c_hash']
 
-/** What some issuers call their own tokens that are no access tokens, in the claim `typ`. */
+/** Values of the claim `typ` by which some issuers mark tokens that are no access tokens. */
 const OTHER_KINDS = ['id', 'refresh', 'offline', 'logout']
 
 interface Judged extends PresentedJwt {
@@ -51,7 +51,7 @@ const hasCome = (value: unknown, nowSeconds: number): boolean =>
 /** The audiences of a token. */
 export const audiencesOf = ({ claims }: PresentedJwt): readonly string[] => strings(claims['aud'])
 
-/** Each sentence is the log's; the rule beside it holds for a token that may pass. */
+/** Each sentence is logged when its rule does not hold for a token. */
 const RULES: readonly (readonly [sentence: string, holds: (judged: Judged) => boolean])[] = [
   [
     'the binding is shared by the platform and names no Domain claim',
@@ -103,7 +103,7 @@ const NAME_MAX = 512
 const isName = (value: unknown): value is string =>
   typeof value === 'string' && value !== '' && value.length <= NAME_MAX
 
-/** Judges all of a token but its signature and whose it is. The sentence of the first rule that it breaks, or its facts. */
+/** Checks everything of a token except its signature and owner. Returns the sentence of the first broken rule, or the facts. */
 export function judge(jwt: PresentedJwt, binding: IdpBinding, nowMs: number): TokenFacts | string {
   const judged = { ...jwt, binding, nowSeconds: nowMs / 1000 }
   const broken = RULES.find(([, holds]) => !holds(judged))

@@ -23,30 +23,30 @@ export interface BearerJwtResolverDeps {
   readonly issuers: Pick<Issuers, 'key'>
   readonly users: Pick<Users, 'find'>
   readonly workloads: ServiceIdentities
-  /** Hears of the service identities that authenticate. */
+  /** Called with the service identities that authenticate. */
   readonly workloadSignIns: Pick<LastUses, 'note'>
-  /** Tokens kept verified. */
+  /** Maximum of cached verified tokens. */
   readonly cachedMax?: number
 }
 
-/** Three parts (RFC 7515 §3.1); the last one is empty where nobody signed. */
+/** Three parts (RFC 7515 §3.1); the last one is empty in an unsigned token. */
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]*$/
 const JWT_LENGTH_MAX = 8192
-/** A key that its issuer withdrew verifies nothing after so long, whatever was verified with it before. */
+/** Time after which tokens of a key that its issuer withdrew are no longer accepted, even if they were verified before. */
 const VERIFIED_MS = 600_000
 
 const refusal = (sentence: string): Refusal => ({ refused: true, log: `bearer JWT: ${sentence}` })
 const EXPIRED = refusal('it has expired')
 const TOO_LONG = refusal('it is too long')
 
-/** A refusal on the way through the rules. */
+/** A refusal by one of the rules. */
 class Refused extends Error {}
 
 function refuse(sentence: string): never {
   throw new Refused(sentence)
 }
 
-/** Whom a token is of. */
+/** The owner of a token. */
 interface Owner {
   readonly kind: 'user' | 'service-identity'
   readonly id: string
@@ -56,7 +56,7 @@ interface Owner {
 
 /**
  * Resolves access tokens of the identity providers that Domains are bound to, as the user or the service identity that
- * issuer and subject name. Whose token it is must be known: nobody is made here. Verified ones are kept until they
+ * issuer and subject name. The owner must exist: no identity is created here. Verified tokens are cached until they
  * expire; binding and owner are read again every second.
  */
 export function createBearerJwtResolver({
@@ -97,7 +97,7 @@ export function createBearerJwtResolver({
     return workload.isDisabled ? refuse('its service identity is disabled') : { ...workload, kind: 'service-identity' }
   }
 
-  /** When the sign-in of a service identity was noted last, this time included. */
+  /** When the sign-in of a service identity was last recorded, including this time. */
   function noted({ kind, id }: Owner, lastMs: number | undefined): number | undefined {
     if (kind === 'user') return undefined
     const nowMs = clock.now()
@@ -108,7 +108,7 @@ export function createBearerJwtResolver({
 
   async function keyOf(binding: IdpBinding, { alg, kid }: PresentedJwt['header']): Promise<CryptoKey | Uint8Array> {
     try {
-      // What else the header says of keys is not handed on: no key comes from the token itself.
+      // Other key members of the header are dropped: a key never comes from the token itself.
       return await issuers.key(binding, { alg: String(alg), ...(typeof kid === 'string' && { kid }) })
     } catch (error) {
       if (error instanceof Problem) return refuse(`the keys of its issuer cannot be had (${error.code})`)
@@ -117,7 +117,7 @@ export function createBearerJwtResolver({
     }
   }
 
-  /** `known` spares the signature. */
+  /** With `known`, the signature is not verified again. */
   async function examine(presented: string, known: Known | undefined): Promise<Known> {
     const nowMs = clock.now()
     const jwt = known?.jwt ?? decoded(presented)
@@ -146,7 +146,7 @@ export function createBearerJwtResolver({
     }
   }
 
-  /** Of those who present one token at the same time, one asks. */
+  /** Concurrent requests with the same token share one look-up. */
   function loadOnce(presented: string, key: string, known: Known | undefined): Promise<Caller | Refusal> {
     const underWay = flights.get(key)
     if (underWay !== undefined) return underWay
@@ -185,7 +185,7 @@ export function createBearerJwtResolver({
 
   return {
     kind: 'oidc-jwt',
-    // Other credentials hold no dot, which is found out sooner than that the pattern does not match.
+    // Other credentials contain no dot; that check is faster than the pattern.
     recognizes: (presented) => presented.includes('.') && JWT.test(presented),
     recall,
     resolve: (presented) => recall(presented) ?? lookUp(presented),

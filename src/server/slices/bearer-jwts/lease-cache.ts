@@ -4,10 +4,10 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Caller, Refusal } from '../../ports/credential-resolver.ts'
 import type { PresentedJwt } from './access-token.ts'
 
-/** For how long a token is believed before binding and user are read again (decisions: Consistency). */
+/** How long a token is trusted before binding and user are read again (decisions: Consistency). */
 const LEASE_MS = 1000
 
-/** A token whose signature was verified, and what came of it. */
+/** A token whose signature was verified, and its result. */
 export interface Known {
   readonly jwt: PresentedJwt
   readonly caller: Caller
@@ -16,16 +16,16 @@ export interface Known {
   readonly verifiedMs: number
   /** When the datastore was asked about it last. */
   readonly confirmedMs: number
-  /** When the use by a service identity was noted last. */
+  /** When the use by a service identity was last recorded. */
   readonly notedMs: number | undefined
 }
 
-/** What is remembered of a token: believed for now, to be asked about again, or refused a moment ago. */
+/** The cached state of a token: trusted now, due for confirmation, or refused recently. */
 export type Remembered = { readonly state: 'leased' | 'due'; readonly known: Known } | Refusal
 
 /**
  * Verified tokens by a digest of theirs. Nothing here depends on notifications of changes: a token is used for a second
- * and then confirmed, so that a deleted binding and a disabled user end within one on every replica. Refusals are kept
+ * and then confirmed, so that a deleted binding and a disabled user take effect within a second on every replica. Refusals are kept
  * for a second as well, so that a flood of one bad token costs one verification.
  */
 export interface LeaseCache {

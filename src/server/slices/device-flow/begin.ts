@@ -12,7 +12,7 @@ import { mintUserCode, showUserCode } from './user-code.ts'
 export const WAITING_IN_DOMAIN_MAX = 2000
 export const WAITING_AT_ADDRESS_MAX = 200
 
-/** Codes that are tried; all taken, by chance, happens to nobody. */
+/** Codes that are tried; a collision of all of them does not happen in practice. */
 const CODES_TRIED = 4
 
 const DEFAULT_CLIENT = 'ctl'
@@ -22,11 +22,11 @@ export interface BeginDeps {
   readonly ids: IdSource
   /** Where people reach this server, without a slash at its end. */
   readonly baseUrl: string
-  /** The scopes that were asked for, `*` by default. @throws Problem `invalid_scope` */
+  /** The requested scopes, `*` by default. @throws Problem `invalid_scope` */
   readonly requireScopes: (asked: readonly string[] | undefined) => string[]
 }
 
-/** What a device asks for, and where it is. */
+/** What a device requests, and its address. */
 export interface BeginOrder extends SignInPlace {
   readonly request: WhereToSignIn & {
     readonly client_id?: string | undefined
@@ -40,7 +40,7 @@ export interface BeginOrder extends SignInPlace {
 /**
  * Begins a device sign-in; its device code leaves the server with this answer and is stored nowhere.
  *
- * @throws Problem `invalid_scope`, `idp_binding_not_found` when the Domain has just gone, `device_flow_exhausted`
+ * @throws Problem `invalid_scope`, `idp_binding_not_found` when the Domain was just deleted, `device_flow_exhausted`
  */
 export async function begin(deps: BeginDeps, tx: Db, order: BeginOrder) {
   const { domainId, sourceAddress, nowMs } = order

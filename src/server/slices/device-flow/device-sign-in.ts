@@ -2,9 +2,9 @@ import type { DeviceSignIn } from './store.ts'
 
 /** How long the codes are good, s. */
 export const LIFETIME_SECONDS = 600
-/** How long a device waits between two questions, s; each one that comes too early adds as much for good (RFC 8628 §3.5). */
+/** Interval between two polls of a device, s; each early poll adds the same again, permanently (RFC 8628 §3.5). */
 export const INTERVAL_SECONDS = 5
-/** A timer of the device may fire so much early, ms. */
+/** Tolerance for a device's timer that fires early, ms. */
 const EARLY_MS = 100
 /** A token of a device sign-in works for 30 days. */
 export const TOKEN_LIFETIME_SECONDS = 30 * 86_400
@@ -36,7 +36,7 @@ function isEarly({ polled_at: polledAt, interval_seconds: interval }: DeviceSign
   return polledAt !== null && nowMs < polledAt.getTime() + interval * 1000 - EARLY_MS
 }
 
-/** How long the device has to wait from now on, s. */
+/** The device's new interval, s. */
 export function nextInterval(outcome: PollOutcome, seconds: number): number {
   return outcome === 'slow_down' ? Math.min(seconds + INTERVAL_SECONDS, LIFETIME_SECONDS) : seconds
 }
@@ -46,7 +46,7 @@ export function isUndecided(signIn: DeviceSignIn, nowMs: number): boolean {
   return signIn.state === 'pending' && signIn.expires_at.getTime() > nowMs
 }
 
-/** What the device calls itself, for people to read: without characters that hide or reorder the text beside them. */
+/** The name that the device gave itself, for display: without characters that hide or reorder the text beside them. */
 export function clientShown({ client_name: name, client_id: id }: DeviceSignIn): string {
   return readable(name ?? '') || readable(id) || 'device'
 }

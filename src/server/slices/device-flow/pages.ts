@@ -116,7 +116,7 @@ function change({ deps, visit, caller }: Visiting, verdict: Verdict, typed: stri
   )
 }
 
-/** What a decision that was refused looks like; what a form cannot mend is a page of its own. */
+/** The page after a refused decision; an error that the form cannot correct has its own page. */
 async function refused(visiting: Visiting, typed: string, error: Problem): Promise<PageAnswer> {
   const viewer = await viewerOf(visiting)
   if (error.code === 'reauthentication_required') return reauthentication(viewer, normalizeUserCode(typed) ?? '')

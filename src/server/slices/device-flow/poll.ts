@@ -3,7 +3,7 @@ import type { Datastore } from '../../ports/datastore.ts'
 import { nextInterval, pollOutcome, type PollOutcome } from './device-sign-in.ts'
 import * as store from './store.ts'
 
-/** A question of a device. */
+/** A poll of a device. */
 export interface Poll {
   /** SHA-256 of the device code. */
   readonly hash: Buffer

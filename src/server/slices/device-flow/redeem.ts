@@ -10,8 +10,8 @@ export interface RedeemDeps {
 }
 
 /**
- * Makes the token of an approved sign-in, once: the row is locked, so of two that ask together one gets it. Whether who
- * approved may still sign in is looked at now, since minutes may have passed.
+ * Makes the token of an approved sign-in, once: the row is locked, so of two concurrent polls, one gets it. Whether the user who
+ * approved may still sign in is checked now, since minutes may have passed.
  *
  * @throws Problem that of the poll when it is not approved; `access_denied` when the approving user is deleted or disabled
  */

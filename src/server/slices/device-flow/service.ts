@@ -16,9 +16,9 @@ export interface DeviceFlowDeps extends BeginDeps, RedeemDeps {
 }
 
 /**
- * Answers a poll of a device with its token, once. Both endpoints that take the device grant do it by this.
+ * Answers a poll of a device with its token, once. Both endpoints for the device grant use it.
  *
- * @throws Problem what RFC 8628 §3.5 has for a sign-in that is not approved
+ * @throws Problem the error of RFC 8628 §3.5 for a sign-in that is not approved
  */
 export async function pollDevice(
   deps: RedeemDeps & Pick<DeviceFlowDeps, 'datastore'>,
@@ -35,7 +35,7 @@ export async function pollDevice(
   })
 }
 
-/** Serves the device authorization grant (RFC 8628): the two ends of the device, and approving and refusing. */
+/** Serves the device authorization grant (RFC 8628): the two endpoints for the device, approval and refusal. */
 export function createDeviceFlow(deps: DeviceFlowDeps): Handlers<typeof deviceFlow> {
   const { datastore, wrongCodes } = deps
 

@@ -14,12 +14,12 @@ export interface SignInOrder {
   readonly where: WhereToSignIn
   /** A path on this origin. */
   readonly returnTo: string
-  /** The provider is to ask who it is unless it did so within that time. */
+  /** The provider must authenticate the person unless it did so within that time. */
   readonly maxAgeSeconds?: number
   readonly visit: PageVisit
 }
 
-/** Begins a sign-in: where the browser goes, and the cookie that binds it to the browser. @throws Problem as choosing a binding does */
+/** Begins a sign-in: returns the redirect target and the cookie that binds it to the browser. @throws Problem as choosing a binding does */
 export type StartSignIn = (
   order: SignInOrder,
 ) => Promise<{ readonly location: string; readonly cookies: readonly Cookie[] }>
@@ -30,11 +30,11 @@ export interface SignedOutDeps {
   readonly startSignIn: StartSignIn | undefined
 }
 
-/** Marks an address that a sign-in came back to, so that a browser without cookies does not go round for ever. */
+/** Marks the return address of a sign-in, so that a browser without cookies does not redirect forever. */
 const RETURNED = 'returned'
-/** Marks an address that a form led to: the policy of a page keeps forms on this origin, redirects included. */
+/** Marks an address reached from a form: the policy of a page keeps forms on this origin, redirects included. */
 const BY_FORM = 'choose'
-/** Asks for a sign-in although there is a session. */
+/** Requests a sign-in although there is a session. */
 export const SIGN_IN = 'sign_in'
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -47,7 +47,7 @@ const PLACE = {
 } as const satisfies { readonly [Name in keyof WhereToSignIn]-?: RegExp }
 
 /**
- * Answers somebody who is signed out: starts the sign-in, or lets them choose with whom. The code is not looked up before
+ * Answers a visitor who is signed out: starts the sign-in, or offers a choice of providers. The code is not looked up before
  * somebody is signed in, so that strangers learn nothing of it.
  */
 export async function signedOut(deps: SignedOutDeps, visit: PageVisit): Promise<PageAnswer> {
@@ -109,7 +109,7 @@ function named(db: Parameters<typeof store.onlyDomain>[0], slug: string | undefi
   return slug === undefined ? store.onlyDomain(db) : store.domainBySlug(db, slug)
 }
 
-/** Members of a query that may come back: code and place, where they are well formed. */
+/** Members of a query that may be repeated: code and Domain, where they are well formed. */
 function kept(query: URLSearchParams): Map<string, string> {
   const code = query.get('user_code')?.slice(0, 64)
   const members = new Map(Object.entries(whereOf(query)))

@@ -2,13 +2,13 @@ import { sql, type Selectable } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
 import type { DeviceSignInRow } from './tables.ts'
 
-/** A device that waits for somebody to sign it in, as stored. */
+/** A pending device sign-in, as stored. */
 export type DeviceSignIn = Selectable<DeviceSignInRow>
 
-/** A device sign-in that begins. */
+/** A new device sign-in. */
 export type DeviceSignInDraft = Omit<DeviceSignIn, 'state' | 'decided_by' | 'decided_at' | 'polled_at'>
 
-/** Lets one caller at a time begin device sign-ins in the Domain, so that they can be counted. False when it is gone. */
+/** Lets one caller at a time begin device sign-ins in the Domain, so that they can be counted. False when the Domain is deleted. */
 export async function lockDomain(tx: Db, id: string): Promise<boolean> {
   const row = await tx.selectFrom('domains').select('id').where('id', '=', id).forNoKeyUpdate().executeTakeFirst()
   return row !== undefined
@@ -48,7 +48,7 @@ export async function insertPending(tx: Db, draft: DeviceSignInDraft): Promise<b
   return inserted === 1n
 }
 
-/** Locks the sign-in of a device code: of those who ask at once one is first, and the others see what it did. */
+/** Locks the sign-in of a device code: concurrent polls run one after another, and each sees the result of the one before. */
 export function lockByDeviceCode(tx: Db, hash: Buffer): Promise<DeviceSignIn | undefined> {
   return tx
     .selectFrom('device_sign_ins')
@@ -77,7 +77,7 @@ export function findByUserCode(
 const byUserCode = (db: Db, userCode: string, domainId: string) =>
   db.selectFrom('device_sign_ins').selectAll().where('user_code', '=', userCode).where('domain_id', '=', domainId)
 
-/** Notes that the device has asked, and how long it has to wait from now on. */
+/** Records the poll of the device and its new interval. */
 export async function notePoll(tx: Db, id: string, poll: { at: Date; intervalSeconds: number }): Promise<void> {
   await tx
     .updateTable('device_sign_ins')
@@ -86,7 +86,7 @@ export async function notePoll(tx: Db, id: string, poll: { at: Date; intervalSec
     .execute()
 }
 
-/** Notes who has decided, and what. */
+/** Records the decision and who made it. */
 export async function noteDecision(
   tx: Db,
   id: string,
@@ -99,12 +99,12 @@ export async function noteDecision(
     .execute()
 }
 
-/** The code is used up. */
+/** Marks the code as used. */
 export async function noteRedemption(tx: Db, id: string): Promise<void> {
   await tx.updateTable('device_sign_ins').set({ state: 'redeemed' }).where('id', '=', id).execute()
 }
 
-/** Whether the user is there and may sign in. Not locked: issuing a token locks its owner, and looks again. */
+/** Whether the user exists and may sign in. Not locked: issuing a token locks its owner, and checks again. */
 export async function mayUserSignIn(tx: Db, id: string): Promise<boolean> {
   const row = await tx
     .selectFrom('principals')
@@ -115,7 +115,7 @@ export async function mayUserSignIn(tx: Db, id: string): Promise<boolean> {
   return row !== undefined
 }
 
-/** A binding as people choose among them. */
+/** A binding as a sign-in page offers it. */
 export interface BindingChoice {
   readonly id: string
   readonly label: string
@@ -141,7 +141,7 @@ export async function bindingChoices(db: Db, domainId: string): Promise<readonly
   return own.length > 0 ? own : rows
 }
 
-/** The Domain that is meant where none is named: the only one, if there is just one. */
+/** The default Domain of a request that names none: the only one, if there is just one. */
 export async function onlyDomain(db: Db): Promise<string | undefined> {
   const rows = await db.selectFrom('domains').select('id').limit(2).execute()
   return rows.length === 1 ? rows[0]?.id : undefined
@@ -152,7 +152,7 @@ export async function domainBySlug(db: Db, slug: string): Promise<string | undef
   return (await db.selectFrom('domains').select('id').where('slug', '=', slug).executeTakeFirst())?.id
 }
 
-/** What people call the Domain. */
+/** The display name of the Domain. */
 export async function domainName(db: Db, id: string): Promise<string> {
   const row = await db.selectFrom('domains').select('display_name').where('id', '=', id).executeTakeFirst()
   return row?.display_name ?? ''

@@ -4,20 +4,20 @@ import { clientShown, TOKEN_LIFETIME_SECONDS } from './device-sign-in.ts'
 import type { BindingChoice, DeviceSignIn } from './store.ts'
 import { showUserCode } from './user-code.ts'
 
-/** Where the pages are. */
+/** Paths of the pages. */
 export const DEVICE_PATH = '/v1/device'
 
-/** Who looks at a page, and from where. */
+/** The visitor of a page, and their address. */
 export interface Viewer {
   readonly displayName: string
   readonly domainName: string
   readonly sourceAddress: string
-  /** Where to sign in as somebody else. */
+  /** Address at which to sign in as somebody else. */
   readonly otherAccountAt: string
   readonly nowMs: number
 }
 
-/** Asks for the code; `failure` says what was wrong with the last one. */
+/** Asks for the code; `failure` is the error of the last one. */
 export function codeForm(viewer: Viewer, failure?: string): PageDocument {
   const marks = failure === undefined ? undefined : { text: 'aria-invalid="true" aria-describedby="failure"' }
   const body = markup`<h1>Sign a device in</h1>
@@ -57,7 +57,7 @@ ${whoYouAre(viewer)}
   return pageDocument({ title: 'Sign this device in?', body })
 }
 
-/** What this person has decided about a device. */
+/** Shows this person's decision about a device. */
 export function outcomeView(viewer: Viewer, signIn: DeviceSignIn): PageDocument {
   const isRefused = signIn.state === 'denied'
   const title = isRefused ? 'Refused' : 'Approved'
@@ -72,7 +72,7 @@ ${whoYouAre(viewer)}
   return pageDocument({ title, body })
 }
 
-/** Asks for a sign-in that is young enough. */
+/** Asks for a recent sign-in. */
 export function reauthenticationView(viewer: Viewer, signInAt: string): PageDocument {
   const body = markup`<h1>Sign in again</h1>
 <p class="notice">Approving a device needs a sign-in of the last 15 minutes; yours is older.</p>
@@ -81,7 +81,7 @@ ${whoYouAre(viewer)}`
   return pageDocument({ title: 'Sign in again', body })
 }
 
-/** One way to sign in, and where it leads. */
+/** One way to sign in, and its address. */
 export interface Choice extends BindingChoice {
   readonly href: string
 }
@@ -99,7 +99,7 @@ ${items}</div>`
   return pageDocument({ title: 'Sign in', body })
 }
 
-/** Asks somebody who is signed out for the Domain; the members of `kept` come along. */
+/** Asks somebody who is signed out for the Domain; the form repeats the members of `kept`. */
 export function domainForm(kept: ReadonlyMap<string, string>, failure?: string): PageDocument {
   const hidden = [...kept].map(([name, value]) => markup`<input type="hidden" name="${name}" value="${value}">\n`)
   const marks = failure === undefined ? undefined : { text: 'aria-invalid="true" aria-describedby="failure"' }
@@ -113,7 +113,7 @@ ${hidden}<label for="domain">Domain</label>
   return pageDocument({ title: 'Sign in', body })
 }
 
-/** Says that a sign-in went through and no session came of it. */
+/** Reports that a sign-in succeeded but created no session. */
 export function noCookieView(again: string): PageDocument {
   const body = markup`<h1>You are not signed in</h1>
 <p class="failure" role="alert">The sign-in came back, but your browser sent no session along. It may refuse cookies of this site.</p>
@@ -129,7 +129,7 @@ function whoYouAre({ displayName, domainName, otherAccountAt }: Viewer): Markup 
   return markup`<p class="muted">You are signed in as <strong>${displayName}</strong> in ${domainName}. <a href="${otherAccountAt}">Sign in as somebody else</a></p>`
 }
 
-/** A device and who approves it usually sit side by side; where they do not, somebody may be approving a stranger's. */
+/** A device and its approver usually have the same address; if not, the person may be approving a stranger's device. */
 function elsewhere({ sourceAddress }: Viewer, signIn: DeviceSignIn): Markup | undefined {
   if (sourceAddress === signIn.source_address) return undefined
   return markup`<p class="failure" role="note">It asks from another address than yours (${sourceAddress}). Anyone who sent you a link or a code would get in as you.</p>\n`

@@ -7,9 +7,9 @@ const WINDOW_MS = 60_000
 /** Sessions that are counted; beyond that, those longest without a wrong code are dropped. */
 const SESSIONS_MAX = 10_000
 
-/** Holds guessing of codes down. A try is counted before the code is looked up, so that a hundred at once are no way around. */
+/** Limits guesses of codes. A try is counted before the code is looked up, so that concurrent tries cannot exceed the limit. */
 export interface WrongCodes {
-  /** Counts a try of the session. The answer gives it back, for a code that was right. @throws RateLimited after five wrong ones. */
+  /** Counts a try of the session. The returned function takes the count back, for a correct code. @throws RateLimited after five wrong ones. */
   count(sessionId: string, nowMs: number): () => void
 }
 

@@ -4,7 +4,7 @@ import { announce } from './announce.ts'
 import { insertDomain, type DomainRecord } from './store.ts'
 
 /**
- * Adds a Domain with its edge to the platform. The first run makes its Domain here too.
+ * Adds a Domain with its edge to the platform. The first run creates its Domain here, too.
  * @throws Problem `slug_conflict`
  */
 export async function addDomain(change: Change, domain: DomainRecord): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Change } from '../../ports/unit-of-work.ts'
 
-/** Appends what happened to a Domain to the outbox: its id and slug, never a setting. */
+/** Appends a change of a Domain to the outbox: its id and slug, never a setting. */
 export function announce(
   change: Change,
   event: 'DomainCreated' | 'DomainUpdated' | 'DomainDeleted',

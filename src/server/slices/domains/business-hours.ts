@@ -1,15 +1,15 @@
 import type { BusinessHours } from '../../ports/tables/tenancy.ts'
 
-/** A member that is wrong: RFC 6901 pointer below the business hours, and what must hold. */
+/** An invalid member: RFC 6901 pointer below the business hours, and the rule. */
 export interface HoursFault {
   readonly pointer: '/time_zone' | '/to'
   readonly detail: string
 }
 
-/** Offsets such as `+02:00` pass for time zones on newer engines; the caveat wants a place whose clocks change. */
+/** Offsets such as `+02:00` pass for time zones on newer engines; the caveat requires a region, whose clocks may change. */
 const NAMED_ZONE = /^[A-Za-z]/
 
-/** Finds what the schema cannot say: the zone must exist, and equal times would mean either always or never. */
+/** Checks what the schema cannot express: the zone must exist, and equal times would mean either always or never. */
 export function faultOfHours(hours: BusinessHours): HoursFault | undefined {
   if (zoneOf(hours.time_zone) === undefined) return { pointer: '/time_zone', detail: 'must be a known IANA time zone' }
   if (hours.from === hours.to) return { pointer: '/to', detail: 'must differ from the start' }
@@ -22,7 +22,7 @@ export function normalizeHours(hours: BusinessHours): BusinessHours {
   return { ...hours, time_zone: zoneOf(hours.time_zone) ?? hours.time_zone, days }
 }
 
-/** The zone in its proper capitals, an alias as it was sent; undefined when there is no such zone. */
+/** The zone in its proper capitals, an alias unchanged; undefined when there is no such zone. */
 function zoneOf(name: string): string | undefined {
   if (!NAMED_ZONE.test(name)) return undefined
   try {

@@ -14,15 +14,15 @@ export type DomainPatchBody = Input<Operations['PatchDomain']>['body']
 /** Members that caveats read: a caller that caches them must be notified of a change (decisions: Caveats). */
 const CAVEAT_SETTINGS = ['trusted_networks', 'business_hours', 'strong_acr'] as const
 
-/** Days for which audited decisions are kept unless the Domain says otherwise (decisions: Audit). */
+/** Days for which audited decisions are kept by default (decisions: Audit). */
 const AUDIT_RETENTION_DAYS = 400
 
-/** Seconds that an observed endpoint stays fresh unless the Domain says otherwise (decisions: Tenancy). */
+/** Seconds that an observed endpoint stays fresh by default (decisions: Tenancy). */
 const ENDPOINT_TTL_SECONDS = 300
 
 /**
  * Turns a create body into the row of a new Domain, defaults filled in and networks normalised.
- * @throws Problem `invalid_body` with every member that is wrong.
+ * @throws Problem `invalid_body` with every invalid member.
  */
 export function newDomain(id: string, body: DomainCreateBody, at: Date): DomainRecord {
   const meshCidr = normalizeMeshCidr(body.mesh_cidr ?? MESH_RANGE)
@@ -45,7 +45,7 @@ export function newDomain(id: string, body: DomainCreateBody, at: Date): DomainR
 
 /**
  * Applies a patch to a Domain's row; members left out stay.
- * @throws Problem `invalid_body` with every member that is wrong.
+ * @throws Problem `invalid_body` with every invalid member.
  */
 export function patchedDomain(domain: DomainRecord, patch: DomainPatchBody, at: Date): DomainRecord {
   refuseFaults(faultsOf(patch))
@@ -61,7 +61,7 @@ export function patchedDomain(domain: DomainRecord, patch: DomainPatchBody, at: 
   }
 }
 
-/** Tells whether a patch names a setting that caveats read. */
+/** Checks whether a patch names a setting that caveats read. */
 export function touchesCaveats(patch: DomainPatchBody): boolean {
   return CAVEAT_SETTINGS.some((setting) => patch[setting] !== undefined)
 }

@@ -42,14 +42,14 @@ export function listDomains(db: Db, range: PageRange): Promise<DomainRecord[]> {
   return bySlug.page(db.selectFrom('domains').selectAll(), range).execute()
 }
 
-/** Locks the Domain against other changes of its row; inserts below it go on. */
+/** Locks the Domain against other changes of its row; inserts of its children are not blocked. */
 export function lockForUpdate(db: Db, id: string): Promise<DomainRecord | undefined> {
   return db.selectFrom('domains').selectAll().where('id', '=', id).forNoKeyUpdate().executeTakeFirst()
 }
 
 /**
- * Locks the Domain against everything that would be created in it: such inserts take `FOR KEY SHARE` on its row through
- * their foreign key. A caller that was first has committed when this returns, and the next statement sees it.
+ * Locks the Domain against the creation of objects in it: such inserts take `FOR KEY SHARE` on its row through
+ * their foreign key. An earlier insert has committed when this returns, and the next statement sees it.
  */
 export function lockForDelete(db: Db, id: string): Promise<DomainRecord | undefined> {
   return db.selectFrom('domains').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
@@ -73,8 +73,8 @@ export async function findUsage(db: Db, id: string, now: Date): Promise<DomainUs
 }
 
 /**
- * Deletes the Domain. With it go, by their foreign keys, spent join tokens, resting mesh addresses, invitations that are
- * used or over, and sign-ins of browsers and devices that were begun and not finished.
+ * Deletes the Domain. Foreign keys delete with it: used join tokens, resting mesh addresses, invitations that are
+ * used or expired, and unfinished sign-ins of browsers and devices.
  */
 export async function deleteDomain(db: Db, id: string): Promise<void> {
   await db.deleteFrom('domains').where('id', '=', id).execute()

@@ -1,6 +1,6 @@
 import { BUILTIN_ACTIONS } from '../../../shared/contract/executions.ts'
 
-/** What somebody asks a node to carry out. */
+/** The action that a node is asked to run. */
 export interface Asked {
   readonly action: string
   readonly type: 'builtin' | 'hook'
@@ -19,8 +19,8 @@ interface Hook {
 }
 
 /**
- * The type that is meant where none is said: a built-in action where there is one of that name, else a hook. Undefined
- * where neither is.
+ * The default type of an action: built-in where there is a built-in action of that name, else a hook. Undefined
+ * where there is neither.
  */
 export function typeOf(action: string, hooks: readonly Hook[]): Asked['type'] | undefined {
   const types = ['builtin', 'hook'] as const
@@ -32,10 +32,10 @@ export function isKnownAction({ action, type }: Asked, hooks: readonly Hook[]): 
   return type === 'builtin' ? BUILTINS.has(action) : hooks.some(({ name }) => name === action)
 }
 
-/** Names in a refusal at most. */
+/** Maximum of names in a refusal. */
 const NAMED_MAX = 32
 
-/** What may be asked for instead, as a sentence. */
+/** The available actions, as a sentence. */
 export function knownActions({ action, type }: WantedAction, hooks: readonly Hook[]): string {
   const builtins = `must be one of ${BUILTIN_ACTIONS.join(', ')}`
   if (type === undefined) return hooks.length === 0 ? builtins : `${builtins}, or a hook of the node: ${namesOf(hooks)}`

@@ -2,7 +2,7 @@ import type { Change } from '../../ports/unit-of-work.ts'
 import { parametersOf } from './execution.ts'
 import type { ExecutionRecord } from './store.ts'
 
-/** Tells the node what it is asked for, in the members of the pull's block (S0 NodeStateSnapshot). */
+/** Sends the new execution to the node, with the members of the pull's block (S0 NodeStateSnapshot). */
 export function announceRequested(change: Change, execution: ExecutionRecord): void {
   const { id, node_id, domain_id: domainId, action, type, status, requested_at, expires_at } = execution
   const payload = {
@@ -18,7 +18,7 @@ export function announceRequested(change: Change, execution: ExecutionRecord): v
   change.emit({ event: 'execution_requested', domainId, aggregate: `node:${node_id}`, payload })
 }
 
-/** Tells the node that an execution is no longer wanted. */
+/** Sends the cancellation of an execution to the node. */
 export function announceCancelled(change: Change, { id, node_id, domain_id }: ExecutionRecord): void {
   const payload = { node_id, execution_id: id }
   change.emit({ event: 'execution_cancelled', domainId: domain_id, aggregate: `node:${node_id}`, payload })

@@ -4,12 +4,12 @@ import type { Db } from '../../ports/datastore.ts'
 /** The dimension's name in refusals and targets (S1 Capacity). */
 export const DIMENSION = 'action_executions'
 
-/** Executions of a Domain under way at once where nothing else is set (S1 Capacity). */
+/** Default limit of open executions of a Domain (S1 Capacity). */
 export const DEFAULT_TARGET = 1_000
 
 /**
- * Whether the Domain has as many executions under way as its target allows; never with a target of 0. The Domain's row is
- * locked until the transaction ends: who asks next counts what this one adds. It is locked before any node's.
+ * Whether the Domain has as many open executions as its target allows; never with a target of 0. The Domain's row is
+ * locked until the transaction ends, so that the next caller counts this execution. It is locked before any node's row.
  */
 export async function isFull(tx: Db, domainId: string): Promise<boolean> {
   const target = await lockTarget(tx, domainId)

@@ -7,7 +7,7 @@ import { endOverdue } from './sweep-store.ts'
 const TIMEOUTS_EVERY_MS = 5_000
 /** Executions ended in one transaction: heartbeats of their nodes wait for its end. */
 const TIMEOUTS_MAX = 200
-/** How long an end is shown (decisions: Executions). */
+/** How long an ended execution is kept (decisions: Executions). */
 const KEPT_MS = 30 * 24 * 60 * 60 * 1000
 
 /** The job that ends executions whose time is up. Their nodes get no event: each has `expires_at`, and the next pull leaves it out. */

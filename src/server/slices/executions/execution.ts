@@ -7,7 +7,7 @@ type Operations = (typeof executions)['operations']
 type Body = Input<Operations['CreateExecution']>['body']
 type Answer = Result<Operations['GetExecution']>
 
-/** Who asks which node, and when. */
+/** The caller, the node and the time of an execution. */
 export interface Request {
   readonly id: string
   readonly nodeId: string
@@ -40,7 +40,7 @@ export function newExecution(
   }
 }
 
-/** The parameters that an execution was asked for with, as a member of an answer or a payload; none where there were none. */
+/** The parameters of an execution, as a member of an answer or a payload; absent where there are none. */
 export function parametersOf({ parameters }: Pick<ExecutionRecord, 'parameters'>): {
   parameters?: Record<string, unknown>
 } {
@@ -48,7 +48,7 @@ export function parametersOf({ parameters }: Pick<ExecutionRecord, 'parameters'>
   return parameters === null ? {} : { parameters: JSON.parse(parameters) as Record<string, unknown> }
 }
 
-/** An execution as people see it. */
+/** An execution as the API shows it. */
 export function toAnswer(execution: ExecutionRecord): Answer {
   const { id, domain_id: _domainId, parameters: _parameters, ...shown } = execution
   return {

@@ -22,10 +22,10 @@ export interface ExecutionsDeps {
   readonly ids: IdSource
 }
 
-/** When to ask again where a Domain is full: an execution may end any moment. */
+/** When to retry where a Domain is at its limit: an execution may end at any moment. */
 const RETRY_AFTER_SECONDS = 5
 
-/** Serves what nodes are asked to carry out, and what they say of it. */
+/** Serves executions: requests to nodes, and the nodes' reports about them. */
 export function createExecutions({ datastore, ids }: ExecutionsDeps): Handlers<typeof executions> {
   return {
     async CreateExecution(ctx, { id: nodeId, body }) {
@@ -103,7 +103,7 @@ async function lockOf({ db }: Change, execution: store.ExecutionRef): Promise<st
   return locked
 }
 
-/** The type of the action that was asked for. @throws Problem `unknown_action`. */
+/** The type of the requested action. @throws Problem `unknown_action`. */
 async function knownType(db: Db, nodeId: string, asked: WantedAction): Promise<Asked['type']> {
   const hooks = await store.declaredHooks(db, nodeId)
   const type = asked.type ?? typeOf(asked.action, hooks)

@@ -52,7 +52,7 @@ export function findExecution(db: Db, { id, nodeId }: ExecutionRef): Promise<Exe
   return db.selectFrom('executions').selectAll().where('id', '=', id).where('node_id', '=', nodeId).executeTakeFirst()
 }
 
-/** Lets changes of one execution take turns until the transaction ends. The node is held by then. */
+/** Locks one execution until the transaction ends. The caller has locked the node. */
 export function lockExecution(tx: Db, { id, nodeId }: ExecutionRef): Promise<ExecutionRecord | undefined> {
   return tx
     .selectFrom('executions')

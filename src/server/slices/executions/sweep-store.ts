@@ -1,7 +1,7 @@
 import type { Db } from '../../ports/datastore.ts'
 import { holdNodes } from '../../sql/hold-node.ts'
 
-/** Ends executions whose time is up, the earliest first, and gives the nodes whose they were, some more than once. */
+/** Ends executions whose time is up, the earliest first, and returns their nodes, some more than once. */
 export async function endOverdue(tx: Db, now: Date, max: number): Promise<readonly string[]> {
   const due = await tx
     .selectFrom('executions')

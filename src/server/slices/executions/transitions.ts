@@ -2,7 +2,7 @@ import type { executions } from '../../../shared/contract/executions.ts'
 import type { Input } from '../../../shared/contract/operation.ts'
 import type { ExecutionRecord, Progress, Status } from './store.ts'
 
-/** What a node says of an execution. */
+/** A node's report about an execution. */
 export type Report = Input<(typeof executions)['operations']['PostExecutionCallback']>['body']
 
 /** What a node may report after what (S0 States: Action invocation). An end has nothing after it. */
@@ -16,12 +16,12 @@ const NEXT: Readonly<Record<Status, readonly Status[]>> = {
   timeout: [],
 }
 
-/** Whether nothing can follow. */
+/** Whether the status is final. */
 export function isEnd(status: Status): boolean {
   return NEXT[status].length === 0
 }
 
-/** What a status is followed by, for anyone who wanted something else. */
+/** The statuses that may follow, for an error message. */
 export function nextOf(status: Status): string {
   return isEnd(status)
     ? `is ${status}, after which nothing comes`
@@ -29,8 +29,8 @@ export function nextOf(status: Status): string {
 }
 
 /**
- * What a node's report makes of an execution. `repeated`: it says what is known, and changes nothing, not even what an end
- * came with. `illegal`: the status cannot follow. What was printed is kept with an end alone.
+ * The effect of a node's report on an execution. `repeated`: the status is known already, and nothing changes, not even the output of
+ * a final one. `illegal`: the status cannot follow. Output is stored only with a final status.
  */
 export function afterReport(
   execution: Pick<ExecutionRecord, 'status' | 'started_at'>,

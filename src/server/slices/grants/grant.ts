@@ -23,7 +23,7 @@ export function requireRole({ type }: GrantObject, relation: string): string {
 }
 
 /**
- * The object that a grant of a Domain is on: the Domain, or the node that is named.
+ * The object that a grant of a Domain is on: the Domain, or the named node.
  * @throws Problem `invalid_triple` for anything but a node.
  */
 export function objectIn(domainId: string, reference: string | undefined): GrantObject {
@@ -33,7 +33,7 @@ export function objectIn(domainId: string, reference: string | undefined): Grant
   return { type: 'node', id: parsed.id.toLowerCase() }
 }
 
-/** The refusal of an object that the grants of a Domain do not reach. */
+/** The refusal of an object that grants of a Domain cannot cover. */
 export function foreignNode(): Problem {
   const detail = 'must be a node of the Domain that is in no Project; roles in a Project are relation tuples of it'
   return problem('invalid_triple', {

@@ -70,7 +70,7 @@ interface Binding {
   readonly relation: string
 }
 
-/** What a role is granted on, and the Domain that its subjects belong to; null for the platform. */
+/** The object of a grant, and the Domain that its subjects belong to; null for the platform. */
 interface Place {
   readonly object: store.GrantObject
   readonly domainId: string | null
@@ -91,7 +91,7 @@ const createGrant =
     return grant
   }
 
-/** A role that is granted elsewhere is not found here, whatever the caller holds there. */
+/** A role that is granted elsewhere is not found here, even if the caller holds roles there. */
 async function deleteGrant(change: Change, grant: store.GrantRecord | undefined): Promise<void> {
   const deleted = grant === undefined ? undefined : await change.tuples.delete(grant.id)
   if (deleted === undefined) throw problem('tuple_not_found')

@@ -6,7 +6,7 @@ import type { RelationTupleRow } from '../../ports/tables/authz.ts'
 
 export type GrantRecord = Selectable<RelationTupleRow>
 
-/** What roles are granted on here. */
+/** The objects of these grants. */
 export interface GrantObject {
   readonly type: 'domain' | 'platform' | 'node'
   readonly id: string

@@ -4,7 +4,7 @@ import { announceMember } from './announce.ts'
 import { DIRECT_MEMBERS_MAX } from './group.ts'
 import * as store from './store.ts'
 
-/** Mirrors what identity providers say of memberships, at each sign-in. */
+/** Mirrors the group memberships that identity providers report, at each sign-in. */
 export function createMirroredGroups(): MirroredGroups {
   return {
     async mirror(change, { userId, domainId, names }) {
@@ -29,7 +29,7 @@ async function enter(
   { domain_id: domainId, id }: store.GroupRecord,
   userId: string,
 ): Promise<keyof Mirroring | undefined> {
-  // Read again under its lock: it may be gone.
+  // Read again under its lock: it may have been deleted.
   const group = await store.lockForMembers(change.db, { domainId, id })
   if (group === undefined) return undefined
   if ((await store.countMembers(change.db, id)) >= DIRECT_MEMBERS_MAX) return 'full'

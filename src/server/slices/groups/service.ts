@@ -107,7 +107,7 @@ async function lockManaged({ db }: Change, place: store.GroupPlace): Promise<sto
   return group
 }
 
-/** Adding a member that is there already changes and announces nothing, in a full group too. */
+/** Adding an existing member changes and announces nothing, also in a full group. */
 async function addMember(change: Change, group: store.GroupRecord, subject: RoleSubject): Promise<void> {
   const member = formatRoleSubject(subject)
   const tuple = { subject: member, relation: 'member', resource: `group:${group.id}` }

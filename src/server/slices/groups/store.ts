@@ -7,7 +7,7 @@ import type { GroupRow } from '../../ports/tables/tenancy.ts'
 
 export type GroupRecord = Selectable<GroupRow>
 
-/** Where a group is named: its Domain and its own id. */
+/** The key of a group: its Domain and its own id. */
 export interface GroupPlace {
   readonly domainId: string
   readonly id: string
@@ -76,7 +76,7 @@ const membershipsOf = (db: Db, groupId: string) =>
     .where('resource_id', '=', groupId)
     .where('relation', '=', 'member')
 
-/** The direct members, oldest first; their number is bounded where they are added. */
+/** The direct members, oldest first; their number is bounded when they are added. */
 export function listMembers(db: Db, groupId: string): Promise<Membership[]> {
   return membershipsOf(db, groupId).where('state', '=', 'live').orderBy('created_at').orderBy('id').execute()
 }

@@ -2,7 +2,7 @@ import { signIn } from '../../../shared/contract/sign-in.ts'
 import { problemCodesOf } from '../../../shared/contract/problem-codes.ts'
 import { PROBLEMS } from '../../../shared/problems.ts'
 
-/** What a sign-in may have failed with, as sentences by code. */
+/** Error sentences of a failed sign-in, by code. */
 function sentences(): Readonly<Record<string, string>> {
   const { PostAuthSignIn, GetAuthCallback } = signIn.operations
   const codes = new Set([PostAuthSignIn, GetAuthCallback].flatMap((operation) => problemCodesOf(operation)))
@@ -14,7 +14,7 @@ function inert(value: object): string {
   return JSON.stringify(value).replaceAll('<', '\\u003c')
 }
 
-/** The script of the start page. It writes texts, never markup: nothing that came over the wire or in the address is run. */
+/** The script of the start page. It writes texts, never markup: nothing from the network or the address is executed. */
 export function homeScript(): string {
   return `'use strict'
 const SENTENCES = ${inert(sentences())}
@@ -44,7 +44,7 @@ async function ask(method, path, body) {
   return { status: response.status, document: text === '' ? undefined : JSON.parse(text) }
 }
 
-/** Runs what a button does, once at a time; a failure is said where people look. */
+/** Runs the action of a button, once at a time; a failure is shown on the page. */
 async function attempt(button, work) {
   button.disabled = true
   byId('problem').hidden = true
@@ -205,7 +205,7 @@ async function start() {
   }
 }
 
-// A page that comes back from the browser's memory may show a session that has ended.
+// A page restored from the browser's back-forward cache may show a session that has ended.
 addEventListener('pageshow', (event) => { if (event.persisted) location.reload() })
 void start()
 `

@@ -8,7 +8,7 @@ import { parentEdgeOf } from './parent-edge.ts'
 import { pseudonymOf } from './pseudonym.ts'
 import { insertServiceIdentity, type PrincipalRecord } from './store.ts'
 
-/** What a new service identity is to be. */
+/** The properties of a new service identity. */
 export interface ServiceIdentityDraft {
   readonly id: string
   readonly domainId: string
@@ -58,7 +58,7 @@ export async function newServiceIdentity(
 }
 
 /**
- * Adds a service identity with the edge to its Domain: the one way it comes to be, at first run too.
+ * Adds a service identity with the edge to its Domain. It is the only place that creates one, also at the first run.
  * @throws Problem `domain_not_found`, `service_identity_already_exists`
  */
 export async function addServiceIdentity(change: Change, identity: PrincipalRecord): Promise<void> {

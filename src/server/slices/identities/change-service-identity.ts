@@ -10,7 +10,7 @@ import * as store from './store.ts'
 
 type Patch = Input<(typeof identities)['operations']['UpdateServiceIdentity']>['body']
 
-/** Which service identity is changed, and when. */
+/** The service identity and the time of the change. */
 interface Place {
   readonly domainId: string
   readonly id: string
@@ -18,7 +18,7 @@ interface Place {
 }
 
 /**
- * Changes a service identity. What replicas hold of its tokens is read again, so that a disabled one is refused at once.
+ * Changes a service identity. Replicas reload its cached tokens, so that a disabled identity is refused at once.
  * @throws Problem `identity_not_found`, `invalid_service_identity`, `service_identity_already_exists`,
  * `last_platform_admin` where nobody else could administer the platform.
  */
@@ -39,8 +39,8 @@ export async function patchServiceIdentity(
 /**
  * Deletes a service identity with its tokens, and with every tuple that names it: roles, memberships and its edge to the
  * Domain. Resolves with the number of tokens.
- * @throws Problem `identity_not_found`, `last_platform_admin`; `service_identity_in_use` with `counts` where nodes still do
- * what it asked for: nobody could be held to account for it.
+ * @throws Problem `identity_not_found`, `last_platform_admin`; `service_identity_in_use` with `counts` where nodes still run
+ * what it requested: nobody would be accountable for it.
  */
 export async function deleteServiceIdentity(change: Change, place: Place, tokens: OwnedTokens): Promise<number> {
   const identity = await locked(change, place)
@@ -65,7 +65,7 @@ async function keepAnAdmin({ db }: Change, { id }: store.PrincipalRecord): Promi
   if (await areLastPlatformAdmins(db, (admin) => admin.id === id)) throw problem('last_platform_admin')
 }
 
-/** What the patch says, in columns. */
+/** The patch as columns. */
 function valuesOf(identity: store.PrincipalRecord, patch: Patch, at: Date): store.ServiceIdentityValues {
   const { display_name, jwks, spiffe_id, disabled } = patch
   return {

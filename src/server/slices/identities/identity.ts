@@ -25,7 +25,7 @@ export function toSummary(principal: PrincipalSummary): Summary {
   }
 }
 
-/** What commands call the principal: what it was created under. A user from elsewhere may have neither login nor address. */
+/** The handle of the principal: the name that it was created under. A user of an external provider may have neither login nor address. */
 export function handleOf(
   principal: Pick<PrincipalRecord, 'kind'> & Pick<IdentifyingColumns, 'login' | 'email'>,
   externalSubject: string,

@@ -27,7 +27,7 @@ export function requirePublicKeys({ keys }: SentJwks): void {
   }
 }
 
-/** The key; undefined when it is none that Node's cryptography knows. */
+/** The key; undefined when Node's `crypto` does not support it. */
 function readKey(key: Readonly<Record<string, unknown>>): KeyObject | undefined {
   try {
     return createPublicKey({ key, format: 'jwk' })

@@ -3,7 +3,7 @@ import type { ExternalSubject } from '../../ports/users.ts'
 import { externalSubjectText } from './external-subject.ts'
 
 /**
- * Stands for an external subject within one Domain: HMAC-SHA-256 over Domain and subject, 64 hex digits. The same
+ * The pseudonym of an external subject within one Domain: HMAC-SHA-256 over Domain and subject, 64 hex digits. The same
  * subject has unrelated pseudonyms in two Domains.
  *
  * It is also what makes a subject unique, so it must never change: the key is always the ring's oldest of the purpose,
@@ -15,7 +15,7 @@ export function pseudonymOf(keyring: Keyring, domainId: string, subject: string)
 }
 
 /**
- * The pseudonym of a user. What is under the HMAC begins with a word that no Domain id begins with, so that no service
+ * The pseudonym of a user. The HMAC input begins with a word that no Domain id begins with, so that no service
  * identity, whatever its subject, has the pseudonym of a user.
  */
 export function userPseudonymOf(keyring: Keyring, domainId: string, external: ExternalSubject): string {

@@ -4,7 +4,7 @@ import { externalSubjectText } from './external-subject.ts'
 import { pseudonymOf } from './pseudonym.ts'
 import * as store from './store.ts'
 
-/** Finds service identities by what an issuer calls them: nothing but the pseudonym of a subject can be looked up. */
+/** Finds service identities by an issuer's subject: only the pseudonym of a subject can be looked up. */
 export function createServiceIdentities({ keyring }: { readonly keyring: Keyring }): ServiceIdentities {
   return {
     async find(db, domainId, external) {

@@ -18,7 +18,7 @@ export interface IdentitiesDeps extends PrincipalKeys {
   readonly ownedTokens: OwnedTokens
 }
 
-/** Serves the principals of a Domain, newest first. What identifies one outside of it shows to auditors alone. */
+/** Serves the principals of a Domain, newest first. Only auditors see what identifies one outside of the Domain. */
 export function createIdentities({
   datastore,
   ids,

@@ -25,7 +25,7 @@ export function lockServiceIdentity(db: Db, domainId: string, id: string): Promi
     .executeTakeFirst()
 }
 
-/** What people change of a service identity. */
+/** The columns of a service identity that people may change. */
 export type ServiceIdentityValues = Partial<
   Pick<PrincipalRecord, 'display_name' | 'jwks' | 'spiffe_id' | 'disabled_at'>
 > &
@@ -50,7 +50,7 @@ export async function deletePrincipal(db: Db, id: string): Promise<void> {
   await db.deleteFrom('principals').where('id', '=', id).execute()
 }
 
-/** What a principal asked nodes for and is still under way. */
+/** The open requests of a principal to nodes. */
 export type UnderWay = {
   readonly executions: number
   readonly mediated_sessions: number
@@ -130,7 +130,7 @@ export async function writeServiceSignIns(
   `.execute(db)
 }
 
-/** Writes what a sign-in says of a user. */
+/** Stores the facts of a sign-in about a user. */
 export async function updateUser(
   db: Db,
   id: string,
@@ -146,13 +146,13 @@ export interface PrincipalFilter {
   readonly handled: Handled | undefined
 }
 
-/** What somebody calls a principal. Only equality is asked, so that nobody learns a handle that they did not know. */
+/** A handle of a principal. Only equality is tested, so that nobody learns a handle that they did not know. */
 export interface Handled {
-  /** Of the handle as the subject of a service identity. */
+  /** The pseudonym of the handle as the subject of a service identity. */
   readonly pseudonym: string
   /** Of a local account. */
   readonly login: string
-  /** Undefined where the caller may not know addresses. */
+  /** Undefined where the caller may not see addresses. */
   readonly email: string | undefined
 }
 
@@ -169,10 +169,10 @@ const SUMMARY = [
 
 const IDENTIFYING = ['subject_sealed', 'email'] as const satisfies readonly (keyof PrincipalRow)[]
 
-/** What everybody who may see a principal may read of it. */
+/** The columns that everybody who may see a principal may read. */
 export type PrincipalSummary = Pick<PrincipalRecord, (typeof SUMMARY)[number]>
 
-/** What auditors alone may read of it, with the login of its local account, if it has one. */
+/** The columns that only auditors may read, with the login of its local account, if it has one. */
 export type IdentifyingColumns = Pick<PrincipalRecord, (typeof IDENTIFYING)[number]> & { readonly login: string | null }
 
 export type RevealedPrincipal = PrincipalSummary & IdentifyingColumns
@@ -187,7 +187,7 @@ const LOGIN = (row: ExpressionBuilder<Tables, 'principals'>) =>
     .whereRef('local_accounts.principal_id', '=', 'principals.id')
     .as('login')
 
-/** Selects principals of a Domain, the newest first, with what everybody may read. */
+/** Selects principals of a Domain, the newest first, with the columns that everybody may read. */
 export function selectPrincipals(db: Db, { domainId, kind, handled }: PrincipalFilter, range: PageRange) {
   let query = db.selectFrom('principals').select(SUMMARY).where('domain_id', '=', domainId)
   if (kind !== undefined) query = query.where('kind', '=', kind)

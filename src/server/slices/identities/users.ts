@@ -8,7 +8,7 @@ import { parentEdgeOf } from './parent-edge.ts'
 import { userPseudonymOf } from './pseudonym.ts'
 import * as store from './store.ts'
 
-/** Makes the users of Domains over their principals: external subject sealed, and known by its pseudonym. */
+/** Creates the port to the users of Domains: the external subject is sealed, and found by its pseudonym. */
 export function createUsers({ keyring, secrets }: PrincipalKeys): Users {
   return {
     async find(db, domainId, external) {

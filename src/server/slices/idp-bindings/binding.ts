@@ -14,7 +14,7 @@ export type PatchBody = Input<Operations['PatchAdminIdPByID']>['body']
 const ALGORITHMS = ['RS256', 'ES256']
 const CLAIMS = { subject: 'sub', email: 'email', name: 'name', groups: null, domain: null }
 
-/** The object whose `manage` a binding takes. */
+/** The object whose `manage` a binding requires. */
 export function placeOf({ domain_id: domainId }: Pick<BindingRecord, 'domain_id'>): string {
   return domainId === null ? PLATFORM : `domain:${domainId}`
 }
@@ -24,7 +24,7 @@ export function secretPlace(id: string): SealedPlace {
   return { table: 'idp_bindings', column: 'client_secret_sealed', rowId: id }
 }
 
-/** Where a binding comes to be. */
+/** The place of a new binding. */
 export interface Birth {
   readonly id: string
   readonly domainId: string | null
@@ -85,7 +85,7 @@ export function patchedBinding(binding: BindingRecord, body: PatchBody, at: Date
 
 /** The members that have a value: an absent one must not replace what is there. */
 function given<T extends object>(members: T): { [Name in keyof T]?: Exclude<T[Name], undefined> } {
-  // Only what was found to be undefined is left out.
+  // Only members that are undefined are left out.
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
     [Name in keyof T]?: Exclude<T[Name], undefined>
   }

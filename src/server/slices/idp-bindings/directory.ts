@@ -5,12 +5,12 @@ import type { SecretStore } from '../../ports/keyring.ts'
 import { secretPlace, toPort } from './binding.ts'
 import * as store from './store.ts'
 
-/** Makes the port through which signing in finds bindings. */
+/** Creates the port through which a sign-in finds bindings. */
 export function createBindingDirectory({ secrets }: { readonly secrets: SecretStore }): IdpBindings {
   return {
     async choose(db, where) {
       const domainId = await domainMeant(db, where)
-      // An unknown Domain is answered as one without bindings is.
+      // An unknown Domain is answered like one without bindings.
       const offered = domainId === undefined ? [] : await store.offeredBindings(db, domainId)
       const binding = chosenAmong(offered, where)
       if (domainId === undefined || binding === undefined) throw problem('idp_binding_not_found')
@@ -33,7 +33,7 @@ export function createBindingDirectory({ secrets }: { readonly secrets: SecretSt
   }
 }
 
-/** The Domain that is named; else that of the binding that is; else the only one. @throws Problem `domain_required` */
+/** The named Domain; else that of the named binding; else the only one. @throws Problem `domain_required` */
 async function domainMeant(db: Db, where: WhereToSignIn): Promise<string | undefined> {
   const { domain_id: id, domain: slug, idp_binding_id: bindingId } = where
   if (id === undefined && slug === undefined && bindingId !== undefined) {

@@ -1,7 +1,7 @@
 import { StepFailure } from './step-failure.ts'
 import type { TestedBinding } from './tested-binding.ts'
 
-/** An endpoint that signing in takes. @throws StepFailure where the issuer has none. */
+/** An endpoint that a sign-in needs. @throws StepFailure where the issuer has none. */
 export function endpointOf(
   { metadata }: Pick<TestedBinding, 'metadata'>,
   name: `${'authorization' | 'token'}_endpoint`,

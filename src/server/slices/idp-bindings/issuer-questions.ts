@@ -3,12 +3,12 @@ import { endpointOf } from './issuer-endpoints.ts'
 import { StepFailure } from './step-failure.ts'
 import type { TestedBinding } from './tested-binding.ts'
 
-/** Errors that say: I know this client and where it lives, and I would have to ask the person (OpenID Connect Core §3.1.2.6). */
+/** Errors by which an issuer shows that it knows the client and its redirect URI but must ask the person (OpenID Connect Core §3.1.2.6). */
 const WOULD_ASK = new Set(['login_required', 'interaction_required', 'consent_required', 'account_selection_required'])
 
 /**
- * Sends the authorization request that a browser would bring, with `prompt=none`: an issuer that knows the client answers
- * that it would have to ask somebody; one that does not shows a page of its own instead.
+ * Sends the authorization request that a browser would send, with `prompt=none`: an issuer that knows the client answers
+ * with such an error; one that does not know it shows its own page instead.
  */
 export async function askAuthorization(walked: TestedBinding): Promise<string> {
   const { binding, callbackUrl, issuers } = walked
@@ -38,7 +38,7 @@ export async function askAuthorization(walked: TestedBinding): Promise<string> {
   return 'the issuer knows the client and its redirect URI'
 }
 
-/** What came back to us in a redirect; undefined where it leads elsewhere. */
+/** The query of a redirect to this server; undefined where it leads elsewhere. */
 function arrivalAt(callbackUrl: string, location: string | null): URLSearchParams | undefined {
   if (location === null || !URL.canParse(location)) return undefined
   const { origin, pathname, searchParams } = new URL(location)
@@ -99,7 +99,7 @@ function errorIn(text: string): URLSearchParams {
   }
 }
 
-/** The issuer's own words, as far as they are fit to be shown. */
+/** The issuer's own error text, reduced to what is safe to show. */
 function refusalIn(said: URLSearchParams): string {
   const shown = (text: string): string => text.replaceAll(/[^\x20-\x7e]/g, ' ').slice(0, 200)
   const [error, description] = [said.get('error') ?? '', said.get('error_description') ?? '']

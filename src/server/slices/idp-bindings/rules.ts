@@ -2,7 +2,7 @@ import { problem } from '../../../shared/problems.ts'
 import type { PatchBody } from './binding.ts'
 import type { BindingRecord } from './store.ts'
 
-/** One thing that a binding must not be, and the sentence for anyone who tried. */
+/** One rule for bindings, and the error sentence for a binding that breaks it. */
 interface Rule {
   readonly isBroken: (binding: BindingRecord) => boolean
   readonly reason: string
@@ -45,8 +45,8 @@ export function assertSound(binding: BindingRecord): void {
 }
 
 /**
- * Holds a change to what a binding may become. The secret belongs to an issuer: were it kept while the issuer changes,
- * anyone who may change the binding could have it sent to a server of their own.
+ * Checks a change of a binding. The secret belongs to an issuer: if it were kept while the issuer changes,
+ * anyone who may change the binding could have it sent to their own server.
  *
  * @throws Problem `invalid_idp_binding`
  */
@@ -71,7 +71,7 @@ const FIXED = [
   'signs_in',
 ] as const
 
-/** Whether the binding speaks of another issuer now: nobody whom the old one vouched for is vouched for any more. */
+/** Whether the binding has another issuer now: sign-ins through the old issuer are then no longer valid. */
 export function isMoved(from: BindingRecord, to: BindingRecord): boolean {
   return from.issuer !== to.issuer
 }
@@ -79,7 +79,7 @@ export function isMoved(from: BindingRecord, to: BindingRecord): boolean {
 /** Whether people sign in with the binding. */
 const isOpen = ({ is_active, signs_in }: BindingRecord): boolean => is_active && signs_in
 
-/** Whether nobody who signed in with the binding as it was could do so again. */
+/** Whether no person who signed in with the former binding could do so again. */
 export function endsSignIns(from: BindingRecord, to: BindingRecord): boolean {
   return (isOpen(from) && !isOpen(to)) || isMoved(from, to)
 }

@@ -29,13 +29,13 @@ export interface IdpBindingsDeps {
   readonly datastore: Datastore
   readonly ids: IdSource
   readonly secrets: SecretStore
-  /** Undefined where nothing opens sessions: then there are none to end. */
+  /** Undefined where sessions are not available: then there are none to end. */
   readonly sessions: Pick<Sessions, 'endAllOfBinding'> | undefined
   /** The issuers that sign-ins use. What is cached of a changed binding is discarded. */
   readonly issuers: Pick<Issuers, 'forget'>
-  /** Issuers of which nothing is known yet: a test asks them itself, and leaves what others rely on alone. */
+  /** Issuers with an empty cache: a test fetches by itself and does not change the shared cache. */
   readonly newIssuers: () => Issuers
-  /** Where issuers send browsers back to. */
+  /** The redirect URI of issuers. */
   readonly callbackUrl: string
 }
 
@@ -44,7 +44,7 @@ export function createIdpBindings(deps: IdpBindingsDeps): Handlers<typeof idpBin
   const { datastore, ids, secrets, sessions, issuers } = deps
   const db = () => datastore.pool('interactive')
 
-  /** Reads the binding and runs the gate on its place. Without `manage` there, a binding is answered as an unknown one is. */
+  /** Reads the binding and runs the gate on its place. Without `manage` there, the answer is that for an unknown binding. */
   async function admitTo(ctx: RequestContext, id: string): Promise<store.BindingRecord> {
     const binding = await store.findBinding(db(), id)
     await ctx.admit(binding && { place: placeOf(binding) })
@@ -65,7 +65,7 @@ export function createIdpBindings(deps: IdpBindingsDeps): Handlers<typeof idpBin
     return ended
   }
 
-  /** The binding as the body changes it, by what is stored now. */
+  /** The binding after the change, from the stored one. */
   async function changed(ctx: RequestContext, found: store.BindingRecord, body: PatchBody) {
     const next = patchedBinding(found, body, new Date(ctx.nowMs))
     assertMayBecome(found, next, body)
@@ -136,7 +136,7 @@ export function createIdpBindings(deps: IdpBindingsDeps): Handlers<typeof idpBin
   }
 }
 
-/** Locks a binding that was found a moment ago. */
+/** Locks a binding that was read before. */
 async function lock(change: Change, id: string): Promise<store.BindingRecord> {
   const binding = await store.lockBinding(change.db, id)
   if (binding === undefined) throw problem('idp_binding_not_found')

@@ -24,13 +24,13 @@ const STEPS: readonly (readonly [StepName, Step])[] = [
   ['client', askToken],
 ]
 
-/** What only signing in takes. */
+/** The steps that only sign-ins need. */
 const OF_SIGN_INS: readonly StepName[] = ['endpoints', 'authorization', 'client']
 
 /**
- * Goes through what a sign-in with a binding needs, up to where a person would be asked. Nothing is signed in: the
- * authorization request forbids its issuer to ask anybody, and the code that is redeemed is none. Of a binding for access
- * tokens alone only what those take is looked at.
+ * Tests the steps of a sign-in with a binding, up to the question to a person. Nobody is signed in: the
+ * authorization request forbids its issuer to ask anybody, and the redeemed code is invented. For a binding of access
+ * tokens only, only their steps are tested.
  */
 export async function walkSignIn(binding: IdpBinding, deps: BindingTest): Promise<Walk> {
   const steps: Walk['steps'] = []
@@ -65,7 +65,7 @@ function known(metadata: IssuerMetadata | undefined): IssuerMetadata {
   return metadata
 }
 
-/** What administrators read: sentences of the steps, of the issuers and of the fetch. Anything else is a bug. */
+/** The errors that administrators see: those of the steps, of the issuers and of the fetch. Anything else is a bug. */
 function sentenceOf(error: unknown): string {
   const found: unknown = error instanceof Problem ? error.cause : error
   if (found instanceof OutgoingFetchError && found.reason === 'forbidden_address') {
@@ -103,7 +103,7 @@ async function lookForKeys({ issuers, binding }: TestedBinding): Promise<string>
   return `the issuer publishes keys for ${found.join(', ')}`
 }
 
-/** Several keys that fit are as good as one: a signature says which. */
+/** Several matching keys are no problem: the signature decides which one applies. */
 async function hasKey(issuers: Issuers, binding: IdpBinding, alg: string): Promise<boolean> {
   try {
     await issuers.key(binding, { alg })

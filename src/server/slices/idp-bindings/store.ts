@@ -20,7 +20,7 @@ const CONFLICTS: Conflicts = {
   idp_bindings_audience_key: conflict('another binding takes the same api_audience of this issuer'),
 }
 
-/** Active bindings that are offered for signing in; a place may hold no more. */
+/** Maximum of active bindings for sign-ins in one place. */
 export const BINDINGS_MAX = 50
 
 const inPlace = (db: Db, domainId: string | null) =>
@@ -97,7 +97,7 @@ export function offeredBindings(db: Db, domainId: string): Promise<BindingRecord
     .execute()
 }
 
-/** The active bindings that take access tokens of an issuer for one of the audiences: two say as much as more. */
+/** The active bindings that take access tokens of an issuer for one of the audiences: two are enough to detect ambiguity. */
 export async function bindingsTaking(db: Db, { issuer, audiences }: TokenOrigin): Promise<BindingRecord[]> {
   if (audiences.length === 0) return []
   return db
@@ -111,13 +111,13 @@ export async function bindingsTaking(db: Db, { issuer, audiences }: TokenOrigin)
     .execute()
 }
 
-/** How a Domain may be named; nothing named means the only one. */
+/** Ways to name a Domain; no name means the only one. */
 export interface DomainName {
   readonly id?: string | undefined
   readonly slug?: string | undefined
 }
 
-/** The Domains that may be meant, two at most. */
+/** The matching Domains, two at most. */
 export async function findDomainIds(db: Db, { id, slug }: DomainName): Promise<readonly string[]> {
   const rows = await db
     .selectFrom('domains')

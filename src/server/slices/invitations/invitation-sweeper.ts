@@ -3,7 +3,7 @@ import type { LeaderJob } from '../../ports/leadership.ts'
 import { createBatchDelete } from '../../sql/batch-delete.ts'
 import { LISTED_AFTER_END_MS } from './invitation.ts'
 
-/** The job that deletes invitations long past their end. */
+/** The job that deletes invitations long after their expiry. */
 export function createInvitationSweeper({ clock }: { readonly clock: Clock }): LeaderJob {
   return createBatchDelete(clock, {
     name: 'expired-invitations',

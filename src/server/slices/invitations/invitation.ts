@@ -4,10 +4,10 @@ import type { InvitationRecord } from './store.ts'
 
 type Answer = Result<(typeof invitations)['operations']['CreateInvitation']>
 
-/** Lifetime of an invitation that asks for none, in seconds: 7 days. */
+/** Default lifetime of an invitation, in seconds: 7 days. */
 export const DEFAULT_TTL_SECONDS = 604_800
 
-/** How long an invitation is still listed after its end, accepted or not, in ms. */
+/** How long an invitation is still listed after its expiry, accepted or not, in ms. */
 export const LISTED_AFTER_END_MS = 30 * 24 * 60 * 60 * 1000
 
 /** The row as the API shows it. */

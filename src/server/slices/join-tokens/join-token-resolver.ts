@@ -14,8 +14,8 @@ export interface JoinTokenResolverDeps {
 }
 
 /**
- * Resolves join tokens, each time from their row: a revocation counts from its commit. One that has been used up
- * resolves, since saying so is the registration's answer (`join_token_exhausted`).
+ * Resolves join tokens, each time from their row: a revocation counts from its commit. A used-up token
+ * resolves, since the registration itself answers `join_token_exhausted`.
  */
 export function createJoinTokenResolver({ datastore, keyring, clock }: JoinTokenResolverDeps): CredentialResolver {
   async function resolve(presented: string): Promise<Caller | Refusal> {

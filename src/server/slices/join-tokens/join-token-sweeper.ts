@@ -5,7 +5,7 @@ import { createBatchDelete } from '../../sql/batch-delete.ts'
 /** How long an expired join token is still listed, in ms. */
 const LISTED_AFTER_END_MS = 30 * 24 * 60 * 60 * 1000
 
-/** The job that deletes join tokens long past their expiry. */
+/** The job that deletes join tokens long after their expiry. */
 export function createJoinTokenSweeper({ clock }: { readonly clock: Clock }): LeaderJob {
   return createBatchDelete(clock, {
     name: 'expired-join-tokens',

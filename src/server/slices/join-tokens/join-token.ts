@@ -6,7 +6,7 @@ type Operations = (typeof joinTokens)['operations']
 type Body = Input<Operations['CreateJoinToken']>['body']
 type Answer = Result<Operations['ListJoinTokens']>['items'][number]
 
-/** Lifetime of a token that asks for none, in seconds (decisions 6). */
+/** Default lifetime of a token, in seconds (decisions 6). */
 const DEFAULT_TTL_SECONDS = 3_600
 
 /** Who creates a token, where and when. */
@@ -17,7 +17,7 @@ export interface Creation {
   readonly at: Date
 }
 
-/** What is kept of a token's text. */
+/** The stored parts of a token's text. */
 export interface StoredSecret {
   readonly prefix: string
   readonly fingerprint: Buffer

@@ -20,7 +20,7 @@ export interface JoinTokensDeps {
 
 const NOT_FOUND = { domain: 'domain_not_found', project: 'project_not_found', node: 'node_not_found' } as const
 
-/** Serves the tokens that nodes join a Domain with. A revoked one is refused from the commit on: nobody caches them. */
+/** Serves the tokens that nodes join a Domain with. A revoked one is refused from the commit on, since tokens are not cached. */
 export function createJoinTokens(deps: JoinTokensDeps): Handlers<typeof joinTokens> {
   const { datastore, ids, keyring, env } = deps
   return {

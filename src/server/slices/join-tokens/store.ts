@@ -17,7 +17,7 @@ export interface JoinTokenBounds {
   readonly nodeId: string | null
 }
 
-/** Tells which of a token's bounds do not exist in the Domain, and keeps the others from going until the transaction ends. */
+/** Finds which of a token's bounds do not exist in the Domain, and locks the others against deletion until the transaction ends. */
 export async function missingBound(
   tx: Db,
   bounds: JoinTokenBounds,

@@ -23,7 +23,7 @@ import { drawRecoveryCodes, replaceRecoveryCodes } from './recovery-codes.ts'
 import { passkeysOf } from './sign-in-store.ts'
 import * as store from './store.ts'
 
-/** Begins a sign-in: where the browser goes, and the cookie that binds it to the browser. */
+/** Begins a sign-in: returns the redirect target and the cookie that binds it to the browser. */
 export type BeginSignIn = (order: {
   readonly where: WhereToSignIn
   readonly returnTo: string
@@ -51,7 +51,7 @@ interface Visiting {
 }
 
 /**
- * What people do to their own local account: change the password, and make recovery codes. Plain forms, each with the token
+ * The pages with which people change their own local account: change the password, and make recovery codes. Plain forms, each with the token
  * of the session, so that nothing needs a script and password managers understand it.
  */
 export function createAccountPages(given: AccountPagesDeps): readonly Page[] {
@@ -86,7 +86,7 @@ async function visited(
   return serve({ deps, visit, caller, account })
 }
 
-/** Marks the address that a sign-in came back to, so that a browser without cookies does not go round for ever. */
+/** Marks the return address of a sign-in, so that a browser without cookies does not redirect forever. */
 const RETURNED = 'returned'
 
 /** Begins a sign-in that comes back here; where a Domain has to be chosen first, the start page asks for it. */
@@ -130,7 +130,7 @@ async function viewOf({ deps, visit, caller, account }: Visiting): Promise<Omit<
   }
 }
 
-/** A stolen session must not make what gets around the second factor: the sign-in is young, and has proven several. */
+/** A stolen session must not create codes that bypass the second factor: the sign-in must be recent, with several factors. */
 function mayMakeCodes({ authTimeMs = 0, acr }: Caller, { nowMs }: PageVisit): boolean {
   return acr === MULTI_FACTOR && isSignInRecent(authTimeMs, nowMs)
 }
@@ -166,7 +166,7 @@ async function makeCodes(visiting: Visiting): Promise<PageAnswer> {
   const { correlationId } = visit
   const order = { accountId: account.id, relation: 'local_account.recovery_codes', correlationId } as const
   const isMade = await deps.changeOwn(order, async (change, own) => {
-    // The account is locked by now: its last factor is not removed meanwhile, with the codes.
+    // The account is locked, so that its last factor and the codes are not removed meanwhile.
     if (factorsOf(own, await passkeysOf(change.db, own.id)).length === 0) return false
     await replaceRecoveryCodes(change.db, deps.keyring, { accountId: own.id, codes, at: new Date(visit.nowMs) })
     announceUpdate(change, own)

@@ -1,20 +1,20 @@
 import { markup, type Markup } from '../../../shared/pages/markup.ts'
 import { pageDocument, type PageDocument } from '../../../shared/pages/page-document.ts'
 
-/** Where the pages are. */
+/** Paths of the pages. */
 export const ACCOUNT_PATH = '/v1/account'
 
-/** What the page shows of a local account. */
+/** The facts of a local account on the page. */
 export interface AccountView {
   readonly login: string
   readonly displayName: string
   readonly hasFactors: boolean
   readonly codesLeft: number
   readonly codesMadeAt: Date | null
-  /** Whether the sign-in is young and strong enough to make new codes. */
+  /** Whether the sign-in is recent and strong enough to create new codes. */
   readonly mayMakeCodes: boolean
   readonly csrfToken: string
-  /** What was wrong with the last change of the password. */
+  /** The error of the last change of the password. */
   readonly failure?: string
   /** Whether the password has just been changed. */
   readonly isChanged?: boolean
@@ -76,7 +76,7 @@ function codesOf({ codesLeft, codesMadeAt, mayMakeCodes, csrfToken }: AccountVie
 ${mayMakeCodes ? form : again}`
 }
 
-/** Shows new codes, this once. */
+/** Shows new codes, once. */
 export function codesView(codes: readonly string[]): PageDocument {
   const title = 'Your new recovery codes'
   const body = markup`<h1>${title}</h1>
@@ -91,7 +91,7 @@ ${codes.map((code) => markup`<li>${code}</li>\n`)}</ul>
   return pageDocument({ title, body })
 }
 
-/** For people whom another provider knows. */
+/** The page for people of an external provider. */
 export function elsewhereView(): PageDocument {
   const body = markup`<h1>${TITLE}</h1>
 <p class="notice">You have none: your identity provider keeps your password and your second factors. Change them there.</p>

@@ -2,7 +2,7 @@ import type { Change } from '../../ports/unit-of-work.ts'
 import { externalSubjectOf, type Users } from '../../ports/users.ts'
 import * as store from './store.ts'
 
-/** What a new account is to be. */
+/** The properties of a new account. */
 export interface AccountDraft {
   readonly id: string
   /** Of the user that it signs in as. */
@@ -19,8 +19,8 @@ export interface AccountDraft {
 const PLATFORM = { domainId: null, projectId: null } as const
 
 /**
- * Adds an account together with its user, so that the first sign-in needs no invitation: the one way it comes to be, at
- * first run too.
+ * Adds an account together with its user, so that the first sign-in needs no invitation. It is the only place that creates one, also at
+ * the first run.
  *
  * @throws Problem `domain_not_found`, `account_already_exists`
  */

@@ -1,4 +1,4 @@
-/** Guesses that may go wrong before the account rests. */
+/** Wrong guesses before the account is locked for a while. */
 const FREE_FAILURES = 5
 const FIRST_REST_MS = 30_000
 const REST_MS_MAX = 15 * 60_000

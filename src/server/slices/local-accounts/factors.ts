@@ -32,7 +32,7 @@ function passkeyFactor({ credential_id: credentialId, label, created_at, last_us
   return { id, kind: 'passkey', label, createdAt: created_at, lastUsedAt: last_used_at, credentialId }
 }
 
-/** A name that is the same whenever it is asked for, and says nothing of the credential (RFC 9562 §5.8). */
+/** A stable name that reveals nothing about the credential (RFC 9562 §5.8). */
 function uuidOf(name: string): string {
   const bytes = createHash('sha256').update(name).digest().subarray(0, 16)
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6)
@@ -48,10 +48,10 @@ const KIND_OF_METHOD: Readonly<Record<string, Factor['kind']>> = {
   user: 'passkey',
 }
 
-/** What a sign-in with several factors is called, as `acr` and as `amr`. */
+/** The `acr` and `amr` of a sign-in with several factors. */
 export const MULTI_FACTOR = 'mfa'
 
-/** Whether a sign-in that the policy wants could not be made without the factor: anyone who has only the password would choose the next. */
+/** Whether the policy requires the factor: without it, anyone who has only the password could enrol the next one. */
 export function isRequired(factor: Factor, all: readonly Factor[], policy: FactorPolicy): boolean {
   const others = all.filter(({ id }) => id !== factor.id)
   if (others.length === 0 && wantsSeveral(policy)) return true
@@ -61,7 +61,7 @@ export function isRequired(factor: Factor, all: readonly Factor[], policy: Facto
   })
 }
 
-/** One that names the password beside several factors is content with the password. */
+/** A policy that names the password beside several factors accepts the password alone. */
 function wantsSeveral({ requiredAmr, requiredAcr, strongAcr }: FactorPolicy): boolean {
   const isAsked = (acr: readonly string[]): boolean => acr.includes(MULTI_FACTOR) && !acr.includes('pwd')
   return requiredAmr.includes(MULTI_FACTOR) || isAsked(requiredAcr) || isAsked(strongAcr)

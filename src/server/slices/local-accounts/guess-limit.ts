@@ -4,10 +4,10 @@ import { restMsAfter } from './back-off.ts'
 import { HashingBusy } from './password-hash.ts'
 import { countGuess } from './sign-in-store.ts'
 
-/** Counts a guess at a secret of the account before it is looked at; resolves with whether it may be looked at. */
+/** Counts a guess at a secret of the account before it is checked; resolves with whether it may be checked. */
 export type CountGuess = (accountId: string) => Promise<boolean>
 
-/** Passwords, codes of an app and recovery codes of an account have one count and one rest. */
+/** Passwords, codes of an app and recovery codes of an account share one count and one lock-out. */
 export function createGuessLimit({
   datastore,
   clock,
@@ -23,7 +23,7 @@ export function createGuessLimit({
     datastore.transaction('interactive', (tx) => countGuess(tx, id, { now: new Date(clock.now()), restAfter }))
 }
 
-/** What was hashed; undefined when so many passwords are being hashed that this one would have to wait too long. */
+/** The hash; undefined when so many passwords are being hashed that this one would wait too long. */
 export async function unlessBusy<T>(hashing: Promise<T>): Promise<T | undefined> {
   try {
     return await hashing

@@ -3,13 +3,13 @@ import type { IdSource } from '../../ports/clock.ts'
 import type { AuditEntry, Change, UnitOfWork } from '../../ports/unit-of-work.ts'
 import * as store from './store.ts'
 
-/** What people do to their own accounts, as it is audited. */
+/** The audited changes that people make to their own accounts. */
 export type OwnRelation = Extract<ServiceRelation, `local_account.${string}`>
 
-/** What a change comes to: the context of its audit row, or that there was nothing to change. */
+/** The result of a change: the context of its audit row, or that there was nothing to change. */
 export type OwnOutcome = false | AuditEntry['context']
 
-/** A change of one's own account, audited; false when the account is disabled or gone, or there was nothing to change. */
+/** A change of one's own account, audited; false when the account is disabled or deleted, or there was nothing to change. */
 export type ChangeOwn = (
   order: { readonly accountId: string; readonly relation: OwnRelation; readonly correlationId?: string },
   work: (change: Change, own: store.AccountRecord) => Promise<OwnOutcome>,
@@ -47,7 +47,7 @@ export function refusalOf(
   return { domainId: account.domain_id, subject, object: subject, outcome: 'permission_denied', ...row, context: {} }
 }
 
-/** Tells anyone who follows accounts that this one has changed. */
+/** Announces the change of the account to the change feed. */
 export function announceUpdate(
   change: Change,
   { id, principal_id: userId, domain_id: domainId }: store.AccountRecord,

@@ -20,14 +20,14 @@ export interface OwnFactorsDeps {
 
 type View = Result<(typeof ownFactors)['operations']['GetAuthFactors']>[number]
 
-/** An account with its factors and what is wanted of them. */
+/** An account with its factors and the requirements on them. */
 interface Held {
   readonly account: store.AccountRecord
   readonly factors: readonly Factor[]
   readonly policy: FactorPolicy
 }
 
-/** Serves people their own second factors. Another's and one that does not exist look alike. */
+/** Serves people their own second factors. A factor of somebody else is answered like one that does not exist. */
 export function createOwnFactors({ datastore, sessions }: OwnFactorsDeps): Handlers<typeof ownFactors> {
   return {
     async GetAuthFactors(ctx) {

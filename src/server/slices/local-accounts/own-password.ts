@@ -19,7 +19,7 @@ export interface OwnPasswordDeps {
   readonly ids: IdSource
   /** Takes the audit row of a refusal. */
   readonly onRefused: (entry: AuditEntry) => void
-  /** Hears that a person has replaced their password. */
+  /** Called when a person has replaced their password. */
   readonly onPasswordChanged?: ((login: string) => void) | undefined
 }
 
@@ -27,24 +27,24 @@ export interface PasswordChange {
   readonly account: store.AccountRecord
   readonly current: string
   readonly next: string
-  /** Of the browser that asks; all others end. */
+  /** The session of the requesting browser; all others end. */
   readonly sessionId: string
   readonly correlationId: string
 }
 
-/** Why a password was not changed: `wrong` also where the account rests, which is said to nobody. */
+/** Why a password was not changed: `wrong` also where the account is locked, which is not disclosed. */
 export type PasswordRefusal = WeakPassword | 'wrong' | 'busy'
 
-/** Changes the password of somebody who is signed in and knows the one they have; undefined when it is done. */
+/** Changes the password of somebody who is signed in and knows the current one; undefined when it is done. */
 export type ChangeOwnPassword = (change: PasswordChange) => Promise<PasswordRefusal | undefined>
 
-/** A browser that was left open, or a stolen session, must not become an account: guesses count as those at sign-in do. */
+/** An open browser or a stolen session must not take over the account: guesses count as those at sign-in do. */
 export function createOwnPassword(deps: OwnPasswordDeps): ChangeOwnPassword {
   const { datastore, hashing } = deps
   const count = createGuessLimit(deps)
   const changeOwn = createChangeOwn(deps)
 
-  /** Whether the current password is right; undefined when it could not be looked at. */
+  /** Whether the current password is right; undefined when it could not be checked. */
   async function proves({ account, current, correlationId }: PasswordChange): Promise<boolean | undefined> {
     const [isCounted, isRight] = await Promise.all([
       count(account.id),

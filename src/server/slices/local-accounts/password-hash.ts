@@ -13,12 +13,12 @@ export const SCRYPT_COST: ScryptCost = { log2N: 17, r: 8, p: 1 }
 
 const SALT_BYTES = 16
 const KEY_BYTES = 32
-/** Hashes that are made at the same time, and so what they take of memory: 256 MiB. */
+/** Concurrent hashes; they use 256 MiB of memory. */
 const AT_ONCE_MAX = 2
-/** Those that wait, about five seconds of work. */
+/** Waiting hashes, about five seconds of work. */
 const WAITING_MAX = 30
 
-/** So many passwords are being hashed that another one would have to wait too long. */
+/** Too many passwords are being hashed; another one would wait too long. */
 export class HashingBusy extends Error {
   constructor() {
     super('too many passwords are being hashed')

@@ -3,10 +3,10 @@ import type { WeakPassword } from '../../ports/local-sign-in.ts'
 
 const LENGTH_MIN = 12
 const LENGTH_MAX = 256
-/** Fewer different characters than that are a pattern, not a password. */
+/** A password with fewer different characters is a pattern. */
 const DIFFERENT_MIN = 5
 
-/** What people choose when they are asked for twelve characters, lower case, without what they append to it. */
+/** Common passwords of twelve characters, in lower case, without appended digits and signs. */
 const COMMON: ReadonlySet<string> = new Set([
   'password',
   'passwordpassword',
@@ -58,7 +58,7 @@ const COMMON: ReadonlySet<string> = new Set([
   'toor',
 ])
 
-/** What is wrong with the password; undefined when it will do (NIST SP 800-63B §5.1.1.2). */
+/** The rule that the password breaks; undefined when it is acceptable (NIST SP 800-63B §5.1.1.2). */
 export function weaknessOf(password: string, login: string): WeakPassword | undefined {
   const normalized = password.normalize('NFKC')
   const characters = Array.from(normalized)
@@ -79,7 +79,7 @@ function strip(password: string): string {
 /** Neither vowels, which make words, nor characters that look like others. */
 const ALPHABET = 'bcdfghjkmnpqrstvwxz23456789'
 
-/** Random characters in so many groups of five; a group has 23 bits. */
+/** Random characters in the given number of groups of five; a group has 23 bits. */
 export function drawGroups(count: number): string {
   const group = (): string => Array.from({ length: 5 }, () => ALPHABET[randomInt(ALPHABET.length)]).join('')
   return Array.from({ length: count }, group).join('-')

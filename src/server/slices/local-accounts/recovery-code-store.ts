@@ -9,7 +9,7 @@ export function codesOf(db: Db, accountId: string): Promise<RecoveryCodeRecord[]
   return db.selectFrom('local_recovery_codes').selectAll().where('account_id', '=', accountId).execute()
 }
 
-/** How many are left, and when they were made. */
+/** The number of unused codes, and when they were created. */
 export interface CodesLeft {
   readonly count: number
   readonly madeAt: Date | null
@@ -24,7 +24,7 @@ export async function codesLeft(db: Db, accountId: string): Promise<CodesLeft> {
   return { count: Number(row.count), madeAt: row.madeAt }
 }
 
-/** Deletes a code; false when it is gone already. */
+/** Deletes a code; false when it was deleted already. */
 export async function deleteCode(db: Db, { account_id: accountId, fingerprint }: RecoveryCodeRecord): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('local_recovery_codes')
@@ -38,7 +38,7 @@ export async function deleteCodes(db: Db, accountId: string): Promise<void> {
   await db.deleteFrom('local_recovery_codes').where('account_id', '=', accountId).execute()
 }
 
-/** Puts the codes in the place of the account's others. */
+/** Replaces the account's codes. */
 export async function replaceCodes(db: Db, accountId: string, codes: readonly RecoveryCodeRecord[]): Promise<void> {
   await deleteCodes(db, accountId)
   await db.insertInto('local_recovery_codes').values(codes).execute()

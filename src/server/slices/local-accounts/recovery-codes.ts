@@ -8,24 +8,24 @@ const CODES = 10
 /** Groups of five characters: 71 bits. */
 const GROUPS = 3
 
-/** New recovery codes, each of them another. */
+/** New recovery codes, all different. */
 export function drawRecoveryCodes(): readonly string[] {
   const codes = new Set<string>()
   while (codes.size < CODES) codes.add(drawGroups(GROUPS))
   return [...codes]
 }
 
-/** A code as it was drawn, from what a person typed: hyphens, spaces and capitals do not matter. */
+/** A code as it was generated, from what a person typed: hyphens, spaces and capitals do not matter. */
 function lettersOf(code: string): string {
   return code.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
 }
 
-/** A code is good for one account, and no other credential has its text. */
+/** The hash input of a code: bound to one account and distinct from other credentials. */
 function textOf(accountId: string, code: string): string {
   return `recovery code of ${accountId}: ${lettersOf(code)}`
 }
 
-/** Stores the codes in the place of the account's others. */
+/** Stores the codes in place of the account's former ones. */
 export function replaceRecoveryCodes(
   db: Db,
   keyring: Keyring,

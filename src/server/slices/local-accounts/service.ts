@@ -117,7 +117,7 @@ async function patchAccount(change: Change, id: string, patching: Patching): Pro
   return patched
 }
 
-/** Recovery codes go with either reset: anyone who asked for it may not be the one who has them. */
+/** Either reset deletes the recovery codes: somebody else may have them. */
 async function deleteReset({ db }: Change, id: string, { reset_password, reset_second_factors }: Patch): Promise<void> {
   if (reset_second_factors === true) await store.deletePasskeys(db, id)
   if ([reset_password, reset_second_factors].includes(true)) await deleteCodes(db, id)
@@ -127,7 +127,7 @@ function endsSessions({ disabled, reset_password, reset_second_factors }: Patch)
   return [disabled, reset_password, reset_second_factors].includes(true)
 }
 
-/** What the patch says, in columns. */
+/** The patch as columns. */
 function valuesOf(account: store.AccountRecord, { body, passwordHash, at }: Patching) {
   return {
     ...(body.display_name !== undefined && { display_name: body.display_name }),

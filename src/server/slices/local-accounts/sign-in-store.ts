@@ -19,7 +19,7 @@ export function findById(db: Db, id: string): Promise<PlacedAccount | undefined>
   return placed(db).where('local_accounts.id', '=', id).executeTakeFirst()
 }
 
-/** By login, or by address where no login is that. */
+/** By login, or by address where no login matches. */
 export async function findByLogin(db: Db, login: string): Promise<PlacedAccount | undefined> {
   const found = await placed(db)
     .where((on) => on.or([on('local_accounts.login', '=', login), on('local_accounts.email', '=', login)]))
@@ -36,12 +36,12 @@ export function findPasskey(db: Db, credentialId: string): Promise<PasskeyRecord
   return db.selectFrom('local_passkeys').selectAll().where('credential_id', '=', credentialId).executeTakeFirst()
 }
 
-/** The instant until which an account rests after that many failures. */
+/** The instant until which an account is locked after that many failures. */
 export type RestAfter = (failures: number) => Date | null
 
 /**
- * Counts a guess as a failure before it is looked at, and lets the account rest when there were too many. False when it
- * rests already: then nothing is counted, or it would never end.
+ * Counts a guess as a failure before it is checked, and locks the account after too many. False when it
+ * is locked already: then nothing is counted, or the lock would never end.
  */
 export async function countGuess(db: Db, id: string, { now, restAfter }: { now: Date; restAfter: RestAfter }) {
   const row = await db
@@ -69,7 +69,7 @@ export async function forgiveGuess(db: Db, id: string): Promise<void> {
     .execute()
 }
 
-/** Takes back the last count: the guess was not checked. A rest that has begun goes on, since other guesses may have caused it. */
+/** Takes back the last count: the guess was not checked. A lock that has begun stays, since other guesses may have caused it. */
 export async function uncountGuess(db: Db, id: string): Promise<void> {
   await db
     .updateTable('local_accounts')
@@ -92,7 +92,7 @@ export async function replaceHash(
     .execute()
 }
 
-/** Notes that a step was used; false when it or a later one was used before. */
+/** Records that a step was used; false when it or a later one was used before. */
 export async function takeStep(db: Db, id: string, step: number): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('local_accounts')
@@ -103,7 +103,7 @@ export async function takeStep(db: Db, id: string, step: number): Promise<boolea
   return numUpdatedRows > 0n
 }
 
-/** Moves a passkey's counter on. One that does not count stays at zero (WebAuthn Level 3 §6.1.1). */
+/** Advances a passkey's counter. One that does not count stays at zero (WebAuthn Level 3 §6.1.1). */
 export async function moveCounter(db: Db, credentialId: string, { counter, at }: { counter: number; at: Date }) {
   const { numUpdatedRows } = await db
     .updateTable('local_passkeys')

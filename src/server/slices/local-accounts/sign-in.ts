@@ -25,7 +25,7 @@ export interface LocalSignInDeps {
   readonly ids: IdSource
   /** Takes the audit row of a refusal without waiting for it: waiting would distinguish known logins from others. */
   readonly onRefused: (entry: AuditEntry) => void
-  /** Hears that a person has replaced the one-time password. */
+  /** Called when a person has replaced the one-time password. */
   readonly onPasswordChanged?: ((login: string) => void) | undefined
 }
 
@@ -50,7 +50,7 @@ export function createLocalSignIn(deps: LocalSignInDeps): LocalSignIn {
 
   /** Counts the guess and checks it; `isRight` is undefined, and nothing counted, where hashing is busy. */
   async function guessPassword(account: guesses.PlacedAccount | undefined, password: string) {
-    // Beside each other, so that what is written about a known login takes no time that an unknown one does not.
+    // In parallel, so that the write for a known login takes no longer than for an unknown one.
     const [isCounted, isRight] = await Promise.all([
       account === undefined ? false : count(account.id),
       unlessBusy(hashing.matches(password, account?.password_hash)),
@@ -59,7 +59,7 @@ export function createLocalSignIn(deps: LocalSignInDeps): LocalSignIn {
     return { isCounted, isRight }
   }
 
-  /** The one moment at which the password is known. Where it cannot be done now, the next sign-in tries again. */
+  /** Only here is the password known. If this fails, the next sign-in tries again. */
   async function strengthen({ id, password_hash: old }: guesses.PlacedAccount, password: string): Promise<void> {
     if (!hashing.isOutdated(old)) return
     const fresh = await unlessBusy(hashing.hash(password))

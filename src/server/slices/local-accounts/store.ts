@@ -104,7 +104,7 @@ export async function readFactorPolicy(db: Db, domainId: string): Promise<Factor
   return { strongAcr: row.strongAcr, requiredAcr: row.requiredAcr ?? [], requiredAmr: row.requiredAmr ?? [] }
 }
 
-/** Lets the user in no more, or again, whatever it comes with; answers which of its API tokens that is about. */
+/** Disables or enables the user for every credential; returns the user's API tokens. */
 export async function setUserDisabled(db: Db, userId: string, disabledAt: Date | null): Promise<readonly string[]> {
   await db.updateTable('principals').set({ disabled_at: disabledAt }).where('id', '=', userId).execute()
   const tokens = await db

@@ -4,7 +4,7 @@ import type { TOTP } from 'otpauth'
 export const TOTP_STEP_SECONDS = 30
 const SECRET_BYTES = 20
 
-/** What authenticator apps take without asking (RFC 6238: SHA-1, six digits, 30 seconds). */
+/** The defaults of authenticator apps (RFC 6238: SHA-1, six digits, 30 seconds). */
 async function totpOf(secret: string | undefined, login = ''): Promise<TOTP> {
   const { Secret, TOTP } = await import('otpauth')
   return new TOTP({
@@ -23,7 +23,7 @@ export async function draftTotp(login: string): Promise<{ readonly secret: strin
   return { secret: totp.secret.base32, address: totp.toString() }
 }
 
-/** The time step that the code is of, at most one away from now; undefined when it is of none. */
+/** The time step of the code, at most one step from now; undefined when it matches none. */
 export async function stepOf(secret: string, code: string, nowMs: number): Promise<number | undefined> {
   const token = code.replaceAll(/\s/g, '')
   if (!/^\d{6}$/.test(token)) return undefined

@@ -2,7 +2,7 @@ import type { Change } from '../../ports/unit-of-work.ts'
 import { idleTimeoutOf } from './session.ts'
 import type { SessionRecord } from './store.ts'
 
-/** Tells the node whom to let in, in the members of the pull's block (S0 NodeStateSnapshot); never with the token. */
+/** Sends the new session to the node, with the members of the pull's block (S0 NodeStateSnapshot); never with the token. */
 export function announceIssued(change: Change, session: SessionRecord): void {
   const { id, node_id, domain_id: domainId, kind, target, expires_at } = session
   const payload = {
@@ -17,7 +17,7 @@ export function announceIssued(change: Change, session: SessionRecord): void {
   change.emit({ event: 'session_issued', domainId, aggregate: `node:${node_id}`, payload })
 }
 
-/** Tells the node that a session is over before its time. */
+/** Sends the early end of a session to the node. */
 export function announceRevoked(
   change: Change,
   { id, node_id, domain_id: domainId }: Pick<SessionRecord, 'id' | 'node_id' | 'domain_id'>,

@@ -26,7 +26,7 @@ export interface MediatedSessionsDeps {
 /** Problem code for a node that reports on an ended session: S0 States, Mediated session. */
 const NOT_LIVE = { revoked: 'session_already_revoked', expired: 'session_not_found' } as const
 
-/** Serves the ways through nodes. A session's token is in one answer and nowhere else. */
+/** Serves the sessions through nodes. A session's token is in one answer and is not stored. */
 export function createMediatedSessions(deps: MediatedSessionsDeps): Handlers<typeof mediatedSessions> {
   const { datastore, ids, signer, baseUrl } = deps
   return {

@@ -2,12 +2,12 @@ import { problem } from '../../../shared/problems.ts'
 import type { Signer } from '../../ports/signer.ts'
 import type { NewSession } from './session.ts'
 
-/** Two, in case the key changes in between. */
+/** Two attempts, in case the key changes in between. */
 const KEYS_MAX = 2
 
 /**
- * Makes what the node lets in: a JWT (RFC 7519) under EdDSA (RFC 8037 §3.1), to be verified with `GET /v1/signing-keys`.
- * The key is named in what it signs: where another one signed, it is done again. Nothing is stored.
+ * Creates the token that the node accepts: a JWT (RFC 7519) under EdDSA (RFC 8037 §3.1), to be verified with `GET /v1/signing-keys`.
+ * The signed text names the key: if another key signed, the token is built again. Nothing is stored.
  *
  * @throws Problem `signing_unavailable`.
  */
@@ -40,7 +40,7 @@ function claimsOf({ id, node_id, kind, target, issued_by, issued_at, expires_at 
   }
 }
 
-/** Whole seconds, rounded down: what verifiers compare, and never later than the row says. */
+/** Whole seconds, rounded down: the unit that verifiers compare, and never later than the row. */
 function secondsOf(instant: Date): number {
   return Math.floor(instant.getTime() / 1000)
 }

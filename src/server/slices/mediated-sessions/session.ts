@@ -6,10 +6,10 @@ type Operations = (typeof mediatedSessions)['operations']
 type Body = Input<Operations['CreateMediatedSession']>['body']
 type Answer = Result<Operations['ListMediatedSessions']>['items'][number]
 
-/** What a node says of a session: one member, named after the kind of what was done. */
+/** A node's report about a session: one member, named after the kind of activity. */
 export type Activity = Input<Operations['PostSessionActivity']>['body']
 
-/** Who opens a way, where and when. */
+/** Who opens a session, where and when. */
 export interface Issue {
   readonly id: string
   readonly projectId: string
@@ -17,7 +17,7 @@ export interface Issue {
   readonly at: Date
 }
 
-/** A session that has still to be given a place in its Domain. */
+/** A session without its Domain. */
 export type NewSession = Omit<SessionRecord, 'domain_id'>
 
 export function newSession({ id, projectId, issuedBy, at }: Issue, body: Body): NewSession {
@@ -37,7 +37,7 @@ export function newSession({ id, projectId, issuedBy, at }: Issue, body: Body): 
   }
 }
 
-/** How far a session is at a moment: time takes it at `expires_at`, whether or not anybody has written that down. */
+/** The state of a session at a moment: it expires at `expires_at`, even if that is not stored yet. */
 export function standingAt(
   session: Pick<SessionRecord, 'revoked_at' | 'ended_at' | 'expires_at'>,
   nowMs: number,
@@ -46,7 +46,7 @@ export function standingAt(
   return session.ended_at !== null || session.expires_at.getTime() <= nowMs ? 'expired' : 'live'
 }
 
-/** Whether the activity is one of a session of that kind. */
+/** Whether the activity fits a session of that kind. */
 export function isOfKind(activity: Activity, kind: SessionRecord['kind']): boolean {
   return kind in activity
 }

@@ -55,7 +55,7 @@ export function revokeLive(tx: Db, id: string, now: Date): Promise<SessionRecord
     .executeTakeFirst()
 }
 
-/** Lets changes of one session take turns until the transaction ends. Of another node it does not exist. */
+/** Locks one session until the transaction ends. Under another node it does not exist. */
 export function lockSession(
   tx: Db,
   { id, nodeId }: { readonly id: string; readonly nodeId: string },
@@ -69,7 +69,7 @@ export function lockSession(
     .executeTakeFirst()
 }
 
-/** Says that a session was in use. Reports that overtook each other leave the later instant. */
+/** Records that a session was in use. If reports arrive out of order, the later instant stays. */
 export async function touch(tx: Db, id: string, at: Date): Promise<void> {
   await tx
     .updateTable('mediated_sessions')

@@ -3,7 +3,7 @@ import type { Db } from '../../ports/datastore.ts'
 import { holdNodes } from '../../sql/hold-node.ts'
 import type { SessionRecord } from './store.ts'
 
-/** A session that time has ended. */
+/** A session that has expired or was idle for too long. */
 export type Ended = Pick<SessionRecord, 'id' | 'node_id' | 'domain_id' | 'revoked_at'>
 
 /** Live sessions that are over at that moment: past their expiry, or unused for longer than they may be. */

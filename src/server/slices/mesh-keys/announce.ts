@@ -12,7 +12,7 @@ export function announceRotateKeys(change: Change, about: About, rotationId: str
   change.emit({ event: 'rotate_keys', ...whereOf(about), payload })
 }
 
-/** Appends that the node has another public key. */
+/** Appends the event that the node has a new public key. */
 export function announceKeyRotated(change: Change, about: About, publicKey: Buffer): void {
   const payload = { node_id: about.nodeId, public_key: publicKey.toString('base64') }
   change.emit({ event: 'peer_key_rotated', ...whereOf(about), payload })

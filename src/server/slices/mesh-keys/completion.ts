@@ -27,7 +27,7 @@ export function createCompletion({
     async PostKeysRotate(ctx, { body }) {
       const publicKey = parsePublicKey(body.public_key)
       const { id: nodeId, domainId } = ctx.caller
-      // Looked at again under the locks; without it, calls that are not asked for would make a Domain's others wait.
+      // Checked again under the locks. This first check keeps unrequested calls from blocking the Domain's other calls.
       const pending = await findPendingRotation(datastore.pool('interactive'), nodeId)
       if (pending === undefined) throw problem('no_pending_rotation')
       const pskSealed = await sealFreshPsk(secrets, nodeId)
@@ -54,8 +54,8 @@ export function createCompletion({
 }
 
 /**
- * Makes the changes of one node's keys take turns. Under the lock the node must still hold the key that it called with,
- * which may have died since it was resolved, with the node or without it.
+ * Serializes the changes of one node's keys. Under the lock the node must still hold the key that it called with,
+ * since that key or the node may have been revoked after it was resolved.
  */
 async function lockOwn({ caller, nowMs }: RequestContext, change: Change): Promise<NodeKeys> {
   await holdPeers(change.db, caller.domainId)

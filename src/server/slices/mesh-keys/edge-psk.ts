@@ -18,8 +18,8 @@ export interface EdgePsksDeps {
 }
 
 /**
- * Serves the keys of edges to the nodes at their ends. Both halves of the epoch and both node keys are of one statement,
- * so that an envelope holds what its epoch says; nothing of them is kept between two calls.
+ * Serves the keys of edges to the nodes at their ends. One statement reads both halves of the epoch and both node keys,
+ * so that an envelope matches its epoch. Nothing is cached between two calls.
  */
 export function createEdgePsks({
   datastore,

@@ -1,7 +1,7 @@
 import type { Db } from '../../ports/datastore.ts'
 import type { Relays } from '../../sql/edge-mode.ts'
 
-/** What one end lends to an edge's key. */
+/** The input of one end to an edge's key. */
 export interface StoredEnd {
   readonly id: string
   readonly psk_sealed: Buffer
@@ -9,7 +9,7 @@ export interface StoredEnd {
   readonly psk_issued_at: string
 }
 
-/** Reads those of the nodes that the Domain has, as they are at one moment, by id. */
+/** Reads the ends of those nodes that the Domain has, in one snapshot, by id. */
 export async function readEnds(
   db: Db,
   domainId: string,
@@ -24,7 +24,7 @@ export async function readEnds(
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-/** Where a node is, and who would carry the edges there. */
+/** A node's Domain, and the relays for edges to it. */
 export type EdgeGround = Relays & { readonly domain_id: string }
 
 /** Undefined when there is no such node. */

@@ -5,10 +5,10 @@ import type { Datastore } from '../../ports/datastore.ts'
 import { edgeWay } from '../../sql/edge-mode.ts'
 import { readGround, readPeers } from './edge-store.ts'
 
-/** Edges whose ends have fetched their new key after a second, as a wave is reckoned with (decisions 6: Rotation handle). */
+/** Edges whose ends fetch their new key in one second, the estimate for waves (decisions 6: Rotation handle). */
 const EDGES_PER_SECOND = 50
 
-/** Serves the look ahead at a rotation: every edge of the node would have another key. Changes nothing. */
+/** Serves the preview of a rotation: every edge of the node would get a new key. Changes nothing. */
 export function createPreview({
   datastore,
 }: {

@@ -13,7 +13,7 @@ export interface NodeKeys {
   readonly psk_issued_at: string
 }
 
-/** Locks a node's row, so that changes of its keys take turns; undefined when there is none. */
+/** Locks a node's row, so that changes of its keys are serialized; undefined when there is none. */
 export function lockNodeKeys(tx: Db, nodeId: string): Promise<NodeKeys | undefined> {
   return tx
     .selectFrom('nodes')
@@ -33,7 +33,7 @@ export function findPendingRotation(db: Db, nodeId: string): Promise<StoredRotat
     .executeTakeFirst()
 }
 
-/** The one that was asked for last. */
+/** The latest rotation. */
 export function findLatestRotation(db: Db, nodeId: string): Promise<StoredRotation | undefined> {
   return db
     .selectFrom('key_rotations')
@@ -44,7 +44,7 @@ export function findLatestRotation(db: Db, nodeId: string): Promise<StoredRotati
     .executeTakeFirst()
 }
 
-/** Adds a rotation that waits for its node, whose row the caller has locked, and has heartbeats hint at it. */
+/** Adds a rotation that waits for its node, whose row the caller has locked, and marks the node so that heartbeat answers carry a hint. */
 export async function insertPendingRotation(
   tx: Db,
   asked: Omit<StoredRotation, 'state' | 'completed_at'>,

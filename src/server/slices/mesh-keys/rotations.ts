@@ -14,8 +14,8 @@ export interface RotationsDeps {
 }
 
 /**
- * Serves what operators ask of rotations: a pending one waits for the node, for as long as it takes, and anyone who asks
- * again meanwhile is given the same.
+ * Serves rotations to operators. A pending rotation waits for the node without a time limit; a second request
+ * meanwhile returns the same rotation.
  */
 export function createRotations({
   datastore,

@@ -3,9 +3,9 @@ import { envelopeAad, NONCE_BYTES, type EnvelopePlace } from '../../../shared/me
 import { EDGE_KEY_BYTES, edgeKeyInput, type EdgeEnd } from '../../../shared/mesh/edge-key.ts'
 
 /**
- * Derives the key of the edge between the ends and seals it for the one that asks, under its 32 key bytes, with a fresh
- * nonce: 60 bytes. A secret key is to be rotated before it has sealed 2^32 of them: until then the chance that two
- * random nonces meet is below 2^-32 (NIST SP 800-38D §8.3).
+ * Derives the key of the edge between the ends and seals it for the requesting node, under its 32 key bytes, with a fresh
+ * nonce: 60 bytes. A secret key must be rotated before it has sealed 2^32 envelopes: until then the chance that two
+ * random nonces are equal is below 2^-32 (NIST SP 800-38D §8.3).
  */
 export function sealEdgeKey(ends: readonly [EdgeEnd, EdgeEnd], key: KeyObject, place: EnvelopePlace): Buffer {
   const edgeKey = deriveEdgeKey(ends)

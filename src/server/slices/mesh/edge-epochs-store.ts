@@ -2,18 +2,18 @@ import { sql } from 'kysely'
 import { EDGE_EPOCHS_KEY } from '../../../shared/mesh/epoch-digest.ts'
 import type { Db } from '../../ports/datastore.ts'
 
-/** A node's half of its edges' epochs, and what it said of them. */
+/** A node's half of its edges' epochs, and its report about them. */
 export interface KeyedNode {
   readonly id: string
   /** Integer nanoseconds since the epoch, in decimal. */
   readonly psk_issued_at: string
-  /** Canonical JSON; null where it reported nothing, or was not asked about. */
+  /** Canonical JSON; null where it reported nothing, or the query did not include it. */
   readonly report: string | null
 }
 
 /**
- * Every node of a Domain by id, with the reports of those that are named, or of all where none is. One statement, so
- * that a rotation that commits meanwhile shows with all of what it changed or not at all.
+ * Every node of a Domain by id, with the reports of the named ones, or of all where none is named. One statement, so
+ * that a concurrent rotation is visible completely or not at all.
  */
 export async function readKeyed(db: Db, domainId: string, named: readonly string[] | undefined): Promise<KeyedNode[]> {
   const isAsked = named === undefined ? sql`true` : sql`reports.node_id = any(${named}::uuid[])`

@@ -12,12 +12,12 @@ import { domainExists, hasMoreNodes } from './topology-store.ts'
 
 type Verified = Result<(typeof mesh)['operations']['VerifyDomainEdgeEpochs']>
 
-/** Nodes of which all are compared; above, those that are named (decisions: Proof of a rotation wave). */
+/** Largest Domain in which all nodes are compared; above it, only the named ones (decisions: Proof of a rotation wave). */
 const NODES_MAX = 1_000
-/** Longest that the comparing keeps other requests waiting, ms, but for the one node that it is at. */
+/** How long the comparison may delay other requests, ms; it yields only between two nodes. */
 const TURN_MS = 8
 
-/** Serves the comparison of the epochs that agents have in force with the keys that are stored. */
+/** Serves the comparison of the epochs that agents use with the stored keys. */
 export function createEdgeEpochs({
   datastore,
 }: {
@@ -47,7 +47,7 @@ interface Reporter extends Issued {
   readonly report: string | null
 }
 
-/** Compares the reports of some nodes of a Domain. Lets other requests have their turn. */
+/** Compares the reports of some nodes of a Domain. Yields to other requests. */
 async function verify(checked: readonly Reporter[], all: readonly Issued[]): Promise<Verified> {
   const disagreeing: Verified['disagreeing'] = []
   const edges = Math.max(0, all.length - 1)
@@ -77,7 +77,7 @@ interface Expected {
   sha256(): string
 }
 
-/** In what a report differs from what it should be; undefined where in nothing. */
+/** The difference between a report and the expected one; undefined where they are equal. */
 function differenceOf(text: string | null, expected: Expected): Difference | undefined {
   if (text === null) return { reason: 'not_reported', edges_reported: null }
   const report = readReport(text)

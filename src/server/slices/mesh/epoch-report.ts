@@ -1,6 +1,6 @@
 import type { EpochReport } from '../../../shared/mesh/epoch-digest.ts'
 
-/** Reads what an agent reported of its epochs; undefined where it is anything but `{"count": n, "sha256": "<64 hex>"}`. */
+/** Reads an agent's report about its epochs; undefined where it is anything but `{"count": n, "sha256": "<64 hex>"}`. */
 export function readReport(json: string): EpochReport | undefined {
   const value: unknown = JSON.parse(json)
   if (typeof value !== 'object' || value === null || Object.keys(value).toSorted().join() !== 'count,sha256') {

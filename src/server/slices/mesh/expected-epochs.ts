@@ -3,7 +3,7 @@ import type { EpochReport } from '../../../shared/mesh/epoch-digest.ts'
 import { createEpochLines, type Issued } from '../../../shared/mesh/epoch-lines.ts'
 
 /**
- * Tells what nodes of a Domain report once they have the stored keys of all their edges in force. `all` are its nodes by
+ * Computes what nodes of a Domain report once they use the stored keys of all their edges. `all` are its nodes by
  * id.
  */
 export function createExpectation(all: readonly Issued[]): (node: Issued) => EpochReport {

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
 import type { Relays } from '../../sql/edge-mode.ts'
 
-/** What each Domain's choice should be: the two lowest of its nodes that are in reach and host an enabled relay. */
+/** The correct choice of each Domain: the two lowest of its nodes that are reachable and host an enabled relay. */
 const SUITABLE = sql`
   select relays.domain_id, array_agg(distinct hosts.node_id order by hosts.node_id) as node_ids
   from bridge_relays as relays
@@ -48,7 +48,7 @@ export async function chooseRelays(tx: Db, domainId: string): Promise<boolean> {
   return numAffectedRows > 0n
 }
 
-/** The stored choice of a Domain; none of what has no row yet. */
+/** The stored choice of a Domain; none without a row. */
 export async function readRelays(db: Db, domainId: string): Promise<Relays> {
   const row = await db
     .selectFrom('domain_peers')

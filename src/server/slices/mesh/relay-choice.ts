@@ -3,13 +3,13 @@ import type { LeaderJob } from '../../ports/leadership.ts'
 import { peersChangedWhole } from '../../sql/state-revisions.ts'
 import { chooseRelays, lockPeers, outdatedChoices } from './relay-choice-store.ts'
 
-/** How long a node that went out of reach may still be chosen, ms; sweeping for reachability comes on top. */
+/** How long a node that became unreachable may still be chosen, ms; the pause of the reachability sweep is added. */
 const CHOOSE_EVERY_MS = 2_000
 /** Domains whose choice changes in one pass, each in a transaction of its own. */
 const DOMAINS_MAX = 50
 
 /**
- * The job that chooses, per Domain, who relays (decisions: Mode): a node that is in reach and hosts an enabled relay, the
+ * The job that chooses, the relay of each Domain (decisions: Mode): a node that is reachable and hosts an enabled relay, the
  * lowest by id, and the next one for edges to the first. Readers use the stored choice, so that every replica sees the
  * same mesh at the same revision. A pass in which nothing changed is one query.
  */

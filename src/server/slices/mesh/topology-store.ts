@@ -13,19 +13,19 @@ export interface PlacedNode {
   readonly endpoint_port: number | null
 }
 
-/** Tells whether there is such a Domain. */
+/** Whether the Domain exists. */
 export async function domainExists(db: Db, domainId: string): Promise<boolean> {
   const row = await db.selectFrom('domains').select('id').where('id', '=', domainId).executeTakeFirst()
   return row !== undefined
 }
 
-/** Tells whether a Domain has more nodes than `max`; reads no more of them than it must. */
+/** Whether a Domain has more nodes than `max`; reads at most one more. */
 export async function hasMoreNodes(db: Db, domainId: string, max: number): Promise<boolean> {
   const { rows } = await sql`select 1 from nodes where domain_id = ${domainId} limit 1 offset ${max}`.execute(db)
   return rows.length > 0
 }
 
-/** Tells whether the Domain has that node. */
+/** Whether the Domain has that node. */
 export async function isNodeOf(db: Db, domainId: string, nodeId: string): Promise<boolean> {
   const row = await db
     .selectFrom('nodes')

@@ -11,10 +11,10 @@ import { domainExists, hasMoreNodes, isNodeOf, readPlaced, type PlacedNode } fro
 
 type Topology = Result<(typeof mesh)['operations']['GetDomainMeshTopology']>
 
-/** Nodes of which all edges are shown (decisions: Peers). */
+/** Largest Domain of which all edges are shown (decisions: Peers). */
 const NODES_MAX = 300
 
-/** Serves how the nodes of a Domain reach each other: all of them, or one of them all others. */
+/** Serves how the nodes of a Domain reach each other: all edges, or those of one node. */
 export function createTopology({
   datastore,
 }: {

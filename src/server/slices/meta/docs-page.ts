@@ -1,4 +1,4 @@
-/** What the page may do: S1 Limits, to the letter. */
+/** The content security policy of the page, exactly as in S1 Limits. */
 export const PAGE_POLICY =
   "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; worker-src 'self' blob:; img-src 'self' data:"
 
@@ -51,7 +51,7 @@ and <code>GET /v1/openapi.json</code> serves it to every caller who presents a c
 /** Characters that could end the block or start a comment in it, and two that old scripts took for line ends. */
 const UNSAFE = /[<>&\u2028\u2029]/g
 
-/** JSON that stays one inert block whatever texts are in it: the same value to every JSON parser. */
+/** JSON escaped so that no text in it can end the script block; every JSON parser reads the same value. */
 function inertJson(value: object): string {
   return JSON.stringify(value).replaceAll(UNSAFE, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

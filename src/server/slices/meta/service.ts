@@ -10,7 +10,7 @@ export interface MetaDeps {
   readonly renderer: Uint8Array
 }
 
-/** What is derived from the whole contract, as bytes. */
+/** The documents that are derived from the whole contract, as bytes. */
 function render(contract: MetaDeps['contract']) {
   const openapi = openApiOf(contract)
   return {
@@ -20,8 +20,8 @@ function render(contract: MetaDeps['contract']) {
 }
 
 /**
- * Serves what the API says of itself. Document and page are rendered for the first who asks, and kept: it would be
- * a third of what a start does in this thread, and most servers are never asked.
+ * Serves the API's own description. Document and page are rendered on the first request and cached: rendering is
+ * a third of the work of a start, and most servers never need it.
  */
 export function createMeta({ contract, renderer }: MetaDeps): Handlers<typeof meta> {
   let kept: ReturnType<typeof render> | undefined

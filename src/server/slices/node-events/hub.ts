@@ -8,18 +8,18 @@ import { createWheel } from './keepalive-scheduler.ts'
 
 /** The streams of this replica, and the one subscription that feeds them. */
 export interface Hub {
-  /** Follows the bus, now or as soon as it is in reach. Resolves with the first try, however that ends. */
+  /** Follows the bus, now or as soon as it is reachable. Resolves after the first attempt, also when it failed. */
   start(): Promise<void>
   stop(): Promise<void>
-  /** Whether events come in. */
+  /** Whether events are arriving. */
   isFollowing(): boolean
-  /** The position of the last event that came in. */
+  /** The position of the last event received. */
   position(): bigint
   /** Streams of that node, of its own or of operators. */
   countOf(nodeId: string, isOwn: boolean): number
-  /** Adds a stream; it keeps what comes in until it is started. */
+  /** Adds a stream; it buffers events until it is started. */
   open(request: StreamRequest): NodeStream
-  /** What bringing streams up takes. */
+  /** The dependencies of the catch-up. */
   readonly handOver: HandOverDeps
 }
 
@@ -36,9 +36,9 @@ export interface HubDeps {
   readonly handOver: Pick<HandOverDeps, 'publishedUpTo' | 'resync'>
   readonly meter: StreamMeter
   readonly log: Logger
-  /** How often a stream is kept alive and asked after, ms. */
+  /** How often a stream gets a keep-alive and a new authorization check, ms. */
   readonly keepAliveMs: number
-  /** How long to wait before the bus is asked again, ms. */
+  /** Pause before the next attempt to follow the bus, ms. */
   readonly retryMs: number
 }
 

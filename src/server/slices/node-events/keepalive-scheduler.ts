@@ -1,9 +1,9 @@
-/** Something that has its turn once in every round. */
+/** An entry that is called once in every round. */
 export interface Turning {
   turn(): void
 }
 
-/** Gives many things their turn, each in its own phase, with one timer. */
+/** Calls many entries, each in its own phase of the round, with one timer. */
 export interface Wheel<T extends Turning> {
   add(one: T): void
   remove(one: T): void
@@ -12,7 +12,7 @@ export interface Wheel<T extends Turning> {
 
 const SLOTS = 250
 
-/** Makes a wheel that goes round in so many ms. It runs while there is anything on it, and holds no process up. */
+/** Creates a scheduler with a round of the given ms. Its timer runs while there are entries, and does not keep the process alive. */
 export function createWheel<T extends Turning>(roundMs: number): Wheel<T> {
   const slots = Array.from({ length: SLOTS }, () => new Set<T>())
   const places = new Map<T, Set<T>>()
@@ -21,7 +21,7 @@ export function createWheel<T extends Turning>(roundMs: number): Wheel<T> {
   let startedAt = 0
   let steps = 0
 
-  /** A process that was held up catches up, by one round at most. */
+  /** A process that was suspended catches up, by one round at most. */
   function advance(): void {
     const due = Math.floor((performance.now() - startedAt) / stepMs)
     steps = Math.max(steps, due - SLOTS)

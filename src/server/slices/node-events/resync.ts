@@ -3,7 +3,7 @@ import type { Clock, IdSource } from '../../ports/clock.ts'
 import type { BusEvent } from '../../ports/event-bus.ts'
 import type { Signer } from '../../ports/signer.ts'
 
-/** Where a stream goes on. */
+/** The position at which a stream resumes. */
 export interface Position {
   /** Of the bus. */
   readonly seq: bigint
@@ -27,8 +27,8 @@ const TYPE = 'node_state_updated'
 const PAYLOAD = canonicalPayload({ reason: 'resync', blocks: [], peers: [] })
 
 /**
- * Makes the hint that more was missed than the stream still has, signed as events are (decisions: Stream). Its place is
- * the position from which the stream goes on. @throws what the signer throws.
+ * Creates the hint that events were missed which the stream no longer has, signed as events are (decisions: Stream). Its id is
+ * the position from which the stream resumes. @throws the errors of the signer.
  */
 export async function makeResync(
   { signer, clock, ids }: ResyncDeps,
@@ -48,7 +48,7 @@ export async function makeResync(
   return { seq, nodeId: node.nodeId, nodeSeq, type: TYPE, wire }
 }
 
-/** The envelope names the key that signs it: when another key takes over in between, the envelope is built again. */
+/** The envelope names the key that signs it: if the key changes in between, the envelope is built again. */
 async function sign(signer: Signer, write: (kid: string) => string): Promise<string> {
   let kid = signer.keys()[0]?.kid ?? ''
   for (let tries = 0; tries < 3; tries++) {

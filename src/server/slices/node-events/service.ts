@@ -22,21 +22,21 @@ export interface NodeEventsDeps {
   readonly ids: IdSource
   readonly log: Logger
   readonly meter: StreamMeter
-  /** How often a stream is kept alive and its reader asked after, ms; 25 s as S0 has it. */
+  /** How often a stream gets a keep-alive and a new authorization check, ms; default 25 s (S0). */
   readonly keepAliveMs?: number
-  /** How long to wait before the bus is asked again, ms; 1 s. */
+  /** Pause before the next attempt to follow the bus, ms; default 1 s. */
   readonly retryMs?: number
 }
 
 /** Serves the event streams of nodes. */
 export interface NodeEvents {
   readonly handlers: Handlers<typeof nodeEvents>
-  /** Begins to follow the bus. Resolves with the first try; later ones go on by themselves. */
+  /** Begins to follow the bus. Resolves after the first attempt; later ones run in the background. */
   start(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Streams of a node's own credential, and of operators, on one replica (decisions: Stream). */
+/** Maximum of streams of one node on one replica: of its own credential, and of operators (decisions: Stream). */
 const STREAMS_MAX = 4
 const KEEP_ALIVE_MS = 25_000
 const RETRY_MS = 1_000
@@ -63,7 +63,7 @@ export function createNodeEvents(deps: NodeEventsDeps): NodeEvents {
     return isClaimed ? prepared(stream) : stream
   }
 
-  /** Nothing is answered before it is known that the stream can go on from there. */
+  /** The answer waits until it is known that the stream can resume from there. */
   async function prepared(stream: NodeStream): Promise<NodeStream> {
     try {
       stream.beginWith(await begin(hub.handOver, stream))

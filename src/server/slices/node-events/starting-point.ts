@@ -1,34 +1,34 @@
 import type { EventBus, StreamBounds } from '../../ports/event-bus.ts'
 import type { Position, StreamedNode } from './resync.ts'
 
-/** How far a reader has come. */
+/** The progress of a reader. */
 export interface Progress {
   readonly node: StreamedNode
-  /** The last position that it was sent, or that it asks to go on from. */
+  /** The last position that it was sent, or that it wants to resume from. */
   readonly seq: bigint
   /** The last `node_seq` that it was sent; undefined where that is not known. */
   readonly nodeSeq: bigint | undefined
-  /** Whether the position is the reader's own word. */
+  /** Whether the reader claimed the position. */
   readonly isClaimed: boolean
 }
 
-/** From where a stream goes on. */
+/** From where a stream resumes. */
 export interface StartingPoint {
   /** Events are lost: the reader is notified, with this position. */
   readonly lostAt: Position | undefined
-  /** What is known of the place that the reader has come to. */
+  /** The facts about the reader's position. */
   readonly nodeSeq: bigint | undefined
   /** The node's last event that is kept; everything up to it is to be replayed. */
   readonly upTo: bigint
 }
 
-/** What bounds say of a place: `untold` where nothing is kept by which to judge. */
+/** The result of comparing a position with the bounds: `untold` where no event is kept that decides it. */
 type Verdict =
   | { readonly kind: 'whole'; readonly nodeSeq: bigint | undefined }
   | { readonly kind: 'lost'; readonly at: Position }
   | { readonly kind: 'untold' }
 
-/** Whether everything after a place is kept. */
+/** Whether all events after a position are kept. */
 export function judge({ seq, nodeSeq }: Pick<Progress, 'seq' | 'nodeSeq'>, bounds: StreamBounds): Verdict {
   const { head, oldest, newest } = bounds
   if (oldest === undefined || newest === undefined) return { kind: 'untold' }
@@ -45,7 +45,7 @@ export interface StartingPointDeps {
   readonly publishedUpTo: (nodeId: string) => Promise<bigint>
 }
 
-/** Finds out from where a stream goes on. @throws EventBusUnavailable, and what reading the datastore throws. */
+/** Finds the position from which a stream resumes. @throws EventBusUnavailable, and what reading the datastore throws. */
 export async function findStartingPoint(deps: StartingPointDeps, progress: Progress): Promise<StartingPoint> {
   const { nodeId } = progress.node
   const bounds = await deps.bus.bounds(nodeId)
@@ -58,7 +58,7 @@ export async function findStartingPoint(deps: StartingPointDeps, progress: Progr
   const second = judge(progress, later)
   if (second.kind !== 'untold') return pointOf(second, later)
   const at = { seq: later.head, nodeSeq: published }
-  // Where nothing is lost the place is still the reader's: what was published since may be waiting for it.
+  // Where nothing is lost, the stream resumes at the reader's position: newer events may wait for it.
   if (!isLost(progress, at)) return { lostAt: undefined, nodeSeq: progress.nodeSeq, upTo: later.head }
   return { lostAt: at, nodeSeq: published, upTo: later.head }
 }

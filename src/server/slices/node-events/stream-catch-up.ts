@@ -10,29 +10,29 @@ export interface HandOverDeps extends StartingPointDeps, Turns {
   readonly resync: ResyncDeps
 }
 
-/** A stream that has fallen behind, or begins behind. What is published meanwhile it keeps by itself. */
+/** A stream that is behind. It buffers what is published meanwhile. */
 export interface Behind extends Progress {
   readonly isOver: boolean
-  /** Sends an event and moves on. */
+  /** Sends an event and advances. */
   send(event: BusEvent): void
-  /** Learns which of the node's events the place is that it has come to. */
+  /** Sets the number, among the node's events, of its current position. */
   located(nodeSeq: bigint | undefined): void
-  /** Resolves once the reader has taken most of what it was sent, or has left. */
+  /** Resolves once the reader has read most of what it was sent, or has disconnected. */
   room(): Promise<void>
-  /** Sends what it has kept, and is live. False where it had to drop some of it: then it is behind still. */
+  /** Sends the buffered events and becomes live. False where it had to drop some: then it is still behind. */
   catchUp(): boolean
 }
 
 /** Events read at once; one has up to a megabyte. */
 const PAGE = 16
 
-/** What a stream begins with: found out before its head is sent, so that a refusal can still be an answer. */
+/** The beginning of a stream, computed before its head is sent, so that a refusal is still possible. */
 export interface Beginning {
   readonly point: StartingPoint
   readonly resync: BusEvent | undefined
 }
 
-/** Finds out from where the stream goes on, and makes the frame that says what is lost. */
+/** Finds from where the stream resumes, and creates the frame that reports a loss. */
 export function begin(deps: HandOverDeps, stream: Progress): Promise<Beginning> {
   return deps.inTurn(async () => {
     const point = await findStartingPoint(deps, stream)
@@ -42,10 +42,10 @@ export function begin(deps: HandOverDeps, stream: Progress): Promise<Beginning> 
 }
 
 /**
- * Brings a stream from where it has come to what comes next, without a gap or a duplicate (decisions: Hand-over): replays
- * up to the last event that is kept, then what was published meanwhile. Tries again while the bus is away.
+ * Catches a stream up with the live events, without a gap or a duplicate (decisions: Hand-over): replays
+ * up to the last event that is kept, then what was published meanwhile. Retries while the bus is unavailable.
  *
- * @throws what is no outage.
+ * @throws every error that is no outage.
  */
 export async function handOver(deps: HandOverDeps, stream: Behind, first?: Beginning): Promise<void> {
   let beginning = first
@@ -61,7 +61,7 @@ export async function handOver(deps: HandOverDeps, stream: Behind, first?: Begin
   }
 }
 
-/** Whether a failure says nothing but that a dependency is away for now. */
+/** Whether a failure only means that a dependency is unavailable for now. */
 export function isOutage(error: unknown): boolean {
   if (error instanceof EventBusUnavailable || isUnavailable(error)) return true
   return error instanceof Problem && error.status === 503

@@ -23,7 +23,7 @@ export interface StreamRequest {
   /** Whether it is the node's own, and no operator's. */
   readonly isOwn: boolean
   readonly standing: Standing
-  /** The position to go on from; for a stream of what comes next that which the hub has come to. */
+  /** The position to go on from; for a stream that starts with the next event, the hub's position. */
   readonly seq: bigint
   /** Whether the reader has named it. */
   readonly isClaimed: boolean
@@ -32,14 +32,14 @@ export interface StreamRequest {
 /** Events that are buffered for a stream that is behind; beyond that the stream resynchronizes. */
 const KEPT_MAX = 256
 const KEPT_CHARACTERS_MAX = 256 * 1024
-/** Above so many unsent bytes a replay waits. */
+/** Unsent bytes above which a replay waits. */
 const REPLAY_UNSENT_MAX = 256 * 1024
 /** How long a replay waits for its reader. */
 const STALLED_MS = 50_000
-/** How long a stream goes on while nobody can say whether it may (decisions: Stream). */
+/** How long a stream continues while its authorization cannot be checked (decisions: Stream). */
 const UNCONFIRMED_MS = 300_000
 
-/** What a stream keeps while it is behind. */
+/** The buffer of a stream that is behind. */
 interface Kept {
   readonly events: BusEvent[]
   characters: number
@@ -47,8 +47,8 @@ interface Kept {
 }
 
 /**
- * One reader's stream. Live, an event costs it one comparison and one write; behind, it keeps what is published until it
- * has been brought up. A class for its lifetime: there are thousands.
+ * One reader's stream. While live, an event costs one comparison and one write; while behind, it buffers events until it
+ * has caught up. A class to save memory: there are thousands.
  */
 export class NodeStream implements StreamAnswer, Behind, Turning {
   readonly node: StreamedNode
@@ -82,14 +82,14 @@ export class NodeStream implements StreamAnswer, Behind, Turning {
     return this.#kept === undefined
   }
 
-  /** What was found out before the head was sent; without, the stream begins with what comes next. */
+  /** The beginning computed before the head was sent; if absent, the stream begins with the next event. */
   beginWith(beginning: Beginning): void {
     this.#beginning = beginning
   }
 
   start(sink: StreamSink): void {
     this.#sink = sink
-    // Something between that waits for a first byte before it passes the head on has it now.
+    // A proxy that waits for a first byte before it passes the head on has it now.
     sink.write(KEEP_ALIVE)
     if (this.isClaimed || !this.catchUp()) this.#bringUp()
   }
@@ -108,7 +108,7 @@ export class NodeStream implements StreamAnswer, Behind, Turning {
   deliver(event: BusEvent, frame: Buffer): void {
     const last = this.nodeSeq
     if (last !== undefined && event.nodeSeq !== last + 1n) {
-      // A former leader's late try.
+      // A late duplicate from a former leader.
       if (event.nodeSeq <= last) return
       return this.#fallBehind(event)
     }
@@ -128,7 +128,7 @@ export class NodeStream implements StreamAnswer, Behind, Turning {
     kept.events.length = 0
   }
 
-  /** Events may have been missed after that position, which all streams that are live have come to. */
+  /** Events may have been missed after that position, up to which all live streams have been served. */
   missed(since: bigint): void {
     if (this.#kept !== undefined) {
       this.#kept.hasOverflowed = true
@@ -198,7 +198,7 @@ export class NodeStream implements StreamAnswer, Behind, Turning {
     })
   }
 
-  /** Asks whether the reader still may (S0 Events: NSK re-check). */
+  /** Checks that the reader is still authorized (S0 Events: NSK re-check). */
   #confirm(nowMs: number): void {
     const refused = (error: unknown): void => this.#unconfirmed(error, nowMs)
     const confirmed = (): void => {

@@ -1,16 +1,16 @@
 import { createSlots } from '../../../shared/semaphore.ts'
 
-/** Orders what many streams ask at once, so that thousands that begin together leave the store to others, too. */
+/** Limits concurrent reads of many streams, so that thousands that begin together do not block the store for others. */
 export interface Turns {
-  /** Lets a few questions run at a time; the others wait in the order of their arrival. */
+  /** Runs a few reads at a time; the others wait in order of arrival. */
   inTurn<T>(ask: () => Promise<T>): Promise<T>
-  /** The same for pages of events. They are large: who only asks where to begin waits behind none of them. */
+  /** The same for pages of events. They are large, so that reads of a starting point do not wait behind them. */
   readInTurn<T>(read: () => Promise<T>): Promise<T>
-  /** Resolves when it is time to try again; one timer for all that wait. */
+  /** Resolves when it is time to retry; one timer serves all that wait. */
   nextTry(): Promise<void>
 }
 
-/** Of each kind at once. A bus that can bear fewer pages lets them wait by itself. */
+/** Concurrent reads of each kind. A bus that supports fewer pages queues them itself. */
 const AT_ONCE_MAX = 64
 
 export function createTurns({ retryMs }: { readonly retryMs: number }): Turns {

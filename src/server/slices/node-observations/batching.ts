@@ -7,9 +7,9 @@ interface Waiting<Item, Result> {
 }
 
 export interface Batching<Item, Result> {
-  /** Does the work for some items at once, and gives their results in the same order. */
+  /** Processes a batch of items, and returns their results in the same order. */
   readonly run: (items: readonly Item[]) => Promise<readonly Result[]>
-  /** Items of one lane have batches of their own: what holds up one lane holds up no other. Default: all share one. */
+  /** Items of one lane have batches of their own: a slow lane does not delay others. Default: all share one. */
   readonly laneOf?: (item: Item) => string
   readonly batchMax: number
   /** Items that wait for a batch at most; one more is refused. */
@@ -17,14 +17,14 @@ export interface Batching<Item, Result> {
 }
 
 /**
- * Does what many ask for at the same time in batches, those of a lane one after the other: what comes while a batch is on its
- * way is in the next one, whose work begins after it was asked for. Rejects with `datastore_unavailable` when too many wait
- * already, and with the error of the batch; those that wait in its lane are refused too, since each would fail after a
- * deadline of its own.
+ * Processes concurrent requests in batches, those of a lane one after the other. Items that arrive while a batch is on its
+ * way are in the next one, which begins after they were requested. Rejects with `datastore_unavailable` when too many wait
+ * already, and with the error of the batch; those that wait in its lane are rejected, too, since each would fail after a
+ * deadline of its own otherwise.
  */
 export function createBatching<Item, Result>(options: Batching<Item, Result>): (item: Item) => Promise<Result> {
   const { run, laneOf = () => '', batchMax, waitingMax } = options
-  /** What waits in each lane; one that is here has a batch on its way. */
+  /** The waiting items of each lane; a lane in this map has a batch on its way. */
   const lanes = new Map<string, Waiting<Item, Result>[]>()
   let waiting = 0
 

@@ -4,7 +4,7 @@ import { checksumBytes } from './checksum-bytes.ts'
 
 type Body = Input<(typeof nodeObservations)['operations']['PutNodeCapabilities']>['body']
 
-/** What a node runs and can do, in the one form in which two of them can be compared. */
+/** A node's capabilities, in a canonical form for comparison. */
 export interface Capabilities {
   readonly binary_version: string
   /** SHA-256, as all checksums here: 64 lower-case hex digits. */
@@ -15,8 +15,8 @@ export interface Capabilities {
 }
 
 /**
- * What is known of a node once it has reported this. A report without a host key says nothing of it, and the one that is
- * known stays: else a node could change its key unseen by leaving it out once. Hooks that are left out are gone.
+ * The stored capabilities after a report. A report without a host key leaves the
+ * known one unchanged: otherwise a node could hide a change of its key by omitting it once. Omitted hooks are removed.
  */
 export function capabilitiesOf(body: Body, known: Capabilities | undefined): Capabilities {
   const hooks = (body.hooks ?? []).map(({ name, checksum }) => ({
@@ -31,14 +31,14 @@ export function capabilitiesOf(body: Body, known: Capabilities | undefined): Cap
   }
 }
 
-/** Names the members that differ, sorted; of a first report those that say anything. */
+/** Names the members that differ, sorted; for a first report, the members that are present. */
 export function fieldsChanged(known: Capabilities | undefined, next: Capabilities): string[] {
   const fields = ['binary_checksum', 'binary_version', 'hooks', 'ssh_host_key_fingerprint'] as const
   const before = known ?? NOTHING
   return fields.filter((field) => JSON.stringify(before[field]) !== JSON.stringify(next[field]))
 }
 
-/** Whether a host key was known, and it is another one now. */
+/** Whether a known host key has changed. */
 export function isHostKeyChanged(known: Capabilities | undefined, next: Capabilities): boolean {
   const before = known?.ssh_host_key_fingerprint ?? null
   return before !== null && before !== next.ssh_host_key_fingerprint

@@ -4,7 +4,7 @@ import { capabilitiesOf, fieldsChanged, isHostKeyChanged } from './capabilities.
 import * as store from './capability-store.ts'
 import { lockReportingNode } from './reporting-node.ts'
 
-/** Serves what nodes say that they run and can do. */
+/** Serves the capability reports of nodes. */
 export function createCapabilityReports(): Pick<Handlers<typeof nodeObservations>, 'PutNodeCapabilities'> {
   return {
     PutNodeCapabilities: (ctx, { id, body }) =>

@@ -35,7 +35,7 @@ export async function storeCapabilities(tx: Db, nodeId: string, next: Capabiliti
     .execute()
 }
 
-/** Notes that a node reported the same again. */
+/** Records that a node reported the same again. */
 export async function touchCapabilities(tx: Db, nodeId: string, at: Date): Promise<void> {
   await tx.updateTable('node_capabilities').set({ updated_at: at }).where('node_id', '=', nodeId).execute()
 }

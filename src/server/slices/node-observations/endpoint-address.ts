@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js'
 import { isIPv4, isIPv6 } from 'node:net'
 
-/** Where a node is reached from outside. */
+/** The public address of a node. */
 export interface EndpointAddress {
   /** IPv4 dotted, or IPv6 as RFC 5952 writes it, without brackets. One text for each address. */
   readonly host: string
@@ -10,14 +10,14 @@ export interface EndpointAddress {
 
 const HOST_AND_PORT = /^(?:\[([0-9A-Fa-f:.]+)\]|([0-9.]+)):([1-9][0-9]{0,4})$/
 
-/** Where nobody can be sent anything, or where everybody would be sent it to somebody else. */
+/** Addresses that no peer can reach, or that mean another host for each peer. */
 const UNUSABLE: ReadonlySet<string> = new Set(['loopback', 'unspecified', 'broadcast', 'multicast'])
 
 /**
- * Reads the `host:port` of S0 EndpointRequest. The host is an address: of a name nobody could say that it leads to no
- * loopback, nor that it leads all peers to the same place. An IPv4-mapped IPv6 address is the IPv4 address in it;
- * one that a translator or a 6to4 relay would make an IPv4 address of is as good as that.
- * Undefined for what is no such text, for ports outside of 1..65535, and for loopback, unspecified, broadcast and
+ * Reads the `host:port` of S0 EndpointRequest. The host must be an address: a name could resolve to
+ * loopback, or to different places for different peers. An IPv4-mapped IPv6 address counts as its IPv4 address;
+ * so does one that a translator or a 6to4 relay maps to an IPv4 address.
+ * Undefined for any other text, for ports outside of 1..65535, and for loopback, unspecified, broadcast and
  * multicast addresses.
  */
 export function parseEndpoint(text: string): EndpointAddress | undefined {

@@ -2,7 +2,7 @@ import type { Change } from '../../ports/unit-of-work.ts'
 import { peersChanged } from '../../sql/state-revisions.ts'
 import { readRelays, type Relay } from './relay-store.ts'
 
-/** What a node's peers are to know of it. */
+/** The endpoint of a node, for its peers. */
 export interface EndpointNews {
   readonly nodeId: string
   /** `host:port`; empty where it has become stale. */
@@ -23,7 +23,7 @@ export async function tellEndpoints(change: Change, domainId: string, news: read
   }
 }
 
-/** The endpoint of the node that would carry an edge to that node. */
+/** The endpoint of the relay for edges to that node. */
 function fallback(relays: readonly Relay[], nodeId: string): { fallback_endpoint?: string } {
   const endpoint = relays.find((relay) => relay.nodeId !== nodeId)?.endpoint
   return endpoint === undefined || endpoint === '' ? {} : { fallback_endpoint: endpoint }

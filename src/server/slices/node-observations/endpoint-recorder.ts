@@ -12,7 +12,7 @@ export interface EndpointRecorderDeps {
   readonly ids: IdSource
 }
 
-/** A report with the request that it came by. */
+/** A report with its request. */
 export interface ReceivedReport extends store.EndpointReport {
   /** Of the node. */
   readonly domainId: string
@@ -20,14 +20,14 @@ export interface ReceivedReport extends store.EndpointReport {
   readonly audit: CarriedAudit
 }
 
-/** Resolves, after the commit, to the instant of the newest report of each node; of a node that is gone there is none. */
+/** Resolves, after the commit, to the instant of the newest report of each node; a deleted node has none. */
 type RecordEndpoints = (reports: readonly ReceivedReport[]) => Promise<ReadonlyMap<string, number>>
 
 /**
- * Makes what records reports, and announces them to the peers where they carry news, in one transaction for all of
- * them, with their audit rows. Of the reports of one node the newest counts; one that is not newer than what is known, a
- * repeated or an overtaken one, changes nothing. Those that are no news carry no audit row: they only say once more what
- * is known.
+ * Creates the recorder of reports. It announces them to the peers where they carry news, in one transaction for all of
+ * them, with their audit rows. Of the reports of one node the newest counts; a report that is not newer than the known one (a
+ * repeated or delayed one) changes nothing. Reports that only repeat the known endpoint
+ * have no audit row.
  */
 export function createEndpointRecorder({ datastore, unitOfWork, ids }: EndpointRecorderDeps): RecordEndpoints {
   return async (received) => {
@@ -81,7 +81,7 @@ async function record(change: Change, reports: readonly ReceivedReport[]): Promi
   return new Map(living.map(({ nodeId, reportedAtMs }) => [nodeId, latest(known.get(nodeId), reportedAtMs)]))
 }
 
-/** The later one of what is known and what is reported, ms. */
+/** The later of the known and the reported instant, ms. */
 function latest(known: store.StoredEndpoint | undefined, reportedAtMs: number): number {
   return Math.max(known?.reportedAtMs ?? reportedAtMs, reportedAtMs)
 }
@@ -90,7 +90,7 @@ function isNewer(known: store.StoredEndpoint | undefined, { reportedAtMs }: stor
   return known === undefined || known.reportedAtMs < reportedAtMs
 }
 
-/** Whether peers see another endpoint by the report than before. */
+/** Whether the report changes the endpoint that peers see. */
 function isNews(known: store.StoredEndpoint | undefined, { host, port }: store.EndpointReport): boolean {
   return known === undefined || known.isStale || known.host !== host || known.port !== port
 }

@@ -10,14 +10,14 @@ export interface EndpointReport extends EndpointAddress {
   readonly reportedAtMs: number
 }
 
-/** What is known of a node's endpoint. */
+/** The stored endpoint of a node. */
 export interface StoredEndpoint extends EndpointAddress {
   readonly nodeId: string
   readonly reportedAtMs: number
   readonly isStale: boolean
 }
 
-/** How long endpoints hold in the Domains of nodes, ms; of a node that is gone there is none. */
+/** The endpoint TTL in the Domain of each node, ms; a deleted node has none. */
 export async function findTtls(db: Db, nodeIds: readonly string[]): Promise<Map<string, number>> {
   const rows = await db
     .selectFrom('nodes')
@@ -30,7 +30,7 @@ export async function findTtls(db: Db, nodeIds: readonly string[]): Promise<Map<
 
 /**
  * Stores those of the reports that only renew an endpoint that is known and fresh: they need no announcement. At
- * most one of each node. Gives the ids of their nodes. Rows are locked in the order of their ids.
+ * most one of each node. Returns the ids of their nodes. Rows are locked in the order of their ids.
  */
 export async function refreshEndpoints(db: Db, reports: readonly EndpointReport[]): Promise<Set<string>> {
   const isSame = sql`e.last_endpoint = sent.host and e.last_endpoint_port = sent.port
@@ -49,8 +49,8 @@ export async function refreshEndpoints(db: Db, reports: readonly EndpointReport[
 }
 
 /**
- * Locks the rows of the nodes that are still there, in the order of their ids, so that their reports take turns and they
- * stay until the transaction ends. Taken before any row that hangs on a node, as a deregistration does. Gives their
+ * Locks the rows of the nodes that still exist, in the order of their ids, so that their reports are serialized and they
+ * are not deleted until the transaction ends. Locked before any row that refers to a node, as a deregistration does. Returns their
  * ids.
  */
 export async function lockNodes(tx: Db, nodeIds: readonly string[]): Promise<ReadonlySet<string>> {
@@ -59,7 +59,7 @@ export async function lockNodes(tx: Db, nodeIds: readonly string[]): Promise<Rea
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Reads and locks what is known of nodes' endpoints, in the order of their ids. */
+/** Reads and locks the stored endpoints of nodes, in the order of their ids. */
 export async function lockEndpoints(tx: Db, nodeIds: readonly string[]): Promise<Map<string, StoredEndpoint>> {
   const rows = await tx
     .selectFrom('node_endpoints')
@@ -78,7 +78,7 @@ export async function lockEndpoints(tx: Db, nodeIds: readonly string[]): Promise
   return new Map(known.map((endpoint) => [endpoint.nodeId, endpoint]))
 }
 
-/** Stores endpoints as fresh, whatever was known before, of nodes whose rows are locked. */
+/** Stores endpoints of nodes, whose rows the caller has locked, as fresh; replaces the known ones. */
 export async function storeEndpoints(tx: Db, reports: readonly EndpointReport[]): Promise<void> {
   await sql`
     insert into node_endpoints

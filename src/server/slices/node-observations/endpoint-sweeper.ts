@@ -29,7 +29,7 @@ export function createEndpointSweeper(deps: EndpointSweeperDeps): LeaderJob {
   }
 }
 
-/** Makes endpoints stale that were found overdue and have not been reported since, each Domain's in one transaction. */
+/** Marks overdue endpoints stale unless they were reported since, those of each Domain in one transaction. */
 export async function sweepEndpoints(
   { unitOfWork, clock, ids, signal }: Omit<EndpointSweeperDeps, 'datastore'> & Pick<Leading, 'unitOfWork' | 'signal'>,
   overdue: readonly OverdueEndpoint[],

@@ -10,7 +10,7 @@ import { untimeliness } from './timeliness.ts'
 const BOUNDS = { batchMax: 250, waitingMax: 16_384 } as const
 
 /**
- * Serves the endpoint intake: the last two of its six gates and its recorder (S0 Endpoint intake). The edge is the first
+ * Serves the endpoint intake: the last two of its six gates and its recorder (S0 Endpoint intake). The edge implements the first
  * four gates. In batches, because a site whose address has changed reports all of its nodes at once, and each change of a
  * Domain waits for the one before it.
  */

@@ -10,10 +10,10 @@ type Report = Input<
   (typeof nodeObservations)['operations']['PostNodeIntegrityViolations']
 >['body']['violations'][number]
 
-/** Violations that are kept of a node, the newest: one whose agent runs wild must not fill the disk. */
+/** Maximum of stored violations of a node, the newest ones: a faulty agent must not fill the disk. */
 const KEPT_MAX = 10_000
 
-/** Serves reports of what is not as it should be on nodes: a batch is kept whole or not at all, and is looked at by people. */
+/** Serves reports of integrity violations on nodes. A batch is stored completely or not at all. */
 export function createIntegrityReports({
   ids,
 }: {

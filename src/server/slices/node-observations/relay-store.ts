@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
 import { formatEndpoint } from '../../sql/endpoint-text.ts'
 
-/** A node that would carry edges of its Domain. */
+/** A relay of its Domain. */
 export interface Relay {
   readonly nodeId: string
   /** `host:port`; empty while none is known that is fresh. */
@@ -15,7 +15,7 @@ interface RelayRow {
   port: number | null
 }
 
-/** Reads which nodes would carry edges of the Domain: the one that does, then the one for edges to that one. */
+/** Reads the relays of the Domain: the main one, then the one for edges to the main one. */
 export async function readRelays(db: Db, domainId: string): Promise<Relay[]> {
   const { rows } = await sql<RelayRow>`
     select chosen.node_id, e.last_endpoint as host, e.last_endpoint_port as port

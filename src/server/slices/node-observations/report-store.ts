@@ -1,6 +1,6 @@
 import type { Db } from '../../ports/datastore.ts'
 
-/** What a node reports under a key. */
+/** A node's report under a key. */
 export interface StateReport {
   readonly nodeId: string
   readonly key: string
@@ -9,7 +9,7 @@ export interface StateReport {
   readonly at: Date
 }
 
-/** Reads what the node reported last under the key; undefined when there is none. */
+/** Reads the node's last report under the key; undefined when there is none. */
 export async function findReport(db: Db, nodeId: string, key: string): Promise<string | undefined> {
   const row = await db
     .selectFrom('node_state_reports')

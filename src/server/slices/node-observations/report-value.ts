@@ -3,11 +3,11 @@ import { problem } from '../../../shared/problems.ts'
 
 /** Bytes of a report in canonical form (S0 Limits). */
 const BYTES_MAX = 4_096
-/** Brackets alone take two bytes a level: what is deeper is longer, and would be too deep to be read recursively. */
+/** Brackets take two bytes per level, so a deeper value is too long; it could also overflow the stack of a recursive reader. */
 const DEPTH_MAX = BYTES_MAX / 2
 
 /**
- * The text of a report's value as it is kept and shown: canonical JSON (RFC 8785), at most 4,096 bytes.
+ * The text of a report's value as it is stored and shown: canonical JSON (RFC 8785), at most 4,096 bytes.
  *
  * @throws Problem `invalid_report` where it is longer, or has none: a number beyond the range of a double.
  */

@@ -2,10 +2,10 @@ import { problem } from '../../../shared/problems.ts'
 import type { Db } from '../../ports/datastore.ts'
 
 /**
- * Locks the row of the node that reports, so that its reports take turns and it stays until the transaction ends. Taken
- * before any row that hangs on the node: a deregistration takes them in that order. Gives its Domain's id.
+ * Locks the row of the node that reports, so that its reports are serialized and it is not deleted until the transaction ends. Locked
+ * before any row that refers to the node: a deregistration locks them in that order. Returns its Domain's id.
  *
- * @throws Problem `unauthorized` when the node is gone: its credential is dead with it.
+ * @throws Problem `unauthorized` when the node was deleted: its credential is then invalid.
  */
 export async function lockReportingNode(tx: Db, nodeId: string): Promise<string> {
   const node = await tx

@@ -14,7 +14,7 @@ export interface NodeObservationsDeps {
   readonly ids: IdSource
 }
 
-/** Serves what nodes report of themselves. */
+/** Serves the reports of nodes about themselves. */
 export function createNodeObservations(deps: NodeObservationsDeps): Handlers<typeof nodeObservations> {
   return {
     ...createEndpoints(deps),

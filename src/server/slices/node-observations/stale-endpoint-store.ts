@@ -23,8 +23,8 @@ export async function listOverdue(db: Db, nowMs: number, max: number): Promise<O
 }
 
 /**
- * Stamps those of one Domain's endpoints as stale whose report is still the one that was found: a node that has reported
- * since then wins. Its nodes' rows are locked, and theirs are in the order of their ids, as reports lock them. Gives the
+ * Marks those of one Domain's endpoints stale whose report is still the one that was found: a newer report
+ * wins. The caller has locked the nodes' rows; the endpoints are locked in the order of their ids, as reports lock them. Returns the
  * ids of those that are stale now, ascending.
  */
 export async function stampStale(tx: Db, found: readonly OverdueEndpoint[], at: Date): Promise<string[]> {

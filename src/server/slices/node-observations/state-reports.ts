@@ -9,7 +9,7 @@ import { lockReportingNode } from './reporting-node.ts'
 
 type Operations = 'PutNodeStateReport' | 'DeleteNodeStateReport'
 
-/** Keys of one node. */
+/** Maximum of keys of one node. */
 const REPORTS_MAX = 64
 
 /**
@@ -39,7 +39,7 @@ export function createStateReports(): Pick<Handlers<typeof nodeObservations>, Op
 }
 
 /**
- * Stores a report of a node whose row is locked, so that its keys are counted exactly. One that says the same again
+ * Stores a report of a node whose row is locked, so that its keys are counted exactly. A repeated report
  * leaves the node's state as it is.
  *
  * @throws Problem `report_limit_exceeded`.

@@ -5,7 +5,7 @@ import { createBatchDelete } from '../../sql/batch-delete.ts'
 /** How long a violation is kept, in ms: as long as the audit rows about it, by default. */
 const KEPT_MS = 400 * 24 * 60 * 60 * 1000
 
-/** The job that deletes violations that are old, also those of nodes that are gone. */
+/** The job that deletes old violations, also those of deleted nodes. */
 export function createViolationSweeper({ clock }: { readonly clock: Clock }): LeaderJob {
   return createBatchDelete(clock, {
     name: 'old-integrity-violations',

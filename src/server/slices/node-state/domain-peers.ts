@@ -4,27 +4,27 @@ import { renderPeer } from './peers.ts'
 import type { PeerChanges } from './store.ts'
 
 export interface DomainPeersDeps {
-  /** Reads what changed of a Domain's peers since a revision. */
+  /** Reads the changes of a Domain's peers since a revision. */
   readonly read: (domainId: string, since: number) => Promise<PeerChanges>
-  /** Domains whose peers are kept rendered. */
+  /** Maximum of Domains whose rendered peers are cached. */
   readonly listsMax?: number
-  /** Memory that they may take together, bytes; the list that is asked for is kept whatever it takes. */
+  /** Memory that all lists may use, bytes; the list in use is kept even if it is larger. */
   readonly bytesMax?: number
 }
 
-/** The peers of Domains, rendered once and shared by all who pull. */
+/** The peers of Domains, rendered once and shared by all pulls. */
 export interface DomainPeers {
-  /** The Domain's peers at that revision, which is committed, or at a later one; at once where they are known. */
+  /** The Domain's peers at that committed revision or a later one; synchronous where they are cached. */
   at(domainId: string, revision: number): PeerList | Promise<PeerList>
-  /** As they were known last. */
+  /** The cached list, of any revision. */
   last(domainId: string): PeerList | undefined
-  /** Somebody has them already who would ask for them: they are kept as if they had been asked for. */
+  /** Marks the Domain's list as used: a node that already has the state needs it in an outage. */
   touch(domainId: string): void
 }
 
 /**
- * Keeps the lists of the Domains that were asked for last. One that is behind is brought up to date by what changed since,
- * once for all who wait for it.
+ * Caches the lists of the most recently used Domains. A list that is behind is updated with the changes since its revision,
+ * once for all waiting callers.
  */
 export function createDomainPeers({ read, listsMax = 64, bytesMax = 256 * 1024 * 1024 }: DomainPeersDeps): DomainPeers {
   const lists = new LRUCache<string, PeerList>({
@@ -51,7 +51,7 @@ export function createDomainPeers({ read, listsMax = 64, bytesMax = 256 * 1024 *
     return flight
   }
 
-  /** A refresh that was under way may have read before that revision was committed; the next one cannot have. */
+  /** A running refresh may have read before that revision was committed; the next one cannot. */
   async function reach(domainId: string, revision: number): Promise<PeerList> {
     const joined = await refreshOnce(domainId)
     return joined.revision >= revision ? joined : refreshOnce(domainId)

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 
-/** Version of the document's form: another one would give other bytes for the same revisions. */
+/** Version of the document's form: a new form has other bytes for the same revisions. */
 const FORM = 'v1'
 
-/** What a state is made of: equal revisions of a node are equal bytes on every replica. */
+/** The revisions that determine a state: equal revisions of a node mean equal bytes on every replica. */
 export interface StateOf {
   readonly nodeId: string
   readonly peers: number

@@ -1,6 +1,6 @@
 import { canonicalize } from '../../../shared/canonical-json.ts'
 
-/** What a node is to do or said itself, as stored; each list in the order in which it is shown. */
+/** The stored blocks of a node's own state: its tasks and its reports; each list in its display order. */
 export interface OwnBlocks {
   /** Those in force whose selector the node's labels satisfy. `rules` is canonical JSON. */
   readonly policies: readonly {
@@ -42,9 +42,9 @@ export interface OwnSession {
 export interface OwnState {
   readonly domainId: string
   readonly nodeRevision: number
-  /** The document up to where the peers begin. */
+  /** The document up to the start of the peers. */
   readonly head: Uint8Array
-  /** The document from where the peers end. */
+  /** The document from the end of the peers. */
   readonly tail: Uint8Array
 }
 

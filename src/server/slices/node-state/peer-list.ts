@@ -1,11 +1,11 @@
-/** The peers of a Domain as every node of it is shown them, at one revision: rendered once, and shared by all answers. */
+/** The peers of a Domain at one revision, rendered once and shared by all answers. */
 export interface PeerList {
   readonly revision: number
   /** Ascending. */
   readonly ids: readonly string[]
-  /** One peer's JSON after the other's, by id, with commas between them. */
+  /** The JSON of all peers, by id, separated by commas. */
   readonly joined: Uint8Array
-  /** Where the JSON of each begins; one more than there are peers: where a further one would. */
+  /** The offset of each peer's JSON, and at the end the offset at which a further one would begin. */
   readonly starts: Uint32Array
 }
 
@@ -21,7 +21,7 @@ const COMMA = 0x2c
 export const NO_PEERS: PeerList = { revision: -1, ids: [], joined: new Uint8Array(), starts: Uint32Array.of(0) }
 
 /**
- * Puts segments into a list, by id ascending, in the place of those that it has of the same nodes. What does not change is
+ * Merges segments, by ascending id, into a list, replacing those of the same nodes. Unchanged parts are
  * copied in runs: a few changes among many peers cost little more than the copy.
  */
 export function withSegments(list: PeerList, changed: readonly Segment[], revision: number): PeerList {
@@ -55,7 +55,7 @@ export function bytesOf({ ids, joined, starts }: PeerList): number {
   return joined.byteLength + starts.byteLength + ids.length * 64
 }
 
-/** Where the id is, or would be. */
+/** The index of the id, or its insertion point. */
 function placeOf(ids: readonly string[], id: string): number {
   let low = 0
   let high = ids.length

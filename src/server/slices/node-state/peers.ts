@@ -9,15 +9,15 @@ export interface Peer {
   /** Padded base64. */
   readonly publicKey: string
   readonly pskIssuedAtNs: bigint
-  /** Where it was seen last; null while that is not known or stale. */
+  /** Its endpoint; null while none is known or fresh. */
   readonly host: string | null
   readonly port: number | null
-  /** Where the relay was seen that would carry its edges; null where there is none. */
+  /** The endpoint of the relay for its edges; null where there is none. */
   readonly fallbackHost: string | null
   readonly fallbackPort: number | null
 }
 
-/** A peer's canonical JSON (RFC 8785): members in order, and nothing in them but an endpoint that could need escapes. */
+/** A peer's canonical JSON (RFC 8785): members in order; only endpoints may need escapes. */
 export function renderPeer(peer: Peer): Segment {
   const fallback = formatEndpoint(peer.fallbackHost, peer.fallbackPort)
   const members = [

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
 import type { Pull } from './pulls.ts'
 
-/** Stores what nodes have pulled, where that is news. Rows are locked in the order of their ids, as by every batch of them. */
+/** Stores which revisions nodes have pulled, where they changed. Rows are locked in the order of their ids, as in every batch. */
 export async function writePulls(db: Db, pulls: readonly Pull[]): Promise<void> {
   const ids = pulls.map(({ nodeId }) => nodeId)
   const [peers, nodes] = [pulls.map((pull) => pull.peers), pulls.map((pull) => pull.node)]

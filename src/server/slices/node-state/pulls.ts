@@ -1,4 +1,4 @@
-/** The revisions that a node was answered with. */
+/** The revisions of the state that a node received. */
 export interface Pull {
   readonly nodeId: string
   readonly peers: number
@@ -12,11 +12,11 @@ export interface PullsDeps {
   readonly onFailure: (error: unknown) => void
 }
 
-/** Remembers what nodes have pulled, behind their answers. */
+/** Records what nodes have pulled, after their answers were sent. */
 export interface Pulls {
   /** Returns at once. */
   note(pull: Pull): void
-  /** Resolves when what was noted is stored. */
+  /** Resolves when all records are stored. */
   settled(): Promise<void>
 }
 
@@ -25,7 +25,7 @@ const BATCH_MAX = 512
 /** Nodes that wait at most; those beyond are asked to pull once more. */
 const WAITING_MAX = 20_000
 
-/** One batch at a time: while one is on its way the next one gathers. */
+/** One batch at a time: while one is being written, the next one collects. */
 export function createPulls({ write, onFailure }: PullsDeps): Pulls {
   const waiting = new Map<string, Pull>()
   let running: Promise<void> | undefined
@@ -37,7 +37,7 @@ export function createPulls({ write, onFailure }: PullsDeps): Pulls {
   }
 
   async function run(): Promise<void> {
-    // The answers of this turn leave first.
+    // The answers of this turn are sent first.
     await new Promise(setImmediate)
     while (waiting.size > 0) {
       try {

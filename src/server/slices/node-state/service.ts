@@ -21,17 +21,17 @@ export interface NodeStateDeps {
   readonly onFailure: (error: unknown) => void
 }
 
-/** Serves the state that nodes are to be in. */
+/** Serves the desired state of nodes. */
 export interface NodeState {
   readonly handlers: Handlers<typeof nodeState>
-  /** Resolves when what nodes have pulled is stored. */
+  /** Resolves when the records of pulls are stored. */
   settled(): Promise<void>
 }
 
-/** Few enough nodes that one with much of its own does not keep many waiting. */
+/** Nodes in one read: few, so that a node with a large state does not delay many others. */
 const GATHERED = { flightsMax: 2, batchMax: 32, isOutage: isUnavailable } as const
 
-/** Domains whose peers are kept rendered, where no states are kept for outages. */
+/** Maximum of Domains whose rendered peers are cached, where no states are cached for outages. */
 const LISTS_MIN = 64
 
 type Revisions = Pick<StateRevisions, 'peers' | 'node'>
@@ -40,7 +40,7 @@ export function createNodeState({ datastore, staleStates, onFailure }: NodeState
   const db = () => datastore.pool('interactive')
   const domains = createDomainPeers({
     read: (domainId, since) => readPeers(db(), domainId, since),
-    // A node whose own part is kept finds its peers as well, however many Domains there are.
+    // The peers of a node whose own part is cached stay cached, too, whatever the number of Domains.
     listsMax: Math.max(LISTS_MIN, staleStates.entriesMax),
   })
   const revisionsOf = createGatheredReads({ ...GATHERED, readMany: (ids) => readRevisions(db(), ids) })
@@ -93,7 +93,7 @@ export function createNodeState({ datastore, staleStates, onFailure }: NodeState
     return { pieces: [own.head, ...peersBut(peers, nodeId), own.tail] }
   }
 
-  /** An operator's look is not the node's own. */
+  /** An operator's read is no pull by the node. */
   function pulled(
     ctx: RequestContext,
     nodeId: string,
@@ -111,7 +111,7 @@ export function createNodeState({ datastore, staleStates, onFailure }: NodeState
   return {
     handlers: {
       async GetNodeState(ctx, { id }) {
-        // Who was let in from memory would only wait for the same failure once more.
+        // A caller that was authenticated from the cache would only wait for the same failure again.
         if (ctx.caller.staleSinceMs !== undefined) return asPulledLast(ctx, id)
         try {
           const state = await current(ctx, id)
@@ -132,19 +132,19 @@ interface Parts {
   readonly peers: PeerList
 }
 
-/** Whether the node itself asks: what an operator looks at, the node has not. */
+/** Whether the node itself pulls: what an operator reads, the node does not have. */
 function isOwn({ caller }: RequestContext): boolean {
   return caller.kind === 'node'
 }
 
-/** Whether the caller says that it has a state, and it is none of these. */
+/** Whether `If-None-Match` names only other states. */
 function hasOther(ctx: RequestContext, nodeId: string, states: readonly PulledState[]): boolean {
   const presented = ctx.requestHeader('If-None-Match')
   if (presented === undefined) return false
   return !states.some(({ own, peers }) => isNamed(etagOf({ nodeId, peers, node: own.nodeRevision }), presented))
 }
 
-/** Names the state in the answer; true where the caller said that it has it. */
+/** Sets the `ETag` of the answer; true where the caller already has the state. */
 function tagged(ctx: RequestContext, state: { readonly nodeId: string } & Revisions): boolean {
   const etag = etagOf(state)
   ctx.header('ETag', etag)

@@ -2,25 +2,25 @@ import { createSecondChanceMap } from '../../../shared/second-chance-map.ts'
 import type { StaleAnswersOptions } from '../../ports/stale-answers.ts'
 import type { OwnState } from './own-state.ts'
 
-/** What a node has: what is its own, and up to which revision its Domain's peers. */
+/** The state that a node has: its own part, and the revision of its Domain's peers. */
 export interface PulledState {
   readonly own: OwnState
   readonly peers: number
 }
 
-/** One that was pulled, or found unchanged, at that moment. */
+/** A state that was pulled, or found unchanged, at that moment. */
 interface KnownState extends PulledState {
   readonly atMs: number
 }
 
-/** What nodes pulled last, for a datastore that is away (S1 Degradation 3). */
+/** The last states that nodes pulled, for outages of the datastore (S1 Degradation 3). */
 export interface StaleStates {
-  /** Keeps what the node pulled; the peers themselves are kept with the Domain's. */
+  /** Stores what the node pulled, except the peers, which are cached per Domain. */
   keep(nodeId: string, state: PulledState, nowMs: number): void
-  /** The node has its state of these revisions, wherever it pulled it: what is older is of no use to it any more. */
+  /** The node has the state of these revisions, from any replica: drops an older one. */
   confirm(nodeId: string, revisions: { readonly peers: number; readonly node: number }, nowMs: number): void
   drop(nodeId: string): void
-  /** What the node pulled last, unless that is too long ago. */
+  /** The state that the node pulled last, unless that is too old. */
   find(nodeId: string, nowMs: number): PulledState | undefined
 }
 

@@ -8,25 +8,25 @@ export interface StateRevisions {
   readonly domainId: string
   /** That of the Domain's peers. */
   readonly peers: number
-  /** That of what is the node's own. */
+  /** The revision of the node's own part. */
   readonly node: number
-  /** What both were when the node pulled last; null before that. */
+  /** Both revisions at the node's last pull; null before that. */
   readonly pulled: { readonly peers: number; readonly node: number } | null
 }
 
-/** Reads those of many nodes, and nothing else, by their ids; nodes that are not there are left out. */
+/** Reads only the revisions of many nodes, by their ids; nodes that do not exist are left out. */
 export async function readRevisions(db: Db, nodeIds: readonly string[]): Promise<ReadonlyMap<string, StateRevisions>> {
   const { rows } = await db.executeQuery<RevisionsRow>(CompiledQuery.raw(REVISIONS, [arrayText(nodeIds)]))
   return new Map(rows.map((row) => [row.id, toRevisions(row)]))
 }
 
-/** What is the node's own, with the revisions at which it is so. */
+/** The node's own part, with its revisions. */
 export interface ReadState {
   readonly revisions: StateRevisions
   readonly own: OwnBlocks
 }
 
-/** Reads that of many nodes in one statement, and so as of one moment, by their ids; nodes that are not there are left out. */
+/** Reads the own parts of many nodes in one statement, as one snapshot, by their ids; nodes that do not exist are left out. */
 export async function readOwn(db: Db, nodeIds: readonly string[]): Promise<ReadonlyMap<string, ReadState>> {
   const { rows } = await db.executeQuery<OwnRow>(CompiledQuery.raw(OWN, [arrayText(nodeIds)]))
   return new Map(rows.map((row) => [row.id, { revisions: toRevisions(row), own: toBlocks(row) }]))
@@ -37,10 +37,10 @@ function arrayText(ids: readonly string[]): string {
   return `{${ids.join(',')}}`
 }
 
-/** What changed of a Domain's peers since a revision. */
+/** The changes of a Domain's peers since a revision. */
 export interface PeerChanges {
   readonly revision: number
-  /** The peers are all of them: what was known before is void. */
+  /** `peers` has all peers and replaces the former list. */
   readonly isWhole: boolean
   /** By id. */
   readonly peers: readonly Peer[]
@@ -66,7 +66,7 @@ const REVISION_COLUMNS = `
 
 const REVISIONS = `select ${REVISION_COLUMNS} ${FROM_NODE}`
 
-/** Milliseconds of an instant, which are whole: the server's clock gave it. */
+/** The whole milliseconds of an instant of the server's clock. */
 const ms = (column: string): string => `extract(epoch from ${column}) * 1000`
 
 // An expiry takes effect when the sweeper writes it. An expired row counts until then; otherwise the content of a revision
@@ -91,8 +91,8 @@ const OWN = `
       from mediated_sessions where node_id = n.id and ended_at is null and revoked_at is null) as sessions
   ${FROM_NODE}`
 
-// A relay that changed, or whose address did, changes what is said of all: the same revision has to be the same bytes for
-// a caller that read all of it and for one that read what is new.
+// A change of the relay or of its address changes every peer: the same revision must have the same bytes for
+// a caller that read all peers and for one that read only the changes.
 const PEERS = `
   with head as (
     select coalesce(p.revision, 0) as revision,

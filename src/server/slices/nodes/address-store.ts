@@ -9,7 +9,7 @@ export interface MeshDomain {
   readonly meshCidr: string
 }
 
-/** What a Domain's pool gave: a number of its own, and whether a lower one may be free. */
+/** The result of an allocation from a Domain's pool: a number, and whether a lower one may be free. */
 export interface TakenNumber {
   readonly number: number
   readonly has_rested: boolean
@@ -17,8 +17,8 @@ export interface TakenNumber {
 
 /**
  * The part of a statement that locks the pool of the Domain whose id `domain` gives, if it gives one, and takes its next
- * number, as if no address had rested: that is nearly always so. Whether one has is seen as of before the lock was waited
- * for, which may say yes in vain: its last holder took it.
+ * number, as if no address had rested: that is nearly always so. Whether one has is read before the wait for the lock,
+ * so the answer may be outdated: the last holder of the lock may have taken it.
  */
 export function takeNumber(domain: RawBuilder<unknown>, nowMs: number): RawBuilder<TakenNumber> {
   return sql`
@@ -33,12 +33,12 @@ export function takeNumber(domain: RawBuilder<unknown>, nowMs: number): RawBuild
 }
 
 /**
- * Gives the lowest mesh address that no node of the Domain has and that is not resting, to whom has taken a number.
+ * Returns the lowest mesh address that no node of the Domain has and that is not resting. The caller has taken a number.
  *
  * An address of a Domain is in one of four states: a node has it; it rests; it has rested; or no node ever had it, which
  * are all those from the pool's `next_number` on. The lowest free one is therefore the lowest rested one, else
- * `next_number`: two index reads, however large the Domain. The pool's row is the lock that makes allocations of one
- * Domain take turns, until the transaction ends.
+ * `next_number`: two index reads, however large the Domain. The lock on the pool's row serializes allocations of one
+ * Domain until the transaction ends.
  *
  * @throws Problem `mesh_addresses_exhausted`.
  */
@@ -69,13 +69,13 @@ function restedBefore(nowMs: number): Date {
   return new Date(nowMs - ADDRESS_REST_MS)
 }
 
-/** Statements of their own after the lock, so that they see what its last holder committed. */
+/** Separate statements after the lock, so that they see what its last holder committed. */
 async function takeRested(tx: Db, domainId: string, before: Date): Promise<string | undefined> {
   await wake(tx, domainId, before)
   return takeLowestRested(tx, domainId)
 }
 
-/** Moves what has rested long enough: each address once for each time that it was freed. */
+/** Moves the addresses that have rested long enough, each once per release. */
 async function wake(tx: Db, domainId: string, before: Date): Promise<void> {
   await tx
     .with('due', (on) =>

@@ -6,7 +6,7 @@ export interface Peer {
   readonly domainId: string
 }
 
-/** Appends that a node is there, or is there with another key. */
+/** Appends the event that a node was registered, or enrolled again with a new key. */
 export function announceRegistered(
   change: Change,
   peer: Peer,
@@ -21,7 +21,7 @@ export function announceRegistered(
   change.emit({ event: 'peer_registered', ...whereOf(peer), payload })
 }
 
-/** Appends that a node is gone. */
+/** Appends the event that a node was deregistered. */
 export function announceDeregistered(change: Change, peer: Peer, name: string): void {
   change.emit({ event: 'peer_deregistered', ...whereOf(peer), payload: { node_id: peer.nodeId, name } })
 }

@@ -15,7 +15,7 @@ export interface Transition extends ReportTimes {
   readonly to: ReachabilityState
 }
 
-/** Which nodes to look at: up to `max`, of all or of those named. */
+/** Which nodes to examine: up to `max`, of all or of the named ones. */
 export interface TransitionScope {
   readonly nowMs: number
   readonly max: number
@@ -33,8 +33,8 @@ interface TransitionRow {
 }
 
 /**
- * Marks what nodes have become since it was last announced, and gives what is to be announced now. Compares and sets
- * under each row's lock, so that one change is given to one caller; rows that a heartbeat is writing are left for the
+ * Marks changed reachabilities as announced, and returns the changes to announce. Compares and sets
+ * under each row's lock, so that each change is returned to one caller; rows that a heartbeat is writing are left for the
  * next time, since heartbeats never wait for this for longer than the transaction lasts.
  */
 export async function takeTransitions(tx: Db, { nowMs, max, nodeIds }: TransitionScope): Promise<Transition[]> {

@@ -8,7 +8,7 @@ import { announceDeregistered } from './announce.ts'
 import { domainOfNode } from '../../sql/node-domain.ts'
 import { removeNode } from './node-store.ts'
 
-/** Serves the end of a node. */
+/** Serves the deregistration of nodes. */
 export function createDeregistration(): Pick<Handlers<typeof nodes>, 'DeleteNode'> {
   return {
     async DeleteNode(ctx, { id }) {
@@ -22,7 +22,7 @@ export function createDeregistration(): Pick<Handlers<typeof nodes>, 'DeleteNode
 }
 
 /**
- * Takes a node out of its Domain: its keys are dead with the commit, its address rests, its tuples and places as a
+ * Removes a node from its Domain: its keys are invalid from the commit on, its address rests, its tuples and entries as a
  * host are deleted, its peers are informed, and a rotation that it was asked for is cancelled. Returns the Domain's id; undefined when another caller was first.
  */
 export async function deregister(change: Change, nodeId: string, nowMs: number): Promise<string | undefined> {

@@ -38,10 +38,10 @@ export async function enrol(
 
 /**
  * Gives a node new keys under its id, name, address, Project and labels, and announces them to its peers. Its old secret keys are
- * dead with the commit. Both of its keys are new then, so that a rotation that was asked of it is done. The caller holds
+ * invalid from the commit on. Both of its keys are new, so that a pending rotation is complete. The caller has locked
  * the Domain's peers.
  *
- * @throws Problem `public_key_in_use`; `invalid_join_token` when the node is gone.
+ * @throws Problem `public_key_in_use`; `invalid_join_token` when the node was deleted.
  */
 export async function enrolAgain(change: Change, terms: JoinTerms, node: Enrolment): Promise<Enrolled> {
   const stored = await lockNode(change.db, node.nodeId)
@@ -56,10 +56,10 @@ export async function enrolAgain(change: Change, terms: JoinTerms, node: Enrolme
   return announced(change, terms, { ...enrolment, ...placement })
 }
 
-/** A node as it is in its Domain now. */
+/** The current row of a node. */
 export type Enrolled = Enrolment & Placement
 
-/** Tells the node's peers of it. */
+/** Announces the node to its peers. */
 function announced(change: Change, { domainId }: JoinTerms, node: Enrolled): Enrolled {
   const peer = { nodeId: node.nodeId, domainId }
   announceRegistered(change, peer, node)

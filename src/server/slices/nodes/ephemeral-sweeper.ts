@@ -12,17 +12,17 @@ export interface EphemeralSweeperDeps {
   readonly datastore: Datastore
   readonly clock: Clock
   readonly ids: IdSource
-  /** Hears of a node that could not be deregistered; it is tried again by the next sweep. */
+  /** Called with a node that could not be deregistered; the next sweep retries it. */
   readonly onFailure: (error: unknown, nodeId: string) => void
 }
 
-/** Silence after which an ephemeral node goes: ten minutes out of reach (decisions 6). One that never reported counts from its creation. */
+/** Time without heartbeats after which an ephemeral node is deregistered: ten minutes unreachable (decisions 6). For a node that never reported, it counts from its creation. */
 const SILENCE_MS = UNREACHABLE_AFTER_MS + 10 * 60 * 1000
-/** Nodes looked at in one sweep. */
+/** Nodes examined in one sweep. */
 const SWEEP_MAX = 100
 const SWEEP_EVERY_MS = 30_000
 
-/** The job that deregisters ephemeral nodes that fell silent. */
+/** The job that deregisters ephemeral nodes without heartbeats. */
 export function createEphemeralSweeper(deps: EphemeralSweeperDeps): LeaderJob {
   return {
     name: 'ephemeral-nodes',
@@ -32,10 +32,10 @@ export function createEphemeralSweeper(deps: EphemeralSweeperDeps): LeaderJob {
 }
 
 /**
- * Deregisters ephemeral nodes that fell silent, each in a transaction of its own that looks again first: a node that
+ * Deregisters ephemeral nodes without heartbeats, each in its own transaction that checks again first: a node that
  * reports meanwhile stays.
  *
- * @returns how many nodes went.
+ * @returns how many nodes were deregistered.
  * @throws LeadershipLost before the next node.
  */
 export async function sweepEphemerals(

@@ -18,13 +18,13 @@ export type WriteHeartbeats = (batch: readonly Heartbeat[]) => Promise<readonly 
 
 export interface HeartbeatCommitOptions {
   readonly write: WriteHeartbeats
-  /** Batches on their way at once. */
+  /** Maximum of concurrent batches. */
   readonly flightsMax: number
-  /** Nodes that are worth a batch: beyond them the flights share out what waits, so that this process and the datastore work at the same time. */
+  /** Minimum size of a batch: above it, waiting heartbeats are divided between batches, so that this process and the datastore work at the same time. */
   readonly batchMin: number
   /** Nodes in one batch. */
   readonly batchMax: number
-  /** Turns of the event loop for which a batch waits at most, while each of them brings more: a larger one costs all of them less. */
+  /** Maximum turns of the event loop for which a batch waits while each turn adds heartbeats: a larger batch costs less per heartbeat. */
   readonly gatherTurnsMax: number
   /** Callers that wait for a batch or are in one; one more is refused. */
   readonly callersMax: number
@@ -81,7 +81,7 @@ export function createHeartbeatCommit(options: HeartbeatCommitOptions): Heartbea
     if (queue.size() > 0 && flights.size < options.flightsMax) departure.ask()
   }
 
-  /** A row that the datastore refuses must not cost its neighbours their answer: the batch is halved until it is alone. */
+  /** A row that the datastore refuses must not fail its neighbours: the batch is halved until the row is alone. */
   async function fly(batch: readonly Gathered[]): Promise<void> {
     try {
       const hints = await options.write(batch.map(({ heartbeat }) => heartbeat))
@@ -103,7 +103,7 @@ export function createHeartbeatCommit(options: HeartbeatCommitOptions): Heartbea
     for (const waiting of batch) answer(waiting, (caller) => caller.reject(error))
   }
 
-  /** Frees callers whose write hangs; the flight itself counts until the datastore gives it up. */
+  /** Frees callers whose write hangs; the batch itself counts until the datastore ends it. */
   function dropOverdue(): void {
     tick += 1
     const late = problem('datastore_unavailable')
@@ -115,7 +115,7 @@ export function createHeartbeatCommit(options: HeartbeatCommitOptions): Heartbea
       )
   }
 
-  /** Unless something is under way still. */
+  /** Unless a batch is still being written. */
   function rest(): void {
     if (flights.size > 0 || departure.isAsked()) return
     clearInterval(ticking)
@@ -137,7 +137,7 @@ function batchSize(waiting: number, { flightsMax, batchMin, batchMax }: Heartbea
   return Math.min(batchMax, Math.max(batchMin, Math.ceil(waiting / flightsMax)))
 }
 
-/** Departs at the end of the turn, with what arrived in it; later by as many turns as bring more, within the bound. */
+/** Sends the batch at the end of the turn, with all heartbeats of the turn; waits further turns while they add more, within the bound. */
 function createDeparture(
   { gatherTurnsMax, batchMin }: HeartbeatCommitOptions,
   queue: HeartbeatQueue,

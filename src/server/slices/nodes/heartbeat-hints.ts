@@ -1,4 +1,4 @@
-/** What a heartbeat's answer asks of the node. */
+/** The requests to the node in a heartbeat's answer. */
 export interface HeartbeatHints {
   /** It should pull its state: it never did, or it is behind. */
   readonly reconcile: boolean

@@ -12,13 +12,13 @@ export interface Heartbeat {
   readonly duePeerRevision: number
 }
 
-/** Somebody who waits for a heartbeat to be durable. */
+/** A caller that waits until a heartbeat is durable. */
 export interface Caller {
   readonly resolve: (hints: HeartbeatHints | undefined) => void
   readonly reject: (error: unknown) => void
 }
 
-/** The newest heartbeat of one node, and everybody who waits for it. */
+/** The newest heartbeat of one node, and all callers that wait for it. */
 export interface Gathered {
   heartbeat: Heartbeat
   readonly callers: Caller[]
@@ -30,7 +30,7 @@ export interface Gathered {
 export interface HeartbeatQueue {
   size(): number
   add(heartbeat: Heartbeat, caller: Caller, tick: number): void
-  /** Takes up to `max` nodes out, in ascending id order: batches that meet lock their rows in one order, or they would deadlock. */
+  /** Takes up to `max` nodes out, in ascending id order: concurrent batches must lock their rows in one order to avoid deadlocks. */
   take(max: number): readonly Gathered[]
   /** Takes out those that have waited since before that tick. */
   takeOverdue(beforeTick: number): readonly Gathered[]

@@ -5,7 +5,7 @@ import { hintsOf, indexesOf } from './heartbeat-hints.ts'
 import type { Heartbeat } from './heartbeat-queue.ts'
 import { STALE_AFTER_MS } from '../../sql/reachability.ts'
 
-/** Hears of nodes whose heartbeat is committed and that were last announced as anything but healthy. */
+/** Called with nodes whose heartbeat is committed and whose last announced state is not healthy. */
 export type OnBack = (nodeIds: readonly string[]) => void
 
 /** Writes batches of heartbeats: one statement each, and so one commit. */
@@ -21,10 +21,10 @@ export function createHeartbeatWriter(datastore: Datastore, onBack: OnBack = () 
   }
 }
 
-/** How many heartbeats were taken, and the places in the batch of those nodes of which there is something to say. */
+/** How many heartbeats were stored, and the places in the batch of nodes with a hint or a recovery. */
 interface Updated {
   readonly taken: number
-  /** Announced as anything but healthy. */
+  /** The last announced state is not healthy. */
   readonly back: string | null
   /** Never pulled its state, or is behind. */
   readonly reconcile: string | null
@@ -33,9 +33,9 @@ interface Updated {
 }
 
 /**
- * Takes a heartbeat only where it is newer than the stored one, which another replica may have written. One row comes
- * back, and the parameters that hold nothing to escape go as finished array texts: the driver's work on each element
- * would cost this process as much as the rest of a heartbeat's way. What comes back are places in the batch, for the same
+ * Stores a heartbeat only where it is newer than the stored one, which another replica may have written. One row comes
+ * back, and parameters without characters to escape are sent as finished array texts: the driver's work on each element
+ * would cost this process as much as the rest of a heartbeat. The result has places in the batch, for the same
  * reason. A heartbeat that was not stored gets no hints: a newer one gets them. Rows are locked in the order of the batch, since
  * the connections of this lane join by the index.
  */
@@ -81,7 +81,7 @@ const UPDATE = `
     string_agg(place, ',') filter (where is_rotating) as rotate
   from updated`
 
-/** What runs on the nodes of a batch: the different builds, and for each heartbeat the place of its own, from 1. */
+/** The builds that run on the nodes of a batch: the distinct builds, and for each heartbeat the place of its build, from 1. */
 interface Builds {
   readonly places: readonly number[]
   readonly versions: readonly string[]
@@ -97,7 +97,7 @@ function buildsOf(batch: readonly Heartbeat[]): Builds {
   let place = 0
   for (const { binaryVersion, checksumHex } of batch) {
     if (binaryVersion !== versions[place - 1] || checksumHex !== checksums[place - 1]) {
-      // Checksums are of one length: the two cannot be taken apart in another way.
+      // Checksums have one length, so the concatenation is unambiguous.
       const build = `${checksumHex}${binaryVersion}`
       place = placeOf.get(build) ?? versions.push(binaryVersion)
       if (place > checksums.length) {
@@ -115,7 +115,7 @@ function arrayText(elements: readonly (string | number)[]): string {
   return `{${elements.join(',')}}`
 }
 
-/** Tells a node that has a newer heartbeat already from one that is gone. */
+/** Distinguishes a node that already has a newer heartbeat from a deleted one. */
 async function existing(datastore: Datastore, ids: readonly string[]): Promise<string[]> {
   const rows = await datastore
     .pool('heartbeats')

@@ -24,7 +24,7 @@ export function createHeartbeats(deps: {
     return formatted.text
   }
 
-  /** The minute of the last heartbeat, as clocks in UTC write it: reading an instant costs more than the rest of a heartbeat's judgement. */
+  /** The minute of the last heartbeat, as UTC text: parsing an instant costs more than the other checks of a heartbeat. */
   let minute = { at: 0, text: '' }
 
   function isInStep(clientNow: string, nowMs: number): boolean {
@@ -37,7 +37,7 @@ export function createHeartbeats(deps: {
   return {
     PostNodeHeartbeat({ nowMs, caller }, { body }) {
       if (!isInStep(body.client_now, nowMs)) throw problem('clock_skew')
-      // The gate has compared it with the path's.
+      // The gate has compared it with the node in the path.
       const nodeId = caller.id
       const recorded = deps.commit.record({
         nodeId,

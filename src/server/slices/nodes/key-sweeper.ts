@@ -5,7 +5,7 @@ import { forgetDeadKeys } from './secret-key-store.ts'
 const SWEEP_EVERY_MS = 60 * 60 * 1000
 const KEYS_MAX = 500
 
-/** The job that forgets node secret keys long dead. The newest key of a node stays, so that it is refused as what it is. */
+/** The job that deletes node secret keys long after their end. The newest key of a node stays, so that it is refused as revoked. */
 export function createKeySweeper({ clock }: { readonly clock: Clock }): LeaderJob {
   return {
     name: 'dead-node-keys',

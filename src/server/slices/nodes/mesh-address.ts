@@ -12,7 +12,7 @@ export const ADDRESS_REST_MS = 24 * 60 * 60 * 1000
 /**
  * Reads a Domain's `mesh_cidr` as the datastore spells it, host bits zero.
  *
- * @throws RangeError for anything but an IPv4 block: the Domain was stored wrong.
+ * @throws RangeError for anything but an IPv4 block: the stored Domain is corrupt.
  */
 export function meshBlock(cidr: string): MeshBlock {
   const [, a, b, c, d, bits] = /^(\d+)\.(\d+)\.(\d+)\.(\d+)\/(\d+)$/.exec(cidr)?.map(Number) ?? []
@@ -22,7 +22,7 @@ export function meshBlock(cidr: string): MeshBlock {
   return { network: ((a * 256 + b) * 256 + c) * 256 + d, last: Math.max(0, 2 ** (32 - bits) - 2) }
 }
 
-/** Spells the address of that number in the block. */
+/** Formats the address of that number in the block. */
 export function meshAddress(block: MeshBlock, number: number): string {
   const address = block.network + number
   return [24, 16, 8, 0].map((shift) => Math.floor(address / 2 ** shift) % 256).join('.')

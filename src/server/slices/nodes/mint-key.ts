@@ -5,7 +5,7 @@ import type { NewSecretKey } from './secret-key-store.ts'
 export interface MintedKey {
   /** The key as the node presents it; leaves the server once. */
   readonly nsk: string
-  /** What is stored of it. */
+  /** The stored form of it. */
   readonly key: NewSecretKey
 }
 

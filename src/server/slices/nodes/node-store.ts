@@ -38,7 +38,7 @@ export interface NodeFilter {
   readonly kind: string | undefined
   /** Nodes that have all of them. */
   readonly labels: Readonly<Record<string, string>> | undefined
-  /** When reachability is judged. */
+  /** The instant for which reachability is computed. */
   readonly nowMs: number
 }
 
@@ -66,7 +66,7 @@ export function findNode(db: Db, id: string): Promise<StoredNode | undefined> {
   return selectNode(joined(db).where('n.id', '=', id)).executeTakeFirst()
 }
 
-/** What people change of a node; absent members stay. */
+/** The members of a node that people may change; absent members stay. */
 export interface NodeChange {
   readonly name?: string | undefined
   readonly labels?: Readonly<Record<string, string>> | undefined
@@ -89,7 +89,7 @@ export async function updateNode(tx: Db, id: string, change: NodeChange & { read
   await conflictsAs(write, { nodes_domain_name_key: 'node_name_conflict' })
 }
 
-/** Removes a node with its keys, heartbeats, re-enrolment tokens and places as a host; undefined when there is none. */
+/** Deletes a node with its keys, heartbeats, re-enrolment tokens and entries as a host; undefined when there is none. */
 export function removeNode(
   tx: Db,
   id: string,
@@ -97,7 +97,7 @@ export function removeNode(
   return tx.deleteFrom('nodes').where('id', '=', id).returning(['domain_id', 'name', 'mesh_address']).executeTakeFirst()
 }
 
-/** Locks a node's row, so that changes of its keys take turns; undefined when there is none. */
+/** Locks a node's row, so that changes of its keys are serialized; undefined when there is none. */
 export function lockNode(tx: Db, id: string): Promise<{ domain_id: string; psk_issued_at: string } | undefined> {
   return tx
     .selectFrom('nodes')
@@ -107,15 +107,15 @@ export function lockNode(tx: Db, id: string): Promise<{ domain_id: string; psk_i
     .executeTakeFirst()
 }
 
-/** What a change of a node compares with. */
+/** The members of a node that a change is compared with. */
 export interface NodePlace {
   readonly domain_id: string
   readonly project_id: string | null
 }
 
 /**
- * Locks a node's row against everything that would refer to it, so that no role is written beside a Project that it
- * leaves; undefined when there is none.
+ * Locks a node's row against new references, so that no role is written under a Project that the node
+ * is leaving; undefined when there is no such node.
  */
 export function lockNodePlace(tx: Db, id: string): Promise<NodePlace | undefined> {
   return tx.selectFrom('nodes').select(['domain_id', 'project_id']).where('id', '=', id).forUpdate().executeTakeFirst()

@@ -11,7 +11,7 @@ type Operations = (typeof nodes)['operations']
 type Detail = Result<Operations['GetNode']>
 type Summary = Result<Operations['ListNodes']>['items'][number]
 
-/** Tells a stored node's reachability at `nowMs`. */
+/** Computes a stored node's reachability at `nowMs`. */
 export function reachabilityOf(node: StoredNode, nowMs: number): ReachabilityAt {
   const times = {
     createdAtMs: node.created_at.getTime(),
@@ -43,14 +43,14 @@ export function summaryOf(node: StoredNode, nowMs: number): Summary {
   }
 }
 
-/** What only a node's own page shows. */
+/** Members that only a single node's answer has. */
 export interface NodePage {
-  /** Those that work. */
+  /** The valid keys. */
   readonly keys: readonly SecretKey[]
   readonly observed: Observed
 }
 
-/** A node as its own page shows it. */
+/** A node as `GET /v1/nodes/{id}` shows it. */
 export function detailOf(node: StoredNode, { keys, observed }: NodePage, nowMs: number): Detail {
   return {
     ...summaryOf(node, nowMs),

@@ -1,17 +1,17 @@
 import { createSecondChanceMap } from '../../../shared/second-chance-map.ts'
 import type { Caller, Refusal } from '../../ports/credential-resolver.ts'
 
-/** A key that was presented and found to be the stored one, and what it resolves to. */
+/** A verified key, and what it resolves to. */
 export interface KnownKey {
   readonly kid: string
-  /** Stands for the presented text: `Keyring.cacheKey`. */
+  /** Digest of the presented text: `Keyring.cacheKey`. */
   readonly cacheKey: string
   /** When it stops working, ms. */
   readonly retiresAtMs: number | undefined
   readonly answer: Caller | Refusal
 }
 
-/** Keys of one node that are kept: the newest, the one it replaced, and dead ones that are still presented. */
+/** Maximum of cached keys of one node: the newest, the one it replaced, and invalid ones that are still presented. */
 const KEYS_OF_NODE_MAX = 4
 
 /** Known keys by node, bounded. */

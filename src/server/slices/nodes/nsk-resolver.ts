@@ -36,17 +36,17 @@ const REVOKED: Refusal = { refused: true, code: 'nsk_revoked', log: 'node secret
 
 /**
  * Resolves node secret keys (decisions 4: NSK). A known key is resolved from memory, at once, while the change feed is
- * fresh; every change of a node's keys drops what is known of them. A key that replaced another retires it when it is
- * first used, on every replica, before the call goes on.
+ * fresh; every change of a node's keys evicts them. A key that replaced another retires it when it is
+ * first used, on every replica, before the call continues.
  */
 export function createNskResolver(deps: NskResolverDeps): CredentialResolver {
   const { clock, changeFeed: feed, keyring } = deps
   const cache = createNskCache(CACHED_NODES)
   const readMany = (names: readonly string[]) => findKeys(deps.datastore.pool('node-keys'), names, clock.now())
   const read = createGatheredReads({ ...GATHERED, readMany })
-  /** Rises with every change of any node's keys: what was read before it is not kept. */
+  /** Rises with every change of any node's keys: results read before a change are not cached. */
   let changes = 0
-  /** Every key is as good as the feed: what was known of one that changed by then is dropped. */
+  /** Every cached key is as fresh as the feed: changed keys are evicted. */
   let freshMs = Number.NEGATIVE_INFINITY
 
   feed.subscribe(
@@ -135,7 +135,7 @@ function callerOf({ nodeId, kid }: { nodeId: string; kid: string }, stored: Pres
   }
 }
 
-/** The caller's own key is named by itself, and no audit row: the rotation has its own. */
+/** `by` names the caller's own key. No audit row is written: the rotation has one. */
 async function retireElders(deps: NskResolverDeps, key: { nodeId: string; kid: string }): Promise<void> {
   const options = { pool: 'node-keys', correlationId: deps.ids.next() } as const
   await deps.unitOfWork.run(options, async (change) => {

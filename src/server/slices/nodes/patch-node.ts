@@ -5,8 +5,8 @@ import { ownStateChanged } from '../../sql/state-revisions.ts'
 import { lockNodePlace, updateNode, type NodeChange } from './node-store.ts'
 
 /**
- * Changes what people say of a node. Labels choose its policies, so that its own state may be another afterwards; with the
- * Project go its parent edge and the place of the roles on it.
+ * Changes the editable members of a node. Labels select its policies, so its own state may change; with the
+ * Project, its parent edge and the place of the roles on it change.
  *
  * @throws Problem `node_not_found`, `node_name_conflict`, `project_not_found`.
  */

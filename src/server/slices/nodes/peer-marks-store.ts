@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
 
-/** What the revision of a Domain's peers was at an instant, and until the next mark. */
+/** The revision of a Domain's peers at an instant; it is valid until the next mark. */
 export interface PeerMark {
   readonly domainId: string
   readonly atMs: number
@@ -21,7 +21,7 @@ export async function markPeers(tx: Db, nowMs: number): Promise<void> {
     on conflict (domain_id, at) do nothing`.execute(tx)
 }
 
-/** Deletes the marks of before that instant; the last one of a Domain stays, since it holds on. */
+/** Deletes the marks before that instant; the last one of a Domain stays, since it is still valid. */
 export async function forgetMarks(tx: Db, beforeMs: number): Promise<void> {
   await sql`
     delete from domain_peer_marks old
@@ -30,7 +30,7 @@ export async function forgetMarks(tx: Db, beforeMs: number): Promise<void> {
     )`.execute(tx)
 }
 
-/** All marks, those of a Domain one after the other, the newest first. */
+/** All marks, grouped by Domain, the newest first. */
 export async function readMarks(db: Db): Promise<readonly PeerMark[]> {
   const rows = await db
     .selectFrom('domain_peer_marks')

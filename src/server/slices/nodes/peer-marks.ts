@@ -1,7 +1,7 @@
 import type { PeerMark } from './peer-marks-store.ts'
 
 export interface PeerMarksDeps {
-  /** Those of a Domain one after the other, the newest first. */
+  /** Grouped by Domain, the newest first. */
   readonly read: () => Promise<readonly PeerMark[]>
   /** Called with the first of several failures to read them: nodes that are due are asked to pull later. */
   readonly onFailure: (error: unknown) => void
@@ -9,9 +9,9 @@ export interface PeerMarksDeps {
 
 /** Finds the revision of its peers that a node should have by now. */
 export interface PeerMarks {
-  /** The revision that the node should have pulled by then; 0 where that is not known. */
+  /** The revision that the node should have pulled by then; 0 where it is unknown. */
   dueOf(node: { readonly domainId: string; readonly nodeId: string }, nowMs: number): number
-  /** Reads what is marked, and goes on reading by itself. Resolves with the first try. */
+  /** Reads the marks, now and periodically. Resolves after the first attempt. */
   start(): Promise<void>
   stop(): void
 }
@@ -71,7 +71,7 @@ function spreadOf(nodeId: string): number {
   return (step * SPREAD_MS) / SPREAD_STEPS
 }
 
-/** Of `0` to `9` and `a` to `f`, without making a text of it: every heartbeat asks. */
+/** Parses a hex digit without creating a string: every heartbeat needs it. */
 function hexDigit(code: number): number {
   return code <= 0x39 ? code - 0x30 : code - 0x57
 }

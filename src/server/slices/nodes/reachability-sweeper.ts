@@ -9,8 +9,8 @@ const SWEEP_EVERY_MS = 15_000
 export const TRANSITIONS_MAX = 200
 
 /**
- * The job that announces what time does to nodes, and what their heartbeats did and nobody announced. A node that went
- * and came back between two sweeps is announced as neither.
+ * The job that announces changes of reachability by time, and those by heartbeats that were not announced. A node that was lost
+ * and recovered between two sweeps is not announced.
  */
 export function createReachabilitySweeper(deps: { readonly clock: Clock; readonly ids: IdSource }): LeaderJob {
   return {

@@ -15,7 +15,7 @@ export type ReadingHandlers = Pick<
   'ListNodes' | 'GetNode' | 'PatchNode' | 'GetNodeReachability'
 >
 
-/** Serves what people see of nodes, and change of them. Lists are in id order (S0 NodeList). */
+/** Serves the reading and changing of nodes by people. Lists are in id order (S0 NodeList). */
 export function createReading({ datastore }: { readonly datastore: Datastore }): ReadingHandlers {
   return {
     ListNodes(ctx, { domain_id: domainId, labels: text, ...asked }) {

@@ -6,22 +6,22 @@ export interface RecoveryAnnouncerDeps {
   readonly unitOfWork: UnitOfWork
   readonly clock: Clock
   readonly ids: IdSource
-  /** Hears of an announcement that failed; the leader's next sweep makes it. */
+  /** Called with an announcement that failed; the leader's next sweep repeats it. */
   readonly onFailure: (error: unknown) => void
 }
 
-/** Announces nodes that are healthy again, behind the heartbeats that brought them back. */
+/** Announces nodes that are healthy again, after the answers to their heartbeats. */
 export interface RecoveryAnnouncer {
-  /** Takes nodes whose heartbeat is committed and that were last announced as something else. Returns at once. */
+  /** Takes nodes whose heartbeat is committed and whose last announced state is not healthy. Returns at once. */
   add(nodeIds: readonly string[]): void
-  /** Resolves when what was taken is announced. */
+  /** Resolves when all taken nodes are announced. */
   settled(): Promise<void>
 }
 
 /** Nodes that wait at most; those beyond are left to the sweeper. */
 const WAITING_MAX = 20_000
 
-/** One transaction at a time, so that a fleet that comes back at once takes one connection. */
+/** One transaction at a time, so that a fleet that reconnects at once uses one connection. */
 export function createRecoveryAnnouncer(deps: RecoveryAnnouncerDeps): RecoveryAnnouncer {
   const waiting = new Set<string>()
   let running: Promise<void> | undefined

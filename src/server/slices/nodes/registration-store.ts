@@ -7,7 +7,7 @@ import { conflictsAs, type Conflicts } from '../../sql/unique.ts'
 import { takeNumber, type TakenNumber } from './address-store.ts'
 import type { NewSecretKey } from './secret-key-store.ts'
 
-/** What a join token lends to the nodes that join with it; fixed when it was created. */
+/** The terms of a join token for the nodes that join with it; fixed when it was created. */
 export interface JoinTerms {
   readonly domainId: string
   readonly meshCidr: string
@@ -18,7 +18,7 @@ export interface JoinTerms {
   readonly ephemeral: boolean
 }
 
-/** What a node says of itself when it registers, and what is made for it. */
+/** The facts that a node registers with, and its generated values. */
 export interface Enrolment {
   readonly nodeId: string
   readonly kind: string
@@ -49,12 +49,12 @@ export interface JoinUse {
 }
 
 /**
- * Counts one use, under the token's row lock, and gives the token's terms: of any number of callers, `max_uses` get past.
+ * Counts one use, under the token's row lock, and gives the token's terms: at most `max_uses` callers succeed.
  * A token for new nodes locks its Domain's pool of addresses after that, in the same statement.
- * Where a node is enrolled again, the Domain's peers are held before: its deregistration holds them when it comes to its
+ * For a re-enrolment, the Domain's peers are locked before: a deregistration locks them before it comes to the node's
  * tokens.
  *
- * @throws Problem `join_token_exhausted`; `invalid_join_token` when it has expired, was revoked or is gone.
+ * @throws Problem `join_token_exhausted`; `invalid_join_token` when it has expired, was revoked or was deleted.
  */
 export async function countUse(tx: Db, tokenId: string, nowMs: number): Promise<JoinUse> {
   const now = new Date(nowMs)
@@ -85,12 +85,12 @@ export async function countUse(tx: Db, tokenId: string, nowMs: number): Promise<
   }
 }
 
-/** Without a number where the token is for a node that is there. */
+/** No number for a re-enrolment. */
 type UsedRow = Pick<Selectable<JoinTokenRow>, 'domain_id' | 'project_id' | 'node_id' | 'labels' | 'ephemeral'> & {
   readonly mesh_cidr: string
 } & (TakenNumber | { readonly number: null; readonly has_rested: null })
 
-/** Whether the token would do but for the number of its uses. */
+/** Whether the token is valid apart from the number of its uses. */
 async function isUsable(tx: Db, tokenId: string, now: Date): Promise<boolean> {
   const usable = await tx
     .selectFrom('join_tokens')
@@ -103,8 +103,8 @@ async function isUsable(tx: Db, tokenId: string, now: Date): Promise<boolean> {
 }
 
 /**
- * Inserts a node with its place for heartbeats and its first key, as something new to its Domain's other nodes. The row
- * of the Domain's peers is locked before the node is there.
+ * Inserts a node with its heartbeat row and its first key, as a change for its Domain's other nodes. The row
+ * of the Domain's peers is locked before the insert.
  *
  * @throws Problem `node_name_conflict`, `public_key_in_use`.
  */
@@ -157,7 +157,7 @@ export async function updateEnrolment(tx: Db, node: Enrolment): Promise<Placemen
     .set({
       binary_version: node.binaryVersion,
       binary_checksum: node.binaryChecksum,
-      // Anyone who has the new key has pulled nothing yet.
+      // The holder of the new key has pulled nothing yet.
       pulled_peer_revision: null,
       pulled_node_revision: null,
     })

@@ -27,16 +27,16 @@ export interface RegistrationDeps {
   readonly mintKey: MintKey
 }
 
-/** What a node says of itself. */
+/** A node's own facts. */
 type Application = Pick<Enrolment, 'kind' | 'publicKey' | 'binaryVersion' | 'binaryChecksum' | 'atMs'> & {
   readonly name: string
 }
 
-/** An enrolment with its secret key as the node gets it. */
+/** An enrolment with the plain secret key for the node. */
 type Prepared = Enrolment & { readonly name: string; readonly nsk: string }
 
 /**
- * Serves the enrolment of nodes: a join token is the permission, and it says what the node becomes. Nearly every token
+ * Serves the enrolment of nodes: a join token is the permission and sets the node's properties. Nearly every token
  * is for new nodes, so that the secrets of one are made before the token's row is locked.
  */
 export function createRegistration(deps: RegistrationDeps): Pick<Handlers<typeof nodes>, 'RegisterNode'> {
@@ -80,7 +80,7 @@ function applicationOf(body: Body, atMs: number): Application {
   }
 }
 
-/** Makes a node's secrets: its preshared key, which nobody sees, and its secret key, which it alone sees. */
+/** Creates a node's secrets: its preshared key, which never leaves the server, and its secret key, which only the node gets. */
 async function prepare(deps: RegistrationDeps, application: Application, nodeId: string): Promise<Prepared> {
   const pskSealed = await sealFreshPsk(deps.secrets, nodeId)
   const pskIssuedAtNs = nextPskIssuedAt(application.atMs, undefined)

@@ -29,7 +29,7 @@ export interface NewSecretKey {
   readonly createdAtMs: number
 }
 
-/** How long a dead key stays known as revoked, in ms. */
+/** How long an ended key stays known as revoked, in ms. */
 const DEAD_KEY_KEPT_MS = 30 * 24 * 60 * 60 * 1000
 
 /** A key among those of all nodes, in one text. */
@@ -38,7 +38,7 @@ export function keyName({ nodeId, kid }: { readonly nodeId: string; readonly kid
 }
 
 /**
- * Finds keys of nodes by their names, with what else decides whether they work at `nowMs`. Of the keys of one node the one
+ * Finds keys of nodes by their names, with the facts that decide whether they work at `nowMs`. Of the keys of one node the one
  * that ends first is the eldest; the newest has no end.
  */
 export async function findKeys(
@@ -61,7 +61,7 @@ export async function findKeys(
   return new Map(rows.map((row) => [keyName({ nodeId: row.node_id, kid: row.kid }), row]))
 }
 
-/** The keys that work at `nowMs`: those that end first, first; the newest last. */
+/** The keys that work at `nowMs`, by their end; the newest last. */
 export function liveKeys(db: Db, nodeId: string, nowMs: number): Promise<SecretKey[]> {
   return db
     .selectFrom('node_secret_keys')
@@ -75,7 +75,7 @@ export function liveKeys(db: Db, nodeId: string, nowMs: number): Promise<SecretK
     .execute()
 }
 
-/** Adds a node's newest key and forgets those long dead. */
+/** Adds a node's newest key and deletes those that ended long ago. */
 export async function addKey(tx: Db, key: NewSecretKey): Promise<void> {
   const deadBefore = new Date(key.createdAtMs - DEAD_KEY_KEPT_MS)
   await tx
@@ -95,7 +95,7 @@ export async function addKey(tx: Db, key: NewSecretKey): Promise<void> {
     .execute()
 }
 
-/** Deletes up to `max` keys of any nodes that are long dead and are not their node's newest. Resolves with how many. */
+/** Deletes up to `max` keys of any nodes that ended long ago and are not their node's newest. Resolves with how many. */
 export async function forgetDeadKeys(tx: Db, { nowMs, max }: { nowMs: number; max: number }): Promise<number> {
   const deadBefore = new Date(nowMs - DEAD_KEY_KEPT_MS)
   const { numAffectedRows = 0n } = await sql`
@@ -111,7 +111,7 @@ export async function forgetDeadKeys(tx: Db, { nowMs, max }: { nowMs: number; ma
   return Number(numAffectedRows)
 }
 
-/** Gives every working key that moment as its end, unless it has an earlier one. */
+/** Sets the end of every working key to that moment, unless it is earlier. */
 export async function retireKeys(tx: Db, nodeId: string, atMs: number): Promise<void> {
   const at = new Date(atMs)
   await tx

@@ -37,7 +37,7 @@ export function createSecretKeys({ mintKey }: { readonly mintKey: MintKey }): Se
   }
 }
 
-/** Makes changes of one node's keys take turns. */
+/** Serializes changes of one node's keys. */
 async function lockExisting(ctx: RequestContext, change: Change, id: string): Promise<void> {
   const node = await lockNode(change.db, id)
   if (node === undefined) throw problem('node_not_found')
@@ -45,8 +45,8 @@ async function lockExisting(ctx: RequestContext, change: Change, id: string): Pr
 }
 
 /**
- * A node that was cut off stays so: a rotation replaces a key that works. Under the lock, a node must still hold the
- * key that it called with, which may have died since it was resolved.
+ * A revoked node stays revoked: a rotation needs a working key to replace. Under the lock, a node must still hold the
+ * key that it called with, which may have ended since it was resolved.
  */
 async function requireLiveKey(ctx: RequestContext, change: Change, id: string): Promise<void> {
   const { kind, credential } = ctx.caller

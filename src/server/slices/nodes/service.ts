@@ -23,17 +23,17 @@ export interface NodesDeps {
   readonly signer: Signer
   /** Names the installation in the keys that it mints. */
   readonly env: string
-  /** Hears of nodes that are healthy again and were not announced so. Default: the leader's sweeper finds them. */
+  /** Called with nodes that are healthy again and not announced yet. Default: the leader's sweeper finds them. */
   readonly onBack?: OnBack
-  /** Hears that it could not be read how far the peers of Domains had changed. Default: nobody; it is read again soon. */
+  /** Called when the changes of Domains' peers could not be read. Default: ignored; they are read again soon. */
   readonly onMarksFailure?: (error: unknown) => void
 }
 
 export interface NodesService {
   readonly handlers: Handlers<typeof nodes>
-  /** Begins to follow how far the peers of Domains have changed. Rejects never. */
+  /** Begins to follow the changes of Domains' peers. Never rejects. */
   start(): Promise<void>
-  /** Answers every heartbeat that is on its way; later ones are refused with `shutting_down`. */
+  /** Answers every pending heartbeat; later ones are refused with `shutting_down`. */
   drain(): Promise<void>
 }
 
@@ -43,7 +43,7 @@ const FLIGHTS = {
   postgres: { flightsMax: 2, batchMin: 32, batchMax: 512 },
 } as const
 
-/** Serves the nodes: their enrolment, keys, heartbeats and what people see of them. */
+/** Serves the nodes: their enrolment, keys, heartbeats, and reading by people. */
 export function createNodes(deps: NodesDeps): NodesService {
   const mintKey = createKeyMint(deps)
   const commit = createHeartbeatCommit({

@@ -3,7 +3,7 @@ import { announce } from './announce.ts'
 import { insertProject, type ProjectRecord } from './store.ts'
 
 /**
- * Adds a Project with its edge to the Domain, which must be there. The first run makes its Project here too.
+ * Adds a Project with its edge to the Domain, which must exist. The first run creates its Project here, too.
  * @throws Problem `slug_conflict`
  */
 export async function addProject(change: Change, project: ProjectRecord): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Change } from '../../ports/unit-of-work.ts'
 import type { ProjectRecord } from './store.ts'
 
-/** Appends what happened to a Project to the outbox: its id and slug, never its display name. */
+/** Appends a change of a Project to the outbox: its id and slug, never its display name. */
 export function announce(
   change: Change,
   event: 'ProjectCreated' | 'ProjectUpdated' | 'ProjectDeleted',

@@ -22,7 +22,7 @@ export function listProjects(db: Db, domainId: string, range: PageRange): Promis
   return bySlug.page(db.selectFrom('projects').selectAll().where('domain_id', '=', domainId), range).execute()
 }
 
-/** Renames the Project; undefined when it is gone. */
+/** Renames the Project; undefined when it was deleted. */
 export function renameProject(
   db: Db,
   id: string,
@@ -32,8 +32,8 @@ export function renameProject(
 }
 
 /**
- * Locks the Project against everything that would be created in it: such inserts take `FOR KEY SHARE` on its row through
- * their foreign key. A caller that was first has committed when this returns, and the next statement sees it.
+ * Locks the Project against the creation of objects in it: such inserts take `FOR KEY SHARE` on its row through
+ * their foreign key. An earlier insert has committed when this returns, and the next statement sees it.
  */
 export function lockForDelete(db: Db, id: string): Promise<ProjectRecord | undefined> {
   return db.selectFrom('projects').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()

@@ -11,13 +11,13 @@ import { caveatOf } from './tuple.ts'
 
 export interface AdmissionDeps {
   readonly subjects: SubjectDirectory
-  /** Holds a tuple against the schema and the nesting of groups. @throws Problem `invalid_triple`. */
+  /** Checks a tuple against the schema and the nesting of groups. @throws Problem `invalid_triple`. */
   readonly validateTuple: (tuple: Tuple, options: { readonly structural: false }) => Omit<TupleColumns, 'domain_id'>
 }
 
-/** Admits tuples one by one, or many of one transaction that ask about each thing once. */
+/** Admits tuples one by one, or many of one transaction with one look-up per object. */
 export interface Admission extends TupleAdmission {
-  /** Reads a tuple and holds it against schema and groups alone. @throws Problem `invalid_triple`. */
+  /** Parses a tuple and checks it against schema and groups only. @throws Problem `invalid_triple`. */
   parse(wanted: WantedTuple): { readonly tuple: Tuple; readonly columns: BindingColumns }
   /** The same rules for the many tuples of one transaction. */
   within(db: Db): (wanted: WantedTuple) => Promise<AdmittedTuple>
@@ -32,7 +32,7 @@ export function createAdmission({ subjects, validateTuple }: AdmissionDeps): Adm
     return { columns, tuple: { ...referencesOf(columns), ...caveat } }
   }
 
-  /** Everyone of a type belongs to no Domain: where the schema takes it, it may be bound. */
+  /** A wildcard belongs to no Domain: it may be bound where the schema allows it. */
   async function requireSubject(db: Db, subject: string, domainId: string): Promise<void> {
     if (subject.endsWith(':*')) return
     if (!(await subjects.mayBind(db, requireRoleSubject(subject), domainId))) throw foreignSubject()
@@ -72,7 +72,7 @@ function once<T>(ask: (key: string) => Promise<T>): (key: string) => Promise<T> 
   return (key) => recall(asked, key, () => ask(key))
 }
 
-/** What was found before, a refusal too. */
+/** Cached results, refusals included. */
 function recall<T>(asked: Map<string, Promise<T>>, key: string, ask: () => Promise<T>): Promise<T> {
   const known = asked.get(key)
   if (known !== undefined) return known

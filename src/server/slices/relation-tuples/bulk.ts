@@ -4,10 +4,10 @@ import type { RequestContext } from '../../http/request-context.ts'
 import type { AdmittedTuple, WantedTuple } from '../../ports/tuple-admission.ts'
 import type { Change, StoredTuple } from '../../ports/unit-of-work.ts'
 
-/** Wrong rows that a refusal lists. */
+/** Maximum of invalid rows that a refusal lists. */
 const ERRORS_MAX = 20
 
-/** A row that is wrong. */
+/** An invalid row. */
 interface RowError extends MemberError {
   /** Its number; the first row is 1. */
   readonly row: number
@@ -20,7 +20,7 @@ interface Steps {
 }
 
 /**
- * Gates each row as the create of one tuple is. The audit row is about the Project of the first row.
+ * Checks the gate of each row, as for a single create. The audit row names the Project of the first row.
  * @throws PermissionDenied for the first Project that the caller may not manage.
  */
 export async function requireEveryProject(
@@ -35,7 +35,7 @@ export async function requireEveryProject(
 
 /**
  * Creates every tuple or none.
- * @throws Problem with the code of the first row that is wrong; `errors` lists 20 rows at most, `error_count` says of how many.
+ * @throws Problem with the code of the first row that is wrong; `errors` lists 20 rows at most, `error_count` has their total.
  */
 export async function createAll(
   change: Change,
@@ -56,11 +56,11 @@ export async function createAll(
   throw new Problem(first.code, { errors: errors.slice(0, ERRORS_MAX), error_count: errors.length }, undefined)
 }
 
-/** What a caller can mend. Anything else ends the whole. */
+/** Errors that a caller can correct. Any other error ends the whole request. */
 function rowError(index: number, error: unknown): RowError {
   if (!(error instanceof Problem) || error.status >= 500) throw error
   const { code, extras } = error
-  // `invalid_triple` says which member is wrong and why, the others are about the row.
+  // `invalid_triple` names the invalid member and the reason; the other codes concern the whole row.
   const [found] = (extras['errors'] ?? []) as readonly MemberError[]
   const pointer = `/tuples/${index}${found?.pointer ?? ''}`
   return { row: index + 1, pointer, code, detail: found?.detail ?? PROBLEMS[code].detail }

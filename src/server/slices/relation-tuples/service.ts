@@ -95,8 +95,8 @@ function wantedOf(
 }
 
 /**
- * Replaces a tuple: everything that can be refused is refused first, then the old tuple is deleted, then the new one is
- * written, each in a transaction of its own (S0 Authorization surface, Rules). The one audit row rides with the second.
+ * Replaces a tuple: all checks come first, then the old tuple is deleted, then the new one is
+ * written, each in its own transaction (S0 Authorization surface, Rules). The second one contains the audit row.
  */
 function createReplacement({ unitOfWork, admission }: RelationTuplesDeps) {
   return async (ctx: RequestContext, old: store.TupleRecord, wanted: WantedTuple): Promise<StoredTuple> => {
@@ -116,7 +116,7 @@ function createReplacement({ unitOfWork, admission }: RelationTuplesDeps) {
         return write(change, admitted)
       })
     } catch (error) {
-      // Whatever refuses the second leg, the old binding is gone: no code that promises an unchanged tuple may be answered.
+      // If the second transaction fails, the old binding is deleted already: a code that promises an unchanged tuple must not be used.
       throw problem('internal', {}, error)
     }
   }

@@ -10,7 +10,7 @@ export interface TupleRecord extends Selectable<RelationTupleRow> {
   readonly project_id: string
 }
 
-/** Parent edges, grants and memberships are none of the tuple API's. */
+/** The tuple API does not cover parent edges, grants and memberships. */
 const tuplesIn = (db: Db) =>
   db
     .selectFrom('relation_tuples')
@@ -39,7 +39,7 @@ export function listTuples(db: Db, { projectId, object }: TupleFilter, range: Pa
   return byId.page(query, range).execute()
 }
 
-/** What makes a tuple the one that it is. */
+/** The identity of a tuple. */
 export type BindingColumns = Omit<TupleColumns, 'domain_id'>
 
 /** The live tuples among those named, in the order of the names. */

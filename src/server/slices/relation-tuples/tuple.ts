@@ -14,7 +14,7 @@ const CAVEAT_NAME = 'caveat_name'
 type Caveat = Pick<Tuple, 'caveatName' | 'caveatFields'>
 
 /**
- * Reads the caveat of a tuple: the one value that counts is that of `caveat_name`, of all other members the names.
+ * Reads the caveat of a tuple: only the value of `caveat_name` counts; of all other members, only the names.
  * @throws Problem `invalid_triple` when `caveat_name` is no name.
  */
 export function caveatOf({ caveatContext }: Pick<WantedTuple, 'caveatContext'>): Caveat {

@@ -13,7 +13,7 @@ export interface ResourceRecord extends ResourceFields {
   readonly host_node_ids: string[]
 }
 
-/** Where a resource is named: its Project and its own id. */
+/** The key of a resource: its Project and its own id. */
 export interface ResourcePlace {
   readonly projectId: string
   readonly id: string
@@ -49,7 +49,7 @@ export function listResources(db: Db, projectId: string, range: PageRange): Prom
   return bySlug.page(resources, range).execute()
 }
 
-/** Locks the resource, so that its hosts are replaced by one caller at a time; undefined when it is not there. */
+/** Locks the resource, so that its hosts are replaced by one caller at a time; undefined when it does not exist. */
 export async function lockResource(db: Db, { projectId, id }: ResourcePlace): Promise<ResourceFields | undefined> {
   return db
     .selectFrom('resources')
@@ -68,7 +68,7 @@ export async function renameResource(
   await db.updateTable('resources').set(change).where('id', '=', id).execute()
 }
 
-/** Those of the nodes that are in the Domain, kept from being deregistered until the transaction ends. */
+/** Those of the nodes that are in the Domain, locked against deregistration until the transaction ends. */
 export async function holdNodes(db: Db, domainId: string, nodeIds: readonly string[]): Promise<ReadonlySet<string>> {
   if (nodeIds.length === 0) return new Set()
   const nodes = await db
@@ -82,7 +82,7 @@ export async function holdNodes(db: Db, domainId: string, nodeIds: readonly stri
   return new Set(nodes.map(({ id }) => id))
 }
 
-/** Makes these nodes the hosts of the resource, all others gone. */
+/** Replaces the hosts of the resource with these nodes. */
 export async function replaceHosts(db: Db, resourceId: string, nodeIds: readonly string[]): Promise<void> {
   const former = await configuredHosts(db, resourceId)
   await db.deleteFrom('resource_hosts').where('resource_id', '=', resourceId).execute()
@@ -93,7 +93,7 @@ export async function replaceHosts(db: Db, resourceId: string, nodeIds: readonly
   await ownStateChanged(db, moved)
 }
 
-/** The nodes whose state shows what the resource has them run. */
+/** The nodes whose state contains the configuration of the resource. */
 async function configuredHosts(db: Db, resourceId: string): Promise<readonly string[]> {
   const rows = await db
     .selectFrom('resource_hosts as host')

@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto'
 
-/** 32 bytes as base64url without padding: the last letter carries four bits, so that no two texts say the same. */
+/** 32 bytes as base64url without padding: the last letter carries four bits, so that each value has one text. */
 const FORM = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/
 
 /** A new cookie value: 256 random bits. */
@@ -13,7 +13,7 @@ export function isCookieValue(text: string): boolean {
   return FORM.test(text)
 }
 
-/** What is stored of a cookie value. A plain digest will do: nobody can try 2^256 values. */
+/** The stored form of a cookie value. A plain digest is enough: nobody can try 2^256 values. */
 export function fingerprintOf(value: string): Buffer {
   return hash('sha256', Buffer.from(value, 'base64url'), 'buffer')
 }

@@ -3,8 +3,8 @@ import { isLive } from './session.ts'
 import { deleteSessions, type Ending } from './store.ts'
 
 /**
- * Ends sessions, on every replica before its lease ends, and answers how many were live. Those that have ended are
- * deleted: what remains of them is in the audit log.
+ * Ends sessions, on every replica before its lease ends, and returns how many were live. Ended sessions are
+ * deleted; the audit log keeps their records.
  */
 export async function endSessions(change: Change, ending: Ending, now: Date): Promise<number> {
   const ended = await deleteSessions(change.db, ending)

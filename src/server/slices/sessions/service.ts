@@ -26,7 +26,7 @@ export interface SessionOperationsDeps {
 /** Sessions listed at most; no more than a quarter of them can be live. */
 const LISTED_MAX = 200
 
-/** Serves callers' own sessions. Another's session and one that does not exist look alike. */
+/** Serves callers' own sessions. A session of somebody else is answered like one that does not exist. */
 export function createSessionOperations({ datastore, sessions }: SessionOperationsDeps): SessionOperations {
   return {
     async DeleteAuthSession(ctx) {
@@ -70,7 +70,7 @@ export function createSessionOperations({ datastore, sessions }: SessionOperatio
 
 const here = ({ nowMs }: RequestContext): SigningOut => ({ everywhere: false, at: new Date(nowMs) })
 
-/** Before anything else is done: a browser that asks to be signed out is, whatever becomes of the rest. */
+/** First of all: the browser is signed out even if the other steps fail. */
 function forgetCookies(ctx: RequestContext): void {
   for (const cookie of CLEARED_COOKIES) ctx.cookie(cookie)
 }

@@ -31,7 +31,7 @@ export function createSessionResolver({ datastore, ...deps }: SessionResolverDep
     refuse: (cookie) => (isCookieValue(cookie) ? undefined : NO_COOKIE),
     lead: (cookie) => ({ credentialId: undefined, read: () => read(cookie) }),
     endOf,
-    // Another replica may have seen it since: the row knows.
+    // Another replica may have recorded a later use: the row has it.
     revisable: IDLE,
   })
 }

@@ -17,11 +17,11 @@ export interface SessionsDeps {
   readonly clock: Clock
   readonly keyring: Keyring
   readonly secrets: SecretStore
-  /** Undefined where the server brings no provider. */
+  /** Undefined where the bundled provider is off. */
   readonly forgetSignIns?: ForgetSignIns | undefined
 }
 
-/** Longer ones are not kept: they would not fit into the address that takes them back. */
+/** Longer ID tokens are not stored: they would not fit into the sign-out address. */
 const ID_TOKEN_LENGTH_MAX = 6000
 
 /** Keeps browser sessions. */

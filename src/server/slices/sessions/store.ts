@@ -6,7 +6,7 @@ import { idleSince } from './session.ts'
 
 export type SessionRecord = Selectable<SessionRow>
 
-/** A session with what is known of its person. */
+/** A session with the facts about its user. */
 export interface SessionWithPerson extends SessionRecord {
   readonly display_name: string
   readonly disabled_at: Date | null
@@ -70,7 +70,7 @@ export async function deleteBeyond(db: Db, { principalId, now, count }: NewestLi
   return rows.map(({ id }) => id)
 }
 
-/** Which sessions are to end. */
+/** The sessions to end. */
 export type Ending =
   | { readonly principalId: string }
   | { readonly principalId: string; readonly exceptId: string }
@@ -78,7 +78,7 @@ export type Ending =
   | { readonly fingerprint: Buffer }
   | { readonly id: string; readonly principalId: string }
 
-/** Deletes sessions; answers them as they were. */
+/** Deletes sessions; returns the deleted rows. */
 export function deleteSessions(db: Db, ending: Ending): Promise<SessionRecord[]> {
   let query = db.deleteFrom('sessions')
   if ('id' in ending) query = query.where('id', '=', ending.id)
@@ -89,7 +89,7 @@ export function deleteSessions(db: Db, ending: Ending): Promise<SessionRecord[]>
   return query.returningAll().execute()
 }
 
-/** Deletes sessions of anybody that have ended, so many at most; answers their ids. */
+/** Deletes up to the given number of ended sessions of anybody; returns their ids. */
 export async function deleteEnded(db: Db, now: Date, count: number): Promise<readonly string[]> {
   const { rows } = await sql<{ id: string }>`
     delete from sessions where id in (

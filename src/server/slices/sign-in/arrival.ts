@@ -16,13 +16,13 @@ export interface ArrivalDeps {
   readonly mirroredGroups: MirroredGroups
 }
 
-/** Who comes to which Domain, by which binding. */
+/** A person who signs in, the Domain and the binding. */
 export interface Arriving {
   readonly domainId: string
   readonly binding: IdpBinding
   readonly person: Person
   readonly at: Date
-  /** Hears of a user that is there already, before anything can be refused. */
+  /** Called with an existing user, before the sign-in can be refused. */
   readonly onKnown: (userId: string) => void
 }
 
@@ -33,8 +33,8 @@ export interface Arrived {
 }
 
 /**
- * Finds the user that a person is in the Domain, or makes one where somebody has let them in, and writes what the provider
- * says of them.
+ * Finds the user of a person in the Domain, or creates one where an invitation or a rule admits them, and stores the provider's
+ * facts about them.
  *
  * @throws Problem `user_disabled`, `not_invited`: nothing is created then.
  */
@@ -50,7 +50,7 @@ export async function arrive(deps: ArrivalDeps, change: Change, arriving: Arrivi
   return { user, isNew: known === undefined, mirroring }
 }
 
-/** A first arrival waits for others of its Domain and looks again: it may be the same person's second browser. */
+/** A first sign-in waits for others of its Domain and reads again: it may be the same person's second browser. */
 async function findOrHold(
   { users }: ArrivalDeps,
   { db }: Change,

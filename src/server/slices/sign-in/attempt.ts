@@ -5,7 +5,7 @@ import type { Begun } from './store.ts'
 /** How long a sign-in may take, from its beginning to the callback. */
 export const SIGN_IN_TTL_MS = 10 * 60 * 1000
 
-/** What the server keeps of a sign-in to hold the answer of the identity provider against. */
+/** The part of a sign-in that the server stores to verify the provider's answer. */
 export interface SignInSecrets {
   readonly nonce: string
   /** RFC 7636 §4.1. */
@@ -14,11 +14,11 @@ export interface SignInSecrets {
   readonly maxAgeSeconds: number | null
 }
 
-/** A sign-in that begins: what goes out of the server, and what stays. */
+/** A new sign-in: what leaves the server, and what it stores. */
 export interface Attempt extends SignInSecrets {
-  /** Goes through the identity provider and comes back. */
+  /** Sent through the identity provider and returned. */
   readonly state: string
-  /** Goes into the browser's cookie and nowhere else. */
+  /** Sent only in the browser's cookie. */
   readonly browser: string
 }
 
@@ -26,12 +26,12 @@ export function newAttempt(maxAgeSeconds: number | null): Attempt {
   return { state: random(), browser: random(), nonce: random(), codeVerifier: random(), maxAgeSeconds }
 }
 
-/** 256 bits, 43 characters of base64url: what RFC 7636 §4.1 wants of a verifier, too. */
+/** 256 bits, 43 characters of base64url: as RFC 7636 §4.1 requires of a verifier. */
 function random(): string {
   return randomBytes(32).toString('base64url')
 }
 
-/** What is stored of a value that only its bearer knows. */
+/** The stored form of a value that only its bearer knows. */
 export function hashOf(value: string): Buffer {
   return createHash('sha256').update(value).digest()
 }

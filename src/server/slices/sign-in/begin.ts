@@ -20,16 +20,16 @@ export interface BeginDeps {
   readonly openMax?: number | undefined
 }
 
-/** Where somebody wants to sign in, and to come back to. */
+/** Where somebody wants to sign in, and the return address. */
 export interface BeginOrder {
   readonly where: WhereToSignIn
   readonly returnTo: string | undefined
-  /** The provider is to ask who it is unless it did so within that time. */
+  /** The provider must authenticate the person unless it did so within that time. */
   readonly maxAgeSeconds: number | undefined
   readonly nowMs: number
 }
 
-/** A sign-in that is ready to be begun: what goes out, and the row that stays. */
+/** A prepared sign-in: what leaves the server, and the row to store. */
 export interface Beginning {
   readonly domainId: string
   readonly authorizationUrl: string
@@ -42,7 +42,7 @@ export interface Beginning {
 
 const OPEN_MAX = 100_000
 
-/** Chooses where a sign-in goes. Nothing is written yet. @throws Problem as choosing a binding does, `idp_unavailable` */
+/** Chooses the binding of a sign-in. Nothing is written yet. @throws Problem as choosing a binding does, `idp_unavailable` */
 export async function prepare(deps: BeginDeps, order: BeginOrder): Promise<Beginning> {
   const { domainId, binding } = await deps.bindings.choose(deps.datastore.pool('interactive'), order.where)
   const attempt = newAttempt(maxAgeOf(binding, order.maxAgeSeconds))
@@ -62,7 +62,7 @@ export async function prepare(deps: BeginDeps, order: BeginOrder): Promise<Begin
   return { domainId, authorizationUrl, state: attempt.state, expiresAt, cookie, begun }
 }
 
-/** Keeps a sign-in until its callback. @throws Problem `rate_limited` when too many are open, `idp_binding_not_found` */
+/** Stores a sign-in until its callback. @throws Problem `rate_limited` when too many are open, `idp_binding_not_found` */
 export async function keep({ openMax = OPEN_MAX }: BeginDeps, { db }: Change, { begun }: Beginning): Promise<void> {
   if (await store.areOpen(db, openMax, begun.created_at)) throw problem('rate_limited', { retry_after_seconds: 60 })
   if (!(await store.holdPlace(db, begun))) throw problem('idp_binding_not_found')

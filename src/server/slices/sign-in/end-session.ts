@@ -3,8 +3,8 @@ import type { IdpBinding } from '../../ports/idp-bindings.ts'
 
 /**
  * Where a browser goes to end its session with the provider (OpenID Connect RP-Initiated Logout 1.0 §2); undefined where
- * the provider announces no such place. It asks for no way back: addresses to come back to have to be registered there,
- * and a provider that does not know one ends nothing.
+ * the provider announces no such address. It names no return address: those must be registered at the provider,
+ * and a provider that does not know one does not end the session.
  */
 export function endSessionUrl(
   metadata: IssuerMetadata,

@@ -5,10 +5,10 @@ import type { Claims } from './person.ts'
 import { CLOCK_TOLERANCE_SECONDS } from './strength.ts'
 
 /**
- * Verifies the signature of an ID token and what its claims must be whatever came before (OpenID Connect Core §3.1.3.7):
+ * Verifies the signature of an ID token and the claims that do not depend on the request (OpenID Connect Core §3.1.3.7):
  * an algorithm that the binding pins, the issuer's key, issuer, audience, authorized party, times. Not the nonce.
  *
- * @throws JOSEError; Problem `idp_unavailable` when the issuer's keys cannot be had.
+ * @throws JOSEError; Problem `idp_unavailable` when the issuer's keys are not available.
  */
 export async function verifyIdToken(
   token: string,

@@ -4,8 +4,8 @@ import { problem, type Problem } from '../../../shared/problems.ts'
 import { OutgoingFetchError } from '../../ports/outgoing-fetch.ts'
 
 /**
- * The problem that a failure of the identity provider is to the person who signs in. Its cause, for the log, names what
- * was wrong and nothing that the provider said of the person. Undefined: a fault of this server.
+ * The problem for the person who signs in, after a failure of the identity provider. Its cause, for the log, names what
+ * was wrong and nothing about the person. Undefined: a fault of this server.
  */
 export function idpProblem(error: unknown): Problem | undefined {
   if (isOutage(error)) return problem('idp_unavailable', {}, new Error(says(error)))

@@ -1,6 +1,6 @@
 import type { IdpBinding } from '../../ports/idp-bindings.ts'
 
-/** What an ID token, and the userinfo beside it, say. */
+/** The claims of an ID token and of the userinfo. */
 export type Claims = Readonly<Record<string, unknown>>
 
 /** A person as the identity provider describes them. */
@@ -16,17 +16,17 @@ export interface Person {
 
 type Binding = Pick<IdpBinding, 'claims'>
 
-/** The claims that may as well come from userinfo. The subject, and how and when somebody authenticated, may not. */
+/** The claims that may come from userinfo, too. The subject, and the method and time of authentication, may not. */
 function tellableOf({ claims: { email, name, groups, domain } }: Binding): readonly string[] {
   return [email, name, groups, domain].filter((each) => each !== null)
 }
 
-/** Whether an ID token says everything that the binding reads of it. */
+/** Whether an ID token has all claims that the binding reads. */
 export function isWhole(binding: Binding, claims: Claims): boolean {
   return tellableOf(binding).every((name) => claims[name] !== undefined)
 }
 
-/** The claims of an ID token with what userinfo adds. Anyone who says the address says whether it is verified. */
+/** The claims of an ID token with what userinfo adds. The source of the address is also the source of its verification. */
 export function joinedClaims(binding: Binding, claims: Claims, userinfo: Claims): Claims {
   const added = tellableOf(binding).filter((name) => claims[name] === undefined)
   const { email_verified } = claims[binding.claims.email] === undefined ? userinfo : claims
@@ -36,11 +36,11 @@ export function joinedClaims(binding: Binding, claims: Claims, userinfo: Claims)
 const SUBJECT_MAX = 255
 const EMAIL_MAX = 254
 const NAME_MAX = 128
-/** No provider puts more into a token. */
+/** Maximum of groups; no provider puts more into a token. */
 const GROUPS_MAX = 10_000
 const GROUP_MAX = 256
 
-/** Reads the claims that the binding names. Undefined without a usable subject, or with more groups than can be true. */
+/** Reads the claims that the binding names. Undefined without a usable subject, or with too many groups. */
 export function personOf({ claims: names }: Binding, claims: Claims): Person | undefined {
   const subject = claims[names.subject]
   const groups = textsOf(claims, names.groups)
@@ -58,7 +58,7 @@ function isSubject(text: string): boolean {
   return text.length > 0 && text.length <= SUBJECT_MAX && text.isWellFormed() && !/\p{Cc}/u.test(text)
 }
 
-/** OpenID Connect Core §5.1; some providers send the word. */
+/** OpenID Connect Core §5.1; some providers send the string. */
 function isVerified({ email_verified: verified }: Claims): boolean {
   return verified === true || verified === 'true'
 }
@@ -72,7 +72,7 @@ function emailOf(value: unknown): string | undefined {
   return value.toLowerCase()
 }
 
-/** Everybody who may read the Domain sees it: what looks like an address is none. */
+/** Everybody who may read the Domain sees the name, so that a text that looks like an address is dropped. */
 function nameOf(value: unknown): string | undefined {
   if (typeof value !== 'string' || value.includes('@')) return undefined
   const clean = value

@@ -17,7 +17,7 @@ export interface RelyingPartyDeps {
   readonly baseUrl: string
 }
 
-/** What the identity provider sent the browser back with. */
+/** The query with which the identity provider sent the browser back. */
 export interface CallbackAnswer {
   readonly state: string
   readonly code?: string | undefined
@@ -29,11 +29,11 @@ export interface CallbackAnswer {
 export interface RelyingParty {
   /** Where the browser goes to sign in. @throws Problem `idp_unavailable` */
   authorizationUrl(binding: IdpBinding, attempt: Attempt, nowMs: number): Promise<string>
-  /** Redeems the answer of the provider for what it says of the person. @throws Problem `sign_in_refused`, `idp_unavailable` */
+  /** Redeems the answer of the provider for the claims about the person. @throws Problem `sign_in_refused`, `idp_unavailable` */
   redeem(binding: IdpBinding, answer: CallbackAnswer, at: SignInSecrets & { readonly nowMs: number }): Promise<Redeemed>
 }
 
-/** What a provider says of a person, with the token that says it. */
+/** A provider's claims about a person, with their token. */
 export interface Redeemed {
   readonly claims: Claims
   readonly idToken: string
@@ -51,7 +51,7 @@ export function createRelyingParty({ datastore, bindings, issuers, baseUrl }: Re
     const metadata = await issuers.metadata(binding)
     if (metadata.authorization_endpoint === undefined || metadata.token_endpoint === undefined) throw signsNobodyIn()
     const secret = await bindings.clientSecret(datastore.pool('interactive'), binding.id)
-    // The binding's word on algorithms counts, not the issuer's (RFC 8725 §3.1).
+    // The binding decides the algorithms, not the issuer (RFC 8725 §3.1).
     const server = {
       ...metadata,
       issuer: binding.issuer,
@@ -116,21 +116,21 @@ async function translated<T>(translate: typeof idpProblem, work: () => Promise<T
   }
 }
 
-/** An issuer of tokens for workloads, for instance (OpenID Connect Discovery 1.0 §3 wants both endpoints of a provider). */
+/** An issuer of tokens for workloads, for instance (OpenID Connect Discovery 1.0 §3 requires both endpoints of a provider). */
 function signsNobodyIn(): Problem {
   const sentence = 'discovery has no authorization_endpoint and token_endpoint: the issuer signs nobody in'
   return problem('idp_unavailable', {}, new Error(sentence))
 }
 
-/** Before anybody has answered there is nobody to refuse. */
+/** Before the provider has answered, it cannot have refused. */
 function outage(error: unknown): Problem | undefined {
   const found = idpProblem(error)
   return found && problem('idp_unavailable', {}, found.cause)
 }
 
 /**
- * The client secret goes into the body where the issuer takes it there, else into the header (OpenID Connect Core §9): not
- * every issuer undoes the encoding that RFC 6749 §2.3.1 wants in the header.
+ * The client secret is sent in the body where the issuer accepts it there, else in the header (OpenID Connect Core §9): not
+ * every issuer decodes the encoding that RFC 6749 §2.3.1 requires in the header.
  */
 function authenticationOf(metadata: IssuerMetadata, secret: string | undefined): oidc.ClientAuth {
   if (secret === undefined) return oidc.None()

@@ -17,7 +17,7 @@ export interface SignInDeps extends ArrivalDeps, BeginDeps {
   readonly sessions: Sessions
 }
 
-/** What was found out about who signs in, before anything is written. */
+/** The facts about the person who signs in, before anything is written. */
 interface Proven {
   readonly begun: store.Begun
   readonly binding: IdpBinding
@@ -26,12 +26,12 @@ interface Proven {
   readonly person: Person
 }
 
-/** Serves the two ends of a sign-in with an identity provider; what becomes of its session is another's. */
+/** Serves the start and the callback of a sign-in with an identity provider. */
 export function createSignIn(deps: SignInDeps): Pick<Handlers<typeof signIn>, 'PostAuthSignIn' | 'GetAuthCallback'> {
   const { datastore, secrets, bindings, sessions, relyingParty } = deps
   const db = () => datastore.pool('interactive')
 
-  /** Takes the sign-in that this very browser began. It is gone after that, however it ends. */
+  /** Takes and deletes the sign-in that this browser began, whatever its result. */
   async function take(ctx: RequestContext, state: string): Promise<store.Begun> {
     const browser = ctx.browser.cookie(SIGN_IN_COOKIE)
     if (browser === undefined) throw problem('invalid_sign_in', {}, new Error('the browser did not begin a sign-in'))
@@ -43,7 +43,7 @@ export function createSignIn(deps: SignInDeps): Pick<Handlers<typeof signIn>, 'P
     return begun
   }
 
-  /** Asks the provider who it is, and holds the answer against what the binding requires. */
+  /** Fetches the person's claims from the provider, and checks them against the binding's requirements. */
   async function prove(ctx: RequestContext, answer: CallbackAnswer): Promise<Proven> {
     const begun = await take(ctx, answer.state)
     const binding = await bindings.find(db(), begun.binding_id)
@@ -59,7 +59,7 @@ export function createSignIn(deps: SignInDeps): Pick<Handlers<typeof signIn>, 'P
     return { begun, binding, claims, idToken, person }
   }
 
-  /** A provider that the platform shares may say which Domain somebody belongs to. */
+  /** A platform-shared provider may name the Domain of a person. */
   async function requireDomain({ domain_id }: store.Begun, binding: IdpBinding, { domains }: Person): Promise<void> {
     if (binding.domainId !== null || binding.claims.domain === null) return
     const slug = await store.findSlug(db(), domain_id)
@@ -67,7 +67,7 @@ export function createSignIn(deps: SignInDeps): Pick<Handlers<typeof signIn>, 'P
     if (!isNamed) throw problem('sign_in_refused', {}, new Error('the claims name another Domain, or none'))
   }
 
-  /** Lets the person in: user, groups, session and what is said of them are one change. */
+  /** Signs the person in: user, groups, session and their events are one transaction. */
   function letIn(ctx: RequestContext, { begun, binding, claims, idToken, person }: Proven) {
     const { domain_id: domainId } = begun
     return ctx.change(async (change) => {
@@ -82,7 +82,7 @@ export function createSignIn(deps: SignInDeps): Pick<Handlers<typeof signIn>, 'P
         sourceAddress: ctx.sourceAddress,
         userAgent: ctx.browser.userAgent,
         replaces: ctx.browser.cookie(SESSION_COOKIE),
-        // The bundled provider needs no word of whom to sign out.
+        // The bundled provider needs no ID token for a sign-out.
         idToken: binding.isBundled ? undefined : idToken,
         nowMs: ctx.nowMs,
       })

@@ -27,8 +27,8 @@ export interface SignOutPageDeps {
 
 /**
  * Signs a browser out, or all of a person's with `everywhere`: here, and then at the provider that the session began
- * with. A form, since the provider is a place to go to. Like every form it is held to the allowed origins; another site
- * could not bring the `Strict` cookie along either.
+ * with. A form, since the browser must go to the provider. As for every form, the origin is checked; another site
+ * could not send the `Strict` cookie either.
  */
 export function createSignOutPage(deps: SignOutPageDeps): Page {
   return { method: 'POST', path: SIGN_OUT_PATH, perAddress: true, handler: (visit) => signOut(deps, visit) }
@@ -58,7 +58,7 @@ interface Ending {
   readonly everywhere: boolean
 }
 
-/** What the two sign-outs of the API do, audited as they are. */
+/** The two sign-outs of the API, with their audit rows. */
 async function end({ unitOfWork, sessions }: SignOutPageDeps, ending: Ending): Promise<void> {
   const { visit, session, everywhere } = ending
   let context: AuditEntry['context'] = {}
@@ -77,8 +77,8 @@ function rowOf({ visit, session, everywhere }: Ending, context: AuditEntry['cont
 }
 
 /**
- * What is left of the sign-in at the provider that the session began with; undefined for the bundled one. The session has
- * ended by now: no failure keeps the browser from losing its cookies.
+ * The sign-in that remains at the provider of the session; undefined for the bundled one. The session has
+ * ended already: a failure here does not prevent the deletion of the cookies.
  */
 async function leftAtProvider(
   deps: SignOutPageDeps,
@@ -105,7 +105,7 @@ async function idTokenOf({ log }: SignOutPageDeps, session: SignedOutSession | u
   }
 }
 
-/** Nobody is kept here because their provider cannot be reached. */
+/** An unreachable provider must not prevent the sign-out here. */
 async function providerSignOut(
   { issuers, log }: SignOutPageDeps,
   binding: IdpBinding,

@@ -1,19 +1,19 @@
 import { markup } from '../../../shared/pages/markup.ts'
 import { pageDocument, type PageDocument } from '../../../shared/pages/page-document.ts'
 
-/** Where the form goes. */
+/** The address that the form posts to. */
 export const SIGN_OUT_PATH = '/v1/sign-out'
 
 /** The start page, which confirms the sign-out. */
 export const SIGNED_OUT_PATH = '/?signed_out=1'
 
-/** A provider at which the sign-in may go on, and where it is ended there, if the provider offers that. */
+/** A provider at which the sign-in may continue, and its sign-out address, if it has one. */
 export interface LeftAtProvider {
   readonly issuer: string
   readonly url: string | undefined
 }
 
-/** Goes on to the provider by itself. A refresh and no redirect: the policy of the page with the form keeps it on this origin. */
+/** Forwards to the provider. A refresh instead of a redirect: the policy of the page with the form allows only this origin. */
 export function leavingView(url: string): PageDocument {
   const { host } = new URL(url)
   const body = markup`<h1>You are signed out here</h1>
@@ -22,7 +22,7 @@ export function leavingView(url: string): PageDocument {
   return pageDocument({ title: 'Signing out', body, refreshTo: url })
 }
 
-/** Says that the sign-in with the provider goes on, so that nobody leaves a shared machine thinking otherwise. */
+/** Warns that the sign-in with the provider continues, for people on a shared machine. */
 export function stillSignedInView(issuer: string): PageDocument {
   const { host } = new URL(issuer)
   const body = markup`<h1>You are signed out here</h1>
@@ -32,7 +32,7 @@ On a machine that others use, sign out there as well.</p>
   return pageDocument({ title: 'Signed out', body })
 }
 
-/** Says that sessions in other browsers go on, where all were to end but the own one had ended before. */
+/** Warns that sessions in other browsers continue, where all should end but the own one had ended before. */
 export function othersGoOnView(left: LeftAtProvider | undefined): PageDocument {
   const body = markup`<h1>You are signed out here</h1>
 <p class="notice" role="status">Your sessions in other browsers go on: this browser's session had already ended, so it could not end them.

@@ -13,12 +13,12 @@ export interface PageSignIn {
   readonly visit: {
     readonly correlationId: string
     readonly nowMs: number
-    /** Who is signed in already; undefined where nobody is. */
+    /** The signed-in user; undefined where nobody is signed in. */
     readonly session: Pick<Caller, 'subject'> | undefined
   }
 }
 
-/** What `PostAuthSignIn` does, for pages that send the browser on themselves; audited alike. */
+/** Does what `PostAuthSignIn` does, with the same audit row, for pages that redirect the browser themselves. */
 export function createStartFromPage(deps: BeginDeps & { readonly unitOfWork: UnitOfWork }) {
   return async ({ where, returnTo, maxAgeSeconds, visit }: PageSignIn) => {
     const { correlationId, nowMs, session } = visit

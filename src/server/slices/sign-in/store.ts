@@ -3,10 +3,10 @@ import type { Db } from '../../ports/datastore.ts'
 import { holdDomain } from '../../sql/hold-domain.ts'
 import type { SignInRow } from './tables.ts'
 
-/** A sign-in that was begun and is not finished. */
+/** An unfinished sign-in. */
 export type Begun = Selectable<SignInRow>
 
-/** Keeps Domain and binding until the transaction ends; false when one of them is gone. */
+/** Keeps Domain and binding until the transaction ends; false when one of them was deleted. */
 export async function holdPlace(tx: Db, { domain_id, binding_id }: Begun): Promise<boolean> {
   if (!(await holdDomain(tx, domain_id))) return false
   const binding = tx.selectFrom('idp_bindings').select('id').where('id', '=', binding_id).forKeyShare()
@@ -17,7 +17,7 @@ export async function insertBegun(tx: Db, begun: Begun): Promise<void> {
   await tx.insertInto('sign_ins').values(begun).execute()
 }
 
-/** Whether so many sign-ins are open at that moment, or more. */
+/** Whether at least that many sign-ins are open at that moment. */
 export async function areOpen(db: Db, count: number, now: Date): Promise<boolean> {
   const last = await db
     .selectFrom('sign_ins')
@@ -29,7 +29,7 @@ export async function areOpen(db: Db, count: number, now: Date): Promise<boolean
   return last !== undefined
 }
 
-/** Takes the sign-in that this browser began with this state, for good: it is there once. */
+/** Takes and deletes the sign-in that this browser began with this state. */
 export function takeBegun(db: Db, key: Pick<Begun, 'state_hash' | 'browser_hash'>): Promise<Begun | undefined> {
   return db
     .deleteFrom('sign_ins')
@@ -44,7 +44,7 @@ export async function findSlug(db: Db, domainId: string): Promise<string | undef
   return (await db.selectFrom('domains').select('slug').where('id', '=', domainId).executeTakeFirst())?.slug
 }
 
-/** Lets people arrive in the Domain for the first time one after another, so that nobody arrives twice. False when it is gone. */
+/** Serializes first sign-ins in the Domain, so that nobody is created twice. False when it was deleted. */
 export async function holdArrivals(tx: Db, domainId: string): Promise<boolean> {
   const domain = tx.selectFrom('domains').select('id').where('id', '=', domainId).forNoKeyUpdate()
   return (await domain.executeTakeFirst()) !== undefined

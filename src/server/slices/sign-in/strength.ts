@@ -2,20 +2,20 @@ import { SESSION_IDLE_MS } from '../../ports/sessions.ts'
 import type { IdpBinding } from '../../ports/idp-bindings.ts'
 import type { Claims } from './person.ts'
 
-/** How somebody was authenticated. */
+/** How a person was authenticated. */
 export interface Authentication {
   readonly acr: string | undefined
   readonly amr: readonly string[]
   readonly authTimeMs: number
 }
 
-/** How the provider's clock may differ from ours, in seconds. */
+/** Tolerated difference between the provider's clock and this server's, in seconds. */
 export const CLOCK_TOLERANCE_SECONDS = 30
 
 type Required = Pick<IdpBinding, 'requiredAcr' | 'requiredAmr'>
 
 /**
- * How old the authentication may be: what the request asks, and where the binding requires a class of authentication no
+ * Maximum age of the authentication: what the request asks, and where the binding requires a class of authentication no
  * older than a session of this server may idle. Null where it does not matter.
  */
 export function maxAgeOf({ requiredAcr }: Required, askedSeconds: number | undefined): number | null {
@@ -23,7 +23,7 @@ export function maxAgeOf({ requiredAcr }: Required, askedSeconds: number | undef
   return Math.min(askedSeconds ?? Infinity, SESSION_IDLE_MS / 1000)
 }
 
-/** Reads how the person was authenticated; a token without `auth_time` says it of the moment it was issued. */
+/** Reads how the person was authenticated; for a token without `auth_time`, its issue time counts. */
 export function authenticationOf({ acr, amr, auth_time, iat }: Claims, nowMs: number): Authentication {
   const seconds = [auth_time, iat].find((each): each is number => typeof each === 'number' && Number.isFinite(each))
   return {

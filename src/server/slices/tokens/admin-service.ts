@@ -21,8 +21,8 @@ export interface AdminTokensDeps {
 }
 
 /**
- * Serves the tokens of other identities to those who manage the owner's Domain. Free of the subset and lifetime rules
- * of own tokens; but a token that would speak for somebody with a say on the platform takes `manage` there.
+ * Serves the tokens of other identities to those who manage the owner's Domain. The subset and lifetime rules
+ * of own tokens do not apply; but a token for an owner with a role on the platform requires `manage` there.
  */
 export function createAdminTokens({ datastore, subjects, mint }: AdminTokensDeps): Handlers<typeof adminTokens> {
   const db = () => datastore.pool('interactive')
@@ -87,7 +87,7 @@ export function createAdminTokens({ datastore, subjects, mint }: AdminTokensDeps
   }
 }
 
-/** Locks a token that was found a moment ago. */
+/** Locks a token that was read before. */
 async function lock(change: Change, id: string): Promise<store.TokenRecord> {
   const token = await store.lockToken(change.db, id)
   if (token === undefined) throw problem('token_not_found')

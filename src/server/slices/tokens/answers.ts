@@ -27,7 +27,7 @@ export function toSummary(token: TokenRecord): Summary {
   }
 }
 
-/** Answers with a new token, below that path; the one time that its plaintext is shown. */
+/** Answers with a new token, below that path; the only time that its plaintext is shown. */
 export function answerIssued(ctx: RequestContext, { record, token }: Minted, path: string): IssuedAnswer {
   ctx.header('Location', `${path}/${record.id}`)
   return { ...toSummary(record), token }
@@ -39,7 +39,7 @@ export function answerRotated(ctx: RequestContext, { record, token, retiresAt }:
   return { ...toSummary(record), token }
 }
 
-/** Who the caller is to the server, in which Domain, and by which credential. */
+/** The caller's principal, Domain and credential. */
 export function toWhoami(caller: Caller, domain: DomainNames): WhoamiAnswer {
   const { kind: type, id, scopes, expiresAtMs } = caller.credential
   return {

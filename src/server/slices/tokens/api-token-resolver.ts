@@ -20,7 +20,7 @@ const UNKNOWN = refusal('unknown API token')
 const REVOKED = refusal('revoked API token')
 const EXPIRED = refusal('expired API token')
 
-/** Resolves API tokens. Form and checksum are checked before the datastore is asked; expiry is compared with the clock on every use. */
+/** Resolves API tokens. Form and checksum are checked before the datastore is read; expiry is compared with the clock on every use. */
 export function createApiTokenResolver({ datastore, ...deps }: ApiTokenResolverDeps): CredentialResolver {
   async function read(presented: string, id: string): Promise<FoundCredential | Refusal> {
     const record = await findCredential(datastore.pool('interactive'), id)

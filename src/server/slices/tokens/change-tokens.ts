@@ -5,16 +5,16 @@ import { ownerReference, type Owner } from './owner.ts'
 import * as store from './store.ts'
 import { endOfGrace, isLive, lifetimeFrom, LISTED_AFTER_END_MS, LIVE_TOKENS_MAX } from './token.ts'
 
-/** Ended tokens that one new token takes away: more than one, so that they cannot pile up. */
+/** Ended tokens that each new token deletes: more than one, so that they cannot accumulate. */
 const FORGOTTEN_AT_ONCE = 20
 
-/** What a token is to be, before its owner is known to exist. */
+/** The properties of a new token, before its owner is known to exist. */
 export interface TokenOrder extends Omit<TokenDraft, 'owner'> {
   readonly owner: Owner
 }
 
 /**
- * Issues a token; undefined when there is no such owner. The one way a token comes to be, at first run too.
+ * Issues a token; undefined when there is no such owner. It is the only place that creates one, also at the first run.
  * @throws Problem `token_limit_exceeded`
  */
 export async function issueToken(change: Change, mint: MintToken, order: TokenOrder): Promise<Minted | undefined> {
@@ -63,7 +63,7 @@ export async function rotateToken(
   return { ...minted, retiresAt }
 }
 
-/** Ends a locked token at once. One that is revoked already stays as it is, and nothing is announced. */
+/** Ends a locked token at once. A revoked token stays unchanged, and nothing is announced. */
 export async function revokeToken(change: Change, token: store.TokenRecord, at: Date): Promise<void> {
   if (token.revoked_at !== null) return
   await store.markRevoked(change.db, token.id, at)
@@ -80,7 +80,7 @@ async function add(change: Change, token: store.TokenRecord): Promise<void> {
   )
 }
 
-/** Takes away tokens of the same owner that no list will show again. */
+/** Deletes tokens of the same owner that no list will show again. */
 async function forget(change: Change, { owner_id: ownerId, created_at: now }: store.TokenRecord): Promise<void> {
   const endedSince = new Date(now.getTime() - LISTED_AFTER_END_MS)
   const ids = await store.lockForgotten(change.db, { ownerId, now, endedSince, count: FORGOTTEN_AT_ONCE })

@@ -6,7 +6,7 @@ import { requireScopes } from './scopes.ts'
 import { isDisabled } from './store.ts'
 import { lifetimeFrom } from './token.ts'
 
-/** Makes the tokens of grants: they come to be as issued ones do, and only hidden ones are free of the limit of live tokens. */
+/** Creates the tokens of grants, like issued ones; only hidden ones are exempt from the limit of live tokens. */
 export function createGrantedTokens({ mint }: { readonly mint: MintToken }): MintGrantedToken {
   return async (change, { owner, name, scopes, lifetimeSeconds, isHidden, nowMs }) => {
     const lifetime = lifetimeFrom(nowMs, lifetimeSeconds)

@@ -4,7 +4,7 @@ import type { Keyring } from '../../ports/keyring.ts'
 import type { OwnerRecord, TokenRecord } from './store.ts'
 import type { Lifetime } from './token.ts'
 
-/** What a new token is to be. */
+/** The properties of a new token. */
 export interface TokenDraft {
   readonly owner: OwnerRecord
   readonly name: string
@@ -30,7 +30,7 @@ export interface MintDeps {
   readonly env: string
 }
 
-/** Makes tokens. Stored of one are its beginning and its HMAC-SHA-256 under the ring's fingerprint key. */
+/** Creates tokens. Only the beginning and the HMAC-SHA-256 under the ring's fingerprint key are stored. */
 export function createMint({ ids, keyring, env }: MintDeps): MintToken {
   return ({ owner, name, scopes, lifetime, createdAt, isHidden = false }) => {
     const id = ids.next()

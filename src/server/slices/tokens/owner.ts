@@ -4,7 +4,7 @@ import type { RoleSubject } from '../../../shared/role-subjects.ts'
 /** The two kinds of principals that hold API tokens. */
 export type OwnerKind = 'user' | 'service-identity'
 
-/** Who holds a token. */
+/** The owner of a token. */
 export interface Owner {
   readonly id: string
   readonly kind: OwnerKind
@@ -28,7 +28,7 @@ export function ownerOfRef(identityRef: string): Owner {
   return { kind, id: identityRef.slice(colon + 1).toLowerCase() }
 }
 
-/** The caller as an owner of tokens. Nodes and join tokens own none, and no operation that asks takes their credentials. */
+/** The caller as an owner of tokens. Nodes and join tokens own none, and no operation that calls this accepts their credentials. */
 export function ownerOfCaller({ kind, id }: Caller): Owner {
   if (kind === 'user' || kind === 'service-identity') return { kind, id }
   throw new Error(`a ${kind} owns no API tokens`)

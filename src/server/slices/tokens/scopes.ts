@@ -9,7 +9,7 @@ const SURFACES: ReadonlySet<string> = new Set(Object.values(contract).map(({ nam
 /** Every scope that a token may have. */
 export const SCOPES: readonly string[] = [ALL, ...[...SURFACES].flatMap((name) => [`${name}:read`, `${name}:write`])]
 
-/** The scopes that were asked for, `*` by default. @throws Problem `invalid_scope` when one names no surface of the API. */
+/** The requested scopes, `*` by default. @throws Problem `invalid_scope` when one names no surface of the API. */
 export function requireScopes(asked: readonly string[] = [ALL]): string[] {
   if (!asked.every(isScope)) throw problem('invalid_scope')
   return [...new Set(asked)]
@@ -23,7 +23,7 @@ function isScope(scope: string): boolean {
   )
 }
 
-/** Tells whether `wanted` allows nothing that `held` does not. As on every call, writing includes reading. */
+/** Whether `held` includes everything that `wanted` allows. As on every call, writing includes reading. */
 export function areScopesWithin(wanted: readonly string[], held: readonly string[]): boolean {
   if (held.includes(ALL)) return true
   return wanted.every((scope) => held.includes(scope) || held.includes(scope.replace(/:read$/, ':write')))

@@ -17,7 +17,7 @@ export interface TokensDeps {
   readonly mint: MintToken
 }
 
-/** Serves callers' own API tokens. Another's token and one that does not exist look alike. */
+/** Serves callers' own API tokens. A token of somebody else is answered like one that does not exist. */
 export function createTokens({ datastore, mint }: TokensDeps): Handlers<typeof tokens> {
   return {
     async PostAuthTokens(ctx, { body }) {

@@ -16,7 +16,7 @@ export interface TokensPorts extends AdminTokensDeps, Omit<ApiTokenResolverDeps,
   readonly log: Logger
 }
 
-/** API tokens: one's own, and those of other identities. */
+/** API tokens: the caller's own, and those of other identities. */
 export function createSlice({
   log,
   datastore,

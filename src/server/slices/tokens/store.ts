@@ -6,7 +6,7 @@ import type { Owner } from './owner.ts'
 
 export type TokenRecord = Selectable<ApiTokenRow>
 
-/** A principal that may own tokens, with the Domain that it lives in. */
+/** A principal that may own tokens, with its Domain. */
 export interface OwnerRecord extends Owner {
   readonly domainId: string
 }
@@ -21,7 +21,7 @@ export function lockOwner(db: Db, owner: Owner): Promise<OwnerRecord | undefined
   return principal(db, owner).forNoKeyUpdate().executeTakeFirst()
 }
 
-/** Whether the principal may not sign in, or is gone. */
+/** Whether the principal may not sign in, or was deleted. */
 export async function isDisabled(db: Db, principalId: string): Promise<boolean> {
   const active = await db
     .selectFrom('principals')
@@ -50,12 +50,12 @@ export function findToken(db: Db, id: string): Promise<TokenRecord | undefined> 
   return db.selectFrom('api_tokens').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
-/** Locks the token: of callers who revoke or rotate it, one is first and the others see what it did. */
+/** Locks the token: concurrent revocations and rotations run one after another, and each sees the result of the one before. */
 export function lockToken(db: Db, id: string): Promise<TokenRecord | undefined> {
   return db.selectFrom('api_tokens').selectAll().where('id', '=', id).forNoKeyUpdate().executeTakeFirst()
 }
 
-/** Counts what the limit of live tokens is about: working, not hidden, not rotated yet. */
+/** Counts the tokens under the limit of live tokens: working, not hidden, not rotated yet. */
 export async function countLive(db: Db, ownerId: string, now: Date): Promise<number> {
   const { live } = await db
     .selectFrom('api_tokens')
@@ -73,7 +73,7 @@ export async function countLive(db: Db, ownerId: string, now: Date): Promise<num
 export interface TokenRange {
   readonly ownerId: string
   readonly now: Date
-  /** Those that ended before are left out. */
+  /** Tokens that ended before are left out. */
   readonly endedSince: Date
   readonly count: number
 }
@@ -173,7 +173,7 @@ export async function deleteTokens(db: Db, ids: readonly string[]): Promise<void
   if (ids.length > 0) await db.deleteFrom('api_tokens').where('id', 'in', ids).execute()
 }
 
-/** What resolving a token needs of it and of its owner. */
+/** The columns of a token and its owner that resolving it needs. */
 export interface CredentialRecord {
   readonly id: string
   readonly fingerprint: Buffer
@@ -188,7 +188,7 @@ export interface CredentialRecord {
   readonly display_name: string
 }
 
-/** The token with its owner; undefined where either is gone, or the owner is disabled. */
+/** The token with its owner; undefined where either was deleted, or the owner is disabled. */
 export function findCredential(db: Db, id: string): Promise<CredentialRecord | undefined> {
   return db
     .selectFrom('api_tokens as token')
@@ -226,10 +226,10 @@ export async function writeUses(db: Db, uses: readonly { readonly id: string; re
   `.execute(db)
 }
 
-/** What a Domain is called. */
+/** The names of a Domain. */
 export type DomainNames = Pick<Selectable<DomainRow>, 'slug' | 'display_name'>
 
-/** The names of a Domain; undefined when it is gone. */
+/** The names of a Domain; undefined when it was deleted. */
 export function findDomainNames(db: Db, id: string): Promise<DomainNames | undefined> {
   return db.selectFrom('domains').select(['slug', 'display_name']).where('id', '=', id).executeTakeFirst()
 }

@@ -18,19 +18,19 @@ export function isLive(token: TokenRecord, nowMs: number): boolean {
 
 /** How long a token lives. */
 export interface Lifetime {
-  /** What a rotation renews. */
+  /** The properties that a rotation keeps. */
   readonly seconds: number
   readonly expiresAt: Date
 }
 
-/** The lifetime that was asked for, 90 days by default. */
+/** The requested lifetime, 90 days by default. */
 export function lifetimeFrom(nowMs: number, seconds: number = DEFAULT_LIFETIME_SECONDS): Lifetime {
   return { seconds, expiresAt: new Date(nowMs + seconds * 1000) }
 }
 
 /**
  * The lifetime of a token that a caller issues to itself: it ends with the token that issues it at the latest
- * (decisions: Scopes). The default is shortened to that; what was asked for in words is refused instead.
+ * (decisions: Scopes). The default is shortened to that; an explicit longer lifetime is refused.
  * @throws Problem `scope_exceeds_caller`
  */
 export function lifetimeWithin(

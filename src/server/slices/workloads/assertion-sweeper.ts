@@ -5,7 +5,7 @@ import { deleteUsedAssertions } from './store.ts'
 const SWEEP_EVERY_MS = 60_000
 const ASSERTIONS_MAX = 1000
 
-/** The job that forgets used assertions once they would be refused for their age. */
+/** The job that deletes used assertions once they would be refused for their age. */
 export function createAssertionSweeper({ clock }: { readonly clock: Clock }): LeaderJob {
   return {
     name: 'used-assertions',

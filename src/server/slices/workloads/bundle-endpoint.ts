@@ -2,18 +2,18 @@ import type { OutgoingFetch } from '../../ports/outgoing-fetch.ts'
 import type { Refreshed, TrustBundleRecord } from './store.ts'
 import { readTrustBundle, type TrustBundle } from './trust-bundle.ts'
 
-/** After a failure the endpoint is asked again this soon. */
+/** Pause before the retry after a failure. */
 const RETRY_MS = 60_000
-/** What `PUT` takes of a bundle that is given is enough for one that is fetched. */
+/** Maximum size of a fetched bundle: that of `PUT`. */
 const BUNDLE_BYTES_MAX = 256 * 1024
 
-/** Where a bundle is served. */
+/** The endpoint of a bundle. */
 export interface BundleEndpoint {
   readonly url: string
   readonly allowPrivateNetwork: boolean
 }
 
-/** Asks the endpoint for its bundle. @throws Error in one sentence; the keys in use stay. */
+/** Fetches the bundle from the endpoint. @throws Error in one sentence; the keys in use stay. */
 export async function fetchTrustBundle(
   fetch: OutgoingFetch,
   { url, allowPrivateNetwork }: BundleEndpoint,
@@ -25,7 +25,7 @@ export async function fetchTrustBundle(
   return readTrustBundle(JSON.parse(body.toString('utf8')))
 }
 
-/** The row after a visit that brought a bundle. */
+/** The row after a successful fetch. */
 export function refreshedBy({ keys, refreshSeconds }: TrustBundle, nowMs: number): Refreshed {
   return {
     jwks: { keys: [...keys] },
@@ -35,7 +35,7 @@ export function refreshedBy({ keys, refreshSeconds }: TrustBundle, nowMs: number
   }
 }
 
-/** The row after a visit that brought none: the keys stay, and it says since when they have not been confirmed. */
+/** The row after a failed fetch: the keys stay, and the row records since when they have not been confirmed. */
 export function unrefreshed(
   { jwks, refreshed_at, refresh_failed_since: since }: Omit<Refreshed, 'refresh_due_at'>,
   nowMs: number,

@@ -6,7 +6,7 @@ import { visit, type OnRefreshFailure } from './bundle-endpoint.ts'
 import * as store from './store.ts'
 
 const EVERY_MS = 5000
-/** Endpoints asked side by side in one pass, which their deadline bounds. */
+/** Endpoints fetched concurrently in one pass, which their deadline bounds. */
 const AT_ONCE = 8
 
 export interface BundleRefresherDeps {

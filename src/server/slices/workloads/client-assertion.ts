@@ -7,10 +7,10 @@ import { claimedSubject, headerOf, verifyAssertion, type AssertionRules, type Ve
 /** `exp` is at most this far ahead (decisions: Service identity). */
 export const ASSERTION_SECONDS_MAX = 300
 
-/** The second one is what the revision of RFC 7523 asks for. */
+/** The second one is required by the revision of RFC 7523. */
 const TYPES = ['jwt', 'client-authentication+jwt']
 
-/** Whom an assertion claims to be from, before anything of it is believed. @throws AssertionRefused */
+/** The claimed issuer of an assertion, before it is verified. @throws AssertionRefused */
 export function claimedIdentity(assertion: string): string {
   headerOf(assertion, TYPES)
   const sub = claimedSubject(assertion)
@@ -40,7 +40,7 @@ export async function verifyClientAssertion(
   return verified
 }
 
-/** Without a `kid` the only key is meant (OpenID Connect Core §10.1). */
+/** Without a `kid` the only key is used (OpenID Connect Core §10.1). */
 async function keyNamed(kid: unknown, keys: readonly StoredKey[]): Promise<StoredKey> {
   const [only] = keys
   if (only === undefined) throw new AssertionRefused('the identity has no key')

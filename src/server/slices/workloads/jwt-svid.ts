@@ -4,14 +4,14 @@ import type { TrustedIdentity } from './store.ts'
 import { SVID_ALGORITHM } from './trust-bundle.ts'
 import { claimedSubject, headerOf, verifyAssertion, type AssertionRules, type Verified } from './verify-assertion.ts'
 
-/** Those who issue JWT-SVIDs decide how long they live; what lives longer than a day is no workload credential. */
+/** Issuers decide the lifetime of JWT-SVIDs; one of more than a day is not accepted as a workload credential. */
 const SVID_SECONDS_MAX = 86_400
 
 const TYPES = ['jwt', 'jose']
 
 const SPIFFE_ID = /^spiffe:\/\/([a-z0-9._-]{1,255})(\/[A-Za-z0-9._-]+)*$/
 
-/** Whom a JWT-SVID claims to be of, before anything of it is believed. */
+/** The claimed identity of a JWT-SVID, before it is verified. */
 export interface ClaimedWorkload {
   readonly spiffeId: string
   readonly trustDomain: string
@@ -34,8 +34,8 @@ export interface VerifiedWorkload extends Verified {
 
 /**
  * Verifies a JWT-SVID against the trust bundles of the Domains that have an identity for its SPIFFE ID, each with its own
- * keys alone: what one Domain believes says nothing in another. One that several Domains believe is refused; the caller
- * names the identity that it means.
+ * keys only: the trust of one Domain does not extend to another. A JWT-SVID that several Domains accept is refused; the caller
+ * must name the identity.
  *
  * @throws AssertionRefused
  */

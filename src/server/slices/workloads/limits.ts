@@ -3,7 +3,7 @@ import { createLimit, networkOf, type RateLimited } from '../../http/limits/rate
 
 /** How often workloads may ask for tokens, per replica (decisions: Rate limits). */
 export interface WorkloadLimits {
-  /** Counts a proof of who an identity is: nobody else can take its calls away. @throws RateLimited */
+  /** Counts a successful proof of an identity, so that nobody else can use up its calls. @throws RateLimited */
   takeIdentity(id: string, nowMs: number): void
   /** Counts an assertion that proved nothing; the answer where too many came from the address. */
   overAddress(sourceAddress: string, nowMs: number): RateLimited | undefined

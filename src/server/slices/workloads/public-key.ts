@@ -1,10 +1,10 @@
 import { calculateJwkThumbprint, importJWK, type CryptoKey, type JWK } from 'jose'
 
-/** A key of a stored set, as somebody else wrote it (RFC 7517 §4). */
+/** A key of a stored set, unvalidated (RFC 7517 §4). */
 export type StoredKey = Readonly<Record<string, unknown>>
 
 interface KeyType {
-  /** Members that make the key; whatever else a set says is not handed to the cryptography. */
+  /** Members of the key itself; all others are dropped before the import. */
   readonly members: readonly string[]
   readonly algorithms: readonly string[]
 }
@@ -52,7 +52,7 @@ export async function keyIdOf(key: StoredKey): Promise<string> {
   return typeof key['kid'] === 'string' ? key['kid'] : calculateJwkThumbprint(bare(key))
 }
 
-/** The key for one of its algorithms. `use` is left out: cryptography knows no `jwt-svid`. @throws when it is malformed or too short. */
+/** The key for one of its algorithms. `use` is left out: Web Crypto does not know `jwt-svid`. @throws when it is malformed or too short. */
 export async function importKey(key: StoredKey, algorithm: string): Promise<CryptoKey> {
   const imported = await importJWK(bare(key), algorithm)
   if (imported instanceof Uint8Array) throw new Error('the key is symmetric')

@@ -1,4 +1,4 @@
-/** Why an assertion is refused; `message` is for the log alone: outside all refusals look alike. */
+/** Why an assertion is refused; `message` is only for the log: callers cannot distinguish refusals. */
 export class AssertionRefused extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause })

@@ -25,13 +25,13 @@ const TOKEN_SECONDS = 3600
 
 type Request = Input<(typeof serviceToken)['operations']['PostAuthServiceToken']>['body']
 
-/** A workload that has proved who it is. */
+/** An authenticated workload. */
 interface Proof {
   readonly identity: Pick<store.ServiceIdentity, 'id' | 'domainId'>
   readonly verified: Verified
 }
 
-/** A grant type: what its refusals are called, and how it is proved. */
+/** A grant type: the name of its refusals, and its verification. */
 interface Grant {
   readonly name: typeof CLIENT_CREDENTIALS_GRANT | 'jwt-bearer'
   readonly refused: 'invalid_client' | 'invalid_grant'
@@ -43,7 +43,7 @@ export interface ServiceTokenDeps {
   readonly datastore: Datastore
   readonly mintGranted: MintGrantedToken
   readonly limits: WorkloadLimits
-  /** Hears of the service identities that authenticate. */
+  /** Called with the service identities that authenticate. */
   readonly signIns: Pick<LastUses, 'note'>
   /** URL under which the server is reached, without a slash at its end. */
   readonly baseUrl: string
@@ -51,7 +51,7 @@ export interface ServiceTokenDeps {
   readonly pollDevice: PollDevice
 }
 
-/** A poll of a device: the token once its sign-in is approved. @throws Problem what RFC 8628 §3.5 has for it */
+/** A poll of a device: the token once its sign-in is approved. @throws Problem the error of RFC 8628 §3.5 */
 export type PollDevice = (
   ctx: RequestContext,
   poll: { readonly deviceCode: string; readonly clientId: string | undefined },
@@ -59,7 +59,7 @@ export type PollDevice = (
 
 /**
  * Exchanges the assertion of a workload for an API token of an hour (RFC 6749 §4.4 with RFC 7523 §2.2, or RFC 7523 §2.1
- * with a JWT-SVID). Why one is refused is in the log; outside all refusals of a grant look alike. The device grant is
+ * with a JWT-SVID). The reason of a refusal is only in the log; callers cannot distinguish the refusals of a grant. The device grant is
  * passed on: its polls count against none of the limits here.
  */
 export function createServiceToken({
@@ -166,7 +166,7 @@ export function createServiceToken({
   }
 }
 
-/** What the device grant takes; devices have no secret, so that what would prove one is refused. @throws Problem `invalid_body` */
+/** The members of the device grant; devices have no secret, so members that would prove one are refused. @throws Problem `invalid_body` */
 function devicePollIn(body: Request): Parameters<PollDevice>[1] {
   if (body.device_code === undefined) throw invalidMember('device_code', 'is missing')
   const unasked = (['client_assertion', 'client_assertion_type', 'assertion', 'scope'] as const).find(
@@ -180,7 +180,7 @@ function invalidMember(name: keyof Request, detail: string): Problem {
   return problem('invalid_body', { errors: [{ pointer: `/${name}`, detail }] })
 }
 
-/** Only what names an assertion for good can be used up; a JWT-SVID may come without `jti`. */
+/** Only an assertion with an id can be used up; a JWT-SVID may have no `jti`. */
 function usedAssertionOf({ identity, verified: { jti, expiresAt } }: Proof): store.UsedAssertion | undefined {
   if (jti === undefined) return undefined
   return { hash: createHash('sha256').update(`${identity.id}|${jti}`).digest(), expiresAt }

@@ -5,7 +5,7 @@ import { createTrustBundles, type TrustBundlesDeps } from './trust-bundles.ts'
 
 export type WorkloadsDeps = ServiceTokenDeps & TrustBundlesDeps
 
-/** Serves workloads that have no secret to share, and what their Domains believe of them. */
+/** Serves tokens for workloads without a shared secret, and the trust bundles of Domains. */
 export function createWorkloads(deps: WorkloadsDeps): Handlers<typeof serviceToken> {
   return { ...createServiceToken(deps), ...createTrustBundles(deps) }
 }

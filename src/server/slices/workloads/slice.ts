@@ -23,7 +23,7 @@ export interface WorkloadsPorts extends Omit<WorkloadsDeps, 'limits' | 'onRefres
   readonly serviceSignIns: Pick<LastUses, 'note'>
 }
 
-/** Signing in of workloads without a shared secret, and the trust bundles that it rests on. */
+/** Authentication of workloads without a shared secret, and the trust bundles for it. */
 export function createSlice(ports: WorkloadsPorts): Slice<'serviceToken'> {
   const { datastore, outgoingFetch, clock, baseUrl, scopes, log } = ports
   const onFailure: OnRefreshFailure = (error, { domain_id: domainId, trust_domain: trustDomain }) =>

@@ -25,7 +25,7 @@ export async function findServiceIdentity(db: Db, id: string): Promise<ServiceId
 /** The set was checked when it was stored. */
 const keysOf = (jwks: unknown): readonly StoredKey[] => (jwks as { readonly keys: StoredKey[] } | null)?.keys ?? []
 
-/** A service identity with the keys that its Domain believes for its trust domain. */
+/** A service identity with the keys that its Domain trusts for its trust domain. */
 export interface TrustedIdentity {
   readonly id: string
   readonly domainId: string
@@ -33,7 +33,7 @@ export interface TrustedIdentity {
   readonly bundleKeys: readonly StoredKey[]
 }
 
-/** For whom a JWT-SVID may speak. */
+/** The identities that a JWT-SVID may authenticate. */
 export interface Workload {
   readonly spiffeId: string
   readonly trustDomain: string
@@ -41,7 +41,7 @@ export interface Workload {
   readonly identityId: string | undefined
 }
 
-/** More Domains than this with an identity for one SPIFFE ID are as good as too many: the caller has to name one. */
+/** Maximum of Domains with an identity for one SPIFFE ID; beyond it the caller must name one. */
 const TRUSTED_MAX = 8
 
 /** The identities for a SPIFFE ID in Domains with a bundle of its trust domain. */
@@ -69,7 +69,7 @@ export interface UsedAssertion {
   readonly expiresAt: Date
 }
 
-/** Uses the assertion up, with the transaction; false when it was before. Of two at the same time the second waits for the first. */
+/** Uses the assertion up, with the transaction; false when it was before. A concurrent second use waits for the first. */
 export async function useAssertion(db: Db, { hash, expiresAt }: UsedAssertion): Promise<boolean> {
   const row = await db
     .insertInto('used_assertions')
@@ -80,7 +80,7 @@ export async function useAssertion(db: Db, { hash, expiresAt }: UsedAssertion): 
   return row !== undefined
 }
 
-/** Deletes assertions that are refused for their age by now; answers how many, `count` at most. */
+/** Deletes up to `count` assertions that would be refused for their age; returns how many. */
 export async function deleteUsedAssertions(
   db: Db,
   { now, count }: { readonly now: Date; readonly count: number },
@@ -94,7 +94,7 @@ export async function deleteUsedAssertions(
 
 export type TrustBundleRecord = Selectable<TrustBundleRow>
 
-/** Keeps the Domain, and of those who set its bundles lets one after another; false when there is none. */
+/** Locks the Domain, and serializes changes of its bundles; false when there is no such Domain. */
 export async function lockDomain(db: Db, id: string): Promise<boolean> {
   const domain = await db.selectFrom('domains').select('id').where('id', '=', id).forNoKeyUpdate().executeTakeFirst()
   return domain !== undefined
@@ -116,7 +116,7 @@ export async function replaceTrustBundles(
   await db.insertInto('trust_bundles').values(rows).execute()
 }
 
-/** Bundles whose endpoint is to be asked by now, the longest due first. */
+/** Bundles whose refresh is due, the longest due first. */
 export function listDueBundles(
   db: Db,
   { now, count }: { readonly now: Date; readonly count: number },
@@ -130,7 +130,7 @@ export function listDueBundles(
     .execute()
 }
 
-/** What a visit to the endpoint of a bundle changes in its row. */
+/** The columns that a fetch of a bundle changes. */
 export type Refreshed = Pick<TrustBundleRecord, 'jwks' | 'refresh_due_at' | 'refreshed_at' | 'refresh_failed_since'>
 
 /** Writes a refresh, unless somebody has set the bundle since it was read. */

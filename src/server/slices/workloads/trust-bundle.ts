@@ -11,18 +11,18 @@ const REFRESH_SECONDS_MIN = 60
 const REFRESH_SECONDS_MAX = 86_400
 const REFRESH_SECONDS_DEFAULT = 300
 
-/** What a Domain needs of a bundle. */
+/** The parts of a bundle that a Domain needs. */
 export interface TrustBundle {
-  /** Those that verify JWT-SVIDs, each with a `kid`. */
+  /** The keys that verify JWT-SVIDs, each with a `kid`. */
   readonly keys: readonly StoredKey[]
   readonly refreshSeconds: number
 }
 
 /**
  * Reads a SPIFFE bundle document: a JWK Set whose keys of use `jwt-svid` verify JWT-SVIDs; those of other uses are left
- * out, and so are those of kinds that JWT-SVIDs are not signed with. A set without keys is one that was withdrawn.
+ * out, and so are key types that JWT-SVIDs do not use. A set without keys means that all were withdrawn.
  *
- * @throws Error in one sentence when it is none.
+ * @throws Error in one sentence when it is no bundle.
  */
 export function readTrustBundle(document: unknown): TrustBundle {
   if (!isObject(document)) throw new Error('a bundle is a JWK Set')
@@ -32,7 +32,7 @@ export function readTrustBundle(document: unknown): TrustBundle {
   return { keys: keys.filter(isForJwtSvids).map(checked), refreshSeconds: refreshSecondsOf(hint) }
 }
 
-/** Keys of a kind that this server does not know must not keep it from the others. */
+/** A key of an unknown type must not prevent the use of the others. */
 function isForJwtSvids(key: unknown): key is StoredKey {
   if (!isObject(key)) throw new Error('a key is an object')
   return key['use'] === 'jwt-svid' && algorithmsOf(key).some((name) => SVID_ALGORITHM.test(name))

@@ -19,8 +19,8 @@ export interface TrustBundlesDeps {
 }
 
 /**
- * Serves the trust bundles of Domains. An endpoint is asked before its bundle is stored, so that the answer says whether
- * it can be; one that cannot keeps the keys that came from it before, and is asked again.
+ * Serves the trust bundles of Domains. An endpoint is fetched before its bundle is stored, so that the answer shows whether
+ * it is reachable; an unreachable one keeps its former keys, and is retried.
  */
 export function createTrustBundles({
   datastore,
@@ -63,7 +63,7 @@ interface Before {
   readonly rows: readonly store.TrustBundleRecord[]
 }
 
-/** The row before its endpoint is asked. @throws Problem `invalid_trust_bundle` */
+/** The row before its endpoint is fetched. @throws Problem `invalid_trust_bundle` */
 function newRow(sent: Sent, { domainId, nowMs, rows }: Before): store.TrustBundleRecord {
   const url = sent.bundle_url ?? null
   const known = rows.find((row) => row.trust_domain === sent.trust_domain && url !== null && row.bundle_url === url)

@@ -2,19 +2,19 @@ import { decodeJwt, decodeProtectedHeader, jwtVerify, type JWTPayload } from 'jo
 import { algorithmsOf, importKey, type StoredKey } from './public-key.ts'
 import { AssertionRefused } from './refusal.ts'
 
-/** How far the clock of a workload may be ahead: what it says is not valid yet is taken for so long. */
+/** How far the clock of a workload may be ahead: an assertion that becomes valid within this time is accepted. */
 const AHEAD_SECONDS = 30
 
-/** What an assertion must be, besides signed. */
+/** The requirements on an assertion, besides its signature. */
 export interface AssertionRules {
   /** Any of them, as the only audience or among others (RFC 7523 §3). */
   readonly audiences: readonly string[]
-  /** How far ahead `exp` may lie. */
+  /** How far ahead `exp` may be. */
   readonly lifetimeSecondsMax: number
   readonly nowMs: number
 }
 
-/** What a verified assertion says. */
+/** The claims of a verified assertion. */
 export interface Verified {
   readonly subject: string
   readonly issuer: string | undefined
@@ -22,14 +22,14 @@ export interface Verified {
   readonly expiresAt: Date
 }
 
-/** A header as somebody wrote it. */
+/** An unvalidated header. */
 export interface ClaimedHeader {
   readonly typ?: unknown
   readonly kid?: unknown
   readonly alg?: unknown
 }
 
-/** Reads the header of a compact JWS; nothing in it is believed. @throws AssertionRefused */
+/** Reads the header of a compact JWS; it is untrusted. @throws AssertionRefused */
 export function headerOf(assertion: string, types: readonly string[]): ClaimedHeader {
   const header: ClaimedHeader = decoded(() => decodeProtectedHeader(assertion))
   const { typ } = header
@@ -38,7 +38,7 @@ export function headerOf(assertion: string, types: readonly string[]): ClaimedHe
   return header
 }
 
-/** The `sub` that the assertion claims, before anything of it is believed. @throws AssertionRefused */
+/** The claimed `sub` of the assertion, before it is verified. @throws AssertionRefused */
 export function claimedSubject(assertion: string): unknown {
   return decoded(() => decodeJwt(assertion)).sub
 }
@@ -52,8 +52,8 @@ function decoded<T>(decode: () => T): T {
 }
 
 /**
- * Verifies signature and times of an assertion with that key alone: whatever key or address of keys its header brings
- * along is not looked at, and the algorithm is one of the key's.
+ * Verifies signature and times of an assertion with that key only: keys and key addresses in its header
+ * are ignored, and the algorithm must be one of the key's.
  *
  * @throws AssertionRefused
  */
