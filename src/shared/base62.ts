@@ -15,7 +15,7 @@ export function base62OfBytes(bytes: Uint8Array, length: number): string {
   )
 }
 
-/** Random digits, each of the 62 equally likely: bytes past the last whole multiple of 62 are drawn again. */
+/** Random digits, each of the 62 equally likely: bytes above the last multiple of 62 are replaced. */
 export function randomBase62(length: number): string {
   let text = ''
   while (text.length < length) {

@@ -1,13 +1,13 @@
 import { atTurnEnd } from './immediate-batch.ts'
 
 export interface GatheredReadsOptions<T> {
-  /** Reads many in one statement; those that are not there are left out. */
+  /** Reads many values in one statement; missing ones are left out. */
   readonly readMany: (keys: readonly string[]) => Promise<ReadonlyMap<string, T>>
-  /** Whether a failure concerns a caller that asks, and not these keys. */
+  /** Whether a failure concerns the calling request, and not these keys. */
   readonly isOutage: (error: unknown) => boolean
-  /** Statements on their way at once. */
+  /** Maximum of concurrent statements. */
   readonly flightsMax: number
-  /** In one statement. */
+  /** Maximum of keys in one statement. */
   readonly batchMax: number
 }
 

@@ -2,7 +2,7 @@ import { base62, base62OfBytes, randomBase62 } from './base62.ts'
 import { crc32 } from './crc32.ts'
 
 /**
- * The texts of credentials (decisions: Credentials). Forms only: whether one is valid is the server's to say, by its
+ * The texts of credentials (decisions: Credentials). Only their syntax: the server decides whether one is valid, by its
  * fingerprint.
  *
  * - API token `psk_<env>_<id>_<random>`, join token `jtk_<env>_<id>_<random>`: `id` is a UUID as 32 hex digits,
@@ -11,11 +11,11 @@ import { crc32 } from './crc32.ts'
  * - Node secret key `nsk_<env>_<node id>_<kid>_<key>`: 32 hex digits, 8 base62 digits, 32 bytes in base64url.
  */
 
-/** What `SERVICE_ENV` may be: names the installation in every credential that it mints. */
+/** The allowed values of `SERVICE_ENV`, which names the installation in every credential that it mints. */
 export const CREDENTIAL_ENV = /^[a-z0-9]{1,16}$/
 
 const TOKEN = /^(psk|jtk)_([a-z0-9]{1,16})_([0-9a-f]{32})_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/
-/** The last digit of a key carries four bits, so only these sixteen spell it canonically. */
+/** The last digit of a key carries four bits, so only these sixteen are canonical. */
 const NSK = /^nsk_([a-z0-9]{1,16})_([0-9a-f]{32})_([0-9A-Za-z]{8})_([0-9A-Za-z_-]{42}[AEIMQUYcgkosw048])$/
 
 /** A token just minted. `token` is the secret; `prefix`, everything up to and with the id, may be shown and stored. */

@@ -1,4 +1,4 @@
-/** Where a server keeps its data when nothing is said: root has a place of its own, others one below their home. */
+/** The default data directory of a server: one for root, and one below the home directory for other users. */
 export function defaultDataDirectory(account: {
   readonly uid: number | undefined
   readonly stateHome: string | undefined

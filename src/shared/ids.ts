@@ -2,14 +2,14 @@ export const ZERO_UUID = '00000000-0000-0000-0000-000000000000'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-/** Tells whether the text is a UUID of any version other than the zero UUID (S0 convention 1). */
+/** Whether the text is a UUID of any version other than the zero UUID (S0 convention 1). */
 export function isNonZeroUuid(text: string): boolean {
   return UUID.test(text) && text !== ZERO_UUID
 }
 
 const ZERO_REFERENCE = new RegExp(`^[^:]*:${ZERO_UUID}(?:#|$)`)
 
-/** Tells whether a reference such as `user:<uuid>` or `group:<uuid>#member` names the zero UUID. */
+/** Whether a reference such as `user:<uuid>` or `group:<uuid>#member` names the zero UUID. */
 export function namesZeroUuid(reference: string): boolean {
   return ZERO_REFERENCE.test(reference)
 }
@@ -24,7 +24,7 @@ export function isStoredUuid(text: string): boolean {
 /** A reference to one object or subject of the authorization model, `<type>:<id>` or `<type>:<id>#<relation>`. */
 export type ObjectReference = `${string}:${string}`
 
-/** The one platform object; every Domain hangs off it. */
+/** The only platform object; the parent of every Domain. */
 export const PLATFORM: ObjectReference = 'platform:main'
 
 /** Splits `<type>:<id>` at its first colon; undefined when either half is empty. */

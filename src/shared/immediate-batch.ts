@@ -1,11 +1,11 @@
-/** Work that is done at the end of the event loop's turn, once, however often it is asked for before. */
+/** Work that runs once at the end of the event loop's turn, however often it was requested before. */
 export interface TurnEnd {
   ask(): void
-  /** Whether it is still to come. */
+  /** Whether it is pending. */
   isAsked(): boolean
 }
 
-/** Makes the work wait for what else the turn brings. */
+/** Delays the work until the end of the turn. */
 export function atTurnEnd(work: () => void): TurnEnd {
   let isAsked = false
   function run(): void {

@@ -9,14 +9,14 @@ export function isByNpx(env: Environment): boolean {
 }
 
 /**
- * How `npx` finds this program. The name of the command alone will do in a checkout; anywhere else npm would look for a
- * package of that name and run somebody else's.
+ * How `npx` finds this program. The name of the command is enough in a checkout; elsewhere npm would look for a
+ * package of that name and run another one.
  */
 export function npxCommand(folder: string = packageFile('').pathname): 'npx ctl' | 'npx ctl-mesh' {
   return isInstalled(folder) ? 'npx ctl-mesh' : 'npx ctl'
 }
 
-/** How a person types commands beside a server that was started so. */
+/** How to type commands, given how the server was started. */
 export function commandBesideServer(env: Environment, folder: string = packageFile('').pathname): string {
   return isInstalled(folder) && !isByNpx(env) ? 'ctl' : npxCommand(folder)
 }

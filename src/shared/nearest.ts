@@ -9,7 +9,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best?.candidate ?? onlyBeginning(word, candidates)
 }
 
-/** Anyone who typed three letters and stopped meant the one word that begins so. */
+/** After at least three letters, the only word that begins so is the match. */
 function onlyBeginning(word: string, candidates: Iterable<string>): string | undefined {
   if (word.length < 3) return undefined
   const longer = [...candidates].filter((candidate) => candidate.startsWith(word))

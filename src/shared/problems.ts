@@ -34,7 +34,7 @@ export type ExtrasOf<Code extends ProblemCode> = Intersection<
 type Members<Of> = Of extends Row<infer Extras> ? Extras : never
 type Intersection<Takers> = [Takers] extends [(extras: infer Extras) => void] ? Extras : never
 
-/** The codes whose members can be those given. */
+/** The codes whose members can have the given type. */
 type CodeThatTakes<Given> = {
   [Code in ProblemCode]: Given extends Members<(typeof PROBLEMS)[Code]> ? Code : never
 }[ProblemCode]
@@ -57,7 +57,7 @@ export class Problem extends Error {
   readonly status: number
   readonly extras: ProblemExtras
 
-  /** Takes any members, for copies of a problem. A new one is made by `problem`, which checks them. */
+  /** Takes any members, for copies of a problem. `problem` creates new ones and checks their members. */
   constructor(code: ProblemCode, extras: ProblemExtras, cause: unknown) {
     super(PROBLEMS[code].detail, cause === undefined ? undefined : { cause })
     this.name = 'Problem'
@@ -71,7 +71,7 @@ type ExtrasAndCause<Extras> = NoMembers extends Extras
   ? [extras?: Extras, cause?: unknown]
   : [extras: Extras, cause?: unknown]
 
-/** Makes a problem from the catalogue, with the members of its code; `cause` reaches the log and never the answer. */
+/** Makes a problem from the catalogue, with the members of its code; `cause` is logged and never sent. */
 export function problem<Code extends ProblemCode>(code: Code, ...rest: ExtrasAndCause<ExtrasOf<Code>>): Problem {
   // The two shapes of `rest` differ in what may be left out; the compiler cannot see that for a code it does not know yet.
   const [extras = {}, cause] = rest as [extras?: ProblemExtras, cause?: unknown]

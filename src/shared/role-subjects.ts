@@ -21,7 +21,7 @@ export function parseRoleSubject(text: string): RoleSubject | undefined {
   return type === 'user' || type === 'serviceaccount' || type === 'group' ? { type, id: id.toLowerCase() } : undefined
 }
 
-/** Writes the subject as a tuple holds it. */
+/** Formats the subject as in a tuple. */
 export function formatRoleSubject({ type, id }: RoleSubject): string {
   return type === 'group' ? `group:${id}#member` : `${type}:${id}`
 }
@@ -33,7 +33,7 @@ export function requireRoleSubject(text: string): RoleSubject {
   throw invalidSubject('malformed', 'must be user:<uuid>, serviceaccount:<uuid> or group:<uuid>#member')
 }
 
-/** The refusal of a subject that the directory does not let bind there. */
+/** The refusal of a subject that cannot be bound to the object. */
 export function foreignSubject(): Problem {
   return invalidSubject('not_allowed', 'must exist, and belong to the Domain unless it holds a role on the platform')
 }

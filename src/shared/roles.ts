@@ -1,7 +1,7 @@
-/** A role on an object of a type, `<type>.<role>`: on the object asked about, or on one that it hangs off. */
+/** A role on an object of a type, `<type>.<role>`: on the object itself, or on one of its ancestors. */
 export type RoleOn = `${string}.${string}`
 
-/** Roles that can be granted, by type of object, from the one that allows least. */
+/** Roles that can be granted, by type of object, the weakest first. */
 export const ROLES: { readonly [type: string]: readonly string[] } = {
   platform: ['viewer', 'auditor', 'admin'],
   domain: ['viewer', 'auditor', 'operator', 'admin'],
@@ -57,7 +57,7 @@ const inProject = (type: 'resource' | 'network' | 'workload'): Grants => ({
 
 /**
  * Roles that grant each permission, by type of object: those nearest to the object first, among them the one that allows
- * least. A test holds the table against the schema. Left out are grants that are no roles: of oneself, of a token's
+ * least. A test compares the table with the schema. Left out are grants that are no roles: of oneself, of a token's
  * owner, and of a Project with an approved assignment.
  */
 const GRANTED_BY: { readonly [type: string]: Grants } = {
@@ -119,7 +119,7 @@ export function rolesGranting(type: string, permission: string): readonly { type
   })
 }
 
-/** What can be asked about objects of a type: permissions, then roles; none where the type is not known. */
+/** The relations that can be checked on objects of a type: permissions, then roles; none where the type is not known. */
 export function relationsOn(type: string): readonly string[] {
   return [...new Set([...Object.keys(GRANTED_BY[type] ?? {}), ...(ROLES[type] ?? [])])]
 }

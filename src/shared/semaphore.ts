@@ -1,10 +1,10 @@
-/** Lets at most so many works run at once. */
+/** Bounds the number of concurrent works. */
 export interface Slots {
-  /** Runs the work once a slot is free; who waits gets one in the order of their arrival. Rejects as the work does. */
+  /** Runs the work once a slot is free; waiting calls get slots in order of arrival. Rejects as the work does. */
   run<T>(work: () => Promise<T>): Promise<T>
 }
 
-/** How many may wait, and what the one too many is refused with. */
+/** Maximum of waiting calls, and the error for a further one. */
 interface WaitingRoom {
   readonly max: number
   readonly refusal: () => Error

@@ -1,8 +1,8 @@
 const LINE_BREAK = '\n'
 
 /**
- * Texts as one, a line each, for PostgreSQL's `string_to_array(…, e'\n')`. In an array's own form each character is looked
- * at, and each quotation mark escaped, on either side; events are many and long. None gives an empty array.
+ * Joins texts, one a line, for PostgreSQL's `string_to_array(…, e'\n')`. In the text form of arrays each character is examined
+ * and each quotation mark escaped, on both sides; events are many and long. No texts give an empty array.
  * @throws RangeError where one holds a line break, and for a single empty text.
  */
 export function textLines(texts: readonly string[]): string {

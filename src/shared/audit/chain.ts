@@ -15,7 +15,7 @@ export interface AuditedDecision {
   readonly context: Readonly<Record<string, unknown>>
 }
 
-/** A decision with its place in its chain. */
+/** A decision with its position in its chain. */
 export interface SealedDecision extends AuditedDecision {
   /** From 1, without gaps. */
   readonly seq: number
@@ -23,16 +23,16 @@ export interface SealedDecision extends AuditedDecision {
   readonly hash: string
 }
 
-/** A place in a chain: the hash of its row covers every row up to it. */
+/** A position in a chain: the hash of its row covers every row up to it. */
 export interface ChainPlace {
   readonly seq: number
   readonly hash: string
 }
 
-/** SHA-256 of the text as UTF-8, in hex. Injected, because every platform has a fast one of its own. */
+/** SHA-256 of the text as UTF-8, in hex. Injected, since every platform has its own fast implementation. */
 export type Sha256 = (text: string) => string
 
-/** Before the first row. */
+/** The position before the first row. */
 export const CHAIN_START: ChainPlace = { seq: 0, hash: '0'.repeat(64) }
 
 /** `platform:main`, or the Domain's reference: there is one chain for each. */

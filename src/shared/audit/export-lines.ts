@@ -5,14 +5,14 @@ import { createChainVerifier, type ChainFault, type ChainReport, type ChainVerif
 /** The first line of an export names this; other formats are refused. */
 export const EXPORT_FORMAT = 'ctl-audit-export/1'
 
-/** Where the rows of an export begin: at the first row of all, or after a place that the server signed. */
+/** Where the rows of an export begin: at the first row of the chain, or after a position that the server signed. */
 export interface ExportStart extends ChainPlace {
   readonly signed: (Omit<SignedPlace, 'seq' | 'hash'> & { readonly kind: PlaceKind }) | null
 }
 
 /**
  * A line of an export, as JSON: first the header, then rows in the order of their chain, each signed head right after the
- * row that it is over, last the end. No keys: anyone who verifies has them from elsewhere.
+ * row that it covers, last the end. It has no keys: a verifier must get them from elsewhere.
  */
 export type ExportLine =
   | { readonly type: 'header'; readonly format: string; readonly chain: string; readonly start: ExportStart }
@@ -20,11 +20,11 @@ export type ExportLine =
   | ({ readonly type: 'head' } & SignedPlace)
   | ({ readonly type: 'end'; readonly rows: number } & ChainPlace)
 
-/** What is wrong with an export: what can be wrong with a chain, a row under no signed head, or a line that no export has. */
+/** The faults of an export: those of a chain, a row that no signed head covers, or an invalid line. */
 export type ExportFault = ChainFault | 'not_signed' | 'malformed'
 
 export interface BadLine {
-  /** From 1; after the last one where something is missing there. */
+  /** From 1; the number after the last line where lines are missing at the end. */
   readonly line: number
   readonly seq: number
   readonly id?: string
@@ -41,7 +41,7 @@ export interface ExportReport extends Omit<ChainReport, 'firstBad'> {
 
 /** Takes the lines of an export, one after the other. */
 export interface ExportVerifier {
-  /** Takes the next line; false once something is wrong. */
+  /** Takes the next line; false after a fault. */
   line(text: string): Promise<boolean>
   end(): ExportReport
 }
@@ -54,9 +54,9 @@ const MEMBERS: Readonly<Record<ExportLine['type'], string>> = {
 }
 
 /**
- * Makes a verifier of exports, which needs nothing but the public keys. Stricter than the look at a chain that goes on: the
- * start must be signed or the very first, every row must be under a signed head, and the end must be said. A member that
- * no hash covers is refused. What it cannot see: that the file ends with an older head than the newest there was.
+ * Creates a verifier of exports, which needs only the public keys. It is stricter than the verification of a growing chain: the
+ * start must be signed or the very first, a signed head must cover every row, and the end must be present. A member that
+ * no hash covers is refused. It cannot detect that the file ends with an older head than the newest one.
  */
 export function createExportVerifier(deps: {
   readonly sha256: Sha256
@@ -131,7 +131,7 @@ const EMPTY: ChainReport = {
   firstBad: undefined,
 }
 
-/** Only the types that decide what is read are looked at: a member of the wrong type fits no hash and no signature. */
+/** Only the types that decide what is read are checked: a member of the wrong type matches no hash and no signature. */
 function parsed(text: string): ExportLine | undefined {
   let value: unknown
   try {
@@ -143,7 +143,7 @@ function parsed(text: string): ExportLine | undefined {
   const members = Object.keys(value).toSorted().join(',')
   const isKnown = typeof value.type === 'string' && MEMBERS[value.type as ExportLine['type']] === members
   const hasSeq = !('seq' in value) || Number.isSafeInteger(value.seq)
-  // Its members are those of the type that it names.
+  // The `type` of the line determines its members.
   return isKnown && hasSeq && hasTexts(value) ? (value as ExportLine) : undefined
 }
 

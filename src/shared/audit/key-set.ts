@@ -2,7 +2,7 @@ import { bytesOf, type PlaceKey } from './signed-place.ts'
 
 /**
  * Reads a JWK Set (RFC 7517 §5) of Ed25519 keys (RFC 8037 §2), as `GET /v1/signing-keys` answers it. `nbf` and `exp`, in
- * seconds since the epoch, bound what a key may have signed. Keys of other kinds are passed over (RFC 7517 §5).
+ * seconds since the epoch, bound what a key may have signed. Keys of other types are skipped (RFC 7517 §5).
  * @throws TypeError in one sentence where it is no such set, or holds no key that could be used.
  */
 export function readKeySet(value: unknown): readonly PlaceKey[] {

@@ -2,10 +2,10 @@ import { verifyAsync } from '@noble/ed25519'
 import { canonicalize } from '../canonical-json.ts'
 import type { ChainPlace } from './chain.ts'
 
-/** What a signature over a place says: the chain was there, or it was there and earlier rows may be gone. */
+/** What a signature over a position proves: the chain was there, or it was there and earlier rows may be gone. */
 export type PlaceKind = 'head' | 'checkpoint'
 
-/** A place in a chain that the server signed (Ed25519). */
+/** A position in a chain that the server signed (Ed25519). */
 export interface SignedPlace extends ChainPlace {
   /** When it was signed: RFC 3339, UTC, milliseconds. */
   readonly at: string
@@ -24,11 +24,11 @@ export interface PlaceKey {
   readonly notAfterMs: number | undefined
 }
 
-/** Why a signature does not hold. */
+/** Why a signature is invalid. */
 export type SignatureFault = 'unknown_key' | 'key_not_valid' | 'bad_signature'
 
 /**
- * The bytes that are signed. The first line keeps them apart from everything else that the same keys sign: event envelopes
+ * The bytes that are signed. The first line distinguishes them from everything else that the same keys sign: event envelopes
  * begin with a brace, and a head is no checkpoint.
  */
 export function signedBytes(
@@ -39,13 +39,13 @@ export function signedBytes(
   return new TextEncoder().encode(`ctl audit ${kind} v1\n${canonicalize({ at, chain, hash, seq })}`)
 }
 
-/** What a place claims to be. */
+/** The claimed kind of a position. */
 export interface Claim {
   readonly kind: PlaceKind
   readonly chain: string
 }
 
-/** Checks the signature of a place (RFC 8032 §5.1.7, cofactorless); undefined where it holds. */
+/** Checks the signature of a position (RFC 8032 §5.1.7, cofactorless); undefined where it is valid. */
 export async function signatureFault(
   { kind, chain }: Claim,
   place: SignedPlace,

@@ -1,37 +1,37 @@
 import { chainOf, sealHash, type ChainPlace, type SealedDecision, type Sha256 } from './chain.ts'
 import { signatureFault, type PlaceKey, type SignatureFault, type SignedPlace } from './signed-place.ts'
 
-/** What can be wrong with a chain. */
+/** The faults of a chain. */
 export type ChainFault =
-  /** A number is not there: its row was taken away. */
+  /** A number is missing: its row was deleted. */
   | 'row_missing'
   /** A number comes after a higher one, or twice. */
   | 'out_of_order'
   /** A row of another chain. */
   | 'foreign_row'
-  /** A member of the row, or its place, is not what was sealed. */
+  /** A member of the row, or its position, differs from the sealed one. */
   | 'row_altered'
-  /** The rows up to here fit each other, but they are not those that were signed. */
+  /** The rows up to here are consistent, but they are not those that were signed. */
   | 'head_mismatch'
-  /** There was more: the end of the chain was taken away. */
+  /** The end of the chain was deleted. */
   | 'rows_cut_off'
   | SignatureFault
 
-/** The first thing that is wrong. */
+/** The first fault. */
 export interface BadRow {
   readonly seq: number
-  /** Absent where no row is there, or no row alone is to blame. */
+  /** Absent where the row is missing, or the fault is not in a single row. */
   readonly id?: string
   readonly reason: ChainFault
 }
 
-/** How far a chain was found good. */
+/** How far a chain was verified. */
 export interface ChainReport {
-  /** The last row whose hash was recomputed and fits; where the verification began when there was none. */
+  /** The last row whose hash was recomputed and matches; the start of the verification when there was none. */
   readonly verified: ChainPlace
-  /** Rows looked at. */
+  /** Rows read. */
   readonly rows: number
-  /** The last head whose signature holds over the rows seen; undefined when there was none. */
+  /** The last head whose signature is valid for the rows read; undefined when there was none. */
   readonly signedThrough: number | undefined
   readonly headsVerified: number
   /** Heads of keys that are not in the set. A later head that verifies covers their rows as well. */
@@ -42,7 +42,7 @@ export interface ChainReport {
 export interface ChainVerifierDeps {
   /** As `chainOf` names it. */
   readonly chain: string
-  /** Where to begin; its hash is taken at its word. */
+  /** Where to begin; its hash is trusted. */
   readonly start: ChainPlace
   readonly sha256: Sha256
   readonly keys: readonly PlaceKey[]
@@ -50,18 +50,18 @@ export interface ChainVerifierDeps {
 
 /** Follows one chain row by row. After the first fault it takes nothing more. */
 export interface ChainVerifier {
-  /** Takes the next row; false once something is wrong. */
+  /** Takes the next row; false after a fault. */
   row(row: SealedDecision): boolean
   /** Takes a head over the last row taken. Heads come between rows, in their order. */
   head(head: SignedPlace): Promise<boolean>
-  /** Takes the end of what was to be looked at: its last place, and that a known key vouches for the newest head of it. */
+  /** Takes the end of the verified range: its last position, and whether a known key signed its newest head. */
   end(last: ChainPlace): ChainReport
   report(): ChainReport
 }
 
 /**
- * Makes a verifier. Pure: it runs wherever there is a SHA-256 and WebCrypto. It shows that rows are those that the server
- * sealed and signed; it cannot show that a server, or anyone who has its keys, sealed the truth.
+ * Creates a verifier. Pure: it needs only SHA-256 and WebCrypto. It shows that rows are those that the server
+ * sealed and signed; it cannot show that a server, or a holder of its keys, sealed true rows.
  */
 export function createChainVerifier({ chain, start, sha256, keys }: ChainVerifierDeps): ChainVerifier {
   let verified = start
@@ -79,7 +79,7 @@ export function createChainVerifier({ chain, start, sha256, keys }: ChainVerifie
     return fits(row) ? undefined : 'row_altered'
   }
 
-  /** What has no canonical form was never sealed. */
+  /** A row without a canonical form was never sealed. */
   function fits(row: SealedDecision): boolean {
     try {
       return sealHash(sha256, verified, row) === row.hash
@@ -138,7 +138,7 @@ export function createChainVerifier({ chain, start, sha256, keys }: ChainVerifie
   }
 }
 
-/** Has a verifier take rows and the heads among them, both in the order of the chain; false once something is wrong. */
+/** Passes rows and the heads among them to a verifier, both in the order of the chain; false after a fault. */
 export async function follow(
   verifier: Pick<ChainVerifier, 'row' | 'head'>,
   rows: readonly SealedDecision[],

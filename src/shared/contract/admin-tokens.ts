@@ -16,8 +16,8 @@ const columns = ['name', 'prefix', 'scopes', 'expires_at', 'last_used_at', 'revo
 const ownDomain = { relation: 'manage', object: 'domain:{caller.domain_id}' } as const
 
 /**
- * `manage` on the owner's Domain. Who manages the own Domain alone gets the 404 of an owner or token that does not
- * exist; everybody else is refused in words that name the caller's own Domain.
+ * `manage` on the owner's Domain. A caller that manages only its own Domain gets the 404 of an owner or token that does not
+ * exist; everybody else is refused with the caller's own Domain as the object.
  */
 const ownerGate = {
   anyOf: [{ relation: 'manage', object: 'domain:{row.domain_id}' }],

@@ -1,7 +1,7 @@
 import type { Operation, Surface } from './operation.ts'
 import { accessOf } from './operation.ts'
 
-/** The relations that rows of an operation may have; none where the contract wants no row. */
+/** The relations that rows of an operation may have; none where the operation is not audited. */
 export function relationsOf({ audit }: Pick<Operation, 'audit'>): readonly string[] {
   if ('none' in audit) return []
   const byBody = Object.values(audit.byBody?.relations ?? {})

@@ -19,7 +19,7 @@ const AuditRecord = z
   })
   .meta({ id: 'AuditRecord' })
 
-/** A number of rows or a place in a chain: from digits alone, since coercion would take `0x10` and `1e2`. */
+/** A number of rows or a position in a chain: digits only, since coercion would take `0x10` and `1e2`. */
 const whole = (describe: string, from: number, to = Number.MAX_SAFE_INTEGER) =>
   z
     .string()
@@ -39,7 +39,7 @@ const signature = {
 }
 const SignedPlace = z.object({ ...Place, ...signature }).meta({ id: 'AuditSignedPlace' })
 
-/** Where a look at a chain begins; `signed` where the server vouches for that very place. */
+/** Where verification of a chain begins; `signed` where the server signed that position. */
 const Start = z
   .object({
     ...Place,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Instant, pageOf, Reference, Uuid, uuidField } from './fields.ts'
 
-/** A part of a triple as callers write it; wrong ones answer `invalid_triple`. */
+/** A part of a triple as callers write it; invalid ones are refused with `invalid_triple`. */
 export const Part = (describe: string): z.ZodType<string, string> =>
   Reference.meta({ problem: 'invalid_triple', description: describe })
 
@@ -44,7 +44,7 @@ export const RelationTupleCreateRequest = z.strictObject(binding).meta({ id: 'Re
 
 export const RelationTuplePatchRequest = z.strictObject(binding).meta({ id: 'RelationTuplePatchRequest' })
 
-/** Most tuples of one bulk create. */
+/** Maximum of tuples in one bulk create. */
 export const BULK_TUPLES_MAX = 1000
 
 export const RelationTupleBulkRequest = z
@@ -98,7 +98,7 @@ const MembershipEdit = z.discriminatedUnion('op', [
   z.strictObject({ kind: z.literal('membership'), op: toDelete, ...membership }),
 ])
 
-/** Most changes of one preview, and the most that an answer lists. */
+/** Maximum of changes in one preview, and of effects in an answer. */
 export const IMPACT_EDITS_MAX = 100
 export const IMPACT_CHANGES_MAX = 1000
 
@@ -137,8 +137,8 @@ export const ImpactResponse = z
 const Outcome = z.enum(['granted', 'denied', 'conditional'])
 
 /**
- * One question within a check, with what it was answered from. A part that names something the caller may not read is
- * `hidden`: its kind is all that it says.
+ * One question within a check, with the parts of its answer. A part that names something the caller may not read is
+ * `hidden` and has no other member.
  */
 const ExplanationShape = z.object({
   kind: z

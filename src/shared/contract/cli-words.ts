@@ -1,16 +1,16 @@
 import type { ProblemCode } from '../problems.ts'
 
-/** How the object that an operation creates is found again by what was typed. */
+/** How to find the object that an operation creates by the handle in the request. */
 export interface HandleWords {
   /** The body member that holds its handle. */
   readonly member: string
-  /** The code that says that the handle is taken. */
+  /** The problem code of a handle that is taken. */
   readonly taken: ProblemCode
-  /** The noun whose list has it, where that is not the noun of the command. */
+  /** The noun whose list contains it, where that is not the noun of the command. */
   readonly noun?: string
 }
 
-/** The words of the command line for an operation. */
+/** The command of an operation. */
 export interface CliWords {
   /** Noun and verb, e.g. `tokens issue`. */
   readonly command: string
@@ -25,9 +25,9 @@ export interface CliWords {
   readonly wide?: readonly string[]
   /** The member that holds the rows of an answer, where that is not `items`. */
   readonly rows?: string
-  /** The rows are what speaks against it: with any of them the answer is a negative one, exit 10. */
+  /** The rows are faults: with any row the answer is negative, exit code 10. */
   readonly rowsAreNegative?: true
-  /** An optional member that the caller's own Domain fills in, unless it or one of the others is given. */
+  /** An optional member whose default is the caller's own Domain, unless it or one of the others is given. */
   readonly ownDomain?: { readonly member: string; readonly unless: readonly string[] }
   /** The query member of a list that asks for objects with certain labels, `key=value,…`: `-l` on the command line. */
   readonly selector?: string
@@ -35,9 +35,9 @@ export interface CliWords {
   readonly byHandle?: string
   /** Query members that the command line sends by itself, without a flag. */
   readonly sends?: { readonly [member: string]: string }
-  /** What a command that creates an object calls it: `--if-not-exists` follows from it. */
+  /** The handle of a created object: the command gets `--if-not-exists` from it. */
   readonly handle?: HandleWords
-  /** Members of a row that lists leave empty, each with the one that has what it would have. */
+  /** Members of a row that lists leave empty, each with the member that has its value. */
   readonly empty?: { readonly [member: string]: string }
   /** Asks before it runs; `typed` makes the person type the name. */
   readonly confirm?: 'yes' | 'typed'
@@ -45,6 +45,6 @@ export interface CliWords {
   readonly examples?: readonly string[]
   /** One sentence for stderr after success, with `{member}` holes over the answer. */
   readonly done?: string
-  /** The derived command is not registered: a command file of its own speaks for it. */
+  /** The derived command is not registered: a command file replaces it. */
   readonly custom?: true
 }

@@ -41,10 +41,10 @@ const Execution = z
   })
   .meta({ id: 'Execution' })
 
-/** How deep parameters may be nested: whatever reads them walks them by its stack. */
+/** Maximum nesting of parameters: readers process them recursively. */
 const PARAMETERS_DEPTH_MAX = 32
 
-/** Whether every program can hold the value. `1e400` is JSON, and a number of none. */
+/** Whether every program can represent the value. `1e400` is valid JSON but no finite double. */
 function isPortable(value: unknown, depth = 0): boolean {
   if (typeof value === 'number') return Number.isFinite(value)
   if (typeof value !== 'object' || value === null) return true
@@ -71,7 +71,7 @@ const ExecutionCreateRequest = z
   })
   .meta({ id: 'ExecutionCreateRequest' })
 
-/** Bytes of what an execution printed that are kept (decisions: Executions). */
+/** Bytes of an execution's output that are stored (decisions: Executions). */
 export const OUTPUT_BYTES_MAX = 8 * KiB
 
 const boundedText = (bytesMax: number) =>

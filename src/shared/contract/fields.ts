@@ -4,14 +4,14 @@ import type { InvalidCode } from '../problems.ts'
 
 declare module 'zod' {
   interface GlobalMeta {
-    /** The 400 code when this member is wrong (S0 Errors). */
+    /** The 400 code when this member is invalid (S0 Errors). */
     problem?: InvalidCode | undefined
-    /** JSON Schema: sent and never answered. The command line reads it from a file, since everybody can read arguments. */
+    /** JSON Schema: sent and never returned. The command line reads it from a file, since other users can read arguments. */
     writeOnly?: boolean | undefined
   }
 }
 
-/** A UUID other than zero; wrong values answer with `code`. Lower-cased, as ids are stored. */
+/** A UUID other than zero; invalid values are refused with `code`. Lower-cased, as ids are stored. */
 export function uuidField(code: InvalidCode, describe: string): z.ZodType<string, string> {
   return z
     .string()
@@ -26,7 +26,7 @@ export const Uuid = z.string().meta({ format: 'uuid' })
 /** An instant in an answer: RFC 3339, UTC, milliseconds. */
 export const Instant = z.string().meta({ format: 'date-time' })
 
-/** `limit` of a list: from digits alone, since coercion would take `0x10` and `1e2`. The edge applies the operation's limit rule. */
+/** `limit` of a list: digits only, since coercion would accept `0x10` and `1e2`. The edge applies the operation's limit rule. */
 export const Limit = z
   .string()
   .regex(/^-?\d{1,15}$/)
@@ -34,7 +34,7 @@ export const Limit = z
   .optional()
   .meta({ problem: 'invalid_limit', description: 'Page size, 1 to 200; 50 when absent' })
 
-/** `limit` of a list that clamps it: any whole number. What is no number is `invalid_query`, since nothing is out of range. */
+/** `limit` of a list that clamps it: any whole number. Anything else is `invalid_query`. */
 const ClampedLimit = z
   .string()
   .regex(/^-?\d+$/)
@@ -88,7 +88,7 @@ export const Reference = z
   .max(512)
   .refine((text) => !namesZeroUuid(text), { error: 'must not name the zero UUID' })
 
-/** Any JSON, `null` too, but not nothing. */
+/** Any JSON, also `null`, but required. */
 export const JsonValue = z.unknown().refine((value) => value !== undefined, { error: 'is required' })
 
 /** Bytes in a KiB, for body caps. */

@@ -1,19 +1,19 @@
-// Calls that an approval policy may hold until somebody else has decided (decisions: Held operations).
+// Calls that an approval policy may hold until a second person has decided (decisions: Held operations).
 
 /** The status of a held call. */
 export const HELD = 202
 
-/** What `Location` says of a held call. */
+/** The description of `Location` for a held call. */
 export const APPROVAL_PLACE = 'Path of the approval that the call waits for'
 
-/** What is read of an operation here. */
+/** The members of an operation that are used here. */
 interface Holdable {
   readonly method: string
   readonly responses: object
   readonly dualControl?: string
 }
 
-/** @throws Error, which names the operation, where it says that its calls may be held and they cannot be. */
+/** @throws Error, which names the operation, where its calls cannot be held although it declares so. */
 export function assertHoldable(id: string, { dualControl, method, responses }: Holdable): void {
   if (dualControl === undefined) return
   if (method === 'GET') throw new Error(`${id}: a read is not held for approval`)

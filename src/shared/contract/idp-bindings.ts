@@ -161,7 +161,7 @@ const place = {
     .meta({ problem: 'invalid_query', description: 'The platform-shared bindings' }),
 }
 
-/** In a Domain or on the platform: with both named, the gate of the one would open the other. */
+/** In a Domain or on the platform: if both were named, the gate of one would admit to the other. */
 function inOnePlace<S extends z.ZodObject>(schema: S): S {
   return schema.refine((query) => (query['domain_id'] === undefined) !== (query['scope'] === undefined), {
     error: 'name a domain_id, or scope=platform',
@@ -171,7 +171,7 @@ function inOnePlace<S extends z.ZodObject>(schema: S): S {
 const params = z.strictObject({ id: uuidField('invalid_idp_binding_id', 'Binding') })
 const columns = ['alias', 'label', 'issuer', 'primary', 'active', 'id']
 const common = { credentials: OPERATOR, notProvisioned: 'not_provisioned' } as const
-/** A leg whose place is not in the query is passed over; `scope=platform` fills the second. */
+/** A leg whose hole is not in the query is skipped; `scope=platform` fills the second. */
 const placeGate = {
   anyOf: [
     { relation: 'manage', object: 'domain:{query.domain_id}' },

@@ -27,7 +27,7 @@ const JoinTokenCreated = z
   })
   .meta({ id: 'JoinTokenCreated' })
 
-/** Whether a token says nothing that only concerns nodes yet to come. */
+/** Whether a token has no member that only concerns new nodes. */
 function isForOneNode(token: {
   max_uses?: number | undefined
   project_id?: string | undefined

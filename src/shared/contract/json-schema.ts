@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { AnySchema } from './operation.ts'
 
-/** A JSON Schema (draft 2020-12), as far as the contract's schemas use it. */
+/** A JSON Schema (draft 2020-12), reduced to what the contract's schemas use. */
 export interface JsonSchema {
   type?: string | string[]
   properties?: Record<string, JsonSchema>
@@ -33,16 +33,16 @@ export interface JsonSchema {
   [extension: `x-${string}`]: unknown
 }
 
-/** What is sent, or what is answered. */
+/** The direction: a request or an answer. */
 export type Side = 'input' | 'output'
 
-/** Renders one schema whole, without references; one that contains itself says no more of itself where it does. */
+/** Renders one schema whole, without references; a recursive one is left open where it recurs. */
 export function jsonSchemaOf(schema: AnySchema, side: Side): JsonSchema {
   const { root, named } = namedSchemasOf(schema, side)
   return inlined(root, named)
 }
 
-/** A schema with those inside it that have a name, each said once and referred to by `#/$defs/<name>`. */
+/** A schema with those inside it that have a name, each defined once and referenced by `#/$defs/<name>`. */
 export interface NamedSchemas {
   readonly root: JsonSchema
   readonly named: Readonly<Record<string, JsonSchema>>
@@ -89,19 +89,19 @@ export function asZod(schema: AnySchema): z.ZodType {
   return schema as unknown as z.ZodType
 }
 
-/** Takes out what is ours alone, and lets answers grow: clients must tolerate unknown members (S1 Versioning 2). */
+/** Removes internal keywords, and allows additional members in answers: clients must tolerate unknown members (S1 Versioning 2). */
 function tidy(schema: JsonSchema & Record<string, unknown>, side: Side): void {
   delete schema['problem']
   delete schema['immutable']
   delete schema['id']
   if (side === 'output' && schema.additionalProperties === false) delete schema.additionalProperties
   dropForbidden(schema)
-  // zod bounds every integer by what a double holds exactly, which says nothing to a reader.
+  // zod bounds every integer by what a double holds exactly, which is no information for a reader.
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum
 }
 
-/** Drops members that may only be absent: they are in the schema for the sake of the problem that they answer with. */
+/** Drops members that may only be absent: they are in the schema only for their problem code. */
 function dropForbidden(schema: JsonSchema): void {
   for (const [name, member] of Object.entries(schema.properties ?? {})) {
     if (member.not !== undefined && Object.keys(member.not).length === 0) delete schema.properties?.[name]

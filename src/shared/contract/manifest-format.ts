@@ -2,7 +2,7 @@ import type { ProblemCode } from '../problems.ts'
 import type { CliWords } from './cli-words.ts'
 import type { CredentialKind, HttpMethod, Paging } from './operation.ts'
 
-/** The contract as plain JSON: what the client and the command line run from, so that a call loads no schema library. */
+/** The contract as plain JSON: the client and the command line use it, so that a call loads no schema library. */
 export interface Manifest {
   /** Version of this format; a reader refuses another. */
   readonly format: 1
@@ -45,10 +45,10 @@ export interface ManifestOperation {
 }
 
 export interface ManifestBody {
-  /** Media types taken, the preferred one first. */
+  /** Accepted media types, the preferred one first. */
   readonly media: readonly string[]
   readonly bytesMax: number
-  /** False where the operation runs without a body too. */
+  /** False where the body is optional. */
   readonly required: boolean
   /** Members of the object; where the body is one of several objects, of all of them, required only if all require it. */
   readonly fields: readonly ManifestField[]
@@ -58,7 +58,7 @@ export interface ManifestResponse {
   readonly status: number
   /** `application/json`, another media type, or null for an empty body. */
   readonly media: string | null
-  /** It goes on until one side ends it. */
+  /** It is a stream that one side ends. */
   readonly streams?: true
   /** Dotted paths of members that are shown once and must never be logged, e.g. `token`. */
   readonly writeOnce?: readonly string[]
@@ -81,7 +81,7 @@ export interface ManifestShapeField extends ManifestShape {
   readonly required: boolean
 }
 
-/** What a value may be. `json` is anything, typed as JSON by anyone who sends it. */
+/** What a value may be. `json` is any value; the sender writes it as JSON. */
 export type ManifestType = 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object' | 'json'
 
 /** The shape of one value. Bounds are inclusive; lengths of strings count code points. */
@@ -113,6 +113,6 @@ export interface ManifestField extends ManifestValue {
   readonly description?: string
   readonly default?: unknown
   readonly examples?: readonly unknown[]
-  /** Sent and never answered: a secret. */
+  /** Sent and never returned: a secret. */
   readonly writeOnly?: true
 }

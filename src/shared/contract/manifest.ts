@@ -21,7 +21,7 @@ import {
 import { responsesOf } from './held-calls.ts'
 import { problemCodesOf } from './problem-codes.ts'
 
-/** Writes the contract as plain JSON, for the client and the command line to run from. */
+/** Renders the contract as plain JSON, for the client and the command line. */
 export function manifestOf(contract: { readonly [key: string]: Surface }): Manifest {
   const surfaces = Object.values(contract)
   const operations = surfaces.flatMap((surface) =>
@@ -137,7 +137,7 @@ function valueOf(schema: JsonSchema): ManifestValue {
   }
 }
 
-/** The schema itself, or what is left of it without its `null`, which may be listed beside another type or another schema. */
+/** The schema itself, or the schema without its `null`, which may be listed beside another type or another schema. */
 function withoutNull(schema: JsonSchema): JsonSchema {
   const { type, anyOf = [] } = schema
   if (Array.isArray(type)) return typesWithoutNull(schema, type)

@@ -5,7 +5,7 @@ import { BinaryVersion, Checksum, PublicKey, ReachabilityState } from './node-sc
 /** An instant as a client sends it. */
 const SentInstant = z.iso.datetime({ offset: true })
 
-/** Such an instant that is in the years 1 to 9999 in UTC, too: others have no RFC 3339 text there. */
+/** An instant that is also in the years 1 to 9999 in UTC: others have no RFC 3339 text in UTC. */
 const KeptInstant = SentInstant.refine(isInYears, { error: 'must be in the years 1 to 9999 of UTC' })
 
 function isInYears(instant: string): boolean {
@@ -29,7 +29,7 @@ export const EndpointResponse = z
   .object({ accepted_at: Instant, stale_after: Instant.describe('Until when it holds without another report') })
   .meta({ id: 'EndpointResponse' })
 
-/** Hooks that a node declares at most. */
+/** Maximum of hooks of a node. */
 const HOOKS_MAX = 256
 
 const Hook = z.strictObject({

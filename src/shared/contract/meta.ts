@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineSurface, open, OPERATOR } from './operation.ts'
 
-/** The one asset of the documentation page: the renderer, with the lines that start it. */
+/** The only asset of the documentation page: the renderer and its start-up code. */
 export const DOCS_ASSET = 'redoc.standalone.js'
 
 const asset = z
@@ -14,7 +14,7 @@ const NO_AUDIT = {
   none: 'S1 Capacity and documentation names no audit relation; nothing in it is of a tenant',
 } as const
 
-/** Open to everybody: the only ones of S1 that are. */
+/** Open to everybody: the only open operations of S1. */
 const openPage = {
   method: 'GET',
   credentials: [],

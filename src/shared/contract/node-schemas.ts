@@ -17,7 +17,7 @@ export const PublicKey = z
   .regex(/^[A-Za-z0-9+/]{43}=$/)
   .meta({ problem: 'invalid_public_key', description: 'Curve25519 public key: 32 bytes in padded base64' })
 
-/** In lists `name` and `kind` stay empty strings (S0 Nodes); the display members carry what people look for. */
+/** In lists `name` and `kind` stay empty strings (S0 Nodes); the display members have the values. */
 const summary = {
   id: Uuid,
   name: z.string(),
@@ -42,7 +42,7 @@ const summary = {
 
 export const NodeSummary = z.object(summary).meta({ id: 'NodeSummary' })
 
-/** What a node declared of itself. */
+/** The capabilities that a node declared. */
 const DeclaredCapabilities = z
   .object({
     binary_version: z.string(),

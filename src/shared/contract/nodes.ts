@@ -25,7 +25,7 @@ const columns = [
   'binary_version',
   'id',
 ]
-/** What fits a terminal of 80 columns; `-o wide` shows the rest. */
+/** The columns that fit a terminal of 80 characters; `-o wide` shows the rest. */
 const listed = ['display_name', 'reachability', 'last_heartbeat_at', 'mesh_address', 'id']
 
 export const nodes = defineSurface('nodes', 'Machines of the mesh', {

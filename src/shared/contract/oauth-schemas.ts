@@ -8,7 +8,7 @@ export const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code'
 export const JWT_BEARER_GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
 export const JWT_BEARER_ASSERTION = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 
-/** Where authorization server metadata is (RFC 8414 §3). Outside `/v1`, as the RFC wants it. */
+/** Where authorization server metadata is (RFC 8414 §3). Outside `/v1`, as the RFC requires. */
 export const OAUTH_METADATA_PATH = '/.well-known/oauth-authorization-server'
 
 /** RFC 6749 §5.1. */
@@ -21,10 +21,10 @@ export const ServiceTokenResponse = z
   })
   .meta({ id: 'ServiceTokenResponse' })
 
-/** Audit relation of a poll of a device, at either endpoint that takes it. */
+/** Audit relation of a poll of a device, at both endpoints that accept it. */
 export const DEVICE_POLL_RELATION = 'auth.device_code.poll'
 
-/** What a poll of a device is refused with, at either endpoint that takes it. */
+/** Problem codes of a refused poll of a device, at both endpoints that accept it. */
 export const DEVICE_POLL_PROBLEMS = [
   'authorization_pending',
   'slow_down',

@@ -32,7 +32,7 @@ operation has asks for a credential like any other, and is then answered with \`
 answered with \`method_not_allowed\` and an \`Allow\` header.
 `.trim()
 
-/** Derives the OpenAPI 3.1 document: what the server enforces, in the words of the contract. */
+/** Derives the OpenAPI 3.1 document from the contract. */
 export function openApiOf(contract: { readonly [key: string]: Surface }): Json {
   const surfaces = Object.values(contract)
   const components = componentsOf(surfaces.flatMap(schemasOf))
@@ -64,7 +64,7 @@ export function openApiOf(contract: { readonly [key: string]: Surface }): Json {
   })
 }
 
-/** The schemas that may be named: bodies, and what is answered. */
+/** The schemas that may be named: those of bodies and answers. */
 function schemasOf({ operations }: Surface): readonly UsedSchema[] {
   return Object.values(operations).flatMap(({ body, responses }) => {
     const answered = Object.values(responses).flatMap((shape) => (shape === null || isMedia(shape) ? [] : [shape]))
@@ -103,7 +103,7 @@ function describe({ id, operation, surface, components }: Described): Json {
   }
 }
 
-/** That its calls may be held for approval, and that it is deprecated. */
+/** The markers for held calls and for a deprecated operation. */
 function markersOf({ dualControl, deprecated }: Operation): Json {
   return {
     ...(dualControl !== undefined && { 'x-service-dual-control': dualControl }),
@@ -127,7 +127,7 @@ const SCHEMES: Readonly<Record<CredentialKind, string>> = {
   'client-assertion': 'clientAssertion',
 }
 
-/** Only what some operation takes, so that the document promises no credential that the server does not resolve. */
+/** Only credentials that some operation accepts, so that the document lists none that the server does not resolve. */
 function usedSchemes(surfaces: readonly Surface[]): Json {
   const kinds = new Set(
     surfaces.flatMap(({ operations }) => Object.values(operations).flatMap((each) => each.credentials)),
@@ -184,7 +184,7 @@ const CSRF_HEADER = {
   schema: { type: 'string' },
 }
 
-/** Where a browser is sent with a failure, unless a success is answered alike. */
+/** The redirect of a browser after a failure, unless a success is a redirect, too. */
 function htmlFailureOf(operation: Operation): Json {
   if (operation.htmlFailure === undefined) return {}
   const description = `To a browser that navigates, instead of a problem: \`${operation.htmlFailure}?problem=<code>\``
@@ -228,7 +228,7 @@ function withExample(success: Json, example: unknown): Json {
   return { ...success, content: { 'application/json': { ...content['application/json'], example } } }
 }
 
-/** What a call is answered that waits for an approval. */
+/** The answer to a call that waits for an approval. */
 function heldOf(operation: Operation): Json {
   const location = { description: APPROVAL_PLACE, schema: { type: 'string' } }
   return {
@@ -237,7 +237,7 @@ function heldOf(operation: Operation): Json {
   }
 }
 
-/** The operation as one of its answers: only 201 and redirections carry a `Location` (RFC 9110 §10.2.2). */
+/** The headers of one answer of the operation: only 201 and redirections carry a `Location` (RFC 9110 §10.2.2). */
 function answering(operation: Operation, status: string): Operation {
   const { Location: _place, ...others } = operation.headers ?? {}
   return status === '200' ? { ...operation, headers: others } : operation
@@ -291,7 +291,7 @@ function headersOf(operation: Operation): Json {
   return { ...common, Deprecation: { $ref: '#/components/headers/Deprecation' }, ...sunset }
 }
 
-/** Refusals that come before any operation is reached: `default` of each. */
+/** Refusals before an operation is reached: the `default` answer of each operation. */
 const UNROUTED = {
   description:
     'Refused before an operation was reached: `invalid_request`, `invalid_path`, `request_timeout`, `headers_too_large`',
@@ -301,7 +301,7 @@ const UNROUTED = {
 
 const RETRY_AFTER = { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } }
 
-/** Headers of refusals that pass. */
+/** Headers of temporary refusals. */
 const WAITING_HEADERS: Readonly<Record<number, Json>> = {
   429: {
     ...RETRY_AFTER,
@@ -311,7 +311,7 @@ const WAITING_HEADERS: Readonly<Record<number, Json>> = {
   503: RETRY_AFTER,
 }
 
-/** What callers count against, each kind of credential once. */
+/** The rate limits of callers, each kind of credential once. */
 function limitClassesOf(operation: Operation): readonly string[] {
   return [...new Set(operation.credentials.map((kind) => limitClassOf(operation, kind)))].toSorted()
 }

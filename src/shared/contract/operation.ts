@@ -10,13 +10,13 @@ export interface AnySchema {
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** The ways of proving who calls. An operation names those it takes; none means that it is open. */
+/** The kinds of credentials. An operation names those it accepts; none means that it is open. */
 export type CredentialKind = 'api-token' | 'oidc-jwt' | 'session' | 'nsk' | 'join-token' | 'client-assertion'
 
-/** What people and workloads call with (S0 Authentication 1): every kind for which the server has a resolver. */
+/** The credentials of people and workloads (S0 Authentication 1): every kind for which the server has a resolver. */
 export const OPERATOR = ['api-token', 'oidc-jwt', 'session'] as const satisfies readonly CredentialKind[]
 
-/** What API tokens are managed with: access tokens of identity providers are short-lived, and nothing of theirs may outlive them (S0 Authentication surface). */
+/** The credentials that may manage API tokens. Access tokens of identity providers may not: they are short-lived, and no token may outlive them (S0 Authentication surface). */
 export const TOKEN_KEEPER = ['api-token', 'session'] as const satisfies readonly CredentialKind[]
 
 /**
@@ -30,18 +30,18 @@ export type ObjectTemplate = string
 export interface GateLeg {
   readonly relation: string
   readonly object: ObjectTemplate
-  /** Asked only where this member of the body has this value; passed over elsewhere. Such a gate runs after the body. */
+  /** Checked only where this member of the body has this value; skipped otherwise. Such a gate runs after the body. */
   readonly when?: { readonly member: string; readonly is: string }
 }
 
-/** Everything that an operation can say about who may call it. Data, so that docs and tests read the same words as the edge. */
+/** Everything that an operation can declare about its callers. Data, so that docs and tests read the same declaration as the edge. */
 export interface Gate {
   /** Why there is no check on one object; the clause that allows it. Excludes legs; `rows` may still filter a page. */
   readonly open?: string
-  /** Tried in order; the first leg held admits. A leg with a hole that the request leaves empty is passed over. */
+  /** Tried in order; the first leg held admits. A leg with a hole that the request leaves empty is skipped. */
   readonly anyOf?: readonly GateLeg[]
   /**
-   * Every leg must be held, and the refusal and its audit row name the first that is not. Each is asked as early as its
+   * Every leg must be held, and the refusal and its audit row name the first that is not. Each is checked as early as its
    * holes can be filled, those of one moment in order. Excludes `anyOf` and `denial`. A leg with a hole that the request
    * leaves empty is a bug, answered 500: it must not admit.
    */
@@ -54,21 +54,21 @@ export interface Gate {
   readonly fold?: PlainProblemCode
   /** Narrows `fold` to callers who hold this leg; the others get PermissionDenied. */
   readonly foldFor?: GateLeg
-  /** The row is read before the gate, and this is the problem when it is not there. Only for templates over `row`. */
+  /** The row is read before the gate, and this is the problem when it does not exist. Only for templates over `row`. */
   readonly missingRow?: PlainProblemCode
   /** Credential kinds that are admitted without any check. */
   readonly skipFor?: readonly CredentialKind[]
-  /** A node's own credential must belong to the node that this path member names, else the problem. No relation is asked. */
+  /** A node's own credential must belong to the node that this path member names, else the problem. No relation is checked. */
   readonly ownNode?: { readonly param: string; readonly mismatch: PlainProblemCode }
-  /** Questions that never refuse; the handler asks them by name and shows less when the answer is no. */
+  /** Checks that never refuse; the handler runs them by name and shows less after a denial. */
   readonly probes?: { readonly [name: string]: GateLeg }
   /** Each row of a page is shown only to callers holding this relation; infrastructure failures drop the row and are counted. */
   readonly rows?: GateLeg
-  /** The name of a step-up policy that the caller must satisfy first, before anything else is looked at; skipped where no such policy is configured (S1 Authentication 3). */
+  /** The name of a step-up policy that the caller must satisfy first, before any other check; skipped where no such policy is configured (S1 Authentication 3). */
   readonly stepUp?: string
 }
 
-/** What answers are given from during an outage: the checks decided last (S1 Degradation 2), or the states pulled last (3). */
+/** The cache that answers during an outage: recent checks (S1 Degradation 2), or the last pulled states (3). */
 export type StaleCache = 'checks' | 'state'
 
 /** Declares a gate of one relation on one object. */
@@ -76,12 +76,12 @@ export function check(relation: string, object: ObjectTemplate): { readonly anyO
   return { anyOf: [{ relation, object }] }
 }
 
-/** The legs of a gate, whether one of them or all must be held; none where it is open. */
+/** The legs of a gate, whether one or all are required; none where it is open. */
 export function legsOf({ anyOf, allOf }: Gate): readonly GateLeg[] {
   return anyOf ?? allOf ?? []
 }
 
-/** Declares that no relation is asked, and why. */
+/** Declares that no relation is checked, and why. */
 export function open(why: string): { readonly open: string } {
   return { open: why }
 }
@@ -104,7 +104,7 @@ export type AuditRule =
     }
   | { readonly none: string }
 
-/** A member of an audit row's context: what the handler notes, else an enumerated member of the query, else a fixed word or number. */
+/** A member of an audit row's context: a value that the handler sets, an enumerated member of the query, or a fixed word or number. */
 export interface AuditMember {
   readonly query?: string
   readonly otherwise: string | number
@@ -116,7 +116,7 @@ export interface Paging {
   readonly limit: 'rejected' | 'clamped'
   /** `operation`: any caller may present the cursor; `caller`: another caller's is refused with `cursor_binding_mismatch`. */
   readonly cursor: 'operation' | 'caller'
-  /** Members of the query that choose the list, beside those that the path and the gate name: a cursor is of one list. */
+  /** Members of the query that select the list, besides those that the path and the gate name: a cursor belongs to one list. */
   readonly parents?: readonly string[]
 }
 
@@ -129,32 +129,32 @@ export function limitBoundsOf({ limit }: Paging): { readonly minimum?: number; r
 export interface MediaResponse {
   readonly media: string
   readonly describe: string
-  /** It goes on until one side ends it: the handler returns what writes to it. */
+  /** It is a stream that one side ends: the handler returns its writer. */
   readonly streams?: true
 }
 
-/** Where the server writes an answer that goes on. */
+/** The sink of a streamed answer. */
 export interface StreamSink {
-  /** Hands bytes over; false once the stream has ended, or ends with this call because its reader has fallen too far behind. */
+  /** Writes bytes; false once the stream has ended, or ends with this call because its reader is too far behind. */
   write(bytes: Uint8Array): boolean
-  /** Bytes that were handed over and wait for the reader. */
+  /** Written bytes that wait for the reader. */
   unsent(): number
-  /** Resolves when the reader has taken what was handed over, or the stream is over. */
+  /** Resolves when the reader has read all written bytes, or the stream has ended. */
   drained(): Promise<void>
-  /** Ends the answer in order. */
+  /** Ends the answer cleanly. */
   end(): void
 }
 
-/** How a stream came to its end: its reader left or was too slow, the server stops, or the operation ended it. */
+/** Why a stream ended: its reader disconnected or was too slow, the server stops, or the operation ended it. */
 export type StreamEnd = 'reader' | 'slow' | 'drain' | 'operation'
 
-/** An answer that goes on. Nothing in it may throw. */
+/** A streamed answer. Its methods must not throw. */
 export interface StreamAnswer {
-  /** Called once, when the head of the answer has been sent; not at all where its reader has left by then. */
+  /** Called once, when the head of the answer has been sent; not at all if its reader has disconnected by then. */
   start(sink: StreamSink): void
   /** The last bytes of a stream that ends because the server stops. */
   farewell(): Uint8Array
-  /** Called once when the stream is over, no matter who ended it. */
+  /** Called once when the stream has ended, for any reason. */
   ended(how: StreamEnd): void
 }
 
@@ -171,7 +171,7 @@ export interface Examples {
   readonly answers?: { readonly [status: number]: unknown }
 }
 
-/** One operation of the HTTP API, said once. Everything else derives from it or implements it. */
+/** One operation of the HTTP API, declared once. Everything else derives from it or implements it. */
 export interface Operation {
   readonly method: HttpMethod
   readonly path: `/v1/${string}`
@@ -190,7 +190,7 @@ export interface Operation {
   readonly bodyBytesMax?: number
   /** The problem of an over-cap body. Default `request_body_too_large`. */
   readonly overCap?: PlainProblemCode
-  /** Media types taken. Default JSON alone. */
+  /** Accepted media types. Default: only JSON. */
   readonly bodyMedia?: readonly ('application/json' | 'application/x-www-form-urlencoded')[]
   readonly gate: Gate
   readonly audit: AuditRule
@@ -203,39 +203,39 @@ export interface Operation {
    */
   readonly dualControl?: string
   readonly examples?: Examples
-  /** Request headers that the handler reads, with what they say. */
+  /** Request headers that the handler reads, with their descriptions. */
   readonly requestHeaders?: { readonly [name: string]: string }
-  /** The handler hands over the JSON of its 200 as bytes; clients read what the schema says. */
+  /** The handler returns the JSON of its 200 as bytes; the schema describes it. */
   readonly rendered?: true
-  /** The handler seals its answer under the secret that the caller presents as Bearer, and is given it while the request lasts. */
+  /** The handler seals its answer under the secret that the caller presents as Bearer, and gets it during the request. */
   readonly sealsToSecret?: true
-  /** No answer of it may be kept by a cache, refusals among them. Implied where an answer shows a member once. */
+  /** Caches must not store any answer of it, including refusals. Implied where an answer shows a member once. */
   readonly noStore?: true
-  /** Response headers beyond those that every answer has, with what they say. */
+  /** Response headers beyond those that every answer has, with their descriptions. */
   readonly headers?: { readonly [name: string]: string }
   /** What this operation may answer with beyond the codes that its other members already imply. */
   readonly problems: readonly ProblemCode[]
-  /** Whole sentences, by code, that its problems have instead of those of the catalogue: where a code means something else here. */
+  /** Problem details, by code, that replace those of the catalogue where a code means something else here. */
   readonly sentences?: { readonly [Code in ProblemCode]?: string }
-  /** The 501 code while its collaborators are not wired. */
+  /** The 501 code while its collaborators are not configured. */
   readonly notProvisioned?: PlainProblemCode
   /** Whether repeating the call is harmless although the method is not GET, PUT or DELETE. */
   readonly idempotent?: true
-  /** Answers from that memory during an outage; a credential that was confirmed as lately will do then. */
+  /** The cache that answers during an outage; a credential that was confirmed as recently is then accepted. */
   readonly bridgesOutages?: StaleCache
-  /** Counts against the address that it comes from, no matter who calls: what guesses and floods would use (decisions: Rate limits). */
+  /** Calls count against their address, whoever the caller is: for operations that guesses and floods would use (decisions: Rate limits). */
   readonly perAddress?: true
   /** With a session, the token of the `service_csrf` cookie must be echoed in `X-CSRF-Token` (decisions: CSRF). */
   readonly doubleSubmit?: true
   /** Its problems carry the `error` member of RFC 6749 §5.2 too, and those of the request itself are 400. */
   readonly oauthErrors?: true
-  /** Where a browser that navigates here is sent with a failure, as `?problem=<code>`; programs get the problem itself. */
+  /** The path to which a navigating browser is redirected after a failure, with `?problem=<code>`; programs get the problem itself. */
   readonly htmlFailure?: string
-  /** Its GET uses up what the request names, so that HEAD is not answered. */
+  /** Its GET uses up a single-use value, so that HEAD is refused. */
   readonly singleUse?: true
   /** What a token's scope must allow. Default: `read` for GET, else `write`. */
   readonly access?: 'read' | 'write'
-  /** Any token may call it, whatever its scopes are: it returns only facts about the caller itself. */
+  /** Any token may call it, whatever its scopes: it returns only facts about the caller itself. */
   readonly anyScope?: true
   readonly deprecated?: Deprecation
   readonly cli?: CliWords
@@ -243,7 +243,7 @@ export interface Operation {
 
 export type Operations = { readonly [operationId: string]: Operation }
 
-/** A group of operations that one scope word and one service cover. */
+/** A group of operations with one scope name and one service. */
 export interface Surface<Name extends string = string, Ops extends Operations = Operations> {
   readonly name: Name
   /** One line for the document and for help. */
@@ -258,7 +258,7 @@ export function isMedia(shape: AnySchema | MediaResponse): shape is MediaRespons
 
 /**
  * Whether HEAD is answered: as GET is, without the body (RFC 9110 §9.3.2). Not where GET streams, fetches a secret or uses
- * something up: a HEAD would spend what nobody receives.
+ * something up: a HEAD would consume a value that nobody receives.
  */
 export function answersHead(
   operation: Pick<Operation, 'method' | 'responses' | 'sealsToSecret' | 'singleUse'>,
@@ -273,7 +273,7 @@ export function accessOf({ access, method }: Pick<Operation, 'access' | 'method'
   return access ?? (method === 'GET' ? 'read' : 'write')
 }
 
-/** Whether its gates, rows or answer may rest on a recent decision while the engine is out of reach: never that of a change. */
+/** Whether its gates, rows or answer may use a recent decision while the engine is unavailable: never those of a change. */
 export function mayBeStale(operation: Pick<Operation, 'access' | 'method' | 'gate' | 'bridgesOutages'>): boolean {
   const { gate, bridgesOutages } = operation
   const isAsked = legsOf(gate).length > 0 || gate.rows !== undefined || bridgesOutages !== undefined
@@ -311,10 +311,10 @@ type BodyOf<O, Way extends 'input' | 'output'> = O extends { readonly body: infe
   ? { readonly body: S['_zod'][Way] }
   : unknown
 
-/** Members that may have a value: those that a patch must not name have none. */
+/** Members that may have a value: immutable members of a patch have none. */
 type Changeable<T> = { [K in keyof T]-?: [Exclude<T[K], undefined>] extends [never] ? never : K }[keyof T]
 
-/** A body of which at least one member is there. */
+/** A body with at least one member. */
 type NonEmpty<T> = { [K in Changeable<T>]: T & { readonly [P in K]: Exclude<T[P], undefined> } }[Changeable<T>]
 
 type HandledBody<O> = O extends { readonly patch: NonEmptyPatch; readonly body: infer S extends AnySchema }
@@ -336,7 +336,7 @@ type AnswerOf<Shape> = Shape extends AnySchema
       : Uint8Array
 type SuccessOf<R> = { [S in keyof R]: AnswerOf<R[S]> }[keyof R]
 
-/** JSON that is there as bytes: pieces to be sent one after the other, which others may send at the same time. */
+/** Rendered JSON: pieces to be sent one after the other, which several answers may share. */
 export interface Rendered {
   readonly pieces: readonly Uint8Array[]
 }

@@ -3,7 +3,7 @@ import type { InvalidCode } from '../problems.ts'
 
 declare module 'zod' {
   interface GlobalMeta {
-    /** The member names what a change must leave as it is: sending it is refused before any other member is looked at. */
+    /** The member is immutable: sending it is refused before any other member is checked. */
     immutable?: true | undefined
   }
 }
@@ -26,12 +26,12 @@ export function nonEmptyPatch(): { readonly empty: 'empty_patch' } {
   return { empty: 'empty_patch' }
 }
 
-/** Declares that the body replaces what there is, and why. */
+/** Declares that the body replaces the whole object, and why. */
 export function fullReplacement(why: string): FullReplacement {
   return { replaces: why }
 }
 
-/** A member that a patch must not name, even with the value that it has; `code` answers it. */
+/** A member that a patch must not name, even with its current value; it is refused with `code`. */
 export function immutable(code: InvalidCode): z.ZodOptional<z.ZodNever> {
   return z.never().optional().meta({ problem: code, immutable: true })
 }

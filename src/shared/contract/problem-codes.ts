@@ -22,12 +22,12 @@ export function sentenceOf({ sentences }: Pick<Operation, 'sentences'>, code: Pr
   return sentences?.[code] ?? PROBLEMS[code].detail
 }
 
-/** The 400 of a body that is wrong as a whole: the code that its schema declares, else `invalid_body`. */
+/** The 400 of a body that is invalid as a whole: the code that its schema declares, else `invalid_body`. */
 export function bodyProblemOf({ body }: Operation): InvalidCode {
   return (body && z.globalRegistry.get(asZod(body))?.problem) ?? 'invalid_body'
 }
 
-/** Bytes of a body above which it counts against what its caller may send at once; smaller ones come with one read. */
+/** Size of a body, in bytes, above which it counts against its caller's budget; smaller ones arrive in one read. */
 export const COUNTED_BODY_BYTES = 8 * 1024
 
 type Codes = readonly ProblemCode[]
@@ -70,7 +70,7 @@ function ofParameters({ params, query }: Operation): Codes {
   return ['invalid_query', ...inPath, ...(query ? codesWithin(query) : [])]
 }
 
-/** A body may be sent where none is wanted: then nothing but an empty object passes. */
+/** A client may send a body where none is expected: only an empty object is accepted. */
 function ofBody(operation: Operation): Codes {
   const { body, bodyBytesMax = 0, overCap, method, patch } = operation
   if (body === undefined && method === 'GET') return []

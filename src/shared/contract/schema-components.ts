@@ -1,7 +1,7 @@
 import { mapReferences, namedSchemasOf, type JsonSchema, type Side } from './json-schema.ts'
 import type { AnySchema } from './operation.ts'
 
-/** Gathers the schemas that have a name, so that the document says each once. */
+/** Collects the named schemas, so that the document defines each once. */
 export interface Components {
   /** A reference for a schema with `.meta({ id })`, else the schema itself. */
   referTo(schema: AnySchema, side: Side): JsonSchema
@@ -9,7 +9,7 @@ export interface Components {
   schemas(): Readonly<Record<string, JsonSchema>>
 }
 
-/** A schema of the document, and whether it is sent or answered. */
+/** A schema of the document, and its direction. */
 export interface UsedSchema {
   readonly schema: AnySchema
   readonly side: Side
@@ -18,7 +18,7 @@ export interface UsedSchema {
 type Named = Map<string, JsonSchema>
 
 /**
- * Names the schemas of a document. One that reads differently when it is sent and when it is answered appears twice, what
+ * Names the schemas of a document. One that differs between requests and answers appears twice, the one that
  * is sent as `<name>Input`. One name for two different schemas is a mistake in the contract and throws.
  */
 export function componentsOf(used: readonly UsedSchema[]): Components {
@@ -50,7 +50,7 @@ function gather(into: Named, named: Readonly<Record<string, JsonSchema>>): void 
   }
 }
 
-/** Names that mean two things: their schemas differ, or what they refer to does. */
+/** Ambiguous names: their schemas, or the schemas that they refer to, differ. */
 function namesOfTwo({ input, output }: Record<Side, Named>): ReadonlySet<string> {
   const shared = [...input].filter(([name]) => output.has(name))
   const twofold = new Set(shared.filter(([name, schema]) => !isSame(schema, output.get(name))).map(([name]) => name))

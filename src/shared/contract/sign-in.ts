@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { defineSurface, open, OPERATOR } from './operation.ts'
 import { Instant, KiB, Slug, Uuid, uuidField } from './fields.ts'
 
-/** How a request made before anybody is signed in says where it belongs. */
+/** How a request before the sign-in names its Domain or binding. */
 export const whereToSignIn = {
   domain_id: uuidField('invalid_domain_id', 'Domain; the only one by default').optional(),
   domain: Slug.optional().describe('Slug of the Domain, instead of domain_id'),
@@ -10,7 +10,7 @@ export const whereToSignIn = {
   idp_binding_alias: Slug.optional().describe('Alias of the binding, instead of its id'),
 }
 
-/** Codes of choosing a Domain and a binding. */
+/** Problem codes for the choice of a Domain and a binding. */
 export const WHERE_PROBLEMS = [
   'invalid_domain_id',
   'invalid_idp_binding_id',

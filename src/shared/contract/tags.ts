@@ -15,7 +15,7 @@ const FLEET = [
   'signing-keys',
 ]
 
-/** Chapters of the document, in the order in which somebody new would read them. */
+/** Chapters of the document, in reading order for a newcomer. */
 const CHAPTERS: readonly { readonly name: string; readonly surfaces: readonly string[] }[] = [
   { name: 'Signing in', surfaces: ['auth', 'tokens', 'sessions', 'factors', 'device', 'service-tokens', 'idp'] },
   { name: 'Tenancy', surfaces: ['domains', 'projects', 'resources'] },
@@ -25,10 +25,10 @@ const CHAPTERS: readonly { readonly name: string; readonly surfaces: readonly st
   { name: 'This API', surfaces: ['meta'] },
 ]
 
-/** Where surfaces are that no chapter names: a renderer leaves out what is in no chapter. */
+/** The chapter of surfaces that no other chapter names: renderers omit surfaces without a chapter. */
 const OTHERS = 'More'
 
-/** Names that their words do not make. */
+/** Display names that do not follow from the surface's name. */
 const DISPLAY_NAMES: Readonly<Record<string, string>> = {
   'admin-tokens': 'Tokens of others',
   authz: 'Permission checks',
@@ -42,12 +42,12 @@ const DISPLAY_NAMES: Readonly<Record<string, string>> = {
   tokens: 'Your tokens',
 }
 
-/** One tag per surface. `x-displayName` is what people read; the name stays what scopes are made of. */
+/** One tag per surface. `x-displayName` is for people; the name is the one used in scopes. */
 export function tagsOf(surfaces: readonly Surface[]): readonly Json[] {
   return surfaces.map(({ name, summary }) => ({ name, 'x-displayName': displayNameOf(name), description: summary }))
 }
 
-/** The chapters that the surfaces make, each surface in exactly one. */
+/** The chapters of the surfaces, each surface in exactly one. */
 export function tagGroupsOf(surfaces: readonly Surface[]): readonly Json[] {
   const names = surfaces.map(({ name }) => name)
   const placed = new Set(CHAPTERS.flatMap((chapter) => chapter.surfaces))

@@ -41,7 +41,7 @@ export const Domain = z
   })
   .meta({ id: 'Domain' })
 
-/** The Domain by name, so that the counts of several read as a table. */
+/** The Domain's name, so that the counts of several form a table. */
 export const DomainUsage = z
   .object({
     id: Uuid,

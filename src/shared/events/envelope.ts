@@ -1,7 +1,7 @@
 import { canonicalize } from '../canonical-json.ts'
 import type { Payloads, WireType } from './wire-types.ts'
 
-/** An event as its node receives it, but for the signature (decisions: Events). Members in canonical order. */
+/** An event as its node receives it, without the signature (decisions: Events). Members in canonical order. */
 export interface Envelope<Type extends WireType = WireType> {
   readonly api_version: 'v1'
   readonly domain_id: string
@@ -10,7 +10,7 @@ export interface Envelope<Type extends WireType = WireType> {
   /** The key that signed. */
   readonly kid: string
   readonly node_id: string
-  /** Per node, 1, 2, 3 …: a number that is missing is an event that was missed. At most 2^53 - 1. */
+  /** Per node, 1, 2, 3 …: a missing number is a missed event. At most 2^53 - 1. */
   readonly node_seq: number
   /** RFC 3339, UTC, milliseconds. */
   readonly occurred_at: string
@@ -18,7 +18,7 @@ export interface Envelope<Type extends WireType = WireType> {
   readonly type: Type
 }
 
-/** What the canonical text is made of: the payload is canonical already, so that it is rendered once for many nodes. */
+/** The parts of the canonical text. The payload is canonical already, so that it is rendered once for many nodes. */
 export type EnvelopeParts = Omit<Envelope, 'api_version' | 'payload' | 'node_seq'> & {
   readonly node_seq: bigint
   /** Canonical JSON. */
@@ -31,7 +31,7 @@ export function canonicalEnvelope(parts: EnvelopeParts): string {
   return `{"api_version":"v1","domain_id":"${domain_id}","event_id":"${event_id}","kid":"${kid}","node_id":"${node_id}","node_seq":${node_seq},"occurred_at":"${occurred_at}","payload":${payload},"type":"${type}"}`
 }
 
-/** The canonical text of a payload. @throws TypeError where it has none. */
+/** The canonical text of a payload. @throws TypeError where it has no canonical form. */
 export function canonicalPayload(payload: Payloads[WireType]): string {
   return canonicalize(payload)
 }

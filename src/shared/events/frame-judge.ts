@@ -3,23 +3,23 @@ import { isResync } from './payloads.ts'
 import type { ReceivedEnvelope } from './signed-envelope.ts'
 import type { EnvelopeFault, EnvelopeVerifier } from './verifier.ts'
 
-/** A frame of the event stream, or what was kept of one. */
+/** A frame of the event stream, or the stored parts of one. */
 export interface JudgedFrame {
   readonly id: string | undefined
-  /** The type that the frame says; undefined where it was not kept. */
+  /** The type in the frame; undefined where it was not stored. */
   readonly event: string | undefined
   readonly data: string
 }
 
 /**
- * Why a frame is refused: what is wrong with its envelope; `bad_id`: its position is no number; `type_mismatch`: the frame
- * says another type than the signed envelope; `duplicate`: genuine, and seen before.
+ * Why a frame is refused: a fault of its envelope; `bad_id`: its position is no number; `type_mismatch`: the frame
+ * has another type than the signed envelope; `duplicate`: genuine, and seen before.
  */
 export type FrameFault = EnvelopeFault | 'bad_id' | 'type_mismatch' | 'duplicate'
 
 export type Judgement =
   | { readonly ok: true; readonly envelope: ReceivedEnvelope; readonly place: Place }
-  /** The envelope is there where it could be read; it is not to be acted upon. */
+  /** The envelope is present if it could be read; the agent must not act on it. */
   | { readonly ok: false; readonly fault: FrameFault; readonly envelope: ReceivedEnvelope | undefined }
 
 export interface FrameJudge {
@@ -28,7 +28,7 @@ export interface FrameJudge {
   judge(frame: JudgedFrame): Promise<Judgement>
 }
 
-/** Judges the frames of one node's stream: each for itself, then by its place among the others. */
+/** Checks the frames of one node's stream: each by itself, then its order among the others. */
 export function createFrameJudge(deps: {
   readonly verify: EnvelopeVerifier
   readonly nodeId?: string | undefined

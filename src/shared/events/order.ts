@@ -1,4 +1,4 @@
-/** What is known of an event when its place is judged; of a verified envelope, or nothing is proved. */
+/** The facts of an event that decide its order; they must come from a verified envelope. */
 export interface Numbered {
   /** The node's own count: the next event has the next number. */
   readonly nodeSeq: number
@@ -9,8 +9,8 @@ export interface Numbered {
 
 /**
  * How an event follows those before it.
- * `first`: nothing was expected; `next`: as expected; `gap`: numbers before it were left out; `reordered`: one of those,
- * late; `duplicate`: seen before, not to be acted upon; `resync`: the stream restarts after it, and the events between
+ * `first`: nothing was expected; `next`: as expected; `gap`: numbers before it are missing; `reordered`: one of the missing,
+ * late; `duplicate`: seen before, must be ignored; `resync`: the stream restarts after it, and the events between
  * are not sent.
  */
 export type Place =
@@ -25,12 +25,12 @@ export interface EventOrder {
   take(event: Numbered): Place
   /** The highest number seen; undefined before the first event. */
   last(): number | undefined
-  /** Numbers left out and not come since. */
+  /** Numbers that are still missing. */
   missing(): number
 }
 
 export interface EventOrderOptions {
-  /** The last number seen earlier; 0 where everything from the node's first event on is expected. Undefined: begins anywhere. */
+  /** The last number seen earlier; 0 where every event from the node's first on is expected. Undefined: begins with any number. */
   readonly last?: number | undefined
 }
 
@@ -39,13 +39,13 @@ interface Hole {
   readonly to: number
 }
 
-/** Holes remembered at most: of older ones a late event counts as a duplicate, and what is missing stays missing. */
+/** Maximum of remembered gaps: a late event of an older gap counts as a duplicate, and the gap stays. */
 export const HOLES_MAX = 256
 
 /**
- * Makes a follower. The frame that a server makes for a connection whose resume point it cannot serve carries the number of
- * the last event before the point from which it goes on (decisions: Stream). It may set the count back, after a backup was
- * restored for instance, but then only if it is not older than what was seen: a frame of the past, played again, does not.
+ * Creates a follower. A server that cannot serve a connection's resume point sends a frame with the number of
+ * the last event before the point from which it resumes (decisions: Stream). It may set the count back, after a backup was
+ * restored for instance, but only if it is not older than the events seen: a replayed old frame does not.
  */
 export function createEventOrder({ last: start }: EventOrderOptions = {}): EventOrder {
   let last = start
@@ -85,7 +85,7 @@ export function createEventOrder({ last: start }: EventOrderOptions = {}): Event
     return nodeSeq === before + 1 ? { kind: 'next' } : skip(before + 1, nodeSeq - 1)
   }
 
-  /** A frame of the connection and not of the node's count: it repeats a number, or leaves some out. */
+  /** A frame of the connection, outside the node's count: it repeats or skips numbers. */
   const beginsAnew = (event: Numbered): boolean =>
     event.isResync &&
     event.nodeSeq !== (last ?? -1) + 1 &&

@@ -9,8 +9,8 @@ export type KnownEvent<Type extends WireType> = Type extends WireType
   : never
 
 /**
- * Whether an envelope is of a type and its payload what that type carries; members beyond those are let through. One that is
- * neither is to be treated as a hint that anything may have changed: pull the state.
+ * Whether an envelope is of a type and its payload has the shape of that type; further members are allowed. One that is
+ * neither counts as a hint that anything may have changed: pull the state.
  */
 export function isEvent<Type extends WireType>(envelope: ReceivedEnvelope, type: Type): envelope is KnownEvent<Type> {
   return envelope.type === type && SHAPES[type](envelope.payload)
@@ -35,14 +35,14 @@ const listOf =
   (value) =>
     Array.isArray(value) && value.every(check)
 
-/** Own members only: a payload has no say over what every object inherits. */
+/** Own members only: a payload must not be read through the prototype. */
 function shape(checks: Readonly<Record<string, Check>>): (value: unknown) => boolean {
   const entries = Object.entries(checks)
   const memberOf = (value: Members, name: string): unknown => (Object.hasOwn(value, name) ? value[name] : undefined)
   return (value) => isMembers(value) && entries.every(([name, check]) => check(memberOf(value, name)))
 }
 
-/** Words of a list, such as blocks and changes, may be new: a later server has more of them. */
+/** Entries of lists such as blocks and changes may be unknown: a later server may have more. */
 const peerChange = shape({
   node_id: uuid,
   changes: listOf(text),

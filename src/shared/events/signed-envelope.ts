@@ -24,20 +24,20 @@ export type Members = Readonly<Record<string, unknown>>
 /** The data of a frame in its parts. Nothing is verified. */
 export interface SignedEnvelope {
   readonly envelope: ReceivedEnvelope
-  /** What the signature is over. */
+  /** The signed text. */
   readonly canonical: string
   /** 64 bytes in base64url. */
   readonly signature: string
 }
 
-/** `malformed`: no signed envelope of this major version; `not_canonical`: one that says the same in other bytes than were signed. */
+/** `malformed`: no signed envelope of this major version; `not_canonical`: one whose bytes are not the canonical text that was signed. */
 export type ReadFault = 'malformed' | 'not_canonical'
 
 export type ReadOutcome =
   | { readonly ok: true; readonly signed: SignedEnvelope }
   | { readonly ok: false; readonly fault: ReadFault }
 
-/** The last character of 64 bytes in base64url carries two bits; the other four are 0, so that no signature has two spellings. */
+/** The last character of 64 bytes in base64url carries two bits; the other four are 0, so each signature has one text. */
 const SIGNATURE_AT_THE_END = /,"signature":"(?<signature>[\w-]{85}[AQgw])"\}$/
 
 /** Reads the data of a frame: canonical text (RFC 8785) with the signature as its last member (S0 Events). */
@@ -61,8 +61,8 @@ function parsed(text: string): unknown {
 }
 
 /**
- * A member that comes twice, white space, other escapes or orders: none of them survives serialization. Nor does what
- * is nested deeper than the stack reaches, which no server signs.
+ * Duplicate members, white space, other escapes or orders do not survive serialization. Nor does a value that
+ * is nested too deep for the stack, which no server signs.
  */
 function isCanonical(text: string, value: ReceivedEnvelope): boolean {
   try {
@@ -77,7 +77,7 @@ const TEXTS = ['domain_id', 'event_id', 'kid', 'node_id', 'occurred_at', 'type']
 
 function isEnvelope(value: unknown): value is ReceivedEnvelope {
   if (!isMembers(value) || value['api_version'] !== 'v1' || !isMembers(value['payload'])) return false
-  // A second one inside would leave it open which of them is meant.
+  // A second one inside would be ambiguous.
   if (Object.hasOwn(value, 'signature')) return false
   return TEXTS.every((name) => isFilledText(value[name])) && isSequence(value['node_seq']) && isInstant(value)
 }

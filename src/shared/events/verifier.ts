@@ -2,7 +2,7 @@ import { verifyAsync } from '@noble/ed25519'
 import { bytesOf, type PlaceKey } from '../audit/signed-place.ts'
 import { readSigned, type ReadFault, type ReceivedEnvelope } from './signed-envelope.ts'
 
-/** Whether an Ed25519 signature holds (RFC 8032 §5.1.7). Never throws: what is no signature or no key does not hold. */
+/** Whether an Ed25519 signature is valid (RFC 8032 §5.1.7). Never throws: a malformed signature or key is invalid. */
 export type VerifySignature = (
   signature: Uint8Array,
   message: Uint8Array,
@@ -21,12 +21,12 @@ export type EnvelopeFault = ReadFault | 'unknown_key' | 'expired_key' | 'bad_sig
 
 export type Verification =
   | { readonly ok: true; readonly envelope: ReceivedEnvelope }
-  /** The envelope is there where it could be read; it is not to be acted upon. */
+  /** The envelope is present if it could be read; the agent must not act on it. */
   | { readonly ok: false; readonly fault: EnvelopeFault; readonly envelope: ReceivedEnvelope | undefined }
 
 export interface VerifierDeps {
   readonly findKey: FindKey
-  /** Noble's when absent: everywhere the same, and slower than that of a platform. */
+  /** Default: noble's, which runs everywhere and is slower than that of a platform. */
   readonly verify?: VerifySignature
 }
 
@@ -35,12 +35,12 @@ export interface VerifyOptions {
   readonly nodeId?: string | undefined
 }
 
-/** Verifies the data of a frame: what its bytes are, whose key signed them, and whom they are for. */
+/** Verifies the data of a frame: its format, its signature and its recipient. */
 export type EnvelopeVerifier = (text: string, options?: VerifyOptions) => Promise<Verification>
 
 /**
- * Makes a verifier. The start of a key's validity is not compared: an event that had to wait for its signature is older
- * than the key may be, and anyone who has a key can write any time into what it signs.
+ * Creates a verifier. The start of a key's validity is not checked: an event that waited for its signature is older
+ * than the key may be, and the holder of a key can sign any time anyway.
  */
 export function createEnvelopeVerifier({ findKey, verify = verifyWithNoble }: VerifierDeps): EnvelopeVerifier {
   const encoder = new TextEncoder()
@@ -59,7 +59,7 @@ export function createEnvelopeVerifier({ findKey, verify = verifyWithNoble }: Ve
   }
 }
 
-/** Verifies with noble, strictly: no points of small order, no second spelling of a signature. */
+/** Verifies with noble, strictly: no points of small order, no non-canonical signatures. */
 export const verifyWithNoble: VerifySignature = (signature, message, publicKey) =>
   verifyAsync(signature, message, publicKey, { zip215: false }).catch(() => false)
 

@@ -15,7 +15,7 @@ export type StateBlock = 'peers' | 'keys' | 'policy' | 'bridge' | 'executions' |
 /** A change of a peer. Several changes of one peer between two hints are merged; the newest facts win. */
 export interface PeerChange {
   readonly node_id: string
-  /** In the order in which they happened, each once. */
+  /** In order of occurrence, each once. */
   readonly changes: readonly ('registered' | 'deregistered' | 'psk_assigned' | 'key_rotated' | 'endpoint_changed')[]
   /** `host:port`; empty when the peer's endpoint is stale. */
   readonly endpoint?: string
@@ -27,13 +27,13 @@ export interface PeerChange {
   readonly psk_issued_at?: string
 }
 
-/** Peers named in one hint at most; where there are more, the hint says `resync` (decisions: Merging). */
+/** Maximum of peers in one hint; with more, the hint has the reason `resync` (decisions: Merging). */
 export const PEERS_INLINE_MAX = 64
 
 /** A hint: the named blocks changed. `resync`: more changed than the hint carries, pull the state. */
 export interface NodeStateUpdatedPayload {
   readonly reason: 'changed' | 'resync'
-  /** Sorted. With `resync`, every block may have changed, whatever is named. */
+  /** Sorted. With `resync`, every block may have changed, not only the named ones. */
   readonly blocks: readonly StateBlock[]
   /** By `node_id`; empty with `resync`. */
   readonly peers: readonly PeerChange[]
@@ -56,7 +56,7 @@ export interface PolicyUpdatedPayload {
 export interface BridgeConfigUpdatedPayload {
   readonly node_id: string
   readonly bridge_resource_id: string
-  /** As the state pull shows it, byte for byte; `{}` once the bridge is gone from this node. */
+  /** As the state pull shows it, byte for byte; `{}` once the bridge was removed from this node. */
   readonly effective_config: Readonly<Record<string, unknown>>
 }
 
@@ -72,7 +72,7 @@ export interface ActionRequestPayload {
   readonly expires_at: string
 }
 
-/** A mediated session to be set up, as the state pull shows it. */
+/** A new mediated session, as the state pull shows it. */
 export interface SessionSetupPayload {
   readonly session_id: string
   /** Equals the session id. */
@@ -83,7 +83,7 @@ export interface SessionSetupPayload {
   readonly idle_timeout_seconds?: number
 }
 
-/** What each type carries. */
+/** The payload of each type. */
 export interface Payloads {
   readonly node_state_updated: NodeStateUpdatedPayload
   readonly policy_updated: PolicyUpdatedPayload

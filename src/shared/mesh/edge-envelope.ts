@@ -6,7 +6,7 @@ export const TAG_BYTES = 16
 /** `nonce (12) | ciphertext (32) | tag (16)`, as `GET /v1/nodes/{id}/peers/{peer_node_id}/psk` answers it. */
 export const ENVELOPE_BYTES = NONCE_BYTES + EDGE_KEY_BYTES + TAG_BYTES
 
-/** What an envelope is bound to. */
+/** The values that an envelope is bound to. */
 export interface EnvelopePlace {
   /** The node that fetched it. */
   readonly nodeId: string
@@ -33,8 +33,8 @@ export function envelopeAad({ nodeId, peerNodeId, epoch }: EnvelopePlace): Uint8
 }
 
 /**
- * Opens an envelope with the 32 key bytes of the node secret key that fetched it (`parseNsk`). Whether its epoch may be put
- * in force is another question: `isEpochAcceptable`.
+ * Opens an envelope with the 32 key bytes of the node secret key that fetched it (`parseNsk`). It does not decide whether the epoch may be put
+ * in force: see `isEpochAcceptable`.
  *
  * @throws RangeError where the key has another length.
  */

@@ -2,7 +2,7 @@ import { isPskIssuedAt } from './psk-instant.ts'
 
 /**
  * Which keys an edge's key derives from, as the node at one end sees it: the instants of its own preshared key and of the
- * peer's, as `formatPskIssuedAt` writes them. The other end sees the same with the halves changed over.
+ * peer's, as `formatPskIssuedAt` writes them. The other end sees the same with the halves exchanged.
  */
 export interface EdgeEpoch {
   readonly own: string
@@ -11,12 +11,12 @@ export interface EdgeEpoch {
 
 /**
  * Order of two epochs of the same end of the same edge. `newer`: no half is older and one is newer; `older`: the
- * other way round; `mixed`: one half is newer and the other one older, which happens only where an answer is not of this
- * edge or was put together from two.
+ * other way round; `mixed`: one half is newer and the other one older, which happens only if an answer belongs to another
+ * edge or mixes two answers.
  */
 export type EpochOrder = 'older' | 'equal' | 'newer' | 'mixed'
 
-/** `<own>|<peer>`: what `X-Service-PSK-Epoch` says to the node whose half comes first. */
+/** `<own>|<peer>`: the value of `X-Service-PSK-Epoch` for the node whose half comes first. */
 export function formatEdgeEpoch({ own, peer }: EdgeEpoch): string {
   return `${own}|${peer}`
 }
@@ -37,8 +37,8 @@ export function compareEdgeEpochs(epoch: EdgeEpoch, other: EdgeEpoch): EpochOrde
 }
 
 /**
- * Whether an agent may put the offered epoch in force (S0 Edge preshared-key envelope, decisions: Keys). What is in force
- * already may be offered again: it is the same key.
+ * Whether an agent may put the offered epoch in force (S0 Edge preshared-key envelope, decisions: Keys). The epoch in force
+ * may be offered again: it is the same key.
  */
 export function isEpochAcceptable(offered: EdgeEpoch, inForce: EdgeEpoch | undefined): boolean {
   if (inForce === undefined) return true

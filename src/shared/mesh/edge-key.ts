@@ -1,4 +1,4 @@
-/** One end of an edge: a node and its own preshared key, which no other node ever sees. */
+/** One end of an edge: a node and its own preshared key, which never leaves the server. */
 export interface EdgeEnd {
   readonly nodeId: string
   /** 32 bytes. */
@@ -16,8 +16,8 @@ export interface EdgeKeyInput {
 export const EDGE_KEY_BYTES = 32
 
 /**
- * Lays out what the key of an edge is derived from (decisions: Keys). The end with the lower id comes first, so that it
- * does not matter from which end one looks. Ids are lower-case UUIDs, and two different ones.
+ * Builds the HKDF input of an edge's key (decisions: Keys). The end with the lower id comes first, so that both
+ * ends get the same input. Ids are two different lower-case UUIDs.
  */
 export function edgeKeyInput(one: EdgeEnd, other: EdgeEnd): EdgeKeyInput {
   const [low, high] = one.nodeId < other.nodeId ? [one, other] : [other, one]

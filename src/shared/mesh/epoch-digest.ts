@@ -4,7 +4,7 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 /** The key under which agents report the digest of their epochs (decisions: Proof of a rotation wave). */
 export const EDGE_EPOCHS_KEY = 'mesh.edge-epochs'
 
-/** What an agent says of the epochs that it has in force. */
+/** An agent's report about the epochs that it uses. */
 export interface EpochReport {
   /** Edges of the node. */
   readonly count: number
@@ -12,13 +12,13 @@ export interface EpochReport {
   readonly sha256: string
 }
 
-/** SHA-256 over texts that come one by one. */
+/** Incremental SHA-256 over texts. */
 export interface RunningSha256 {
   update(text: string): void
   hex(): string
 }
 
-/** Takes the edges of one node one by one. Two of them agree exactly when the same edges have the same epochs. */
+/** Digests the edges of one node one by one. Two digests are equal exactly when the same edges have the same epochs. */
 export interface EpochDigest {
   /**
    * Adds an edge: the peer's id as a lower-case UUID, and the epoch as the node itself has it (`formatEdgeEpoch`).
@@ -26,13 +26,13 @@ export interface EpochDigest {
    * @throws RangeError where a peer does not come after the one before it by id.
    */
   add(peerId: string, epoch: string): void
-  /** Ends it. */
+  /** Finishes the digest. */
   report(): EpochReport
 }
 
 /**
- * Digests the lines `<peer id>|<epoch>\n`, by peer id. `running` is SHA-256 as a platform has it; noble's when absent,
- * everywhere the same and slower.
+ * Digests the lines `<peer id>|<epoch>\n`, by peer id. `running` is the platform's SHA-256; default: noble's,
+ * which runs everywhere and is slower.
  */
 export function createEpochDigest(running: RunningSha256 = runningNoble()): EpochDigest {
   let count = 0

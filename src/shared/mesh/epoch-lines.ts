@@ -7,24 +7,24 @@ export interface Issued {
   readonly issued: string
 }
 
-/** What a node digests, in the order in which it does. */
+/** The input of a node's digest, in order. */
 export interface LinesOfNode {
   /** Lines. */
   readonly count: number
-  /** Views of the lines, good until the next call. */
+  /** Views of the lines, valid until the next call. */
   readonly runs: readonly Uint8Array[]
 }
 
 /**
- * The lines that the nodes of one Domain digest (`createEpochDigest`), written once for all of them. Those of two nodes
- * differ in the half that is a node's own, in the line that each lacks and in a few peers of which they know different
- * things; and all are of one width. Putting that in is a tenth of the work of writing ten thousand lines.
+ * The lines that the nodes of one Domain digest (`createEpochDigest`), rendered once for all of them. Those of two nodes
+ * differ in the node's own half, in the line that each lacks and in a few peers of which they know different
+ * instants; all lines have one width. Patching them is a tenth of the work of rendering ten thousand lines.
  */
 export interface EpochLines {
-  /** Writes another instant of a peer, named by its place by id. Throws RangeError where it is of another width. */
+  /** Replaces the instant of a peer, given by its index in id order. Throws RangeError where it is of another width. */
   set(place: number, issued: string): void
   /**
-   * The lines of the node whose own half that is, but for the peers at some places, given in ascending order. Throws
+   * The lines of the node with that own half, without the peers at the given indexes, which ascend. Throws
    * RangeError where the half is of another width.
    */
   of(own: string, lacking: readonly number[]): LinesOfNode
@@ -61,7 +61,7 @@ export function createEpochLines(peers: readonly Issued[]): EpochLines {
   }
 }
 
-/** The lines as every agent digests them, of a node that had an edge to all, with that instant for its own half. */
+/** The lines of a node with an edge to all peers, with that instant as its own half. */
 function writtenOf(peers: readonly Issued[], own: string): Uint8Array {
   let text = ''
   const digest = createEpochDigest({ update: (line) => void (text += line), hex: () => '' })

@@ -12,11 +12,11 @@ export function formatPskIssuedAt(ns: bigint): string {
   return `${seconds}.${(ns % NS_PER_SECOND).toString().padStart(9, '0')}Z`
 }
 
-/** Whether the text is such an instant, and one that the calendar has. */
+/** Whether the text is such an instant, with a valid date. */
 export function isPskIssuedAt(text: string): boolean {
   const [, seconds] = PSK_INSTANT.exec(text) ?? []
   if (seconds === undefined) return false
   const ms = Date.parse(`${seconds}Z`)
-  // Dates that there are not, such as 30 February, would pass for a later day.
+  // Invalid dates, such as 30 February, would be read as a later day.
   return !Number.isNaN(ms) && new Date(ms).toISOString().slice(0, 19) === seconds
 }

@@ -3,7 +3,7 @@ export interface Markup {
   readonly text: string
 }
 
-/** What a hole takes: markup stays markup, texts are escaped, nothing leaves nothing. */
+/** The value of a hole: markup stays markup, texts are escaped, undefined is empty. */
 export type Hole = Markup | readonly Markup[] | string | number | undefined
 
 /** Builds markup from a template; every text in a hole is escaped, within elements and within quoted attributes alike. */

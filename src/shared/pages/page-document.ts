@@ -6,15 +6,15 @@ import { PAGE_STYLE } from './page-style.ts'
 /** A page for people. */
 export interface PageContent {
   readonly title: string
-  /** Goes into `main`. */
+  /** The content of `main`. */
   readonly body: Markup
-  /** The one script of the page, ours and the same for everybody: the policy names it by its hash. */
+  /** The only script of the page, a constant of this package: the policy names it by its hash. */
   readonly script?: string
   /** Whether the script makes requests, which may go to this server alone. */
   readonly isAsking?: boolean
   /** Whether the page has an (empty) icon, so that browsers do not ask for one; true by default. */
   readonly hasIcon?: boolean
-  /** Where the page goes by itself, at once. */
+  /** The target of an immediate refresh. */
   readonly refreshTo?: string
   /** Other origins that a form of the page may lead to, redirects included (CSP 3 §6.4.1). */
   readonly formOrigins?: readonly string[]
@@ -28,8 +28,8 @@ export interface PageDocument {
 }
 
 /**
- * Renders a page in the one look that ours have: light and dark, from phone width up, without anything from elsewhere.
- * Its policy lets nothing run or load but what is in it, and nobody frame it.
+ * Renders a page in the common design: light and dark, from phone width up, without external resources.
+ * Its policy allows only what is in the page to run or load, and forbids framing.
  */
 export function pageDocument(content: PageContent): PageDocument {
   const { title, body, script, refreshTo, hasIcon = true } = content

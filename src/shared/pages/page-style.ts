@@ -1,5 +1,5 @@
 /**
- * How pages look. Classes: `card`, `notice`, `failure`, `row`, `primary`, `quiet`, `code` (a code to be compared), `facts` (a `dl`),
+ * The style sheet of all pages. Classes: `card`, `notice`, `failure`, `row`, `primary`, `quiet`, `code` (a code to be compared), `facts` (a `dl`),
  * `list`, `choice` (the label of a checkbox), `qr`, `codes` (a list of codes to be kept).
  */
 export const PAGE_STYLE = `

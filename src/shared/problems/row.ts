@@ -9,14 +9,14 @@ export interface Row<Extras extends object = object> {
   readonly extras?: Extras
 }
 
-/** A member at fault: where it is, and what it must be. Never the value that was sent. */
+/** An invalid member: its pointer, and the rule. Never the value that was sent. */
 export interface MemberError {
   /** RFC 6901. */
   readonly pointer: string
   readonly detail: string
 }
 
-/** How many objects of each kind are in the way. */
+/** How many objects of each kind prevent the change. */
 export type Counts = Readonly<Record<string, number>>
 
 /** A problem with the members `Extras`; by default with none. */

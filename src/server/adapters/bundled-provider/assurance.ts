@@ -7,18 +7,18 @@ export type Acr = typeof ACR_PASSWORD | typeof ACR_MULTI_FACTOR
 
 export const ACR_VALUES: readonly Acr[] = [ACR_PASSWORD, ACR_MULTI_FACTOR]
 
-/** What the methods amount to (RFC 8176 `mfa`). */
+/** The assurance level of the methods (RFC 8176 `mfa`). */
 export function acrOf(amr: readonly string[]): Acr {
   return amr.includes('mfa') ? ACR_MULTI_FACTOR : ACR_PASSWORD
 }
 
-/** Tells whether a sign-in of that strength is one of those that were asked for; whatever is stronger counts too. */
+/** Whether a sign-in of that strength satisfies the request; a stronger one counts, too. */
 export function satisfies(acr: string | undefined, wanted: readonly string[]): boolean {
   if (wanted.length === 0 || acr === ACR_MULTI_FACTOR) return true
   return acr !== undefined && wanted.includes(acr)
 }
 
-/** Tells whether only several factors will do. What the provider does not know cannot be asked of it. */
+/** Whether only several factors satisfy the request. Unknown values are ignored. */
 export function wantsMultiFactor(wanted: readonly string[]): boolean {
   return wanted.includes(ACR_MULTI_FACTOR) && !wanted.includes(ACR_PASSWORD)
 }

@@ -11,12 +11,12 @@ export interface BindingDeps {
 }
 
 const ALIAS = 'local'
-/** Where an operator took the first one for another provider. */
+/** The alias where an operator uses the first one for another provider. */
 const OTHER_ALIAS = 'local-accounts'
 
 /**
- * Makes the binding of the bundled provider, or mends the one that is there: its issuer moves with the base URL, and it
- * is active as long as the provider is on. What an operator may choose, as the label, stays.
+ * Creates the binding of the bundled provider, or updates the existing one: its issuer follows the base URL, and it
+ * is active as long as the provider is on. Members that an operator may choose, such as the label, stay.
  */
 export async function bindProvider(db: Db, baseUrl: string, { ids, at }: BindingDeps): Promise<void> {
   await lockProvider(db)
@@ -84,7 +84,7 @@ function technicalOf(baseUrl: string) {
     algorithms: JSON.stringify(['ES256']),
     claims: JSON.stringify({ subject: 'sub', email: 'email', name: 'name', groups: null, domain: 'domain' }),
     is_active: true,
-    // It is this very server, wherever that listens.
+    // It is this server itself, whatever its address.
     allow_private_network: true,
   } satisfies Partial<Insertable<IdpBindingRow>>
 }

@@ -8,14 +8,14 @@ import { MOUNT_PATH } from './relying-party.ts'
 import { keysInTurn } from './signing-keys.ts'
 
 export interface BundledProviderDeps extends ProviderDeps {
-  /** Takes one from what an address may do; answers 0, or in how many ms it may go on. */
+  /** Takes one token of an address; returns 0, or the ms until the next one. */
   readonly takeAddress: (address: string) => number
 }
 
-/** What costs a hash or leaves something in the datastore. Tokens are asked for by the server itself. */
+/** Requests that cost a hash or write to the datastore. The server itself requests tokens. */
 const LIMITED = /^(?:GET|POST) \/idp\/auth(?:\?|$)|^POST \/idp\/interaction\//
 
-/** What the provider serves, from the first byte of a body to the last of an answer. */
+/** A mounted route that serves requests from the first byte of the body to the last of the answer. */
 export interface BundledProvider {
   readonly prefix: '/idp'
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void

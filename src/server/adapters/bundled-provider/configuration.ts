@@ -19,7 +19,7 @@ export interface ConfigurationDeps {
   readonly jwks: readonly JWK[]
   readonly cookieKeys: string[]
   readonly signIn: LocalSignIn
-  /** Of the library, which is loaded late. */
+  /** Types of the library, which is loaded late. */
   readonly policy: typeof InteractionPolicy
 }
 
@@ -31,7 +31,7 @@ const CLAIMS: Readonly<Record<string, string[]>> = {
   email: ['email', 'email_verified'],
 }
 
-/** In seconds. The relying party keeps sessions; the provider remembers nobody for longer than going back takes. */
+/** In seconds. The relying party keeps sessions; the provider's own session lasts only for the redirect back. */
 const TTL = {
   AccessToken: 120,
   AuthorizationCode: 60,
@@ -41,7 +41,7 @@ const TTL = {
   Session: 60,
 }
 
-/** What the provider does: authorization code with PKCE for one client, and nothing else that the library can. */
+/** The features of the provider: authorization code with PKCE for one client, and no other feature of the library. */
 export function configurationOf(deps: ConfigurationDeps): Configuration {
   const { baseUrl, adapter, jwks, cookieKeys, signIn } = deps
   const cookie = { httpOnly: true, sameSite: 'lax', signed: true } as const
@@ -52,7 +52,7 @@ export function configurationOf(deps: ConfigurationDeps): Configuration {
       {
         client_id: CLIENT_ID,
         client_name: 'ctl',
-        // It is this process; what proves it is the verifier of its own request (RFC 7636).
+        // The client is this process; the PKCE verifier authenticates it (RFC 7636).
         token_endpoint_auth_method: 'none',
         grant_types: ['authorization_code'],
         response_types: ['code'],
@@ -68,7 +68,7 @@ export function configurationOf(deps: ConfigurationDeps): Configuration {
     scopes: SCOPES,
     claims: CLAIMS,
     acrValues: [...ACR_VALUES],
-    // Small and for one reader: a second request for them would gain nothing.
+    // The claims are few and for one client: a second request for them would gain nothing.
     conformIdTokenClaims: false,
     pkce: { required: () => true },
     cookies: {
@@ -99,7 +99,7 @@ export function configurationOf(deps: ConfigurationDeps): Configuration {
   }
 }
 
-/** An account that is gone or disabled is none, and neither is one whose sign-ins were ended since this one. */
+/** A deleted or disabled account counts as missing, and so does one whose sign-ins were ended after this one. */
 function accountFinder(signIn: LocalSignIn): FindAccount {
   return async (ctx, id) => {
     const account = await signIn.find(id)
@@ -109,7 +109,7 @@ function accountFinder(signIn: LocalSignIn): FindAccount {
   }
 }
 
-/** Sign-ins are kept to the second. */
+/** Times of sign-ins are stored in whole seconds. */
 function isSignedOut(ctx: KoaContextWithOIDC, { id, signedOutAtMs }: LocalAccount): boolean {
   const { session } = ctx.oidc
   if (signedOutAtMs === undefined || session?.accountId !== id || session.loginTs === undefined) return false
@@ -117,12 +117,12 @@ function isSignedOut(ctx: KoaContextWithOIDC, { id, signedOutAtMs }: LocalAccoun
 }
 
 function claimsOf({ id, login, displayName, email, domain }: LocalAccount): AccountClaims {
-  // An administrator entered the address: nobody signs up here.
+  // An administrator entered the address: there is no self-registration.
   const address = email === null ? {} : { email, email_verified: true }
   return { sub: id, name: displayName, preferred_username: login, domain, ...address }
 }
 
-/** Asks nobody for consent: the one client is the server that the account is of. */
+/** Skips consent: the only client is the server that owns the account. */
 async function grantToOurClient(ctx: KoaContextWithOIDC) {
   const { client, session, provider, account, result } = ctx.oidc
   if (client === undefined || session === undefined || account === undefined) return undefined
@@ -135,7 +135,7 @@ async function grantToOurClient(ctx: KoaContextWithOIDC) {
   return grant
 }
 
-/** When a person is asked to sign in although the browser is known: besides `prompt` and `max_age`, in two more cases. */
+/** When a person must sign in although the browser has a session: besides `prompt` and `max_age`, in two more cases. */
 function policyOf({ base, Check }: typeof InteractionPolicy): InteractionPolicy.DefaultPolicy {
   const policy = base()
   policy.remove('consent')

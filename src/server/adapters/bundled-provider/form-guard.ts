@@ -4,13 +4,13 @@ import type { Keyring } from '../../ports/keyring.ts'
 
 /** Keeps forms of other sites out. */
 export interface FormGuard {
-  /** What a form of the interaction carries. */
+  /** The token in a form of the interaction. */
   tokenOf(uid: string): string
   /** Whether a form was sent from a page of this provider: its token, and the origin that the browser names. */
   accepts(request: IncomingMessage, uid: string, token: string | null): boolean
 }
 
-/** The browser is bound to the interaction by a cookie that other sites' forms do not carry; this comes on top. */
+/** The browser is bound to the interaction by a cookie that other sites' forms do not carry; this is a second protection. */
 export function createFormGuard(keyring: Keyring, origin: string): FormGuard {
   const textOf = (uid: string): string => `bundled provider form ${uid}`
   return {

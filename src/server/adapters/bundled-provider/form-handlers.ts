@@ -2,7 +2,7 @@ import { WEAKNESSES, type LocalAccount, type LocalSignIn } from '../../ports/loc
 import { NEW_PROGRESS, withMethod, type Progress, type Step } from './progress.ts'
 import type { InteractionDeps, Interaction } from './interaction-types.ts'
 
-/** What an answer of the person comes to. */
+/** The result of a submitted form. */
 interface Outcome {
   readonly progress: Progress
   readonly problem?: string
@@ -15,7 +15,7 @@ const WRONG_RECOVERY_CODE =
 const BUSY = 'Many people are signing in right now. Try again in a few seconds.'
 const REFUSED =
   'Login or password is wrong. After several wrong guesses an account rests for a while: wait, then try again.'
-/** What the person sent, and what it was asked at. */
+/** The submitted form, and the step that it belongs to. */
 interface Answer {
   readonly fields: URLSearchParams
   readonly step: Step
@@ -24,7 +24,7 @@ interface Answer {
 
 type Judge = (deps: InteractionDeps, standing: Interaction, answer: Answer) => Promise<Outcome>
 
-/** What each form comes to, and the step at which it may be sent; at any other nothing is done. */
+/** The handler of each form, and the steps at which it may be sent; at any other step it is ignored. */
 const JUDGES: Readonly<Record<string, { readonly at: readonly Step[]; readonly judge: Judge }>> = {
   password: { at: ['sign-in'], judge: judgePassword },
   passkey: { at: ['sign-in', 'second-factor'], judge: judgePasskey },
@@ -42,7 +42,7 @@ const JUDGES: Readonly<Record<string, { readonly at: readonly Step[]; readonly j
   'start-over': { at: ['second-factor', 'new-password', 'enrol'], judge: async () => ({ progress: NEW_PROGRESS }) },
 }
 
-/** Judges what the person sent. */
+/** Handles the submitted form. */
 export async function outcomeOf(deps: InteractionDeps, standing: Interaction, answer: Answer): Promise<Outcome> {
   const name = answer.fields.get('step') ?? ''
   const row = Object.hasOwn(JUDGES, name) ? JUDGES[name] : undefined
@@ -92,7 +92,7 @@ async function judgeRecoveryCode(
   const code = (fields.get('recovery_code') ?? '').slice(0, 64)
   const isGood = account !== undefined && (await signIn.tryRecoveryCode({ accountId: account.id, code, sourceAddress }))
   if (!isGood) return { progress, problem: WRONG_RECOVERY_CODE }
-  // Anyone who needs one has lost a device, and sets another up now.
+  // A person who needs one has lost a device, and must set up another one now.
   const amr = withMethod(progress.amr, ['otp'])
   return { progress: { ...progress, amr, wantsToEnrol: true, isRecovered: true } }
 }
@@ -107,7 +107,7 @@ function withoutCodes(progress: Progress): Progress {
   return { ...progress, recoveryCodes: undefined }
 }
 
-/** A factor was set up. Who has no recovery codes is given some. */
+/** A factor was set up. A person without recovery codes gets some. */
 function enrolled(signIn: LocalSignIn, progress: Progress, account: LocalAccount): Progress {
   const done = { ...progress, wantsToEnrol: false }
   return account.recoveryCodes > 0 ? done : { ...done, recoveryCodes: signIn.draftRecoveryCodes() }

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 /** Of a form: an attestation takes some kilobytes. */
 export const FORM_BYTES_MAX = 64 * 1024
 
-/** Reads a form. Undefined when it is none or longer than it may be; then nothing of it was kept. */
+/** Reads a form. Undefined when it is no form or too long. */
 export async function readForm(request: IncomingMessage): Promise<URLSearchParams | undefined> {
   const type = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase()
   if (type !== 'application/x-www-form-urlencoded') return undefined

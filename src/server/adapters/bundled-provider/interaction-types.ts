@@ -5,7 +5,7 @@ import type { FormGuard } from './form-guard.ts'
 import type { Passkeys } from './passkeys.ts'
 import type { Progress, ProgressStore } from './progress.ts'
 
-/** What interactions need of the server. */
+/** The dependencies of interactions. */
 export interface InteractionDeps {
   readonly provider: Provider
   readonly signIn: LocalSignIn
@@ -15,11 +15,11 @@ export interface InteractionDeps {
   readonly clientAddress: (request: IncomingMessage) => string
 }
 
-/** An interaction as a request finds it. */
+/** An interaction at the start of a request. */
 export interface Interaction {
   readonly uid: string
   readonly secondsLeft: number
-  /** The strengths that the relying party asked for; any of them will do. */
+  /** The `acr` values that the relying party requested; any of them is enough. */
   readonly wanted: readonly string[]
   readonly progress: Progress
   readonly account: LocalAccount | undefined

@@ -21,12 +21,12 @@ const GONE = notice(
 
 /**
  * Leads a person through signing in, one page at a time. What was proven so far is kept on the server; a page that is
- * sent twice or out of turn is answered with the one whose turn it is.
+ * sent twice or out of order is answered with the current one.
  */
 export function createInteractions(deps: InteractionDeps): (visit: Visit) => Promise<void> {
   const { provider, signIn, progress: store } = deps
 
-  /** The account as it is now, and what of the progress still counts for it. */
+  /** The current account, and the part of the progress that is still valid for it. */
   async function provenOf(stored: Progress): Promise<Pick<Interaction, 'progress' | 'account'>> {
     const account = stored.accountId === undefined ? undefined : await signIn.find(stored.accountId)
     const progress = validProgress(stored, account)
@@ -43,7 +43,7 @@ export function createInteractions(deps: InteractionDeps): (visit: Visit) => Pro
     return { uid, wanted, ...proven, secondsLeft, sourceAddress: deps.clientAddress(request) }
   }
 
-  /** Shows the page of the step, with what it needs kept for the answer. */
+  /** Shows the page of the step, and stores what its answer needs. */
   async function show({ response }: Visit, standing: Interaction, problem: string | undefined): Promise<void> {
     const step = stepOf(standing.progress, standing.account, standing.wanted)
     const { page, progress } = await pageOf(deps, standing, { step, problem })

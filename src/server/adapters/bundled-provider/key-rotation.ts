@@ -8,8 +8,8 @@ import type { StateDeps } from './state-adapter.ts'
 const LOOKED_AT_EVERY_MS = 600_000
 
 /**
- * The job that makes the provider's next signing keys and erases those by which nothing is valid any more. Where nobody
- * has used the provider there are none, and none are made. Keys are made before the transaction, which holds the lock.
+ * The job that makes the provider's next signing keys and erases those that no valid token needs any more. Where nobody
+ * has used the provider there are no keys, and none are created. Keys are created before the transaction, which holds the lock.
  */
 export function createKeyRotation(deps: StateDeps): LeaderJob {
   return {

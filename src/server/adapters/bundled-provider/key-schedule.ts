@@ -1,4 +1,4 @@
-/** A signing key of the provider, as far as its turn goes. */
+/** The schedule of a signing key of the provider. */
 export interface ScheduledKey {
   readonly kid: string
   readonly alg: string
@@ -7,9 +7,9 @@ export interface ScheduledKey {
 
 /** How long a new key is published before it signs: relying parties keep a key set for an hour at most. */
 export const PUBLISHED_AHEAD_MS = 3_600_000
-/** How old the newest key becomes before there is a next one. */
+/** Age of the newest key at which the next one is created. */
 export const ROTATED_EVERY_MS = 90 * 86_400_000
-/** How long a key is published after the next one signs: far longer than an ID token of this provider lives. */
+/** How long a key is published after the next one signs: far longer than the lifetime of its ID tokens. */
 export const KEPT_AFTER_MS = 2 * 3_600_000
 
 /** When the key begins to sign; only the first one of an algorithm does so earlier. */
@@ -28,7 +28,7 @@ function signing<K extends ScheduledKey>(ofOne: readonly K[], nowMs: number): K 
   return ofOne.findLast((key) => startMs(key) <= nowMs) ?? ofOne[0]
 }
 
-/** The keys by algorithm, of each first the one that signs now: the provider takes the first that fits. */
+/** The keys by algorithm, of each first the one that signs now: the provider uses the first match. */
 export function inTurn<K extends ScheduledKey>(keys: readonly K[], nowMs: number): readonly K[] {
   return generations(keys).flatMap((ofOne) => {
     const first = signing(ofOne, nowMs)
@@ -41,7 +41,7 @@ export function isRotationDue(keys: readonly ScheduledKey[], nowMs: number): boo
   return keys.length > 0 && keys.every(({ createdAtMs }) => createdAtMs + ROTATED_EVERY_MS <= nowMs)
 }
 
-/** The keys by which nothing is valid any more. */
+/** The keys that no valid token needs any more. */
 export function retiredOf<K extends ScheduledKey>(keys: readonly K[], nowMs: number): readonly K[] {
   return generations(keys).flatMap((ofOne) =>
     ofOne.filter((_key, index) => ofOne.slice(index + 1).some((next) => startMs(next) + KEPT_AFTER_MS <= nowMs)),

@@ -10,19 +10,19 @@ import {
 import { isIP } from 'node:net'
 import type { LocalAccount, LocalPasskey, LocalSignIn } from '../../ports/local-sign-in.ts'
 
-/** What a browser is asked with, and what its answer must have signed. */
+/** The options for the browser, and the challenge that its answer must sign. */
 export interface PasskeyQuestion {
   readonly options: object
   readonly challenge: string
 }
 
-/** What a browser answered: text of a form field, JSON if all is well. */
+/** A browser's answer: the text of a form field, normally JSON. */
 export interface PasskeyAnswer {
   readonly credential: string
   readonly challenge: string
 }
 
-/** A passkey that was shown. */
+/** A verified passkey. */
 export interface ShownPasskey {
   readonly account: LocalAccount
   /** RFC 8176. */
@@ -32,16 +32,16 @@ export interface ShownPasskey {
 export interface Passkeys {
   /** Asks for one of the account's, or for any where nobody is known yet. */
   ask(account: LocalAccount | undefined): Promise<PasskeyQuestion>
-  /** Whose passkey was shown; undefined when it is nobody's, of another account, or its proof is wrong. */
+  /** The account of the passkey; undefined when it is unknown, of another account, or its proof is invalid. */
   shown(answer: PasskeyAnswer, expected: LocalAccount | undefined): Promise<ShownPasskey | undefined>
   askForNew(account: LocalAccount): Promise<PasskeyQuestion>
-  /** Keeps a new one; its methods, or undefined when the proof is wrong. */
+  /** Stores a new one; returns its methods, or undefined when the proof is invalid. */
   enrol(answer: PasskeyAnswer, account: LocalAccount): Promise<readonly string[] | undefined>
 }
 
 /**
  * Asks browsers for passkeys, always with the person verified by the device: a passkey is two factors then, and may be
- * the only one. Undefined where the server goes by an address: a passkey belongs to a name (WebAuthn Level 3 §5.1.2).
+ * the only one. Undefined where the server's host is an IP address: a passkey belongs to a domain name (WebAuthn Level 3 §5.1.2).
  */
 export function createPasskeys(baseUrl: string, signIn: LocalSignIn): Passkeys | undefined {
   const { hostname, origin, protocol } = new URL(baseUrl)
@@ -70,7 +70,7 @@ export function createPasskeys(baseUrl: string, signIn: LocalSignIn): Passkeys |
       if (verified?.verified !== true) return undefined
       const { newCounter, credentialDeviceType } = verified.authenticationInfo
       const { credentialId } = passkey
-      // Two answers of one counter: one of them is of a copy.
+      // Two answers with one counter: one of them came from a copy.
       if (!(await signIn.usePasskey({ credentialId, counter: newCounter }))) return undefined
       return { account, amr: methodsOf(credentialDeviceType) }
     },
@@ -104,12 +104,12 @@ export function createPasskeys(baseUrl: string, signIn: LocalSignIn): Passkeys |
   }
 }
 
-/** A key that leaves its device is software to anyone who relies on it (RFC 8176 `hwk`, `swk`). */
+/** A key that can leave its device counts as a software key (RFC 8176 `hwk`, `swk`). */
 function methodsOf(deviceType: 'singleDevice' | 'multiDevice'): readonly string[] {
   return [deviceType === 'singleDevice' ? 'hwk' : 'swk', 'user', 'mfa']
 }
 
-// Transports are what a browser said of its authenticator, and are handed back to browsers alone.
+// Transports are a browser's hints about its authenticator, and are only returned to browsers.
 const descriptorOf = ({ credentialId, transports }: LocalPasskey) => ({
   id: credentialId,
   transports: [...transports] as AuthenticatorTransport[],
@@ -127,7 +127,7 @@ function isOf({ response }: AuthenticationResponseJSON, account: LocalAccount): 
   return !userHandle || Buffer.from(userHandle, 'base64url').toString('utf8') === account.id
 }
 
-/** What a browser sent. The library judges its members; here it is only made sure that there are some. */
+/** Parses a browser's answer. The library checks its members; here only the presence of an object is checked. */
 function answerIn(text: string): object | undefined {
   try {
     const value = JSON.parse(text) as { readonly id?: unknown; readonly response?: unknown } | null
@@ -138,7 +138,7 @@ function answerIn(text: string): object | undefined {
   }
 }
 
-/** The library throws where a proof is wrong; to the person it is just no proof. */
+/** The library throws for an invalid proof; here it counts as no proof. */
 async function quietly<T>(verify: () => Promise<T>): Promise<T | undefined> {
   try {
     return await verify()

@@ -3,24 +3,24 @@ import type { LocalAccount } from '../../ports/local-sign-in.ts'
 import { acrOf, wantsMultiFactor } from './assurance.ts'
 import type { TotpDraft } from './pages/steps.ts'
 
-/** How far an interaction has come. Kept on the server, sealed; the browser holds its id alone. */
+/** The progress of an interaction. Stored sealed on the server; the browser has only its id. */
 export interface Progress {
   /** Known once a password or passkey was right. */
   readonly accountId?: string
-  /** When the account's sign-ins had last been ended as this one proved its first factor. */
+  /** The time at which the account's sign-ins were last ended, read when this one proved its first factor. */
   readonly signedOutAtMs?: number | undefined
   /** RFC 8176, in the order in which they were given. */
   readonly amr: readonly string[]
-  /** What was typed, to be shown again. */
+  /** The typed login, to be shown again. */
   readonly login: string
   /** Whether the person asked to set up a second factor, or another one, and has neither done it nor said "not now". */
   readonly wantsToEnrol: boolean
   readonly totp?: TotpDraft
   /** Whether a recovery code replaced the second factor: the device may be lost. */
   readonly isRecovered?: true
-  /** Codes that the person is to keep; they are good for nothing before that is confirmed. */
+  /** Codes that the person must keep; they are not valid before the person confirms that. */
   readonly recoveryCodes?: readonly string[] | undefined
-  /** What the next passkey must have signed; good for one answer. */
+  /** The challenge that the next passkey must sign; valid for one answer. */
   readonly challenge?: string
 }
 
@@ -29,8 +29,8 @@ export type Step = 'sign-in' | 'new-password' | 'second-factor' | 'enrol' | 'rec
 export const NEW_PROGRESS: Progress = { amr: [], login: '', wantsToEnrol: false }
 
 /**
- * The progress that still counts. A password change, a reset and a sign-out end the sign-ins of an account; they also
- * discard what a sign-in under way has proven.
+ * The progress that is still valid. A password change, a reset and a sign-out end the sign-ins of an account; they also
+ * discard the progress of a running sign-in.
  */
 export function validProgress(progress: Progress, account: LocalAccount | undefined): Progress {
   if (progress.accountId === undefined) return progress
@@ -38,12 +38,12 @@ export function validProgress(progress: Progress, account: LocalAccount | undefi
   return isValid ? progress : { ...NEW_PROGRESS, login: progress.login }
 }
 
-/** What is to be done next. */
+/** The next step. */
 export function stepOf(progress: Progress, account: LocalAccount | undefined, wanted: readonly string[]): Step {
   if (account === undefined) return 'sign-in'
   const hasFactors = account.hasTotp || account.passkeys.length > 0
   const isMulti = acrOf(progress.amr) === 'mfa'
-  // The second factor first: anyone who has only the password must not get to change it.
+  // The second factor first: a person with only the password must not change it.
   if (hasFactors && !isMulti) return 'second-factor'
   if (account.mustChangePassword) return 'new-password'
   const mustEnrol = wantsMultiFactor(wanted) && !isMulti
@@ -64,13 +64,13 @@ export interface ProgressStore {
   forget(uid: string): Promise<void>
 }
 
-/** Keeps progress beside what the provider keeps of the same interaction, in the same way. */
+/** Stores the progress beside the provider's own state of the interaction, in the same way. */
 export function createProgressStore(adapters: AdapterFactory): ProgressStore {
   const adapter = adapters('Progress')
   return {
     async read(uid) {
       const stored = await adapter.find(uid)
-      // Written below under that name.
+      // `write` below stored it under that name.
       return (stored?.['progress'] as Progress | undefined) ?? NEW_PROGRESS
     },
     write: async (uid, progress, ttlSeconds) => {

@@ -27,7 +27,7 @@ export type AnswerRequest = (request: IncomingMessage, response: ServerResponse)
 
 const INTERACTION = /^\/idp\/interaction\/[\w-]{1,64}(?:\?|$)/
 
-/** Opens the provider: its keys are read, or made where there are none. */
+/** Opens the provider: reads its keys, or creates the first ones. */
 export async function openProvider(deps: ProviderDeps): Promise<AnswerRequest> {
   const { baseUrl, keyring, signIn, log } = deps
   const adapter = createStateAdapter(deps, () => new errors.InvalidGrant('authorization code already consumed'))
@@ -38,7 +38,7 @@ export async function openProvider(deps: ProviderDeps): Promise<AnswerRequest> {
   // Its own address is set below; what a request claims about that address is ignored.
   provider.proxy = true
   provider.on('server_error', (_ctx, error) => log.error({ err: error }, 'the bundled provider failed'))
-  // Koa's own event, which the types of the library leave out; unheard it would print to the console.
+  // Koa's own event, missing in the library's types; without a listener Koa prints to the console.
   const koa: EventEmitter = provider
   koa.on('error', (error: unknown) => log.warn({ err: error }, 'a request of the bundled provider broke off'))
   const interact = createInteractions({
@@ -53,7 +53,7 @@ export async function openProvider(deps: ProviderDeps): Promise<AnswerRequest> {
     pinAddress(request, baseUrl)
     for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value)
     if (INTERACTION.test(request.url ?? '')) return interact({ request, response })
-    // As express and connect do: the library finds out by it where it is mounted.
+    // Set as express and connect do: the library derives its mount path from it.
     Object.assign(request, { originalUrl: request.url })
     request.url = (request.url ?? '').slice(MOUNT_PATH.length)
     await answer(request, response)
@@ -63,11 +63,11 @@ export async function openProvider(deps: ProviderDeps): Promise<AnswerRequest> {
 const HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy': "frame-ancestors 'none'; base-uri 'none'",
   'x-content-type-options': 'nosniff',
-  // Forms of this provider must still name their origin.
+  // Forms of this provider must still send their origin.
   'referrer-policy': 'same-origin',
 }
 
-/** The library makes addresses and cookies by these fields, which anybody may send (RFC 9110 §17.1). */
+/** The library builds addresses and cookies from these fields, which any client can send (RFC 9110 §17.1). */
 function pinAddress({ headers }: IncomingMessage, baseUrl: string): void {
   const { host, protocol } = new URL(baseUrl)
   headers.host = host

@@ -1,11 +1,11 @@
 import type { Logger } from 'pino'
 
-/** What the provider's library prints begins with its name, after a colour on a terminal. */
+/** Messages of the provider's library begin with its name, after a colour code on a terminal. */
 const NOTICE = /^\W*(?:\[[\d;]*m)?oidc-provider (?:NOTICE|WARNING): /
 
 /**
- * From now on what the provider's library prints goes to the log: it knows no other way than the console, whose stdout
- * belongs to the line that scripts wait for. What others print stays.
+ * Redirects messages of the provider's library to the log: it can only print to the console, whose stdout
+ * is reserved for the line that scripts wait for. Other output is unchanged.
  */
 export function quietNotices(log: Pick<Logger, 'debug'>): void {
   const { console } = globalThis

@@ -1,9 +1,9 @@
 import { PROVIDER_PATH } from '../../ports/local-sign-in.ts'
 
-/** The one client of the bundled provider: the server that it is bundled with. */
+/** The only client of the bundled provider: the server that it is bundled with. */
 export const CLIENT_ID = 'ctl'
 
-/** Beneath which the provider is served. */
+/** The path below which the provider is served. */
 export const MOUNT_PATH = PROVIDER_PATH
 
 /** @param baseUrl an origin, without a slash at its end */
@@ -11,7 +11,7 @@ export function issuerOf(baseUrl: string): string {
   return `${baseUrl}${MOUNT_PATH}`
 }
 
-/** Where the server takes authorization codes. */
+/** The redirect URI of the server. */
 export function redirectUriOf(baseUrl: string): string {
   return `${baseUrl}/v1/auth/callback`
 }

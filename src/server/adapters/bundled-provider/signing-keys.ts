@@ -9,7 +9,7 @@ import type { StateDeps } from './state-adapter.ts'
 
 const generate = promisify(generateKeyPair)
 
-/** A private key with what decides its turn. */
+/** A private key with its schedule. */
 export interface SigningKey extends ScheduledKey {
   readonly jwk: JWK
 }
@@ -21,7 +21,7 @@ export async function openSigningKeys(deps: StateDeps): Promise<JWK[]> {
   return inTurn(keys, deps.clock.now()).map(({ jwk }) => jwk)
 }
 
-/** Names the keys in their turn: another text means that another key signs or is published. Empty where there is none. */
+/** A version of the current keys: it changes when another key signs or is published. Empty where there is none. */
 export async function keysInTurn(deps: StateDeps): Promise<string> {
   const keys = await opened(deps, await readKeys(deps.datastore.pool('interactive')))
   return inTurn(keys, deps.clock.now())
@@ -39,7 +39,7 @@ export function opened({ secrets }: Pick<StateDeps, 'secrets'>, records: readonl
   return Promise.all(records.map(open))
 }
 
-/** Of replicas that start at once one makes them. The long work is done before the lock is taken. */
+/** If replicas start at the same time, one of them creates the keys. The slow part runs before the lock is taken. */
 async function makeKeys(deps: StateDeps): Promise<KeyRecord[]> {
   const drafts = await draftKeys(deps)
   return deps.datastore.transaction('interactive', async (tx) => {

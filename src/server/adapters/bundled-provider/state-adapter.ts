@@ -12,10 +12,10 @@ export interface StateDeps {
 }
 
 /**
- * Keeps what the provider remembers between requests in the datastore: ids hashed, what they stand for sealed, so that
- * neither a reader of the datastore nor one of a backup can go on with somebody's sign-in.
+ * Stores the provider's state between requests in the datastore: ids hashed, values sealed, so that
+ * a reader of the datastore or of a backup cannot continue somebody's sign-in.
  *
- * @param onUsedTwice what a second use of an object that is good once throws
+ * @param onUsedTwice creates the error for a second use of a single-use object
  */
 export function createStateAdapter({ datastore, secrets, clock }: StateDeps, onUsedTwice: () => Error): AdapterFactory {
   const db = () => datastore.pool('interactive')

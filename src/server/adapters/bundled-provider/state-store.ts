@@ -22,7 +22,7 @@ export async function putState(db: Db, state: StateRecord): Promise<void> {
     .execute()
 }
 
-/** The object, unless its time is over. */
+/** The object, unless it has expired. */
 export function findState(db: Db, { model, idHash }: StateKey, now: Date): Promise<StateRecord | undefined> {
   return live(db, model, now).where('id_hash', '=', idHash).executeTakeFirst()
 }
@@ -58,12 +58,12 @@ export async function deleteState(db: Db, { model, idHash }: StateKey): Promise<
   await db.deleteFrom('provider_states').where('model', '=', model).where('id_hash', '=', idHash).execute()
 }
 
-/** Deletes what a grant brought forth. */
+/** Deletes the objects that a grant issued. */
 export async function deleteStatesOfGrant(db: Db, grantHash: Buffer): Promise<void> {
   await db.deleteFrom('provider_states').where('grant_hash', '=', grantHash).execute()
 }
 
-/** Deletes up to `max` objects whose time is over. Resolves with how many. */
+/** Deletes up to `max` objects that have expired. Resolves with how many. */
 export async function deleteExpiredStates(db: Db, now: Date, max: number): Promise<number> {
   const expired = db
     .selectFrom('provider_states')

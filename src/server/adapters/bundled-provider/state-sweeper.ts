@@ -5,7 +5,7 @@ import { deleteExpiredStates } from './state-store.ts'
 const SWEEP_EVERY_MS = 60_000
 const STATES_MAX = 500
 
-/** The job that deletes what the bundled provider need not remember any more. */
+/** The job that deletes expired state of the bundled provider. */
 export function createStateSweeper({ clock }: { readonly clock: Clock }): LeaderJob {
   return {
     name: 'expired-provider-states',

@@ -12,7 +12,7 @@ import type { PasskeyQuestion } from './passkeys.ts'
 import type { Progress, Step } from './progress.ts'
 import type { InteractionDeps, Interaction } from './interaction-types.ts'
 
-/** Where the forms of an interaction go. */
+/** The address that the forms of an interaction post to. */
 export function actionOf(uid: string): string {
   return `/idp/interaction/${uid}`
 }
@@ -22,7 +22,7 @@ export interface Shown {
   readonly problem: string | undefined
 }
 
-/** A page, and the progress with what its answer will be judged by. */
+/** A page, and the progress with what is needed to check its answer. */
 export interface ShownPage {
   readonly page: Page
   readonly progress: Progress
@@ -76,17 +76,17 @@ async function drawRecoveryCodes(_deps: InteractionDeps, { progress }: Interacti
   return { page: recoveryCodesPage({ ...view, passkey: undefined }, progress.recoveryCodes ?? []), progress }
 }
 
-/** Who has proved several factors already only wants another one. */
+/** A person who has proved several factors only wants another one. */
 function isRequired({ wanted, progress }: Interaction): boolean {
   return wantsMultiFactor(wanted) && acrOf(progress.amr) !== ACR_MULTI_FACTOR
 }
 
-/** The progress with what a passkey will have to sign. */
+/** The progress with the challenge for a passkey. */
 function asking(progress: Progress, asked: PasskeyQuestion | undefined): Progress {
   return asked === undefined ? progress : { ...progress, challenge: asked.challenge }
 }
 
-/** Only the first step is without one. */
+/** Only the first step has no account. */
 function accountOf({ account }: Interaction) {
   if (account === undefined) throw new Error('nobody is known at this step')
   return account

@@ -1,11 +1,11 @@
 import type { Clock } from '../../ports/clock.ts'
 
-/** How often it is looked at whether what was opened still holds. */
+/** How often the version is checked. */
 const LOOKED_AT_EVERY_MS = 60_000
 
 export interface KeptOpenDeps<T> {
   readonly clock: Clock
-  /** Names the version to open; another name means that it has to be opened again. */
+  /** Returns the current version; a new one means that the value must be opened again. */
   readonly version: () => Promise<string>
   readonly open: () => Promise<T>
 }
@@ -16,18 +16,18 @@ interface Opened<T> {
 }
 
 /**
- * Opens once for all who wait, at the first call, and again where the version is another; that is asked once a minute,
- * by one caller, whom the others do not wait for. After a failure the next one tries again.
+ * Opens once for all waiting callers, at the first call, and again when the version changes. The version is checked once a minute
+ * by one caller; the others do not wait for it. After a failure the next caller tries again.
  */
 export function createKeptOpen<T>({ clock, version, open }: KeptOpenDeps<T>): () => Promise<T> {
   let opened: Promise<Opened<T>> | undefined
   let lookedAtMs = Number.NEGATIVE_INFINITY
 
   const begin = async (): Promise<Opened<T>> => {
-    // Asked first: what changes in between is found at the next look.
+    // Read first: a change in between is found by the next check.
     const current = await version()
     const value = await open()
-    // The first opening may have made what is named.
+    // The first opening may have created that version.
     return { value, version: current === '' ? await version() : current }
   }
 

@@ -28,7 +28,7 @@ export interface EmbeddedAuthorizerDeps {
   readonly changeFeed: ChangeFeed
   /** File in which the index is kept between two runs; none by default. */
   readonly keptIn?: string
-  /** Hears why the file was of no use, and of an index that outgrows the memory. */
+  /** Called when the file is unusable, and when the index outgrows the memory. */
   readonly warn?: (message: string, cause?: unknown) => void
 }
 
@@ -38,18 +38,18 @@ export interface IndexStats {
   /** Tuples that the schema does not have: those grant nothing. */
   readonly unknownTuples: number
   readonly bytes: number
-  /** More bytes than these are said in the log. */
+  /** Bytes above which a warning is logged. */
   readonly bytesMax: number
 }
 
-/** The authorizer, with what else its index answers. */
+/** The authorizer, with the other services of its index. */
 export interface EmbeddedAuthorizer extends Authorizer, TupleRules {
   readonly lookups: AuthzLookups
   readonly insight: AuthzInsight
   readonly reconciler: AuthzReconciler
-  /** What the index holds, for metrics; zeros until the feed has loaded it. */
+  /** The size of the index, for metrics; zeros until the feed has loaded it. */
   stats(): IndexStats
-  /** Keeps the index for the next start where that is due; at the end of the run whenever anything changed. */
+  /** Writes the index file for the next start if that is due, and at the end of the run after any change. */
   keep(when: 'often' | 'end'): Promise<void>
 }
 
@@ -62,7 +62,7 @@ const ALLOWED_BY_TUPLES: Decision = Object.freeze({ ...ALLOWED, isUnconditional:
 
 /**
  * Decides from an index of every tuple in memory. The index follows the change feed and answers only within its lease:
- * a replica that is cut off says `authz_unavailable` rather than go on granting (decisions: Consistency).
+ * an isolated replica answers `authz_unavailable` instead of granting (decisions: Consistency).
  */
 export function createEmbeddedAuthorizer(deps: EmbeddedAuthorizerDeps): EmbeddedAuthorizer {
   const { datastore, changeFeed, keptIn: path, warn = () => undefined } = deps
@@ -127,7 +127,7 @@ function allowed(path: readonly string[], isConditional: boolean): Decision {
   return isConditional ? { allowed: true, path } : { allowed: true, path, isUnconditional: true }
 }
 
-/** What a denial shows of each relation and permission: static, so worked out once. */
+/** The relations that a denial shows for each permission: static, so computed once. */
 function pathsOf({ types }: Model): ReadonlyMap<string, readonly string[]> {
   const askables = types.flatMap(({ askable }) => [...askable.values()])
   return new Map(askables.map((asked) => [`${asked.type.name}#${asked.name}`, grantingNames(asked)]))

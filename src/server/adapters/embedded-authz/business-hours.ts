@@ -2,7 +2,7 @@ import type { BusinessHours } from '../../ports/tables/tenancy.ts'
 
 /** The business hours of a Domain as the caveat `within_hours` reads them. */
 export interface BusinessHoursValue {
-  /** A name of IANA that the runtime knows. */
+  /** An IANA time zone that the runtime knows. */
   readonly time_zone: string
   /** Weekdays from 1, Monday, to 7. */
   readonly days: readonly number[]

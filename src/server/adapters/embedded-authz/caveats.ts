@@ -5,7 +5,7 @@ import type { CaveatModel } from '../../../shared/authz/model.ts'
 import type { CaveatFacts } from '../../ports/authorizer.ts'
 import type { DomainSettings } from './domain-settings.ts'
 
-/** What the server knows when a caveat is asked. A member that is undefined is not known. */
+/** The facts that the server knows when it evaluates a caveat. An undefined member is unknown. */
 export interface Known {
   readonly facts: CaveatFacts
   readonly settings: DomainSettings | undefined
@@ -13,7 +13,7 @@ export interface Known {
 
 /**
  * Where the value of each field comes from: facts about the caller and the moment, and the settings of the tuple's
- * Domain. Undefined for a value that is not known.
+ * Domain. Undefined for an unknown value.
  */
 const FIELDS: { readonly [field: string]: (known: Known) => unknown } = {
   now: ({ facts }) => timestamp(facts.nowMs),
@@ -38,8 +38,8 @@ export function caveatValues(
 }
 
 /**
- * Evaluates the caveat as the schema says it, over what the server knows. A field that is not known, or not among
- * `allowed`, leaves it unknown whatever the expression makes of the others: values come from the server alone
+ * Evaluates the caveat of the schema over the facts that the server knows. A field that is unknown, or not among
+ * `allowed`, leaves the result unknown, whatever the other fields are: values come only from the server
  * (decisions: Caveats).
  */
 export function caveatVerdict(caveat: CaveatModel, known: Known, allowed: ReadonlySet<string> | undefined): Verdict {
@@ -52,7 +52,7 @@ export function caveatVerdict(caveat: CaveatModel, known: Known, allowed: Readon
   return compileCaveat(caveat).evaluate(values).verdict
 }
 
-/** Tells the verdicts of one answer, each worked out once: what the server knows stays the same throughout. */
+/** Computes the verdicts of one answer, each once: the facts do not change within an answer. */
 export function caveatVerdicts(facts: CaveatFacts, allowed: ReadonlySet<string> | undefined) {
   const told = new Map<CaveatModel, Map<DomainSettings | undefined, Verdict>>()
   return (caveat: CaveatModel, settings: DomainSettings | undefined): Verdict => {

@@ -3,7 +3,7 @@ import { problem } from '../../../shared/problems.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import { businessHoursValue, type BusinessHoursValue } from './business-hours.ts'
 
-/** What caveats read of a Domain, in their own terms. */
+/** The settings of a Domain that caveats read. */
 export interface DomainSettings {
   /** `address/bits`. */
   readonly trustedNetworks: readonly string[]
@@ -12,20 +12,20 @@ export interface DomainSettings {
   readonly strongAcr: readonly string[]
 }
 
-/** A Domain that does not exist, or not any more: nothing is known of it. */
+/** The settings of a Domain that does not exist: all unknown. */
 const NO_SETTINGS: DomainSettings | undefined = undefined
 
 /** Domains whose settings are cached; beyond that the cache is cleared. */
 const DOMAINS_MAX = 10_000
 
-/** The settings of the Domains that caveats were asked for, until a Domain changes. */
+/** The cached settings of Domains with evaluated caveats, until a Domain changes. */
 export interface SettingsCache {
   /** Whether the Domain's settings are in memory. */
   has(domainId: string): boolean
   get(domainId: string): DomainSettings | undefined
   /** @throws Problem `authz_unavailable` when they cannot be read. */
   load(domainId: string): Promise<void>
-  /** Forgets everything, also what is being read. */
+  /** Clears the cache, and discards running reads. */
   drop(): void
 }
 
@@ -64,7 +64,7 @@ async function read(datastore: Datastore, domainId: string): Promise<DomainSetti
   }
 }
 
-/** In the one spelling that expressions read: ours takes shorter ones. */
+/** In the form that expressions read: the setting allows shorter ones. */
 function networkText(network: string): string {
   const [address, bits] = ipaddr.parseCIDR(network)
   return `${address.toString()}/${bits}`

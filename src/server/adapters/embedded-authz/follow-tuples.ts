@@ -9,29 +9,29 @@ import { applyChange, noTuples, type LoadedTuples } from './loaded-tuples.ts'
 
 export type { LoadedTuples }
 
-/** The tuples as the feed brings them. */
+/** The tuples as the feed delivers them. */
 export interface FollowedTuples {
   /** Undefined until the feed has loaded them. */
   readonly current: () => LoadedTuples | undefined
-  /** Keeps them in the file when so much has changed that the next start would be slow, or when this is the end of the run. */
+  /** Writes them to the file when the changes would slow down the next start, or at the end of the run. */
   readonly keep: (when: 'often' | 'end') => Promise<void>
 }
 
 export interface Watching {
-  /** Nothing is kept without it. */
+  /** Without it, no file is written. */
   readonly kept?: KeptIndex | undefined
-  /** Hears whenever the index may have grown. */
+  /** Called whenever the index may have grown. */
   readonly onSize?: (index: TupleIndex) => void
 }
 
-/** Fewer tuples are read from the datastore in a moment: no file is written for them. */
+/** Fewer tuples are read from the datastore quickly: no file is written for them. */
 const KEPT_MIN = 5_000
 /** Changes after which the file is rewritten while the server runs: this many, and a tenth of the tuples. */
 const CHANGES_MIN = 20_000
 
 /**
  * Keeps an index equal to the tuples in the datastore: reloaded completely when the feed requires it, updated by each change after that.
- * `kept` is asked for it at the start only: a feed that lost its place must not end up where it came from.
+ * `kept` is used only at the start: a feed that lost its position must not return to an old one.
  */
 export function followTuples(model: Model, changeFeed: ChangeFeed, watching: Watching): FollowedTuples {
   const { kept, onSize } = watching

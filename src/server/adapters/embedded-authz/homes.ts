@@ -10,7 +10,7 @@ const STEPS_MAX = 4
 
 /**
  * Finds the Domain of an object by following its parent edges, the first that it has of each type's: those are
- * the only tuples that every object has, and they come and go with it.
+ * the only tuples that every object has, and they are created and deleted with it.
  */
 export function createHomes(model: Model): (index: TupleIndex, reference: string) => Home {
   const parents = model.types.map(({ relations }) => relations.filter(({ structural }) => structural))

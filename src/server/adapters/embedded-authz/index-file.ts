@@ -4,13 +4,13 @@ import { endianness } from 'node:os'
 import { dirname } from 'node:path'
 import type { IndexImage } from '../../../shared/authz/engine/index-image.ts'
 
-/** What a file of an index says of itself. */
+/** The header of an index file. */
 export interface IndexFileHead {
   /** Fingerprint of the schema. */
   readonly schema: string
   /** Names the file in the database that it was written from. */
   readonly mark: string
-  /** The revision that it is at. */
+  /** Its revision. */
   readonly revision: string
   /** Tuples that the schema does not have, which the index leaves out. */
   readonly unknownTuples: number
@@ -30,15 +30,15 @@ interface Header extends IndexFileHead, Pick<IndexImage, 'names' | 'conditions'>
 type Column = (typeof COLUMNS)[number]
 type Columns = Pick<IndexImage, Column>
 
-/** Names the format: another one has another name. */
+/** Names the format; every format has its own name. */
 const MAGIC = Buffer.from('ctl-index-3\n')
 const PREFIX_BYTES = MAGIC.length + 4
 const COLUMNS = ['objects', 'sets', 'edges', 'revisions'] as const
 const DIGEST_BYTES = 32
-/** Bytes read, written and hashed at a time, so that others get their turn. */
+/** Bytes read, written and hashed at a time, so that other work can run in between. */
 const CHUNK_BYTES = 4 * 1024 * 1024
 
-/** Writes the file beside its place and forces it to stable storage; `commit` puts it there. @throws what the file system threw. */
+/** Writes a temporary file and forces it to stable storage; `commit` renames it. @throws the file system's error. */
 export async function writeIndexFile(path: string, content: IndexFile): Promise<{ commit: () => Promise<void> }> {
   const unfinished = `${path}.unfinished`
   const file = await open(unfinished, 'w', 0o600)
@@ -69,7 +69,7 @@ function partsOf({ image, ...head }: IndexFile): Buffer[] {
   return [prefix, header, ...COLUMNS.map((column) => bytesOf(image[column]))]
 }
 
-/** Undefined where there is no file. @throws Error that says what is odd about it. */
+/** Undefined where there is no file. @throws Error that names its fault. */
 export async function readIndexFile(path: string): Promise<IndexFile | undefined> {
   const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined
@@ -116,9 +116,9 @@ async function readColumns(file: FileHandle, lengths: Header['lengths'], hash: H
   return columns
 }
 
-/** The checksum is looked at only at the end, so that a damaged header must not ask for more than the file has. */
+/** The checksum is verified only at the end, so a damaged header must not cause reads beyond the file. */
 function parseHeader(bytes: Buffer): Header {
-  // Written by this very format; whatever damage leaves JSON of another shape fails at the lengths or the checksum.
+  // Written in this format; damage that leaves JSON of another shape fails at the lengths or the checksum.
   const header = JSON.parse(bytes.toString()) as Header
   for (const column of COLUMNS) {
     const length = header.lengths[column]

@@ -2,12 +2,12 @@ import { sql } from 'kysely'
 import type { FeedChange } from '../../ports/change-feed.ts'
 import type { Db } from '../../ports/datastore.ts'
 
-/** Marks kept: one for each replica, and room for those that are gone. */
+/** Maximum of marks: one for each replica, and some for former replicas. */
 const MARKS_MAX = 256
 /** Revisions a query reads: small enough that the one session of the embedded store is not held for 200 ms. */
 const CHUNK_REVISIONS = 1_000n
 
-/** Makes a mark; the oldest of too many go. */
+/** Creates a mark; deletes the oldest beyond the maximum. */
 export async function addMark(db: Db, mark: { mark: string; revision: string; made_at: Date }): Promise<void> {
   await db.insertInto('authz_index_marks').values(mark).execute()
   await sql`
@@ -32,8 +32,8 @@ export async function countTuples(db: Db): Promise<number> {
 }
 
 /**
- * Gives the changes of every revision after `from`, up to and with `to`, in order. False where some of them are pruned:
- * what was given by then is not all.
+ * Passes on the changes of every revision after `from`, up to and with `to`, in order. False where some of them are pruned:
+ * the changes passed on so far are then incomplete.
  */
 export async function changesBetween(
   db: Db,

@@ -1,17 +1,17 @@
 import { totalmem } from 'node:os'
 import type { TupleIndex } from '../../../shared/authz/engine/tuple-index.ts'
 
-/** The part of the memory that the index may take: it needs as much again for a moment whenever it grows. */
+/** The part of the memory that the index may use: while it grows, it briefly needs twice its size. */
 const SHARE = 0.25
 
-/** The bytes that the index may take before this is said: a quarter of what the machine, or the container, has. */
+/** Bytes of the index above which a warning is logged: a quarter of the memory of the machine or container. */
 export function indexBytesMax(): number {
   const constrained = process.constrainedMemory()
   return SHARE * (constrained > 0 ? Math.min(constrained, totalmem()) : totalmem())
 }
 
 /**
- * Looks at the size of the index, and says once when it passes the bound, and again after it was below. Nothing is refused:
+ * Checks the size of the index, and logs once when it exceeds the bound, and again after it was below. Nothing is refused:
  * a server that denies, or takes no grants, because it is large would be worse than one that is slow.
  */
 export function createRoomWatch(bytesMax: number, warn: (message: string) => void): (index: TupleIndex) => void {

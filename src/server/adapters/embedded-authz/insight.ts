@@ -17,8 +17,8 @@ export interface EmbeddedInsightDeps extends AnsweringDeps {
 }
 
 /**
- * Explanations and previews over the index in memory. What they try is made in the index itself and taken back before
- * anyone else is served: they neither wait nor copy.
+ * Explanations and previews over the index in memory. Previews change the index itself and revert the changes before
+ * other requests are served: they neither wait nor copy.
  */
 export function createEmbeddedInsight({ model, usableTuples, settings, homeIn }: EmbeddedInsightDeps): AuthzInsight {
   let latest: { readonly index: TupleIndex; readonly preview: Preview } | undefined

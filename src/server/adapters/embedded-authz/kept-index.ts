@@ -6,14 +6,14 @@ import { readIndexFile, removeIndexFile, writeIndexFile, type IndexFile } from '
 import { addMark, changesBetween, countTuples, hasMark } from './index-marks.ts'
 import { applyChange, noTuples, type LoadedTuples } from './loaded-tuples.ts'
 
-/** Keeps the index in a file between two runs, so that the next starts without reading every tuple. */
+/** Stores the index in a file between two runs, so that the next start does not read every tuple. */
 export interface KeptIndex {
   /**
-   * The tuples of a snapshot at the revision: from the file, brought up to date by the changes since. Undefined where there
-   * is no file, or one that is odd in any way: that is said once, and the file is gone.
+   * The tuples of a snapshot at the revision: from the file, updated with the changes since. Undefined where there
+   * is no file, or an invalid one, which is logged and deleted.
    */
   restore(snapshot: Db, revision: bigint): Promise<LoadedTuples | undefined>
-  /** Writes the file, of the tuples as they are now, at the revision. Says so where that fails: the next start is slower. */
+  /** Writes the current tuples, at the revision, to the file. A failure is logged: the next start is slower. */
   save(loaded: LoadedTuples, revision: bigint): Promise<void>
 }
 

@@ -6,7 +6,7 @@ const CHUNK_ROWS = 5_000
 
 const COLUMNS = [...IDENTIFYING_COLUMNS, 'domain_id', 'revision'] as const
 
-/** Reads every tuple of a snapshot, in chunks, each with the revision that made it. */
+/** Reads every tuple of a snapshot, in chunks, each with the revision that created it. */
 export async function loadTuples(snapshot: Db, take: (tuple: TupleColumns, revision: number) => void): Promise<void> {
   for (let last: string | undefined; ;) {
     const page = snapshot

@@ -8,7 +8,7 @@ export interface LoadedTuples {
   readonly index: TupleIndex
   readonly checker: Checker
   unknownTuples: number
-  /** Changes of tuples that no file has. */
+  /** The number of tuple changes that are not in the file. */
   unsavedChanges: number
 }
 

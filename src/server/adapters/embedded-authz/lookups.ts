@@ -9,7 +9,7 @@ import type { SettingsCache } from './domain-settings.ts'
 import type { LoadedTuples } from './follow-tuples.ts'
 import { answered, decided, serverConditions, type AskedFacts, type Needs } from './server-conditions.ts'
 
-/** What answers over the index in memory rest on. */
+/** The dependencies of answers from the index in memory. */
 export interface AnsweringDeps {
   readonly model: Model
   /** The tuples to answer from. @throws Problem `authz_unavailable` */
@@ -19,7 +19,7 @@ export interface AnsweringDeps {
 
 type Find<T> = (lookups: Lookups, holds: ConditionVerdict) => T | QuestionFault
 
-/** Lookups by walks over the index in memory; at once where the Domain settings that caveats read are in memory. */
+/** Lookups by walks over the index in memory; synchronous where the Domain settings that caveats read are cached. */
 export function createEmbeddedLookups({ model, usableTuples, settings }: AnsweringDeps): AuthzLookups {
   let latest: { readonly index: TupleIndex; readonly lookups: Lookups } | undefined
 

@@ -19,20 +19,20 @@ export interface EmbeddedReconcilerDeps {
   readonly usableTuples: () => LoadedTuples
 }
 
-/** Tuples that a first look misses and a second one looks for; more are counted by the first alone. */
+/** Missing tuples that are looked up a second time; beyond this number the first look-up decides. */
 const MISSED_MAX = 10_000
-/** Times that both are counted, until no change comes in between. */
+/** Attempts to count both sides without a change in between. */
 const COUNTS_MAX = 5
 const CATCH_UP_MS = 2_000
 
 /**
- * Compares the index with the registry: that each stored tuple is indexed, and that there are no more of them. Nothing is
- * mended here, and `unresolved` counts what differs: a server that is started without its index file reads every tuple again.
+ * Compares the index with the registry: that each stored tuple is indexed, and that the index has no others. Nothing is
+ * repaired here, and `unresolved` counts the differences: a server that is started without its index file reads every tuple again.
  */
 export function createEmbeddedReconciler(deps: EmbeddedReconcilerDeps): AuthzReconciler {
   const { model, datastore, changeFeed, usableTuples } = deps
 
-  /** Stored tuples that the index should have by now and has not, and how many were looked at. */
+  /** Stored tuples that the index should have by now but lacks, and how many were examined. */
   async function look(): Promise<{ readonly checked: number; readonly missed: ReadonlySet<string> }> {
     const missed = new Set<string>()
     let checked = 0
@@ -62,10 +62,10 @@ export function createEmbeddedReconciler(deps: EmbeddedReconcilerDeps): AuthzRec
   return {
     async reconcile() {
       const { checked, missed } = await look()
-      // A tuple that was deleted while it was looked for is missed once; one that is lost, twice.
+      // A tuple that was deleted during the comparison is missing once; a lost one is missing twice.
       const lost = missed.size === 0 ? missed : new Set([...(await look()).missed].filter((tuple) => missed.has(tuple)))
       const more = await surplus()
-      // Tuples that the schema does not have are in neither.
+      // Tuples that the schema does not have are in neither count.
       const unindexed = Math.max(0, lost.size - usableTuples().unknownTuples)
       return { checked, granted: 0, revoked: 0, unresolved: lost.size + Math.max(0, more + unindexed) }
     },

@@ -7,29 +7,29 @@ import type { CaveatFacts } from '../../ports/authorizer.ts'
 import { caveatVerdicts, missingFields } from './caveats.ts'
 import type { SettingsCache } from './domain-settings.ts'
 
-/** What caveats may read of the moment and the caller. */
+/** The facts about time and caller that caveats may read. */
 export interface AskedFacts {
   readonly facts: CaveatFacts
-  /** Names of the facts a caveat may read; absent: all that are known. */
+  /** Names of the facts a caveat may read; absent: all known ones. */
   readonly allowedFacts?: ReadonlySet<string>
 }
 
-/** Domains whose settings must be read before there is an answer. */
+/** Domains whose settings must be read before the answer. */
 export interface Needs {
   readonly needs: ReadonlySet<string>
 }
 
-/** Evaluates conditions by what the server knows, and notes the Domains whose settings were asked for and are not in memory. */
+/** Evaluates conditions with the facts of the server, and collects the Domains whose settings are needed and not cached. */
 export interface ServerConditions {
   readonly holds: ConditionVerdict
   readonly needs: ReadonlySet<string> | undefined
-  /** Whether any condition was looked at: an answer without does not depend on the moment or the caller. */
+  /** Whether any condition was evaluated: an answer without one does not depend on the time or the caller. */
   readonly wereAsked: boolean
   /** Fields that are missing to evaluate the condition's caveat. */
   readonly missing: (condition: Condition) => readonly string[]
 }
 
-/** Rounds of reading settings for one answer. A round reads all that the one before missed, and groups seldom cross two. */
+/** Maximum of rounds of reading settings for one answer. A round reads all that were missing in the one before; groups seldom span two Domains. */
 const ROUNDS_MAX = 16
 
 /** Domains whose settings are read at the same time. */
@@ -77,7 +77,7 @@ export function isNeeds(answer: object): answer is Needs {
 }
 
 /**
- * Answers at once where the settings are in memory; else reads those that are missing and tries again.
+ * Answers synchronously where the settings are cached; else reads the missing ones and tries again.
  * @throws Problem `authz_unavailable` when they cannot be read.
  */
 export function answered<T extends object>(settings: SettingsCache, attempt: () => T | Needs): T | Promise<T> {
@@ -106,7 +106,7 @@ async function loadAll(settings: SettingsCache, domainIds: readonly string[]): P
   }
 }
 
-/** Data that is nested too deep, or excludes itself, is answered with the one 500 that these operations declare. */
+/** Data that is nested too deep, or excludes itself, is answered with the only 500 that these operations declare. */
 export function decided<T>(work: () => T): T {
   try {
     return work()

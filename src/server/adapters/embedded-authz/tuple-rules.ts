@@ -7,16 +7,16 @@ import { problem } from '../../../shared/problems.ts'
 import type { Tuple } from '../../ports/unit-of-work.ts'
 
 export interface TupleRulesOptions {
-  /** The service writes the parent edge of a new object. */
+  /** The server writes the parent edge of a new object. */
   readonly structural: boolean
-  /** Tuples that the same transaction has written, so that several writes cannot build what one may not. */
+  /** Tuples that the same transaction has written, so that several writes cannot build what a single one may not. */
   readonly pending?: readonly Tuple[]
 }
 
-/** What a tuple writer asks before it writes. */
+/** The checks of a tuple writer before it writes. */
 export interface TupleRules {
   /**
-   * Parses a tuple and holds it against the schema and the groups: it may not close a cycle or nest them deeper than 40.
+   * Parses a tuple and checks it against the schema and the groups: it must not close a cycle or nest groups deeper than 40.
    * Groups are seen as of the revision that this replica has applied; a writer that holds the row of `authz_head` and
    * has waited for its revision gets the exact answer.
    * @returns the tuple in columns, UUIDs in lower case.

@@ -40,7 +40,7 @@ export function sendPage(
   response.end(body)
 }
 
-/** A page that only says something. */
+/** A page with only a message. */
 export function notice(title: string, text: string): Page {
   return {
     title,

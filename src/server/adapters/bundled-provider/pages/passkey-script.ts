@@ -1,6 +1,6 @@
 /**
- * What passkeys need of a script, and nothing else on the pages does: it shows the forms that are hidden without it, asks
- * the browser for a passkey when one of them is sent, and sends what the browser says as a form field.
+ * The script for passkeys, the only one on the pages: it shows the forms that are hidden without it, asks
+ * the browser for a passkey when one of them is sent, and sends the browser's answer as a form field.
  */
 export const PASSKEY_SCRIPT = `
 (function () {

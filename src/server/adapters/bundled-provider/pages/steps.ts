@@ -3,15 +3,15 @@ import type { LocalAccount } from '../../../ports/local-sign-in.ts'
 import { markup, type Markup } from '../../../../shared/pages/markup.ts'
 import type { Page } from './page.ts'
 
-/** What every step's page needs. */
+/** The inputs of every step's page. */
 export interface StepView {
-  /** Where its forms go. */
+  /** The address that its forms post to. */
   readonly action: string
   /** Proves that the form is of a page of this provider. */
   readonly csrf: string
-  /** What went wrong with the last answer. */
+  /** The error of the last answer. */
   readonly problem: string | undefined
-  /** What the browser is asked for a passkey with; undefined where passkeys cannot work. */
+  /** The options with which the browser asks for a passkey; undefined where passkeys cannot work. */
   readonly passkey: object | undefined
 }
 
@@ -66,17 +66,17 @@ ${startOver(view)}`
   return { title: 'Second factor', content, hasPasskeys: true }
 }
 
-/** What enrolling an authenticator app shows. */
+/** The inputs of the page that enrols an authenticator app. */
 export interface TotpDraft {
   readonly secret: string
   readonly address: string
 }
 
-/** Why somebody sets up a second factor, and what becomes of the one that is there. */
+/** Why a person sets up a second factor, and what happens to the existing one. */
 export interface Enrolment {
   readonly isRequired: boolean
   readonly hasApp: boolean
-  /** Recovery codes that are left to anyone who has just used one. */
+  /** The number of remaining recovery codes, after one was used. */
   readonly codesLeft: number | undefined
 }
 
@@ -112,7 +112,7 @@ function recovered(codesLeft: number): Markup {
 remove the lost one on the start page afterwards.</p>`
 }
 
-/** Shows the codes that the person is to keep. */
+/** Shows the codes that the person must keep. */
 export function recoveryCodesPage(view: StepView, codes: readonly string[]): Page {
   const content = markup`<h1>Keep your recovery codes</h1>
 <p>Each of them signs you in once without your second factor, should you lose it. They are shown only now: print them, or put
@@ -162,7 +162,7 @@ function passkeyForm({ action, csrf, passkey }: StepView, kind: 'get' | 'create'
 </form>`
 }
 
-/** Offered whether or not there are codes: who has only the password must not learn that. */
+/** Offered whether or not there are codes: a person with only the password must not learn that. */
 function recoveryForm(view: StepView): Markup {
   return markup`<details>
 <summary>Use a recovery code instead</summary>
