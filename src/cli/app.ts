@@ -1,14 +1,14 @@
-import { isFlag, parseArguments } from './argv/argv.ts'
-import { CliError, usageError } from './errors/cli-error.ts'
-import type { Command, CommandRow } from './argv/command.ts'
+import { isFlag, readCommandLine, type Called } from './argv/command-line.ts'
+import { CliError } from './errors/cli-error.ts'
+import type { Command } from './argv/command.ts'
 import { EXIT, exitCodeAfter, type ExitCode } from './errors/exit-code.ts'
-import { ALL_SHARED, specsOf, type SharedValues } from './argv/flags.ts'
+import type { SharedValues } from './argv/flags.ts'
 import type { Layout } from './help/layout.ts'
 import type { Io } from './output/io.ts'
 import { commandRows } from './argv/registry.ts'
 import { secretArgument } from './session/secrets.ts'
 import type { Session } from './session/session.ts'
-import { follow, growTree, nested, swapped, unknownWord, wordsLeft, type Branch } from './argv/tree.ts'
+import { growTree, type Branch } from './argv/tree.ts'
 import type { Watched } from './output/watch.ts'
 import type { Manifest } from '../shared/contract/manifest-format.ts'
 
@@ -28,13 +28,24 @@ export async function runApp(argv: readonly string[], app: App): Promise<ExitCod
   try {
     refuseSecrets(argv)
     const root = growTree(commandRows(app.manifest()))
-    const { branch, rest } = follow(root, asHelpFlag(root, argv))
-    if (branch.row?.words !== UNGUARDED) app.guard?.()
-    if (branch.row) return await runCommand({ ...app, branch, row: branch.row, rest })
-    return await showBranch({ ...app, branch, rest })
+    const called = await readGuarded(asHelpFlag(root, argv), root, app)
+    const { branch, command, asksHelp } = called
+    if (command === undefined || asksHelp) return await showHelp(app, branch, command)
+    return await runCommand(app, command, called)
   } catch (error) {
     const { createSession } = await import('./session/session.ts')
     return reported(error, createSession({ ...app, shared: sharedGuess(argv), flags: {} }), '')
+  }
+}
+
+async function readGuarded(argv: readonly string[], root: Branch, { manifest, guard }: App): Promise<Called> {
+  let isGuarded = true
+  try {
+    const called = await readCommandLine(argv, root, manifest())
+    isGuarded = called.branch.words !== UNGUARDED
+    return called
+  } finally {
+    if (isGuarded) guard?.()
   }
 }
 
@@ -45,28 +56,17 @@ function asHelpFlag(root: Branch, argv: readonly string[]): readonly string[] {
   return root.children.get('help')?.children.has(topic) === true ? argv : [...argv.slice(1), '--help']
 }
 
-interface Called extends App {
-  readonly branch: Branch
-  readonly rest: readonly string[]
-}
-
-async function runCommand(called: Called & { readonly row: CommandRow }): Promise<ExitCode> {
-  const { branch, row, rest } = called
-  const command = await row.load(called.manifest())
-  if (asksHelp(rest, command)) return showCommand(called, command)
-  const given = command.raw ? { flags: {}, positionals: rest } : parseArguments(rest, specsOf(command))
-  if (!command.raw) assertCount(given.positionals, command, branch.words)
+async function runCommand(app: App, command: Command, { branch, args, flags }: Called): Promise<ExitCode> {
   const { createSession } = await import('./session/session.ts')
-  const shared = sharedOf(given.flags, command)
-  const watched = await watchedBy(called.io, shared)
-  const session = createSession({ ...called, io: watched?.io ?? called.io, shared, flags: given.flags })
+  const shared = sharedOf(flags, command)
+  const watched = await watchedBy(app.io, shared)
+  const session = createSession({ ...app, io: watched?.io ?? app.io, shared, flags })
   try {
-    const run = (): Promise<ExitCode | undefined | void> =>
-      command.run(session, { args: given.positionals, flags: given.flags })
+    const run = (): Promise<ExitCode | undefined | void> => command.run(session, { args, flags })
     const ended = await (watched?.repeat(run) ?? run())
-    return exitCodeAfter(ended ?? EXIT.ok, called.io.isTerminated)
+    return exitCodeAfter(ended ?? EXIT.ok, app.io.isTerminated)
   } catch (error) {
-    return await reported(error, session, row.words)
+    return await reported(error, session, branch.words)
   } finally {
     await session.close()
   }
@@ -90,47 +90,27 @@ async function reported(error: unknown, session: Session, words: string): Promis
   return reportFailure(error, session, words)
 }
 
-function asksHelp(rest: readonly string[], { raw }: Command): boolean {
-  const end = rest.indexOf('--')
-  const before = end < 0 ? rest : rest.slice(0, end)
-  return raw !== true && (before.includes('--help') || before.includes('-h'))
-}
-
-async function showCommand({ branch, io }: Called, command: Command): Promise<ExitCode> {
-  const { commandHelp } = await import('./help/help.ts')
-  io.stdout.write(commandHelp(branch, command, await layoutOf(io)))
+/** Help for a command, a noun or everything. */
+async function showHelp({ io, manifest }: App, branch: Branch, command: Command | undefined): Promise<ExitCode> {
+  io.stdout.write(await helpText({ branch, command, manifest }, await layoutOf(io)))
   return EXIT.ok
 }
 
-/** Help for a noun or for everything; anything but help after it is a command that does not exist. */
-async function showBranch({ branch, rest, io, manifest }: Called): Promise<ExitCode> {
-  const [word] = wordsLeft(rest)
-  if (word !== undefined) throw swapped(branch, rest) ?? nested(branch, word) ?? unknownWord(branch, rest)
-  parseArguments(rest, ALL_SHARED)
-  const layout = await layoutOf(io)
-  if (branch.words === '') {
-    const { rootHelp } = await import('./help/root-help.ts')
-    io.stdout.write(rootHelp(manifest(), layout))
-    return EXIT.ok
-  }
-  const { branchHelp } = await import('./help/help.ts')
-  io.stdout.write(branchHelp(branch, layout))
-  return EXIT.ok
+interface Explained {
+  readonly branch: Branch
+  readonly command: Command | undefined
+  readonly manifest: () => Manifest
+}
+
+async function helpText({ branch, command, manifest }: Explained, layout: Layout): Promise<string> {
+  if (branch.words === '') return (await import('./help/root-help.ts')).rootHelp(manifest(), layout)
+  const { branchHelp, commandHelp } = await import('./help/help.ts')
+  return command === undefined ? branchHelp(branch, layout) : commandHelp(branch, command, layout)
 }
 
 async function layoutOf(io: Io): Promise<Layout> {
   const { styleOf } = await import('./output/style.ts')
   return { style: styleOf(io, io.stdout, false), columns: io.stdout.columns }
-}
-
-function assertCount(positionals: readonly string[], { args = [] }: Command, words: string): void {
-  const last = args.at(-1)
-  if (last?.many === true || positionals.length <= args.length) return
-  const extra = positionals[args.length] ?? ''
-  throw usageError(
-    `"ctl ${words}" takes ${args.length === 0 ? 'no arguments' : `at most ${args.length}`}, and "${extra}" is one too many`,
-    `See: ctl ${words} --help`,
-  )
 }
 
 function refuseSecrets(argv: readonly string[]): void {

@@ -178,3 +178,24 @@ export function specsOf({
   const shared = uses.map((group): FlagSpecs => SHARED[group])
   return Object.assign({}, EVERYWHERE, ...shared, flags) as FlagSpecs
 }
+
+/** The flag of that name. */
+export function specNamed(specs: FlagSpecs, name: string): FlagSpec | undefined {
+  return Object.hasOwn(specs, name) ? specs[name] : undefined
+}
+
+const VALUE_NAMES = {
+  switch: '',
+  text: 'TEXT',
+  integer: 'N',
+  number: 'N',
+  duration: 'DURATION',
+  list: 'A,B',
+  many: 'TEXT',
+  optional: 'TEXT',
+}
+
+/** What help calls the value of a flag. */
+export function valueName(spec: FlagSpec): string {
+  return spec.value ?? VALUE_NAMES[spec.kind]
+}

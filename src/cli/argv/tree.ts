@@ -1,7 +1,5 @@
-import { isFlag, readFlags } from './argv.ts'
 import { mistypedError } from '../errors/cli-error.ts'
 import type { CommandRow } from './command.ts'
-import { ALL_SHARED } from './flags.ts'
 import { verbMeant } from './verb-synonyms.ts'
 
 /**
@@ -43,45 +41,6 @@ function childOf(branch: Growing, word: string): Growing {
   return child
 }
 
-export interface Route {
-  readonly branch: Branch
-  /** The arguments without the words that led here. */
-  readonly rest: readonly string[]
-}
-
-/** Follows the words of a command line as far as they lead; shared flags may stand between them. */
-export function follow(root: Branch, argv: readonly string[]): Route {
-  let branch = root
-  const rest: string[] = []
-  for (let index = 0; index < argv.length;) {
-    const word = argv[index] ?? ''
-    const width = isFlag(word) ? sharedWidth(argv, index) : 0
-    const child = isFlag(word) ? undefined : childCalled(branch, word)
-    if (width === 0 && child === undefined) return { branch, rest: [...rest, ...argv.slice(index)] }
-    if (child) branch = child
-    else rest.push(...argv.slice(index, index + width))
-    index += child ? 1 : width
-  }
-  return { branch, rest }
-}
-
-/** How many arguments a shared flag takes up; 0 when it is not one, or is the end of flags. */
-function sharedWidth(argv: readonly string[], index: number): number {
-  if (argv[index] === '--') return 0
-  try {
-    return readFlags(argv, index, ALL_SHARED).reduce((sum, { consumed }) => sum + consumed, 0)
-  } catch {
-    return 0 // The command's own flag, or a mistake: a caller that parses the rest knows which.
-  }
-}
-
-function childCalled(branch: Branch, word: string): Branch | undefined {
-  const exact = branch.children.get(word)
-  if (exact || branch.words !== '') return exact
-  for (const [noun, child] of branch.children) if (isCalled(noun, word)) return child
-  return undefined
-}
-
 function isCalled(noun: string, word: string): boolean {
   return noun === word || singular(noun) === word
 }
@@ -91,19 +50,24 @@ export function singular(noun: string): string {
   return noun.replace(/ies$/, 'y').replace(/s$/, '')
 }
 
-/** The error for a verb in front of its noun, as other tools have it: `ctl list nodes`, `ctl get nodes`. */
-export function swapped(root: Branch, rest: readonly string[]): Error | undefined {
-  const [typed, noun] = wordsLeft(rest)
-  const branch = root.words === '' && noun !== undefined ? nounCalled(root, noun) : undefined
-  if (typed === undefined || branch === undefined) return undefined
-  const verb = branch.children.has(typed) ? typed : verbMeant(typed, verbsOf(branch), wordsLeft(rest).length > 2)
-  if (verb === undefined) return undefined
-  return unknownCommand(typed, `The noun comes first: ctl ${branch.words} ${verb}`)
+/** The error for words that lead nowhere from a branch: with the command that was meant where that is known, or the nearest one. */
+export function unknownCommand(root: Branch, branch: Branch, words: readonly string[]): Error {
+  const isNoun = branch === root
+  return (isNoun ? (swapped(root, words) ?? nested(root, words)) : undefined) ?? unknownWord(branch, words)
+}
+
+/** A verb in front of its noun, as other tools have it: `ctl list nodes`, `ctl get nodes`. */
+function swapped(root: Branch, words: readonly string[]): Error | undefined {
+  const [typed = '', noun] = words
+  const branch = noun === undefined ? undefined : nounCalled(root, noun)
+  if (branch === undefined) return undefined
+  const verb = branch.children.has(typed) ? typed : verbMeant(typed, verbsOf(branch), words.length > 2)
+  return verb === undefined ? undefined : unknown(typed, `The noun comes first: ctl ${branch.words} ${verb}`)
 }
 
 /** A noun, also one that has its place below another one. */
 function nounCalled(root: Branch, noun: string): Branch | undefined {
-  return childCalled(root, noun) ?? nestedNoun(root, noun)
+  return [...root.children.values()].find(({ words }) => isCalled(words, noun)) ?? nestedNoun(root, noun)
 }
 
 function nestedNoun(root: Branch, noun: string): Branch | undefined {
@@ -111,8 +75,28 @@ function nestedNoun(root: Branch, noun: string): Branch | undefined {
   return found.find(({ words, children }) => children.size > 0 && isCalled(words.split(' ').at(-1) ?? '', noun))
 }
 
-/** The error for an unknown word for which it is known what was meant. */
-function unknownCommand(words: string, hint: string): Error {
+/** A noun that has its place below another one, such as `users` of `admin`. */
+function nested(root: Branch, [word = '']: readonly string[]): Error | undefined {
+  const meant = nestedNoun(root, word)
+  return meant && unknown(word, `It belongs to another noun: ctl ${meant.words} --help`)
+}
+
+function unknownWord(branch: Branch, [word = '', ...more]: readonly string[]): Error {
+  const { words } = branch
+  const before = words === '' ? '' : `${words} `
+  const known = verbsOf(branch)
+  const meant = words === '' ? undefined : verbMeant(word, known, more.length > 0)
+  if (meant !== undefined) return unknown(`${before}${word}`, `Did you mean: ctl ${before}${meant}`)
+  return mistypedError(`unknown command "${before}${word}"`, {
+    word,
+    known,
+    suggest: (near) => `Did you mean: ctl ${before}${near}`,
+    otherwise: words === '' ? 'See what there is: ctl --help' : `It has: ${known.join(', ')}. See: ctl ${words} --help`,
+  })
+}
+
+/** The error for words for which it is known what was meant. */
+function unknown(words: string, hint: string): Error {
   return mistypedError(`unknown command "${words}"`, {
     word: words,
     known: [words],
@@ -123,39 +107,4 @@ function unknownCommand(words: string, hint: string): Error {
 
 function verbsOf({ children }: Branch): readonly string[] {
   return [...children].filter(([, child]) => child.row?.hidden !== true).map(([verb]) => verb)
-}
-
-/** The words of what was left over, without shared flags and their values. */
-export function wordsLeft(rest: readonly string[]): readonly string[] {
-  const words: string[] = []
-  for (let index = 0; index < rest.length;) {
-    const word = rest[index] ?? ''
-    if (!isFlag(word)) words.push(word)
-    index += isFlag(word) ? Math.max(1, sharedWidth(rest, index)) : 1
-  }
-  return words
-}
-
-/** The error for a noun that has its place below another one, such as `users` of `admin`. */
-export function nested(root: Branch, word: string): Error | undefined {
-  if (root.words !== '') return undefined
-  const meant = nestedNoun(root, word)
-  if (meant === undefined) return undefined
-  return unknownCommand(word, `It belongs to another noun: ctl ${meant.words} --help`)
-}
-
-/** The error for a word that leads nowhere, with the verb that other command lines have it for, or the nearest one. */
-export function unknownWord(branch: Branch, rest: readonly string[]): Error {
-  const { words } = branch
-  const [word = '', ...more] = wordsLeft(rest)
-  const before = words === '' ? '' : `${words} `
-  const known = verbsOf(branch)
-  const meant = words === '' ? undefined : verbMeant(word, known, more.length > 0)
-  if (meant !== undefined) return unknownCommand(`${before}${word}`, `Did you mean: ctl ${before}${meant}`)
-  return mistypedError(`unknown command "${before}${word}"`, {
-    word,
-    known,
-    suggest: (near) => `Did you mean: ctl ${before}${near}`,
-    otherwise: words === '' ? 'See what there is: ctl --help' : `It has: ${known.join(', ')}. See: ctl ${words} --help`,
-  })
 }

@@ -1,4 +1,3 @@
-import { valueName } from '../argv/argv.ts'
 import type { Command, CommandRow } from '../argv/command.ts'
 import {
   EVERYWHERE,
@@ -7,6 +6,7 @@ import {
   type FlagSpec,
   type FlagSpecs,
   type SharedGroup,
+  valueName,
 } from '../argv/flags.ts'
 import { joined, section, wrapped, type Entry, type Layout } from './layout.ts'
 import type { Branch } from '../argv/tree.ts'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { badChoice } from '../argv/argv.ts'
+import { badChoice } from '../argv/flag-values.ts'
 import { mistypedError, usageError } from '../errors/cli-error.ts'
 import { sameServer, type ContextFile, type ContextStore, type StoredContext } from './contexts.ts'
 import { parseDuration } from '../argv/duration.ts'

@@ -4,7 +4,8 @@ import { flagsOf } from '../../../src/cli/derive/derive.ts'
 import { membersOf } from '../../../src/cli/derive/members.ts'
 import { ALL_SHARED } from '../../../src/cli/argv/flags.ts'
 import { commandRows } from '../../../src/cli/argv/registry.ts'
-import { follow, growTree } from '../../../src/cli/argv/tree.ts'
+import { readCommandLine } from '../../../src/cli/argv/command-line.ts'
+import { growTree } from '../../../src/cli/argv/tree.ts'
 import type { ManifestOperation } from '../../../src/shared/contract/manifest-format.ts'
 import { manifest } from '../../support/cli/cli-run.ts'
 
@@ -14,8 +15,9 @@ const spoken: readonly (readonly [string, ManifestOperation])[] = Object.entries
 )
 
 describe('An operation with words for the command line', () => {
-  it.each(spoken)('%s has a command', (_, { cli }) => {
-    expect(follow(root, (cli?.command ?? '').split(' ')).branch.row?.words).toBe(cli?.command)
+  it.each(spoken)('%s has a command', async (_, { cli }) => {
+    const { branch } = await readCommandLine((cli?.command ?? '').split(' '), root, manifest)
+    expect(branch.row?.words).toBe(cli?.command)
   })
 
   it.each(spoken)('%s names members that it has', (_, { cli, params, query, body }) => {

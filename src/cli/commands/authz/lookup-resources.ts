@@ -1,7 +1,7 @@
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
 import { showFound, stringsIn } from './found.ts'
 import { answerTo, FACTS, factsOf, printedCurl, WHO } from './question.ts'
-import { badChoice } from '../../argv/argv.ts'
+import { badChoice } from '../../argv/flag-values.ts'
 import { usageError } from '../../errors/cli-error.ts'
 import type { Command } from '../../argv/command.ts'
 import { placeFlag } from '../../derive/derive.ts'
