@@ -5,8 +5,16 @@
 _ctl_at() {
   subs='' flags='' valued='' files='' choices='' named='' names=''
   case "$1" in
-    '') subs='serve admin service-identities agent-sim login logout whoami status doctor tokens authz tuples audit nodes events contexts config api openapi completion help sessions trust-bundles idp invitations factors identities domains projects resources grants groups join-tokens executions mediated-sessions signing-keys' flags='--help --quiet --no-input --no-color' ;;
+    '') subs='serve agent-sim login logout whoami status doctor api openapi admin service-identities tokens authz tuples audit nodes events contexts config completion help sessions trust-bundles idp invitations factors identities domains projects resources grants groups join-tokens executions mediated-sessions signing-keys' flags='--help --quiet --no-input --no-color' ;;
     'serve') flags='--help' ;;
+    'agent-sim') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --output --jq --columns --sort --no-headers --nodes --duration --warm-up --heartbeat-interval --domain --join-token-file --state-dir --scenario --edges --endpoint-changes --pulls --reports --no-events --no-mesh --deregister --fail-on --connections --concurrency' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --nodes -n --duration --warm-up --heartbeat-interval --domain --join-token-file --state-dir --scenario --edges --endpoint-changes --pulls --reports --fail-on --connections --concurrency' files='--token-file --ca-file --join-token-file --scenario' named='--context --domain' ;;
+    'login') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --output --jq --columns --sort --no-headers --with-token --no-browser --domain --idp --scope --name' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --domain --idp --scope --name' files='--token-file --ca-file' named='--context --domain' ;;
+    'logout') flags='--help --quiet --no-input --no-color --context --global' valued='--context' ;;
+    'whoami') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --watch' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort' files='--token-file --ca-file' named='--context' ;;
+    'status') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --output --jq --columns --sort --no-headers --watch' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort' files='--token-file --ca-file' named='--context' ;;
+    'doctor') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --output --jq --columns --sort --no-headers --data-dir' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --data-dir' files='--token-file --ca-file' named='--context' ;;
+    'api') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --watch --field --raw-field --from-file --header --include --paginate' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --field -F --raw-field --from-file -f --header -H' files='--token-file --ca-file --from-file -f' choices='GET POST PUT PATCH DELETE HEAD' named='--context' ;;
+    'openapi') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --output --jq --columns --sort --no-headers' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort' files='--token-file --ca-file' named='--context' ;;
     'admin') subs='bootstrap-token after-restore master-key users' flags='--help --quiet --no-input --no-color' ;;
     'admin bootstrap-token') flags='--help' ;;
     'admin after-restore') flags='--help' ;;
@@ -29,12 +37,6 @@ _ctl_at() {
     'service-identities create') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes --domain --display-name --jwks --spiffe-id --from-file --if-not-exists --jwks-file' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --domain --display-name --jwks --spiffe-id --from-file -f --jwks-file' files='--token-file --ca-file --from-file -f --jwks-file' named='--context --domain' ;;
     'service-identities update') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes --domain --display-name --jwks --spiffe-id --disabled --from-file --jwks-file' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --domain --display-name --jwks --spiffe-id --from-file -f --jwks-file' files='--token-file --ca-file --from-file -f --jwks-file' named='--context --domain' names='yes' ;;
     'service-identities delete') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --yes --domain' valued='--context --url --token-file --ca-file --timeout --domain' files='--token-file --ca-file' named='--context --domain' names='yes' ;;
-    'agent-sim') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --output --jq --columns --sort --no-headers --nodes --duration --warm-up --heartbeat-interval --domain --join-token-file --state-dir --scenario --edges --endpoint-changes --pulls --reports --no-events --no-mesh --deregister --fail-on --connections --concurrency' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --nodes -n --duration --warm-up --heartbeat-interval --domain --join-token-file --state-dir --scenario --edges --endpoint-changes --pulls --reports --fail-on --connections --concurrency' files='--token-file --ca-file --join-token-file --scenario' named='--context --domain' ;;
-    'login') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --output --jq --columns --sort --no-headers --with-token --no-browser --domain --idp --scope --name' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --domain --idp --scope --name' files='--token-file --ca-file' named='--context --domain' ;;
-    'logout') flags='--help --quiet --no-input --no-color --context --global' valued='--context' ;;
-    'whoami') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --watch' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort' files='--token-file --ca-file' named='--context' ;;
-    'status') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --output --jq --columns --sort --no-headers --watch' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort' files='--token-file --ca-file' named='--context' ;;
-    'doctor') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --output --jq --columns --sort --no-headers --data-dir' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --data-dir' files='--token-file --ca-file' named='--context' ;;
     'tokens') subs='issue list revoke rotate' flags='--help --quiet --no-input --no-color' ;;
     'tokens issue') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes --scopes --expires-in --from-file --for' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --scopes --expires-in --from-file -f --for' files='--token-file --ca-file --from-file -f' named='--context --for' ;;
     'tokens list') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --watch --for' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --for' files='--token-file --ca-file' named='--context --for' ;;
@@ -91,8 +93,6 @@ _ctl_at() {
     'contexts remove') flags='--help --quiet --no-input --no-color' names='yes' ;;
     'config') subs='view' flags='--help --quiet --no-input --no-color' ;;
     'config view') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --output --jq --columns --sort --no-headers --show-origin' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort' files='--token-file --ca-file' named='--context' ;;
-    'api') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --watch --field --raw-field --from-file --header --include --paginate' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort --field -F --raw-field --from-file -f --header -H' files='--token-file --ca-file --from-file -f' choices='GET POST PUT PATCH DELETE HEAD' named='--context' ;;
-    'openapi') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --timeout --debug --trace --output --jq --columns --sort --no-headers' valued='--context --url --token-file --ca-file --timeout --output -o --jq --columns --sort' files='--token-file --ca-file' named='--context' ;;
     'completion') subs='bash zsh fish install' flags='--help --quiet --no-input --no-color' ;;
     'completion bash') flags='--help --quiet --no-input --no-color' ;;
     'completion zsh') flags='--help --quiet --no-input --no-color' ;;
@@ -180,6 +180,13 @@ _ctl_at() {
 # Sets `choices` to what the value of flag $2 of the command $1 may be.
 _ctl_values() {
   case "$1 $2" in
+    'agent-sim --output' | 'agent-sim -o') choices='table wide json jsonl yaml name' ;;
+    'login --output' | 'login -o') choices='table wide json jsonl yaml name' ;;
+    'whoami --output' | 'whoami -o') choices='table wide json jsonl yaml name' ;;
+    'status --output' | 'status -o') choices='table wide json jsonl yaml name' ;;
+    'doctor --output' | 'doctor -o') choices='table wide json jsonl yaml name' ;;
+    'api --output' | 'api -o') choices='table wide json jsonl yaml name' ;;
+    'openapi --output' | 'openapi -o') choices='table wide json jsonl yaml name' ;;
     'admin users disable --output' | 'admin users disable -o') choices='table wide json jsonl yaml name' ;;
     'admin users enable --output' | 'admin users enable -o') choices='table wide json jsonl yaml name' ;;
     'admin users reset-factors --output' | 'admin users reset-factors -o') choices='table wide json jsonl yaml name' ;;
@@ -193,11 +200,6 @@ _ctl_values() {
     'service-identities enable --output' | 'service-identities enable -o') choices='table wide json jsonl yaml name' ;;
     'service-identities create --output' | 'service-identities create -o') choices='table wide json jsonl yaml name' ;;
     'service-identities update --output' | 'service-identities update -o') choices='table wide json jsonl yaml name' ;;
-    'agent-sim --output' | 'agent-sim -o') choices='table wide json jsonl yaml name' ;;
-    'login --output' | 'login -o') choices='table wide json jsonl yaml name' ;;
-    'whoami --output' | 'whoami -o') choices='table wide json jsonl yaml name' ;;
-    'status --output' | 'status -o') choices='table wide json jsonl yaml name' ;;
-    'doctor --output' | 'doctor -o') choices='table wide json jsonl yaml name' ;;
     'tokens issue --output' | 'tokens issue -o') choices='table wide json jsonl yaml name' ;;
     'tokens list --output' | 'tokens list -o') choices='table wide json jsonl yaml name' ;;
     'tokens rotate --output' | 'tokens rotate -o') choices='table wide json jsonl yaml name' ;;
@@ -247,8 +249,6 @@ _ctl_values() {
     'events verify --output' | 'events verify -o') choices='table wide json jsonl yaml name' ;;
     'contexts list --output' | 'contexts list -o') choices='table wide json jsonl yaml name' ;;
     'config view --output' | 'config view -o') choices='table wide json jsonl yaml name' ;;
-    'api --output' | 'api -o') choices='table wide json jsonl yaml name' ;;
-    'openapi --output' | 'openapi -o') choices='table wide json jsonl yaml name' ;;
     'completion install --shell') choices='bash zsh fish' ;;
     'help exit-codes --output' | 'help exit-codes -o') choices='table wide json jsonl yaml name' ;;
     'sessions list --output' | 'sessions list -o') choices='table wide json jsonl yaml name' ;;

@@ -43,7 +43,7 @@ export const adminTokens = defineSurface('admin-tokens', 'API tokens of other id
     responses: { 201: APITokenIssueResponse },
     headers: { Location: 'Path of the new token' },
     problems: ['invalid_identity_ref', 'invalid_scope', 'identity_not_found', 'token_limit_exceeded'],
-    cli: { command: 'tokens issue', columns, custom: true },
+    cli: { command: 'tokens issue', columns },
   },
   GetAdminTokens: {
     ...common,
@@ -55,7 +55,7 @@ export const adminTokens = defineSurface('admin-tokens', 'API tokens of other id
     audit: { relation: 'api_token.admin.list', when: 'denials' },
     responses: { 200: z.array(APITokenSummary) },
     problems: ['invalid_identity_ref', 'identity_not_found'],
-    cli: { command: 'tokens list', columns, custom: true },
+    cli: { command: 'tokens list', columns },
   },
   DeleteAdminTokenByID: {
     ...common,
@@ -67,7 +67,7 @@ export const adminTokens = defineSurface('admin-tokens', 'API tokens of other id
     audit: { relation: 'api_token.admin.revoke', when: 'denials', object: 'token:{path.id}' },
     responses: { 204: null },
     problems: ['token_not_found'],
-    cli: { command: 'tokens revoke', args: ['id'], confirm: 'yes', custom: true },
+    cli: { command: 'tokens revoke', args: ['id'], confirm: 'yes' },
   },
   PostAdminTokenRotate: {
     ...common,
@@ -82,6 +82,6 @@ export const adminTokens = defineSurface('admin-tokens', 'API tokens of other id
     responses: { 200: APITokenRotateResponse },
     headers: { Sunset: 'When the old token stops working (RFC 8594)' },
     problems: ['token_not_found', 'token_not_active'],
-    cli: { command: 'tokens rotate', args: ['id'], columns, custom: true },
+    cli: { command: 'tokens rotate', args: ['id'], columns },
   },
 })

@@ -175,7 +175,6 @@ export const audit = defineSurface('audit', 'Decisions that were taken', {
       refs: { ...ownChain.refs, subject: 'subjects', object: 'objects' },
       columns: ['at', 'subject', 'relation', 'object', 'outcome', 'reason', 'correlation_id'],
       wide: ['id', 'context'],
-      custom: true,
     },
   },
   GetAuditVerify: {
@@ -193,7 +192,7 @@ export const audit = defineSurface('audit', 'Decisions that were taken', {
     responses: { 200: AuditVerification },
     problems: ['invalid_domain_id', 'invalid_audit_filter', 'signing_unavailable'],
     notProvisioned: 'not_provisioned',
-    cli: { command: 'audit verify', ...ownChain, custom: true },
+    cli: { command: 'audit verify', ...ownChain },
   },
   GetAuditExport: {
     method: 'GET',
@@ -217,6 +216,6 @@ export const audit = defineSurface('audit', 'Decisions that were taken', {
     responses: { 200: AuditExport },
     problems: ['invalid_domain_id', 'invalid_audit_filter'],
     notProvisioned: 'not_provisioned',
-    cli: { command: 'audit export', ...ownChain, custom: true },
+    cli: { command: 'audit export', ...ownChain },
   },
 })

@@ -98,7 +98,6 @@ export const authz = defineSurface('authz', 'Questions to the authorization mode
       command: 'authz check',
       args: ['subject', 'relation', 'resource'],
       refs: { subject: 'subjects', resource: 'objects' },
-      custom: true,
     },
   },
   PostAuthzLookupResources: {
@@ -118,7 +117,6 @@ export const authz = defineSurface('authz', 'Questions to the authorization mode
       command: 'authz lookup-resources',
       args: ['subject', 'relation', 'resource_type'],
       refs: { subject: 'subjects' },
-      custom: true,
     },
   },
   PostAuthzLookupSubjects: {
@@ -138,7 +136,6 @@ export const authz = defineSurface('authz', 'Questions to the authorization mode
       command: 'authz lookup-subjects',
       args: ['subject_type', 'relation', 'resource'],
       refs: { resource: 'objects' },
-      custom: true,
     },
   },
   PostAuthzExplain: {
@@ -158,7 +155,6 @@ export const authz = defineSurface('authz', 'Questions to the authorization mode
       command: 'authz explain',
       args: ['subject', 'relation', 'resource'],
       refs: { subject: 'subjects', resource: 'objects' },
-      custom: true,
     },
   },
   PostAuthzImpact: {
@@ -185,7 +181,7 @@ export const authz = defineSurface('authz', 'Questions to the authorization mode
       'group_member_not_found',
       'authz_unavailable',
     ],
-    cli: { command: 'authz impact', custom: true },
+    cli: { command: 'authz impact' },
   },
   PostAuthzReconcile: {
     method: 'POST',

@@ -45,6 +45,4 @@ export interface CliWords {
   readonly examples?: readonly string[]
   /** One sentence for stderr after success, with `{member}` holes over the answer. */
   readonly done?: string
-  /** The derived command is not registered: a command file replaces it. */
-  readonly custom?: true
 }

@@ -47,7 +47,7 @@ export const meshKeys = defineSurface('keys', 'Keys of the mesh and their rotati
     responses: { 202: KeyRotation, 200: KeyRotation },
     problems: ['node_not_found'],
     notProvisioned: 'node_keys_rotate_not_provisioned',
-    cli: { command: 'nodes rotate', args: ['id'], refs: { id: 'nodes' }, columns, custom: true },
+    cli: { command: 'nodes rotate', args: ['id'], refs: { id: 'nodes' }, columns },
   },
   GetNodeKeysRotation: {
     method: 'GET',

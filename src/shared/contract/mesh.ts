@@ -22,7 +22,6 @@ export const mesh = defineSurface('mesh', 'The mesh of a Domain as a whole', {
     cli: {
       command: 'nodes topology',
       refs: { domain_id: 'domains', node_id: 'nodes' },
-      custom: true,
     },
   },
   VerifyDomainEdgeEpochs: {

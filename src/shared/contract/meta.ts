@@ -35,7 +35,7 @@ export const meta = defineSurface('meta', 'The contract itself, for programs and
     audit: NO_AUDIT,
     responses: { 200: { media: 'application/json', describe: 'The OpenAPI document' } },
     problems: [],
-    cli: { command: 'openapi', custom: true },
+    cli: { command: 'openapi' },
   },
   GetDocs: {
     ...openPage,

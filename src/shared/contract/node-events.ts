@@ -21,6 +21,6 @@ export const nodeEvents = defineSurface('events', 'Signed events for nodes', {
     headers: { 'Cache-Control': '`no-cache`' },
     problems: ['invalid_last_event_id', 'session_limit_exceeded', 'node_not_found', 'event_stream_unavailable'],
     notProvisioned: 'signed_event_bus_not_provisioned',
-    cli: { command: 'nodes events', args: ['id'], refs: { id: 'nodes' }, custom: true },
+    cli: { command: 'nodes events', args: ['id'], refs: { id: 'nodes' } },
   },
 })

@@ -32,7 +32,7 @@ export const tokens = defineSurface('tokens', 'Your own API tokens', {
     responses: { 201: APITokenIssueResponse },
     headers: { Location: 'Path of the new token' },
     problems: ['invalid_scope', 'scope_exceeds_caller', 'token_limit_exceeded', 'authz_unavailable'],
-    cli: { command: 'tokens issue', args: ['name'], columns, custom: true },
+    cli: { command: 'tokens issue', args: ['name'], columns },
   },
   GetAuthTokens: {
     ...common,
@@ -43,7 +43,7 @@ export const tokens = defineSurface('tokens', 'Your own API tokens', {
     audit: { relation: 'auth.api_token.list', when: 'all', object: '{caller.subject}' },
     responses: { 200: z.array(APITokenSummary) },
     problems: [],
-    cli: { command: 'tokens list', columns, custom: true },
+    cli: { command: 'tokens list', columns },
   },
   DeleteAuthTokenByID: {
     ...common,
@@ -54,7 +54,7 @@ export const tokens = defineSurface('tokens', 'Your own API tokens', {
     audit: { relation: 'auth.api_token.revoke', when: 'all', object: 'token:{path.id}' },
     responses: { 204: null },
     problems: ['token_not_found'],
-    cli: { command: 'tokens revoke', args: ['id'], refs: { id: 'tokens' }, confirm: 'yes', custom: true },
+    cli: { command: 'tokens revoke', args: ['id'], refs: { id: 'tokens' }, confirm: 'yes' },
   },
   PostAuthTokenRotate: {
     ...common,
@@ -70,7 +70,7 @@ export const tokens = defineSurface('tokens', 'Your own API tokens', {
     responses: { 200: APITokenRotateResponse },
     headers: { Sunset: 'When the old token stops working (RFC 8594)' },
     problems: ['token_not_found', 'token_not_active', 'scope_exceeds_caller', 'authz_unavailable'],
-    cli: { command: 'tokens rotate', args: ['id'], refs: { id: 'tokens' }, columns, custom: true },
+    cli: { command: 'tokens rotate', args: ['id'], refs: { id: 'tokens' }, columns },
   },
   GetAuthWhoami: {
     ...common,
@@ -83,6 +83,6 @@ export const tokens = defineSurface('tokens', 'Your own API tokens', {
     audit: { relation: 'auth.whoami', when: 'all', object: '{caller.subject}' },
     responses: { 200: Whoami },
     problems: [],
-    cli: { command: 'whoami', custom: true },
+    cli: { command: 'whoami' },
   },
 })

@@ -1,0 +1,36 @@
+import type { OwnCommands } from '../../argv/own-commands.ts'
+
+/** What `ctl admin` offers beside, or in place of, what derives from its operations. */
+export const adminCommands: OwnCommands = {
+  'admin bootstrap-token': {
+    summary: 'Issue another bootstrap token, beside a stopped server or on its database',
+    load: async () => (await import('../serve.ts')).bootstrapToken,
+  },
+  'admin after-restore': {
+    summary: 'Tell a restored datastore so, before a server starts on it, so that agents pull their state',
+    load: async () => (await import('../serve.ts')).afterRestore,
+  },
+  'admin master-key rotate': {
+    summary: 'Wrap the keyring under a new master key, beside a stopped server or on its database',
+    load: async () => (await import('../serve.ts')).rotateMasterKey,
+  },
+  'admin users disable': {
+    summary: 'Disable local accounts and end their sessions',
+    load: async (manifest) => (await import('./users/patches.ts')).disable(manifest),
+  },
+  'admin users enable': {
+    summary: 'Let disabled local accounts sign in again',
+    load: async (manifest) => (await import('./users/patches.ts')).enable(manifest),
+  },
+  'admin users reset-factors': {
+    summary: 'Forget passkeys and authenticator apps of local accounts and end their sessions',
+    load: async (manifest) => (await import('./users/patches.ts')).resetFactors(manifest),
+  },
+  'admin users reset-password': {
+    summary: 'Give local accounts a new one-time password and end their sessions',
+    load: async (manifest) => (await import('./users/patches.ts')).resetPassword(manifest),
+  },
+  'admin users add': {
+    load: async (manifest) => (await import('./users/add.ts')).add(manifest),
+  },
+}

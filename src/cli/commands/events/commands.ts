@@ -1,0 +1,9 @@
+import type { OwnCommands } from '../../argv/own-commands.ts'
+
+/** What `ctl events` offers beside, or in place of, what derives from its operations. */
+export const eventsCommands: OwnCommands = {
+  'events verify': {
+    summary: 'Verify saved events of nodes: their signatures, and that none is missing',
+    load: async (manifest) => (await import('./verify.ts')).verify(manifest),
+  },
+}

@@ -1,0 +1,41 @@
+import type { OwnCommands } from '../argv/own-commands.ts'
+
+/** Commands of one word. */
+export const oneWordCommands: OwnCommands = {
+  serve: {
+    summary: 'Run a server: storage, authorization and API in one process',
+    load: async () => (await import('./serve.ts')).serve,
+  },
+  'agent-sim': {
+    summary: 'Play a fleet of node agents against the server',
+    load: async () => (await import('./agent-sim.ts')).agentSim,
+  },
+  login: {
+    summary: 'Sign in to a server and keep the credential',
+    load: async () => (await import('./login.ts')).login,
+  },
+  logout: {
+    summary: 'Forget the credential of a context on this machine',
+    load: async () => (await import('./logout.ts')).logout,
+  },
+  whoami: {
+    summary: 'Show who you are to the server',
+    load: async (manifest) => (await import('./whoami.ts')).whoami(manifest),
+  },
+  status: {
+    summary: 'Show server, identity and fleet on one screen',
+    load: async () => (await import('./status.ts')).status,
+  },
+  doctor: {
+    summary: 'Look for what is wrong here and with the server',
+    load: async () => (await import('./doctor.ts')).doctor,
+  },
+  api: {
+    summary: 'Make any request of the API',
+    load: async () => (await import('./api.ts')).api,
+  },
+  openapi: {
+    summary: 'Print the OpenAPI document of the server',
+    load: async () => (await import('./openapi.ts')).openapi,
+  },
+}
