@@ -30,7 +30,7 @@ export function leadershipContract(kind: DatastoreKind): void {
         ({ name }) => name,
       )
 
-    test('a term ends with the beginning of the next, and what comes late writes nothing', async () => {
+    test('a term ends when the next one begins, and late transactions write nothing', async () => {
       const [first, second] = [await parts.lead(), await parts.lead()]
       await second.transaction((tx) => write(tx, 'second'))
       const late = first.transaction((tx) => write(tx, 'first'))
@@ -39,7 +39,7 @@ export function leadershipContract(kind: DatastoreKind): void {
       expect(await written()).toEqual(['second'])
     })
 
-    test('a change by the unit of work of an ended term does not begin its work', async () => {
+    test('a change in the unit of work of an ended term does not start', async () => {
       const [first] = [await parts.lead(), await parts.lead()]
       const work = vi.fn(async () => undefined)
       const options = { pool: 'interactive', correlationId: 'late' } as const
@@ -47,7 +47,7 @@ export function leadershipContract(kind: DatastoreKind): void {
       expect(work).not.toHaveBeenCalled()
     })
 
-    test('a term whose signal is aborted writes nothing, though nobody else leads', async () => {
+    test('a term whose signal is aborted writes nothing, even if no other process leads', async () => {
       const ending = new AbortController()
       const leading = await parts.lead(ending.signal)
       ending.abort()
@@ -96,7 +96,7 @@ export function leadershipContract(kind: DatastoreKind): void {
     )
 
     // What is idle for too long loses its session; the embedded engine has one, for all.
-    test('a transaction of the leader may be idle for two seconds, on the embedded store for as long as it takes', async () => {
+    test('a transaction of the leader may be idle for two seconds, on the embedded store without limit', async () => {
       const leading = await parts.lead()
       const { rows } = await leading.transaction((tx) =>
         sql<{ limit: string }>`select current_setting('idle_in_transaction_session_timeout') as limit`.execute(tx),
@@ -117,14 +117,14 @@ export function leadershipContract(kind: DatastoreKind): void {
         )
       afterEach(() => Promise.all(seats.splice(0).map((seat) => seat.leave())))
 
-      test('is held by one, and by the next one when the first has left it', async () => {
+      test('is held by one process, and by the next one after the first left', async () => {
         const [first, second] = [await open(), await open()]
         expect([await first.hold(), await second.hold(), await first.hold()]).toEqual([true, false, true])
         await first.leave()
         await vi.waitFor(async () => expect(await second.hold()).toBe(true))
       })
 
-      test('is gone with its connection, and asking on it fails', async () => {
+      test('is lost with its connection, and using it fails', async () => {
         const seat = await open()
         await seat.hold()
         await endSessions()
@@ -132,7 +132,7 @@ export function leadershipContract(kind: DatastoreKind): void {
         await expect(seat.hold()).rejects.toMatchObject({ failure: 'unavailable' })
       })
 
-      test('of a process that says nothing for five seconds goes to another one', async () => {
+      test('of a process that is silent for five seconds goes to another one', async () => {
         const [silent, waiting] = [await open(), await open()]
         await silent.hold()
         const since = performance.now()
@@ -142,7 +142,7 @@ export function leadershipContract(kind: DatastoreKind): void {
       })
     })
 
-    describe('a process that stands for leadership', () => {
+    describe('a process that competes for leadership', () => {
       const reports = {
         onLeading: vi.fn<() => void>(),
         onLost: vi.fn<(cause: unknown) => void>(),
@@ -163,7 +163,7 @@ export function leadershipContract(kind: DatastoreKind): void {
         for (const report of Object.values(reports)) report.mockReset()
       })
 
-      test('runs its jobs, one pass at a time, again at once while there is more, until it is stopped', async () => {
+      test('runs its jobs, one pass at a time, without a pause while there is more, until it is stopped', async () => {
         let [running, most, passes] = [0, 0, 0]
         const done = gate()
         const leadership = start(async (leading) => {
@@ -196,7 +196,7 @@ export function leadershipContract(kind: DatastoreKind): void {
         await leadership.stop()
       })
 
-      test('goes on after a pass that failed, and says which job it was', async () => {
+      test('continues after a failed pass and reports the job', async () => {
         let passes = 0
         const leadership = start(async () => {
           passes += 1
@@ -208,7 +208,7 @@ export function leadershipContract(kind: DatastoreKind): void {
         expect(reports.onJobFailure.mock.calls).toEqual([['job', new Error('no luck')]])
       })
 
-      test('stands again in a new term when a job finds that another one has begun', async () => {
+      test('competes again when a job finds that another term has begun', async () => {
         const terms = new Set<Leading>()
         const leadership = start(async (leading) => {
           terms.add(leading)
@@ -222,7 +222,7 @@ export function leadershipContract(kind: DatastoreKind): void {
         expect(reports.onJobFailure).not.toHaveBeenCalled()
       })
 
-      test('waits for the pass under way when it is stopped, and aborts its signal', async () => {
+      test('waits for the running pass when it is stopped, and aborts its signal', async () => {
         const [begun, finish] = [gate(), gate()]
         let isAborted = false
         const leadership = start(async ({ signal }) => {

@@ -49,7 +49,7 @@ describe('a fleet that does all that agents do', () => {
       async () => {
         const { call, simulate } = await startPlane(await env())
         const fleet = simulate(['--nodes', String(AGENTS), '--duration', '15s', '--heartbeat-interval', '3s', ...LIFE])
-        await expect.poll(fleet.said, { timeout: 300_000 }).toContain('"phase":"running"')
+        await expect.poll(fleet.progress, { timeout: 300_000 }).toContain('"phase":"running"')
         const { items } = await call('GET', `/v1/nodes?limit=${AGENTS}`)
         const nodes = (items as readonly { readonly id: string }[]).map(({ id }) => id)
         for (const id of nodes.slice(0, ROTATED)) await call('POST', `/v1/nodes/${id}/keys/rotate`)

@@ -14,7 +14,7 @@ const FAIL_ON = [
   'unconfirmed_streams>0',
 ].join()
 
-test('a fleet holds its streams over a server that ends in the middle, misses nothing, and shows it to others', async () => {
+test('a fleet reconnects its streams after a crash of the server, misses nothing, and its events can be verified', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'ctl-streams-'))
   const data = join(folder, 'data')
   let server: CtlProcess | undefined
@@ -35,7 +35,7 @@ test('a fleet holds its streams over a server that ends in the middle, misses no
   expect(countsOf(first).events).toBeGreaterThanOrEqual(5)
 
   const running = startSimulation(env, ['--duration', '5s', ...fleet])
-  await expect.poll(running.said, { timeout: 60_000 }).toContain('"phase":"running"')
+  await expect.poll(running.progress, { timeout: 60_000 }).toContain('"phase":"running"')
   await server.end('SIGKILL')
   server = await startCtl({ args: ['--data-dir', data], listen: new URL(url).host })
   const second = await running.ended
@@ -62,7 +62,7 @@ test('a fleet holds its streams over a server that ends in the middle, misses no
   })
 }, 180_000)
 
-test('a fleet that SIGTERM ends is deregistered as it was asked, and enrolled anew when it comes back', async () => {
+test('a fleet with --deregister is deregistered on SIGTERM, and registered again by the next run', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'ctl-ended-'))
   const data = join(folder, 'data')
   const server = await startCtl({ args: ['--data-dir', data] })
@@ -77,7 +77,7 @@ test('a fleet that SIGTERM ends is deregistered as it was asked, and enrolled an
   cpSync(state, kept, { recursive: true })
 
   const running = startSimulation(env, ['--duration', '10m', '--deregister', ...fleet])
-  await expect.poll(running.said, { timeout: 60_000 }).toContain('"phase":"running"')
+  await expect.poll(running.progress, { timeout: 60_000 }).toContain('"phase":"running"')
   running.interrupt('SIGTERM')
   const terminated = await running.ended
   expect([terminated.exitCode, countsOf(terminated)]).toMatchObject([143, { event: 'summary', registrations: 0 }])

@@ -49,7 +49,7 @@ describe.skipIf(isProxiedMissing)('a fleet whose servers crash', () => {
   async function underFleet(left: (() => Promise<void>)[]): Promise<void> {
     const args = ['--nodes', String(AGENTS), '--duration', `${FLEET_SECONDS}s`, '--heartbeat-interval', '2s']
     const fleet = startSimulation(replicas.env, [...args, '--deregister', '--fail-on', FAIL_ON, '-o', 'json'])
-    await expect.poll(fleet.said, { timeout: 120_000 }).toContain('"phase":"running"')
+    await expect.poll(fleet.progress, { timeout: 120_000 }).toContain('"phase":"running"')
     const untilMs = performance.now() + FLEET_SECONDS * 1_000
     while (performance.now() < untilMs) {
       // Events are on their way when it happens, and others come of what is asked for right after it.

@@ -21,7 +21,7 @@ describe.skipIf(isProxiedMissing)('two replicas behind a proxy', () => {
       const { env } = replicas
       const args = ['--nodes', String(AGENTS), '--duration', '45s', '--heartbeat-interval', '5s', '--no-mesh']
       const fleet = startSimulation(env, [...args, '--fail-on', FAIL_ON, '-o', 'json'])
-      await expect.poll(fleet.said, { timeout: 240_000 }).toContain('"phase":"running"')
+      await expect.poll(fleet.progress, { timeout: 240_000 }).toContain('"phase":"running"')
       const calling = new AbortController()
       const calls = exitCodesUntil(calling.signal, () => runCtl(['nodes', 'list', '--limit', '1'], env))
       for (const index of [0, 1] as const) {

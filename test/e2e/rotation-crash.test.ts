@@ -38,7 +38,7 @@ describe('waves of rotations under a server that is killed', () => {
         const plane = await startPlane(await databaseUrl())
         const life = ['--nodes', String(AGENTS), '--duration', '2h', '--heartbeat-interval', '1s', '--edges', '4']
         const fleet = startSimulation(plane.env, [...life, '-o', 'json'])
-        await expect.poll(fleet.said, { timeout: 240_000 }).toContain('"phase":"running"')
+        await expect.poll(fleet.progress, { timeout: 240_000 }).toContain('"phase":"running"')
         for (let round = 0; round < ROUNDS; round += 1) await rotateUnderKills(plane, round)
         fleet.interrupt()
         const { exitCode, stdout } = await fleet.ended

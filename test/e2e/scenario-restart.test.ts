@@ -45,7 +45,7 @@ test('a fleet whose scenario tells of a restart misses nothing over it, and call
   const fleet = startSimulation(env, [...words, '--fail-on', FAIL_ON, '-o', 'json'])
   // It says every five seconds where it stands.
   const since = /"phase":"running","nodes":\d+,"elapsed_seconds":([5-9]|1\d),/
-  await expect.poll(fleet.said, { timeout: 120_000 }).toMatch(since)
+  await expect.poll(fleet.progress, { timeout: 120_000 }).toMatch(since)
   expect(await first.end('SIGKILL')).toBe('SIGKILL')
   await start(host)
   const { exitCode, stdout, stderr } = await fleet.ended

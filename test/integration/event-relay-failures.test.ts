@@ -56,7 +56,7 @@ describe.each(DATASTORE_KINDS)('failures of the event relay on the %s store', (k
     const waiting = () => listOutgoing(store.current())
 
     describe('an event that cannot be rendered', () => {
-      test('holds up the later ones of its node and of no other, says why, and is tried again each minute', async () => {
+      test('blocks the later ones of its node and of no other, records the reason, and is retried each minute', async () => {
         await world.emit(request(A, 1), request(A, 2, { type: 'spell' }), request(A, 3), request(B, 4))
         await world.settle()
         expect([order(A), order(B)]).toEqual([[1], [1]])
@@ -77,10 +77,10 @@ describe.each(DATASTORE_KINDS)('failures of the event relay on the %s store', (k
         parts.clock.nowMs = NOW + 120_002
         await world.settle()
         expect([order(A), await waiting()]).toEqual([[1, 2, 3, 4], []])
-        expect(world.heard(A)[1]).toMatchObject(['action_request', { type: 'hook' }])
+        expect(world.received(A)[1]).toMatchObject(['action_request', { type: 'hook' }])
       })
 
-      test('because its stored rules are not canonical holds up its node', async () => {
+      test('because its stored rules are not canonical blocks its node', async () => {
         await sql`
           insert into outgoing_events (node_id, domain_id, node_seq, event_id, type, payload, occurred_at, committed_at)
           select id, ${HOME}, 1, id, 'policy_updated', '{"node_id":"' || id || '","rules":[1.0]}', now(), now()
@@ -94,7 +94,7 @@ describe.each(DATASTORE_KINDS)('failures of the event relay on the %s store', (k
     })
 
     describe('an event that the stream refuses', () => {
-      test('holds up the later ones of its node and of no other, until the stream takes it', async () => {
+      test('blocks the later ones of its node and of no other, until the stream accepts it', async () => {
         world.bus.refuse = ({ nodeId, nodeSeq }) => (nodeId === A && nodeSeq === 2n ? 'too large' : undefined)
         await world.emit(request(A, 1), request(A, 2), request(A, 3), request(B, 4))
         await world.settle()
@@ -117,7 +117,7 @@ describe.each(DATASTORE_KINDS)('failures of the event relay on the %s store', (k
       })
     })
 
-    test('a dead signer holds up all and skips none; what it signed before is kept and not signed anew', async () => {
+    test('a failing signer blocks all events and skips none; signed events are kept and not signed again', async () => {
       world.signer.isDead = true
       await world.emit(request(A, 1), request(B, 2))
       await expect(world.settle()).rejects.toThrow('the signer is dead')
@@ -139,7 +139,7 @@ describe.each(DATASTORE_KINDS)('failures of the event relay on the %s store', (k
       expect([order(A), order(B), world.signer.signatures]).toEqual([[1], [1], 2])
     })
 
-    test('a key that changes while an event is signed is the one that it names', async () => {
+    test('an event names the new key when the key changes while it is signed', async () => {
       world.signer.changeKey()
       await world.emit(request(A, 1))
       await world.settle()
@@ -148,7 +148,7 @@ describe.each(DATASTORE_KINDS)('failures of the event relay on the %s store', (k
       ])
     })
 
-    test('a stream that is away keeps everything where it is, in order, and is counted', async () => {
+    test('an unavailable stream keeps all events in order and is counted', async () => {
       world.bus.isAway = true
       await world.emit(request(A, 1), request(A, 2))
       await expect(world.settle()).rejects.toThrow('cannot be reached')
@@ -160,7 +160,7 @@ describe.each(DATASTORE_KINDS)('failures of the event relay on the %s store', (k
       expect([order(A), await waiting(), world.signer.signatures]).toEqual([[1, 2, 3], [], 3])
     })
 
-    test('what is on its way is counted by stage, its age from the change on, and lanes that are held up', async () => {
+    test('the backlog is counted by stage, with its age since the change and the blocked lanes', async () => {
       const lag = () => readRelayLag(db(), NOW + 5_000)
       expect(await lag()).toEqual({ rows: { hints: 0, signing: 0, publishing: 0 }, seconds: 0, blockedLanes: 0 })
       await world.emit(request(A, 1), ['rotate_keys', { node_id: B }])
@@ -174,7 +174,7 @@ describe.each(DATASTORE_KINDS)('failures of the event relay on the %s store', (k
       expect(await lag()).toMatchObject({ rows: { publishing: 1 }, blockedLanes: 1 })
     })
 
-    test('a literal that nothing is known of holds up what comes after it, and what came before is told', async () => {
+    test('an unknown literal blocks the rows after it, and those before it are delivered', async () => {
       await world.emit(request(A, 1))
       await sql`insert into outbox (event, domain_id, aggregate, payload, correlation_id, occurred_at)
         values ('of_the_future', ${HOME}, 'thing:1', '{}', 'x', now())`.execute(db())
@@ -185,13 +185,13 @@ describe.each(DATASTORE_KINDS)('failures of the event relay on the %s store', (k
       expect([order(A), world.poison.at(-1)?.seq]).toEqual([[1], 2n])
     })
 
-    test('an event that names no node holds up the relay: nobody can know whose it is', async () => {
+    test('an event that names no node blocks the relay', async () => {
       await world.emit(['rotate_keys', {}])
       await expect(world.relay()).rejects.toThrow('node_id')
       expect(world.poison).not.toEqual([])
     })
 
-    test('a leader whose term has ended gives no numbers, signs nothing and publishes nothing', async () => {
+    test('a leader whose term has ended numbers, signs and publishes nothing', async () => {
       await world.emit(request(A, 1), ['peer_psk_assigned', { node_id: A, psk_issued_at: '1' }])
       await world.jobs.numbering.run(leading)
       const present = await parts.lead()
@@ -209,7 +209,7 @@ describe.each(DATASTORE_KINDS)('failures of the event relay on the %s store', (k
       expect([order(A), order(B), order(C)]).toEqual([[1], [1], [1]])
     })
 
-    test('whichever two steps the process ends between, each node gets every event once, contiguous and in order', async () => {
+    test('whichever step the process crashes after, each node gets every event once, contiguous and in order', async () => {
       const signer = testSigner()
       const bus = memoryBus()
       /** One process, from its start until nothing is left to do or until it ends. */

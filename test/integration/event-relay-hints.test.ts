@@ -42,7 +42,7 @@ describe.each(DATASTORE_KINDS)('hints on the %s store', (kind) => {
         await db().selectFrom('node_lanes').select(['node_id', 'last_seq', 'hinted_seq']).orderBy('node_id').execute()
       ).map(({ node_id, last_seq, hinted_seq }) => [node_id, Number(last_seq), Number(hinted_seq)])
 
-    test('of a peer go to the other nodes of its Domain at once, with what the outbox row says', async () => {
+    test('of a peer go to the other nodes of its Domain at once, with the members of the outbox row', async () => {
       await seed(A, B, C)
       await seedNodes(store.current(), [{ id: FOREIGN, domainId: AWAY }])
       await world.emit(moved(A, '198.51.100.1:51820'))
@@ -53,7 +53,7 @@ describe.each(DATASTORE_KINDS)('hints on the %s store', (kind) => {
         endpoint: '198.51.100.1:51820',
         fallback_endpoint: '',
       })
-      expect([A, B, C, FOREIGN].map(world.heard)).toEqual([[], [hint], [hint], []])
+      expect([A, B, C, FOREIGN].map(world.received)).toEqual([[], [hint], [hint], []])
       expect(await countOf('peer_hints')).toBe(0)
       expect(await lanes()).toEqual([
         [A, 0, 1],
@@ -63,7 +63,7 @@ describe.each(DATASTORE_KINDS)('hints on the %s store', (kind) => {
       ])
     })
 
-    test('that follow within a second are one, of the union, when the second is over', async () => {
+    test('that follow within a second are merged into one after that second', async () => {
       await seed(A, B, C)
       await world.emit(moved(A, '198.51.100.1:1'))
       await world.settle()
@@ -73,7 +73,7 @@ describe.each(DATASTORE_KINDS)('hints on the %s store', (kind) => {
       await world.emit(moved(A, ''), assigned(A, '8'))
       parts.clock.nowMs = NOW + 999
       await world.settle()
-      expect(world.heard(C)).toHaveLength(1)
+      expect(world.received(C)).toHaveLength(1)
       parts.clock.nowMs = NOW + 1_000
       await world.settle()
       const ofA = {
@@ -84,19 +84,19 @@ describe.each(DATASTORE_KINDS)('hints on the %s store', (kind) => {
         psk_issued_at: '8',
       }
       const ofB = { node_id: B, changes: ['psk_assigned'], psk_issued_at: '7' }
-      expect(world.heard(C).slice(1)).toEqual([
+      expect(world.received(C).slice(1)).toEqual([
         ['node_state_updated', { reason: 'changed', blocks: ['keys', 'peers'], peers: [ofA, ofB] }],
       ])
-      expect(world.heard(B).slice(1)).toEqual([peersHint(ofA)])
+      expect(world.received(B).slice(1)).toEqual([peersHint(ofA)])
       // A was not told of anything before: nothing kept it waiting, and its own changes are not news to it.
-      expect(world.heard(A)).toEqual([peersHint(ofB)])
+      expect(world.received(A)).toEqual([peersHint(ofB)])
       parts.clock.nowMs = NOW + 2_400
       await world.settle()
-      expect(world.heard(A)).toHaveLength(1)
+      expect(world.received(A)).toHaveLength(1)
       expect(await countOf('peer_hints')).toBe(0)
     })
 
-    test('name what became of a peer in the order in which it last happened, and forget what one was that is gone', async () => {
+    test('list the changes of a peer in the order of their last occurrence, and drop the facts of a deregistered one', async () => {
       await seed(A, B)
       await world.emit(moved(A, '198.51.100.1:1'))
       await world.settle()
@@ -109,7 +109,7 @@ describe.each(DATASTORE_KINDS)('hints on the %s store', (kind) => {
       )
       parts.clock.nowMs = NOW + 1_000
       await world.settle()
-      expect(world.heard(B).slice(1)).toEqual([
+      expect(world.received(B).slice(1)).toEqual([
         peersHint({
           node_id: A,
           changes: ['endpoint_changed', 'deregistered', 'registered', 'psk_assigned'],
@@ -128,24 +128,24 @@ describe.each(DATASTORE_KINDS)('hints on the %s store', (kind) => {
       await seed(A, ...peers)
       await world.emit(...peers.map((id) => assigned(id)))
       await world.settle()
-      const [hint] = world.heard(A)
+      const [hint] = world.received(A)
       if (count === 64)
         expect(hint).toEqual(
           peersHint(...peers.map((node_id) => ({ node_id, changes: ['psk_assigned'], psk_issued_at: '1' }))),
         )
       else expect(hint).toEqual(RESYNC)
       // To one of the 65 it is 64 others.
-      const [ofPeer] = world.heard(peers[0] ?? '')
+      const [ofPeer] = world.received(peers[0] ?? '')
       expect(ofPeer).toMatchObject(['node_state_updated', { reason: 'changed' }])
     })
 
-    test('say resync to whom more changes are kept for than are read', async () => {
+    test('are a resync for a node with more changes than are read', async () => {
       await seed(A, B)
       await sql`insert into outbox (event, domain_id, aggregate, payload, correlation_id, occurred_at)
         select 'peer_psk_assigned', ${HOME}, 'node:x', jsonb_build_object('node_id', ${A}::text, 'psk_issued_at', n::text), 'x', now()
         from generate_series(1, 2001) as n`.execute(db())
       await world.settle()
-      expect(world.heard(B)).toEqual([RESYNC])
+      expect(world.received(B)).toEqual([RESYNC])
       expect(await lanes()).toEqual([
         // That all of it was its own doing is not read either.
         [A, 1, 2001],
@@ -153,7 +153,7 @@ describe.each(DATASTORE_KINDS)('hints on the %s store', (kind) => {
       ])
     })
 
-    test('of one Domain are a thousand a second, those who wait longest first', async () => {
+    test('of one Domain are limited to a thousand per second, the longest waiting first', async () => {
       const many = Array.from({ length: 2_300 }, (_, index) => idOf(0x1000 + index))
       await seed(A, ...many)
       await world.emit(assigned(A))
@@ -184,7 +184,7 @@ describe.each(DATASTORE_KINDS)('hints on the %s store', (kind) => {
       expect(world.bus.stored).toHaveLength(3_000)
     }, 60_000)
 
-    test('wait while the one before has not left, and merge meanwhile', async () => {
+    test('wait while the previous one is not published, and are merged meanwhile', async () => {
       await seed(A, B)
       world.bus.isAway = true
       await world.emit(moved(A, '198.51.100.1:1'))
@@ -198,13 +198,13 @@ describe.each(DATASTORE_KINDS)('hints on the %s store', (kind) => {
       world.bus.isAway = false
       await world.settle()
       await world.settle()
-      expect(world.heard(B).map(([, payload]) => payload)).toMatchObject([
+      expect(world.received(B).map(([, payload]) => payload)).toMatchObject([
         { peers: [{ endpoint: '198.51.100.1:1' }] },
         { peers: [{ endpoint: '198.51.100.1:4' }] },
       ])
     })
 
-    test('begin for a node with what comes after its registration, and end with its deregistration', async () => {
+    test('start after the registration of a node and end with its deregistration', async () => {
       await seed(A)
       await world.emit(
         assigned(A),
@@ -212,7 +212,7 @@ describe.each(DATASTORE_KINDS)('hints on the %s store', (kind) => {
         assigned(B),
       )
       await world.settle()
-      expect(world.heard(A)).toEqual([
+      expect(world.received(A)).toEqual([
         peersHint({
           node_id: B,
           changes: ['registered', 'psk_assigned'],
@@ -221,7 +221,7 @@ describe.each(DATASTORE_KINDS)('hints on the %s store', (kind) => {
           psk_issued_at: '1',
         }),
       ])
-      expect(world.heard(B)).toEqual([])
+      expect(world.received(B)).toEqual([])
       parts.clock.nowMs = NOW + 1_000
       await world.emit(assigned(A, '2'))
       await world.relay()
@@ -234,7 +234,7 @@ describe.each(DATASTORE_KINDS)('hints on the %s store', (kind) => {
       expect([await countOf('outgoing_events'), await countOf('node_hints')]).toEqual([0, 0])
     })
 
-    test('of a node that re-enrols leave its lane and its numbers as they are', async () => {
+    test('of a node that re-enrols keep its lane and its numbers', async () => {
       await seed(A, B)
       await world.emit(assigned(A))
       await world.settle()

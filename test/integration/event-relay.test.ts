@@ -68,8 +68,8 @@ describe.each(DATASTORE_KINDS)('the event relay on the %s store', (kind) => {
     const countOf = async (table: 'outgoing_events' | 'peer_hints' | 'node_hints' | 'node_lanes') =>
       Number((await db().selectFrom(table).select(db().fn.countAll().as('n')).executeTakeFirstOrThrow()).n)
 
-    describe('what the node alone hears', () => {
-      test('is sent as its payload, without members that have no place in it, numbered from 1 and signed', async () => {
+    describe('an event for one node', () => {
+      test('is sent as its payload, without undeclared members, numbered from 1 and signed', async () => {
         await world.emit(
           ['execution_requested', { ...request(A, 0x31), parameters: { b: 1, a: [true] }, requested_by: 'user:x' }],
           ['session_issued', { ...issue(A, 0x41), idle_timeout_seconds: 60, token: 'secret' }],
@@ -122,7 +122,7 @@ describe.each(DATASTORE_KINDS)('the event relay on the %s store', (kind) => {
           ['execution_cancelled', { node_id: A, execution_id: idOf(0x32) }],
         )
         await world.settle()
-        expect(world.heard(A)).toEqual([
+        expect(world.received(A)).toEqual([
           ['node_state_updated', { reason: 'changed', blocks: ['executions', 'keys', 'sessions'], peers: [] }],
         ])
         expect(everyone()).toEqual(['a1 node_state_updated'])
@@ -130,7 +130,7 @@ describe.each(DATASTORE_KINDS)('the event relay on the %s store', (kind) => {
         expect(world.counts.merged).toBe(3)
       })
 
-      test('is dropped where it has no lane', async () => {
+      test('is dropped if the node has no lane', async () => {
         await world.emit(['execution_requested', request(D, 0x31)], ['rotate_keys', { node_id: D }])
         await world.settle()
         expect(world.bus.stored).toEqual([])
@@ -163,7 +163,7 @@ describe.each(DATASTORE_KINDS)('the event relay on the %s store', (kind) => {
         await world.emit(created(FIRST))
         await world.settle()
         expect(everyone()).toEqual(['a1 policy_updated', 'b1 policy_updated'])
-        expect([world.heard(A), world.heard(B)]).toEqual([[told(A, FIRST)], [told(B, FIRST)]])
+        expect([world.received(A), world.received(B)]).toEqual([[told(A, FIRST)], [told(B, FIRST)]])
       })
 
       test('without labels goes to every node of its Domain and to no other', async () => {
@@ -186,7 +186,7 @@ describe.each(DATASTORE_KINDS)('the event relay on the %s store', (kind) => {
         )
       })
 
-      test('ends for nodes that only its former revision matched, which it names', async () => {
+      test('ends for nodes that only its previous revision matched, with the id of that revision', async () => {
         await revise(FIRST, { role: 'web' })
         await world.emit(created(FIRST))
         await world.settle()
@@ -194,25 +194,25 @@ describe.each(DATASTORE_KINDS)('the event relay on the %s store', (kind) => {
         await world.emit(created(SECOND))
         await world.settle()
         expect(everyone().slice(2)).toEqual(['a2 policy_updated', 'b2 policy_updated', 'c1 policy_updated'])
-        expect(world.heard(A)).toEqual([told(A, FIRST), told(A, SECOND)])
-        expect(world.heard(B)).toEqual([told(B, FIRST), ended(B, FIRST)])
-        expect(world.heard(C)).toEqual([told(C, SECOND)])
+        expect(world.received(A)).toEqual([told(A, FIRST), told(A, SECOND)])
+        expect(world.received(B)).toEqual([told(B, FIRST), ended(B, FIRST)])
+        expect(world.received(C)).toEqual([told(C, SECOND)])
       })
 
-      test('that is deleted ends for the nodes listed before its rows were purged, in ascending order', async () => {
+      test('that is deleted ends for the listed nodes, in ascending order', async () => {
         await world.emit(['policy_deleted', { policy_id: POLICY, revision_id: FIRST, node_ids: [C, A, D, A] }])
         await world.settle()
         expect(everyone()).toEqual(['a1 policy_updated', 'c1 policy_updated'])
-        expect([world.heard(A), world.heard(C)]).toEqual([[ended(A, FIRST)], [ended(C, FIRST)]])
+        expect([world.received(A), world.received(C)]).toEqual([[ended(A, FIRST)], [ended(C, FIRST)]])
       })
 
-      test('whose revision was purged before the relay came to it is told of by what followed', async () => {
+      test('whose revision was purged before the relay processed it is sent by its next event', async () => {
         await world.emit(created(FIRST), ['policy_deleted', { policy_id: POLICY, revision_id: FIRST, node_ids: [A] }])
         await world.settle()
-        expect(world.heard(A)).toEqual([ended(A, FIRST)])
+        expect(world.received(A)).toEqual([ended(A, FIRST)])
       })
 
-      test('whose revision in force has no rules holds up the relay', async () => {
+      test('whose current revision has no rules blocks the relay', async () => {
         await revise(FIRST, {})
         await sql`delete from policy_revisions`.execute(db())
         await world.emit(['execution_requested', request(A, 0x31)], created(FIRST))
@@ -220,7 +220,7 @@ describe.each(DATASTORE_KINDS)('the event relay on the %s store', (kind) => {
         expect(new Set(world.poison.map(({ seq }) => seq))).toEqual(new Set([2n]))
       })
 
-      test('for thousands of nodes is taken in a transaction of its own', async () => {
+      test('for thousands of nodes is processed in its own transaction', async () => {
         const many = Array.from({ length: 2_600 }, (_, index) => ({ id: idOf(0x1000 + index) }))
         await seedNodes(store.current(), many)
         await revise(FIRST, {})
@@ -231,13 +231,13 @@ describe.each(DATASTORE_KINDS)('the event relay on the %s store', (kind) => {
         expect([await world.jobs.relay.run(leading), await countOf('outgoing_events')]).toEqual([false, 5_206])
       }, 60_000)
 
-      test('is one of many, told in the order of the outbox and never merged', async () => {
+      test('is sent in the order of the outbox and never merged', async () => {
         await revise(FIRST, { role: 'web' }, NOW)
         await revise(SECOND, { role: 'web' }, NOW + 1)
         await revise(THIRD, {}, NOW + 2)
         await world.emit(created(FIRST), ['execution_requested', request(A, 0x31)], created(SECOND), created(THIRD))
         await world.settle()
-        expect(world.heard(A)).toEqual([
+        expect(world.received(A)).toEqual([
           told(A, FIRST),
           ['action_request', expect.anything()],
           told(A, SECOND),
@@ -271,15 +271,18 @@ describe.each(DATASTORE_KINDS)('the event relay on the %s store', (kind) => {
         `{"bridge_resource_id":"${BRIDGE}","effective_config":${config},"node_id":"${nodeId}"}`
       const payloads = () => world.bus.stored.map(({ wire }) => payloadIn(wire))
 
-      test.each(LITERALS)('tells each host of %s, the configuration byte for byte as it is stored', async (literal) => {
-        await place([C, A])
-        await world.emit(changed(literal))
-        await world.settle()
-        expect(everyone()).toEqual(['a1 bridge_config_updated', 'c1 bridge_config_updated'])
-        expect(payloads()).toEqual([payload(A), payload(C)])
-      })
+      test.each(LITERALS)(
+        'is sent to each host after %s, with the configuration byte for byte as it is stored',
+        async (literal) => {
+          await place([C, A])
+          await world.emit(changed(literal))
+          await world.settle()
+          expect(everyone()).toEqual(['a1 bridge_config_updated', 'c1 bridge_config_updated'])
+          expect(payloads()).toEqual([payload(A), payload(C)])
+        },
+      )
 
-      test('tells a node that is host no longer of the end, once', async () => {
+      test('ends once for a node that is no longer a host', async () => {
         await place([A, B])
         await world.emit(changed())
         await world.settle()
@@ -295,7 +298,7 @@ describe.each(DATASTORE_KINDS)('the event relay on the %s store', (kind) => {
         expect(everyone()).toHaveLength(2 + 3 + 2 + 2)
       })
 
-      test('that is torn down ends for everybody who was told of it, once', async () => {
+      test('that is removed ends once for each node that received it', async () => {
         await place([A, B])
         await world.emit(changed())
         await world.settle()
@@ -307,7 +310,7 @@ describe.each(DATASTORE_KINDS)('the event relay on the %s store', (kind) => {
         expect(payloads()).toEqual([payload(A), payload(B), payload(A, '{}'), payload(B, '{}')])
       })
 
-      test('that comes back is told of again', async () => {
+      test('that is created again is sent again', async () => {
         await place([A])
         await world.emit(changed())
         await world.settle()
@@ -320,7 +323,7 @@ describe.each(DATASTORE_KINDS)('the event relay on the %s store', (kind) => {
         expect(payloads()).toEqual([payload(A), payload(A, '{}'), payload(A)])
       })
 
-      test('of nearly a megabyte is signed and published for a few hosts at a time, in order', async () => {
+      test('of nearly a megabyte is signed and published for a few hosts per pass, in order', async () => {
         await place([A, B, C], `{"relay":{"note":"${'x'.repeat(900_000)}"}}`)
         await world.emit(changed())
         await world.emit(changed())

@@ -74,7 +74,7 @@ describe.each(DATASTORE_KINDS)('the outbox on the %s store', (kind) => {
     }
 
     describe('numbering', () => {
-      test('gives contiguous numbers in the order of the rows, going on from the last one', async () => {
+      test('gives contiguous numbers in the order of the rows, after the last one', async () => {
         await emit('a', 'b')
         await untilQuiet(numbering())
         await emit('c')
@@ -83,7 +83,7 @@ describe.each(DATASTORE_KINDS)('the outbox on the %s store', (kind) => {
         expect(await numbered()).toEqual(['1 a', '2 b', '3 c'])
       })
 
-      test('tells when there was something to number', async () => {
+      test('calls back after it numbered rows', async () => {
         const onNumbered = vi.fn<() => void>()
         const job = createNumbering({ datastore: store.current(), onNumbered })
         await untilQuiet(job)
@@ -93,7 +93,7 @@ describe.each(DATASTORE_KINDS)('the outbox on the %s store', (kind) => {
         expect(onNumbered).toHaveBeenCalledTimes(1)
       })
 
-      test('takes more rows than fit into one pass', async () => {
+      test('numbers more rows than fit into one pass', async () => {
         await sql`insert into outbox (event, aggregate, payload, correlation_id, occurred_at)
           select 'e' || n, 'thing:1', '{}', 'x', now() from generate_series(1, 2500) as n`.execute(db())
         await untilQuiet(numbering())
@@ -131,7 +131,7 @@ describe.each(DATASTORE_KINDS)('the outbox on the %s store', (kind) => {
     })
 
     describe('a consumer', () => {
-      test('gets every row in order, once what it writes is concerned', async () => {
+      test('gets every row in order, and its writes happen once', async () => {
         await emit('a', 'b', 'c')
         await untilQuiet(numbering())
         await untilQuiet(consumption(recorder()))
@@ -142,7 +142,7 @@ describe.each(DATASTORE_KINDS)('the outbox on the %s store', (kind) => {
         expect(await readLag(db())).toEqual({ unnumbered: 0, consumers: [{ name: 'recorder', rows: 0 }] })
       })
 
-      test('that cannot take a row has taken those before it, says which one it is, and skips nothing', async () => {
+      test('that fails on a row has processed those before it, reports the row, and skips none', async () => {
         let poison: string | undefined = 'c'
         const job = consumption(recorder(() => poison))
         await emit('a', 'b', 'c', 'd')
@@ -159,7 +159,7 @@ describe.each(DATASTORE_KINDS)('the outbox on the %s store', (kind) => {
         expect(await seen()).toEqual([1, 2, 3, 4])
       })
 
-      test('stops before a number that is missing', async () => {
+      test('stops before a missing number', async () => {
         await emit('a', 'b', 'c')
         await untilQuiet(numbering())
         await untilQuiet(consumption({ name: 'other', handle: async () => undefined }))
@@ -168,7 +168,7 @@ describe.each(DATASTORE_KINDS)('the outbox on the %s store', (kind) => {
         expect(await seen()).toEqual([1])
       })
 
-      test('that is new begins with the oldest row that is kept', async () => {
+      test('that is new starts with the oldest stored row', async () => {
         await emit('a', 'b', 'c')
         await untilQuiet(numbering())
         await sql`delete from outbox where seq = 1`.execute(db())
@@ -181,7 +181,7 @@ describe.each(DATASTORE_KINDS)('the outbox on the %s store', (kind) => {
       const consumers = [recorder(), { name: 'other', handle: async () => undefined }]
       const pruning = () => createPruning({ clock: parts.clock, consumers })
 
-      test('takes rows that every consumer has passed and that are seven days old', async () => {
+      test('deletes rows that every consumer has processed and that are seven days old', async () => {
         await emit('a', 'b')
         parts.clock.nowMs += 1
         await emit('c')
@@ -195,7 +195,7 @@ describe.each(DATASTORE_KINDS)('the outbox on the %s store', (kind) => {
         expect(await numbered()).toEqual(['3 c'])
       })
 
-      test('leaves what one consumer has not passed, or one that is not known yet', async () => {
+      test('keeps rows that one consumer has not processed, or while one is not registered', async () => {
         await emit('a', 'b')
         await untilQuiet(numbering())
         await untilQuiet(consumption(recorder()))
@@ -230,7 +230,7 @@ describe.each(DATASTORE_KINDS)('the outbox on the %s store', (kind) => {
           append(PROVISIONED),
         )
 
-      test('is written again where it is missing, and followed like any other change', async () => {
+      test('is written again if it is missing, and processed like any other change', async () => {
         await arrange()
         await emitProvisioned()
         await untilQuiet(numbering())
@@ -239,7 +239,7 @@ describe.each(DATASTORE_KINDS)('the outbox on the %s store', (kind) => {
         expect(parts.feed.revision()).toBe(1n)
       })
 
-      test('stays as it is where it is there, and no revision is taken', async () => {
+      test('stays unchanged if it exists, without a new revision', async () => {
         await arrange()
         await emitProvisioned()
         await emitProvisioned()
@@ -249,7 +249,7 @@ describe.each(DATASTORE_KINDS)('the outbox on the %s store', (kind) => {
         expect(parts.feed.revision()).toBe(1n)
       })
 
-      test('of an identity that is gone is not written', async () => {
+      test('of a deleted identity is not written', async () => {
         await emitProvisioned()
         await untilQuiet(numbering())
         await untilQuiet(consumption(createTupleConsumer(tupleConsumer)))
@@ -288,7 +288,7 @@ describe.each(DATASTORE_KINDS)('the outbox on the %s store', (kind) => {
         expect(parts.feed.revision()).toBe(1n)
       })
 
-      test('exists once, whichever two steps the process ended between: nothing is skipped or numbered twice', async () => {
+      test('exists once, whichever step the process crashes after: nothing is skipped or numbered twice', async () => {
         /** One process: numbers, consumes and prunes until nothing is left to do, or until it ends. */
         const live = async (datastore: Datastore): Promise<void> => {
           const own = await leaderParts(datastore, NOW + 8 * DAY_MS, store.current())

@@ -28,12 +28,12 @@ export function idOf(number: number): string {
   return `018f0000-0000-7000-8000-${number.toString(16).padStart(12, '0')}`
 }
 
-/** A signer that can be dead, and that can change its key while it is asked. */
+/** A signer that can fail, and whose key can change during a signature. */
 export interface TestSigner extends Signer {
   isDead: boolean
-  /** How often it has signed. */
+  /** Number of signatures so far. */
   signatures: number
-  /** The next signature is that of another key than the one that is said to be current. */
+  /** Makes the next signature with another key than `keys` lists. */
   changeKey(): void
   publicKey(kid: string): KeyObject
 }
@@ -69,7 +69,7 @@ export function testSigner(): TestSigner {
   return signer
 }
 
-/** The bytes that were signed, and whether they were. */
+/** Parses a signed envelope and verifies its signature. */
 export function openWire(
   wire: string,
   signer: Pick<TestSigner, 'publicKey'>,
@@ -86,7 +86,7 @@ export function openWire(
   return { ...envelope, isSigned }
 }
 
-/** The relay's stages over a real datastore, run by hand. */
+/** The relay's stages on a real datastore. Tests run each pass. */
 export interface RelayWorld {
   readonly bus: MemoryBus
   readonly signer: TestSigner
@@ -94,14 +94,14 @@ export interface RelayWorld {
   readonly poison: { readonly seq: bigint; readonly error: unknown }[]
   readonly counts: { readonly published: Record<string, number>; signing: number; publishing: number; merged: number }
   readonly jobs: RelayJobs
-  /** Runs numbering and the relay until nothing is left for them. */
+  /** Runs numbering and the relay until they have nothing to do. */
   relay(): Promise<void>
-  /** Runs every stage until nothing is left to do now. */
+  /** Runs every stage until it has nothing to do. */
   settle(): Promise<void>
-  /** Commits one change with those rows. Their payloads may be such as another version would leave. */
+  /** Commits one change with those outbox rows. The payloads are not checked, so they can be those of another version. */
   emit(...events: readonly (readonly [OutboxLiteral, Readonly<Record<string, unknown>>, string?])[]): Promise<void>
-  /** What the node was told, oldest first: the payloads, by type. */
-  heard(nodeId: string): [string, unknown][]
+  /** Types and payloads of the node's published events, oldest first. */
+  received(nodeId: string): [string, unknown][]
 }
 
 export interface RelayJobs {
@@ -116,10 +116,10 @@ export interface RelayPlace {
   readonly parts: LeaderParts
   readonly leading: Leading
   readonly bus?: MemoryBus
-  /** What events are given to in place of `bus`. */
+  /** Receives the events instead of `bus`. */
   readonly stream?: EventBus
   readonly signer?: TestSigner
-  /** Where the jobs work, if that is not where the rows are seen. */
+  /** The datastore of the jobs, if it is not that of the test. */
   readonly datastore?: Datastore
 }
 
@@ -171,14 +171,14 @@ export function relayWorld(place: RelayPlace): RelayWorld {
         for (const [event, payload, domainId = HOME] of events)
           change.emit({ event, domainId, aggregate: 'thing:1', payload } as OutboxEvent)
       }),
-    heard: (nodeId) =>
+    received: (nodeId) =>
       bus.stored
         .filter((event) => event.nodeId === nodeId)
         .map(({ type, wire }) => [type, JSON.parse(payloadIn(wire))]),
   }
 }
 
-/** Events on their way, oldest first: the last digit of their node, their number, what holds them up, whether they are signed. */
+/** Outgoing events, oldest first: the last digit of the node id, the number, the failure, whether it is signed. */
 export async function listOutgoing(datastore: Datastore): Promise<[string, number, string | null, boolean][]> {
   const rows = await datastore.pool('interactive').selectFrom('outgoing_events').selectAll().orderBy('id').execute()
   return rows.map(({ node_id, node_seq, failure, wire }) => [
@@ -189,7 +189,7 @@ export async function listOutgoing(datastore: Datastore): Promise<[string, numbe
   ])
 }
 
-/** Rows of Domains, and of nodes that have a lane already, as a migration finds them. */
+/** Inserts Domains, and nodes that have a lane. */
 export async function seedNodes(
   datastore: Datastore,
   nodes: readonly { readonly id: string; readonly domainId?: string; readonly labels?: Record<string, string> }[],
@@ -222,7 +222,7 @@ export function fingerprintOf(text: string): string {
   return createHash('sha256').update(text).digest('base64')
 }
 
-/** Stores a policy with a revision in force, as its service will; created so many ms after the epoch. */
+/** Stores a policy with a current revision, created `atMs` after the Unix epoch. */
 export async function storeRevision(
   datastore: Datastore,
   revision: {

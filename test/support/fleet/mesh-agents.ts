@@ -18,12 +18,12 @@ import { canonicalize } from '../../../src/shared/canonical-json.ts'
 import { mintNsk, parseNsk } from '../../../src/shared/credential-formats.ts'
 import { envelopeAad } from '../../../src/shared/mesh/edge-envelope.ts'
 
-/** A clock that moves when it is told to, and wakes who waits on the way. */
+/** A clock that a test advances, and that resolves the pauses that end meanwhile. */
 export interface SteppedClock extends AgentClock {
   advance(ms: number): Promise<void>
 }
 
-/** Chance is always 0: whatever may happen within a time happens at its beginning. */
+/** Makes the clock. Random numbers are always 0, so random delays are 0. */
 export function steppedClock(): SteppedClock {
   let nowMs = Date.parse('2026-01-01T00:00:00Z')
   let waiting: { readonly atMs: number; readonly wake: () => void }[] = []
@@ -58,14 +58,14 @@ export function steppedClock(): SteppedClock {
   }
 }
 
-/** A call of an agent as a server would see it. */
+/** A recorded call of an agent. */
 export interface AgentCall {
   readonly operation: string
   readonly input: Readonly<Record<string, unknown>>
   readonly token: unknown
 }
 
-/** Answers of a server by operation; a call of none of them is answered with 501. */
+/** Answers of the stub server by operation; any other operation is answered with 501. */
 export type Answers = Readonly<Record<string, (call: AgentCall) => unknown>>
 
 /** A refusal with that code. */
@@ -91,7 +91,7 @@ export const id = (number: number): string => `0197a000-0000-7000-8000-${String(
 /** The instant of a preshared key: the higher the number, the newer. */
 export const issued = (number: number): string => `2026-01-01T00:00:00.${String(number).padStart(9, '0')}Z`
 
-/** What a pull says of a peer. */
+/** The facts of a peer. */
 export const peer = (number: number, more: Partial<PeerFacts> = {}): PeerFacts => ({
   node_id: id(number),
   public_key: `key-${number}`,
@@ -132,7 +132,7 @@ interface WorldOptions {
   readonly size?: number
 }
 
-/** Agents of a server that answers as told, under a clock that is moved by hand. Each node has `issued(1)`. */
+/** Agents of a stub server, under a stepped clock. The own epoch of each node is `issued(1)`. */
 export function agentWorld({ answers = {}, wire = {}, habits, size = 1 }: WorldOptions): AgentWorld {
   const clock = steppedClock()
   const statistics = createStatistics()

@@ -5,11 +5,11 @@ import type { CtlResult } from '../server/ctl-process.ts'
 
 const CTL = fileURLToPath(new URL('../../../bin/ctl.js', import.meta.url))
 
-/** `ctl agent-sim` whose progress can be watched. */
+/** A running `ctl agent-sim`. */
 export interface Simulation {
-  /** What it has said on stderr so far: with `-o json` a line of JSON for each step. */
-  said(): string
-  /** As Ctrl-C does: it sums up and ends with exit code 130; by SIGTERM with 143. */
+  /** Its stderr so far: with `-o json` a line of JSON for each step. */
+  progress(): string
+  /** Sends the signal. It prints its summary and exits with 130 after SIGINT, 143 after SIGTERM. */
   interrupt(signal?: 'SIGINT' | 'SIGTERM'): void
   readonly ended: Promise<CtlResult>
 }
@@ -24,5 +24,5 @@ export function startSimulation(env: Readonly<Record<string, string>>, args: rea
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
   const ended = once(child, 'close').then(([exitCode]) => ({ exitCode: Number(exitCode), stdout, stderr }))
-  return { said: () => stderr, interrupt: (signal = 'SIGINT') => void child.kill(signal), ended }
+  return { progress: () => stderr, interrupt: (signal = 'SIGINT') => void child.kill(signal), ended }
 }

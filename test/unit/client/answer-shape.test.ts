@@ -22,14 +22,14 @@ const PAGE: ManifestShape = {
   ],
 }
 
-describe('An answer of a server that does not name itself', () => {
+describe('An answer without an API version', () => {
   const fault = (value: unknown, shape = PAGE): string | undefined => shapeFault(value, shape, { isKnownServer: false })
 
   it.each([
     { items: [] },
     { items: [{ id: 'a', size: 1, labels: { x: 'y' } }], next_cursor: null },
     { items: [{ id: 'a', size: null, unknown: 7 }], added: [] },
-  ])('may be of its shape, with members that are not known yet', (value) => {
+  ])('matches its shape even with unknown members', (value) => {
     expect(fault(value)).toBeUndefined()
   })
 
@@ -48,14 +48,14 @@ describe('An answer of a server that does not name itself', () => {
     expect(fault(value)).toBe(expected)
   })
 
-  it('says nothing where it is an empty list alone', () => {
+  it('is refused if it is an empty list', () => {
     expect(fault([], { type: 'array', items: { type: 'string' } })).toBe(
       'is an empty list, and the server names no API version',
     )
   })
 })
 
-describe('An answer of a server that names itself', () => {
+describe('An answer with an API version', () => {
   const fault = (value: unknown): string | undefined => shapeFault(value, PAGE, { isKnownServer: true })
 
   it.each([{ items: [{}] }, { items: [{ id: 7 }] }, { items: [] }])(

@@ -43,7 +43,7 @@ describe('The client', () => {
     await stub.close()
   })
 
-  it('has one method for each operation of the contract but those whose answer goes on, and its types', () => {
+  it('has one typed method for each operation of the contract except streaming ones', () => {
     const called = Object.keys(manifest.operations).filter((id) => id !== 'GetNodeEvents')
     expect(Object.keys(client).toSorted()).toEqual(called.toSorted())
     expectTypeOf(client).not.toHaveProperty('GetNodeEvents')
@@ -52,7 +52,7 @@ describe('The client', () => {
     expectTypeOf<Awaited<ReturnType<typeof client.DeleteNode>>>().toEqualTypeOf<void>()
   })
 
-  it('puts members where the operation wants them', async () => {
+  it('puts members into path, query and body as the operation declares', async () => {
     await client.ListNodes({ name: 'web-1', limit: '7' })
     await client.GetNode({ id: ID })
     expect(stub.seen.map(({ method, path, query }) => [method, path, query.toString()])).toEqual([
@@ -61,7 +61,7 @@ describe('The client', () => {
     ])
   })
 
-  it('presents its credential, or the one of the call, or none', async () => {
+  it('sends its credential, or that of the call, or none', async () => {
     await client.GetNode({ id: ID })
     await client.GetNode({ id: ID }, { token: 'nsk_other' })
     await client.GetNode({ id: ID }, { token: null })
@@ -72,7 +72,7 @@ describe('The client', () => {
     ])
   })
 
-  it('sends a correlation id that the server accepts, or the one of the call', async () => {
+  it('sends a valid correlation id, or that of the call', async () => {
     await client.GetNode({ id: ID })
     await client.GetNode({ id: ID }, { correlationId: 'mine' })
     const [minted, given] = stub.seen.map(({ headers }) => headers['x-correlation-id'])
@@ -84,7 +84,7 @@ describe('The client', () => {
     expect(await client.DeleteNode({ id: ID })).toBeUndefined()
   })
 
-  it('repeats what the contract declares harmless, under one correlation id', async () => {
+  it('repeats operations that the contract declares idempotent, with one correlation id', async () => {
     expect((await client.PostAuthzCheck({ body: BODY })).decision).toBe('allowed')
     expect(stub.seen.length).toBe(2)
     expect(new Set(stub.seen.map(({ headers }) => headers['x-correlation-id'])).size).toBe(1)
@@ -96,7 +96,7 @@ describe('The client', () => {
     expect(stub.seen.length).toBe(1)
   })
 
-  it('rethrows a refusal whose code it does not know', async () => {
+  it('throws a refusal with an unknown code unchanged', async () => {
     await expect(client.ListDomains()).rejects.toMatchObject({
       name: 'ProblemAnswer',
       code: 'teapot_engaged',
@@ -106,15 +106,15 @@ describe('The client', () => {
     })
   })
 
-  it('makes a refusal of an answer that is no problem document', async () => {
+  it('makes a refusal of an error answer without a problem document', async () => {
     await expect(client.GetAuthWhoami()).rejects.toMatchObject({ code: 'unexpected_answer', status: 502 })
   })
 
-  it('fails on JSON that ends early', async () => {
+  it('fails on truncated JSON', async () => {
     await expect(client.GetAuthTokens()).rejects.toMatchObject({ fault: 'unreadable' })
   })
 
-  it('tells a success with a status that it does not know from the answer of another server', async () => {
+  it('distinguishes an unknown success status from the answer of another server', async () => {
     await expect(client.GetAuthSessions()).rejects.toMatchObject({
       fault: 'unknown_status',
       message: 'it answered GetAuthSessions with HTTP 207, which this ctl does not know',

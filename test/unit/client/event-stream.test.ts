@@ -79,7 +79,7 @@ describe('A stream of events', () => {
 
   const idsOf = ({ frames }: Following): readonly (string | undefined)[] => frames.map(({ id }) => id)
 
-  it('hands over frames however they are cut into pieces, and leaves comments out', async () => {
+  it('passes on frames however they are split into chunks, and ignores comments', async () => {
     const text = `: hello\n\n${frame(1, 'é🚀')}:keep-alive\n\nid: 2\ndata: a\ndata: b\n\n`
     const stub = await stubbed((connection) => {
       connection.send('')
@@ -93,7 +93,7 @@ describe('A stream of events', () => {
     ])
   })
 
-  it('presents the credential, asks for what it wants, and begins with what comes next', async () => {
+  it('sends the credential and the accepted type, and starts with the next event', async () => {
     const stub = await stubbed(({ send }) => send(frame(5)))
     const following = follow(stub)
     await vi.waitFor(() => expect(idsOf(following)).toEqual(['5']))
@@ -104,7 +104,7 @@ describe('A stream of events', () => {
     expect(stub.connections[0]?.lastEventId).toBeUndefined()
   })
 
-  it('resumes after the last frame that was taken, and not after one that was refused', async () => {
+  it('resumes after the last accepted frame, not after a rejected one', async () => {
     const stub = await stubbed(({ number, send, end }) => {
       send(frame(number * 10) + frame(number * 10 + 1))
       if (number < 3) end()
@@ -115,7 +115,7 @@ describe('A stream of events', () => {
     expect(following.cuts.map(({ reason }) => reason)).toEqual(['ended', 'ended'])
   })
 
-  it('drops a frame that the end of the connection cut short, says so, and asks for it again', async () => {
+  it('drops and reports a truncated frame, and requests it again', async () => {
     const stub = await stubbed(({ number, send, hangUp, end }) => {
       if (number === 1) {
         send(frame(1) + frame(2).slice(0, -1))
@@ -135,7 +135,7 @@ describe('A stream of events', () => {
     ['one line', `id: 2\ndata: ${'x'.repeat(FRAME_CHARACTERS_MAX + 1)}\n\n`],
     ['many lines', `id: 2\n${`data: ${'x'.repeat(9999)}\n`.repeat(110)}\n`],
     ['a line without an end', `data: ${'x'.repeat(FRAME_CHARACTERS_MAX + 1)}`],
-  ])('refuses a frame over a mebibyte in %s, cuts the connection and says so', async (_name, text) => {
+  ])('refuses a frame over 1 MiB in %s, closes the connection and reports it', async (_name, text) => {
     const stub = await stubbed(({ number, send }) => send(number === 1 ? frame(1) + text : frame(3)))
     const following = follow(stub)
     await vi.waitFor(() => expect(idsOf(following)).toEqual(['1', '3']))
@@ -144,13 +144,13 @@ describe('A stream of events', () => {
     await vi.waitFor(() => expect(stub.open()).toBe(1))
   })
 
-  it('takes a frame of just a mebibyte', async () => {
+  it('accepts a frame of exactly 1 MiB', async () => {
     const data = 'x'.repeat(FRAME_CHARACTERS_MAX - 1000)
     const following = follow(await stubbed(({ send }) => send(frame(1, data))))
     await vi.waitFor(() => expect(following.frames[0]?.data).toBe(data))
   })
 
-  it('takes a connection for dead from which not even a keep-alive comes', async () => {
+  it('closes a connection without a keep-alive', async () => {
     const stub = await stubbed(({ number, send }) => send(frame(number)))
     const following = follow(stub, { silenceMsMax: 40 })
     await vi.waitFor(() => expect(idsOf(following).slice(0, 2)).toEqual(['1', '2']))
@@ -159,7 +159,7 @@ describe('A stream of events', () => {
     await following.ended
   })
 
-  it('is kept alive by comments alone, and by a listener that takes its time', async () => {
+  it('keeps a connection with only comments, and one with a slow listener', async () => {
     const stub = await stubbed(({ send }) => {
       send(frame(1))
       const timer = setInterval(() => send(':keep-alive\n\n'), 20)
@@ -181,7 +181,7 @@ describe('A stream of events', () => {
     expect(following.cuts).toEqual([])
   })
 
-  it('waits as long as the server asked with retry:, with full jitter on top that grows while nothing good comes', async () => {
+  it('waits as long as retry: requests, plus full jitter that grows until a connection is good', async () => {
     const stub = await stubbed(({ number, send, end }) => {
       send(number === 1 ? `retry: 5000\n\n${frame(1)}` : ':\n\n')
       if (number < 6) end()
@@ -191,7 +191,7 @@ describe('A stream of events', () => {
     expect(following.pauses).toEqual([5500, 5500, 6000, 7000, 9000])
   })
 
-  it.each([429, 503, 500, 502, 504, 408])('tries again after %d, as late as Retry-After asks', async (status) => {
+  it.each([429, 503, 500, 502, 504, 408])('retries after %d, not before Retry-After', async (status) => {
     const stub = await stubbed(({ number, send, refuse }) => {
       if (number === 1) refuse(status, { code: 'not_now', status }, { 'retry-after': '7' })
       else send(frame(1))
@@ -207,7 +207,7 @@ describe('A stream of events', () => {
     [403, 'node_id_mismatch'],
     [404, 'node_not_found'],
     [501, 'signed_event_bus_not_provisioned'],
-  ])('ends with the problem of %d', async (status, code) => {
+  ])('throws the problem of %d', async (status, code) => {
     const stub = await stubbed(({ refuse }) => refuse(status, { code, status, detail: 'No.' }))
     const { ended } = follow(stub)
     await expect(ended).rejects.toThrow(ProblemAnswer)
@@ -219,13 +219,13 @@ describe('A stream of events', () => {
     ['another media type', 200],
     ['no content', 204],
     ['a redirect', 302],
-  ])('ends where the answer is %s', async (_name, status) => {
+  ])('fails if the answer is %s', async (_name, status) => {
     const stub = await stubbed(({ refuse }) => refuse(status, {}, { location: '/elsewhere' }))
     await expect(follow(stub).ended).rejects.toMatchObject({ fault: 'unreadable' })
     expect(stub.connections).toHaveLength(1)
   })
 
-  it('gives up where nobody listens after so many tries, and never once it has been open', async () => {
+  it('stops after the maximum number of tries without a connection, but never after the first one opened', async () => {
     const stub = await stubbed(({ send, end }) => {
       send(frame(1))
       end()
@@ -237,7 +237,7 @@ describe('A stream of events', () => {
     await expect(follow(stub, { triesMax: 2 }).ended).rejects.toMatchObject({ fault: 'unreachable' })
   })
 
-  it('asks again for a frame whose worth could not be found out', async () => {
+  it('requests a frame again that the listener could not verify', async () => {
     const stub = await stubbed(({ number, send }) => send(frame(number === 1 ? 1 : 2)))
     let asked = 0
     const following = follow(
@@ -256,7 +256,7 @@ describe('A stream of events', () => {
     expect(stub.connections.map(({ lastEventId }) => lastEventId)).toEqual(['0', '0'])
   })
 
-  it('throws what its listener throws, and leaves no connection behind', async () => {
+  it('throws the error of its listener and closes the connection', async () => {
     const stub = await stubbed(({ send }) => send(frame(1)))
     const bug = new Error('a fault of the listener')
     const following = follow(stub, {}, { frame: () => Promise.reject(bug) })
@@ -264,7 +264,7 @@ describe('A stream of events', () => {
     await vi.waitFor(() => expect(stub.open()).toBe(0))
   })
 
-  it('resolves when its signal ends it: while it is open, while it connects, and while it waits', async () => {
+  it('resolves when its signal is aborted: while open, connecting or waiting', async () => {
     const open = await stubbed(({ send }) => send(frame(1)))
     const whileOpen = follow(open)
     await vi.waitFor(() => expect(whileOpen.frames).toHaveLength(1))
@@ -282,7 +282,7 @@ describe('A stream of events', () => {
     await vi.waitFor(() => expect(open.open() + silent.open()).toBe(0))
   })
 
-  it('reads no further while a frame is being looked at', async () => {
+  it('reads nothing more while the listener handles a frame', async () => {
     const stub = await stubbed(({ send }) => {
       for (let id = 1; id <= 2000; id += 1) send(frame(id, 'x'.repeat(20_000)))
     })
@@ -300,7 +300,7 @@ describe('A stream of events', () => {
     await following.ended
   })
 
-  it('goes over unix sockets', async () => {
+  it('works over unix sockets', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'ctl-stream-'))
     closing.push(() => rmSync(directory, { recursive: true }))
     const stub = await stubbed(({ send }) => send(frame(1)), { path: join(directory, 'socket') })

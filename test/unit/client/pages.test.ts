@@ -28,7 +28,7 @@ describe('A list', () => {
     },
   )
 
-  it('goes on after short and empty pages', async () => {
+  it('continues after short and empty pages', async () => {
     const { list, asked } = listing({
       '': { items: [], next_cursor: 'a' },
       a: { items: [1], next_cursor: 'b' },
@@ -38,7 +38,7 @@ describe('A list', () => {
     expect(asked).toEqual([undefined, 'a', 'b'])
   })
 
-  it('reads no page before it is wanted', async () => {
+  it('reads a page only when it is needed', async () => {
     const { list, asked } = listing({ '': { items: [1], next_cursor: 'a' } })
     for await (const page of pages(list, {})) {
       expect(page.items).toEqual([1])
@@ -47,7 +47,7 @@ describe('A list', () => {
     expect(asked).toEqual([undefined])
   })
 
-  it('is refused when it repeats its cursor', async () => {
+  it('fails if the server repeats a cursor', async () => {
     const { list } = listing({ '': { items: [], next_cursor: 'a' }, a: { items: [], next_cursor: 'a' } })
     await expect(collected(rows(list, {}))).rejects.toMatchObject({ fault: 'unreadable' })
   })

@@ -31,13 +31,13 @@ describe('The list of published keys', () => {
     })
   })
 
-  it('is read once for everybody who needs it at the same time, without a credential', async () => {
+  it('is fetched once for concurrent readers, without a credential', async () => {
     const found = await Promise.all([find('one'), find('one'), find('two')])
     expect(found.map((key) => key?.kid)).toEqual(['one', 'one', undefined])
     expect(calls).toEqual([{ id: 'GetSigningKeys', token: null }])
   })
 
-  it('is kept for as long as the server allows, and five minutes where it does not say', async () => {
+  it('is cached as long as the server allows, by default for five minutes', async () => {
     await find('one')
     nowMs = 119_999
     await find('one')
@@ -53,7 +53,7 @@ describe('The list of published keys', () => {
     expect(calls).toHaveLength(3)
   })
 
-  it('is read anew for a name that is not in it, every five seconds at most', async () => {
+  it('is fetched again for an unknown key id, at most every five seconds', async () => {
     await find('one')
     published = { keys: [ONE, TWO] }
     nowMs = 4999
@@ -63,14 +63,14 @@ describe('The list of published keys', () => {
     expect(calls).toHaveLength(2)
   })
 
-  it('no longer has what the server took out of it', async () => {
+  it('loses the keys that the server removed', async () => {
     await find('one')
     published = { keys: [TWO] }
     nowMs = 120_000
     expect(await find('one')).toBeUndefined()
   })
 
-  it('says what keeps it from being read, and is asked for again', async () => {
+  it('throws the failure of a fetch, and is fetched again', async () => {
     published = new TransportFailure('unreachable', 'no connection')
     await expect(find('one')).rejects.toThrow('no connection')
     published = { keys: [] }

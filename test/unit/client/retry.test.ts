@@ -38,25 +38,25 @@ function scripted(outcomes: readonly (HttpAnswer | Error)[]): { send: () => Prom
   }
 }
 
-describe('A call that may be repeated', () => {
-  it.each([429, 502, 503, 504])('is sent again after %d', async (status) => {
+describe('A repeatable call', () => {
+  it.each([429, 502, 503, 504])('is repeated after %d', async (status) => {
     const wire = scripted([answer(status), answer(200)])
     const got = await withRetries(wire.send, { repeatable: true, timeoutMs: 30_000 }, frozen())
     expect([got.status, wire.sent()]).toEqual([200, 2])
   })
 
-  it.each([200, 400, 401, 404, 409, 500, 501])('is not sent again after %d', async (status) => {
+  it.each([200, 400, 401, 404, 409, 500, 501])('is not repeated after %d', async (status) => {
     const wire = scripted([answer(status)])
     const got = await withRetries(wire.send, { repeatable: true, timeoutMs: 30_000 }, frozen())
     expect([got.status, wire.sent()]).toEqual([status, 1])
   })
 
-  it('is sent again after the connection broke', async () => {
+  it('is repeated after the connection broke', async () => {
     const wire = scripted([new TransportFailure('broken', 'x'), answer(200)])
     expect((await withRetries(wire.send, { repeatable: true, timeoutMs: 30_000 }, frozen())).status).toBe(200)
   })
 
-  it.each(['timeout', 'aborted', 'untrusted', 'unreadable'] as const)('is given up after %s', async (fault) => {
+  it.each(['timeout', 'aborted', 'untrusted', 'unreadable'] as const)('is not repeated after %s', async (fault) => {
     const wire = scripted([new TransportFailure(fault, 'x')])
     await expect(withRetries(wire.send, { repeatable: true, timeoutMs: 30_000 }, frozen())).rejects.toMatchObject({
       fault,
@@ -64,7 +64,7 @@ describe('A call that may be repeated', () => {
     expect(wire.sent()).toBe(1)
   })
 
-  it('is tried three times where nobody listens', async () => {
+  it('is tried three times without a connection', async () => {
     const wire = scripted(Array.from({ length: 9 }, () => new TransportFailure('unreachable', 'x')))
     await expect(withRetries(wire.send, { repeatable: true, timeoutMs: 30_000 }, frozen())).rejects.toMatchObject({
       fault: 'unreachable',
@@ -72,20 +72,20 @@ describe('A call that may be repeated', () => {
     expect(wire.sent()).toBe(3)
   })
 
-  it('is tried five times, with pauses of full jitter that double', async () => {
+  it('is tried five times, with full jitter and doubling pauses', async () => {
     const clock = frozen(1)
     const wire = scripted(Array.from({ length: 9 }, () => answer(503)))
     expect((await withRetries(wire.send, { repeatable: true, timeoutMs: 30_000 }, clock)).status).toBe(503)
     expect([wire.sent(), clock.sleeps]).toEqual([5, [200, 400, 800, 1600]])
   })
 
-  it('may pause for no time at all, since jitter is full', async () => {
+  it('can have a pause of 0, since jitter is full', async () => {
     const clock = frozen(0)
     await withRetries(scripted([answer(503), answer(200)]).send, { repeatable: true, timeoutMs: 30_000 }, clock)
     expect(clock.sleeps).toEqual([0])
   })
 
-  it('waits at least as long as Retry-After says', async () => {
+  it('waits at least as long as Retry-After', async () => {
     const clock = frozen(0.5)
     await withRetries(
       scripted([answer(429, { 'retry-after': '3' }), answer(200)]).send,
@@ -95,21 +95,21 @@ describe('A call that may be repeated', () => {
     expect(clock.sleeps).toEqual([3100])
   })
 
-  it('is not waited for beyond the deadline: the last answer stands', async () => {
+  it('returns the last answer if the next pause exceeds the deadline', async () => {
     const clock = frozen(0)
     const wire = scripted([answer(429, { 'retry-after': '60' }), answer(200)])
     expect((await withRetries(wire.send, { repeatable: true, timeoutMs: 30_000 }, clock)).status).toBe(429)
     expect([wire.sent(), clock.sleeps]).toEqual([1, []])
   })
 
-  it('is not sent again in the last moment, where it could only run into the deadline', async () => {
+  it('is not repeated shortly before the deadline', async () => {
     const clock = frozen(1)
     const wire = scripted(Array.from({ length: 9 }, () => answer(503)))
     expect((await withRetries(wire.send, { repeatable: true, timeoutMs: 800 }, clock)).status).toBe(503)
     expect([wire.sent(), clock.sleeps]).toEqual([2, [200]])
   })
 
-  it('is told what is left of the deadline', async () => {
+  it('gets the remaining time of the deadline', async () => {
     const left: number[] = []
     const clock = frozen(1)
     const send = async (remainingMs: number): Promise<HttpAnswer> => {
@@ -121,14 +121,14 @@ describe('A call that may be repeated', () => {
   })
 })
 
-describe('A call that may not be repeated', () => {
-  it.each([answer(503), answer(429, { 'retry-after': '0' })])('is sent once whatever comes back', async (first) => {
+describe('A call that is not repeatable', () => {
+  it.each([answer(503), answer(429, { 'retry-after': '0' })])('is sent once, whatever the answer', async (first) => {
     const wire = scripted([first, answer(200)])
     expect((await withRetries(wire.send, { repeatable: false, timeoutMs: 30_000 }, frozen())).status).toBe(first.status)
     expect(wire.sent()).toBe(1)
   })
 
-  it.each(['unreachable', 'broken'] as const)('is sent once although the connection was %s', async (fault) => {
+  it.each(['unreachable', 'broken'] as const)('is sent once even if the connection was %s', async (fault) => {
     const wire = scripted([new TransportFailure(fault, 'x'), answer(200)])
     await expect(withRetries(wire.send, { repeatable: false, timeoutMs: 30_000 }, frozen())).rejects.toMatchObject({
       fault,

@@ -47,7 +47,7 @@ describe('The transport', () => {
 
   const urlOf = (server: Server): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 
-  it('keeps its connection between requests', async () => {
+  it('reuses its connection', async () => {
     const ports = new Set<number | undefined>()
     const server = await listen((request, response) => {
       ports.add(request.socket.remotePort)
@@ -59,12 +59,12 @@ describe('The transport', () => {
     expect(ports.size).toBe(1)
   })
 
-  it('keeps the path of its base URL in front', async () => {
+  it('keeps the path of its base URL', async () => {
     const server = await listen((request, response) => response.end(request.url))
     expect((await open(`${urlOf(server)}/mesh/`).exchange(GET)).body.toString()).toBe('/mesh/v1/x')
   })
 
-  it('reaches a server behind a socket file', async () => {
+  it('connects to a unix socket', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'ctl-socket-'))
     closing.push(() => rmSync(directory, { recursive: true }))
     const path = join(directory, 'ctl.sock')
@@ -82,7 +82,7 @@ describe('The transport', () => {
     expect([headers['x-two'], headers['x-length'], body.toString()]).toEqual(['a, b', '5', 'ä€'])
   })
 
-  it('says that nobody listens', async () => {
+  it('reports that there is no connection', async () => {
     const server = await listen(() => undefined)
     const url = urlOf(server)
     await new Promise((resolve) => server.close(resolve))
@@ -92,7 +92,7 @@ describe('The transport', () => {
     })
   })
 
-  it('says that the connection broke before, and during, the answer', async () => {
+  it('reports a connection that broke before or during the answer', async () => {
     const before = await listen((request) => request.socket.destroy())
     await expect(open(urlOf(before)).exchange(GET)).rejects.toMatchObject({ fault: 'broken' })
     const during = await listen((request, response) => {
@@ -111,7 +111,7 @@ describe('The transport', () => {
     })
   })
 
-  it('stops waiting when its caller gives up, before and while it waits', async () => {
+  it('stops when its signal is aborted, before and during the request', async () => {
     const controller = new AbortController()
     const server = await listen(() => controller.abort())
     const transport = open(urlOf(server))
@@ -119,22 +119,25 @@ describe('The transport', () => {
     await expect(transport.exchange({ ...GET, signal: controller.signal })).rejects.toMatchObject({ fault: 'aborted' })
   })
 
-  it.skipIf(requirement('openssl') === undefined)('trusts the authority that it is given, and no other', async () => {
-    const directory = mkdtempSync(join(tmpdir(), 'ctl-tls-'))
-    closing.push(() => rmSync(directory, { recursive: true }))
-    const { key, cert } = selfSigned(directory)
-    const server = createTlsServer({ key, cert }, (_, response) => response.end('sealed'))
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    closing.push(
-      () => server.close(),
-      () => server.closeAllConnections(),
-    )
-    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
-    await expect(open(url).exchange(GET)).rejects.toMatchObject({ fault: 'untrusted' })
-    const trusting = createTransport({ url, ca: cert })
-    closing.push(() => trusting.close())
-    expect((await trusting.exchange(GET)).body.toString()).toBe('sealed')
-  })
+  it.skipIf(requirement('openssl') === undefined)(
+    'trusts the given certificate authority and no unknown one',
+    async () => {
+      const directory = mkdtempSync(join(tmpdir(), 'ctl-tls-'))
+      closing.push(() => rmSync(directory, { recursive: true }))
+      const { key, cert } = selfSigned(directory)
+      const server = createTlsServer({ key, cert }, (_, response) => response.end('sealed'))
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+      closing.push(
+        () => server.close(),
+        () => server.closeAllConnections(),
+      )
+      const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+      await expect(open(url).exchange(GET)).rejects.toMatchObject({ fault: 'untrusted' })
+      const trusting = createTransport({ url, ca: cert })
+      closing.push(() => trusting.close())
+      expect((await trusting.exchange(GET)).body.toString()).toBe('sealed')
+    },
+  )
 
   it.each(['ftp://x', 'nonsense', 'http://user:pass@x', 'http://x/?a=1', 'unix:', ''])('refuses the URL %j', (url) => {
     expect(() => createTransport({ url })).toThrow(TypeError)

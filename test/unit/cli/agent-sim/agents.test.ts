@@ -78,7 +78,7 @@ function known({ node }: { readonly node: SimulatedNode }) {
 }
 
 describe('An agent that pulls its state', () => {
-  test('takes the peers, says what it has the next time, and counts that nothing has changed', async () => {
+  test('applies the peers, sends the ETag the next time, and counts an unchanged state', async () => {
     const world = pulling([pulled({ peers: [peer(2), peer(3)] }, '"one"'), undefined])
     world.pull()
     await world.clock.advance(20)
@@ -89,7 +89,7 @@ describe('An agent that pulls its state', () => {
     expect([world.count('not_modified'), world.count('errors')]).toEqual([1, 0])
   })
 
-  test('asks once where it is asked several times', async () => {
+  test('pulls once for several requests', async () => {
     const world = pulling([pulled({})])
     world.pull()
     world.pull()
@@ -112,7 +112,7 @@ describe('An agent that pulls its state', () => {
     expect([world.count('bad_snapshots'), known(world)]).toEqual([1, []])
   })
 
-  test('refuses an epoch that is older than the known one, and keeps that', async () => {
+  test('refuses an epoch older than the known one', async () => {
     const newer = peer(2, { psk_issued_at: issued(5), public_key: 'new' })
     const world = pulling([pulled({ peers: [newer] }), pulled({ peers: [peer(2, { endpoint: '198.18.0.1:1' })] })])
     world.pull()
@@ -123,7 +123,7 @@ describe('An agent that pulls its state', () => {
     expect(known(world)).toEqual([{ ...newer, endpoint: '198.18.0.1:1' }])
   })
 
-  test('holds nothing against an answer that an event has overtaken, and asks again', async () => {
+  test('accepts an answer older than an event, and pulls again', async () => {
     let answer: (state: PulledBytes) => void = () => undefined
     const slow = new Promise<PulledBytes>((resolve) => (answer = resolve))
     const rotated = peer(2, { public_key: 'new', psk_issued_at: issued(9), endpoint: '198.18.0.2:2' })
@@ -155,7 +155,7 @@ describe('An agent that pulls its state', () => {
     ])
   })
 
-  test('leaves a state alone that a server without its datastore gives from memory', async () => {
+  test('ignores a state from the cache of the server', async () => {
     const world = pulling([{ ...pulled({ peers: [peer(2)] }), isDegraded: true }])
     world.pull()
     await world.clock.advance(20)
@@ -163,7 +163,7 @@ describe('An agent that pulls its state', () => {
   })
 })
 
-describe('An agent that hears', () => {
+describe('An agent that receives', () => {
   async function informed(more: Partial<Options> = {}) {
     const world = pulling([pulled({ peers: [peer(2), peer(3)] })], more)
     world.pull()
@@ -174,7 +174,7 @@ describe('An agent that hears', () => {
     }
   }
 
-  test('of peers inline applies it and asks for nothing', async () => {
+  test('a hint with its peers applies it without a call', async () => {
     const world = await informed()
     world.tell({
       peers: [
@@ -188,7 +188,7 @@ describe('An agent that hears', () => {
     expect(world.tags).toHaveLength(1)
   })
 
-  test('of a key older than the known one keeps the newer one', async () => {
+  test('an older key than the known one keeps the newer one', async () => {
     const world = await informed()
     world.tell({
       peers: [{ node_id: id(2), changes: ['key_rotated'], public_key: 'old', psk_issued_at: issued(0) }],
@@ -197,7 +197,7 @@ describe('An agent that hears', () => {
   })
 
   test.each([
-    ['that more changed than is told', { reason: 'resync' }, NEXT],
+    ['a resync', { reason: 'resync' }, NEXT],
     ['after a gap', {}, { kind: 'gap', from: 1, to: 2 }],
     ['late', {}, { kind: 'reordered' }],
     ['of its own sessions', { blocks: ['sessions'] }, NEXT],
@@ -213,14 +213,14 @@ describe('An agent that hears', () => {
     expect(world.tags).toHaveLength(2)
   })
 
-  test('an event of a type that it does not know pulls its state', async () => {
+  test('an event of an unknown type pulls its state', async () => {
     const world = await informed()
     handleEvent(world.deps, world.node, { envelope: event('of_tomorrow', {}), place: NEXT })
     await world.clock.advance(1_000)
     expect(world.tags).toHaveLength(2)
   })
 
-  test('reports the digest of its epochs once changes have settled, and once for each state', async () => {
+  test('reports its epoch digest after a quiet time, and once for each state', async () => {
     const world = await informed()
     const digests = () =>
       world.calls.filter(({ operation }) => operation === 'PutNodeStateReport').map(({ input }) => input)
@@ -243,10 +243,10 @@ describe('An agent that hears', () => {
   })
 })
 
-describe('An agent whose keys are to be rotated', () => {
+describe('An agent with a pending key rotation', () => {
   const KEYS = hint({ blocks: ['keys'] })
 
-  test('sends one fresh key within seconds, and has a new half of each epoch', async () => {
+  test('sends one new key within seconds, and has a new half of each epoch', async () => {
     const world = worldOf({ answers: { PostKeysRotate: () => ({ psk_issued_at: issued(8) }) } })
     handleEvent(world.deps, world.node, { envelope: KEYS, place: NEXT })
     handleEvent(world.deps, world.node, { envelope: KEYS, place: NEXT })
@@ -258,7 +258,7 @@ describe('An agent whose keys are to be rotated', () => {
     expect([world.count('key_rotations'), world.node.identity.psk_issued_at]).toEqual([1, issued(8)])
   })
 
-  test('takes it for done where nothing is pending any more', async () => {
+  test('treats it as done if no rotation is pending', async () => {
     const world = worldOf({
       answers: {
         PostKeysRotate: () => {
@@ -293,7 +293,7 @@ describe('An agent that fetches the key of an edge', () => {
     return world
   }
 
-  test('opens it and puts its epoch in force', async () => {
+  test('opens it and applies its epoch', async () => {
     const world = await fetching([epoch(1, 1), epoch(1, 2), epoch(1, 2)])
     expect(world.node.edges?.get(id(2))).toEqual({ own: issued(1), peer: issued(2) })
     expect([world.count('epoch_regressions'), world.count('bad_envelopes')]).toEqual([0, 0])
@@ -302,7 +302,7 @@ describe('An agent that fetches the key of an edge', () => {
   test.each([
     ['older', epoch(1, 2)],
     ['older in one half', epoch(2, 1)],
-  ])('refuses one that is %s than the one in force', async (_, late) => {
+  ])('refuses one that is %s than the current one', async (_, late) => {
     const world = await fetching([epoch(1, 3), late])
     expect([world.count('epoch_regressions'), world.node.edges?.get(id(2))?.peer]).toEqual([1, issued(3)])
   })
@@ -334,7 +334,7 @@ describe('An agent that fetches the key of an edge', () => {
   })
 })
 
-describe('An agent that is asked to do something', () => {
+describe('An agent with an execution or a session', () => {
   const EXECUTION = {
     execution_id: id(77),
     action: 'ping',
@@ -353,7 +353,7 @@ describe('An agent that is asked to do something', () => {
   test.each([
     [0, ['ack', 'started', 'succeeded'], 'executions_succeeded'],
     [1, ['ack', 'started', 'failed'], 'executions_failed'],
-  ])('says how far it is, once, where a share of %s fails', async (executionFailures, said, counted) => {
+  ])('reports each status once, with a failure share of %s', async (executionFailures, said, counted) => {
     const world = worldOf({ habits: { executionFailures }, answers: { PostExecutionCallback: () => undefined } })
     asked(world)
     asked(world)
@@ -361,7 +361,7 @@ describe('An agent that is asked to do something', () => {
     expect([statuses(world), world.count(counted)]).toEqual([said, 1])
   })
 
-  test('goes on from where a pull says that it is', async () => {
+  test('continues from the status in a pull', async () => {
     const world = pulling([pulled({ executions: [{ ...EXECUTION, status: 'ack' }] })], {
       habits: { executionFailures: 0 },
       answers: { PostExecutionCallback: () => undefined },
@@ -371,7 +371,7 @@ describe('An agent that is asked to do something', () => {
     expect(statuses(world)).toEqual(['started', 'succeeded'])
   })
 
-  test('leaves it where it was cancelled meanwhile', async () => {
+  test('stops if it was cancelled meanwhile', async () => {
     const world = worldOf({
       answers: {
         PostExecutionCallback: ({ input }) => {
@@ -384,7 +384,7 @@ describe('An agent that is asked to do something', () => {
     expect([statuses(world), world.count('overtaken'), world.count('errors')]).toEqual([['ack', 'started'], 1, 0])
   })
 
-  test('lets somebody use a session, until it is revoked', async () => {
+  test('reports activity in a session until it is revoked', async () => {
     let activities = 0
     const world = worldOf({
       answers: {
@@ -406,7 +406,7 @@ describe('An agent that is asked to do something', () => {
   })
 })
 
-test('A call that was under way while the node replaced its secret key is made again with the new one', async () => {
+test('A call during which the node replaced its secret key is repeated with the new one', async () => {
   const world = worldOf({ answers: { PostNodeSecretKeyRotate: () => ({ nsk: 'new' }) } })
   const presented: string[] = []
   const outcome = attempt(world.deps, world.node, {

@@ -35,19 +35,19 @@ describe('A call of an agent', () => {
     ['a server that stops', () => refusal(503, 'shutting_down')],
     ['a broken connection', broken],
     ['nobody there', () => new TransportFailure('unreachable', 'no connection')],
-  ])('is made again after %s, which is counted as that and as nothing else', async (_, failure) => {
+  ])('is repeated after %s and counted as a retry only', async (_, failure) => {
     const { outcome, count } = await call([failure(), failure()])
     expect(outcome).toEqual({ ok: true, value: 'answer', tries: 3 })
     expect([count('retries'), count('errors'), count('heartbeats')]).toEqual([2, 0, 1])
   })
 
-  test('is given up after eight tries, and is one error then', async () => {
+  test('is tried eight times and then counted as one error', async () => {
     const { outcome, count } = await call(Array.from({ length: 20 }, broken))
     expect(outcome).toEqual({ ok: false, code: 'broken', tries: 8 })
     expect([count('retries'), count('errors')]).toEqual([7, 1])
   })
 
-  test('that must not be repeated is made once', async () => {
+  test('that is not repeatable is made once', async () => {
     const { outcome, count } = await call([broken()], { isRepeatable: false })
     expect(outcome).toMatchObject({ ok: false, tries: 1 })
     expect([count('retries'), count('errors')]).toEqual([0, 1])
@@ -61,25 +61,25 @@ describe('A call of an agent', () => {
     },
   )
 
-  test('that fails while the server is expected to be away is no error', async () => {
+  test('that fails during an expected outage is not an error', async () => {
     const { count, world } = await call([refusal(500, 'internal')], { isOutage: true })
     expect([count('outage_errors'), count('errors')]).toEqual([1, 0])
     expect(world.statistics.summary().expected).toEqual([{ operation: 'heartbeat', code: 'internal', count: 1 }])
   })
 
-  test('that is wrong stays an error while the server is expected to be away', async () => {
+  test('that is invalid is an error even during an expected outage', async () => {
     const { count } = await call([refusal(400, 'invalid_body')], { isOutage: true })
     expect([count('outage_errors'), count('errors')]).toEqual([0, 1])
   })
 
-  test('that a fault has refused is counted as expected, and as unmet where it was let pass', async () => {
+  test('that a fault requires to be refused is counted as expected, and as unmet if it succeeds', async () => {
     const refused = await call([refusal(400, 'clock_skew')], { expects: 'clock_skew' })
     expect([refused.count('expected_refusals'), refused.count('errors')]).toEqual([1, 0])
     const passed = await call([], { expects: 'clock_skew' })
     expect([passed.count('expected_refusals'), passed.count('unmet_faults')]).toEqual([0, 1])
   })
 
-  test('of what the server does not have is not made again by anybody', async () => {
+  test('of an operation that the server does not provide is not made again', async () => {
     const { count, world, node } = await call([refusal(501, 'endpoint_not_provisioned')])
     const again = await attempt(world.deps, node, {
       operation: 'heartbeat',
@@ -89,7 +89,7 @@ describe('A call of an agent', () => {
     expect([again.ok, count('not_provisioned'), count('errors')]).toEqual([false, 1, 0])
   })
 
-  test('that fails by a bug throws it', async () => {
+  test('throws an unexpected error', async () => {
     const world = agentWorld({})
     worlds.push(world)
     const [node] = world.nodes

@@ -21,13 +21,13 @@ describe('ctl agent-sim', () => {
     return file
   }
 
-  test('refuses a join token file that is not there before anything is asked of the server', async () => {
+  test('refuses a missing join token file before the first call', async () => {
     const { exitCode, stderr, asked } = await simulate({}, '--join-token-file', 'nofile')
     expect([exitCode, asked]).toEqual([2, []])
     expect(stderr).toBe('error: --join-token-file names nofile, which cannot be read\n')
   })
 
-  test('refuses an empty one likewise', async () => {
+  test('refuses an empty join token file', async () => {
     const file = tokenFile(' \n')
     const { exitCode, stderr, asked } = await simulate({}, '--join-token-file', file)
     expect([exitCode, asked]).toEqual([2, []])
@@ -38,7 +38,7 @@ describe('ctl agent-sim', () => {
     [401, 'invalid_join_token', 4],
     [409, 'mesh_addresses_exhausted', 6],
     [503, 'datastore_unavailable', 8],
-  ])('fails as any other command when every registration is refused: %d %s', async (status, code, exit) => {
+  ])('fails with the refusal if every registration is refused: %d %s', async (status, code, exit) => {
     const routes = { 'POST /v1/nodes/register': refused(status, code, 'Nobody joins.') }
     const { exitCode, stdout, stderr, asked } = await simulate(routes, '--join-token-file', tokenFile('jtk'))
     expect([exitCode, stdout]).toEqual([exit, ''])
@@ -47,7 +47,7 @@ describe('ctl agent-sim', () => {
     expect(new Set(asked)).toEqual(new Set(['POST /v1/nodes/register']))
   })
 
-  test('says nothing but the error where another server answers', async () => {
+  test('prints only the error if another server answers', async () => {
     const headers = { 'content-type': 'text/html' }
     const page = { status: 200, body: '<p>It works!', headers, isForeign: true } as const
     const { exitCode, stderr } = await simulate(
@@ -73,7 +73,7 @@ describe('ctl agent-sim', () => {
   }
   const WHOAMI = { subject: 'user:1', kind: 'user', domain_id: registered.body.domain_id }
 
-  test('says that nodes which joined with a token of its own go by themselves', async () => {
+  test('reports that nodes with the minted token are deregistered automatically', async () => {
     const { stderr } = await simulate({
       'GET /v1/auth/whoami': { body: WHOAMI },
       [`POST /v1/domains/${WHOAMI.domain_id}/join-tokens`]: { status: 201, body: { token: 'jtk' } },
@@ -84,7 +84,7 @@ describe('ctl agent-sim', () => {
     )
   })
 
-  test('draws no more than the terminal shows: what has left the screen could not be wiped', async () => {
+  test('draws no more lines than the terminal shows, because others could not be erased', async () => {
     const file = tokenFile('jtk')
     const { url } = await cli.serve({ 'POST /v1/nodes/register': registered })
     const line = ['agent-sim', '--nodes', '2', '--duration', '2.5s', '--url', url, '--no-mesh', '--no-events']
@@ -97,7 +97,7 @@ describe('ctl agent-sim', () => {
     expect(frames.flat().filter((each) => each.length >= 40)).toEqual([])
   })
 
-  test('says nothing of the kind of those that joined with another one', async () => {
+  test('does not report that for nodes with another token', async () => {
     const routes = { 'POST /v1/nodes/register': registered }
     const { stderr } = await simulate(routes, '--join-token-file', tokenFile('jtk'))
     expect(stderr).toContain('2 simulated nodes stay registered: ctl nodes list.')

@@ -13,7 +13,7 @@ const running: Progress = {
   operationsPerSecond: 3,
 }
 
-test('a line of progress has the latencies of each operation that succeeded, beside the counts', () => {
+test('a progress line has the latencies of each operation that succeeded, and the counts', () => {
   const statistics = createStatistics()
   for (const ms of [1, 1, 1, 8]) statistics.succeeded('heartbeat', ms)
   statistics.failed('endpoint', 'internal')
@@ -25,7 +25,7 @@ test('a line of progress has the latencies of each operation that succeeded, bes
   })
 })
 
-test('shows a fleet of 10,000 whole on a terminal of 80 columns', () => {
+test('fits a fleet of 10,000 on a terminal of 80 columns', () => {
   const statistics = createStatistics()
   for (const ms of [1, 999, 9_999]) statistics.succeeded('capabilities', ms)
   const flaws = Object.fromEntries([...MESH_COUNTS, ...FAULT_COUNTS].map((name) => [name, 999]))

@@ -10,18 +10,18 @@ const low = (own: string, peer: string, key = KEY) => ({ nodeId: 'a', peerId: 'b
 const high = (own: string, peer: string, key = KEY) => ({ nodeId: 'b', peerId: 'a', epoch: { own, peer }, key })
 
 describe('The keys of both ends of an edge', () => {
-  test('agree where they are of one epoch, each end having its own half first', () => {
+  test('agree if they have one epoch, with the own half first at each end', () => {
     const ledger = createEdgeLedger()
     expect([ledger.put(low(T1, T2)), ledger.put(high(T2, T1))]).toEqual(['first', 'agrees'])
     expect(ledger.totals()).toEqual({ agreeing: 1, stale: 0 })
   })
 
-  test('differ where one epoch has two keys', () => {
+  test('differ if one epoch has two keys', () => {
     const ledger = createEdgeLedger()
     expect([ledger.put(low(T1, T2)), ledger.put(high(T2, T1, OTHER_KEY))]).toEqual(['first', 'differs'])
   })
 
-  test('differ where one end is told two keys for one epoch', () => {
+  test('differ if one end gets two keys for one epoch', () => {
     const ledger = createEdgeLedger()
     expect([ledger.put(low(T1, T2)), ledger.put(low(T1, T2, OTHER_KEY))]).toEqual(['first', 'differs'])
   })

@@ -63,7 +63,7 @@ describe('An agent that holds its event stream', () => {
 
   const never = (): AbortSignal => new AbortController().signal
 
-  it('counts every event of its node from the first on, with its own credential', async () => {
+  it('counts every event of its node from the first, with its own credential', async () => {
     const { held, counts, stub } = await agentOf(({ send }) => send(frame(1) + frame(2) + frame(3)), { head: 3 })
     await held.opened
     await held.confirm(never())
@@ -80,13 +80,13 @@ describe('An agent that holds its event stream', () => {
     expect(stub.connections.map(({ lastEventId }) => lastEventId)).toContain('30')
   })
 
-  it('counts what never came as missed, by the signed word of the server', async () => {
+  it('counts events that never arrived as missed, by the signed head of the server', async () => {
     const { held, counts } = await agentOf(({ send }) => send(frame(1)), { head: 4 })
     await held.confirm(AbortSignal.timeout(300))
     expect(counts()).toMatchObject({ events: 1, missed_events: 3 })
   })
 
-  it('waits for what is still on its way', async () => {
+  it('waits for delayed events', async () => {
     const { held, counts } = await agentOf(
       ({ send }) => {
         send(frame(1))
@@ -98,7 +98,7 @@ describe('An agent that holds its event stream', () => {
     expect(counts()).toMatchObject({ events: 2, missed_events: 0 })
   })
 
-  it('says where it could not compare, so that nothing missed is no claim', async () => {
+  it('counts streams that could not be compared', async () => {
     const { held, counts, stub } = await agentOf(({ refuse }) =>
       refuse(501, { code: 'signed_event_bus_not_provisioned', status: 501 }),
     )
@@ -109,7 +109,7 @@ describe('An agent that holds its event stream', () => {
     expect(counts()['errors']).toBeGreaterThan(0)
   })
 
-  it('counts each way in which a server can lie, and acts upon none', async () => {
+  it('counts each kind of invalid frame and handles none', async () => {
     const two = vector(KEY, { node_seq: 2 })
     const lies = [
       frame(1),
@@ -137,7 +137,7 @@ describe('An agent that holds its event stream', () => {
     expect(held.progress()).toEqual({ last_event_id: '50', last_node_seq: 5 })
   })
 
-  it('resumes a connection that broke, and counts that, and that none is missing', async () => {
+  it('resumes after a broken connection, counts it and misses no event', async () => {
     const { counts, stub } = await agentOf(({ send, hangUp }, stream) => {
       send(frame(stream))
       if (stream < 2) setTimeout(hangUp, 20)

@@ -28,7 +28,7 @@ describe('--fail-on', () => {
     expect(() => parseFailOn(text, OPERATIONS)).toThrow(message)
   })
 
-  test('names each condition that holds with what was measured', () => {
+  test('names each true condition with the measured value', () => {
     const statistics = createStatistics()
     for (let count = 0; count < 100; count++) statistics.succeeded('heartbeat', 10)
     statistics.failed('heartbeat', 'internal')
@@ -38,7 +38,7 @@ describe('--fail-on', () => {
 })
 
 describe('statistics', () => {
-  test('count a defensive refusal apart from errors', () => {
+  test('count refusals due to limits separately from errors', () => {
     const statistics = createStatistics()
     statistics.failed('heartbeat', 'per_node_rate_limited')
     statistics.failed('heartbeat', 'datastore_unavailable')

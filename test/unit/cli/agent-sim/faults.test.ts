@@ -49,7 +49,7 @@ function playing(fault: Fault, answers: Answers, stream?: Partial<HeldStream>) {
 const accepted = { accepted_at: '2026-01-01T00:00:00.000Z', reconcile: false, rotate_keys: false }
 
 describe('A fault', () => {
-  /** A server that knows what time it is. */
+  /** A server that checks the clock of heartbeats. */
   const timely = (world: () => AgentWorld): Answers => ({
     PostNodeHeartbeat({ input }) {
       const said = Date.parse((input['body'] as { client_now: string }).client_now)
@@ -58,7 +58,7 @@ describe('A fault', () => {
     },
   })
 
-  test('of clocks is refused while it lasts, which is expected and no error', async () => {
+  test('of clocks is refused during its phase, which is expected and not an error', async () => {
     const world: AgentWorld = playing(
       { kind: 'clock_skew', share: 1, skewMs: 61_000 },
       timely(() => world),
@@ -70,7 +70,7 @@ describe('A fault', () => {
     expect(world.count('heartbeats')).toBeGreaterThanOrEqual(18)
   })
 
-  test('of clocks that a server lets pass is unmet', async () => {
+  test('of clocks that the server accepts is unmet', async () => {
     const world = playing({ kind: 'clock_skew', share: 1, skewMs: 61_000 }, { PostNodeHeartbeat: () => accepted })
     await world.clock.advance(5_500)
     expect(world.count('unmet_faults')).toBe(12)
@@ -88,7 +88,7 @@ describe('A fault', () => {
     expect([said.length, (said[1] ?? 0) - (said[0] ?? 0)]).toEqual([times, olderMs])
   })
 
-  test('of the server forgives failures for as long as its phase', async () => {
+  test('of the server makes failures expected during its phase', async () => {
     const away = (): never => {
       throw refusal(503, 'datastore_unavailable')
     }
@@ -99,7 +99,7 @@ describe('A fault', () => {
     expect(world.count('errors')).toBeGreaterThan(0)
   })
 
-  test('of routers and the rates of a phase end with it', async () => {
+  test('of routers and the rates of a phase end with the phase', async () => {
     const world = playing({ kind: 'endpoint_storm', rate: 4 }, {})
     await world.clock.advance(100)
     expect(world.phaseState.rates).toEqual({ reports: 0.5, endpoint_changes: 4 })
@@ -107,7 +107,7 @@ describe('A fault', () => {
     expect(world.phaseState.rates).toEqual({})
   })
 
-  test('of the network breaks every stream, and one of readers slows some down for a while', async () => {
+  test('of the network breaks every stream, and one of readers slows some streams during its phase', async () => {
     const done: unknown[] = []
     const stream = { cut: () => done.push('cut'), slowDown: (ms: number) => done.push(ms) }
     await playing({ kind: 'reconnect_herd', share: 1 }, {}, stream).clock.advance(100)
@@ -118,7 +118,7 @@ describe('A fault', () => {
 
   test.each([
     ['ends in time', 20_000, 0],
-    ['goes on', Infinity, 1],
+    ['stays open', Infinity, 1],
   ])('of a revoked key finds a stream that %s', async (_, closesAfterMs, unclosed) => {
     let revokedMs = Infinity
     const stream = { isOpen: () => world.clock.now() - revokedMs < closesAfterMs }
@@ -149,7 +149,7 @@ describe('An endpoint', () => {
   }
   const reported = ({ calls }: AgentWorld) => calls.map(({ input }) => (input['body'] as { endpoint: string }).endpoint)
 
-  test('is reported again well before it would be stale, and in between when it changes', async () => {
+  test('is reported again before it expires, and when it changes', async () => {
     const world = worldOf({ answers })
     const [node] = world.nodes
     if (node === undefined) throw new Error('no node')
@@ -185,12 +185,12 @@ describe('At the end of a run', () => {
     return world
   }
 
-  test('agents that know what the server and the others say are found right', async () => {
+  test('agents with the same state as the server and each other have no differences', async () => {
     const world = await settled((number) => peer(number))
     expect([world.count('stale_peers'), world.count('stale_edges'), world.count('unsettled')]).toEqual([0, 0, 0])
   })
 
-  test('a peer of which no event told that it changed is stale', async () => {
+  test('a peer that changed without an event is stale', async () => {
     const world = await settled(
       (number) => peer(number),
       (number) => peer(number, { endpoint: '198.18.0.9:1' }),
@@ -198,7 +198,7 @@ describe('At the end of a run', () => {
     expect([world.count('stale_peers'), world.count('stale_edges')]).toEqual([2, 0])
   })
 
-  test('a peer that changes while agents are compared is not, since the event may be on its way', async () => {
+  test('a peer that changes during the comparison is not stale, because its event may be delayed', async () => {
     let port = 0
     const world = await settled(
       (number) => peer(number),
@@ -207,7 +207,7 @@ describe('At the end of a run', () => {
     expect([world.count('stale_peers'), world.count('unsettled')]).toEqual([0, 0])
   })
 
-  test('an edge of which one end has another epoch is stale', async () => {
+  test('an edge whose ends have different epochs is stale', async () => {
     const world = await settled((number) => peer(number, { psk_issued_at: issued(number) }))
     expect([world.count('stale_peers'), world.count('stale_edges')]).toEqual([0, 1])
   })
@@ -221,7 +221,7 @@ test.each([
   [2, 4],
   [1, 4],
   [6, 0],
-])('in a ring of %i with %i edges each, whoever has a neighbour is one of that neighbour', (size, edges) => {
+])('in a ring of %i with %i edges each, being a neighbour is symmetric', (size, edges) => {
   const { nodes } = worldOf({ size })
   const neighbours = nodes.map(({ place }) => neighboursOf(nodes, place, edges))
   const expected = Math.min(size - 1, 2 * Math.ceil(edges / 2))

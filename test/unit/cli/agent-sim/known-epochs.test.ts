@@ -16,7 +16,7 @@ const hearing = fc.record({
   digests: fc.boolean(),
 })
 
-test('What an agent digests is what it knows, whatever others that share its book have digested before', () => {
+test('The digest of an agent depends only on its own peers, not on earlier digests with the same book', () => {
   fc.assert(
     fc.property(fc.array(hearing, { maxLength: 60 }), (heard) => {
       const book = createPeerBook()

@@ -22,7 +22,7 @@ async function wireTo(routes: StubRoutes) {
   return { stub, wire: createNodeWire(createCaller({ manifest, transport, triesMax: 1 }), manifest) }
 }
 
-test('A pull says what the node has, in its own name, and brings the bytes as they came', async () => {
+test('A pull sends the key and the ETag of the node, and returns the bytes unchanged', async () => {
   const { wire, stub } = await wireTo({
     [`GET /v1/nodes/${NODE}/state`]: [
       { body: '{"peers" : []}', headers: { etag: '"one"' } },
@@ -42,7 +42,7 @@ test('A pull says what the node has, in its own name, and brings the bytes as th
   ])
 })
 
-test('A sealed key comes with what the server says of it, and with the key that asked', async () => {
+test('A sealed key comes with the headers of the answer and with the key of the call', async () => {
   const headers = {
     'content-type': 'application/octet-stream',
     'x-service-psk-kid': 'kid00001',
@@ -57,7 +57,7 @@ test('A sealed key comes with what the server says of it, and with the key that 
   })
 })
 
-test('A refusal is the problem that the server names', async () => {
+test('A refusal is thrown as the problem of the server', async () => {
   const { wire } = await wireTo({
     [`GET /v1/nodes/${NODE}/peers/${PEER}/psk`]: refused(404, 'peer_not_found', 'There is no such peer.'),
   })

@@ -6,7 +6,7 @@ import { createPeerView, type PeerView } from '../../../../src/cli/agent-sim/pee
 import { simulatedNode } from '../../../../src/cli/agent-sim/simulated-node.ts'
 import { id, peer } from '../../../support/fleet/mesh-agents.ts'
 
-test('Agents see each its own peers, although what is said of them is kept once', () => {
+test('Each agent has its own peers, although their facts are stored once', () => {
   const book = createPeerBook()
   const [one, other] = [createPeerView(book), createPeerView(book)]
   for (const number of [3, 1, 2]) one.set(id(number), peer(number))
@@ -17,7 +17,7 @@ test('Agents see each its own peers, although what is said of them is kept once'
   expect(seen(other)).toEqual([undefined, peer(2, { endpoint: '198.18.0.1:1' }), undefined, undefined])
 })
 
-test('The same facts have one number, and others another', () => {
+test('Equal facts have one number, different facts have different ones', () => {
   const book = createPeerBook()
   const numbers = [peer(1), peer(1, { endpoint: 'x:1' }), peer(1), peer(2)].map((facts) => book.enter(facts))
   expect(numbers).toEqual([1, 2, 1, 3])

@@ -12,15 +12,15 @@ describe('a scenario', () => {
     ['faults.yaml', 95_000],
     ['server-restart.yaml', 75_000],
     ['storm.yaml', 60_000],
-  ])('%s is one that can be played', (file, durationMs) => {
+  ])('%s is valid', (file, durationMs) => {
     expect(durationMsOf(readScenario(readFileSync(new URL(file, EXAMPLES), 'utf8')))).toBe(durationMs)
   })
 
-  test('every example is among those', () => {
+  test('every example is in this list', () => {
     expect(readdirSync(EXAMPLES)).toHaveLength(4)
   })
 
-  test('says what agents do, and phase by phase what befalls them', () => {
+  test('sets the rates, and the faults of each phase', () => {
     const scenario = readScenario(`
 edges: 2
 execution_failures: 50%
@@ -85,7 +85,7 @@ test.each([
   ['60%/h', 0.01],
   ['1%', undefined],
   ['1/min', undefined],
-])('the rate %s is %s of the fleet in a minute', (text, rate) => {
+])('the rate %s is %s of the fleet per minute', (text, rate) => {
   expect(parseRate(text)).toEqual(rate === undefined ? undefined : expect.closeTo(rate))
 })
 

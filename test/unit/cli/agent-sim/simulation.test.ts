@@ -139,7 +139,7 @@ describe('a simulation', () => {
   })
   afterEach(() => rm(directory, { recursive: true }))
 
-  test('enrols every node once and lets each report at its interval', async () => {
+  test('registers every node once and sends heartbeats at their interval', async () => {
     const clock = jumpingClock()
     const { client, calls } = stubClient(clock)
     const result = await simulate(planOf({ nodes: 3 }), depsOf(client, clock))
@@ -148,7 +148,7 @@ describe('a simulation', () => {
     expect(result).toMatchObject({ nodes: 3, interrupted: false, failedConditions: [] })
   })
 
-  test('keeps no latency of its warm-up, and counts what was done in it', async () => {
+  test('records no latency during the warm-up, but counts its calls', async () => {
     const clock = jumpingClock()
     const { client } = stubClient(clock)
     const { summary } = await simulate(planOf({ warmUpMs: 6_000 }), depsOf(client, clock))
@@ -156,7 +156,7 @@ describe('a simulation', () => {
     expect(summary.operations.map(({ operation, count }) => [operation, count])).toEqual([['heartbeat', 4]])
   })
 
-  test('counts failures by code and goes on', async () => {
+  test('counts failures by code and continues', async () => {
     const clock = jumpingClock()
     const { client } = stubClient(clock, (heartbeats) => heartbeats <= 2)
     const plan = planOf({ failOn: parseFailOn('errors>1', ['heartbeat']) })
@@ -165,7 +165,7 @@ describe('a simulation', () => {
     expect(failedConditions).toEqual(['errors>1 (measured 2)'])
   })
 
-  test('begins at most 500 registrations a second, however many lanes there are', async () => {
+  test('starts at most 500 registrations per second at any concurrency', async () => {
     const clock = jumpingClock()
     const { client, calls } = stubClient(clock)
     await simulate(planOf({ nodes: 1000, durationMs: 1, concurrency: 64 }), depsOf(client, clock))
@@ -173,7 +173,7 @@ describe('a simulation', () => {
     expect(calls.triedMs.map((ms) => ms - first)).toEqual(Array.from({ length: 1000 }, (_, index) => index * 2))
   })
 
-  test('enrols a node that was sent away after the time that the server asked for, and counts a refusal, no error', async () => {
+  test('retries a rate-limited registration after Retry-After, and counts a refusal, not an error', async () => {
     const clock = jumpingClock()
     const { client, calls } = stubClient(clock, undefined, { refuseRegistration: (tries) => tries <= 2 })
     const result = await simulate(planOf({ durationMs: 1 }), depsOf(client, clock))
@@ -184,21 +184,21 @@ describe('a simulation', () => {
     expect(result.summary.failures).toEqual([{ operation: 'register', code: 'rate_limited', count: 2 }])
   })
 
-  test('gives a node up that was sent away ten times, and fails with the refusal where there is no other', async () => {
+  test('stops after ten rate-limited tries, and fails with the refusal if there is no other node', async () => {
     const clock = jumpingClock()
     const { client, calls } = stubClient(clock, undefined, { refuseRegistration: () => true })
     await expect(simulate(planOf({ durationMs: 1 }), depsOf(client, clock))).rejects.toThrow('Later.')
     expect([calls.triedMs.length, calls.heartbeats]).toEqual([10, []])
   })
 
-  test('goes on with the nodes that were enrolled when others are refused', async () => {
+  test('continues with the registered nodes when others are refused', async () => {
     const clock = jumpingClock()
     const { client } = stubClient(clock, undefined, { refuseRegistration: (tries) => tries > 1 })
     const result = await simulate(planOf({ nodes: 2, durationMs: 1000 }), depsOf(client, clock))
     expect(result).toMatchObject({ nodes: 1, ephemeralNodes: 1 })
   })
 
-  test('takes the nodes away at 200 a second at most, and leaves none behind that a limit sent away', async () => {
+  test('deregisters at most 200 nodes per second, and retries rate-limited ones', async () => {
     const clock = jumpingClock()
     const { client, calls } = stubClient(clock, undefined, { refuseRemoval: (tries) => tries === 1 })
     await simulate(planOf({ nodes: 3, durationMs: 1, deregister: true, concurrency: 1 }), depsOf(client, clock))
@@ -207,7 +207,7 @@ describe('a simulation', () => {
     expect(calls.removed).toEqual(['node-1', 'node-2', 'node-3'])
   })
 
-  test('takes over the nodes that the state directory kept, and enrols only what is missing', async () => {
+  test('resumes the nodes of the state directory, and registers only the missing ones', async () => {
     const clock = jumpingClock()
     const { client, calls } = stubClient(clock)
     const stateDirectory = await openStateDirectory(directory)
@@ -222,7 +222,7 @@ describe('a simulation', () => {
     ['gone', new ProblemAnswer({ code: 'unauthorized', status: 401, title: 'Unauthorized', detail: 'No.' }), 1],
     ['revoked', new ProblemAnswer({ code: 'nsk_revoked', status: 401, title: 'Revoked', detail: 'No.' }), 1],
     ['not to be had for now', limited(), 0],
-  ])('enrols another node for a kept one that is %s, and keeps that one', async (_, refusal, gone) => {
+  ])('replaces a stored node that is %s, and stores the new one', async (_, refusal, gone) => {
     const clock = jumpingClock()
     const { client, calls } = stubClient(clock, undefined, {
       refuseKey: (id) => (id === 'node-1' ? refusal : undefined),
@@ -236,7 +236,7 @@ describe('a simulation', () => {
     expect(kept).toEqual(gone === 1 ? ['node-2', 'node-3'] : ['node-1', 'node-2'])
   })
 
-  test('refuses a state directory that belongs to another server, before anything is enrolled', async () => {
+  test('refuses a state directory that belongs to another server, before the first registration', async () => {
     const clock = jumpingClock()
     const { client, calls } = stubClient(clock)
     const stateDirectory = await openStateDirectory(directory)
@@ -248,7 +248,7 @@ describe('a simulation', () => {
     expect(await readFile(join(directory, 'fleet.json'), 'utf8')).toContain('elsewhere')
   })
 
-  test('an interrupt ends the heartbeats and still takes the nodes away where that was asked', async () => {
+  test('an interrupt ends the heartbeats, and the nodes are still deregistered with --deregister', async () => {
     const clock = jumpingClock()
     const interrupt = new AbortController()
     const { client, calls } = stubClient(clock, (heartbeats) => {

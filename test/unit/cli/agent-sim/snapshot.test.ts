@@ -31,7 +31,7 @@ function reader() {
   return { read, shown }
 }
 
-test('What is read beside the last pull is what is read of the pull alone', () => {
+test('Reading a pull after another one gives the same result as reading it alone', () => {
   fc.assert(
     fc.property(fc.array(domain, { minLength: 1, maxLength: 8 }), fc.integer({ min: 1, max: 300 }), (domains, seed) => {
       const { shown } = reader()
@@ -46,7 +46,7 @@ test('What is read beside the last pull is what is read of the pull alone', () =
   )
 })
 
-test('A comma that is broken between two runs of peers that are as before is found', () => {
+test('A broken comma between two runs of unchanged peers is found', () => {
   const peers = peersOf(Object.fromEntries(Array.from({ length: 300 }, (_, index) => [index + 1, ''])))
   const { bytes } = pulled({ peers })
   for (let at = bytes.indexOf('},{'); at > 0; at = bytes.indexOf('},{', at + 1)) {
@@ -58,7 +58,7 @@ test('A comma that is broken between two runs of peers that are as before is fou
   }
 })
 
-test('Whatever breaks a byte of a pull is found, or is what the pull then says', () => {
+test('Any changed byte of a pull is found, or changes the result', () => {
   const peers = peersOf(Object.fromEntries(Array.from({ length: 150 }, (_, index) => [index + 1, '198.18.0.1:1'])))
   const { bytes } = pulled({ peers })
   fc.assert(
@@ -75,7 +75,7 @@ test('Whatever breaks a byte of a pull is found, or is what the pull then says',
   )
 })
 
-describe('Each broken promise is named', () => {
+describe('Each violation is named', () => {
   const whole = pulled({ peers: [peer(1), peer(2)] }).bytes.toString()
   test.each([
     ['not_json', whole.slice(0, -1)],

@@ -7,7 +7,7 @@ test.each([
   'per_domain_rate_limited',
   'capacity_exceeded',
   'session_limit_exceeded',
-])('%s is a refusal by which a server defends itself, and no error', (code) => {
+])('%s is counted as a refusal, not as an error', (code) => {
   const statistics = createStatistics()
   statistics.failed('heartbeat', code)
   expect(statistics.summary().counts).toMatchObject({ refusals: 1, errors: 0 })
@@ -19,7 +19,7 @@ test('every other failure is an error', () => {
   expect(statistics.summary().counts).toMatchObject({ refusals: 0, errors: 1 })
 })
 
-test('latencies that are forgotten count no more, what was done does', () => {
+test('resetting latencies keeps the counters', () => {
   const statistics = createStatistics()
   statistics.succeeded('heartbeat', 900)
   statistics.succeeded('endpoint', 900)

@@ -12,7 +12,7 @@ function turning() {
   return { clock, wheel, tasks: createTaskTracker(wheel), end: () => ended.abort(), turned }
 }
 
-test('The wheel calls each when it is due, never sooner, and nothing once it has stopped', async () => {
+test('The timer wheel makes each call when it is due, never earlier, and none after it has stopped', async () => {
   const { clock, wheel, end, turned } = turning()
   const startedMs = clock.now()
   const called: [string, number][] = []
@@ -34,7 +34,7 @@ test('The wheel calls each when it is due, never sooner, and nothing once it has
   ])
 })
 
-test('TaskTracker are done when what was begun and what was set out for has ended', async () => {
+test('Tasks are done when all running and scheduled ones have ended', async () => {
   const { clock, tasks } = turning()
   let [isDone, isEnded] = [false, false]
   tasks.schedule(500, async () => {
@@ -48,20 +48,20 @@ test('TaskTracker are done when what was begun and what was set out for has ende
   expect([tasks.isIdle(), isDone, isEnded]).toEqual([true, true, true])
 })
 
-test('What has not begun is dropped, what has is waited for', async () => {
+test('Scheduled tasks are cancelled, running ones are waited for', async () => {
   const { clock, tasks } = turning()
   const ended: string[] = []
-  tasks.track(clock.pause(1_000, new AbortController().signal).then(() => void ended.push('begun')))
-  tasks.schedule(500, async () => void ended.push('dropped'))
+  tasks.track(clock.pause(1_000, new AbortController().signal).then(() => void ended.push('running')))
+  tasks.schedule(500, async () => void ended.push('scheduled'))
   tasks.cancelScheduled()
   tasks.schedule(1, async () => void ended.push('too late'))
   const done = tasks.done()
   await clock.advance(2_000)
   await done
-  expect(ended).toEqual(['begun'])
+  expect(ended).toEqual(['running'])
 })
 
-test('A failure of any errand is a bug, and whoever waits hears of it', async () => {
+test('An error of any task rejects the waiting caller', async () => {
   const { clock, tasks } = turning()
   const bug = new Error('a bug')
   tasks.track(clock.pause(10_000, new AbortController().signal))
@@ -72,13 +72,13 @@ test('A failure of any errand is a bug, and whoever waits hears of it', async ()
   await expect(tasks.failed).rejects.toBe(bug)
 })
 
-test('A turnstile lets so many work at once, in order, and begins nothing more once it is over', async () => {
-  const turnstile = createPacedLimiter(() => Promise.resolve(), 2)
+test('A limiter bounds concurrency, keeps the order, and starts nothing after the signal is aborted', async () => {
+  const limiter = createPacedLimiter(() => Promise.resolve(), 2)
   const ended = new AbortController()
   const begun: number[] = []
   const ends: (() => void)[] = []
   const all = [1, 2, 3, 4].map((number) =>
-    turnstile(ended.signal, () => {
+    limiter(ended.signal, () => {
       begun.push(number)
       return new Promise((resolve) => ends.push(resolve))
     }),

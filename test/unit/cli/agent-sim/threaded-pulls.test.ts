@@ -24,7 +24,7 @@ async function threadTo(routes: StubRoutes) {
 const state = (node: number): string => `GET /v1/nodes/${id(node)}/state`
 const call = (node: number) => ({ nodeId: id(node), nsk: 'nsk_n', etag: undefined })
 
-test('The thread pulls in the name of each node, and its peers are those of the book that agents share', async () => {
+test('The thread pulls with the key of each node, and its peers get the numbers of the shared book', async () => {
   const moved = peer(3, { endpoint: '198.18.0.3:1', psk_issued_at: issued(2) })
   const { stub, book, pull } = await threadTo({
     [state(1)]: [
@@ -54,7 +54,7 @@ test('The thread pulls in the name of each node, and its peers are those of the 
   ).toEqual([undefined, undefined, '"one"', undefined].map((etag) => ['Bearer nsk_n', etag, 'ctl/test']))
 })
 
-test('What fails in the thread fails as it does outside of it', async () => {
+test('A failure in the thread is thrown like one on the main thread', async () => {
   const { stub, thread, pull } = await threadTo({ [state(1)]: [refused(401, 'nsk_revoked', 'The key was revoked.')] })
   await expect(pull(call(1))).rejects.toMatchObject({ name: 'ProblemAnswer', code: 'nsk_revoked', status: 401 })
   await stub.close()
