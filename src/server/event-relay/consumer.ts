@@ -61,7 +61,7 @@ function withAudience(event: NumberedEvent, audiences: ReadonlyMap<string, Audie
   return { ...event, audience }
 }
 
-/** The leading events that stay within the fan-out limit, but at least the first one. */
+/** The first events that together stay within the fan-out limit, at least one. */
 async function withinFanOut(db: Db, events: readonly AddressedEvent[]): Promise<readonly AddressedEvent[]> {
   const wide = events.filter(({ audience: { to } }) => to === 'matched' || to === 'hosts')
   if (wide.length < 2) return events
