@@ -79,7 +79,10 @@ function membersFault(place: Place & { readonly value: Members }, check: ShapeCh
   return undefined
 }
 
-/** With an API version, nested objects may lack any member; the answer itself may lack some of its required members, but not all. */
+/**
+ * With an API version, nested objects may lack any member; the answer itself may lack some of its required members, but
+ * not all.
+ */
 function isNeeded({ value, shape, path }: Place & { readonly value: Members }, { isKnownServer }: ShapeCheck): boolean {
   if (!isKnownServer) return true
   return path === '' && !(shape.fields ?? []).some(({ name, required }) => required && Object.hasOwn(value, name))

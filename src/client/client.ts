@@ -282,7 +282,10 @@ export function refusalOf(answer: HttpAnswer, operationId?: string): ProblemAnsw
   return mayRefuse(answer, document) ? problemOf(answer, document, operationId) : foreignServer(answer)
 }
 
-/** Makes the refusal. An answer without a problem document, such as a proxy's error page, gets the code `unexpected_answer`. */
+/**
+ * Makes the refusal. An answer without a problem document, such as a proxy's error page, gets the code
+ * `unexpected_answer`.
+ */
 function problemOf(
   answer: HttpAnswer,
   document: Readonly<Record<string, unknown>>,

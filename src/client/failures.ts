@@ -6,7 +6,10 @@ export class ProblemAnswer extends Error {
   /** The `detail` of the document; equals `message`. */
   readonly detail: string
   readonly correlationId: string | undefined
-  /** The whole document, including members that only some problems have, such as `missing_relation`, `counts` and `errors`. */
+  /**
+   * The whole document, including members that only some problems have, such as `missing_relation`, `counts` and
+   * `errors`.
+   */
   readonly document: Readonly<Record<string, unknown>>
   /** Seconds to wait before the next try, from `Retry-After`. */
   readonly retryAfterSeconds: number | undefined
@@ -54,7 +57,10 @@ export type TransportFault =
   | 'unknown_status'
   | 'too_large'
 
-/** A call without a usable answer. With `unreachable` and `untrusted` the server did not process it; otherwise this is unknown. */
+/**
+ * A call without a usable answer. With `unreachable` and `untrusted` the server did not process it; otherwise this is
+ * unknown.
+ */
 export class TransportFailure extends Error {
   readonly fault: TransportFault
 

@@ -9,7 +9,10 @@ export function isAnswerOf({ responses }: ManifestOperation, { status }: Head): 
   return responses.some((response) => response.status === status)
 }
 
-/** Whether the answer names its API version, as every answer of this API does (S1 Versioning 5). A proxy may remove that header. */
+/**
+ * Whether the answer names its API version, as every answer of this API does (S1 Versioning 5). A proxy may remove that
+ * header.
+ */
 export function namesItself({ headers }: Head): boolean {
   return headers['x-service-api-version'] !== undefined
 }
@@ -30,7 +33,10 @@ export function foreignServer(answer: Head): TransportFailure {
   return new TransportFailure('unreadable', isRedirect(answer) ? redirection(answer) : `it answered ${words(answer)}`)
 }
 
-/** The failure for a success status that the operation does not declare: a newer server if it names its API version, else another server. */
+/**
+ * The failure for a success status that the operation does not declare: a newer server if it names its API version,
+ * else another server.
+ */
 export function undeclaredStatus({ id }: ManifestOperation, answer: Head): TransportFailure {
   if (!namesItself(answer) || answer.status >= 300) return foreignServer(answer)
   return new TransportFailure(

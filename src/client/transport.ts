@@ -206,7 +206,10 @@ async function read(message: IncomingMessage): Promise<HttpAnswer> {
   return { status: message.statusCode ?? 0, headers: joined(message), body }
 }
 
-/** Reads the body into one buffer of the announced length, which saves a second copy of large bodies. `announced`: `Content-Length`, or 0. */
+/**
+ * Reads the body into one buffer of the announced length, which saves a second copy of large bodies. `announced`:
+ * `Content-Length`, or 0.
+ */
 function wholeBody(body: Readable, announced: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     let buffer = Buffer.allocUnsafe(Math.min(announced, ANSWER_BYTES_MAX))

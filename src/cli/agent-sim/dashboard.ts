@@ -18,7 +18,10 @@ const BAR_CELLS = 24
 /** Levels of the latency strip. */
 const LEVELS = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const
 
-/** The lines of the dashboard, shorter than 80 columns. The most important ones come first, because a terminal may show fewer. */
+/**
+ * The lines of the dashboard, shorter than 80 columns. The most important ones come first, because a terminal may show
+ * fewer.
+ */
 export function dashboardLines(progress: Progress, summary: Summary): readonly string[] {
   const { counts } = summary
   return [

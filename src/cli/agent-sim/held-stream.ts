@@ -4,7 +4,10 @@ export interface HeldStream {
   readonly opened: Promise<void>
   /** The number of the last event and the position after which the stream resumes. */
   progress(): StreamProgress
-  /** Counts the events that the server has and the stream did not deliver. Waits for missing ones until the signal is aborted. */
+  /**
+   * Counts the events that the server has and the stream did not deliver. Waits for missing ones until the signal is
+   * aborted.
+   */
   confirm(until: AbortSignal): Promise<void>
   isOpen(): boolean
   /** Breaks the connection, as a network failure does. The stream reconnects. */

@@ -2,7 +2,11 @@ import { ProblemAnswer, TransportFailure } from '../../client/failures.ts'
 import type { SimulatedOperation } from './counts.ts'
 import type { Statistics } from './statistics.ts'
 
-/** Measures a call and counts its outcome. Resolves with undefined if it failed. @throws any error that is neither a refusal nor a transport failure: a bug. */
+/**
+ * Measures a call and counts its outcome. Resolves with undefined if it failed.
+ *
+ * @throws any error that is neither a refusal nor a transport failure: a bug.
+ */
 export async function measure<T>(
   statistics: Statistics,
   operation: SimulatedOperation,

@@ -8,7 +8,10 @@ export function parseShare(text: string): number | undefined {
   return share <= 1 ? share : undefined
 }
 
-/** Reads `1%/min`, also `/s` and `/h`, as a share of the fleet per minute; 1 is each node once a minute. Undefined for anything else. */
+/**
+ * Reads `1%/min`, also `/s` and `/h`, as a share of the fleet per minute; 1 is each node once a minute. Undefined for
+ * anything else.
+ */
 export function parseRate(text: string): number | undefined {
   const [, percent, unit] = RATE.exec(text) ?? []
   if (percent === undefined) return undefined

@@ -82,7 +82,10 @@ async function runPhases(observer: Observer, fleet: Fleet, { plan, deps, statist
   await fleet.disconnect()
 }
 
-/** Resumes stored nodes and registers the missing ones. Resolves with the number of stored nodes that the server refused. */
+/**
+ * Resumes stored nodes and registers the missing ones. Resolves with the number of stored nodes that the server
+ * refused.
+ */
 async function assemble(fleet: Fleet, plan: SimulationPlan, deps: SimulationDeps): Promise<number> {
   const { client, clock, signal } = deps
   const stored = ((await deps.stateDirectory?.load(deps.url)) ?? []).slice(0, plan.nodes)
@@ -108,7 +111,10 @@ async function store(fleet: Fleet, { stateDirectory, url }: SimulationDeps): Pro
   await stateDirectory?.save(url, fleet.identities())
 }
 
-/** Maximum wait for streams to open, in addition to a millisecond per node. The run then goes on; failed streams are counted. */
+/**
+ * Maximum wait for streams to open, in addition to a millisecond per node. The run then goes on; failed streams are
+ * counted.
+ */
 const CONNECT_MS_MAX = 60_000
 
 async function connect(fleet: Fleet, { nodes }: SimulationPlan, { clock, signal }: SimulationDeps): Promise<void> {

@@ -22,7 +22,11 @@ export interface NodeIdentity {
 
 /** Stores the nodes of a fleet between runs, in a file with mode 0600 because it contains secrets. */
 export interface StateDirectory {
-  /** Nodes of the previous run; empty on the first one. @throws CliError if the file belongs to another server or is not a fleet file. */
+  /**
+   * Nodes of the previous run; empty on the first one.
+   *
+   * @throws CliError if the file belongs to another server or is not a fleet file.
+   */
   load(url: string): Promise<readonly NodeIdentity[]>
   /** Replaces the file atomically. */
   save(url: string, nodes: readonly NodeIdentity[]): Promise<void>

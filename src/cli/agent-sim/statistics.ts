@@ -17,7 +17,10 @@ export interface Statistics {
   succeeded(operation: SimulatedOperation, durationMs: number): void
   /** `code`: the problem code, or the transport fault if there was no answer. */
   failed(operation: SimulatedOperation, code: string): void
-  /** Counts a failure that the scenario expects, which is not an error: a refusal due to a fault, or one during an outage. */
+  /**
+   * Counts a failure that the scenario expects, which is not an error: a refusal due to a fault, or one during an
+   * outage.
+   */
   expected(operation: SimulatedOperation, code: string, as: 'expected_refusals' | 'outage_errors'): void
   /** Adds to a counter; `by` is 1 by default. */
   count(name: ExtraCount, by?: number): void

@@ -16,7 +16,10 @@ export interface MatchedRevision extends StoredRules {
   readonly matches: readonly RevisionMatch[]
 }
 
-/** Reads revisions with the nodes that have every label of its selector or of the one before it. Omits revisions that do not exist. */
+/**
+ * Reads revisions with the nodes that have every label of its selector or of the one before it. Omits revisions that do
+ * not exist.
+ */
 export async function readRevisions(tx: Db, ids: readonly string[]): Promise<ReadonlyMap<string, MatchedRevision>> {
   if (ids.length === 0) return new Map()
   const { rows } = await sql<RevisionRow>`

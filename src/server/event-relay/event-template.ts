@@ -48,7 +48,10 @@ export function endOfPolicy(event: Event, last: Pick<StoredRules, 'policyId' | '
   return policyTemplate(event, { ...last, fingerprint: NO_RULES_FINGERPRINT, rules: NO_RULES })
 }
 
-/** S0 BridgeConfigUpdatedPayload, members in canonical order. `config`: canonical JSON; undefined if the bridge was removed. */
+/**
+ * S0 BridgeConfigUpdatedPayload, members in canonical order. `config`: canonical JSON; undefined if the bridge was
+ * removed.
+ */
 export function bridgeTemplate({ seq, occurredAt }: Event, resourceId: string, config = NO_CONFIG): Template {
   const before = `{"bridge_resource_id":"${resourceId}","effective_config":${config},"node_id":"`
   return { seq, occurredAt, type: 'bridge_config_updated', before, after: '"}' }

@@ -8,7 +8,10 @@ export interface PendingChanges {
   readonly ownBlocks: readonly StateBlock[]
 }
 
-/** The canonical payload of the node's hint. Undefined if nothing changed for this node, or only its own entry as a peer. */
+/**
+ * The canonical payload of the node's hint. Undefined if nothing changed for this node, or only its own entry as a
+ * peer.
+ */
 export function hintPayload(nodeId: string, { peers, ownBlocks }: PendingChanges): string | undefined {
   const others =
     peers === undefined ? undefined : Array.from(peers.values()).filter(({ node_id }) => node_id !== nodeId)

@@ -46,7 +46,10 @@ const CLEANUP_EVERY_MS = 2_000
 /** Maximum number of peer changes that are read per Domain. A node that is further behind gets a `resync`. */
 const RECENT_MAX = 2_000
 
-/** Makes the job that sends hints of changed state. The first change after a quiet window is sent at once; later ones are merged. */
+/**
+ * Makes the job that sends hints of changed state. The first change after a quiet window is sent at once; later ones
+ * are merged.
+ */
 export function createHints({ datastore, clock, ids, counters, onHinted }: HintsDeps): LeaderJob {
   const worker = datastore.pool('worker')
   let cleanedMs = -Infinity

@@ -10,7 +10,10 @@ export interface Opening {
   readonly seq: bigint
 }
 
-/** Opens a lane per node; existing lanes stay unchanged. A lane starts at the registration: the first pull covers everything before. */
+/**
+ * Opens a lane per node; existing lanes stay unchanged. A lane starts at the registration: the first pull covers
+ * everything before.
+ */
 export async function openLanes(tx: Db, openings: readonly Opening[]): Promise<void> {
   if (openings.length === 0) return
   await sql`

@@ -168,7 +168,10 @@ function toOutgoing(row: Row): Omit<Outgoing, 'payload'> {
   }
 }
 
-/** Stores signed envelopes and clears the payloads, which they contain. An event that is signed already keeps its envelope. */
+/**
+ * Stores signed envelopes and clears the payloads, which they contain. An event that is signed already keeps its
+ * envelope.
+ */
 export async function storeSigned(tx: Db, signed: readonly Pick<Signed, 'id' | 'wire'>[]): Promise<void> {
   if (signed.length === 0) return
   await sql`

@@ -40,7 +40,10 @@ interface Outcome {
   readonly failed: Failure[]
 }
 
-/** Makes the job that signs events, once each and in the order in which they were enqueued, and stores or publishes them. */
+/**
+ * Makes the job that signs events, once each and in the order in which they were enqueued, and stores or publishes
+ * them.
+ */
 export function createSigning(deps: SigningDeps): LeaderJob {
   const { datastore, clock, counters, signer } = deps
   const { enlisted } = deps.bus

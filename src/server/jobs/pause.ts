@@ -4,7 +4,10 @@ export interface Pause {
   cut(): void
 }
 
-/** Starts a pause. It ends after `ms`, by `cut`, or when the signal is aborted. Its timer does not keep the process alive. */
+/**
+ * Starts a pause. It ends after `ms`, by `cut`, or when the signal is aborted. Its timer does not keep the process
+ * alive.
+ */
 export function pause(ms: number, signal: AbortSignal): Pause {
   let cut = (): void => undefined
   const ended = new Promise<void>((resolve) => {

@@ -56,7 +56,11 @@ export interface Unread {
   readonly events: readonly NumberedEvent[]
 }
 
-/** Locks the consumer's cursor until the transaction ends, and reads up to `max` rows after it. @throws Error if the consumer is not registered. */
+/**
+ * Locks the consumer's cursor until the transaction ends, and reads up to `max` rows after it.
+ *
+ * @throws Error if the consumer is not registered.
+ */
 export async function readUnread(tx: Db, name: string, max: number): Promise<Unread> {
   const { rows } = await sql<UnreadRow>`
     select own.seq as cursor, event.seq, event.event, event.domain_id, event.aggregate, event.payload,

@@ -46,7 +46,10 @@ interface Fetched {
   readonly sealed: SealedEdgeKey
 }
 
-/** Opens the envelope, refuses an epoch older than the current one (S0), and compares the key with that of the other end. */
+/**
+ * Opens the envelope, refuses an epoch older than the current one (S0), and compares the key with that of the other
+ * end.
+ */
 function applyKey(deps: MeshAgentDeps, node: SimulatedNode, { peerId, sealed }: Fetched): void {
   const { statistics, mesh } = deps
   const { node_id: nodeId } = node.identity

@@ -6,7 +6,10 @@ import type { MeshAgentDeps } from './agent-deps.ts'
 import { fetchEdgeKeySoon } from './edge-key.ts'
 import { digestSoon } from './epoch-report.ts'
 
-/** Applies the peer changes of a hint. Returns false if a pull is needed, because a change of an unknown peer is incomplete. */
+/**
+ * Applies the peer changes of a hint. Returns false if a pull is needed, because a change of an unknown peer is
+ * incomplete.
+ */
 export function applyChanges(deps: MeshAgentDeps, node: SimulatedNode, changes: readonly PeerChange[]): boolean {
   // Without a first pull there is nothing to change. The server will request the pull.
   if (node.view === undefined) return true
@@ -41,7 +44,10 @@ function apply(deps: MeshAgentDeps, node: SimulatedNode, { change, view }: Appli
   return true
 }
 
-/** The merged facts; undefined if a member is missing. Keeps the known key if it is newer: the hint arrived after a newer pull. */
+/**
+ * The merged facts; undefined if a member is missing. Keeps the known key if it is newer: the hint arrived after a
+ * newer pull.
+ */
 function merged(known: PeerFacts | undefined, change: PeerChange): PeerFacts | undefined {
   const { node_id, public_key, mesh_address, endpoint, psk_issued_at } = { ...UNKNOWN, ...known, ...change }
   if (public_key === undefined || mesh_address === undefined || psk_issued_at === undefined) return undefined

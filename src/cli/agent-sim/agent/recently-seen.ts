@@ -1,4 +1,7 @@
-/** Number of remembered ids. If a late pull repeats an older one, the server refuses the call and the refusal is ignored. */
+/**
+ * Number of remembered ids. If a late pull repeats an older one, the server refuses the call and the refusal is
+ * ignored.
+ */
 const SEEN_MAX = 64
 
 /** Adds an id. Returns false if it was there. */
