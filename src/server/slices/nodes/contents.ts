@@ -1,5 +1,6 @@
 import { content, notContent } from '../../sql/contents.ts'
 
+/** Whether rows of this slice keep a Domain or a Project from being deleted. */
 export const contents = [
   content('domains', 'nodes'),
   content('projects', 'nodes'),

@@ -1,3 +1,4 @@
 import { notContent } from '../../sql/contents.ts'
 
+/** Whether rows of this slice keep a Domain from being deleted. */
 export const contents = [notContent('domains', 'api_tokens', 'Belong to its principals.')]
