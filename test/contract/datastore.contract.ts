@@ -255,7 +255,7 @@ export function datastoreContract(kind: DatastoreKind): void {
   })
 
   describe.skipIf(isDatastoreMissing(kind))(`deadlines of the ${kind} datastore`, () => {
-    const store = useDatastore(kind, { interactive: 300, worker: 20_000 })
+    const store = useDatastore(kind, { statementDeadlinesMs: { interactive: 300, worker: 20_000 } })
 
     test('a statement past its deadline is unavailable, and the next one is answered', async () => {
       const { current } = store

@@ -30,7 +30,7 @@ function expectNoSecret({ stdout, stderr }: CtlResult): void {
 }
 
 describe.skipIf(isDatastoreMissing('postgres'))('ctl admin master-key rotate on PostgreSQL', () => {
-  const store = useDatastore('postgres')
+  const store = useDatastore('postgres', { isDurable: true })
   let own: MasterKeySource & { readonly path: string }
   let proof: Buffer
 

@@ -27,8 +27,12 @@ export interface DatastoreInUse {
   cluster(): PostgresCluster
 }
 
-/** Statements may be given shorter deadlines than the defaults. */
-export type StatementDeadlinesMs = Partial<Record<Pool, number>>
+export interface DatastoreSettings {
+  /** Shorter deadlines of statements than the defaults. */
+  readonly statementDeadlinesMs?: Partial<Record<Pool, number>>
+  /** Whether a PostgreSQL waits for the disk, so that no process warns that it does not. Default: false. */
+  readonly isDurable?: boolean
+}
 
 const onFailure = (error: Error) => {
   throw error
@@ -38,14 +42,17 @@ const onFailure = (error: Error) => {
  * Opens a migrated datastore before the tests of the surrounding `describe` and closes it after them: PGlite in memory,
  * or a PostgreSQL cluster of its own. Empty it between tests with `emptyTables`.
  */
-export function useDatastore(kind: DatastoreKind, statementDeadlinesMs: StatementDeadlinesMs = {}): DatastoreInUse {
+export function useDatastore(
+  kind: DatastoreKind,
+  { statementDeadlinesMs = {}, isDurable = false }: DatastoreSettings = {},
+): DatastoreInUse {
   let cluster: PostgresCluster | undefined
   let datastore: Datastore | undefined
   const warnings: string[] = []
   const warn = (message: string) => void warnings.push(message)
   beforeAll(async () => {
     if (isDatastoreMissing(kind)) return
-    if (kind === 'postgres') cluster = await startMigratedCluster()
+    if (kind === 'postgres') cluster = await startMigratedCluster(isDurable)
     datastore = cluster
       ? await openPostgres({ url: cluster.url, statementDeadlinesMs, warn: exceptNotDurable(warn) })
       : await openMemoryDatastore({ statementDeadlinesMs, onFailure, warn })

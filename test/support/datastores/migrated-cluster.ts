@@ -7,12 +7,12 @@ import { keptImage } from './images.mjs'
 import { blankPostgresImage, type PostgresCluster, startPostgresCluster } from './postgres-cluster.ts'
 
 /**
- * Starts a cluster whose database has the schema of the sources, for tests that are about neither migrations nor a loss of
- * power: it does not wait for the disk.
+ * Starts a cluster whose database has the schema of the sources, for tests that are not about migrations. Unless it is
+ * durable it does not wait for the disk, of which every server process on it warns.
  */
-export async function startMigratedCluster(): Promise<PostgresCluster> {
+export async function startMigratedCluster(isDurable = false): Promise<PostgresCluster> {
   const name = `${basename(await blankPostgresImage())}-${schemaKey()}`
-  return startPostgresCluster({ isDurable: false, image: await keptImage(name, make) })
+  return startPostgresCluster({ isDurable, image: await keptImage(name, make) })
 }
 
 async function make(path: string): Promise<void> {
