@@ -54,7 +54,6 @@ export const RULES: readonly Rule[] = [
   ...creationRules,
   ...handleRules,
   ...pageRules,
-  ...patchRules,
   ...goneRules,
 ]
 
