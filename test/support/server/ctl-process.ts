@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { HIGH_RATE_LIMITS } from './high-rate-limits.mjs'
 
 const CTL = fileURLToPath(new URL('../../../bin/ctl.js', import.meta.url))
+const WITHOUT_SYNC = { NODE_OPTIONS: `--import ${new URL('../datastores/without-sync.mjs', import.meta.url).href}` }
 
 /** `ctl serve` in a process of its own, as an operator runs it. */
 export interface CtlProcess {
@@ -23,6 +24,7 @@ export interface CtlProcess {
 
 export interface CtlOptions {
   readonly args?: readonly string[]
+  /** Without `NODE_OPTIONS`, the process does not wait for the disk when it makes a data directory. */
   readonly env?: Readonly<Record<string, string>>
   /** The rate limits as an operator gets them; out of reach when absent, since load is no business of theirs. */
   readonly limits?: 'shipped'
@@ -39,7 +41,7 @@ export async function startCtl({
 }: CtlOptions = {}): Promise<CtlProcess> {
   const child = spawn(process.execPath, [CTL, 'serve', '--listen', listen, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, ...(limits === undefined && HIGH_RATE_LIMITS), ...env },
+    env: { ...process.env, ...WITHOUT_SYNC, ...(limits === undefined && HIGH_RATE_LIMITS), ...env },
   })
   let said = ''
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
