@@ -35,6 +35,10 @@ const settled = () => new Promise((resolve) => setImmediate(() => setImmediate(r
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 const problemOf = (code: string) => expect.objectContaining({ code })
 
+// What a test leaves under way has no deadline that would pass during another one.
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }))
+afterEach(() => void vi.useRealTimers())
+
 describe('gathering', () => {
   test('an idle server writes at the end of the turn, with what came in the same turn', async () => {
     const { write, batches } = heldStore()
@@ -235,9 +239,6 @@ describe('bounds', () => {
   })
 
   describe('with a clock that the test moves', () => {
-    beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }))
-    afterEach(() => void vi.useRealTimers())
-
     test('a write that hangs costs its callers and those behind it one and a half deadlines, and no more', async () => {
       const { write } = heldStore()
       const commit = createHeartbeatCommit({ ...OPTIONS, write })

@@ -1,0 +1,15 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { MODULE_MOCKS } from '../../support/run/shared-process.ts'
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
+const MOCK = /\bvi\.(?:do)?[mM]ock\(/
+
+test('a unit test that replaces a module does not share its process', () => {
+  const files = readdirSync(join(ROOT, 'test/unit'), { recursive: true, encoding: 'utf8' })
+  const tests = files.filter((file) => file.endsWith('.test.ts')).map((file) => `test/unit/${file}`)
+  const mocking = tests.filter((file) => MOCK.test(readFileSync(join(ROOT, file), 'utf8')))
+  expect(mocking.toSorted()).toEqual([...MODULE_MOCKS].toSorted())
+})
