@@ -46,7 +46,9 @@ const Start = z
     signed: z
       .object({ kind: z.enum(['head', 'checkpoint']), ...signature })
       .nullable()
-      .meta({ description: 'The signature over this place; null at the first row of all, and between signed heads' }),
+      .meta({
+        description: 'The signature over this position; null at the first row of the chain, and between signed heads',
+      }),
   })
   .meta({ id: 'AuditStart' })
 
@@ -58,13 +60,13 @@ const AuditVerification = z
     verdict: z.enum(['intact', 'broken']),
     start: Start,
     rows: z.int().meta({ description: 'Rows whose hashes were recomputed by this call' }),
-    verified_through: Seq.meta({ description: 'The last of them; where it began, if there were none' }),
+    verified_through: Seq.meta({ description: 'The last of them; the start of the verification, if there were none' }),
     verified_hash: Hash,
     signed_through: Seq.nullable().meta({ description: 'The last signed head among them that verifies' }),
     heads_verified: z.int(),
-    heads_unknown: z.int().meta({ description: 'Heads of keys that are no longer published' }),
+    heads_unknown: z.int().meta({ description: 'Heads signed by keys that are no longer published' }),
     sealed_through: Seq.meta({ description: 'The last row of the chain' }),
-    unsealed: z.int().meta({ description: 'Rows that wait for their place in the chain' }),
+    unsealed: z.int().meta({ description: 'Rows that are not sealed into the chain yet' }),
     first_bad: z
       .object({
         seq: Seq,
@@ -83,7 +85,7 @@ const AuditVerification = z
       })
       .nullable(),
     next_seq: Seq.nullable().meta({
-      description: 'from_seq of the call that goes on; null when this one reached the end',
+      description: 'from_seq of the next call; null when this one reached the end',
     }),
   })
   .meta({ id: 'AuditVerification' })
@@ -95,7 +97,7 @@ const AuditExport = z
     items: z.array(AuditRecord.extend({ ...Place }).meta({ id: 'SealedAuditRecord' })),
     heads: z.array(SignedPlace).meta({ description: 'Signed heads of these rows, in the order of the chain' }),
     through_seq: Seq.meta({ description: 'The signed head that the export ends with' }),
-    next_seq: Seq.nullable().meta({ description: 'from_seq of the page that follows; null after the last one' }),
+    next_seq: Seq.nullable().meta({ description: 'from_seq of the next page; null after the last one' }),
   })
   .meta({ id: 'AuditExport' })
 
@@ -151,12 +153,15 @@ export const audit = defineSurface('audit', 'Decisions that were taken', {
         actor: z
           .enum(['user', 'service', 'node'])
           .optional()
-          .meta({ problem: 'invalid_audit_filter', description: 'The kind of who acted' }),
+          .meta({ problem: 'invalid_audit_filter', description: 'The kind of the acting subject' }),
         only: z.enum(['writes']).optional().meta({
           problem: 'invalid_audit_filter',
-          description: 'Only rows of operations that change something, however they ended',
+          description: 'Only rows of operations that change something, whatever their outcome',
         }),
-        outcome: Outcome.optional().meta({ problem: 'invalid_audit_filter', description: 'How it ended' }),
+        outcome: Outcome.optional().meta({
+          problem: 'invalid_audit_filter',
+          description: 'The outcome of the decision',
+        }),
         correlation_id: filter('One request'),
         since: instant('From this instant on'),
         until: instant('Before this instant'),
@@ -182,7 +187,7 @@ export const audit = defineSurface('audit', 'Decisions that were taken', {
     path: '/v1/audit/verify',
     summary: 'Verify the chain of audited decisions',
     description:
-      'Recomputes the hashes of sealed rows and checks the signed heads among them. One call looks at some thousands of rows; next_seq says where to go on.',
+      'Recomputes the hashes of sealed rows and checks the signed heads among them. One call verifies some thousands of rows; next_seq is the start of the next call.',
     credentials: OPERATOR,
     query: ofOneChain(
       z.strictObject({ ...chainQuery, from_seq: whole('Go on with this row; the oldest one when absent', 1) }),
@@ -199,7 +204,7 @@ export const audit = defineSurface('audit', 'Decisions that were taken', {
     path: '/v1/audit/export',
     summary: 'Export sealed decisions with their hashes and signed heads',
     description:
-      'Rows in the order of the chain, from the newest signed head that is not younger than since to the first that is not older than until, so that every row is under a signature.',
+      'Rows in the order of the chain, from the newest signed head that is not younger than since to the first that is not older than until, so that a signature covers every row.',
     credentials: OPERATOR,
     query: ofOneChain(
       z.strictObject({

@@ -14,7 +14,7 @@ export const CaveatContext = z
 const TupleCaveat = z
   .record(z.string().min(1).max(128), z.unknown())
   .meta({ problem: 'invalid_triple' })
-  .describe('caveat_name names the caveat to attach; of every other member the name alone is kept')
+  .describe('caveat_name names the caveat to attach; of every other member only the name is stored')
 
 const triple = {
   subject: Part('user:<uuid>, serviceaccount:<uuid>, group:<uuid>#member, or <type>:* for everyone of the type'),
@@ -58,12 +58,12 @@ export const RelationTupleBulkRequest = z
       )
       .min(1)
       .max(BULK_TUPLES_MAX)
-      .describe('What to create, at most 1000; all of it or nothing'),
+      .describe('The tuples to create, at most 1000; all of them or none'),
   })
   .meta({ id: 'RelationTupleBulkRequest' })
 
 export const RelationTupleBulkResponse = z
-  .object({ items: z.array(RelationTuple).describe('The tuples in the order in which they were asked for') })
+  .object({ items: z.array(RelationTuple).describe('The tuples in the order of the request') })
   .meta({ id: 'RelationTupleBulkResponse' })
 
 const toCreate = z.literal('create')
@@ -109,7 +109,12 @@ export const ImpactRequest = z
       .min(1)
       .max(IMPACT_EDITS_MAX)
       .describe('Changes to try together, in order: of tuples, of grants, of memberships'),
-    changes_max: z.int().min(1).max(IMPACT_CHANGES_MAX).optional().describe('Most changes to list; 200 when absent'),
+    changes_max: z
+      .int()
+      .min(1)
+      .max(IMPACT_CHANGES_MAX)
+      .optional()
+      .describe('Maximum of listed changes; 200 when absent'),
   })
   .meta({ id: 'ImpactRequest' })
 
@@ -126,10 +131,10 @@ export const ImpactResponse = z
           })
           .meta({ id: 'PermissionChange' }),
       )
-      .describe('Who would gain or lose which permission on what, by resource, permission and subject'),
-    count: z.int().describe('How many changes there are, listed or not'),
-    hidden_count: z.int().describe('How many of those looked at are left out because the caller may not read them'),
-    complete: z.boolean().describe('Whether every question that the edits touch was asked'),
+      .describe('The permissions that subjects would gain or lose, by resource, permission and subject'),
+    count: z.int().describe('Number of all changes, listed or not'),
+    hidden_count: z.int().describe('Number of changes that are left out because the caller may not read them'),
+    complete: z.boolean().describe('Whether all affected permissions were evaluated'),
     correlation_id: z.string(),
   })
   .meta({ id: 'ImpactResponse' })
@@ -155,7 +160,7 @@ const ExplanationShape = z.object({
       'tuple',
       'hidden',
     ])
-    .describe('What was evaluated; hidden where the caller may not read what it names'),
+    .describe('The kind of the evaluated part; hidden where the caller may not read it'),
   outcome: Outcome.optional(),
   object: z.string().optional(),
   name: z.string().optional().describe('Relation or permission; absent for operators'),
@@ -168,7 +173,7 @@ const ExplanationShape = z.object({
       is_expired: z.boolean(),
     })
     .optional()
-    .describe('What a tuple depends on'),
+    .describe('The condition of a tuple'),
   omitted: z.enum(['repeated', 'cycle', 'too_large']).optional().describe('Why the parts are left out'),
 })
 

@@ -24,7 +24,7 @@ const RebacCheckResponse = z.object(decided).meta({ id: 'RebacCheckResponse' })
 const RebacExplainResponse = z
   .object({
     ...decided,
-    tree: Explanation.describe('The question with what it was answered from'),
+    tree: Explanation.describe('The question with the parts of its answer'),
     remedies: z
       .array(
         z.array(
@@ -62,9 +62,9 @@ const RebacLookupResponse = z
 
 const ReconcileResponse = z
   .object({
-    checked: z.int().describe('Tuples that were compared'),
-    granted: z.int().describe('Tuples that the engine lacked and has now'),
-    revoked: z.int().describe('Tuples that the engine had and the registry has not'),
+    checked: z.int().describe('Compared tuples'),
+    granted: z.int().describe('Tuples that were missing in the engine and were added'),
+    revoked: z.int().describe('Tuples that were only in the engine and were removed'),
     unresolved: z.int().describe('Differences that remain'),
   })
   .meta({ id: 'ReconcileResponse' })
@@ -87,7 +87,7 @@ export const authz = defineSurface('authz', 'Questions to the authorization mode
     summary: 'Ask whether a subject holds a relation on an object',
     bridgesOutages: 'checks',
     description:
-      'A denial is an answer, not an error: the status is 200 for both. While the engine is out of reach a recent answer without caveats may be repeated, marked by the header X-Service-Degraded.',
+      'A denial is an answer, not an error: the status is 200 for both. While the engine is unavailable, a recent answer without caveats may be repeated, marked by the header X-Service-Degraded.',
     body: RebacCheckRequest,
     bodyBytesMax: 8 * KiB,
     gate: open(ANY_CALLER),
@@ -144,7 +144,7 @@ export const authz = defineSurface('authz', 'Questions to the authorization mode
     path: '/v1/authz/explain',
     summary: 'Show why a check comes out as it does, and what would allow it',
     description:
-      'The tree shows what the answer rests on. Objects that the caller may not read are hidden together with all that is below them.',
+      'The tree shows how the answer was decided. Objects that the caller may not read are hidden, with everything below them.',
     body: RebacCheckRequest,
     bodyBytesMax: 8 * KiB,
     gate: open(ANY_CALLER),
@@ -161,7 +161,7 @@ export const authz = defineSurface('authz', 'Questions to the authorization mode
     ...question,
     method: 'POST',
     path: '/v1/authz/impact',
-    summary: 'Try changes of tuples, grants and memberships and show who would gain or lose what',
+    summary: 'Preview changes of tuples, grants and memberships: show who would gain or lose which permission',
     description:
       'Nothing is changed. Each edit must be one that the caller could make. Rows that the caller may not read are left out and counted.',
     body: ImpactRequest,
@@ -186,7 +186,7 @@ export const authz = defineSurface('authz', 'Questions to the authorization mode
   PostAuthzReconcile: {
     method: 'POST',
     path: '/v1/authz/reconcile',
-    summary: 'Compare what the authorization engine knows with the registry, and mend what differs',
+    summary: 'Compare the authorization engine with the registry, and repair the differences',
     credentials: OPERATOR,
     idempotent: true,
     gate: check('manage', 'platform:main'),

@@ -14,7 +14,7 @@ const DeviceCodeRequest = z
   .strictObject({
     ...whereToSignIn,
     client_id: z.string().min(1).max(128).optional().describe('`ctl` by default'),
-    client_name: z.string().max(128).optional().describe('Shown to who approves, as unverified'),
+    client_name: z.string().max(128).optional().describe('Shown to the approving person, as unverified'),
     scope: z.string().max(1024).optional().describe('Scopes of the token, separated by blanks; `*` by default'),
   })
   .refine(({ idp_binding_id: id, idp_binding_alias: alias }) => id === undefined || alias === undefined, {

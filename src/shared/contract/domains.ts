@@ -99,7 +99,7 @@ export const domains = defineSurface('domains', 'Tenants', {
     path: '/v1/domains/{id}',
     summary: 'Delete an empty Domain',
     description:
-      'Refused with the numbers of what it still holds: Projects, nodes, principals, groups, identity provider bindings, trust bundles, and join tokens and invitations that can still be used. With it go, without being counted, those that cannot, and sign-ins of browsers and devices that were begun and not finished.',
+      'Refused while the Domain still contains objects, with their counts: Projects, nodes, principals, groups, identity provider bindings, trust bundles, and join tokens and invitations that can still be used. Deleted with it, and not counted: expired or used join tokens and invitations, and unfinished sign-ins of browsers and devices.',
     credentials: OPERATOR,
     params,
     gate: check('manage', 'domain:{path.id}'),

@@ -32,7 +32,7 @@ const Execution = z
     status: ExecutionStatus,
     requested_by: z.string().describe('Subject, as `user:…` or `serviceaccount:…`'),
     requested_at: Instant,
-    expires_at: Instant.describe('Not ended by then, it becomes `timeout`'),
+    expires_at: Instant.describe('If it has not ended by then, it becomes `timeout`'),
     started_at: Instant.nullable(),
     finished_at: Instant.nullable(),
     exit_code: z.int().nullable(),
@@ -66,8 +66,13 @@ const ExecutionCreateRequest = z
         error: `must be nested at most ${PARAMETERS_DEPTH_MAX} deep, with numbers that fit 64-bit floating point`,
       })
       .optional()
-      .describe('Handed to the action as they are'),
-    expires_in_seconds: z.int().min(10).max(86_400).default(300).describe('Not ended by then, it becomes `timeout`'),
+      .describe('Passed to the action unchanged'),
+    expires_in_seconds: z
+      .int()
+      .min(10)
+      .max(86_400)
+      .default(300)
+      .describe('If it has not ended by then, it becomes `timeout`'),
   })
   .meta({ id: 'ExecutionCreateRequest' })
 
@@ -92,7 +97,7 @@ export const executions = defineSurface('executions', 'Actions that nodes carry 
   CreateExecution: {
     method: 'POST',
     path: '/v1/nodes/{id}/executions',
-    summary: 'Ask a node to carry out an action',
+    summary: 'Ask a node to run an action',
     credentials: OPERATOR,
     params: ofNode,
     body: ExecutionCreateRequest,
@@ -138,7 +143,7 @@ export const executions = defineSurface('executions', 'Actions that nodes carry 
   GetExecution: {
     method: 'GET',
     path: '/v1/nodes/{id}/executions/{execution_id}',
-    summary: 'Show an execution with what it printed',
+    summary: 'Show an execution with its output',
     credentials: OPERATOR,
     params,
     gate: check('node-operate', 'node:{path.id}'),
@@ -172,8 +177,9 @@ export const executions = defineSurface('executions', 'Actions that nodes carry 
   PostExecutionCallback: {
     method: 'POST',
     path: '/v1/nodes/{id}/executions/{execution_id}',
-    summary: 'Report how far an execution is',
-    description: '`pending` to `ack` to `started`, then one end. Repeating the status that it has changes nothing.',
+    summary: 'Report the progress of an execution',
+    description:
+      '`pending` to `ack` to `started`, then one final status. Repeating the current status changes nothing.',
     credentials: ['nsk'],
     unauthenticated: 'unauthorized',
     params,

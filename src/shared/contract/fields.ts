@@ -47,7 +47,7 @@ export const Cursor = z
   .string()
   .max(2048)
   .optional()
-  .meta({ problem: 'invalid_cursor', description: 'Where to go on: next_cursor of the page before' })
+  .meta({ problem: 'invalid_cursor', description: 'Start of the page: next_cursor of the previous page' })
 
 /** The query members of a cursor-paged list whose `limit` is refused out of range. */
 export const pageQuery = { cursor: Cursor, limit: Limit }

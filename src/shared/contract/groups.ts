@@ -141,8 +141,7 @@ export const groups = defineSurface('groups', 'Subjects that are granted roles t
     method: 'PUT',
     path: '/v1/domains/{id}/groups/{group_id}/members/{subject}',
     summary: 'Add a member to a group',
-    description:
-      'Adding a member that is there already changes nothing. A group that mirrors a provider group is refused.',
+    description: 'Adding an existing member changes nothing. A group that mirrors a provider group is refused.',
     params: member,
     gate: check('manage', 'domain:{path.id}'),
     audit: { relation: 'group_member.add', when: 'all', object: 'group:{path.group_id}' },

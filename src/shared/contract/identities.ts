@@ -13,7 +13,7 @@ const summary = {
   external_subject_pseudonym: z
     .string()
     .regex(/^[0-9a-f]{64}$/)
-    .describe('Stands for the external subject in this Domain alone'),
+    .describe('Pseudonym of the external subject, only valid in this Domain'),
   last_sign_in_at: Instant.nullable().optional(),
   created_at: Instant,
   disabled: z.boolean().optional().describe('Its credentials are refused'),
@@ -21,7 +21,7 @@ const summary = {
     .string()
     .optional()
     .describe(
-      'What commands call it: the subject of a service identity, the login or e-mail address of a user. Only for auditors of the Domain',
+      'Its handle in commands: the subject of a service identity, the login or e-mail address of a user. Only for auditors of the Domain',
     ),
 }
 
@@ -69,7 +69,7 @@ const ServiceIdentityCreateRequest = z
 const ServiceIdentityPatchRequest = z
   .strictObject({
     display_name: DisplayName.optional(),
-    jwks: Jwks.nullable().optional().describe('Public keys (RFC 7517) in place of those that it has; null for none'),
+    jwks: Jwks.nullable().optional().describe('Public keys (RFC 7517) that replace the current ones; null for none'),
     spiffe_id: SpiffeId.nullable().optional().describe('SPIFFE ID of the workload; null for none'),
     disabled: z.boolean().optional().describe('Whether its tokens and assertions are refused'),
   })
@@ -96,7 +96,7 @@ export const identities = defineSurface('identities', 'Users and service identit
         .max(1024)
         .optional()
         .describe(
-          'Only what was created under exactly this handle: the subject of a service identity, the login of a user; for auditors of the Domain the e-mail address of a user too',
+          'Only the principal with exactly this handle: the subject of a service identity, the login of a user; for auditors of the Domain the e-mail address of a user too',
         ),
       reveal: z
         .enum(['true', 'false'])
@@ -171,7 +171,7 @@ export const identities = defineSurface('identities', 'Users and service identit
     path: '/v1/domains/{id}/service-identities/{principal_id}',
     summary: 'Change a service identity, disable it or enable it again',
     description:
-      'While it is disabled its tokens and assertions are refused on every replica, within a second where a replica had just accepted one. What it asked for before goes on.',
+      'While it is disabled its tokens and assertions are refused on every replica, within a second where a replica had just accepted one. Its earlier executions and sessions continue.',
     params: ofPrincipal,
     body: ServiceIdentityPatchRequest,
     patch: nonEmptyPatch(),

@@ -87,12 +87,9 @@ const members = {
   auto_provision: AutoProvision.nullable()
     .optional()
     .describe(
-      'Who may arrive without an invitation: verified e-mail addresses of these domains, or members of these groups',
+      'Who may sign in without an invitation: verified e-mail addresses of these domains, or members of these groups',
     ),
-  allow_private_network: z
-    .boolean()
-    .optional()
-    .describe('Whether the issuer may live at an address that is not public'),
+  allow_private_network: z.boolean().optional().describe('Whether the issuer may have an address that is not public'),
 }
 
 const IdPBindingCreateRequest = z.strictObject(members).meta({ id: 'IdPBindingCreateRequest' })
@@ -103,7 +100,9 @@ const IdPBindingPatchRequest = z
       writeOnly: true,
       description: 'Secret of the client, kept sealed and never shown again; null for a public client',
     }),
-    active: z.boolean().describe('Whether it signs anybody in; ending that ends the sessions that began with it'),
+    active: z
+      .boolean()
+      .describe('Whether people can sign in with it; deactivating it ends the sessions that began with it'),
   })
   .partial()
   .meta({ id: 'IdPBindingPatchRequest' })
@@ -146,7 +145,7 @@ const IdPBindingTest = z
         z.object({
           step: z.enum(['discovery', 'endpoints', 'keys', 'algorithms', 'authorization', 'client']),
           outcome: z.enum(['passed', 'failed', 'skipped']),
-          says: z.string().describe('What was found, or what to mend'),
+          says: z.string().describe('The finding, or what to fix'),
         }),
       )
       .describe('In the order in which a sign-in goes through them; those after a failure are skipped'),
@@ -250,7 +249,7 @@ export const idpBindings = defineSurface('idp', 'Identity providers that people 
     ...common,
     method: 'PATCH',
     path: '/v1/admin/idp/{id}',
-    summary: 'Change a binding; an inactive one signs nobody in',
+    summary: 'Change a binding; nobody can sign in with an inactive one',
     params,
     body: IdPBindingPatchRequest,
     patch: nonEmptyPatch(),
@@ -277,7 +276,7 @@ export const idpBindings = defineSurface('idp', 'Identity providers that people 
     ...common,
     method: 'POST',
     path: '/v1/admin/idp/{id}/test',
-    summary: 'Walk what a sign-in with the binding needs, and say which step fails',
+    summary: 'Test the steps of a sign-in with the binding, and show which step fails',
     description:
       'Discovery, endpoints, keys, algorithms, and whether the issuer takes an authorization request and knows the client.',
     params,

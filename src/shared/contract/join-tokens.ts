@@ -23,7 +23,7 @@ const JoinToken = z.object(summary).meta({ id: 'JoinToken' })
 const JoinTokenCreated = z
   .object({
     ...summary,
-    token: z.string().meta({ description: 'The token itself; shown this once', 'x-service-write-once': true }),
+    token: z.string().meta({ description: 'The token itself; shown only once', 'x-service-write-once': true }),
   })
   .meta({ id: 'JoinTokenCreated' })
 
@@ -44,7 +44,7 @@ const JoinTokenCreateRequest = z
     max_uses: z.int().min(1).max(1_000_000).optional().describe('How many nodes may join with it; 1 by default'),
     project_id: uuidField('invalid_body', 'Project that the nodes belong to').optional(),
     labels: Labels.optional(),
-    ephemeral: z.boolean().optional().describe('Nodes are deregistered after 10 minutes out of reach'),
+    ephemeral: z.boolean().optional().describe('Nodes are deregistered once they have been unreachable for 10 minutes'),
     node_id: uuidField(
       'invalid_body',
       'Enrols this node again under its id, with its Project and labels; for one use, and needs node-operate on it',

@@ -25,9 +25,9 @@ const AccountPatchRequest = z
     disabled: z
       .boolean()
       .optional()
-      .describe('A disabled account signs in nowhere; its sessions end at once, and its API tokens work no more'),
+      .describe('A disabled account cannot sign in; its sessions end at once, and its API tokens stop working'),
     reset_password: z.literal(true).optional().describe('Answers with a new one-time password'),
-    reset_second_factors: z.literal(true).optional().describe('Forgets passkeys and authenticator apps'),
+    reset_second_factors: z.literal(true).optional().describe('Deletes passkeys and authenticator apps'),
   })
   .meta({ id: 'LocalAccountPatchRequest' })
 
@@ -51,7 +51,7 @@ const OneTimePassword = Account.extend({
   one_time_password: z
     .string()
     .optional()
-    .meta({ description: 'Shown this once; the first sign-in has to replace it', 'x-service-write-once': true }),
+    .meta({ description: 'Shown only once; the first sign-in must replace it', 'x-service-write-once': true }),
 }).meta({ id: 'LocalAccountWithPassword' })
 
 const params = z.strictObject({ id: uuidField('invalid_account_id', 'Account') })

@@ -29,7 +29,7 @@ const MediatedSessionIssued = z
   .object({
     ...facts,
     token: z.string().meta({
-      description: 'What the node lets in: a JWT, signed with Ed25519; shown this once',
+      description: 'The token that the node accepts: a JWT, signed with Ed25519; shown only once',
       'x-service-write-once': true,
     }),
   })
@@ -39,12 +39,8 @@ const MediatedSessionCreateRequest = z
   .strictObject({
     node_id: uuidField('invalid_node_id', 'The node that mediates'),
     kind: SessionKind.describe('What passes through the node'),
-    target: z
-      .string()
-      .min(1)
-      .max(256)
-      .describe('What is reached through the node: a login, a host and port, a cluster'),
-    ttl_seconds: z.int().min(1).max(43_200).default(3_600).describe('How long it lives, at most 12 hours'),
+    target: z.string().min(1).max(256).describe('The target behind the node: a login, a host and port, a cluster'),
+    ttl_seconds: z.int().min(1).max(43_200).default(3_600).describe('Lifetime, at most 12 hours'),
     idle_timeout_seconds: z
       .int()
       .min(1)
@@ -70,7 +66,7 @@ export const mediatedSessions = defineSurface('mediated-sessions', 'Ways through
   CreateMediatedSession: {
     method: 'POST',
     path: '/v1/projects/{project_id}/sessions',
-    summary: 'Issue a session that a node mediates',
+    summary: 'Issue a session through a node',
     credentials: OPERATOR,
     params: ofProject,
     body: MediatedSessionCreateRequest,

@@ -38,7 +38,7 @@ export const meshKeys = defineSurface('keys', 'Keys of the mesh and their rotati
     method: 'POST',
     path: '/v1/nodes/{id}/keys/rotate',
     summary: 'Ask a node to rotate its keys',
-    description: 'Answers 202; 200 with the rotation that is pending already where there is one.',
+    description: 'Answers 202, or 200 with the pending rotation if there is one.',
     credentials: OPERATOR,
     params,
     idempotent: true,

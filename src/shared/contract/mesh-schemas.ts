@@ -26,7 +26,7 @@ export const EndpointRequest = z
   .meta({ id: 'EndpointRequest' })
 
 export const EndpointResponse = z
-  .object({ accepted_at: Instant, stale_after: Instant.describe('Until when it holds without another report') })
+  .object({ accepted_at: Instant, stale_after: Instant.describe('When it becomes stale without another report') })
   .meta({ id: 'EndpointResponse' })
 
 /** Maximum of hooks of a node. */
@@ -50,13 +50,13 @@ export const CapabilitiesRequest = z
         error: 'must be SHA256: and 43 base64 characters, as ssh-keygen prints it',
       })
       .optional()
-      .describe('Absent: the one that is known stays'),
+      .describe('Absent: the known one stays'),
     hooks: z
       .array(Hook)
       .max(HOOKS_MAX)
       .refine((hooks) => new Set(hooks.map(({ name }) => name)).size === hooks.length, { error: 'names a hook twice' })
       .optional()
-      .describe('Programs beside the built-in actions that executions may name; absent: none'),
+      .describe('Programs that executions may name, besides the built-in actions; absent: none'),
   })
   .meta({ id: 'NodeCapabilitiesRequest' })
 
@@ -64,7 +64,7 @@ export const CapabilitiesResponse = z
   .object({
     accepted_at: Instant,
     fields_changed: z.array(z.string()).describe('Members that differ from what was reported before, sorted'),
-    host_key_changed: z.boolean().describe('An SSH host key was known, and it is another one now'),
+    host_key_changed: z.boolean().describe('Whether a known SSH host key has changed'),
   })
   .meta({ id: 'NodeCapabilitiesResponse' })
 
@@ -73,7 +73,7 @@ const VIOLATIONS_MAX = 256
 
 const IntegrityViolationReport = z.strictObject({
   kind: z.enum(['binary', 'hook', 'host_key']),
-  artifact: z.string().min(1).max(512).describe('What was looked at: a path, or a hook’s name'),
+  artifact: z.string().min(1).max(512).describe('The checked object: a path, or a hook’s name'),
   expected_checksum: Checksum.optional(),
   observed_checksum: Checksum.optional(),
   detected_at: KeptInstant,
@@ -99,7 +99,7 @@ export const StateReportResponse = z.object({ key: z.string(), accepted_at: Inst
 
 /** The half of an edge's epoch that belongs to one node. */
 export const PskIssuedAt = z.string().meta({
-  description: 'When the node’s preshared key was made: UTC, nine fractional digits, of fixed width',
+  description: 'When the node’s preshared key was created: UTC, nine fractional digits, of fixed width',
   examples: ['2026-11-21T09:30:00.123000000Z'],
 })
 
@@ -108,7 +108,7 @@ const Peer = z.object({
   public_key: z.string().describe('Curve25519, 32 bytes in padded base64'),
   mesh_address: z.string(),
   endpoint: z.string().describe('`host:port`; empty while none is known or the last one is stale'),
-  fallback_endpoint: z.string().optional().describe('`host:port` of the relay that would carry the edge'),
+  fallback_endpoint: z.string().optional().describe('`host:port` of the relay for the edge'),
   psk_issued_at: PskIssuedAt,
 })
 
@@ -142,7 +142,7 @@ export const NodeStateSnapshot = z
     bridge: z.object({
       resources: z.array(z.object({ bridge_resource_id: Uuid, effective_config: z.record(z.string(), z.unknown()) })),
     }),
-    'state/reports': z.record(z.string(), z.unknown()).describe('What the node reported last under each key'),
+    'state/reports': z.record(z.string(), z.unknown()).describe('The node’s last report under each key'),
     executions: z.array(PulledExecution).describe('Those not ended, by `requested_at`, then id'),
     sessions: z.array(PulledSession).describe('Those live, by when they were issued, then id'),
   })
@@ -204,7 +204,7 @@ export const EdgeEpochsRequest = z
       .min(1)
       .max(1_000)
       .optional()
-      .describe('Whose reports to compare; every node’s when absent, in a Domain of 1,000 nodes at most'),
+      .describe('Nodes whose reports to compare; all when absent, in a Domain of at most 1,000 nodes'),
   })
   .meta({ id: 'EdgeEpochsVerifyRequest' })
 

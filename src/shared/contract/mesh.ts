@@ -29,7 +29,7 @@ export const mesh = defineSurface('mesh', 'The mesh of a Domain as a whole', {
     path: '/v1/domains/{domain_id}/mesh/edge-epochs/verify',
     summary: 'Compare the epochs that nodes report with the keys that the server holds',
     description:
-      'An epoch is the number of an edge key: it rises with each rotation. Each agent reports a digest of the epochs of its edges under the key `mesh.edge-epochs`, and the server computes the same from its keys.',
+      'An epoch is the version of an edge key; each rotation makes a newer one. Each agent reports a digest of the epochs of its edges under the key `mesh.edge-epochs`, and the server computes the same from its keys.',
     credentials: OPERATOR,
     params,
     body: EdgeEpochsRequest,

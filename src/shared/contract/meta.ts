@@ -41,7 +41,7 @@ export const meta = defineSurface('meta', 'The contract itself, for programs and
     ...openPage,
     path: '/v1/docs',
     summary: 'Read the documentation of this API in a browser',
-    description: 'The page carries the contract within it and loads nothing but its own renderer from this server.',
+    description: 'The page contains the contract and loads only its own renderer from this server.',
     responses: { 200: { media: 'text/html; charset=utf-8', describe: 'The documentation page' } },
     headers: { ...sniffing, 'Content-Security-Policy': 'Confines the page to this server' },
   },

@@ -30,7 +30,7 @@ export const nodeObservations = defineSurface('observations', 'What nodes report
   PutNodeEndpoint: {
     method: 'PUT',
     path: '/v1/nodes/{id}/endpoint',
-    summary: 'Report the address under which the node is seen from outside',
+    summary: 'Report the public address of the node',
     credentials: ['nsk'],
     unauthenticated: 'unauthorized',
     params,
@@ -50,7 +50,7 @@ export const nodeObservations = defineSurface('observations', 'What nodes report
   PutNodeCapabilities: {
     method: 'PUT',
     path: '/v1/nodes/{id}/capabilities',
-    summary: 'Report what the node runs and can do',
+    summary: 'Report the capabilities of the node',
     credentials: ['nsk'],
     unauthenticated: 'unauthorized',
     params,
@@ -65,8 +65,8 @@ export const nodeObservations = defineSurface('observations', 'What nodes report
   PostNodeIntegrityViolations: {
     method: 'POST',
     path: '/v1/nodes/{id}/integrity-violations',
-    summary: 'Report files and keys that are not what they should be',
-    description: 'The node should be provisioned again after such a report.',
+    summary: 'Report files and keys that fail an integrity check',
+    description: 'Provision the node again after such a report.',
     credentials: ['nsk'],
     unauthenticated: 'unauthorized',
     params,
@@ -81,7 +81,7 @@ export const nodeObservations = defineSurface('observations', 'What nodes report
   PutNodeStateReport: {
     method: 'PUT',
     path: '/v1/nodes/{id}/state/reports/{key}',
-    summary: 'Record what a workload of the node reports',
+    summary: 'Store a report of a workload of the node',
     description: 'Shows in the next pull of the node’s state. No event announces it.',
     credentials: ['nsk'],
     unauthenticated: 'unauthorized',

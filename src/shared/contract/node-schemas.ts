@@ -33,11 +33,11 @@ const summary = {
   endpoint: z
     .string()
     .nullable()
-    .describe('`host:port` that the node reported last; null while none is, or it is stale'),
+    .describe('`host:port` that the node reported last; null while there is none or it is stale'),
   labels: z.record(z.string(), z.string()),
   psk_issued_at: z.string().describe('UTC, nine fractional digits'),
   rotation_pending: z.boolean().describe('A key rotation waits for the node'),
-  ephemeral: z.boolean().describe('Deregistered by itself after ten minutes out of reach'),
+  ephemeral: z.boolean().describe('Deregistered automatically once it has been unreachable for ten minutes'),
 }
 
 export const NodeSummary = z.object(summary).meta({ id: 'NodeSummary' })
@@ -62,12 +62,12 @@ export const NodeDetail = z
     public_key: z.string(),
     nat_type: z.string().nullable().describe('As the node observed it with its endpoint; null before it reported one'),
     endpoint_reported_at: Instant.nullable().describe(
-      'When the node observed the endpoint, also where that is stale by now',
+      'When the node observed the endpoint, also if it is stale by now',
     ),
     capabilities: DeclaredCapabilities.nullable().describe('Null until the node declared them'),
     nsk: z
       .array(z.object({ kid: z.string(), created_at: Instant, retires_at: Instant.nullable() }))
-      .describe('Key ids that work now'),
+      .describe('Ids of the valid keys'),
     updated_at: Instant,
   })
   .meta({ id: 'NodeDetail' })
@@ -75,7 +75,7 @@ export const NodeDetail = z
 export const NodePatchRequest = z
   .strictObject({
     name: Slug.optional(),
-    labels: Labels.optional().describe('All labels that the node is to have'),
+    labels: Labels.optional().describe('All labels of the node; replaces the current ones'),
     project_id: uuidField('invalid_body', 'Project of its Domain that the node belongs to; null for none')
       .nullable()
       .optional(),
@@ -101,7 +101,7 @@ export const NodeRegisterResponse = z
     domain_id: Uuid,
     mesh_address: z.string(),
     psk_issued_at: z.string().describe('Its half of the epoch of each edge: UTC, nine fractional digits'),
-    nsk: z.string().meta({ description: 'The node secret key; shown this once', 'x-service-write-once': true }),
+    nsk: z.string().meta({ description: 'The node secret key; shown only once', 'x-service-write-once': true }),
     signing_keys: z.array(SigningKey).describe('Keys that verify event envelopes, as GET /v1/signing-keys lists them'),
     heartbeat_interval_seconds: z.int(),
   })
@@ -109,7 +109,7 @@ export const NodeRegisterResponse = z
 
 export const NodeSecretKeyIssued = z
   .object({
-    nsk: z.string().meta({ description: 'The node secret key; shown this once', 'x-service-write-once': true }),
+    nsk: z.string().meta({ description: 'The node secret key; shown only once', 'x-service-write-once': true }),
     kid: z.string(),
     previous_retires_at: Instant,
   })

@@ -132,7 +132,7 @@ export const nodes = defineSurface('nodes', 'Machines of the mesh', {
     path: '/v1/nodes/{id}',
     summary: 'Rename a node, or change its labels or its Project',
     description:
-      'Labels replace all that the node has. Another Project, or none, hands the node to other people, which needs manage on the Domain; the roles on the node stay.',
+      'The labels replace all labels of the node. A change of Project gives other people control of the node, so it needs manage on the Domain; the roles on the node stay.',
     credentials: OPERATOR,
     params,
     body: NodePatchRequest,
@@ -176,7 +176,7 @@ export const nodes = defineSurface('nodes', 'Machines of the mesh', {
     path: '/v1/nodes/{id}/nsk/rotate',
     summary: 'Replace the secret key of a node (its NSK)',
     description:
-      'A node authenticates with its secret key; the keys of its edges are others, see key rotation. The old key works until the new one is first used, for ten minutes at most.',
+      'A node authenticates with its secret key. The keys of its edges are different ones: see key rotation. The old key works until the new one is first used, for ten minutes at most.',
     credentials: [...OPERATOR, 'nsk'],
     unauthenticated: 'unauthorized',
     params,
@@ -198,7 +198,7 @@ export const nodes = defineSurface('nodes', 'Machines of the mesh', {
     method: 'POST',
     path: '/v1/nodes/{id}/nsk/revoke',
     summary: 'Revoke every secret key (NSK) of a node at once',
-    description: 'The node is cut off until it is enrolled again with a join token minted for it.',
+    description: 'The node has no access until it is enrolled again with a join token for it.',
     credentials: OPERATOR,
     params,
     idempotent: true,
@@ -237,7 +237,7 @@ export const nodes = defineSurface('nodes', 'Machines of the mesh', {
   GetNodeReachability: {
     method: 'GET',
     path: '/v1/nodes/{id}/reachability',
-    summary: 'Show whether a node is in reach',
+    summary: 'Show the reachability of a node',
     credentials: [...OPERATOR, 'nsk'],
     unauthenticated: 'unauthorized',
     params,

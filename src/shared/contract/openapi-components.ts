@@ -2,7 +2,7 @@
 export const SHARED_COMPONENTS = {
   headers: {
     XCorrelationId: {
-      description: 'Pairs the answer with the server log and the audit row.',
+      description: 'Identifies the request in the server log and the audit row.',
       schema: { type: 'string' },
     },
     XServiceApiVersion: {
@@ -16,11 +16,11 @@ export const SHARED_COMPONENTS = {
     Sunset: { description: 'When the operation may go away (RFC 8594).', schema: { type: 'string' } },
     RateLimit: {
       description:
-        'The limit that was exceeded, what is left of it and in how many seconds there is more (draft-ietf-httpapi-ratelimit-headers). On 429 alone.',
+        'The exceeded limit, the remaining calls, and the seconds until there are more (draft-ietf-httpapi-ratelimit-headers). Only on 429.',
       schema: { type: 'string', examples: ['"node";r=0;t=1'] },
     },
     RateLimitPolicy: {
-      description: 'That limit: so many in so many seconds.',
+      description: 'The limit: a number of calls in a number of seconds.',
       schema: { type: 'string', examples: ['"node";q=10;w=1'] },
     },
     RetryAfter: { description: 'Seconds after which a retry is sensible.', schema: { type: 'string' } },
@@ -38,7 +38,7 @@ export const SHARED_COMPONENTS = {
       in: 'cookie',
       name: 'service_session',
       description:
-        'Browser session. Changes are taken from allowed origins alone; some want its anti-forgery token besides.',
+        'Browser session. Changes are accepted only from allowed origins; some also need its anti-forgery token.',
     },
     nodeSecretKey: { type: 'http', scheme: 'bearer', bearerFormat: 'nsk_…', description: 'Secret key of one node' },
     joinToken: { type: 'http', scheme: 'bearer', bearerFormat: 'jtk_…', description: 'Token that nodes join with' },
@@ -58,7 +58,7 @@ export const SHARED_COMPONENTS = {
         correlation_id: { type: 'string' },
         errors: {
           type: 'array',
-          description: 'Members of the body that are wrong',
+          description: 'Invalid members of the body',
           items: {
             type: 'object',
             required: ['pointer', 'detail'],

@@ -188,7 +188,7 @@ const CSRF_HEADER = {
 function htmlFailureOf(operation: Operation): Json {
   if (operation.htmlFailure === undefined) return {}
   const description = `To a browser that navigates, instead of a problem: \`${operation.htmlFailure}?problem=<code>\``
-  const location = { description: 'Where the browser goes', schema: { type: 'string' } }
+  const location = { description: 'The redirect target of the browser', schema: { type: 'string' } }
   return { 303: { description, headers: { ...headersOf(operation), Location: location } } }
 }
 
@@ -232,7 +232,7 @@ function withExample(success: Json, example: unknown): Json {
 function heldOf(operation: Operation): Json {
   const location = { description: APPROVAL_PLACE, schema: { type: 'string' } }
   return {
-    description: 'Held: an approval policy wants somebody else to decide first. Nothing is changed yet.',
+    description: 'Held: an approval policy requires the decision of a second person. Nothing is changed yet.',
     headers: { ...headersOf(operation), Location: location },
   }
 }
@@ -269,7 +269,7 @@ function successOf(shape: AnySchema | MediaResponse | null, operation: Operation
 const DEGRADED = {
   'X-Service-Degraded': {
     description:
-      'That the answer rests on what was known before, and since when what is out of reach: `authorization; since=<instant>` an earlier decision, `datastore; since=<instant>` the state as it was pulled last',
+      'Marks an answer from a cache and names the unavailable dependency: `authorization; since=<instant>` for an earlier decision, `datastore; since=<instant>` for the last pulled state',
     required: false,
     schema: { type: 'string' },
   },

@@ -7,7 +7,7 @@ const Factor = z
     id: Uuid,
     kind: z.enum(['passkey', 'totp']),
     label: z.string(),
-    created_at: Instant.nullable().describe('Null where it was set up before that was kept'),
+    created_at: Instant.nullable().describe('Null where it was set up before this was recorded'),
     last_used_at: Instant.nullable(),
     required: z.boolean().describe('Whether it cannot be removed before there is another one'),
   })
@@ -22,7 +22,7 @@ export const ownFactors = defineSurface('factors', 'Second factors of your own l
     path: '/v1/auth/factors',
     summary: 'List the second factors of your local account, oldest first',
     description:
-      'Passkeys and the authenticator app of the bundled provider; none for who signs in elsewhere. Another one is set up while signing in.',
+      'Passkeys and the authenticator app of the bundled provider; none for people of another provider. Further ones are set up during a sign-in.',
     gate: open("decision 0026: the caller's own"),
     audit: { relation: 'auth.factor.list', when: 'all', object: '{caller.subject}' },
     responses: { 200: z.array(Factor) },
@@ -37,7 +37,7 @@ export const ownFactors = defineSurface('factors', 'Second factors of your own l
     method: 'DELETE',
     path: '/v1/auth/factors/{id}',
     summary: 'Remove one of your own second factors, and end your sessions in other browsers',
-    description: 'Takes a browser session whose sign-in is younger than 15 minutes. The start page does it.',
+    description: 'Needs a browser session whose sign-in is younger than 15 minutes. The start page offers it.',
     params: z.strictObject({ id: uuidField('invalid_factor_id', 'Factor') }),
     gate: open("decision 0026: the caller's own"),
     audit: { relation: 'auth.factor.remove', when: 'all', object: '{caller.subject}' },

@@ -28,7 +28,7 @@ export const relationTuples = defineSurface('relation-tuples', 'Who holds which 
       project_id: projectId,
       resource: Reference.optional()
         .meta({ problem: 'invalid_triple' })
-        .describe('Those on this object only, e.g. node:<uuid>'),
+        .describe('Only tuples on this object, e.g. node:<uuid>'),
       ...pageQuery,
     }),
     gate: {
@@ -73,7 +73,7 @@ export const relationTuples = defineSurface('relation-tuples', 'Who holds which 
     path: '/v1/authz/relation-tuples/bulk',
     summary: 'Create many tuples in one revision, all of them or none',
     description:
-      'A refusal has the code of the first row that is wrong and lists the first 20 such rows in errors, each with its row (the first is 1), its code and what is wrong; error_count says how many there are.',
+      'A refusal has the code of the first invalid row and lists the first 20 invalid rows in errors, each with its row number (from 1), its code and the fault; error_count is their total.',
     body: RelationTupleBulkRequest,
     bodyBytesMax: 1024 * KiB,
     gate: open('each row is gated as CreateRelationTuple, on its own Project, before anything is read'),

@@ -43,7 +43,9 @@ const TrustBundleWrite = z
       .max(2048)
       .regex(/^https:\/\/\S+$/)
       .optional()
-      .describe('Bundle endpoint (SPIFFE Federation, https_web) that is fetched again as often as it says'),
+      .describe(
+        'Bundle endpoint (SPIFFE Federation, https_web) that is fetched again at the interval that it requests',
+      ),
     jwks: Jwks.optional().describe('The bundle itself, where no endpoint serves it'),
     allow_private_network: z.boolean().optional(),
   })
@@ -52,7 +54,7 @@ const TrustBundleWrite = z
   })
 
 const TrustBundlesRequest = z
-  .strictObject({ bundles: z.array(TrustBundleWrite).max(16).describe('All of them: those left out are removed') })
+  .strictObject({ bundles: z.array(TrustBundleWrite).max(16).describe('All bundles: omitted ones are removed') })
   .meta({ id: 'TrustBundlesRequest', problem: 'invalid_trust_bundle' })
 
 const TrustBundles = z
@@ -65,7 +67,7 @@ const TrustBundles = z
         allow_private_network: z.boolean(),
         refreshed_at: Instant.nullable(),
         refresh_failed_since: Instant.nullable().describe(
-          'Since when the endpoint could not be asked; the old keys stay',
+          'Since when the endpoint has been unreachable; the old keys stay',
         ),
         updated_at: Instant,
       }),
@@ -82,7 +84,7 @@ export const serviceToken = defineSurface('workloads', 'Signing in of workloads 
     path: '/v1/auth/service/token',
     summary: 'Exchange a signed assertion of a workload for an API token of an hour',
     description:
-      'The one token endpoint of `/.well-known/oauth-authorization-server` (RFC 8414). It also takes the device grant, for which it does and answers what `POST /v1/auth/device-token` does.',
+      'The only token endpoint of `/.well-known/oauth-authorization-server` (RFC 8414). It also accepts the device grant, with the same effect and answers as `POST /v1/auth/device-token`.',
     credentials: [],
     oauthErrors: true,
     body: ServiceTokenRequest,

@@ -24,23 +24,19 @@ export const WHERE_PROBLEMS = [
 const SignInRequest = z
   .strictObject({
     ...whereToSignIn,
-    return_to: z
-      .string()
-      .max(2048)
-      .optional()
-      .describe('Path on this origin to come back to; anything else is dropped'),
+    return_to: z.string().max(2048).optional().describe('Path on this origin to return to; anything else is dropped'),
     max_age_seconds: z
       .int()
       .min(60)
       .max(86_400)
       .optional()
-      .describe('Has the identity provider ask the person again where it did so longer ago'),
+      .describe('Maximum age of the authentication; the identity provider asks the person again if it is older'),
   })
   .meta({ id: 'SignInRequest' })
 
 const SignInResponse = z
   .object({
-    authorization_url: z.string().meta({ format: 'uri' }).describe('Where the browser goes next'),
+    authorization_url: z.string().meta({ format: 'uri' }).describe('The address to which the browser must go next'),
     state: z.string().describe('Opaque handle of this sign-in'),
     expires_at: Instant,
   })
@@ -53,7 +49,7 @@ const SignInCompletion = z
 const Session = z
   .object({
     id: Uuid,
-    current: z.boolean().describe('Whether this very call was made with it'),
+    current: z.boolean().describe('Whether this call was made with it'),
     created_at: Instant,
     last_seen_at: Instant,
     expires_at: Instant,

@@ -11,8 +11,11 @@ export const SigningKey = z
     kid: z.string().describe('JWK thumbprint (RFC 7638)'),
     alg: z.literal('EdDSA'),
     use: z.literal('sig'),
-    nbf: z.int().describe('Nothing that it signed is older; Unix seconds'),
-    exp: z.int().optional().describe('It verifies nothing from then on; Unix seconds. Absent while none follows it'),
+    nbf: z.int().describe('The key has signed nothing before; Unix seconds'),
+    exp: z
+      .int()
+      .optional()
+      .describe('The key must not be used to verify after that; Unix seconds. Absent while it has no successor'),
     state: z
       .enum(['next', 'current', 'retired', 'expired'])
       .describe('At the time of the answer; next ones sign later'),
@@ -26,7 +29,7 @@ const SigningKeySet = z
   .object({
     keys: z
       .array(SigningKey)
-      .describe('The current one first, then one that follows, then retired ones, then expired ones where asked for'),
+      .describe('The current one first, then its successor, then retired ones, then expired ones if requested'),
   })
   .meta({ id: 'SigningKeySet' })
 
@@ -35,7 +38,7 @@ const SigningKeyRotation = z
     kid: z.string().describe('The new key'),
     signs_from: Instant.describe('Until then the previous key signs'),
     previous_kid: z.string(),
-    verifies_until: Instant.describe('What the previous key signed can be verified until then'),
+    verifies_until: Instant.describe('Signatures of the previous key can be verified until then'),
   })
   .meta({ id: 'SigningKeyRotation' })
 
@@ -45,13 +48,10 @@ export const signingKeys = defineSurface('signing-keys', 'Keys that sign event e
     path: '/v1/signing-keys',
     summary: 'List the keys that verify event envelopes and session tokens',
     description:
-      'A JWK Set (RFC 7517). A key is published before it signs and stays until nothing that it signed is in use, so that a copy kept no longer than Cache-Control says always has the key of what arrives.',
+      'A JWK Set (RFC 7517). A key is published before it signs and stays until nothing that it signed is in use. A copy that is not older than Cache-Control allows always has the key of a new event.',
     credentials: [],
     query: z.strictObject({
-      include: z
-        .enum(['expired'])
-        .optional()
-        .describe('expired: also those that verify nothing new, for audit records of their time'),
+      include: z.enum(['expired']).optional().describe('expired: also expired keys, for audit records of their time'),
     }),
     gate: open('public keys are for everybody who verifies'),
     audit: { none: 'decisions: the operation is open and reveals nothing about a tenant' },
@@ -63,7 +63,7 @@ export const signingKeys = defineSurface('signing-keys', 'Keys that sign event e
   PostSigningKeysRotate: {
     method: 'POST',
     path: '/v1/signing-keys/rotate',
-    summary: 'Replace the key that signs',
+    summary: 'Replace the signing key',
     description:
       'The new key is published at once and signs later, when every copy of the list has it. While a rotation is pending, another call returns the pending one.',
     credentials: OPERATOR,

@@ -48,7 +48,7 @@ export const DomainUsage = z
     slug: z.string(),
     nodes: z.int(),
     projects: z.int(),
-    api_tokens: z.int().describe('Neither revoked nor expired, those that no list shows apart'),
+    api_tokens: z.int().describe('Tokens that are neither revoked nor expired, without hidden ones'),
   })
   .meta({ id: 'DomainUsage' })
 

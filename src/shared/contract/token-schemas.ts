@@ -11,7 +11,7 @@ const Scope = z
   .max(64)
 
 const issueMembers = {
-  name: z.string().min(1).max(128).describe('What the token is for'),
+  name: z.string().min(1).max(128).describe('Purpose of the token'),
   scopes: z
     .array(Scope)
     .min(1)
@@ -47,7 +47,7 @@ export const APITokenRotateRequest = z
       .min(0)
       .max(604_800)
       .optional()
-      .describe('How long the old token goes on working; 3600 by default'),
+      .describe('How long the old token continues to work; 3600 by default'),
   })
   .meta({ id: 'APITokenRotateRequest' })
 
@@ -65,7 +65,7 @@ const summary = {
 
 export const APITokenSummary = z.object(summary).meta({ id: 'APITokenSummary' })
 
-const Plaintext = z.string().meta({ description: 'The token itself; shown this once', 'x-service-write-once': true })
+const Plaintext = z.string().meta({ description: 'The token itself; shown only once', 'x-service-write-once': true })
 
 export const APITokenIssueResponse = z.object({ ...summary, token: Plaintext }).meta({ id: 'APITokenIssueResponse' })
 export const APITokenRotateResponse = z.object({ ...summary, token: Plaintext }).meta({ id: 'APITokenRotateResponse' })

@@ -10,7 +10,7 @@ import { append, readBounds, readHead, readNode, readTail, type Stretch } from '
 export interface EventLogOptions {
   readonly datastore: Datastore
   readonly clock: Clock
-  /** Hears of reads of the follower that failed; they are tried again. */
+  /** Called with failed reads of the follower; they are retried. */
   readonly onFailure: (error: unknown) => void
   /** At most 250 (decisions: Events). */
   readonly pollMs?: number
@@ -19,9 +19,9 @@ export interface EventLogOptions {
 
 const POLL_MS = 200
 const FOLLOWED_ROWS = 500
-/** All streams of a replica may begin at once. */
+/** Maximum of waiting reads: all streams of a replica may begin at once. */
 const GATHERED = { flightsMax: 2, batchMax: 64, isOutage: isUnavailable } as const
-/** Reads of a node's events at once: they share the interactive connections with everybody (S1 Limits). */
+/** Concurrent reads of events: they share the interactive connections with all requests (S1 Limits). */
 const READS_MAX = 3
 /** One statement's worth. */
 const APPENDED_ROWS = 500
@@ -36,7 +36,7 @@ export function createEventLog(options: EventLogOptions): EventBus {
   const reading = createSlots(READS_MAX)
   let following: LogFollowing | undefined
 
-  /** What was given up by its deadline is followed as well once it is stored. */
+  /** Events whose write exceeded its deadline are delivered as well once they are stored. */
   async function appendAndTell(events: readonly OutgoingEvent[]): Promise<void> {
     try {
       const stretch = await append(datastore.pool('worker'), events, new Date(clock.now()))
@@ -64,7 +64,7 @@ export function createEventLog(options: EventLogOptions): EventBus {
           outcomes,
           onEnd(isCommitted) {
             if (isCommitted) for (const stretch of stretches) following?.offer(stretch)
-            // A caller that gave up waiting for a commit does not know that there was none.
+            // A caller whose wait for a commit timed out does not know whether it committed.
             else following?.wake()
           },
         }
@@ -76,7 +76,7 @@ export function createEventLog(options: EventLogOptions): EventBus {
         if (bounds === undefined) throw new Error('event_log_head has no row')
         return bounds
       }),
-    // A caller that waits for a slot has no deadline yet: that a log is asked much does not put it out of reach.
+    // The deadline does not include the wait for a slot: a busy log is not an unavailable one.
     read: (nodeId, range) =>
       reading.run(() => reach.attempt(() => readNode(datastore.pool('interactive'), nodeId, range))),
     async subscribe(follower) {
@@ -106,7 +106,7 @@ export function createEventLog(options: EventLogOptions): EventBus {
   }
 }
 
-/** What will have become of each event once the storable ones are stored. */
+/** The outcome of each event once the storable ones are stored. */
 function outcomesOf(events: readonly OutgoingEvent[]): PublishOutcome[] {
   const heldNodes = new Set<string>()
   return events.map(({ nodeId, wire }) => {
@@ -124,7 +124,7 @@ const storable = (events: readonly OutgoingEvent[], outcomes: readonly PublishOu
 function refusalOf(wire: string): string | undefined {
   const bytes = Buffer.byteLength(wire)
   if (bytes > EVENT_BYTES_MAX) return `it has ${bytes} bytes, more than the ${EVENT_BYTES_MAX} of an event`
-  // PostgreSQL stores no NUL, and lines are what is sent to it; a canonical envelope holds neither.
+  // PostgreSQL stores no NUL, and events are sent to it as lines; a canonical envelope contains neither NUL nor line breaks.
   if (wire.includes('\u0000')) return 'it holds a NUL character'
   return wire.includes('\n') ? 'it holds a line break' : undefined
 }

@@ -8,7 +8,7 @@ export interface LogFollowerOptions {
   readonly readTail: (after: bigint) => Promise<LogTail>
   /** Pause between two reads, ms; undefined where this process makes every append and announces it. */
   readonly pollMs: number | undefined
-  /** Hears of each read that failed; it is tried again. */
+  /** Called with each failed read; it is retried. */
   readonly onFailure: (error: unknown) => void
 }
 
@@ -17,13 +17,13 @@ export interface LogFollowing {
   wake(): void
   /** Delivers the appended events without a read if none is missing before them; else reads at once. */
   offer(stretch: Stretch): void
-  /** Nothing is handed over from now on. */
+  /** Stops all deliveries. */
   stop(): void
 }
 
 const RETRY_MS = 250
 
-/** Reads the log on from a position until it is stopped, one read at a time. */
+/** Reads the log from a position on until it is stopped, one read at a time. */
 export function followLog({ from, follower, readTail, pollMs, onFailure }: LogFollowerOptions): LogFollowing {
   let last = from
   let isWoken = false
@@ -41,7 +41,7 @@ export function followLog({ from, follower, readTail, pollMs, onFailure }: LogFo
       follower.onGap()
       return true
     }
-    // Numbers after the last event up to the head were given to events that had been there already.
+    // Numbers after the last event up to the head belong to events that were stored before.
     last = events.at(-1)?.seq ?? head
     if (events.length > 0) follower.onEvents(events)
     return last < head

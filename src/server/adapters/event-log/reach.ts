@@ -2,14 +2,14 @@ import type { Clock } from '../../ports/clock.ts'
 import { DatastoreError, isUnwritable } from '../../ports/datastore.ts'
 import { EventBusUnavailable } from '../../ports/event-bus.ts'
 
-/** Knows whether the log can be reached, from how every attempt went. */
+/** Tracks from the result of every attempt whether the log is reachable. */
 export interface Reach {
-  /** Makes an attempt. @throws EventBusUnavailable where the datastore is away or takes longer than the deadline. */
+  /** Makes an attempt. @throws EventBusUnavailable where the datastore is unavailable or exceeds the deadline. */
   attempt<T>(work: () => Promise<T>): Promise<T>
   awaySinceMs(): number | undefined
 }
 
-/** People and agents wait for it. What was given up may still be stored; giving it again stores it once. */
+/** People and agents wait for it. An attempt that timed out may still be stored; a retry stores the event once. */
 const DEADLINE_MS = 5_000
 
 export function createReach(clock: Clock, deadlineMs = DEADLINE_MS): Reach {

@@ -2,7 +2,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { LeaderJob } from '../../ports/leadership.ts'
 import { pruneOld, pruneSurplus } from './store.ts'
 
-/** What the log keeps (decisions: Events). */
+/** The retention of the log (decisions: Events). */
 export interface Retention {
   readonly ageMs: number
   /** Events of one node. */
@@ -11,7 +11,7 @@ export interface Retention {
 
 const RETENTION: Retention = { ageMs: 7 * 24 * 60 * 60 * 1000, perNode: 10_000 }
 const EVERY_MS = 60_000
-/** Looked at, and deleted at most, in one transaction: well below 200 ms. */
+/** Maximum of events examined, and of events deleted, in one transaction: well below 200 ms. */
 const ROWS_MAX = 250
 
 /** Deletes events that are too old, or too many of one node. */

@@ -3,13 +3,13 @@ import { textLines } from '../../../shared/text-lines.ts'
 import type { Db } from '../../ports/datastore.ts'
 import type { BusEvent, OutgoingEvent, StreamBounds } from '../../ports/event-bus.ts'
 
-/** Text of events read at once, bytes: a replica that is far behind catches up in pieces that it can hold. */
+/** Maximum bytes of event text in one read: a replica that is far behind catches up in bounded pieces. */
 const FOLLOWED_BYTES = 4 * 1024 * 1024
 
 /**
  * Appends events in their order. The row of the head is locked until the transaction has ended, so that a number becomes
- * visible only when every lower one is: a caller that reads up to a number has read all there will ever be below it. An event
- * that is there already is passed over; its number stays unused.
+ * visible only when every lower one is: a caller that reads up to a number has read every event below it. An event
+ * that exists already is skipped; its number stays unused.
  */
 export async function append(db: Db, events: readonly OutgoingEvent[], at: Date): Promise<Stretch> {
   const { rows } = await sql<{ base: string; added: number }>`
@@ -43,11 +43,11 @@ export async function append(db: Db, events: readonly OutgoingEvent[], at: Date)
   return { base, events: places }
 }
 
-/** What was appended at once. */
+/** The result of one append. */
 export interface Stretch {
   /** The position before it. */
   readonly base: bigint
-  /** One at each position, at least one; undefined where some had been there before. */
+  /** One at each position, at least one; undefined where some existed before. */
   readonly events: readonly BusEvent[] | undefined
 }
 
@@ -168,7 +168,7 @@ export async function pruneOld(tx: Db, { before, max }: { before: Date; max: num
 }
 
 /**
- * Looks at the next `max` events that were not counted yet, and deletes, `max` at most, the events of their nodes that are
+ * Examines the next `max` events that were not counted yet, and deletes, `max` at most, the events of their nodes that are
  * more than `kept` numbers older.
  *
  * @returns whether there may be more to do.

@@ -5,7 +5,7 @@ import { connect, errors, type Authenticator, type NatsConnection } from '@nats-
 import { BootError } from '../../ports/boot-error.ts'
 import { authenticatorOf } from './credentials.ts'
 
-/** Where NATS is and how it is reached. */
+/** The addresses of NATS and how to connect. */
 export interface NatsAddress {
   /** `host:port`, one at least. */
   readonly servers: readonly string[]
@@ -19,11 +19,11 @@ export interface NatsConnected {
   readonly manager: JetStreamManager
 }
 
-/** An answer of JetStream takes no longer; a caller that asked tries again. */
+/** Deadline for an answer of JetStream; the caller retries. */
 export const REQUEST_MS = 4_000
 const CONNECT_MS = 5_000
 const RECONNECT_EVERY_MS = 250
-/** A connection that died unnoticed is given up in ten seconds. */
+/** A dead connection is closed after ten seconds. */
 const PING_EVERY_MS = 5_000
 const PINGS_UNANSWERED_MAX = 1
 const FLOOR = [2, 9] as const

@@ -11,8 +11,8 @@ const CREDS = '-----BEGIN NATS USER JWT-----'
 const NKEY_SEED = /^SU[A-Z2-7]{56}$/
 
 /**
- * Authenticates with what a file holds: a `.creds` file, the seed of an nkey, `user:password`, or a token. The file is read
- * at every connection, so that a changed one counts from the next on; while it cannot be read, what it held last counts.
+ * Authenticates with the content of a file: a `.creds` file, the seed of an nkey, `user:password`, or a token. The file is read
+ * at every connection, so that a change applies from the next connection on; while it cannot be read, its last content is used.
  */
 export function authenticatorOf(path: string): Authenticator {
   let last = readFileSync(path, 'utf8')
@@ -20,7 +20,7 @@ export function authenticatorOf(path: string): Authenticator {
     try {
       last = readFileSync(path, 'utf8')
     } catch {
-      // It is being replaced: the connection is refused if what it held does not count any more, and tried again.
+      // The file is being replaced: if the old content is no longer valid, the connection is refused and retried.
     }
     return kindOf(last)(nonce)
   }

@@ -12,7 +12,7 @@ export interface DeliveryOptions {
   readonly after: number
   /** Called synchronously, in the order of the stream. */
   readonly onMessages: (messages: readonly StoredMessage[]) => void
-  /** Hears once when messages may be missing from now on. */
+  /** Called once when messages may be missing from now on. */
   readonly onLost: (reason: string) => void
 }
 
@@ -26,7 +26,7 @@ const INACTIVE_MS = 30_000
 const STALLED = 'Nats-Consumer-Stalled'
 const LAST_DELIVERED = 'Nats-Last-Consumer'
 
-/** Has the server push the whole stream in order, without acknowledgements, until something is missing. */
+/** Makes the server push the whole stream in order, without acknowledgements, until a message is missing. */
 export async function openDelivery(options: DeliveryOptions): Promise<Delivery> {
   const { connection, manager, env, onLost } = options
   const inbox = createInbox()
@@ -61,7 +61,7 @@ export async function openDelivery(options: DeliveryOptions): Promise<Delivery> 
   return {
     stop() {
       if (!isOver) end()
-      // Where this does not arrive, the server removes it when nobody has listened for a while.
+      // If this request is lost, the server removes the consumer after a time without listeners.
       if (!connection.isClosed()) manager.consumers.delete(streamOf(env), name).catch(() => undefined)
     },
   }
@@ -85,13 +85,13 @@ async function createConsumer({ manager, env, after }: DeliveryOptions, inbox: s
 
 interface MessageReader {
   take(message: Msg): void
-  /** Hands over what has arrived. */
+  /** Delivers the received messages. */
   flush(): void
-  /** Whether not even a heartbeat has come for a while. */
+  /** Whether no message and no heartbeat arrived for a while. */
   isSilent(): boolean
 }
 
-/** Takes the messages of one consumer, each of which has a number, and finds out where one is missing. */
+/** Takes the numbered messages of one consumer, and detects a missing one. */
 function createMessageReader(
   { connection, onMessages }: Pick<DeliveryOptions, 'connection' | 'onMessages'>,
   lose: (reason: string) => void,
@@ -106,7 +106,7 @@ function createMessageReader(
     if (messages.length > 0) onMessages(messages)
   }
 
-  /** Heartbeats, and questions whether what was sent has been taken in. */
+  /** Heartbeats, and flow control requests. */
   function takeStatus({ headers, reply }: Msg): void {
     if (headers?.code !== 100) return lose(headers?.description ?? 'the consumer ended')
     const question = reply || headers.get(STALLED)
@@ -123,7 +123,7 @@ function createMessageReader(
       const { streamSeq, deliveredSeq } = placeOf(message)
       if (deliveredSeq !== delivered + 1) return lose('a message was not delivered')
       delivered = deliveredSeq
-      // What arrives in one piece is handed over in one.
+      // Messages that arrive together are delivered together.
       if (batch.length === 0) queueMicrotask(flush)
       batch.push({ subject, streamSeq, headers, data })
     },

@@ -13,12 +13,12 @@ export interface JetStreamBusOptions {
   readonly address: NatsAddress
   readonly settings: StreamSettings
   readonly clock: Clock
-  /** Hears of outages and of what is tried again. */
+  /** Called with outages and with failures that are retried. */
   readonly warn: (message: string, cause?: unknown) => void
 }
 
 /**
- * The stream on NATS JetStream. Connects, and makes the stream or brings it up to date.
+ * The stream on NATS JetStream. Connects, and creates or updates the stream.
  * @throws BootError in one sentence.
  */
 export async function openJetStreamBus({ address, settings, clock, warn }: JetStreamBusOptions): Promise<EventBus> {

@@ -9,30 +9,30 @@ export interface LinkOptions {
   readonly manager: JetStreamManager
   readonly settings: StreamSettings
   readonly clock: Clock
-  /** Hears of what went wrong; it is tried again. */
+  /** Called with failures; they are retried. */
   readonly warn: (message: string, cause?: unknown) => void
 }
 
-/** The connection together with the knowledge of which stream is behind it. */
+/** The connection, with the state of the stream behind it. */
 export interface Link {
   readonly connection: NatsConnection
   readonly manager: JetStreamManager
   readonly env: string
-  /** Asks the stream. @throws EventBusUnavailable at once while it is out of reach, or when it is lost meanwhile. */
+  /** Sends a request to the stream. @throws EventBusUnavailable at once while it is unavailable, or when the connection is lost meanwhile. */
   ask<T>(work: (stream: Incarnation) => Promise<T>): Promise<T>
   /** Reads the stream's state again. @throws EventBusUnavailable */
   look(): Promise<Incarnation>
-  /** Calls back whenever the stream is there again. */
+  /** Calls back whenever the stream is available again. */
   onReady(callback: () => void): void
   awaySinceMs(): number | undefined
   close(): Promise<void>
 }
 
 const RETRY_MS = 500
-/** Nobody serves the stream: it may be gone. */
+/** Nobody serves the stream: it may have been deleted. */
 const LOST_NAMES = new Set(['JetStreamNotEnabled', 'StreamNotFoundError', 'NoResponders'])
 
-/** @throws what making the stream throws. */
+/** @throws the errors of creating the stream. */
 export async function openLink({ connection, manager, settings, clock, warn }: LinkOptions): Promise<Link> {
   const callbacks: (() => void)[] = []
   const underWay = new Set<(reason: Error) => void>()
@@ -46,7 +46,7 @@ export async function openLink({ connection, manager, settings, clock, warn }: L
     for (const giveUp of underWay) giveUp(new Error('the connection was lost'))
   }
 
-  /** Looks for the stream until it is there, and makes it where it is gone. */
+  /** Looks for the stream until it is available, and creates it where it was deleted. */
   function restore(): void {
     leave()
     restoring ??= tryRestoring().finally(() => {

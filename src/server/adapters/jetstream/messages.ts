@@ -8,10 +8,10 @@ const NODE_SEQ = 'Ctl-Node-Seq'
 const TYPE = 'Ctl-Type'
 const NODE_SEQ_TEXT = /^[1-9]\d{0,15}$/
 
-/** What a message of the stream takes beside the envelope, bytes, with room to spare. */
+/** Bytes of a message besides the envelope, with a margin. */
 export const HEADER_BYTES_MAX = 512
 
-/** Tells one event from another, no matter who signed it (S0 Publish dedup). */
+/** Identifies an event, whichever key signed it (S0 Publish dedup). */
 export function messageIdOf({ domainId, nodeId, type, wire, eventId }: OutgoingEvent): string {
   return createHash('sha256')
     .update(JSON.stringify([domainId, nodeId, type, payloadIn(wire), eventId]))

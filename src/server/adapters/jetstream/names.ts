@@ -3,7 +3,7 @@ export function streamOf(env: string): string {
   return `ctl-${env}-events`
 }
 
-/** The subject of one node's events. Node ids are unique by themselves, so that it is found by them alone. */
+/** The subject of one node's events. Node ids are globally unique, so that the id alone identifies the subject. */
 export function subjectOf(env: string, nodeId: string): string {
   return `ctl.${env}.events.${nodeId}`
 }

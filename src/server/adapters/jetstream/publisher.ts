@@ -8,12 +8,12 @@ import { subjectOf } from './names.ts'
 import type { Reader } from './reader.ts'
 import type { Incarnation } from './stream.ts'
 
-/** Nodes whose events are on their way at the same time, each with one message. */
+/** Nodes whose events are published concurrently, one message each. */
 const NODES_AT_ONCE = 256
-/** Half of the window within which the server knows an event again. */
+/** Half of the server's deduplication window. */
 const CERTAIN_MS = 60_000
 const CERTAIN_NODES_MAX = 50_000
-/** The server's code for a message that is larger than the stream takes. */
+/** The server's code for a message that is too large for the stream. */
 const TOO_LARGE = 10_054
 
 interface Numbered {
@@ -25,7 +25,7 @@ interface Numbered {
 export function createPublisher(link: Link, reader: Reader, monotonicMs: () => number) {
   const client: JetStreamClient = link.manager.jetstream()
   const encoder = new TextEncoder()
-  /** When this process last saw an event of the node stored: nothing of it can be there that the server would not know again. */
+  /** When this process last saw an event of the node stored: within the window, the server recognizes every stored event of the node. */
   const storedAt = new Map<string, number>()
 
   function isCertain(nodeId: string): boolean {
@@ -38,7 +38,7 @@ export function createPublisher(link: Link, reader: Reader, monotonicMs: () => n
     storedAt.set(nodeId, monotonicMs())
   }
 
-  /** Whether an earlier try stored the event, perhaps longer ago than the server remembers. */
+  /** Whether an earlier attempt stored the event, perhaps before the deduplication window. */
   async function isStored(event: OutgoingEvent, stream: Incarnation): Promise<boolean> {
     const newest = await reader.newest(event.nodeId, stream)
     if (newest === undefined || newest.nodeSeq < event.nodeSeq) return false
@@ -80,7 +80,7 @@ export function createPublisher(link: Link, reader: Reader, monotonicMs: () => n
       }
     }
 
-    /** Takes one lane after the other until none is left. */
+    /** Publishes one lane after the other until none is left. */
     async function work(): Promise<void> {
       try {
         for (const lane of lanes) await runLane(lane)

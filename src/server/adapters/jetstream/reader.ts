@@ -8,13 +8,13 @@ import { streamOf, subjectOf } from './names.ts'
 import { placeOf } from './place.ts'
 import { readStream, type Incarnation } from './stream.ts'
 
-/** So many single messages cost the server what making a consumer does; a longer range is read by one of its own. */
+/** Up to this number, single reads cost the server less than a consumer; a longer range is read by a consumer. */
 const SINGLES_MAX = 20
 const INACTIVE_MS = 10_000
 
 type Range = Parameters<EventBus['read']>[1]
 
-/** Reads what the stream keeps, from the server that leads it: a copy may not have yet what a head already counts. */
+/** Reads stored messages from the leader of the stream: a replica may lack messages that the head already counts. */
 export function createReader(link: Link) {
   const { connection, manager, env } = link
   const name = streamOf(env)
@@ -32,7 +32,7 @@ export function createReader(link: Link) {
   }
 
   async function boundsOf(nodeId: string, stream: Incarnation): Promise<StreamBounds> {
-    // Asked first: what the node has up to it is then there when the node's own ends are asked for.
+    // Read first: the node's messages up to it then exist when the node's own ends are read.
     const { base, lastSeq } = await readStream(manager, env)
     const head = base + BigInt(lastSeq)
     const newest = await newestOf(nodeId, stream)
@@ -57,7 +57,7 @@ export function createReader(link: Link) {
     return [...events, ...rest.filter(({ seq }) => seq <= upTo)]
   }
 
-  /** Reads up to `max` messages of a subject by a consumer that lives as long as this takes. */
+  /** Reads up to `max` messages of a subject by a temporary consumer. */
   async function fetchRange(
     { subject, after, max }: { readonly subject: string; readonly after: number; readonly max: number },
     stream: Incarnation,
@@ -92,7 +92,7 @@ export function createReader(link: Link) {
       const subscription = connection.subscribe(inbox, {
         callback(error, message) {
           if (error !== null) return settle(error)
-          // 404 and 408: some of what was counted has been pruned meanwhile.
+          // 404 and 408: some of the counted messages were pruned meanwhile.
           if ((message.headers?.code ?? 0) !== 0) return settle()
           messages.push(message)
           if (messages.length === count) settle()

@@ -24,12 +24,12 @@ export async function followStream(link: Link, follower: BusFollower, warn: Warn
 }
 
 interface HandOver {
-  /** The number in the stream after which a delivery is to begin. Tells of a gap where what follows is not kept. */
+  /** The number in the stream after which a delivery is to begin. Reports a gap where the next messages are no longer stored. */
   startIn(stream: Incarnation): number
   take(messages: readonly StoredMessage[], stream: Incarnation): void
 }
 
-/** Knows the last position that the follower was given, and what may be missing after it. */
+/** Tracks the last delivered position, and gaps after it. */
 function createHandOver(from: bigint, follower: BusFollower): HandOver {
   let last = from
 
@@ -51,7 +51,7 @@ function createHandOver(from: bigint, follower: BusFollower): HandOver {
       const events: BusEvent[] = []
       for (const message of messages) {
         const position = base + BigInt(message.streamSeq)
-        // Every number of the stream is a message: one that is passed over was deleted before it was delivered.
+        // Every number of the stream is a message: a skipped one was deleted before it was delivered.
         if (position !== last + 1n) {
           give(events.splice(0))
           follower.onGap()
@@ -66,7 +66,7 @@ function createHandOver(from: bigint, follower: BusFollower): HandOver {
 }
 
 interface Following {
-  /** Follows with a delivery of its own. Resolves with whether it is the one that counts. */
+  /** Follows with a delivery of its own. Resolves with whether it is the current one. */
   begin(stream: Incarnation): Promise<boolean>
   /** Restarts as soon as that works. */
   resume(): void
@@ -77,7 +77,7 @@ function createFollowing(link: Link, handOver: HandOver, warn: Warn): Following 
   const stopping = new AbortController()
   const { signal } = stopping
   let delivery: Delivery | undefined
-  /** Counts deliveries: one that was given up must not hand anything over any more. */
+  /** Counts deliveries: an abandoned one must not deliver anything any more. */
   let turn = 0
   let isResuming = false
 

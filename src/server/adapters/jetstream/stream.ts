@@ -11,12 +11,12 @@ import {
 import { nanos } from '@nats-io/transport-node'
 import { everySubjectOf, streamOf } from './names.ts'
 
-/** How the stream is kept. */
+/** The storage settings of the stream. */
 export interface StreamSettings {
   readonly env: string
   /** Servers of a cluster that each message is stored on. */
   readonly replicas: number
-  /** Bytes of the whole stream; undefined for no bound but the server's. */
+  /** Bytes of the whole stream; undefined: only the server's bound applies. */
   readonly bytesMax: number | undefined
 }
 
@@ -24,11 +24,11 @@ const KEPT_MS = 7 * 24 * 60 * 60 * 1000
 const KEPT_PER_NODE = 10_000
 const DUPLICATE_WINDOW_MS = 2 * 60 * 1000
 
-/** One life of the stream: a stream that was deleted, or whose store was lost, is another one afterwards. */
+/** One incarnation of the stream: it is another one after a deletion or a loss of its store. */
 export interface Incarnation {
   /**
-   * What is added to every number of the stream: when it was made, in microseconds since the epoch. Positions of a later
-   * stream are above those of an earlier one, as long as it took less than a million events a second on average.
+   * The offset of every number of the stream: its creation time, in microseconds since the epoch. Positions of a later
+   * stream are above those of an earlier one, as long as it stored fewer than a million events a second on average.
    */
   readonly base: bigint
   /** Of the oldest message that is kept; one above `lastSeq` where none is. */
@@ -36,7 +36,7 @@ export interface Incarnation {
   readonly lastSeq: number
 }
 
-/** Makes the stream, or brings it up to date. @throws what the server says. */
+/** Creates or updates the stream. @throws the server's error. */
 export async function ensureStream(manager: JetStreamManager, settings: StreamSettings): Promise<Incarnation> {
   const wanted = configOf(settings)
   const found = await infoOf(manager, wanted.name)
@@ -47,7 +47,7 @@ export async function ensureStream(manager: JetStreamManager, settings: StreamSe
   return incarnationOf(changed ? await manager.streams.update(wanted.name, wanted) : found)
 }
 
-/** The stream as it is. @throws what the server says, also where there is none. */
+/** The current stream. @throws the server's error, also where there is none. */
 export async function readStream(manager: JetStreamManager, env: string): Promise<Incarnation> {
   return incarnationOf(await manager.streams.info(streamOf(env)))
 }

@@ -15,7 +15,7 @@ export function masterKeyOf(bytes: Buffer): SealingKey {
 }
 
 /**
- * Reads the master key; undefined when it is to be the server's own and has not been made yet.
+ * Reads the master key; undefined when the server must create it and has not done so yet.
  * @throws BootError when the file cannot be read or holds no key.
  */
 export function readMasterKey(source: MasterKeySource): SealingKey | undefined {
@@ -33,7 +33,7 @@ export function nextPathOf(source: MasterKeySource): string | undefined {
   return 'path' in source ? `${source.path}.next` : undefined
 }
 
-/** Reads the key that is to follow; undefined when there is none. */
+/** Reads the next key; undefined when there is none. */
 export function readNextKey(source: MasterKeySource): SealingKey | undefined {
   const path = nextPathOf(source)
   return path === undefined ? undefined : readMasterKey({ kind: 'own', path })
@@ -41,10 +41,10 @@ export function readNextKey(source: MasterKeySource): SealingKey | undefined {
 
 /**
  * Makes a master key in a file of mode 0600, on disk before it returns: what is sealed under it outlives this process.
- * The file is written beside its place and linked into it, so that it is whole or absent.
+ * A temporary file is written and then linked, so that the file is complete or absent.
  *
  * @param advice what to do when it cannot be written, the end of a sentence
- * @throws BootError when it cannot be written, or something is there already.
+ * @throws BootError when it cannot be written, or a file exists already.
  */
 export function makeMasterKey(
   path: string,
@@ -69,7 +69,7 @@ export function makeMasterKey(
 }
 
 /**
- * Puts the key that follows into the place of the one in the file, on disk before it returns.
+ * Replaces the key in the file with the next one, on disk before it returns.
  * @throws BootError when it cannot.
  */
 export function promoteNextKey(source: { readonly path: string }): void {
@@ -88,7 +88,7 @@ export function promoteNextKey(source: { readonly path: string }): void {
   }
 }
 
-/** What a process that was killed left of writing that file: it holds a key, perhaps the one in use. */
+/** The temporary file of a process that was killed: it holds a key, perhaps the one in use. */
 function removeStaging(path: string): void {
   const prefix = `${basename(path)}.`
   const left = readdirSync(dirname(path)).filter(

@@ -11,8 +11,8 @@ import type { SealingKey } from './sealed-bytes.ts'
 import { lockRing, storedRows, unwrapKey, wrapKey, wrappedUnder, wraps, type KeyringRow } from './stored-ring.ts'
 
 /**
- * Finds the master key and proves it against the stored ring, before anything is written: call it ahead of migrations.
- * Where nothing is sealed yet and the key is to be the server's own, it is made here. Where the ring is wrapped by the
+ * Finds the master key and verifies it against the stored ring, before anything is written: call it ahead of migrations.
+ * Where nothing is sealed yet and the server must create the key, it is created here. Where the ring is wrapped by the
  * key that a rotation left beside the old one, that one is used, and `warn` is called.
  *
  * @throws BootError naming both key ids when the ring is sealed under another master key.
@@ -30,7 +30,7 @@ export async function proveMasterKey(
   return key
 }
 
-/** Nothing is sealed that a key could be proved against. */
+/** Nothing is sealed yet, so no key can be verified. */
 function unprovenKey(source: MasterKeySource): SealingKey {
   const given = readMasterKey(source)
   if (given !== undefined) return given
@@ -41,11 +41,11 @@ function unprovenKey(source: MasterKeySource): SealingKey {
 /** The master key that wraps a ring: the one by the configuration, or the one beside it. */
 interface FittingKey {
   readonly key: SealingKey
-  /** A rotation that was cut off left it beside the old one. */
+  /** An interrupted rotation left it beside the old one. */
   readonly isNext: boolean
 }
 
-/** Finds it. @throws BootError naming the key that would fit. */
+/** Finds it. @throws BootError naming the required key. */
 export function fittingKey(source: MasterKeySource, rows: readonly KeyringRow[]): FittingKey {
   const given = readMasterKey(source)
   if (given !== undefined && wraps(given, rows)) return { key: given, isNext: false }

@@ -23,7 +23,7 @@ export type Ring = Readonly<Record<KeyPurpose, readonly [RingKey, ...RingKey[]]>
 
 /** The ring over keys that are unwrapped already. */
 export function createKeyring(ring: Ring): Keyring {
-  // As few bytes as will do: it is part of every digest.
+  // As few bytes as possible: it is part of every digest.
   const start = randomBytes(16).toString('base64url')
   return {
     cacheKey: (credential) => hash('sha256', start + credential, 'binary'),

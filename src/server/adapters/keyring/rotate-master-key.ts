@@ -7,21 +7,21 @@ import { makeMasterKey, promoteNextKey, readMasterKey, readNextKey } from './mas
 import type { SealingKey } from './sealed-bytes.ts'
 import { lockRing, rewrapRing, storedRows, wraps, type KeyringRow } from './stored-ring.ts'
 
-/** What became of a rotation; `id` names the master key that wraps the ring now, `path` its file. */
+/** The result of a rotation; `id` names the master key that now wraps the ring, `path` its file. */
 export interface MasterKeyRotation {
   readonly id: string
   readonly path: string
-  /** `finished`: one that was cut off earlier. `unchanged`: the new key wraps the ring already. */
+  /** `finished`: completed an interrupted one. `unchanged`: the new key wraps the ring already. */
   readonly outcome: 'rotated' | 'finished' | 'unchanged'
 }
 
 const ADVICE = 'make its directory writable, or name another place with --new-key-file'
 
 /**
- * Wraps the keyring under the key in another file, which is made unless it is there. The file is on disk before the
+ * Wraps the keyring under the key in another file, which is created if it does not exist. The file is on disk before the
  * keyring changes: at any moment one of the two keys on disk opens it.
  *
- * @throws BootError in one sentence; the keyring is as it was.
+ * @throws BootError in one sentence; the keyring is unchanged.
  */
 export async function rotateInto(
   datastore: Datastore,
@@ -41,7 +41,7 @@ export async function rotateInto(
 }
 
 /**
- * Wraps the keyring under a new key in the place of the old one: the new key is written beside it, the keyring wrapped,
+ * Replaces the master key in its file: the new key is written beside the old one, the keyring wrapped,
  * the file renamed. A start in between finds the key beside (`proveMasterKey`), another call finishes.
  *
  * @throws BootError in one sentence; the keyring is unchanged unless the sentence reports a change.
@@ -61,19 +61,19 @@ export async function rotateInPlace(
   })
   await datastore.transaction('worker', async (tx) => {
     await lockRing(tx)
-    // Under the lock, since another process may have finished this rotation and begun one of its own.
+    // Under the lock, since another process may have finished this rotation and begun another one.
     if (readNextKey(source)?.id === id) promoteNextKey(source)
   })
   return { id, path: source.path, outcome }
 }
 
-/** A key that was left there wraps nothing: the one in use fits. */
+/** A leftover key wraps nothing: the one in use is valid. */
 function makeNextKey(source: MasterKeySource & { readonly path: string }): SealingKey {
   const path = `${source.path}.next`
   rmSync(path, { force: true })
   const made = makeMasterKey(path, ADVICE)
   const { uid, gid } = statSync(source.path)
-  // Anyone who rotates as root must not take the key away from the user of the server.
+  // A rotation as root must keep the file readable for the server's user.
   if (statSync(path).uid !== uid) chownSync(path, uid, gid)
   return made
 }

@@ -8,15 +8,15 @@ import { openBytes, sealBytes, sealedUnder, type SealingKey } from './sealed-byt
 /** A key of the ring as stored, wrapped by the master key. */
 export type KeyringRow = Selectable<Tables['keyring']>
 
-/** Serialises what writes the ring: its first fill, and another wrapping. */
+/** Serialises writes of the ring: its creation, and a rotation. */
 const RING_LOCK = 0x63746c_01
 
-/** Holds every other writer of the ring back until the transaction ends. */
+/** Blocks every other writer of the ring until the transaction ends. */
 export async function lockRing(tx: Db): Promise<void> {
   await sql`select pg_advisory_xact_lock(${RING_LOCK}::bigint)`.execute(tx)
 }
 
-/** The rows, current keys first, then the newest; none of a datastore that has no tables yet. */
+/** The rows, current keys first, then the newest; none where the datastore has no tables yet. */
 export async function storedRows(db: Db): Promise<KeyringRow[]> {
   const { rows } = await sql<{ found: boolean }>`select to_regclass('keyring') is not null as found`.execute(db)
   if (rows[0]?.found !== true) return []
@@ -70,7 +70,7 @@ export async function rewrapRing(tx: Db, rows: readonly KeyringRow[], keys: Mast
   }
 }
 
-/** The master key that wraps the ring, and the one that is to. */
+/** The master key that wraps the ring, and its successor. */
 export interface MasterKeyChange {
   readonly from: SealingKey
   readonly to: SealingKey

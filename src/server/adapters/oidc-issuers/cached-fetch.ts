@@ -1,14 +1,14 @@
 import type { Clock } from '../../ports/clock.ts'
 
-/** Something that is fetched, believed for a while, and asked for by one call at a time. */
+/** A value that is fetched, cached for a while, and requested by one call at a time. */
 export interface Kept<T> {
-  /** What was fetched last, while it is believed; else what comes now. */
+  /** The cached value while it is valid; else a fresh one. */
   get(): Promise<T>
-  /** What comes now, shared with anyone who asks meanwhile; undefined when the last attempt began less than a pause ago. */
+  /** A fresh value, shared with concurrent callers; undefined when the last attempt began less than one pause ago. */
   refresh(pauseMs: number): Promise<T> | undefined
 }
 
-/** Makes one. A failure is kept for nobody: a caller that comes after it asks again. */
+/** Creates one. A failure is not cached: the next caller fetches again. */
 export function createKept<T>(
   load: () => Promise<T>,
   { clock, keptMs }: { readonly clock: Clock; readonly keptMs: number },

@@ -1,7 +1,7 @@
 import type { IssuerAddress } from '../../ports/issuers.ts'
 import { OutgoingFetchError, type OutgoingFetch } from '../../ports/outgoing-fetch.ts'
 
-/** A provider in this process: it is asked without a socket. */
+/** A provider in this process: requests to it need no socket. */
 export interface OwnIssuer {
   readonly issuer: string
   readonly fetch: typeof fetch

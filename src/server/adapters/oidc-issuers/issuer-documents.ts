@@ -1,11 +1,11 @@
 import type { JSONWebKeySet } from 'jose'
 import type { IssuerAddress, IssuerMetadata } from '../../ports/issuers.ts'
 
-/** What discovery and a JWK Set may have in bytes: some ten times what issuers publish. */
+/** Maximum bytes of a discovery document and of a JWK Set: about ten times the usual size. */
 export const DOCUMENT_BYTES_MAX = 128 * 1024
 const KEYS_MAX = 100
 
-/** Where an issuer publishes itself (OpenID Connect Discovery 1.0 §4): a slash at its end is not doubled. */
+/** The discovery address of an issuer (OpenID Connect Discovery 1.0 §4): a slash at its end is not doubled. */
 export function discoveryUrl(issuer: string): string {
   return `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
 }
@@ -26,10 +26,10 @@ export function documentIn({ status, body }: { readonly status: number; readonly
 }
 
 /**
- * Reads what discovery answered.
+ * Reads a discovery document.
  *
  * @throws Error in a sentence for administrators where it is of another issuer (§4.3), has no keys, or has
- * an endpoint that is no URL. Issuers of workloads, which sign nobody in, have none.
+ * an endpoint that is no URL. Issuers for workloads have no sign-in endpoints.
  */
 export function metadataIn(body: unknown, at: IssuerAddress): IssuerMetadata {
   if (!isObject(body)) throw new Error('discovery is not a JSON object')
@@ -56,10 +56,10 @@ function endpointIn(body: Readonly<Record<string, unknown>>, name: string, at: I
 }
 
 /**
- * Reads a JWK Set (RFC 7517 §5). What is no public key of a signature algorithm is left out, as the RFC wants it of
+ * Reads a JWK Set (RFC 7517 §5). Anything but a public signature key is left out, as the RFC requires for
  * members that are not understood.
  *
- * @throws Error in a sentence for administrators where it is none, or one of more keys than anybody rotates through.
+ * @throws Error in a sentence for administrators where it is no JWK Set, or has too many keys.
  */
 export function keySetIn(body: unknown): JSONWebKeySet {
   const given = isObject(body) ? body['keys'] : undefined

@@ -8,17 +8,17 @@ import { fetchOver, type OwnIssuer } from './guarded-fetch.ts'
 import { discoveryUrl, documentIn, DOCUMENT_BYTES_MAX, keySetIn, metadataIn } from './issuer-documents.ts'
 import { createKept, type Kept } from './cached-fetch.ts'
 
-/** How long discovery and keys are believed. */
+/** How long discovery and keys are cached. */
 const KEPT_MS = 3_600_000
-/** Keys are asked for again for an unknown `kid` this often at most, no matter who comes with it. */
+/** Minimum time between two fetches of keys for an unknown `kid`, whoever presents it. */
 const REFRESH_PAUSE_MS = 60_000
-/** Issuers that are remembered; those that were not asked for longest go first. */
+/** Maximum of cached issuers; the least recently used ones are evicted. */
 const ISSUERS_MAX = 256
 
 export interface IssuersDeps {
   readonly fetch: OutgoingFetch
   readonly clock: Clock
-  /** The bundled provider, which is asked without a socket; undefined where it is switched off. */
+  /** The bundled provider, which is called without a socket; undefined where it is off. */
   readonly ownIssuer?: OwnIssuer | undefined
 }
 
@@ -30,13 +30,13 @@ interface Known {
   readonly keys: Kept<FindKey>
 }
 
-/** Makes the issuers: discovery and JWK Sets, each kept for an hour and asked for by one call at a time. */
+/** Creates the issuers: discovery and JWK Sets, each cached for an hour and fetched by one call at a time. */
 export function createIssuers({ fetch: outgoing, clock, ownIssuer }: IssuersDeps): Issuers {
   const known = new LRUCache<string, Known>({ max: ISSUERS_MAX })
   const fetchFor = fetchOver(outgoing, ownIssuer)
   const kept = { clock, keptMs: KEPT_MS }
 
-  /** An issuer is known apart by how it may be reached: what one binding may see of a network, another may not. */
+  /** The cache key contains how the issuer may be reached: a binding must not use what only another one may fetch. */
   function knownAt(at: IssuerAddress): Known {
     const name = `${reachOf(at)} ${at.issuer}`
     const found = known.get(name)
@@ -101,7 +101,7 @@ function finderOf(document: unknown): FindKey {
   }
 }
 
-/** Whatever keeps an issuer from being known is one problem to callers; what exactly is in its cause. */
+/** Callers see one problem for every failure to load an issuer; its cause has the details. */
 async function available<T>(asked: Promise<T>): Promise<T> {
   try {
     return await asked

@@ -19,17 +19,17 @@ import type { Span, SpanBeginning, TraceParent, Tracing } from '../../ports/trac
 
 export interface OtlpTracingOptions {
   readonly endpoint: string
-  /** How long the collector may take for a batch, ms; undefined: what the standard variable says. */
+  /** How long the collector may take for a batch, ms; undefined: the value of the standard variable. */
   readonly timeoutMs: number | undefined
   /** Of this server, for `service.version`. */
   readonly version: string
-  /** Hears of spans that could not be handed over, of a full queue and of bad variables, as often as that happens. */
+  /** Called with every failed export, full queue and invalid variable. */
   readonly onFailure: (cause: string) => void
 }
 
 /** Spans on their way to a collector. */
 export interface OtlpTracing extends Tracing {
-  /** Hands over what is queued, for so long at most, and ends. Never throws. */
+  /** Exports the queued spans within the given time, and ends. Never throws. */
   close(deadlineMs: number): Promise<void>
 }
 
@@ -37,7 +37,7 @@ const KINDS = { server: SpanKind.SERVER, consumer: SpanKind.CONSUMER } as const
 
 /**
  * Exports spans by OTLP over HTTP in JSON. Sampler, limits, headers, time-outs and queue are those of the standard
- * variables; the queue holds 2,048 spans unless they say otherwise, and drops what comes when it is full.
+ * variables; the queue holds 2,048 spans by default, and drops new ones when it is full.
  */
 export function createOtlpTracing(options: OtlpTracingOptions): OtlpTracing {
   listenToLibrary(options.onFailure)

@@ -6,7 +6,7 @@ import { isPublicAddress } from './public-address.ts'
 
 const byDns: ResolveName = (hostname) => resolveByDns(hostname, { all: true })
 
-/** How sockets are opened: with any address, or with public ones alone. TLS is verified in both. */
+/** How sockets are opened: with any address, or only with public ones. TLS is verified in both. */
 export interface Connectors {
   readonly anywhere: buildConnector.connector
   readonly publicOnly: buildConnector.connector
@@ -17,7 +17,7 @@ export interface Connectors {
  * to, and the peer of the socket before a byte of the request is written to it.
  */
 export function createConnectors(timeoutMs: number, resolve: ResolveName = byDns): Connectors {
-  // NODE_TLS_REJECT_UNAUTHORIZED=0 must not reach here: another authority comes by NODE_EXTRA_CA_CERTS alone.
+  // NODE_TLS_REJECT_UNAUTHORIZED=0 must have no effect here: further authorities come only from NODE_EXTRA_CA_CERTS.
   const secure = { timeout: timeoutMs, rejectUnauthorized: true, maxCachedSessions: 0 }
   const connect = buildConnector({ ...secure, lookup: guardedLookup(resolve, isPublicAddress) })
   return {

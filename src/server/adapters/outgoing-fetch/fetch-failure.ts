@@ -3,14 +3,14 @@ import { OutgoingFetchError } from '../../ports/outgoing-fetch.ts'
 /** Codes of undici and Node that mean that time ran out. */
 const TIMEOUTS = /^(UND_ERR_(CONNECT|HEADERS|BODY)_TIMEOUT|ETIMEDOUT)$/
 
-/** What ended a request from outside: its deadline, or anyone who asked for it. */
+/** The external end of a request: its deadline, or its caller. */
 export function gone(timeout: AbortSignal, deadlineMs: number): OutgoingFetchError {
   return timeout.aborted
     ? new OutgoingFetchError('timeout', `no complete answer came within ${deadlineMs / 1000} s`)
     : new OutgoingFetchError('unreachable', 'the request was given up')
 }
 
-/** Where a request was going, and what ended it from outside, if anything did. */
+/** The target of a request, and its external end, if any. */
 interface Ended {
   readonly host: string
   readonly failure: OutgoingFetchError | undefined
@@ -32,7 +32,7 @@ function ownFailure(error: unknown): OutgoingFetchError | undefined {
   return error instanceof Error && error.cause instanceof OutgoingFetchError ? error.cause : undefined
 }
 
-/** `ECONNREFUSED`, `CERT_HAS_EXPIRED`, `UND_ERR_SOCKET`: fixed words, none of which says what was sent. */
+/** `ECONNREFUSED`, `CERT_HAS_EXPIRED`, `UND_ERR_SOCKET`: fixed words that contain nothing of the request. */
 function codeOf(error: unknown): string {
   const one: unknown = error instanceof AggregateError ? error.errors[0] : error
   const code: unknown = one instanceof Error && 'code' in one ? one.code : undefined

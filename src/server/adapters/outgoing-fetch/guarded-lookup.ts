@@ -7,8 +7,8 @@ import { OutgoingFetchError } from '../../ports/outgoing-fetch.ts'
 export type ResolveName = (hostname: string) => Promise<readonly LookupAddress[]>
 
 /**
- * The name lookup of a connection: what it answers is what is connected to, so that a name which changes its mind
- * between a check and a use (DNS rebinding) gains nothing. A name without one address that is taken fails.
+ * The name lookup of a connection: the connection uses its result, so that a name which resolves differently
+ * between check and use (DNS rebinding) gains nothing. A name without an allowed address fails.
  */
 export function guardedLookup(resolve: ResolveName, isTaken: (address: string) => boolean): LookupFunction {
   const find = callbackify((hostname: string) => takenAddresses({ resolve, isTaken }, hostname))
@@ -35,7 +35,7 @@ async function takenAddresses(
   return [first, ...others]
 }
 
-/** The addresses themselves are not said: they would map a network for anyone who may configure a host. */
+/** The error does not contain the addresses: they would reveal a network to anyone who may configure a host. */
 export function forbidden(host: string): OutgoingFetchError {
   return new OutgoingFetchError('forbidden_address', `${host} is not at a public address`)
 }

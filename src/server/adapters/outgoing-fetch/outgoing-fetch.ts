@@ -16,13 +16,13 @@ const HEADER_BYTES_MAX = 16 * 1024
 
 export interface OutgoingFetchOptions {
   readonly deadlineMs?: number
-  /** Stands in for DNS in tests. */
+  /** Replaces DNS in tests. */
   readonly resolve?: ResolveName | undefined
 }
 
 /**
- * Makes the fetch over undici. Each request has a connection of its own, so that its address is looked at each time and
- * nothing of it is left behind. Proxies of the environment are not used: they would connect where nothing is checked.
+ * Makes the fetch over undici. Each request has its own connection, so that its address is checked each time and
+ * nothing is left open. Proxies of the environment are not used: they would connect without these checks.
  */
 export function createOutgoingFetch({ deadlineMs = DEADLINE_MS, resolve }: OutgoingFetchOptions = {}): OutgoingFetch {
   let loaded: Promise<Dialler> | undefined
@@ -53,7 +53,7 @@ interface Dialler {
   readonly connectors: Connectors
 }
 
-/** Loads undici for the first request: it is more than any other library of the server, and most servers fetch nothing. */
+/** Loads undici for the first request: it is the largest library of the server, and most servers fetch nothing. */
 async function load(deadlineMs: number, resolve: ResolveName | undefined): Promise<Dialler> {
   const [{ Client }, { createConnectors }] = await Promise.all([import('undici'), import('./connect.ts')])
   return { Client, connectors: createConnectors(deadlineMs, resolve) }
@@ -87,7 +87,7 @@ function fetchable(text: string, allowPrivateNetwork: boolean): URL {
   return url
 }
 
-/** Reads the body, and no byte more than it may have. */
+/** Reads the body up to its limit. */
 async function received(answer: Dispatcher.ResponseData, bodyBytesMax: number): Promise<OutgoingAnswer> {
   const tooLarge = (): OutgoingFetchError =>
     new OutgoingFetchError('too_large', `the answer is longer than ${bodyBytesMax} bytes`)

@@ -1,12 +1,12 @@
 import ipaddr from 'ipaddr.js'
 
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
-/** RFC 6052: where only IPv6 is routed, names of IPv4 hosts resolve into this prefix. */
+/** RFC 6052: in IPv6-only networks, names of IPv4 hosts resolve into this prefix. */
 const TRANSLATED = ipaddr.IPv6.parseCIDR('64:ff9b::/96')
 
 /**
- * Whether an address is one of the public internet. Everything with a purpose of its own is not: private, loopback,
- * link-local, shared, multicast, documentation, tunnels, IPv4 in IPv6 clothes (the registries of RFC 6890).
+ * Whether an address is one of the public internet. Special-purpose addresses are not: private, loopback,
+ * link-local, shared, multicast, documentation, tunnels, IPv4 embedded in IPv6 (the registries of RFC 6890).
  */
 export function isPublicAddress(text: string): boolean {
   if (!ipaddr.isValid(text)) return false

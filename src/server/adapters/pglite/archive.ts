@@ -18,7 +18,7 @@ function textAt(header: Buffer, start: number, length: number): string {
  * Reads a tar archive (ustar, POSIX.1-1988) of files and directories whose names have at most 100 bytes, as the build
  * writes it.
  *
- * @throws Error where it has anything else, or ends too soon.
+ * @throws Error where it contains anything else, or is truncated.
  */
 export function* readArchive(archive: Buffer): Generator<ArchiveEntry> {
   let at = 0

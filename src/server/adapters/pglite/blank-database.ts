@@ -8,7 +8,7 @@ import { readArchive } from './archive.ts'
 
 /**
  * Path of the archive that a new datastore begins as: an initialised engine directory with this version's schema, shut
- * down in order.
+ * down cleanly.
  *
  * @throws BootError when the build has none.
  */
@@ -19,7 +19,7 @@ export function blankDatabaseFile(): string {
   return file
 }
 
-/** Writes a blank database into a directory that is not there yet. Nothing of it is synced. */
+/** Writes a blank database into a directory that does not exist yet. Nothing of it is synced. */
 export function unpackBlankDatabase(file: string, directory: string): void {
   mkdirSync(directory, { mode: 0o700 })
   for (const { path, bytes } of readArchive(gunzipSync(readFileSync(file)))) {

@@ -6,7 +6,7 @@ import {
   type SessionResult,
 } from '../postgres/session.ts'
 
-/** What a borrowed session has of the engine. */
+/** The interface of the engine for a borrowed session. */
 export interface Lending {
   /** Resolves when it is the caller's turn, to the session for it. */
   take(): Promise<OwnedSession>
@@ -17,8 +17,8 @@ export interface Lending {
 }
 
 /**
- * A session that has the engine for as long as a turn of its own lasts, a statement or a transaction, and not in between.
- * A class for its lifetime: each statement has one.
+ * A session that uses the engine during its own turns, a statement or a transaction each, and not in between.
+ * A class to save memory: each statement has one.
  */
 export class BorrowedSession implements Session {
   readonly #lending: Lending
@@ -47,12 +47,12 @@ export class BorrowedSession implements Session {
     this.#opening = undefined
     if (begin !== undefined && !endsTransaction(text)) this.#transaction = this.#open(begin)
     if (this.#transaction !== undefined) return this.#within(await this.#transaction, text, values)
-    // A transaction that was never begun; or what follows a commit that failed: that has ended it, and others have the engine.
+    // The transaction was never begun, or a failed commit has ended it: other sessions use the engine.
     if (endsTransaction(text)) return neverBegun(text)
     return this.#lending.sendLast(await this.#lending.take(), text, values)
   }
 
-  /** Ends what was not ended. */
+  /** Ends an open turn. */
   async giveBack(): Promise<void> {
     const session = await this.#transaction?.catch(() => undefined)
     if (session !== undefined) await this.#lending.undo(session)

@@ -16,8 +16,8 @@ export interface PreparedDirectory {
 }
 
 /**
- * Creates the data directory, and those above it, unless they are there. One by one: Node's own recursive way loops for
- * ever where a file system answers ENOENT (`/proc`), and hides that one is read-only.
+ * Creates the data directory, and those above it, unless they exist. One by one: Node's own recursive function loops
+ * forever where a file system answers ENOENT (`/proc`), and hides that one is read-only.
  */
 export function makeDataDirectory(dataDir: string): void {
   if (existsSync(dataDir)) return
@@ -70,7 +70,7 @@ function assertFormat(dataDir: string, engineDirectory: string): void {
 
 /**
  * Makes sure that `<dataDir>/database` holds an engine directory that was written whole and synced. The marker `ready` is
- * written last: a directory without it is the rest of a first start that was cut short, holds nothing, and is built again.
+ * written last: a directory without it is left from an interrupted first start, has no data, and is built again.
  * @param image what a new one begins as; that of this installation by default.
  * @throws BootError when it was made by another major version of the engine.
  */

@@ -20,15 +20,15 @@ import type { EngineOptions } from './worker.js'
 type Warn = (message: string, cause?: unknown) => void
 
 export interface PgliteOptions {
-  /** The server's data directory; undefined keeps everything in memory, gone at the end (`--dev`, tests). */
+  /** The server's data directory; undefined keeps everything in memory and loses it at the end (`--dev`, tests). */
   readonly dataDir: string | undefined
   /** How long a statement, and the wait for a turn, may each take per pool, in ms. Default 5,000, 30,000 and 300,000. */
   readonly statementDeadlinesMs?: Partial<Record<Pool, number>>
-  /** Hears once when the engine broke: it acknowledges nothing more until the server is restarted. Default: throws it. */
+  /** Called once when the engine failed: it acknowledges nothing more until the server is restarted. Default: throws it. */
   readonly onFailure?: (error: Error) => void
-  /** Hears of maintenance that failed and is tried again, and of a disk that fills. Default: a process warning. */
+  /** Called with failed maintenance, which is retried, and with a disk that fills up. Default: a process warning. */
   readonly warn?: Warn
-  /** What tests put in the engine's place. */
+  /** The replacement of the engine in tests. */
   readonly engine?: Partial<Omit<EngineOptions, 'place'>> & {
     /** What a new database begins as. */
     readonly image?: string
@@ -40,7 +40,7 @@ export interface EmbeddedDatastore extends Datastore {
   readonly place: SeatPlace
   /** Whether its directory was made by this start. */
   readonly isNew: boolean
-  /** Whether the last run did not end in order and the log was replayed. */
+  /** Whether the last run did not end cleanly and the log was replayed. */
   readonly isRecovered: boolean
 }
 
@@ -49,7 +49,7 @@ const ENGINE_OPTIONS = { syncModule: 'node:fs', startParams: undefined }
 /** How long what was asked before the store closes may take, and then how long the engine may take to shut down, in ms. */
 const CLOSE_DEADLINE_MS = 5_000
 
-/** What has connections of its own on a server: heartbeats do not queue up behind everybody's requests here either. */
+/** The lanes that have their own connections on PostgreSQL: heartbeats do not queue behind other requests here either. */
 const RESERVED: ReadonlySet<Pool> = new Set(['heartbeats', 'node-keys'])
 
 function assemble(engine: Engine, options: PgliteOptions, warn: Warn): Datastore {

@@ -16,9 +16,9 @@ import { BootError } from '../../ports/boot-error.ts'
 import { syncEntry } from './sync-tree.ts'
 import { ownIdentity, type ProcessIdentity, stateOf } from './process-identity.ts'
 
-/** The one right to use a data directory. Two engines on one directory silently lose rows. */
+/** The exclusive right to use a data directory. Two engines on one directory silently lose rows. */
 export interface DirectoryLock {
-  /** Whether the holder before this one ended without giving it back. */
+  /** Whether the former holder ended without releasing it. */
   readonly wasAbandoned: boolean
   release(): void
 }
@@ -58,7 +58,7 @@ function parseHolder(text: string): ProcessIdentity {
   }
 }
 
-/** A lock may be given back between listing and reading. */
+/** A lock may be released between listing and reading. */
 function ifThere<T>(read: () => T): T | undefined {
   try {
     return read()

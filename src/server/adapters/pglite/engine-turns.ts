@@ -2,14 +2,14 @@ import { DatastoreError, DatastoreOverloaded } from '../../ports/datastore.ts'
 import { startDeadline } from '../postgres/start-deadline.ts'
 import { createWaitingLine, type WaitingLine } from './waiting-line.ts'
 
-/** Where to wait for a turn. Of those who wait, the two lines are served by turns: a long one does not hold up the other. */
+/** The line in which a caller waits for its turn. The two lines are served alternately: a long one does not delay the other. */
 export type Line = 'reserved' | 'common'
 
-/** Orders what is asked of the engine's one session: statements and whole transactions, each when it is its turn. */
+/** Orders the use of the engine's only session: statements and whole transactions, one after another. */
 export interface EngineTurns {
   /**
-   * @throws DatastoreOverloaded at once when too many wait in the line already.
-   * @throws DatastoreError `unavailable` when it is not the caller's turn within so many ms.
+   * @throws DatastoreOverloaded at once when the line is full.
+   * @throws DatastoreError `unavailable` when the caller's turn does not come within the given ms.
    */
   take(line: Line, deadlineMs: number): Promise<void>
   /** Ends the turn. Others may ask already while the answer to what it asked last, which is there once `answered` resolves, is under way. */
@@ -21,10 +21,10 @@ export interface EngineTurns {
 /** Turns that are over but for an answer: one that the engine works on, and one that it finds when it is done with that. */
 const UNANSWERED_MAX = 2
 
-/** Who may wait in one line: about as many as the engine serves within the deadline of a request. Later ones would wait in vain. */
+/** Who may wait in one line: about as many as the engine serves within the deadline of a request. Later ones would time out. */
 const WAITING_MAX = 4_096
 
-/** Makes the turns. In each line so many may wait. */
+/** Creates the turns, with the maximum length of each line. */
 export function createEngineTurns(waitingMax = WAITING_MAX): EngineTurns {
   const lines: Readonly<Record<Line, WaitingLine<() => void>>> = {
     reserved: createWaitingLine(waitingMax),

@@ -6,15 +6,15 @@ import type { EngineEvent, EngineOptions } from './worker.js'
 /** PostgreSQL in its thread, and the one conversation it can hold. */
 export interface Engine {
   readonly client: Client
-  /** Whether it replayed its log at the start, because its last run did not end in order. */
+  /** Whether it replayed its log at the start, because its last run did not end cleanly. */
   readonly isRecovered: boolean
   /** Why it no longer answers; undefined while it does. */
   failure(): Error | undefined
   /** Stops it from answering: it can no longer be trusted. */
   readonly fail: (reason: string) => void
   /**
-   * Shuts the engine down in order, then ends the thread. Resolves with whether the order was kept: an engine that does
-   * not close in time is ended all the same, and the next start recovers from its log.
+   * Shuts the engine down, then ends the thread. Resolves with whether the shutdown was clean: an engine that does
+   * not close in time is terminated, and the next start recovers from its log.
    */
   close(deadlineMs: number): Promise<boolean>
 }
@@ -29,7 +29,7 @@ export class EngineRefusal extends Error {
 
 const RETRY_HINT = 'start the server again: it recovers from its log'
 
-/** Waits for the thread's first word: whether it recovered, or why it does not start. */
+/** Waits for the thread's first message: whether it recovered, or why it does not start. */
 function opened(worker: Worker): Promise<boolean> {
   return new Promise((resolve, reject) => {
     worker.once('error', reject)
@@ -86,7 +86,7 @@ export async function startEngine(options: EngineOptions, onFailure: (error: Err
       worker.postMessage('close', [])
     }
     const isOrderly = closing !== undefined && (await closing.outcome)
-    // Waits for a system call that the thread is in: nothing but the end of the process cuts that short.
+    // Waits for a system call that the thread is in: only the end of the process interrupts that.
     await worker.terminate()
     return isOrderly
   }
@@ -94,7 +94,7 @@ export async function startEngine(options: EngineOptions, onFailure: (error: Err
 }
 
 interface Closing {
-  /** Whether the engine has shut down in order. */
+  /** Whether the engine has shut down cleanly. */
   readonly outcome: Promise<boolean>
   readonly settle: (isOrderly: boolean) => void
 }

@@ -1,8 +1,8 @@
 import type { SeatPlace } from '../../ports/leader-seat.ts'
 
 /**
- * The place of the only process that can open the data directory: the lock of that directory is the lock of the leader,
- * and every commit is its own.
+ * The seat of the only process that can open the data directory: the lock of that directory is the lock of the leader,
+ * and this process makes every commit.
  */
 export function createOnlyPlace(): SeatPlace {
   let listener: (() => void) | undefined

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Datastore } from '../../ports/datastore.ts'
 
-/** What a server of its own does in the background and the embedded engine, a single process, does not. */
+/** The background work of a PostgreSQL server that the embedded engine, a single process, does not do itself. */
 export interface Chores {
   /** Writes a checkpoint when the log has grown or time has passed; true when it did. Bounds recovery time and disk use. */
   checkpointWhenDue(): Promise<boolean>
@@ -17,17 +17,17 @@ export interface Chores {
 const CHECKPOINT_WAL_BYTES = 64 * 1024 * 1024
 const CHECKPOINT_INTERVAL_MS = 5 * 60_000
 
-/** As autovacuum decides it: so many changed rows plus a share of the table. */
+/** The rule of autovacuum: a number of changed rows plus a share of the table. */
 const CHANGED_ROWS_MIN = 500
 const CHANGED_ROWS_SHARE = 0.1
 
-/** After a statement that kept the session from everybody, so many times as long is theirs: what waited gets done. */
+/** After a statement that blocked the session, other callers get this multiple of its duration. */
 const YIELD_TIMES = 4
 
 export interface ChoresDeps {
   readonly datastore: Datastore
   readonly monotonicMs: () => number
-  /** Lets others have the session for so long. */
+  /** Leaves the session to others for the given time. */
   readonly rest: (ms: number) => Promise<void>
 }
 
@@ -64,7 +64,7 @@ export function createChores({ datastore, monotonicMs, rest }: ChoresDeps): Chor
         where greatest(stats.n_dead_tup, stats.n_mod_since_analyze, stats.n_ins_since_vacuum)
               > ${CHANGED_ROWS_MIN}::float8 + ${CHANGED_ROWS_SHARE}::float8 * greatest(class.reltuples, 0)
         order by 1`.execute(db)
-      // Two short statements rather than one long: others take their turn between them.
+      // Two short statements instead of a long one: others can run between them.
       for (const { name } of rows) {
         await run(`vacuum ${name}`)
         await run(`analyze ${name}`)
@@ -75,7 +75,7 @@ export function createChores({ datastore, monotonicMs, rest }: ChoresDeps): Chor
 }
 
 export interface Maintenance {
-  /** Resolves once nothing of it runs any more. */
+  /** Resolves once all of it has stopped. */
   stop(): Promise<void>
 }
 
@@ -87,7 +87,7 @@ export interface MaintenanceHooks {
 
 const CHORES_INTERVAL_MS = 15_000
 
-/** Does the chores now and then, in the background. A failure is reported and tried again. */
+/** Runs the maintenance periodically in the background. A failure is reported and retried. */
 export function startMaintenance(datastore: Datastore, { warn, isReadOnly }: MaintenanceHooks): Maintenance {
   const stopping = new AbortController()
   const rest = (ms: number): Promise<void> => sleep(ms, undefined, { signal: stopping.signal }).catch(() => undefined)
@@ -97,7 +97,7 @@ export function startMaintenance(datastore: Datastore, { warn, isReadOnly }: Mai
   async function round(): Promise<void> {
     try {
       await chores.checkpointWhenDue()
-      // A checkpoint gives old log back; vacuum writes new.
+      // A checkpoint frees old log; vacuum writes new log.
       if (!isReadOnly()) await chores.vacuumWhatChanged()
     } catch (error) {
       if (!stopping.signal.aborted) warn('maintenance of the embedded datastore failed', error)

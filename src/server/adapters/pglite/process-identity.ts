@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync, readlinkSync } from 'node:fs'
 
-/** A process, so named that a later one with the same number is not taken for it. */
+/** The identity of a process, distinct from a later process with the same number. */
 export interface ProcessIdentity {
   readonly pid: number
   /** When it was started, in the system's own notation; empty when that could not be learned. */
@@ -48,12 +48,12 @@ function exists(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    // EPERM: it is there and belongs to somebody else.
+    // EPERM: it exists and belongs to another user.
     return (error as NodeJS.ErrnoException).code !== 'ESRCH'
   }
 }
 
-/** Tells whether the process runs; `unknown` when it belongs to another boot, container or host, whose numbers mean nothing here. */
+/** Whether the process runs; `unknown` when it belongs to another boot, container or host, whose numbers mean nothing here. */
 export function stateOf(identity: ProcessIdentity): 'alive' | 'dead' | 'unknown' {
   if (identity.place !== thisPlace()) return 'unknown'
   if (!exists(identity.pid)) return 'dead'

@@ -17,9 +17,9 @@ interface QueueOptions {
  * one when it is done, and is not idle while this thread is busy.
  */
 export interface SessionQueue {
-  /** The queue as a pool whose statements, and waits for a turn, may each take so long. */
+  /** The queue as a pool, with a timeout for statements and for waits. */
   pool(line: Line, deadlineMs: number): SessionPool
-  /** Waits for what was asked before, for so long at most; refuses all that comes later. */
+  /** Waits for earlier requests for the given time at most; refuses later ones. */
   close(deadlineMs: number): Promise<void>
 }
 
@@ -51,13 +51,13 @@ export function createSessionQueue({ client, failure }: QueueOptions): SessionQu
     return answer
   }
 
-  /** The engine cannot be interrupted: a statement that was given up on is waited for. */
+  /** The engine cannot be interrupted: it must finish a statement that timed out. */
   async function undo(session: OwnedSession): Promise<void> {
     try {
       await session.settled()
       if (failure() === undefined) await client.query('rollback')
     } catch {
-      // Whatever this meets, the next in line meets it as well and reports it.
+      // The next caller meets the same error and reports it.
     } finally {
       turns.end()
     }
@@ -89,7 +89,7 @@ export function createSessionQueue({ client, failure }: QueueOptions): SessionQu
       const late = new Promise<void>((resolve) => {
         deadline = startDeadline(deadlineMs, resolve)
       })
-      // Where there is no turn to be had, the engine is closed without.
+      // If no turn is available, the engine is closed without one.
       await Promise.race([lastTurn(deadlineMs).catch(() => undefined), late])
       deadline?.clear()
       isClosed = true

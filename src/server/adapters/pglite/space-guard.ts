@@ -3,30 +3,30 @@ import { sql } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
 
 /**
- * Space that is kept free for what must always succeed: the engine gives up altogether when its log or a checkpoint
+ * Space that is kept free for writes that must always succeed: the engine aborts when its log or a checkpoint
  * cannot be written. Four log segments of 16 MiB.
  */
 export const RESERVE_BYTES = 64 * 1024 * 1024
-/** Writes are taken again only with so much more, so that the store does not go back and forth. */
+/** Additional free space before writes are accepted again, so that the store does not switch back and forth. */
 const RESUME_BYTES = RESERVE_BYTES + 16 * 1024 * 1024
 
 const WATCH_INTERVAL_MS = 1_000
 
-/** Makes the store read-only while its disk is almost full: it goes on answering reads, and nothing breaks. */
+/** Makes the store read-only while its disk is almost full: it continues to answer reads. */
 export interface SpaceGuard {
   isReadOnly(): boolean
-  /** Looks once and acts on it. */
+  /** Checks once and acts on the result. */
   look(): Promise<void>
-  /** Resolves once nothing of it runs any more. */
+  /** Resolves once all of it has stopped. */
   stop(): Promise<void>
 }
 
 export interface SpaceGuardDeps {
-  /** The one session of the engine: what is set in it holds for all. */
+  /** The only session of the engine: its settings apply to all callers. */
   readonly db: Db
   /** Bytes that this process may still write to the file system of the store. */
   readonly freeBytes: () => Promise<number>
-  /** Hears once of every change of mind, and of a look or a switch that failed and is tried again. */
+  /** Called once for every switch, and for a failed check or switch, which is retried. */
   readonly warn: (message: string, cause?: unknown) => void
 }
 

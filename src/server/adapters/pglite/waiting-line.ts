@@ -1,4 +1,4 @@
-/** Someone who waits; a place in exactly one line. */
+/** A waiting caller; an entry of exactly one line. */
 interface Place<Value> {
   readonly value: Value
   before: Place<Value> | undefined

@@ -3,7 +3,7 @@ import { Duplex } from 'node:stream'
 /** Hands one batch of protocol messages to the engine. */
 type Send = (bytes: Uint8Array) => void
 
-/** What `pg` takes for a socket: PostgreSQL's wire protocol over messages to a worker thread instead of a network. */
+/** The socket of `pg`: PostgreSQL's wire protocol over messages to a worker thread instead of a network. */
 export class WireStream extends Duplex {
   readonly #send: Send
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Datastore, Db } from '../../ports/datastore.ts'
 
-/** What was restarted. */
+/** The result of the restart. */
 export interface Restarted {
   /** Nodes that receive events of changes. */
   readonly lanes: number
@@ -13,7 +13,7 @@ const LEAP = 1_000_000_000
 /**
  * Restarts the events of a restored datastore, above every position and number that was given after the backup was
  * taken: any position that an agent resumes from is below what is kept, so that the agent is asked to pull its whole state. What
- * was on its way is dropped, since the state says it. Its tag is another one than any that was given. One transaction.
+ * was on its way is dropped, since the state contains it. The state's tag differs from every earlier one. One transaction.
  */
 export function beginEventsAnew(datastore: Datastore): Promise<Restarted> {
   return datastore.transaction('worker', async (tx) => {

@@ -2,7 +2,7 @@ import { BootError } from '../../ports/boot-error.ts'
 import { type LeaderConnection, openLeaderConnection } from './leader-connection.ts'
 
 /**
- * How often a pooler is given the chance to betray itself. It hands out the session that came back last, or all in turn:
+ * How often the check is repeated to detect a pooler. A pooler hands out the session that was returned last, or all in turn:
  * the first round shows either, unless others use the same pooler at that moment.
  */
 const ROUNDS = 8
@@ -38,7 +38,7 @@ async function compare(first: LeaderConnection, second: LeaderConnection, pid: n
   })
   const other = await pidOf(second)
   if (other === pid) throw lent()
-  // Nothing is left for the first when the pooler has a single session: it waits in vain.
+  // If the pooler has a single session, nothing is left for the first connection: it times out.
   const again = await pidOf(first).catch((error: unknown) => {
     throw lent(error)
   })

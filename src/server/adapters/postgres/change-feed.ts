@@ -7,7 +7,7 @@ import { createLeaseWait } from './lease-wait.ts'
 
 export interface ChangeFeedOptions {
   readonly datastore: Datastore
-  /** Called with reads that failed and with the reason why the followers were reloaded. */
+  /** Called with failed reads and with the reason of a reload of the followers. */
   readonly warn: (message: string, cause?: unknown) => void
   /** Milliseconds on a clock that never goes back. Default `performance.now`. */
   readonly monotonicMs?: () => number
@@ -25,9 +25,9 @@ export interface FollowedFeed extends ChangeFeed {
 }
 
 const POLL_INTERVAL_MS = 200
-/** Own commits held back at most while a revision before them is missing; those beyond are read from the datastore. */
+/** Maximum of own commits that are buffered while an earlier revision is missing; others are read from the datastore. */
 const HELD_BACK_MAX = 1_000
-/** Reads on their way at most: one that hangs on a dead connection must not keep the next from trying another. */
+/** Maximum of concurrent reads: one that hangs on a dead connection must not block the next. */
 const READS_MAX = 3
 const SAY_EVERY_MS = 60_000
 

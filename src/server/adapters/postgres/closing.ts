@@ -14,19 +14,19 @@ interface AuditRow {
   readonly atMs: number
 }
 
-/** What a transaction says at its end, beside its own rows. */
+/** The rows that a transaction adds at its end, besides its own. */
 export interface Closing {
   /** In the order in which they were emitted. */
   readonly events: readonly OutboxEvent[]
   readonly correlationId: string
   readonly at: Date
   readonly audit: readonly AuditRow[]
-  /** What replicas are to follow, under one revision. */
+  /** The changes for the replicas, under one revision. */
   readonly pending: readonly PendingChange[]
 }
 
 export interface Closed {
-  /** What was pending, numbered. */
+  /** The pending changes, numbered. */
   readonly changes: readonly FeedChange[]
   /** The audit rows that are missing. */
   readonly refusals: readonly RefusedAudit[]
@@ -54,7 +54,7 @@ export async function close(db: Db, closing: Closing): Promise<Closed> {
   }
 }
 
-/** Numbers the transaction and records what it changed under that number, and nothing else. To be its last statement. */
+/** Numbers the transaction and records its changes under that number, and nothing else. Must be its last statement. */
 export async function takeRevision(db: Db, pending: readonly PendingChange[]): Promise<readonly FeedChange[]> {
   if (pending.length === 0) return []
   const { changes } = await close(db, { events: [], correlationId: '', at: new Date(0), audit: [], pending })

@@ -24,7 +24,7 @@ export interface PostgresOptions {
   readonly statementDeadlinesMs?: Partial<Record<Pool, number>>
   /** How long to wait for a connection, in ms. Default 3,000. */
   readonly acquireDeadlineMs?: number
-  /** Hears what an operator should know but nothing failed for. */
+  /** Called with warnings for the operator. */
   readonly warn: (message: string, cause?: unknown) => void
 }
 

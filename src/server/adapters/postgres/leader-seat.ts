@@ -10,8 +10,8 @@ const LOCK = [7_210, 443] as const
 const STATEMENT_DEADLINE_MS = 1_000
 /**
  * A process that is stopped keeps its socket: keepalive finds nothing wrong with it. The server ends a session that has
- * not said anything for this long, and the lock goes to who asks for it. Longer than a leader takes to find out itself: a
- * second until it asks, two for the answer.
+ * not said anything for this long, and another process can take the lock. It is longer than the time in which a leader itself detects the loss: a
+ * second until it checks, two for the answer.
  */
 const SILENCE_MS = 5_000
 

@@ -2,14 +2,14 @@ import { AsyncResource } from 'node:async_hooks'
 import { sql } from 'kysely'
 import type { Datastore } from '../../ports/datastore.ts'
 
-/** The channel on which a process says that it has committed outbox rows. */
+/** The channel on which a process announces committed outbox rows. */
 export const OUTBOX_CHANNEL = 'ctl_outbox'
 
-/** Pause between two hints: many commits, one word. */
+/** Pause between two hints: one hint covers many commits. */
 const PAUSE_MS = 25
 
 /**
- * Gives hints by NOTIFY, in a transaction of its own: within the change's, every commit that notifies would wait for the
+ * Sends hints by NOTIFY, in a separate transaction: within the change's, every commit that notifies would wait for the
  * one before it. One is on its way at most; one that fails is not repeated.
  */
 export function createNotifyHints(datastore: Datastore): () => void {

@@ -19,18 +19,18 @@ export interface PgPoolOptions {
   readonly names: StatementNames
   /** Settings of its connections beside those that all have, as `name = value`. Default: none. */
   readonly settings?: readonly string[]
-  /** Hears of connections that died while idle. */
+  /** Called with connections that died while idle. */
   readonly onIdleError: (error: unknown) => void
 }
 
 const CLIENT_GRACE_MS = 1_000
 const IDLE_CLOSE_MS = 60_000
 const KEEPALIVE_DELAY_MS = 10_000
-/** Between the loss of a connection that is to be kept open, or a vain try, and the next try. */
+/** Pause before the next attempt, after the loss of a connection of the minimum or a failed attempt. */
 const FILL_AFTER_MS = 1_000
 
 /**
- * What every connection says first. Sent as a statement and not as start-up parameters, which PgBouncer refuses.
+ * The first statement of every connection. Sent as a statement and not as start-up parameters, which PgBouncer refuses.
  * A client that stops between statements (a stalled event loop) must not hold row locks for longer than a statement may.
  * Statements are short: compiling one whose cost was overestimated takes a hundred times as long as running it.
  */
