@@ -12,7 +12,7 @@ export interface OneTimePassword {
   readonly hash: string
 }
 
-/** How the first administrator comes to be, where people sign in with local accounts. */
+/** How the first administrator is created, where people sign in with local accounts. */
 export interface AdministratorFounding {
   /** Takes the one-time password. */
   readonly handover: TokenHandover

@@ -223,7 +223,7 @@ export interface Operation {
   readonly idempotent?: true
   /** The cache that answers during an outage; a credential that was confirmed as recently is then accepted. */
   readonly bridgesOutages?: StaleCache
-  /** Calls count against their address, whoever the caller is: for operations that guesses and floods would use (decisions: Rate limits). */
+  /** Calls count against their address, for any caller: for operations that guesses and floods would use (decisions: Rate limits). */
   readonly perAddress?: true
   /** With a session, the token of the `service_csrf` cookie must be echoed in `X-CSRF-Token` (decisions: CSRF). */
   readonly doubleSubmit?: true

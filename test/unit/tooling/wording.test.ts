@@ -41,7 +41,8 @@ describe('the check of wording', () => {
   })
 
   it('takes plain sentences and names', () => {
-    const text = 'The p99 is 59 ms. A renewed key of yours is in memory, beforehand.'
+    const text =
+      'The p99 is 59 ms. A renewed key of yours is in memory, beforehand. Indeed, here the rest of it stands for nothing.'
     expect(wordingFaults('src/server/http/response-batcher.ts', text)).toEqual([])
   })
 })

@@ -10,7 +10,7 @@ import { createKept, type Kept } from './cached-fetch.ts'
 
 /** How long discovery and keys are cached. */
 const KEPT_MS = 3_600_000
-/** Minimum time between two fetches of keys for an unknown `kid`, whoever presents it. */
+/** Minimum time between two fetches of keys for an unknown `kid`, for any caller. */
 const REFRESH_PAUSE_MS = 60_000
 /** Maximum of cached issuers; the least recently used ones are evicted. */
 const ISSUERS_MAX = 256

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { Tuple } from '../../ports/unit-of-work.ts'
 
-/** Namespace of tuple ids; fixed for ever, or every stored id would change. */
+/** Namespace of tuple ids; fixed forever, or every stored id would change. */
 const NAMESPACE = Buffer.from('6f1d3c0a9b5e4e0f8a7c2d4b1e93f605', 'hex')
 
 /**
  * The id of a tuple: UUIDv5 (RFC 9562 §5.5) over subject, relation, resource and caveat name, so that one binding has one
- * id for ever (S0 RelationTuple). The parts are joined as JSON, which no choice of parts can make ambiguous.
+ * id forever (S0 RelationTuple). The parts are joined as JSON, which no choice of parts can make ambiguous.
  */
 export function tupleId({ subject, relation, resource, caveatName = '' }: Tuple): string {
   const name = JSON.stringify([subject, relation, resource, caveatName])

@@ -46,7 +46,7 @@ export type IndexState = () =>
 
 export interface PrometheusDeps {
   readonly probeStates: ProbeStates
-  /** What comes to be after the metrics is shown once it is there. */
+  /** The state of leadership and outbox; undefined until they exist, since they start after the metrics. */
   readonly order?: () => OrderStates | undefined
   readonly authzIndex?: IndexState
   readonly load?: LoadState

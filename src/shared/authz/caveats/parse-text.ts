@@ -34,7 +34,7 @@ function checkPieces(text: string): void {
   for (let at = 0; at < text.length;) {
     PIECE.lastIndex = at
     const piece = PIECE.exec(text)?.[0] ?? ' '
-    // Looked for from every quote after it, the end would be looked for in vain each time.
+    // Fail at once: otherwise every later quote would start another fruitless search for the end.
     if (piece === ' ' && QUOTES.has(text.charAt(at))) throw new ExpressionError(at, 'expected a quote to end this text')
     if ('([{'.includes(piece)) depth++
     else if (')]}'.includes(piece)) depth--
