@@ -127,7 +127,7 @@ function reloadOnHangup(server: RunningServer, log: Logger): () => void {
   const reload = (): void => {
     try {
       server.reloadTls()
-      log.info('certificate and key were read again')
+      log.info('certificate and key were reloaded')
     } catch (error) {
       log.error({ err: error }, 'certificate and key stay as they were')
     }
@@ -170,7 +170,7 @@ async function runExtras(server: RunningServer, extras: Extras): Promise<void> {
     if (config.isDemo) await playFleet(server, extras)
   } catch (error) {
     // A server that stops refuses the requests of its fleet.
-    if (!ending.signal.aborted) log.error({ err: error }, '--dev or --demo failed; the server runs on without it')
+    if (!ending.signal.aborted) log.error({ err: error }, '--dev or --demo setup failed; continuing without it')
   }
   await ending.ended
   await leaveDev?.().catch((error: unknown) => log.warn({ err: error }, 'the context dev is still current'))

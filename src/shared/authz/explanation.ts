@@ -1,7 +1,7 @@
-/** How a check came out. `conditional`: it depends on values that nobody gave. */
+/** The outcome of a check. `conditional`: it depends on missing values. */
 export type Outcome = 'granted' | 'denied' | 'conditional'
 
-/** One question within a check, with what it was answered from. */
+/** One question within a check, with the parts of its answer. */
 export interface Explanation {
   /** What was evaluated: a name on an object, an operator of an expression, or one tuple. */
   readonly kind:
@@ -22,7 +22,7 @@ export interface Explanation {
   readonly name: string
   /** The subject of a tuple, `<type>:<id>`, `<type>:*` or `<type>:<id>#<relation>`. */
   readonly subject?: string
-  /** What the tuple depends on. */
+  /** The condition of the tuple. */
   readonly condition?: ExplainedCondition
   /** Why the parts are left out: the same question is elsewhere in the tree, or the tree is too large. */
   readonly omitted?: 'repeated' | 'cycle' | 'too_large'
@@ -30,7 +30,7 @@ export interface Explanation {
   readonly parts: readonly Explanation[]
 }
 
-/** The caveat and expiry of a tuple, as they came out. */
+/** The caveat and expiry of a tuple, with their outcome. */
 export interface ExplainedCondition {
   /** Empty for a tuple that only expires. */
   readonly caveat: string

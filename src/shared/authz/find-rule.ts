@@ -15,7 +15,7 @@ export interface Mismatch {
   readonly reason: 'unknown' | 'not_allowed'
 }
 
-/** Finds the relation of a tuple and the subject rule that admits it; else the first part that is wrong. */
+/** Finds the relation of a tuple and the subject rule that admits it; else the first invalid part. */
 export function findRule(model: Model, tuple: TupleColumns): ResolvedTuple | Mismatch {
   const resourceType = model.type(tuple.resource_type)
   if (resourceType === undefined) return { part: 'resource', reason: 'unknown' }

@@ -60,7 +60,9 @@ export function createKeptIndex({ model, datastore, path, warn }: KeptIndexDeps)
       } catch (error) {
         const message = 'the file of the authorization index is not used; the tuples are loaded from the datastore'
         warn(`${message}: ${error instanceof Error ? error.message : String(error)}`)
-        await removeIndexFile(path).catch((cause: unknown) => warn('the file could not be removed', cause))
+        await removeIndexFile(path).catch((cause: unknown) =>
+          warn('the file of the authorization index could not be removed', cause),
+        )
         return undefined
       }
     },

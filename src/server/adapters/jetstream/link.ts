@@ -62,7 +62,7 @@ export async function openLink({ connection, manager, settings, clock, warn }: L
         for (const callback of callbacks) callback()
         return
       } catch (error) {
-        warn('the event stream is out of reach; it is tried again until it is back', error)
+        warn('the event stream is unavailable; reconnecting until it is back', error)
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS).unref())
       }
     }
@@ -95,7 +95,7 @@ export async function openLink({ connection, manager, settings, clock, warn }: L
       if (!connection.isClosed()) warn('the connection to NATS is lost; it is tried again until it is back')
     },
     onReconnect: restore,
-    onError: (error) => warn('NATS refuses something', error),
+    onError: (error) => warn('NATS connection error', error),
   })
 
   return {

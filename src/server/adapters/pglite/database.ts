@@ -79,7 +79,7 @@ function assemble(engine: Engine, options: PgliteOptions, warn: Warn): Datastore
       const isLost = engine.failure() !== undefined
       if (!isLost) await sessions.close(CLOSE_DEADLINE_MS)
       if ((await engine.close(CLOSE_DEADLINE_MS)) || isLost) return
-      warn('the embedded datastore did not close in order; the next start recovers from its log')
+      warn('the embedded datastore did not shut down cleanly; the next start recovers from its log')
     },
   }
 }

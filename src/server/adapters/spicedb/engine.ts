@@ -70,7 +70,7 @@ export function createSpicedbEngine({ spicedb: plain, datastore, feed, log }: Sp
   async function fill(): Promise<void> {
     await refuseSecondCaveats(datastore)
     for (let round = 0; round < COMPARISONS_MAX; round++) {
-      log.info(await reconciler.reconcile(), 'gave SpiceDB the tuples of the registry')
+      log.info(await reconciler.reconcile(), 'wrote the tuples of the registry to SpiceDB')
       if ((await readUnmirrored(datastore.pool('worker'))) === null) return
     }
   }

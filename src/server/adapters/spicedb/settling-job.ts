@@ -45,7 +45,7 @@ export function createSettlingJob(deps: SettlingJobDeps): LeaderJob {
       const left = rows.filter(({ id, state }) => seen.has(`${id} ${state}`))
       seen = new Set(rows.map(({ id, state }) => `${id} ${state}`))
       await mirror.settle(left)
-      if (left.length > 0) log.info({ tuples: left.length }, 'finished tuples that were left unsettled')
+      if (left.length > 0) log.info({ tuples: left.length }, 'settled tuples that earlier changes had left unsettled')
       await compareIfDue()
       return left.length === ROWS
     },

@@ -86,7 +86,7 @@ export function createAuditBatches({ sink, log, counters }: AuditBatchesDeps): A
         await sink.lost(said)
       } catch (error) {
         for (const [domainId, rows] of said) lose({ domainId }, rows)
-        log.error({ err: error }, 'lost audit rows could not be written down yet')
+        log.error({ err: error }, 'lost audit rows could not be recorded yet')
       }
     },
   }

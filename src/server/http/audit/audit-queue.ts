@@ -121,7 +121,7 @@ export function createAuditQueue({ sink, clock, ids, log, counters }: AuditQueue
       await begin()
       if (waiting.length === 0) return
       counters.failed(waiting.length)
-      log.error({ rows: waiting.length }, 'audit rows were lost: the datastore was away when the server stopped')
+      log.error({ rows: waiting.length }, 'audit rows were lost: the datastore was unavailable when the server stopped')
     },
   }
 }

@@ -193,7 +193,7 @@ export class NodeStream implements StreamAnswer, Behind, Turning {
     const beginning = this.#beginning
     this.#beginning = undefined
     handOver(this.#shared.handOver, this, beginning).catch((error: unknown) => {
-      this.#shared.log.error({ err: error, node_id: this.node.nodeId }, 'a stream could not be brought up')
+      this.#shared.log.error({ err: error, node_id: this.node.nodeId }, 'a stream could not catch up')
       this.#end('failed')
     })
   }
@@ -215,7 +215,10 @@ export class NodeStream implements StreamAnswer, Behind, Turning {
 
   #unconfirmed(error: unknown, nowMs: number): void {
     if (!isOutage(error)) {
-      this.#shared.log.info({ node_id: this.node.nodeId, cause: String(error) }, 'a stream is refused to go on')
+      this.#shared.log.info(
+        { node_id: this.node.nodeId, cause: String(error) },
+        'a stream was closed: its reader is no longer authorized',
+      )
       return this.#end('refused')
     }
     this.#unconfirmedSinceMs ??= nowMs

@@ -27,7 +27,7 @@ export function createSlice({ log, ...ports }: NodesPorts): Slice<'nodes'> {
   const nodes = createNodes({
     ...ports,
     onBack: (nodeIds) => recoveries.add(nodeIds),
-    onMarksFailure: (error) => log.warn({ err: error }, 'it could not be read how far the peers of nodes have changed'),
+    onMarksFailure: (error) => log.warn({ err: error }, 'the peer revisions of Domains could not be read'),
   })
   return {
     handlers: { nodes: nodes.handlers },

@@ -14,12 +14,12 @@ import { timeFunctions } from './time-functions.ts'
 export interface CaveatResult {
   /** YES, VIOLATED, or UNKNOWN where a value is missing or the expression fails over those that are there. */
   readonly verdict: Verdict
-  /** The parameters whose values the answer hangs on, in order; empty with UNKNOWN for an expression that fails. */
+  /** The parameters whose missing values decide the answer, in order; empty with UNKNOWN for an expression that fails. */
   readonly missing: readonly string[]
 }
 
 export interface CaveatProgram {
-  /** `values`: plain JSON by parameter name; names that are no parameters are passed over. Never throws, always ends. */
+  /** `values`: plain JSON by parameter name; names that are no parameters are ignored. Never throws, always terminates. */
   evaluate(values: Readonly<Record<string, unknown>>): CaveatResult
 }
 
@@ -33,7 +33,7 @@ const UNDECIDED: CaveatResult = { verdict: UNKNOWN, missing: [] }
 const programs = new WeakMap<CaveatModel, CaveatProgram>()
 
 /**
- * Makes a caveat ready to be asked, once for each caveat.
+ * Compiles a caveat, once per caveat.
  * @throws SchemaError where the expression is not one of CEL over the caveat's parameters, results in no bool or leaves a
  * parameter out; without `places` it counts from the start of the expression.
  */
@@ -77,7 +77,7 @@ function createProgram(caveat: CaveatModel, places: CaveatPlaces): CaveatProgram
   }
 }
 
-/** The values by name. One that is not there is an error, which `&&` and `||` pass over where the other side decides. */
+/** The values by name. A missing one is an error, which `&&` and `||` ignore where the other side decides. */
 function variables(
   names: Iterable<string>,
   given: ReadonlyMap<string, CelInput>,
@@ -98,7 +98,7 @@ function variables(
 
 type Evaluation = (bindings: Record<string, CelInput>) => unknown
 
-/** Takes a while, so that schemas of which little is asked are loaded without. */
+/** Slow, so that schemas load without it and caveats are compiled on first use. */
 function planned(expression: Expression, meter: Meter): Evaluation {
   const env = celEnv({
     registry: IP_REGISTRY,

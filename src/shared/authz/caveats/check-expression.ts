@@ -29,9 +29,9 @@ import {
 } from './static-type.ts'
 import { createUnifier } from './unify.ts'
 
-/** What is wrong with an expression. */
+/** A fault of an expression. */
 export class ExpressionError extends Error {
-  /** Of the part that is wrong, in the text of the expression. */
+  /** Offset of the faulty part in the text of the expression. */
   readonly offset: number
 
   constructor(offset: number, reason: string) {
@@ -78,11 +78,11 @@ const INT_MIN = -(2n ** 63n)
 const INT_MAX = 2n ** 63n - 1n
 const UINT_MAX = 2n ** 64n - 1n
 
-/** Parts within parts. Chains of `+` count as such, those of `&&` and `||` hardly. */
+/** Maximum nesting of an expression. Chains of `+` nest, those of `&&` and `||` hardly do. */
 const DEPTH_MAX = 1_000
 
 /**
- * Works out the type of an expression over the given variables.
+ * Infers the type of an expression over the given variables.
  * @throws ExpressionError where a name is unknown or a value of the wrong type.
  */
 export function checkExpression({ expr, sourceInfo }: Parsed, variables: Scope): StaticType {
@@ -205,7 +205,7 @@ export function checkExpression({ expr, sourceInfo }: Parsed, variables: Scope):
     return unifier.resolve(typeOfNode(macro.result, outer))
   }
 
-  /** What a comprehension meets: the elements of a list, the keys of a map. */
+  /** The type that a comprehension iterates: the elements of a list, the keys of a map. */
   function elementOf(node: Expression, range: StaticType): StaticType {
     if (range.kind === 'param') unifier.assignable([range], [DYN])
     if (range.kind === 'param' || range.kind === 'dyn') return DYN
@@ -216,7 +216,7 @@ export function checkExpression({ expr, sourceInfo }: Parsed, variables: Scope):
   return unifier.resolve(typeOfNode(expr, variables))
 }
 
-/** `a.b.c` of nothing but names. */
+/** `a.b.c` that consists of names only. */
 function pathOf({ exprKind }: Expression): string | undefined {
   if (exprKind.case === 'identExpr') return exprKind.value.name.replace(/^\./, '')
   if (exprKind.case !== 'selectExpr' || exprKind.value.testOnly || exprKind.value.operand === undefined)

@@ -2,7 +2,7 @@ import type { Overload } from './overloads.ts'
 import { DYN, type StaticType } from './static-type.ts'
 import { isSame, type Unifier } from './unify.ts'
 
-/** What a call results in: `dyn` where several overloads fit and differ; undefined where none fits. */
+/** The result type of a call: `dyn` where several overloads match and differ; undefined where none matches. */
 export function chooseOverload(
   unifier: Unifier,
   overloads: readonly Overload[],
@@ -18,7 +18,7 @@ export function chooseOverload(
   return result
 }
 
-/** Gives an overload type parameters of its own. */
+/** Instantiates an overload with fresh type parameters. */
 function instantiate(unifier: Unifier, types: readonly StaticType[]): StaticType[] {
   const own = new Map<number, StaticType>()
   const rename = (type: StaticType): StaticType => {
@@ -30,7 +30,7 @@ function instantiate(unifier: Unifier, types: readonly StaticType[]): StaticType
   return types.map(rename)
 }
 
-/** What holds all of the types: `dyn` where they differ. */
+/** The common type of all types: `dyn` where they differ. */
 export function joined(unifier: Unifier, types: readonly StaticType[]): StaticType {
   const [first = unifier.fresh(), ...rest] = types
   return rest.reduce((all, type) => unifier.join(all, type) ?? DYN, first)

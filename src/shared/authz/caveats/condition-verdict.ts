@@ -2,7 +2,7 @@ import type { ConditionVerdict } from '../engine/question.ts'
 import { NO, YES } from '../engine/verdict.ts'
 import { compileCaveat } from './caveat-program.ts'
 
-/** How far conditions hold at an instant under given context values (validation files, tests): expiry, then tuple context over `context`. */
+/** Evaluates conditions at an instant with given context values (validation files, tests): expiry, then tuple context over `context`. */
 export function conditionVerdict(given: {
   readonly nowMs: number
   readonly context: Readonly<Record<string, unknown>>

@@ -7,7 +7,7 @@ import type { ValueType } from './value-type.ts'
 /** Depth to which values may be nested in each other. */
 const DEPTH_MAX = 100
 
-/** A JSON value that is not of the type that its parameter has. */
+/** A JSON value that does not fit the type of its parameter. */
 export class ConversionError extends Error {
   constructor(expected: string) {
     super(`expected ${expected}`)
@@ -16,7 +16,7 @@ export class ConversionError extends Error {
 }
 
 /**
- * Makes of a JSON value what an expression reads, as SpiceDB does: whole numbers from numbers or text, bytes from base64,
+ * Converts a JSON value for an expression, as SpiceDB does: whole numbers from numbers or text, bytes from base64,
  * moments from RFC 3339, durations such as `1h30m`.
  * @throws ConversionError for a value that does not fit the type.
  */
@@ -67,7 +67,7 @@ const CONVERTERS: { readonly [type: string]: (value: unknown) => CelInput | unde
 const INT_MIN = -(2n ** 63n)
 const INT_MAX = 2n ** 63n - 1n
 
-/** Numbers beyond 64 bits become the last one that fits, as in SpiceDB. */
+/** Numbers beyond 64 bits are clamped, as in SpiceDB. */
 function wholeNumber(value: unknown): bigint | undefined {
   const exact =
     typeof value === 'number' && Number.isInteger(value)

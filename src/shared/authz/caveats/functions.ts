@@ -21,7 +21,7 @@ const { BOOL, BYTES, DYN, INT, STRING } = CelScalar
 const LIST = listType(DYN)
 const MAP = mapType(STRING, DYN)
 
-/** Elements of a list, characters or bytes that an expression may put together. */
+/** Elements of a list, characters or bytes that an expression may concatenate. */
 const LENGTH_MAX = 200_000
 
 /** Elements of a list that are copied for one unit of cost. */
@@ -30,13 +30,13 @@ const COPIES_A_UNIT = 128
 /** Called once for each round of a loop, with the loop's condition and the cost of the round. */
 export const TICK = '@tick'
 
-/** Called with what a loop runs over, before it does. */
+/** Called with the range of a loop, before the loop. */
 export const RANGE = '@range'
 
 /** Elements of a range that cost one unit to line up. */
 const ELEMENTS_A_UNIT = 8
 
-/** SpiceDB's own functions, the cost of loops, and what must be bounded because it puts values together. */
+/** SpiceDB's own functions, the cost of loops, and functions that must be bounded because they concatenate values. */
 export function ownFunctions(meter: Meter): CelFunc[] {
   /** Elements of the lists that were put together here, which macros do element by element. */
   const elements = new WeakMap<CelList, readonly CelValue[]>()

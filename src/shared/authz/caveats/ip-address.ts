@@ -20,7 +20,7 @@ export function parseIpAddress(text: string): IpAddress | undefined {
   return value === undefined ? undefined : { width: 128, value, zone }
 }
 
-/** The text that equal addresses have in common. */
+/** The canonical text of an address. */
 export function ipAddressKey({ width, value, zone }: IpAddress): string {
   return `${width}/${value}/${zone}`
 }

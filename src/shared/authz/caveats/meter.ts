@@ -1,7 +1,7 @@
 import { isCelList, isCelMap, type CelEnv, type CelValue } from '@bufbuild/cel'
 import { patternSize } from './pattern-size.ts'
 
-/** An evaluation that costs more than any sensible one. */
+/** The error of an evaluation that exceeds its cost limit. */
 export class CostError extends Error {
   constructor() {
     super('the expression costs too much over these values')
@@ -12,7 +12,7 @@ export class CostError extends Error {
 /** Counts what an evaluation costs: about one unit for a node of the expression that is evaluated in a loop. */
 export interface Meter {
   reset(): void
-  /** @throws CostError once the evaluation has spent what it may, and from then on every time. */
+  /** @throws CostError once the evaluation has reached its limit, and on every later call. */
   charge(units: number): void
 }
 

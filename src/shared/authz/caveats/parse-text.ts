@@ -5,7 +5,7 @@ import { childrenOf, type Parsed } from './expression.ts'
 /** Characters of an expression, as SpiceDB has it. */
 const CHARACTERS_MAX = 100_000
 
-/** Brackets within brackets. The parser's time rises steeply with them; people write three or four. */
+/** Brackets within brackets. The parser's time grows steeply with them; usual expressions have three or four. */
 const NESTING_MAX = 64
 
 /** @throws ExpressionError where the text is not an expression of CEL. */
@@ -28,7 +28,7 @@ const PIECE = /\/\/[^\n]*|(?:rb?|br?)?(?:"""[^]*?"""|'''[^]*?'''|"(?:\\.|[^"\\\n
 
 const QUOTES: ReadonlySet<string> = new Set(['"', "'"])
 
-/** Checks what the parser is slow at, or lenient with. */
+/** Checks inputs for which the parser is slow or too lenient. */
 function checkPieces(text: string): void {
   let depth = 0
   for (let at = 0; at < text.length;) {
@@ -45,19 +45,19 @@ function checkPieces(text: string): void {
 }
 
 /**
- * The parser does not take blanks in empty arguments and between signs, `! !a`; texts in quotes and comments are passed
- * over.
+ * The parser rejects blanks in empty arguments and between signs, `! !a`; quoted texts and comments are kept
+ * unchanged.
  */
 const BLANKS =
   /\/\/[^\n]*|"""[^]*?"""|'''[^]*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|\(\s+\)|(?<sign>[!-])(?:\s*\k<sign>)*/g
 
-/** Keeps every other character in its place. */
+/** Keeps the offset of every other character. */
 function closeUp(piece: string): string {
   if (/^\(\s/.test(piece)) return `()${piece.slice(1, -1)}`
   return /^[!-]/.test(piece) ? piece.replaceAll(/\s/g, '').padStart(piece.length) : piece
 }
 
-/** The parser takes `ina` for `in a`. */
+/** The parser reads `ina` as `in a`. */
 function checkWords({ expr, sourceInfo }: Parsed, text: string): void {
   if (expr === undefined || !/\bin\w/.test(text)) return
   const pending = [expr]

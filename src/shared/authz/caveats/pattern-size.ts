@@ -1,4 +1,4 @@
-/** What repeats an atom: `{2}`, `{2,}`, `{2,5}`. */
+/** A counted repetition of an atom: `{2}`, `{2,}`, `{2,5}`. */
 const COUNT = /\{(\d{1,4})(?:,(\d{0,4}))?\}/y
 
 interface Group {

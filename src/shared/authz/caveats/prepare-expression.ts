@@ -2,7 +2,7 @@ import { childrenOf, type Expression } from './expression.ts'
 import { RANGE, TICK } from './functions.ts'
 
 /**
- * Has every loop of the expression pay: for its range once, for its nodes in each round. Calls `matches(a, b)` as
+ * Adds the cost of every loop to the expression: its range once, its nodes in each round. Calls `matches(a, b)` as
  * `a.matches(b)`, which is the only form that the library has. Changes the expression in place.
  */
 export function prepareExpression(expression: Expression): void {

@@ -1,9 +1,9 @@
 import type { ValueType } from './value-type.ts'
 
-/** What is known of a value before it is there. `dyn` can be anything; a `param` represents a type that is not inferred yet. */
+/** The static type of a value. `dyn` can be anything; a `param` represents a type that is not inferred yet. */
 export interface StaticType {
   readonly kind: StaticKind
-  /** What a list holds, key and value of a map, what a `type` is the type of. */
+  /** The element type of a list, the key and value types of a map, the type behind a `type`. */
   readonly of: readonly StaticType[]
   /** Which parameter; 0 for every other kind. */
   readonly id: number
@@ -65,7 +65,7 @@ export function staticType({ name, of }: ValueType): StaticType {
   return name === 'list' ? listOf(staticType(of)) : mapOf(STRING, staticType(of))
 }
 
-/** As a person writes it: `map(string, dyn)`. */
+/** The type as text: `map(string, dyn)`. */
 export function typeText({ kind, of }: StaticType): string {
   if (kind === 'param') return 'dyn'
   return of.length === 0 ? kind : `${kind}(${of.map(typeText).join(', ')})`

@@ -22,7 +22,7 @@ const DATE_FIELDS: { readonly [name: string]: (time: LocalTime) => number } = {
 
 const SECOND = 1_000_000_000n
 
-/** What a duration is in each unit, in nanoseconds. */
+/** Nanoseconds of each unit of a duration. */
 const DURATION_UNITS: { readonly [name: string]: bigint } = {
   getHours: 3600n * SECOND,
   getMinutes: 60n * SECOND,

@@ -9,7 +9,7 @@ const NULLABLE: ReadonlySet<string> = new Set(['null_type', 'duration', 'timesta
  */
 export interface Unifier {
   fresh(): StaticType
-  /** Whether each `given` may be used as its `wanted`; learns from it only when all may. */
+  /** Whether each `given` may be used as its `wanted`; records inferred types only if all may. */
   assignable(given: readonly StaticType[], wanted: readonly StaticType[]): boolean
   /** The type with what is known of its parameters filled in. */
   resolve(type: StaticType): StaticType
@@ -19,7 +19,7 @@ export interface Unifier {
 
 export function createUnifier(): Unifier {
   const found = new Map<number, StaticType>()
-  /** What was learnt since the last question, to be taken back when the answer is no. */
+  /** The types inferred since the last check, to be reverted when it fails. */
   let trail: { readonly id: number; readonly before: StaticType | undefined }[] = []
   let last = 0
 

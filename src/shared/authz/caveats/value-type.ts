@@ -1,4 +1,4 @@
-/** The type of a caveat's parameter: a name, and for `list` and `map` what they hold. */
+/** The type of a caveat's parameter: a name, and for `list` and `map` the element types. */
 export interface ValueType {
   readonly name: string
   readonly of: ValueType | undefined
@@ -22,8 +22,8 @@ export const PLAIN_TYPES: readonly string[] = [
 export const HOLDING_TYPES: readonly string[] = ['list', 'map']
 
 /**
- * Reads the type as the schema spells it: `int`, `list<string>`, `map<list<any>>`. Undefined when there is none such. Types
- * within a plain one, `any<string>`, have to exist and mean nothing, as in SpiceDB.
+ * Reads the type as the schema spells it: `int`, `list<string>`, `map<list<any>>`. Undefined for an unknown type. Types
+ * inside a plain one, `any<string>`, must exist and are ignored, as in SpiceDB.
  */
 export function valueType(text: string): ValueType | undefined {
   const { name = '', within } = /^(?<name>\w+)(?:<(?<within>.+)>)?$/.exec(text)?.groups ?? {}

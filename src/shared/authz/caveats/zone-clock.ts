@@ -1,4 +1,4 @@
-/** A moment by the calendar and clock of some place. */
+/** The local date and time of a moment in a time zone. */
 export interface LocalTime {
   readonly year: number
   /** 1 to 12. */
@@ -34,10 +34,10 @@ const PARTS = {
   second: 'numeric',
 } as const
 
-/** Clocks change at the quarters of an hour. */
+/** Offsets change only at quarter hours. */
 const QUARTER_MS = 900_000
 
-/** A zone and how far its clocks were ahead of UTC in the last quarter of an hour that was asked for. */
+/** A zone and its UTC offset in the last quarter hour that was requested. */
 interface Zone {
   readonly format: Intl.DateTimeFormat
   fromMs: number
@@ -45,7 +45,7 @@ interface Zone {
 }
 
 /**
- * Tells the local time of moments, in nanoseconds since 1970, in a zone: `UTC`, an offset `+02:00` or a name of IANA.
+ * Computes the local time of moments, in nanoseconds since 1970, in a zone: `UTC`, an offset `+02:00` or a name of IANA.
  * Throws an Error for a zone that the runtime does not know.
  */
 export function createZoneClock(): (nanos: bigint, zone: string) => LocalTime {
@@ -72,12 +72,12 @@ export function createZoneClock(): (nanos: bigint, zone: string) => LocalTime {
   }
 }
 
-/** The runtime passes over capitals in the names of zones, which SpiceDB does not. */
+/** The runtime ignores case in zone names; SpiceDB does not. */
 function isMisspelt(name: string, canonical: string): boolean {
   return name !== canonical && name.toLowerCase() === canonical.toLowerCase()
 }
 
-/** Asks the calendar once for each quarter of an hour: it takes a hundred times as long as the rest. */
+/** Uses the calendar once for each quarter hour: it is a hundred times slower than the rest. */
 function aheadMs(zone: Zone, ms: number): number {
   const fromMs = Math.floor(ms / QUARTER_MS) * QUARTER_MS
   if (zone.fromMs === fromMs) return zone.aheadMs

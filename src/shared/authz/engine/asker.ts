@@ -5,7 +5,7 @@ import type { ConditionVerdict, Question } from './question.ts'
 import type { TupleIndex } from './tuple-index.ts'
 import { NO, UNKNOWN, YES, type Verdict } from './verdict.ts'
 
-/** Anyone who asks a check, a subject or a set of it, and by which tuples it is reached. Kept between checks. */
+/** The subject of a check, or a set of it, and the tuples that reach it. Reused between checks. */
 export class Asker {
   readonly #index: TupleIndex
   readonly #memberships: Memberships
@@ -15,7 +15,7 @@ export class Asker {
   /** The subject as edges code it. */
   #subjectCode = 0
   #wildcard = NONE
-  /** The set that asks, if one does: anyone who reaches it has reached the asker. */
+  /** The asking set, if the asker is one: reaching it means reaching the asker. */
   #object = NONE
   #member = NONE
   #sets: 'unsought' | 'known' | 'too many' = 'unsought'
@@ -65,7 +65,7 @@ export class Asker {
     return all === NONE ? verdict : Math.max(verdict, this.held(all))
   }
 
-  /** How far the edge's tuples hold. */
+  /** The verdict of the edge's tuples. */
   held(edge: number): Verdict {
     const alternatives = this.#index.conditions.of(edge)
     if (alternatives === undefined || alternatives.unconditional) return YES
@@ -74,7 +74,7 @@ export class Asker {
     return verdict
   }
 
-  /** What is known from below of the asker's membership in a set that may be a subject. The set's relation must be plain. */
+  /** The asker's known membership in a set that may be a subject. The set's relation must be plain. */
   standingIn(set: number): Standing {
     if (this.#sets === 'unsought') this.#sets = this.#findSets() ? 'known' : 'too many'
     return this.#sets === 'known' ? this.#memberships.standingIn(set) : PERHAPS

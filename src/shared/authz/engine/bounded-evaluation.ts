@@ -5,7 +5,7 @@ import type { ConditionVerdict, Question } from './question.ts'
 import { SelfExclusionError } from './undecidable.ts'
 import { NO, YES, type Verdict } from './verdict.ts'
 
-/** How an exclusion that depends on itself counts: at least or at most as it may. */
+/** The bound for an exclusion that depends on itself: its least or its greatest value. */
 type Bound = typeof LEAST | typeof MOST
 const LEAST = -1
 const MOST = 1
@@ -13,7 +13,7 @@ const MOST = 1
 /** Questions within a question of which only bounds are sought. */
 const BOUNDED_STEPS_MAX = 20_000
 
-/** An evaluation that finds what an answer is at least and at most where exclusions depend on themselves. */
+/** An evaluation that finds the least and the greatest value of an answer where exclusions depend on themselves. */
 export class BoundedEvaluation extends Evaluation {
   #bound: Bound = LEAST
   #steps = 0

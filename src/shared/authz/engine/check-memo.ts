@@ -2,7 +2,7 @@ import { grownColumn, nextCapacity, slotsFor } from './columns.ts'
 
 /** State of one question about (object, relation or permission) within a check. */
 export const UNASKED = 0
-/** Being answered further up: asking again is a cycle. */
+/** In evaluation further up: asking it again is a cycle. */
 export const ACTIVE = 1
 /** Answered as long as the open questions that it met are answered by NO. */
 export const PROVISIONAL = 2
@@ -10,7 +10,7 @@ export const FINAL = 3
 
 const FIRST_CAPACITY = 256
 
-/** What one check has found so far. Kept between checks, so that a check allocates nothing. */
+/** The results of one check so far. Reused between checks, so that a check allocates nothing. */
 export class CheckMemo {
   verdicts = new Int32Array(FIRST_CAPACITY)
   states = new Int32Array(FIRST_CAPACITY)
@@ -26,7 +26,7 @@ export class CheckMemo {
   #epoch = 0
   #size = 0
 
-  /** Forgets everything. */
+  /** Clears all entries. */
   clear(): void {
     this.#size = 0
     this.#epoch++

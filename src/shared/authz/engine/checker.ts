@@ -6,14 +6,14 @@ import { SelfExclusionError } from './undecidable.ts'
 import { UNKNOWN, type Verdict } from './verdict.ts'
 
 /**
- * Answers checks from a tuple index: synchronous, without caches that outlive a check, without allocation to speak of.
+ * Answers checks from a tuple index: synchronous, without caches that outlive a check, and nearly without allocation.
  * Where an exclusion depends on itself there is no least fixpoint; then the check is evaluated once as if that excluded
  * all and once as if it excluded nothing; the answer counts if both agree.
  */
 export class Checker {
   readonly #exact: Evaluation
   readonly #bounded: BoundedEvaluation
-  /** The one that found the last answer. */
+  /** The evaluation that found the last answer. */
   #last: Evaluation
 
   constructor(index: TupleIndex) {

@@ -10,7 +10,7 @@ export function grownColumn<C extends Column>(column: C, capacity: number, fill:
   return grown
 }
 
-/** Rows to make room for once `capacity` are taken: half as many again, so that memory follows what is stored. */
+/** The next capacity once `capacity` rows are used: 1.5 times as many, so that memory follows the stored rows. */
 export function nextCapacity(capacity: number): number {
   return capacity + (capacity >>> 1) + 16
 }

@@ -4,7 +4,7 @@ import type { Rows } from './rows.ts'
 /** End of a chain. */
 export const NONE = -1
 
-/** Where lists begin: a field of the rows of those that own them. */
+/** The heads of lists: a field of the rows that own them. */
 export interface Heads {
   readonly owners: Rows
   readonly field: number

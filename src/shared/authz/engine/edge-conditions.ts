@@ -2,7 +2,7 @@ import type { CaveatModel } from '../model.ts'
 import { grownColumn } from './columns.ts'
 import { ImageError, type ConditionImage, type EdgeImage } from './index-image.ts'
 
-/** What a tuple of an edge depends on. */
+/** The condition of a tuple of an edge. */
 export interface Condition {
   /** Undefined for a tuple that only expires. */
   readonly caveat: CaveatModel | undefined
@@ -30,7 +30,7 @@ export interface Alternatives {
 
 const UNBOUND: Alternatives = { unconditional: false, revision: Infinity, conditions: [] }
 
-/** What one tuple says of its edge. */
+/** The condition that one tuple adds to its edge. */
 export interface Binding {
   readonly condition: Condition | undefined
   readonly revision: number
@@ -79,14 +79,14 @@ export class EdgeConditions {
     this.#byEdge.set(edge, { ...UNBOUND, conditions: [{ ...condition, revision }] })
   }
 
-  /** Adds a tuple to an edge; false when it was there. */
+  /** Adds a tuple to an edge; false when it existed. */
   add(edge: number, binding: Binding): boolean {
     const after = withBinding(this.#before(edge), binding)
     if (after !== undefined) this.#set(edge, after)
     return after !== undefined
   }
 
-  /** Takes one tuple from an edge. Whether it was there, and whether the edge is without tuples now. */
+  /** Removes one tuple from an edge. Returns whether it existed, and whether the edge has no tuples now. */
   take(edge: number, caveat: CaveatModel | undefined): 'absent' | 'taken' | 'last' {
     const before = this.#before(edge)
     const after = without(before, caveat)
@@ -134,7 +134,7 @@ function sizeOf({ unconditional, conditions }: Alternatives): number {
   return conditions.length + Number(unconditional)
 }
 
-/** What is left without the tuple of that caveat. */
+/** The conditions without the tuple of that caveat. */
 function without(before: Alternatives, caveat: CaveatModel | undefined): Alternatives {
   const { unconditional, revision } = caveat === undefined ? UNBOUND : before
   return { unconditional, revision, conditions: before.conditions.filter((each) => each.caveat !== caveat) }

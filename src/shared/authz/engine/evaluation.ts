@@ -20,7 +20,7 @@ const UNSETTLED = -1
 
 /**
  * Walks from the resource of a question towards its subject. Every (object, relation or permission) is answered at most a
- * few times: cycles are closed by assuming NO and giving up what rested on the assumption once it fails, which yields the
+ * few times: cycles are closed by assuming NO and discarding dependent answers if the assumption fails, which yields the
  * least fixpoint. Groups in groups are not walked where the subject's own are known: see `Memberships`.
  */
 export class Evaluation {
@@ -34,9 +34,9 @@ export class Evaluation {
   #wantPath = false
   #hops = 0
   #depth = 0
-  /** Depth of the highest open question that the answer in hand rests on. */
+  /** Depth of the highest open question that the current answer depends on. */
   protected open = NOTHING_OPEN
-  /** Path of the answer in hand, if it is YES. */
+  /** Path of the current answer, if it is YES. */
   #granted = DIRECT
 
   constructor(index: TupleIndex) {
@@ -130,8 +130,8 @@ export class Evaluation {
   }
 
   /**
-   * Settles an answer. One that rests on no open question above itself is final. Answers below it that assumed NO for it
-   * are final with it when NO it is; otherwise they are forgotten, to be asked again.
+   * Settles an answer. One that depends on no open question above itself is final. Answers below it that assumed NO for it
+   * become final with it if it is NO; otherwise they are discarded and evaluated again.
    */
   protected conclude(entry: number, verdict: Verdict, provisionalBefore: number): void {
     const memo = this.memo

@@ -36,12 +36,12 @@ export class NestingLevels {
     return this.#levels.byteLength
   }
 
-  /** Says that the set contains no set any more. */
+  /** Records that the set contains no set any more. */
   clear(set: number): void {
     if (set < this.#levels.length) this.#levels[set] = 0
   }
 
-  /** Says that one set contains another one. */
+  /** Records that one set contains another one. */
   nest(outer: number, inner: number): void {
     this.#raise(outer, Math.min(LEVEL_MAX, this.#level(inner) + 1))
   }

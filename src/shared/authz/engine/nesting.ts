@@ -18,7 +18,7 @@ export interface NestingGraph {
 type Written = Omit<TupleColumns, 'domain_id'>
 
 /**
- * Tells why a tuple may not be written: it would make a set a member of itself, or nest sets deeper than 40.
+ * Returns why a tuple may not be written: it would make a set a member of itself, or nest sets deeper than 40.
  * Tuples whose subject is no userset, or whose own set is nobody's subject, cannot do either.
  */
 export function nestingFault(model: Model, graph: NestingGraph, tuple: Written): 'cycle' | 'too_deep' | undefined {

@@ -5,7 +5,7 @@ import type { EdgeConditions } from './edge-conditions.ts'
 import type { ObjectTable } from './object-table.ts'
 import type { SetTable } from './set-table.ts'
 
-/** Not worked out, or no longer right. Above every revision. */
+/** Not computed, or outdated. Above every revision. */
 const STALE = 0xffffffff
 
 /** Revisions are kept in 32 bits; whatever comes after four thousand million of them counts as one. */
@@ -26,8 +26,8 @@ interface Edges {
 }
 
 /**
- * When each object came to be: the lowest revision among the tuples that have it as their resource or, where there are
- * none, as their subject. Worked out when it is asked for, and kept while no change can have lowered or raised it.
+ * The revision that created each object: the lowest one among the tuples that have it as their resource or, where there are
+ * none, as their subject. Computed on demand, and cached while no change can have lowered or raised it.
  */
 export class ObjectRevisions {
   readonly #index: Edges
@@ -51,13 +51,13 @@ export class ObjectRevisions {
     return found
   }
 
-  /** Says that tuples of the object changed, none of them of a lower revision than `revision`. */
+  /** Records that tuples of the object changed, none of them of a lower revision than `revision`. */
   changed(object: number, revision: number): void {
     const known = this.#known[object]
     if (known !== undefined && revision <= known) this.#known[object] = STALE
   }
 
-  /** Says that nothing is known of the object any more. */
+  /** Discards the revision of the object. */
   forget(object: number): void {
     if (object < this.#known.length) this.#known[object] = STALE
   }

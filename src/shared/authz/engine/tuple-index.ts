@@ -12,7 +12,7 @@ import { plainRelations } from './plain-relations.ts'
 import { SetTable } from './set-table.ts'
 import { SubjectChains } from './subject-chains.ts'
 
-/** What became of a tuple. `unknown`: the schema lacks it or does not allow it; nothing was changed. */
+/** The result of a change of a tuple. `unknown`: the schema lacks it or does not allow it; nothing was changed. */
 export type Applied = 'changed' | 'unchanged' | 'unknown'
 
 const ALL = '*'
@@ -81,7 +81,7 @@ export class TupleIndex {
     return 'changed'
   }
 
-  /** Takes a tuple out; `unchanged` when it is not there. */
+  /** Removes a tuple; `unchanged` when it does not exist. */
   remove(tuple: TupleColumns): Applied {
     const found = findRule(this.#model, tuple)
     if ('reason' in found) return 'unknown'
@@ -103,7 +103,7 @@ export class TupleIndex {
     return this.objects.bytes + this.sets.bytes + this.edges.bytes + this.conditions.bytes + this.#levels.bytes
   }
 
-  /** A copy of everything, to be taken over by an index of the same schema. */
+  /** A copy of everything, for an index of the same schema. */
   image(): IndexImage {
     const edges = this.edges.copyRows()
     return {
@@ -115,7 +115,7 @@ export class TupleIndex {
     }
   }
 
-  /** Takes over an image of an index of the same schema. This one must be empty. @throws ImageError */
+  /** Loads an image of an index of the same schema. This one must be empty. @throws ImageError */
   adopt({ objects, sets, edges, revisions, names, conditions }: IndexImage): void {
     this.objects.adopt(objects, names)
     this.sets.adopt(sets)

@@ -1,5 +1,5 @@
 /**
- * How far something is granted, in rising order. Union takes the highest, intersection the lowest.
+ * The verdict of a check, in rising order. Union takes the highest, intersection the lowest.
  * NO: not at all. VIOLATED: only by a caveat that does not hold. UNKNOWN: only by a caveat that lacks a field. YES.
  */
 export type Verdict = number

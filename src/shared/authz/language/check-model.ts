@@ -15,7 +15,7 @@ export function checkPermissionCycles(definitions: readonly DefinitionNode[], mo
   }
 }
 
-/** Whether the walk from a permission comes back to one that it is still under. Visits each permission once in all. */
+/** Whether the walk from a permission reaches one that is still being visited. Visits each permission once in all. */
 function reachesOpen(start: PermissionModel, finished: Set<Askable>): boolean {
   const open = new Set<Askable>()
   const stack: { readonly at: Askable; readonly next: Iterator<Askable> }[] = []

@@ -75,7 +75,7 @@ export function createLexer(text: string): Lexer {
     return token
   }
 
-  /** Passes blanks and comments; a line break that ends a statement is a token of its own. */
+  /** Skips blanks and comments; a line break that ends a statement is a token of its own. */
   function passBlanks(): Token | undefined {
     for (;;) {
       const newline = match(NEWLINE)

@@ -4,7 +4,7 @@ export interface Position {
   readonly column: number
 }
 
-/** A schema that cannot be loaded. The message ends with what was expected there; nothing of the schema is in force. */
+/** A schema that cannot be loaded. The message ends with what was expected there; no part of the schema is loaded. */
 export class SchemaError extends Error {
   readonly position: Position
 

@@ -67,7 +67,7 @@ function named({ partials, definitions, caveats }: SchemaNode): ReadonlyMap<stri
   return byName
 }
 
-/** SpiceDB looks at the names in partials that no definition takes in, and at nothing else of them. */
+/** In partials that no definition includes, SpiceDB checks only the names. */
 function checkNames({ relations, permissions }: DefinitionNode): void {
   for (const { name, at } of [...relations, ...permissions]) checkTargetName(name, at)
   for (const { type, at } of relations.flatMap(({ subjects }) => subjects)) checkSubjectTypeName(type, at)

@@ -6,7 +6,7 @@ import { NO, UNKNOWN, YES, type Verdict } from '../verdict.ts'
 import type { ReferenceNames } from './reference-names.ts'
 import type { Asked, Reached, SubQuestions } from './sub-questions.ts'
 
-/** Nodes of one tree, give or take one branch. What is beyond them is marked as left out. */
+/** Approximate maximum of nodes in one tree. Parts beyond it are marked as left out. */
 export const NODES_MAX = 2_000
 
 /** Names the fields that are missing to evaluate a caveat. */
@@ -18,7 +18,7 @@ export interface TreeDeps extends Asked {
   readonly missing: MissingFields
 }
 
-/** A part that may be shown: how it came out, and how it is built. Not built where it would prove itself by itself. */
+/** A part that may be shown: its outcome, and how it is built. Not built where it would be its own proof. */
 interface Branch {
   readonly verdict: Verdict
   readonly build: () => Explanation | undefined
@@ -33,15 +33,15 @@ export function outcomeOf(verdict: Verdict): Outcome {
 }
 
 /**
- * Builds the tree of one question. Of what is granted it shows one proof, which never rests on itself; of what is not, all
- * that came out the same way: every branch that failed, or every one that depends on a condition.
+ * Builds the tree of one question. For a grant it shows one proof, which is never circular; otherwise all branches
+ * with the same outcome: every branch that failed, or every one that depends on a condition.
  */
 export class ExplainTree {
   readonly #deps: TreeDeps
   readonly #questions: SubQuestions
   readonly #names: ReferenceNames
   #nodes = 0
-  /** What is being explained further up, and what is shown with its parts elsewhere. */
+  /** The questions being explained further up, and those shown with their parts elsewhere. */
   readonly #open = new Map<Askable, Set<number>>()
   readonly #shown = new Map<Askable, Set<number>>()
 
@@ -148,7 +148,7 @@ export class ExplainTree {
     return { parts }
   }
 
-  /** What something was made from and, where that would have sufficed, what took it away. */
+  /** The base of an exclusion and, where the base holds, the excluded part. */
   #exclusion(verdict: Verdict, [from, without]: readonly Branch[]): Parts | undefined {
     const base = from?.build()
     if (from === undefined || base === undefined) return undefined
@@ -197,7 +197,7 @@ export class ExplainTree {
     )
   }
 
-  /** The tuples of a relation that may have to do with the subject: its own, the wildcard's, those of sets. */
+  /** The tuples of a relation that may concern the subject: its own, the wildcard's, those of sets. */
   *#tuples(object: number, relation: RelationModel): Iterable<Branch> {
     const { index, question } = this.#deps
     const set = index.mayHave(object, relation) ? index.sets.find(object, relation.id) : NONE

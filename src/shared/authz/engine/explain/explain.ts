@@ -31,7 +31,7 @@ export interface ExplainOptions {
 }
 
 /**
- * Answers a check with the tree that it rests on and, where it is not granted, the cheapest sets of tuples that would
+ * Answers a check with the tree of its decision and, where it is not granted, the cheapest sets of tuples that would
  * grant it, each of them tried.
  * @throws UndecidableError
  */
@@ -55,7 +55,7 @@ interface Trial {
   readonly options: ExplainOptions
 }
 
-/** Those that grant it when they are tried and of which no tuple could be left out for another of them. */
+/** The sets that grant it when tried, without those that contain another one. */
 function proven(remedies: readonly Remedy[], trial: Trial): (readonly ProposedTuple[])[] {
   const kept: (readonly ProposedTuple[])[] = []
   for (const { tuples } of remedies) {

@@ -2,7 +2,7 @@ import type { Model } from '../../model.ts'
 import { NO_OBJECT } from '../object-table.ts'
 import { isSet, type TupleIndex } from '../tuple-index.ts'
 
-/** Says objects and subjects of an index in text. */
+/** Formats objects and subjects of an index as text. */
 export interface ReferenceNames {
   /** `<type>:<id>`. */
   object(object: number): string

@@ -15,10 +15,10 @@ export interface Remedy {
 /** Remedies that are kept of each part. */
 const KEPT_MAX = 20
 
-/** Groups, parents and the like that are looked at of each relation. */
+/** Maximum of groups, parents and the like examined per relation. */
 const BRANCHES_MAX = 100
 
-/** Relations and permissions of objects that one search looks at. */
+/** Maximum of relations and permissions of objects that one search examines. */
 const QUESTIONS_MAX = 2_000
 
 const NOTHING_NEEDED: readonly Remedy[] = [{ tuples: [], distance: 0 }]
@@ -33,7 +33,7 @@ export interface RemedyDeps extends Asked {
 /**
  * Looks for tuples that would allow what is denied: direct grants on the object and along its arrows, and membership of
  * the groups that hold it. Proposes nothing that the service alone writes, nothing with a caveat, and nothing against an
- * exclusion, which no tuple can lift. What it finds is likely, not proven.
+ * exclusion, which no tuple can lift. Its results are candidates, not proven.
  */
 export class RemedySearch {
   readonly #deps: RemedyDeps
@@ -50,7 +50,7 @@ export class RemedySearch {
     return userset === undefined ? this.#member(resource, asked) : []
   }
 
-  /** None for what is being looked at further up: to rest on itself helps nobody. */
+  /** None for a part that is examined further up: a circular remedy is useless. */
   #member(object: number, member: Askable): readonly Remedy[] {
     if (this.#deps.questions.of(object, member) === YES) return NOTHING_NEEDED
     const known = this.#open.get(member) ?? new Map<number, readonly Remedy[] | undefined>()

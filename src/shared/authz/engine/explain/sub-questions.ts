@@ -53,7 +53,7 @@ export class SubQuestions {
     }
   }
 
-  /** What the expression comes to on the object. */
+  /** The verdict of the expression on the object. */
   ofExpression(object: number, expression: Expression): Verdict {
     const { op, parts, reference } = expression
     if (reference !== undefined) return this.of(object, reference)
@@ -64,12 +64,12 @@ export class SubQuestions {
     return this.#arrow(object, expression)
   }
 
-  /** How far the edge's tuples hold by themselves. */
+  /** The verdict of the edge's tuples by themselves. */
   edge(edge: number): Verdict {
     return edgeVerdict(this.#asked.index, edge, this.#asked.holds)
   }
 
-  /** What an arrow comes to through one of its tuples. */
+  /** The verdict of an arrow through one of its tuples. */
   through({ edge, object, target }: Reached): Verdict {
     return target === undefined ? NO : Math.min(this.edge(edge), this.of(object, target))
   }

@@ -23,8 +23,8 @@ export interface TrialDeps {
 }
 
 /**
- * Makes the edits in the index, asks, and takes them back before it returns, also when asking fails: nobody else sees
- * them, as long as `ask` does not wait. Creating a tuple that is there and deleting one that is not change nothing. Rows
+ * Makes the edits in the index, calls `ask`, and reverts them before it returns, also when `ask` throws: nobody else sees
+ * them, as long as `ask` does not wait. Creating an existing tuple and deleting a missing one change nothing. Rows
  * of objects, sets and edges that only edited tuples use may have other numbers afterwards.
  * @returns why the first edit that could not be written is refused; then nothing was asked.
  */
@@ -67,7 +67,7 @@ function faultOf({ model, index }: TrialDeps, { op, tuple }: TupleEdit): EditFau
   return nesting && { part: 'subject', reason: nesting }
 }
 
-/** Makes one edit. @returns what takes it back. */
+/** Makes one edit. @returns the function that reverts it. */
 function make({ model, index }: TrialDeps, { op, tuple }: TupleEdit): () => void {
   const before = storedTuple(model, index, tuple)
   if (op === 'create') index.touch(tuple, before?.revision ?? UNWRITTEN)

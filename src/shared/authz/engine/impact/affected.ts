@@ -28,7 +28,7 @@ export interface ChangedSet {
   readonly relation: Askable
 }
 
-/** Finds every permission whose answer may hang on the tuples of the sets, from those upwards. */
+/** Finds every permission whose answer may depend on the tuples of the sets, from those upwards. */
 export class AffectedWalk {
   readonly #index: TupleIndex
   readonly #graph: ReverseGraph

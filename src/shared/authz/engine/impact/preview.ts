@@ -37,7 +37,7 @@ export interface PreviewDeps {
 
 export interface PreviewOptions {
   readonly holds: ConditionVerdict
-  /** Most changes to return; all are counted. */
+  /** Maximum of changes to return; all are counted. */
   readonly changesMax: number
 }
 
@@ -48,8 +48,8 @@ interface Affected {
 }
 
 /**
- * Tells who would gain or lose which permission on what, were the edits made; or why the first that could not be written
- * is refused. Makes them in the index itself and takes them back before it returns, so that the answer is exact and costs
+ * Computes who would gain or lose which permission on what if the edits were made; or why the first that could not be written
+ * is refused. Makes them in the index itself and reverts them before it returns, so that the answer is exact and costs
  * no copy. One `<type>:*` represents all subjects that no tuple names.
  */
 export type Preview = (edits: readonly TupleEdit[], options: PreviewOptions) => Impact | EditFault
@@ -83,7 +83,7 @@ export function createPreview(deps: PreviewDeps): Preview {
     })
   }
 
-  /** Those whom the edits name, or who are in the sets that they name as things are. */
+  /** The subjects that the edits name, and the current members of the sets that they name. */
   function askersOf(edits: readonly TupleEdit[], finder: SubjectFinder): NamedObject[] {
     return edits.flatMap(({ tuple }) => {
       const type = model.type(tuple.subject_type)

@@ -41,7 +41,7 @@ export interface SubjectsAsking {
 /** References `<type>:<id>` in the order of lookup results; none is in both. */
 export interface FoundResources {
   readonly granted: readonly string[]
-  /** Those that depend on values that nobody gave. */
+  /** Those that depend on missing values. */
   readonly conditional: readonly string[]
 }
 
@@ -60,13 +60,13 @@ export interface FoundSubjects extends FoundResources {
 }
 
 /**
- * Finds whole sets by walks that visit what leads to a result and nothing else. Every answer is what checks of each object
- * or subject would say.
+ * Finds whole sets by walks that visit only nodes that lead to a result. Every answer equals the checks of each object
+ * or subject.
  */
 export interface Lookups {
-  /** What a subject has something on. @throws UndecidableError */
+  /** The objects on which a subject has a relation or permission. @throws UndecidableError */
   resources(asking: ResourcesAsking, holds: ConditionVerdict): FoundResources | QuestionFault
-  /** Who has something on a resource. `wildcard` represents subjects that no tuple names. @throws UndecidableError */
+  /** The subjects that have a relation or permission on a resource. `wildcard` represents subjects that no tuple names. @throws UndecidableError */
   subjects(asking: SubjectsAsking, holds: ConditionVerdict): FoundSubjects | QuestionFault
 }
 

@@ -47,7 +47,7 @@ export class ResourceWalk {
   /** Nodes to go on from, in the order in which they were found, so that each is reached by as few hops as can be. */
   readonly #certain = new NodeQueue()
   readonly #possible = new NodeQueue()
-  /** Of the step in hand: how far the subject gets with it, and tuples on the way so far. */
+  /** The verdict of the current step, and the number of tuples so far. */
   #verdict: Verdict = YES
   #hops = 0
 

@@ -63,7 +63,7 @@ const ROUNDS_MAX = 10_000
  * Finds every subject of a type that has what is asked on an object, from the object downwards. Unions, arrows and sets in
  * sets are one walk that visits everything once (twice where it is first found conditionally); intersections, exclusions
  * and `all` are worked out as sets of their own, exactly, wildcards and their exceptions included. Cycles are closed by
- * assuming nobody and going round until nothing is added.
+ * assuming nobody and repeating until nothing is added.
  */
 export class SubjectWalk {
   readonly #search: SubjectSearch
