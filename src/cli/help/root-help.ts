@@ -2,34 +2,7 @@ import type { Manifest } from '../../shared/contract/manifest-format.ts'
 import type { CommandRow } from '../argv/command.ts'
 import { joined, section, type Entry, type Layout } from './layout.ts'
 import { commandRows } from '../argv/registry.ts'
-
-/** How the top-level help groups nouns and verbs. A noun that is in none of them comes under the last. */
-export const SECTIONS: readonly { readonly title: string; readonly nouns: readonly string[] }[] = [
-  { title: 'Get started', nouns: ['serve', 'login', 'logout', 'whoami', 'status', 'doctor'] },
-  { title: 'Fleet', nouns: ['nodes', 'executions', 'mediated-sessions', 'join-tokens', 'agent-sim'] },
-  { title: 'Tenancy', nouns: ['domains', 'projects', 'resources'] },
-  {
-    title: 'Access',
-    nouns: [
-      'identities',
-      'service-identities',
-      'invitations',
-      'groups',
-      'grants',
-      'tuples',
-      'tokens',
-      'sessions',
-      'factors',
-      'authz',
-      'idp',
-      'trust-bundles',
-      'audit',
-      'signing-keys',
-    ],
-  },
-  { title: 'Tools', nouns: ['contexts', 'config', 'api', 'openapi', 'completion', 'admin', 'help'] },
-  { title: 'More', nouns: [] },
-]
+import { sectionsOf } from './sections.ts'
 
 const EXAMPLES: readonly Entry[] = [
   ['ctl serve', 'run a server here, storage included'],
@@ -42,15 +15,13 @@ const EXAMPLES: readonly Entry[] = [
 export function rootHelp(manifest: Manifest, layout: Layout): string {
   const { style } = layout
   const entries = nounEntries(commandRows(manifest))
-  const listed = new Set(SECTIONS.flatMap(({ nouns }) => nouns))
-  const blocks = SECTIONS.map(({ title, nouns }) => {
-    const shown = nouns.length > 0 ? nouns : [...entries.keys()].filter((noun) => !listed.has(noun))
-    return section(
+  const blocks = sectionsOf(manifest, [...entries.keys()]).map(({ title, nouns }) =>
+    section(
       title,
-      shown.flatMap((noun) => entryOf(noun, entries)),
+      nouns.flatMap((noun) => entryOf(noun, entries)),
       layout,
-    )
-  })
+    ),
+  )
   return joined([
     ['Run and drive the control plane of an encrypted mesh of nodes.'],
     [`${style.bold('Usage')}  ctl <command> [flags]`],

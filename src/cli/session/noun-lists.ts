@@ -41,3 +41,8 @@ export function showOf({ operations }: Manifest, noun: string): ManifestOperatio
 export function listCommand(noun: string): string {
   return PARTS[noun]?.command ?? `${noun} list`
 }
+
+/** The noun whose list has the objects of a type of the authorization schema; undefined where their ids are typed. */
+export function nounOfType({ nouns }: Manifest, type: string): string | undefined {
+  return Object.keys(nouns).find((noun) => nouns[noun]?.types?.includes(type))
+}

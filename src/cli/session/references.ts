@@ -4,7 +4,7 @@ import type { Page } from '../../client/pages.ts'
 import type { Manifest, ManifestField, ManifestOperation } from '../../shared/contract/manifest-format.ts'
 import { isNonZeroUuid, parseReference } from '../../shared/ids.ts'
 import { CliError, usageError } from '../errors/cli-error.ts'
-import { listOf } from './noun-lists.ts'
+import { listOf, nounOfType } from './noun-lists.ts'
 import { handleOf, idOf, memberOf, nameOf, rowsOf } from '../output/members.ts'
 import { NOT_FOUND, notFound, only, pick, pickByHandle, type Resolved } from './pick.ts'
 import type { Session } from './session.ts'
@@ -24,6 +24,8 @@ export interface Resolver {
   subject(text: string, scope: Scope): Promise<string>
   /** `project:web`, `platform` as the API writes them. */
   resource(text: string, scope: Scope): Promise<string>
+  /** The noun whose list has the objects of a type; undefined where their ids are typed. */
+  nounOf(type: string): string | undefined
   /** All rows of a noun, for choices. */
   list(noun: string, scope: Scope): Promise<readonly unknown[]>
   /** The Domain or Project that a flag, the environment or the context names; undefined where none does. */
@@ -43,25 +45,6 @@ export type OtherLists = Readonly<Record<string, OtherList>>
 
 /** Rows that are searched for a name before a whole id is asked for instead. */
 const SEARCH_MAX = 20_000
-
-/** Object types whose ids people give by name, with the noun that lists them. */
-export const NOUN_OF_TYPE: Readonly<Record<string, string>> = {
-  user: 'users',
-  serviceaccount: 'service-identities',
-  group: 'groups',
-  domain: 'domains',
-  project: 'projects',
-  resource: 'resources',
-  network: 'resources',
-  workload: 'resources',
-  node: 'nodes',
-  token: 'tokens',
-}
-
-/** Types whose references may name a set of subjects; the subject of a workload may have a `#` of its own. */
-const HAS_RELATIONS: ReadonlySet<string> = new Set(
-  Object.keys(NOUN_OF_TYPE).filter((type) => !['user', 'serviceaccount'].includes(type)),
-)
 
 /** Makes a resolver; what it has listed once it remembers. */
 export function createResolver(session: Session, otherLists: OtherLists = {}): Resolver {
@@ -137,7 +120,7 @@ export function createResolver(session: Session, otherLists: OtherLists = {}): R
 
   async function object(noun: string, typed: string, scope: Scope): Promise<Resolved> {
     if (typed === 'me' && isIdentities(noun)) return ownIdentity(session, noun)
-    const [kind, text] = splitKind(noun, typed)
+    const [kind, text] = splitKind(session.manifest(), noun, typed)
     if (isNonZeroUuid(text)) return { id: text.toLowerCase(), label: typed }
     const found = (await byHandleFilter(kind, text, scope)) ?? (await fromList(kind, text, scope))
     noteChoice(noun, text, found)
@@ -179,8 +162,10 @@ export function createResolver(session: Session, otherLists: OtherLists = {}): R
     const parsed = parseReference(text)
     if (!parsed) return text
     const type = typeOf(parsed.type)
-    const [name = '', relation] = HAS_RELATIONS.has(type) ? parsed.id.split('#') : [parsed.id]
-    const noun = NOUN_OF_TYPE[type]
+    const noun = nounOfType(session.manifest(), type)
+    // The subject of a workload may have a `#` of its own.
+    const isSet = noun !== undefined && !isIdentities(noun)
+    const [name = '', relation] = isSet ? parsed.id.split('#') : [parsed.id]
     if (noun === undefined || isNonZeroUuid(name) || name === '*') return `${type}:${parsed.id}`
     const { id } = await object(noun, name, scope)
     return `${type}:${id}${relation === undefined ? '' : `#${relation}`}`
@@ -191,6 +176,7 @@ export function createResolver(session: Session, otherLists: OtherLists = {}): R
     withHandle,
     fallback,
     chosen,
+    nounOf: (type) => nounOfType(session.manifest(), type),
     list,
     filtered,
     visit: (noun, scope, see) => read(noun, { scope, filter: {} }, see),
@@ -223,7 +209,7 @@ function listArguments(session: Session, noun: string, scope: Scope): readonly s
 async function ownIdentity(session: Session, noun: string): Promise<Resolved> {
   const subject = String((await session.whoami())['subject'])
   const { type = '', id = '' } = parseReference(subject) ?? {}
-  if (!nounsOf(type).includes(noun)) throw notFound(noun, 'me', { rows: [] })
+  if (!nounsOf(session.manifest(), type).includes(noun)) throw notFound(noun, 'me', { rows: [] })
   return { id, label: 'me' }
 }
 
@@ -247,8 +233,8 @@ function typeOf(typed: string): string {
 }
 
 /** The nouns whose lists have objects of a type. */
-function nounsOf(type: string): readonly (string | undefined)[] {
-  const noun = NOUN_OF_TYPE[type]
+function nounsOf(manifest: Manifest, type: string): readonly (string | undefined)[] {
+  const noun = nounOfType(manifest, type)
   return isIdentities(noun) ? [noun, 'identities'] : [noun]
 }
 
@@ -257,11 +243,11 @@ function isIdentities(noun: string | undefined): boolean {
 }
 
 /** `service:build` where service identities or identities are meant: the noun to search, and the name. */
-function splitKind(noun: string, text: string): readonly [noun: string, text: string] {
+function splitKind(manifest: Manifest, noun: string, text: string): readonly [noun: string, text: string] {
   const parsed = parseReference(text)
   const type = typeOf(parsed?.type ?? '')
-  if (parsed === undefined || !nounsOf(type).includes(noun)) return [noun, text]
-  return [NOUN_OF_TYPE[type] ?? noun, parsed.id]
+  if (parsed === undefined || !nounsOf(manifest, type).includes(noun)) return [noun, text]
+  return [nounOfType(manifest, type) ?? noun, parsed.id]
 }
 
 /** A name alone could be of several kinds. @throws CliError with the ways to write it. */

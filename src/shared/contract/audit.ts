@@ -137,90 +137,95 @@ const ownChain = {
   ownDomain: { member: 'domain_id', unless: ['scope'] },
 } as const
 
-export const audit = defineSurface('audit', 'Decisions that were taken', {
-  GetAudit: {
-    method: 'GET',
-    path: '/v1/audit',
-    summary: 'List audited decisions, newest first',
-    credentials: OPERATOR,
-    query: ofOneChain(
-      z.strictObject({
-        ...chainQuery,
-        subject: reference('Who acted'),
-        relation: filter('What was asked for, e.g. auth.api_token.issue'),
-        relation_prefix: filter('What was asked for begins so, e.g. node.'),
-        object: reference('What it was asked on'),
-        actor: z
-          .enum(['user', 'service', 'node'])
-          .optional()
-          .meta({ problem: 'invalid_audit_filter', description: 'The kind of the acting subject' }),
-        only: z.enum(['writes']).optional().meta({
-          problem: 'invalid_audit_filter',
-          description: 'Only rows of operations that change something, whatever their outcome',
+export const audit = defineSurface(
+  'audit',
+  'Decisions that were taken',
+  {
+    GetAudit: {
+      method: 'GET',
+      path: '/v1/audit',
+      summary: 'List audited decisions, newest first',
+      credentials: OPERATOR,
+      query: ofOneChain(
+        z.strictObject({
+          ...chainQuery,
+          subject: reference('Who acted'),
+          relation: filter('What was asked for, e.g. auth.api_token.issue'),
+          relation_prefix: filter('What was asked for begins so, e.g. node.'),
+          object: reference('What it was asked on'),
+          actor: z
+            .enum(['user', 'service', 'node'])
+            .optional()
+            .meta({ problem: 'invalid_audit_filter', description: 'The kind of the acting subject' }),
+          only: z.enum(['writes']).optional().meta({
+            problem: 'invalid_audit_filter',
+            description: 'Only rows of operations that change something, whatever their outcome',
+          }),
+          outcome: Outcome.optional().meta({
+            problem: 'invalid_audit_filter',
+            description: 'The outcome of the decision',
+          }),
+          correlation_id: filter('One request'),
+          since: instant('From this instant on'),
+          until: instant('Before this instant'),
+          ...pageQuery,
         }),
-        outcome: Outcome.optional().meta({
-          problem: 'invalid_audit_filter',
-          description: 'The outcome of the decision',
+      ),
+      gate: AUDITOR,
+      audit: { relation: 'audit.list', when: 'all' },
+      paging: { limit: 'rejected', cursor: 'caller' },
+      responses: { 200: pageOf(AuditRecord).meta({ id: 'AuditRecordList' }) },
+      problems: ['invalid_domain_id', 'invalid_audit_filter'],
+      notProvisioned: 'not_provisioned',
+      cli: {
+        command: 'audit list',
+        ...ownChain,
+        refs: { ...ownChain.refs, subject: 'subjects', object: 'objects' },
+        columns: ['at', 'subject', 'relation', 'object', 'outcome', 'reason', 'correlation_id'],
+        wide: ['id', 'context'],
+      },
+    },
+    GetAuditVerify: {
+      method: 'GET',
+      path: '/v1/audit/verify',
+      summary: 'Verify the chain of audited decisions',
+      description:
+        'Recomputes the hashes of sealed rows and checks the signed heads among them. One call verifies some thousands of rows; next_seq is the start of the next call.',
+      credentials: OPERATOR,
+      query: ofOneChain(
+        z.strictObject({ ...chainQuery, from_seq: whole('Go on with this row; the oldest one when absent', 1) }),
+      ),
+      gate: AUDITOR,
+      audit: { relation: 'audit.verify', when: 'all' },
+      responses: { 200: AuditVerification },
+      problems: ['invalid_domain_id', 'invalid_audit_filter', 'signing_unavailable'],
+      notProvisioned: 'not_provisioned',
+      cli: { command: 'audit verify', ...ownChain },
+    },
+    GetAuditExport: {
+      method: 'GET',
+      path: '/v1/audit/export',
+      summary: 'Export sealed decisions with their hashes and signed heads',
+      description:
+        'Rows in the order of the chain, from the newest signed head that is not younger than since to the first that is not older than until, so that a signature covers every row.',
+      credentials: OPERATOR,
+      query: ofOneChain(
+        z.strictObject({
+          ...chainQuery,
+          since: instant('Rows sealed from about this instant on'),
+          until: instant('Rows sealed until about this instant'),
+          from_seq: whole('Go on with this row', 1),
+          through_seq: whole('End with this row: through_seq of the page before', 0),
+          rows: whole('Rows of a page, 1 to 1000; 500 when absent', 1, 1000),
         }),
-        correlation_id: filter('One request'),
-        since: instant('From this instant on'),
-        until: instant('Before this instant'),
-        ...pageQuery,
-      }),
-    ),
-    gate: AUDITOR,
-    audit: { relation: 'audit.list', when: 'all' },
-    paging: { limit: 'rejected', cursor: 'caller' },
-    responses: { 200: pageOf(AuditRecord).meta({ id: 'AuditRecordList' }) },
-    problems: ['invalid_domain_id', 'invalid_audit_filter'],
-    notProvisioned: 'not_provisioned',
-    cli: {
-      command: 'audit list',
-      ...ownChain,
-      refs: { ...ownChain.refs, subject: 'subjects', object: 'objects' },
-      columns: ['at', 'subject', 'relation', 'object', 'outcome', 'reason', 'correlation_id'],
-      wide: ['id', 'context'],
+      ),
+      gate: AUDITOR,
+      audit: { relation: 'audit.export', when: 'all' },
+      responses: { 200: AuditExport },
+      problems: ['invalid_domain_id', 'invalid_audit_filter'],
+      notProvisioned: 'not_provisioned',
+      cli: { command: 'audit export', ...ownChain },
     },
   },
-  GetAuditVerify: {
-    method: 'GET',
-    path: '/v1/audit/verify',
-    summary: 'Verify the chain of audited decisions',
-    description:
-      'Recomputes the hashes of sealed rows and checks the signed heads among them. One call verifies some thousands of rows; next_seq is the start of the next call.',
-    credentials: OPERATOR,
-    query: ofOneChain(
-      z.strictObject({ ...chainQuery, from_seq: whole('Go on with this row; the oldest one when absent', 1) }),
-    ),
-    gate: AUDITOR,
-    audit: { relation: 'audit.verify', when: 'all' },
-    responses: { 200: AuditVerification },
-    problems: ['invalid_domain_id', 'invalid_audit_filter', 'signing_unavailable'],
-    notProvisioned: 'not_provisioned',
-    cli: { command: 'audit verify', ...ownChain },
-  },
-  GetAuditExport: {
-    method: 'GET',
-    path: '/v1/audit/export',
-    summary: 'Export sealed decisions with their hashes and signed heads',
-    description:
-      'Rows in the order of the chain, from the newest signed head that is not younger than since to the first that is not older than until, so that a signature covers every row.',
-    credentials: OPERATOR,
-    query: ofOneChain(
-      z.strictObject({
-        ...chainQuery,
-        since: instant('Rows sealed from about this instant on'),
-        until: instant('Rows sealed until about this instant'),
-        from_seq: whole('Go on with this row', 1),
-        through_seq: whole('End with this row: through_seq of the page before', 0),
-        rows: whole('Rows of a page, 1 to 1000; 500 when absent', 1, 1000),
-      }),
-    ),
-    gate: AUDITOR,
-    audit: { relation: 'audit.export', when: 'all' },
-    responses: { 200: AuditExport },
-    problems: ['invalid_domain_id', 'invalid_audit_filter'],
-    notProvisioned: 'not_provisioned',
-    cli: { command: 'audit export', ...ownChain },
-  },
-})
+  { audit: { section: 'Access', position: 13 } },
+)

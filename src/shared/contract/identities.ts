@@ -81,137 +81,146 @@ const columns = ['handle', 'display_name', 'kind', 'disabled', 'last_sign_in_at'
 const ofPrincipal = ofDomain.extend({ principal_id: uuidField('invalid_principal_id', 'Service identity') })
 const common = { credentials: OPERATOR, notProvisioned: 'identities_not_provisioned' } as const
 
-export const identities = defineSurface('identities', 'Users and service identities of a Domain', {
-  ListIdentities: {
-    ...common,
-    method: 'GET',
-    path: '/v1/domains/{id}/identities',
-    summary: 'List the users and service identities of a Domain, newest first',
-    params: ofDomain,
-    query: z.strictObject({
-      kind: IdentityKind.optional().meta({ problem: 'invalid_kind', description: 'One kind only' }),
-      handle: z
-        .string()
-        .min(1)
-        .max(1024)
-        .optional()
-        .describe(
-          'Only the principal with exactly this handle: the subject of a service identity, the login of a user; for auditors of the Domain the e-mail address of a user too',
-        ),
-      reveal: z
-        .enum(['true', 'false'])
-        .optional()
-        .describe('Show the handle of each, where you are an auditor of the Domain; else it is left out'),
-      ...pageQuery,
-    }),
-    gate: {
-      ...check('read', 'domain:{path.id}'),
-      rows: { relation: 'read', object: '{row.reference}' },
-      probes: { reveal: { relation: 'auditor', object: 'domain:{path.id}' } },
+export const identities = defineSurface(
+  'identities',
+  'Users and service identities of a Domain',
+  {
+    ListIdentities: {
+      ...common,
+      method: 'GET',
+      path: '/v1/domains/{id}/identities',
+      summary: 'List the users and service identities of a Domain, newest first',
+      params: ofDomain,
+      query: z.strictObject({
+        kind: IdentityKind.optional().meta({ problem: 'invalid_kind', description: 'One kind only' }),
+        handle: z
+          .string()
+          .min(1)
+          .max(1024)
+          .optional()
+          .describe(
+            'Only the principal with exactly this handle: the subject of a service identity, the login of a user; for auditors of the Domain the e-mail address of a user too',
+          ),
+        reveal: z
+          .enum(['true', 'false'])
+          .optional()
+          .describe('Show the handle of each, where you are an auditor of the Domain; else it is left out'),
+        ...pageQuery,
+      }),
+      gate: {
+        ...check('read', 'domain:{path.id}'),
+        rows: { relation: 'read', object: '{row.reference}' },
+        probes: { reveal: { relation: 'auditor', object: 'domain:{path.id}' } },
+      },
+      audit: { relation: 'identity.list', when: 'all', context: { kind: { query: 'kind', otherwise: 'all' } } },
+      paging: { limit: 'rejected', cursor: 'operation' },
+      responses: { 200: pageOf(IdentitySummary).meta({ id: 'IdentityList' }) },
+      problems: ['invalid_kind'],
+      cli: {
+        command: 'identities list',
+        refs: { id: 'domains' },
+        columns,
+        wide: ['external_subject_pseudonym'],
+        byHandle: 'handle',
+        sends: { reveal: 'true' },
+      },
     },
-    audit: { relation: 'identity.list', when: 'all', context: { kind: { query: 'kind', otherwise: 'all' } } },
-    paging: { limit: 'rejected', cursor: 'operation' },
-    responses: { 200: pageOf(IdentitySummary).meta({ id: 'IdentityList' }) },
-    problems: ['invalid_kind'],
-    cli: {
-      command: 'identities list',
-      refs: { id: 'domains' },
-      columns,
-      wide: ['external_subject_pseudonym'],
-      byHandle: 'handle',
-      sends: { reveal: 'true' },
+    GetIdentity: {
+      ...common,
+      method: 'GET',
+      path: '/v1/domains/{id}/identities/{principal_id}',
+      summary: 'Show a user or service identity',
+      params: ofDomain.extend({ principal_id: uuidField('invalid_principal_id', 'User or service identity') }),
+      gate: {
+        ...check('read', 'domain:{path.id}'),
+        probes: { reveal: { relation: 'auditor', object: 'domain:{path.id}' } },
+      },
+      audit: { relation: 'identity.read', when: 'all' },
+      responses: { 200: IdentityDetail },
+      problems: ['identity_not_found'],
+      cli: {
+        command: 'identities show',
+        args: ['principal_id'],
+        refs: { id: 'domains', principal_id: 'identities' },
+        columns: [...columns, 'external_subject', 'email'],
+      },
+    },
+    CreateServiceIdentity: {
+      ...common,
+      method: 'POST',
+      path: '/v1/domains/{id}/service-identities',
+      summary: 'Create a service identity for a workload',
+      params: ofDomain,
+      body: ServiceIdentityCreateRequest,
+      bodyBytesMax: 8 * KiB,
+      overCap: 'invalid_service_identity',
+      gate: check('manage', 'domain:{path.id}'),
+      audit: { relation: 'service_identity.create', when: 'all' },
+      responses: { 201: IdentitySummary },
+      headers: { Location: 'Path of the new identity' },
+      problems: ['invalid_service_identity', 'domain_not_found', 'service_identity_already_exists'],
+      cli: {
+        command: 'service-identities create',
+        args: ['subject'],
+        refs: { id: 'domains' },
+        columns: created,
+        handle: { member: 'subject', taken: 'service_identity_already_exists', noun: 'service-identities' },
+        done: 'Created service identity {body.subject} (serviceaccount:{id}).',
+      },
+    },
+    UpdateServiceIdentity: {
+      ...common,
+      method: 'PATCH',
+      path: '/v1/domains/{id}/service-identities/{principal_id}',
+      summary: 'Change a service identity, disable it or enable it again',
+      description:
+        'While it is disabled its tokens and assertions are refused on every replica, within a second where a replica had just accepted one. Its earlier executions and sessions continue.',
+      params: ofPrincipal,
+      body: ServiceIdentityPatchRequest,
+      patch: nonEmptyPatch(),
+      bodyBytesMax: 8 * KiB,
+      overCap: 'invalid_service_identity',
+      gate: check('manage', 'domain:{path.id}'),
+      audit: { relation: 'service_identity.update', when: 'all', object: 'serviceaccount:{path.principal_id}' },
+      responses: { 200: IdentitySummary },
+      problems: [
+        'invalid_service_identity',
+        'identity_not_found',
+        'service_identity_already_exists',
+        'last_platform_admin',
+      ],
+      cli: {
+        command: 'service-identities update',
+        args: ['principal_id'],
+        refs: { id: 'domains', principal_id: 'service-identities' },
+        columns,
+        done: 'Changed service identity {principal_id}.',
+      },
+    },
+    DeleteServiceIdentity: {
+      ...common,
+      method: 'DELETE',
+      path: '/v1/domains/{id}/service-identities/{principal_id}',
+      summary: 'Delete a service identity with its tokens, roles and memberships',
+      description:
+        'Refused while it has executions that have not ended or sessions that are live on nodes, with their counts, and while it is the last administrator of the platform.',
+      params: ofPrincipal,
+      gate: check('manage', 'domain:{path.id}'),
+      audit: { relation: 'service_identity.delete', when: 'all', object: 'serviceaccount:{path.principal_id}' },
+      responses: { 204: null },
+      problems: ['identity_not_found', 'service_identity_in_use', 'last_platform_admin'],
+      cli: {
+        command: 'service-identities delete',
+        args: ['principal_id'],
+        refs: { id: 'domains', principal_id: 'service-identities' },
+        confirm: 'yes',
+        done: 'Deleted service identity {principal_id}.',
+      },
     },
   },
-  GetIdentity: {
-    ...common,
-    method: 'GET',
-    path: '/v1/domains/{id}/identities/{principal_id}',
-    summary: 'Show a user or service identity',
-    params: ofDomain.extend({ principal_id: uuidField('invalid_principal_id', 'User or service identity') }),
-    gate: {
-      ...check('read', 'domain:{path.id}'),
-      probes: { reveal: { relation: 'auditor', object: 'domain:{path.id}' } },
-    },
-    audit: { relation: 'identity.read', when: 'all' },
-    responses: { 200: IdentityDetail },
-    problems: ['identity_not_found'],
-    cli: {
-      command: 'identities show',
-      args: ['principal_id'],
-      refs: { id: 'domains', principal_id: 'identities' },
-      columns: [...columns, 'external_subject', 'email'],
-    },
+  {
+    identities: { section: 'Access', position: 1 },
+    users: { types: ['user'] },
+    'service-identities': { section: 'Access', position: 2, types: ['serviceaccount'] },
   },
-  CreateServiceIdentity: {
-    ...common,
-    method: 'POST',
-    path: '/v1/domains/{id}/service-identities',
-    summary: 'Create a service identity for a workload',
-    params: ofDomain,
-    body: ServiceIdentityCreateRequest,
-    bodyBytesMax: 8 * KiB,
-    overCap: 'invalid_service_identity',
-    gate: check('manage', 'domain:{path.id}'),
-    audit: { relation: 'service_identity.create', when: 'all' },
-    responses: { 201: IdentitySummary },
-    headers: { Location: 'Path of the new identity' },
-    problems: ['invalid_service_identity', 'domain_not_found', 'service_identity_already_exists'],
-    cli: {
-      command: 'service-identities create',
-      args: ['subject'],
-      refs: { id: 'domains' },
-      columns: created,
-      handle: { member: 'subject', taken: 'service_identity_already_exists', noun: 'service-identities' },
-      done: 'Created service identity {body.subject} (serviceaccount:{id}).',
-    },
-  },
-  UpdateServiceIdentity: {
-    ...common,
-    method: 'PATCH',
-    path: '/v1/domains/{id}/service-identities/{principal_id}',
-    summary: 'Change a service identity, disable it or enable it again',
-    description:
-      'While it is disabled its tokens and assertions are refused on every replica, within a second where a replica had just accepted one. Its earlier executions and sessions continue.',
-    params: ofPrincipal,
-    body: ServiceIdentityPatchRequest,
-    patch: nonEmptyPatch(),
-    bodyBytesMax: 8 * KiB,
-    overCap: 'invalid_service_identity',
-    gate: check('manage', 'domain:{path.id}'),
-    audit: { relation: 'service_identity.update', when: 'all', object: 'serviceaccount:{path.principal_id}' },
-    responses: { 200: IdentitySummary },
-    problems: [
-      'invalid_service_identity',
-      'identity_not_found',
-      'service_identity_already_exists',
-      'last_platform_admin',
-    ],
-    cli: {
-      command: 'service-identities update',
-      args: ['principal_id'],
-      refs: { id: 'domains', principal_id: 'service-identities' },
-      columns,
-      done: 'Changed service identity {principal_id}.',
-    },
-  },
-  DeleteServiceIdentity: {
-    ...common,
-    method: 'DELETE',
-    path: '/v1/domains/{id}/service-identities/{principal_id}',
-    summary: 'Delete a service identity with its tokens, roles and memberships',
-    description:
-      'Refused while it has executions that have not ended or sessions that are live on nodes, with their counts, and while it is the last administrator of the platform.',
-    params: ofPrincipal,
-    gate: check('manage', 'domain:{path.id}'),
-    audit: { relation: 'service_identity.delete', when: 'all', object: 'serviceaccount:{path.principal_id}' },
-    responses: { 204: null },
-    problems: ['identity_not_found', 'service_identity_in_use', 'last_platform_admin'],
-    cli: {
-      command: 'service-identities delete',
-      args: ['principal_id'],
-      refs: { id: 'domains', principal_id: 'service-identities' },
-      confirm: 'yes',
-      done: 'Deleted service identity {principal_id}.',
-    },
-  },
-})
+)

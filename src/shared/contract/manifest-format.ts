@@ -1,5 +1,6 @@
 import type { ProblemCode } from '../problems.ts'
 import type { CliWords } from './cli-words.ts'
+import type { Nouns } from './noun-words.ts'
 import type { CredentialKind, HttpMethod, Paging } from './operation.ts'
 
 /** The contract as plain JSON: the client and the command line use it, so that a call loads no schema library. */
@@ -10,6 +11,8 @@ export interface Manifest {
   readonly apiVersion: 'v1'
   /** Names that scopes may use, sorted. */
   readonly surfaces: readonly string[]
+  /** Nouns of the command line, with where help lists them and the types of their objects. */
+  readonly nouns: Nouns
   /** By operation id, in the order of the contract. */
   readonly operations: { readonly [operationId: string]: ManifestOperation }
 }

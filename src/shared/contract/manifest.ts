@@ -31,6 +31,7 @@ export function manifestOf(contract: { readonly [key: string]: Surface }): Manif
     format: 1,
     apiVersion: 'v1',
     surfaces: surfaces.map(({ name }) => name).toSorted(),
+    nouns: Object.assign({}, ...surfaces.map(({ nouns }) => nouns)),
     operations: Object.fromEntries(operations),
   }
 }

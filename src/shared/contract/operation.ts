@@ -1,6 +1,7 @@
 import type { PlainProblemCode, ProblemCode } from '../problems.ts'
 import { assertHoldable } from './held-calls.ts'
 import type { CliWords } from './cli-words.ts'
+import type { Nouns } from './noun-words.ts'
 import type { NonEmptyPatch, PatchRule } from './patch.ts'
 
 /** What the types need of a zod schema. Structural on purpose: constraining generics with `z.ZodType` triples the type checker's time. */
@@ -249,6 +250,8 @@ export interface Surface<Name extends string = string, Ops extends Operations = 
   /** One line for the document and for help. */
   readonly summary: string
   readonly operations: Ops
+  /** What the command line calls its objects. */
+  readonly nouns?: Nouns
 }
 
 /** Whether an answer is of another media type than JSON. */
@@ -290,12 +293,13 @@ export function defineSurface<const Name extends string, const Ops extends Opera
   name: Name,
   summary: string,
   operations: Ops,
+  nouns?: Nouns,
 ): Surface<Name, Ops> {
   for (const [id, operation] of Object.entries<Operation>(operations)) {
     assertPatchRule(id, operation)
     assertHoldable(id, operation)
   }
-  return { name, summary, operations }
+  return { name, summary, operations, ...(nouns && { nouns }) }
 }
 
 function assertPatchRule(id: string, { method, patch, body }: Operation): void {

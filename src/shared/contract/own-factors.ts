@@ -15,33 +15,38 @@ const Factor = z
 
 const common = { credentials: OPERATOR, notProvisioned: 'bundled_provider_not_provisioned' } as const
 
-export const ownFactors = defineSurface('factors', 'Second factors of your own local account', {
-  GetAuthFactors: {
-    ...common,
-    method: 'GET',
-    path: '/v1/auth/factors',
-    summary: 'List the second factors of your local account, oldest first',
-    description:
-      'Passkeys and the authenticator app of the bundled provider; none for people of another provider. Further ones are set up during a sign-in.',
-    gate: open("decision 0026: the caller's own"),
-    audit: { relation: 'auth.factor.list', when: 'all', object: '{caller.subject}' },
-    responses: { 200: z.array(Factor) },
-    problems: [],
-    cli: {
-      command: 'factors list',
-      columns: ['kind', 'label', 'created_at', 'last_used_at', 'required', 'id'],
+export const ownFactors = defineSurface(
+  'factors',
+  'Second factors of your own local account',
+  {
+    GetAuthFactors: {
+      ...common,
+      method: 'GET',
+      path: '/v1/auth/factors',
+      summary: 'List the second factors of your local account, oldest first',
+      description:
+        'Passkeys and the authenticator app of the bundled provider; none for people of another provider. Further ones are set up during a sign-in.',
+      gate: open("decision 0026: the caller's own"),
+      audit: { relation: 'auth.factor.list', when: 'all', object: '{caller.subject}' },
+      responses: { 200: z.array(Factor) },
+      problems: [],
+      cli: {
+        command: 'factors list',
+        columns: ['kind', 'label', 'created_at', 'last_used_at', 'required', 'id'],
+      },
+    },
+    DeleteAuthFactorByID: {
+      ...common,
+      method: 'DELETE',
+      path: '/v1/auth/factors/{id}',
+      summary: 'Remove one of your own second factors, and end your sessions in other browsers',
+      description: 'Needs a browser session whose sign-in is younger than 15 minutes. The start page offers it.',
+      params: z.strictObject({ id: uuidField('invalid_factor_id', 'Factor') }),
+      gate: open("decision 0026: the caller's own"),
+      audit: { relation: 'auth.factor.remove', when: 'all', object: '{caller.subject}' },
+      responses: { 204: null },
+      problems: ['session_required', 'reauthentication_required', 'factor_not_found', 'last_second_factor'],
     },
   },
-  DeleteAuthFactorByID: {
-    ...common,
-    method: 'DELETE',
-    path: '/v1/auth/factors/{id}',
-    summary: 'Remove one of your own second factors, and end your sessions in other browsers',
-    description: 'Needs a browser session whose sign-in is younger than 15 minutes. The start page offers it.',
-    params: z.strictObject({ id: uuidField('invalid_factor_id', 'Factor') }),
-    gate: open("decision 0026: the caller's own"),
-    audit: { relation: 'auth.factor.remove', when: 'all', object: '{caller.subject}' },
-    responses: { 204: null },
-    problems: ['session_required', 'reauthentication_required', 'factor_not_found', 'last_second_factor'],
-  },
-})
+  { factors: { section: 'Access', position: 9 } },
+)

@@ -42,41 +42,46 @@ const SigningKeyRotation = z
   })
   .meta({ id: 'SigningKeyRotation' })
 
-export const signingKeys = defineSurface('signing-keys', 'Keys that sign event envelopes and session tokens', {
-  GetSigningKeys: {
-    method: 'GET',
-    path: '/v1/signing-keys',
-    summary: 'List the keys that verify event envelopes and session tokens',
-    description:
-      'A JWK Set (RFC 7517). A key is published before it signs and stays until nothing that it signed is in use. A copy that is not older than Cache-Control allows always has the key of a new event.',
-    credentials: [],
-    query: z.strictObject({
-      include: z.enum(['expired']).optional().describe('expired: also expired keys, for audit records of their time'),
-    }),
-    gate: open('public keys are for everybody who verifies'),
-    audit: { none: 'decisions: the operation is open and reveals nothing about a tenant' },
-    responses: { 200: SigningKeySet },
-    headers: { 'Cache-Control': 'How long the list may be kept' },
-    problems: ['signing_unavailable'],
-    cli: { command: 'signing-keys list', rows: 'keys', columns: ['kid', 'state', 'signs_from', 'not_after'] },
-  },
-  PostSigningKeysRotate: {
-    method: 'POST',
-    path: '/v1/signing-keys/rotate',
-    summary: 'Replace the signing key',
-    description:
-      'The new key is published at once and signs later, when every copy of the list has it. While a rotation is pending, another call returns the pending one.',
-    credentials: OPERATOR,
-    idempotent: true,
-    gate: check('manage', 'platform:main'),
-    audit: { relation: 'signing_keys.rotate', when: 'all' },
-    responses: { 200: SigningKeyRotation },
-    problems: ['signing_unavailable'],
-    cli: {
-      command: 'signing-keys rotate',
-      confirm: 'yes',
-      columns: ['kid', 'signs_from', 'previous_kid', 'verifies_until'],
-      done: 'Key {kid} is published and signs from {signs_from} on.',
+export const signingKeys = defineSurface(
+  'signing-keys',
+  'Keys that sign event envelopes and session tokens',
+  {
+    GetSigningKeys: {
+      method: 'GET',
+      path: '/v1/signing-keys',
+      summary: 'List the keys that verify event envelopes and session tokens',
+      description:
+        'A JWK Set (RFC 7517). A key is published before it signs and stays until nothing that it signed is in use. A copy that is not older than Cache-Control allows always has the key of a new event.',
+      credentials: [],
+      query: z.strictObject({
+        include: z.enum(['expired']).optional().describe('expired: also expired keys, for audit records of their time'),
+      }),
+      gate: open('public keys are for everybody who verifies'),
+      audit: { none: 'decisions: the operation is open and reveals nothing about a tenant' },
+      responses: { 200: SigningKeySet },
+      headers: { 'Cache-Control': 'How long the list may be kept' },
+      problems: ['signing_unavailable'],
+      cli: { command: 'signing-keys list', rows: 'keys', columns: ['kid', 'state', 'signs_from', 'not_after'] },
+    },
+    PostSigningKeysRotate: {
+      method: 'POST',
+      path: '/v1/signing-keys/rotate',
+      summary: 'Replace the signing key',
+      description:
+        'The new key is published at once and signs later, when every copy of the list has it. While a rotation is pending, another call returns the pending one.',
+      credentials: OPERATOR,
+      idempotent: true,
+      gate: check('manage', 'platform:main'),
+      audit: { relation: 'signing_keys.rotate', when: 'all' },
+      responses: { 200: SigningKeyRotation },
+      problems: ['signing_unavailable'],
+      cli: {
+        command: 'signing-keys rotate',
+        confirm: 'yes',
+        columns: ['kid', 'signs_from', 'previous_kid', 'verifies_until'],
+        done: 'Key {kid} is published and signs from {signs_from} on.',
+      },
     },
   },
-})
+  { 'signing-keys': { section: 'Access', position: 14 } },
+)

@@ -1,7 +1,7 @@
 import { isNonZeroUuid, parseReference } from '../../../shared/ids.ts'
 import { quoted } from '../../output/curl.ts'
 import { handleOf, memberOf, nameOf } from '../../output/members.ts'
-import { NOUN_OF_TYPE, type Resolver } from '../../session/references.ts'
+import type { Resolver } from '../../session/references.ts'
 
 /** References as a person calls them. */
 export interface Naming {
@@ -33,7 +33,7 @@ export async function namesOf(
 ): Promise<Naming> {
   const names = new Map<string, string>()
   const decorations = new Map(known)
-  for (const [noun, ids] of idsByNoun(references)) {
+  for (const [noun, ids] of idsByNoun(resolver, references)) {
     for (const [id, row] of await readRows(resolver, noun, { ids, rowsMax })) {
       const handle = handleOf(row)
       if (handle !== undefined) names.set(id, handle)
@@ -65,11 +65,11 @@ export function naming(names: ReadonlyMap<string, string>, shownOnly: ReadonlyMa
   }
 }
 
-function idsByNoun(references: Iterable<string>): ReadonlyMap<string, Set<string>> {
+function idsByNoun(resolver: Resolver, references: Iterable<string>): ReadonlyMap<string, Set<string>> {
   const wanted = new Map<string, Set<string>>()
   for (const reference of references) {
     const parsed = parseReference(reference)
-    const noun = NOUN_OF_TYPE[parsed?.type ?? '']
+    const noun = resolver.nounOf(parsed?.type ?? '')
     const [id = ''] = parsed?.id.split('#') ?? []
     if (noun === undefined || !isNonZeroUuid(id)) continue
     wanted.set(noun, (wanted.get(noun) ?? new Set()).add(id))

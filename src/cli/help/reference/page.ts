@@ -4,19 +4,15 @@ import { EXIT_MEANINGS } from '../../errors/exit-code.ts'
 import { EVERYWHERE, SHARED, type FlagSpecs } from '../../argv/flags.ts'
 import { argumentName, argumentText, flagEntry, usageLine } from '../help.ts'
 import { commandRows } from '../../argv/registry.ts'
-import { SECTIONS } from '../root-help.ts'
+import { sectionsOf } from '../sections.ts'
 import { GUIDE } from './guide.ts'
 
 /** `docs/cli.md`: how the command line behaves, and every command with its arguments and flags. */
 export async function commandPage(manifest: Manifest): Promise<string> {
   const rows = commandRows(manifest).filter(({ hidden }) => hidden !== true)
-  const listed = new Set(SECTIONS.flatMap(({ nouns }) => nouns))
   const blocks: string[] = []
-  for (const { title, nouns } of SECTIONS) {
-    const own = rows.filter(({ words }) => {
-      const noun = nounOf(words)
-      return nouns.length > 0 ? nouns.includes(noun) : !listed.has(noun)
-    })
+  for (const { title, nouns } of sectionsOf(manifest, [...new Set(rows.map(({ words }) => nounOf(words)))])) {
+    const own = rows.filter(({ words }) => nouns.includes(nounOf(words)))
     if (own.length === 0) continue
     blocks.push(`## ${title}`)
     for (const row of inOrder(own, nouns)) blocks.push(commandBlock(row, await row.load(manifest)))
