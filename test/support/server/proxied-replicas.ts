@@ -38,7 +38,7 @@ const INDEXES = [0, 1] as const
 
 export async function startProxiedReplicas(): Promise<ProxiedReplicas> {
   const folder = mkdtempSync(join(tmpdir(), 'ctl-proxied-'))
-  const [cluster, nats] = await Promise.all([startPostgresCluster(), startNatsServer()])
+  const [cluster, nats] = await Promise.all([startPostgresCluster({ isDurable: false }), startNatsServer()])
   const ports = [await freePort(), await freePort(), await freePort()] as const
   const launch = (index: 0 | 1): Promise<CtlProcess> =>
     startCtl({

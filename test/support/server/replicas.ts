@@ -71,7 +71,8 @@ export async function metricOf({ opsUrl }: CtlProcess, name: string): Promise<nu
 
 /** `settings`: variables of every server. */
 export async function startReplicas(count: number, settings: Readonly<Record<string, string>> = {}): Promise<Replicas> {
-  const cluster = await startPostgresCluster()
+  // They are killed, and the datastore is: the machine is not.
+  const cluster = await startPostgresCluster({ isDurable: false })
   const folder = mkdtempSync(join(tmpdir(), 'ctl-replicas-'))
   const start = (index: number, env: Readonly<Record<string, string>> = {}): Promise<CtlProcess> =>
     startCtl({
