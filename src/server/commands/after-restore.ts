@@ -1,4 +1,4 @@
-import { beginEventsAnew, type Restarted } from '../adapters/postgres/after-restore.ts'
+import { restartEvents, type Restarted } from '../adapters/postgres/after-restore.ts'
 import { openBackend } from '../composition/backend.ts'
 import { BootError } from '../ports/boot-error.ts'
 import type { Config } from '../config/config.ts'
@@ -31,7 +31,7 @@ async function restart(config: Config, stderr: TextSink): Promise<Restarted> {
   const ignore = (): void => undefined // A failure here fails the command, which reports it.
   const backend = await openBackend(config, { log, onNew: ignore, onAuditFailure: ignore, onBroken: ignore })
   try {
-    return await beginEventsAnew(backend.datastore)
+    return await restartEvents(backend.datastore)
   } finally {
     await backend.bus.close()
     await backend.engine.close()

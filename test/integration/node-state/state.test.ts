@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { beginEventsAnew } from '../../../src/server/adapters/postgres/after-restore.ts'
+import { restartEvents } from '../../../src/server/adapters/postgres/after-restore.ts'
 import type { ControlPlane } from '../../support/server/control-plane.ts'
 import type { Enrolled } from '../../support/fleet/fleet.ts'
 import {
@@ -296,7 +296,7 @@ describe.each(STORES)('The state of a node on the $name store', (store) => {
     it('has another tag after a restore, although nothing else has changed', async () => {
       const [node] = nodes
       const before = await own(node)
-      await beginEventsAnew(fleet.datastore)
+      await restartEvents(fleet.datastore)
       const after = await own(node, before.etag)
       expect([after.status, after.text, after.etag === before.etag]).toEqual([200, before.text, false])
     })

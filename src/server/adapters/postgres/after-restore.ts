@@ -15,7 +15,7 @@ const LEAP = 1_000_000_000
  * taken: any position that an agent resumes from is below what is kept, so that the agent is asked to pull its whole state. What
  * was on its way is dropped, since the state contains it. The state's tag differs from every earlier one. One transaction.
  */
-export function beginEventsAnew(datastore: Datastore): Promise<Restarted> {
+export function restartEvents(datastore: Datastore): Promise<Restarted> {
   return datastore.transaction('worker', async (tx) => {
     await tx.deleteFrom('outgoing_events').execute()
     await tx.deleteFrom('event_log').execute()

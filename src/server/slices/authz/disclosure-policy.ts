@@ -4,19 +4,22 @@ import type { Authorizer, Home } from '../../ports/authorizer.ts'
 import { andThen } from './asking.ts'
 
 /** What may be disclosed to a caller (decisions: Cross-tenant). Synchronous where the authorizer has the answer in memory. */
-export interface Telling {
+export interface DisclosurePolicy {
   /** Whether the caller may learn about both: they exist, and are in its own Domain unless it reads the platform. */
-  mayTell(ctx: RequestContext, subject: string, resource: string): boolean | Promise<boolean>
+  mayDisclose(ctx: RequestContext, subject: string, resource: string): boolean | Promise<boolean>
   /** Whether the caller may learn about the one. */
-  mayTellOf(ctx: RequestContext, reference: string): boolean | Promise<boolean>
+  mayDiscloseAbout(ctx: RequestContext, reference: string): boolean | Promise<boolean>
   /** Those of the objects that the caller may learn about, in their order; `<type>:*` names no object and stays. */
-  toldOf(ctx: RequestContext, references: readonly string[]): Promise<string[]>
+  disclosableOf(ctx: RequestContext, references: readonly string[]): Promise<string[]>
   /** Whether the caller may read the object. Checked once for each object of a request. */
   readerOf(ctx: RequestContext): (reference: string) => Promise<boolean>
 }
 
 /** `mayBeStale`: true for checks, which may be answered from a cache during an outage; other questions never are. */
-export function createTelling(authorizer: Authorizer, { mayBeStale }: { readonly mayBeStale: boolean }): Telling {
+export function createDisclosurePolicy(
+  authorizer: Authorizer,
+  { mayBeStale }: { readonly mayBeStale: boolean },
+): DisclosurePolicy {
   function readsPlatform({ caller, facts }: RequestContext): boolean | Promise<boolean> {
     const query = { subject: caller.subject, relation: 'read', resource: PLATFORM, facts, wantPath: false }
     return andThen(authorizer.check({ ...query, mayBeStale }), ({ allowed }) => allowed)
@@ -32,7 +35,7 @@ export function createTelling(authorizer: Authorizer, { mayBeStale }: { readonly
   }
 
   return {
-    mayTell(ctx, subject, resource) {
+    mayDisclose(ctx, subject, resource) {
       const subjectHome = homeOf(ctx, subject)
       const resourceHome = authorizer.domainOf(resource)
       const homes =
@@ -41,8 +44,8 @@ export function createTelling(authorizer: Authorizer, { mayBeStale }: { readonly
           : [subjectHome, resourceHome]
       return andThen(homes, (known) => mayTellAll(ctx, known))
     },
-    mayTellOf: (ctx, reference) => andThen(homeOf(ctx, reference), (home) => mayTellAll(ctx, [home])),
-    async toldOf(ctx, references) {
+    mayDiscloseAbout: (ctx, reference) => andThen(homeOf(ctx, reference), (home) => mayTellAll(ctx, [home])),
+    async disclosableOf(ctx, references) {
       const readsAll = await readsPlatform(ctx)
       const told: string[] = []
       for (const reference of references) {

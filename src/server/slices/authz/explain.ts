@@ -5,7 +5,7 @@ import type { RequestContext } from '../../http/request-context.ts'
 import type { Authorizer, Decision } from '../../ports/authorizer.ts'
 import type { AuthzInsight } from '../../ports/authz-insight.ts'
 import { DENIED, factsOf, namedFacts, noteAsked } from './asking.ts'
-import type { Telling } from './disclosure-policy.ts'
+import type { DisclosurePolicy } from './disclosure-policy.ts'
 
 type PostAuthzExplain = (typeof authz)['operations']['PostAuthzExplain']
 type Question = Input<PostAuthzExplain>['body']
@@ -21,7 +21,7 @@ const HIDDEN: Shown = { kind: 'hidden', parts: [] }
 export interface ExplainDeps {
   readonly authorizer: Authorizer
   readonly insight: AuthzInsight
-  readonly telling: Telling
+  readonly disclosure: DisclosurePolicy
 }
 
 /** The explanation of a check as its caller may see it. */
@@ -35,7 +35,7 @@ interface Told {
  * Explains checks under the rules of the check itself; a caller sees the parts of the tree that it may read, and is offered only
  * grants whose objects and subjects it may read.
  */
-export function createExplain({ authorizer, insight, telling }: ExplainDeps) {
+export function createExplain({ authorizer, insight, disclosure }: ExplainDeps) {
   async function told(
     ctx: RequestContext,
     { subject, relation, resource, caveat_context: named }: Question,
@@ -43,9 +43,9 @@ export function createExplain({ authorizer, insight, telling }: ExplainDeps) {
     const facts = factsOf(ctx, subject)
     const query = { subject, relation, resource, facts, allowedFacts: namedFacts(named), wantPath: true }
     const decision = await authorizer.check(query)
-    if (!(await telling.mayTell(ctx, subject, resource))) return { decision: DENIED, tree: HIDDEN, remedies: [] }
+    if (!(await disclosure.mayDisclose(ctx, subject, resource))) return { decision: DENIED, tree: HIDDEN, remedies: [] }
     const { tree, remedies } = await insight.explain(query)
-    const reads = telling.readerOf(ctx)
+    const reads = disclosure.readerOf(ctx)
     // The subject was named by the caller: showing it in a tuple reveals nothing more than the tuple does.
     const mayName: MayRead = async (reference) => reference === subject || reads(objectIn(reference))
     return { decision, tree: await shownOf(tree, reads, mayName), remedies: await offered(remedies, reads, mayName) }

@@ -5,7 +5,7 @@ import type { Input, Result } from '../../../shared/contract/operation.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import type { AuthzInsight } from '../../ports/authz-insight.ts'
 import type { ResolveEdits } from './edits.ts'
-import type { Telling } from './disclosure-policy.ts'
+import type { DisclosurePolicy } from './disclosure-policy.ts'
 
 type PostAuthzImpact = (typeof authz)['operations']['PostAuthzImpact']
 
@@ -13,17 +13,17 @@ const CHANGES_DEFAULT = 200
 
 export interface ImpactDeps {
   readonly insight: AuthzInsight
-  readonly telling: Telling
+  readonly disclosure: DisclosurePolicy
   readonly resolveEdits: ResolveEdits
 }
 
 /** Previews changes and shows those effects that the caller may read. */
-export function createImpact({ insight, telling, resolveEdits }: ImpactDeps) {
+export function createImpact({ insight, disclosure, resolveEdits }: ImpactDeps) {
   return async (ctx: RequestContext, body: Input<PostAuthzImpact>['body']): Promise<Result<PostAuthzImpact>> => {
     const edits = await resolveEdits(ctx, body.edits)
     const facts = { nowMs: ctx.facts.nowMs }
     const impact = await insight.impact({ edits, facts, changesMax: IMPACT_CHANGES_MAX })
-    const reads = telling.readerOf(ctx)
+    const reads = disclosure.readerOf(ctx)
     const named = new Set(edits.map(({ tuple }) => subjectOf(tuple)))
     const shown: PermissionChange[] = []
     for (const change of impact.changes) {

@@ -3,7 +3,7 @@ import type { Input, Result } from '../../../shared/contract/operation.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import type { AuthzLookups } from '../../ports/authz-lookups.ts'
 import { factsOf, namedFacts, noteAsked } from './asking.ts'
-import type { Telling } from './disclosure-policy.ts'
+import type { DisclosurePolicy } from './disclosure-policy.ts'
 
 type Operations = (typeof authz)['operations']
 type Found = Result<Operations['PostAuthzLookupResources']>
@@ -19,9 +19,9 @@ interface LookupAnswers {
  * Answers lookups. What the caller may not learn about is answered like what does not exist: with nothing, after the same
  * validation of the question (decisions: Cross-tenant).
  */
-export function createLookupAnswers(lookups: AuthzLookups, telling: Telling): LookupAnswers {
+export function createLookupAnswers(lookups: AuthzLookups, disclosure: DisclosurePolicy): LookupAnswers {
   async function answer(ctx: RequestContext, about: string, found: readonly string[]): Promise<Found> {
-    const items = (await telling.mayTellOf(ctx, about)) ? await telling.toldOf(ctx, found) : []
+    const items = (await disclosure.mayDiscloseAbout(ctx, about)) ? await disclosure.disclosableOf(ctx, found) : []
     ctx.note({ item_count: items.length })
     return { items, correlation_id: ctx.correlationId }
   }

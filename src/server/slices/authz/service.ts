@@ -11,7 +11,7 @@ import { createResolveEdits, type EditsDeps } from './edits.ts'
 import { createExplain } from './explain.ts'
 import { createImpact } from './impact.ts'
 import { createLookupAnswers } from './lookups.ts'
-import { createTelling, type Telling } from './disclosure-policy.ts'
+import { createDisclosurePolicy, type DisclosurePolicy } from './disclosure-policy.ts'
 
 type PostAuthzCheck = (typeof authz)['operations']['PostAuthzCheck']
 type Question = Input<PostAuthzCheck>['body']
@@ -36,12 +36,12 @@ export interface AuthzDeps {
  */
 export function createAuthz(deps: AuthzDeps): Handlers<typeof authz> {
   const { authorizer, lookups, insight, reconciler, writing } = deps
-  const telling = createTelling(authorizer, { mayBeStale: false })
-  const finding = lookups && createLookupAnswers(lookups, telling)
-  const explain = insight && createExplain({ authorizer, insight, telling })
-  const impact = insight && writing && createImpact({ insight, telling, resolveEdits: createResolveEdits(writing) })
+  const disclosure = createDisclosurePolicy(authorizer, { mayBeStale: false })
+  const finding = lookups && createLookupAnswers(lookups, disclosure)
+  const explain = insight && createExplain({ authorizer, insight, disclosure })
+  const impact = insight && writing && createImpact({ insight, disclosure, resolveEdits: createResolveEdits(writing) })
   return {
-    PostAuthzCheck: createCheck(authorizer, createTelling(authorizer, { mayBeStale: true })),
+    PostAuthzCheck: createCheck(authorizer, createDisclosurePolicy(authorizer, { mayBeStale: true })),
     PostAuthzLookupResources: (ctx, { body }) => provisioned(finding).resources(ctx, body),
     PostAuthzLookupSubjects: (ctx, { body }) => provisioned(finding).subjects(ctx, body),
     PostAuthzExplain: (ctx, { body }) => provisioned(explain)(ctx, body),
@@ -56,7 +56,7 @@ function provisioned<T>(collaborator: T | undefined): T {
   return collaborator
 }
 
-function createCheck(authorizer: Authorizer, telling: Telling): Handlers<typeof authz>['PostAuthzCheck'] {
+function createCheck(authorizer: Authorizer, disclosure: DisclosurePolicy): Handlers<typeof authz>['PostAuthzCheck'] {
   /** A plain denial is returned as it is; any other decision only for objects that the caller may learn about. */
   function told(
     ctx: RequestContext,
@@ -64,10 +64,10 @@ function createCheck(authorizer: Authorizer, telling: Telling): Handlers<typeof 
     decision: Decision,
   ): Decision | Promise<Decision> {
     if (decision.staleSinceMs !== undefined || ctx.caller.staleSinceMs !== undefined) {
-      return andThen(telling.mayTell(ctx, subject, resource), (may) => toldStale(ctx, decision, may))
+      return andThen(disclosure.mayDisclose(ctx, subject, resource), (may) => answerStale(ctx, decision, may))
     }
     if (!decision.allowed && decision.reason === 'insufficient_relation') return decision
-    return andThen(telling.mayTell(ctx, subject, resource), (may) => (may ? decision : DENIED))
+    return andThen(disclosure.mayDisclose(ctx, subject, resource), (may) => (may ? decision : DENIED))
   }
 
   return (ctx, { body }) => {
@@ -92,7 +92,7 @@ function createCheck(authorizer: Authorizer, telling: Telling): Handlers<typeof 
  * An earlier decision, for callers that may learn it. Others get the answer for a question that is not cached: which
  * questions are cached is information too. A credential from memory is good for answers from memory alone.
  */
-function toldStale(ctx: RequestContext, decision: Decision, may: boolean): Decision {
+function answerStale(ctx: RequestContext, decision: Decision, may: boolean): Decision {
   if (decision.staleSinceMs === undefined) throw problem('datastore_unavailable')
   if (!may) throw problem('authz_unavailable')
   ctx.degraded(decision.staleSinceMs)

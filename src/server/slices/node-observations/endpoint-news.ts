@@ -13,7 +13,11 @@ export interface EndpointNews {
  * Announces endpoints that are new or have become stale to the Domain, in the transaction that stores them and locks
  * the Domain's peers.
  */
-export async function tellEndpoints(change: Change, domainId: string, news: readonly EndpointNews[]): Promise<void> {
+export async function announceEndpoints(
+  change: Change,
+  domainId: string,
+  news: readonly EndpointNews[],
+): Promise<void> {
   const nodeIds = news.map(({ nodeId }) => nodeId)
   await peersChanged(change.db, domainId, nodeIds)
   const relays = await readRelays(change.db, domainId)

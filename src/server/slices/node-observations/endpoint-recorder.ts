@@ -3,7 +3,7 @@ import type { Datastore } from '../../ports/datastore.ts'
 import type { CarriedAudit, Change, UnitOfWork } from '../../ports/unit-of-work.ts'
 import { formatEndpoint } from '../../sql/endpoint-text.ts'
 import { holdPeers } from '../../sql/state-revisions.ts'
-import { tellEndpoints } from './endpoint-news.ts'
+import { announceEndpoints } from './endpoint-news.ts'
 import * as store from './endpoint-store.ts'
 
 export interface EndpointRecorderDeps {
@@ -76,7 +76,7 @@ async function record(change: Change, reports: readonly ReceivedReport[]): Promi
   const news = taken.filter((report) => isNews(known.get(report.nodeId), report))
   for (const domainId of domainIds) {
     const announced = news.filter((report) => report.domainId === domainId).map(newsOf)
-    if (announced.length > 0) await tellEndpoints(change, domainId, announced)
+    if (announced.length > 0) await announceEndpoints(change, domainId, announced)
   }
   return new Map(living.map(({ nodeId, reportedAtMs }) => [nodeId, latest(known.get(nodeId), reportedAtMs)]))
 }

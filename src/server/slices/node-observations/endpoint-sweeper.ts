@@ -2,7 +2,7 @@ import type { Clock, IdSource } from '../../ports/clock.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import type { LeaderJob, Leading } from '../../ports/leadership.ts'
 import { holdPeers } from '../../sql/state-revisions.ts'
-import { tellEndpoints } from './endpoint-news.ts'
+import { announceEndpoints } from './endpoint-news.ts'
 import { lockNodes } from './endpoint-store.ts'
 import { listOverdue, stampStale, type OverdueEndpoint } from './stale-endpoint-store.ts'
 
@@ -46,7 +46,7 @@ export async function sweepEndpoints(
       )
       const nodeIds = await stampStale(change.db, found, new Date(clock.now()))
       const news = nodeIds.map((nodeId) => ({ nodeId, endpoint: '' }))
-      if (news.length > 0) await tellEndpoints(change, domainId, news)
+      if (news.length > 0) await announceEndpoints(change, domainId, news)
     })
   }
 }

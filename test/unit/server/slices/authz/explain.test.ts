@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createExplain } from '../../../../../src/server/slices/authz/explain.ts'
-import { createTelling } from '../../../../../src/server/slices/authz/disclosure-policy.ts'
+import { createDisclosurePolicy } from '../../../../../src/server/slices/authz/disclosure-policy.ts'
 import type { RequestContext } from '../../../../../src/server/http/request-context.ts'
 import type { Authorizer } from '../../../../../src/server/ports/authorizer.ts'
 import type { ExplainedCheck, Explanation } from '../../../../../src/shared/authz/explanation.ts'
@@ -35,7 +35,11 @@ async function explain(explained: Partial<ExplainedCheck>, readable: readonly st
     explain: () => ({ outcome: 'denied' as const, tree: node({}), remedies: [], ...explained }),
     impact: () => ({ changes: [], count: 0, isComplete: true }),
   }
-  const answer = createExplain({ authorizer, insight, telling: createTelling(authorizer, { mayBeStale: false }) })
+  const answer = createExplain({
+    authorizer,
+    insight,
+    disclosure: createDisclosurePolicy(authorizer, { mayBeStale: false }),
+  })
   // The members that an explanation uses.
   const ctx = {
     caller: { subject: 'user:ann', domainId: 'home' },
