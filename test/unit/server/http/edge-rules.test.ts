@@ -67,7 +67,7 @@ describe('deprecation markers', () => {
     [{ since: '2026-01-01' }, 'api deprecations: Op: since is not an RFC 3339 instant'],
     [
       { since: '2026-01-01T00:00:00Z', sunset: '2025-01-01T00:00:00Z' },
-      'api deprecations: Op: the sunset lies before the since instant',
+      'api deprecations: Op: the sunset is before the since instant',
     ],
   ])('%j stops boot', (marker, message) => {
     expect(() => deprecationHeaders('Op', marker)).toThrow(message)
