@@ -28,7 +28,7 @@ test.each<readonly [string, (doc: Doc) => unknown, string[]]>([
   [
     'a sunset before the since instant',
     (d) => (old(d)[SUNSET] = '2025-12-31T23:59:59Z'),
-    ['api deprecations: GetOld: the sunset lies before the since instant'],
+    ['api deprecations: GetOld: the sunset is before the since instant'],
   ],
 ])('%s', (_, change, errors) => {
   const doc = sample()
