@@ -139,7 +139,7 @@ const ownChain = {
 
 export const audit = defineSurface(
   'audit',
-  'Decisions that were taken',
+  { summary: 'Decisions that were taken', nouns: { audit: { section: 'Access', position: 13 } } },
   {
     GetAudit: {
       method: 'GET',
@@ -227,5 +227,4 @@ export const audit = defineSurface(
       cli: { command: 'audit export', ...ownChain },
     },
   },
-  { audit: { section: 'Access', position: 13 } },
 )

@@ -81,7 +81,7 @@ const question = {
 
 export const authz = defineSurface(
   'authz',
-  'Questions to the authorization model',
+  { summary: 'Questions to the authorization model', nouns: { authz: { section: 'Access', position: 10 } } },
   {
     PostAuthzCheck: {
       ...question,
@@ -200,5 +200,4 @@ export const authz = defineSurface(
       cli: { command: 'authz reconcile', columns: ['checked', 'granted', 'revoked', 'unresolved'] },
     },
   },
-  { authz: { section: 'Access', position: 10 } },
 )

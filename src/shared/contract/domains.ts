@@ -9,7 +9,7 @@ const columns = ['slug', 'display_name', 'mesh_cidr', 'created_at', 'id']
 
 export const domains = defineSurface(
   'domains',
-  'Tenants',
+  { summary: 'Tenants', nouns: { domains: { section: 'Tenancy', position: 1, types: ['domain'] } } },
   {
     CreateDomain: {
       method: 'POST',
@@ -125,5 +125,4 @@ export const domains = defineSurface(
       },
     },
   },
-  { domains: { section: 'Tenancy', position: 1, types: ['domain'] } },
 )

@@ -95,7 +95,7 @@ const ExecutionCallbackRequest = z
 
 export const executions = defineSurface(
   'executions',
-  'Actions that nodes carry out',
+  { summary: 'Actions that nodes carry out', nouns: { executions: { section: 'Fleet', position: 2 } } },
   {
     CreateExecution: {
       method: 'POST',
@@ -202,5 +202,4 @@ export const executions = defineSurface(
       notProvisioned: 'executions_not_provisioned',
     },
   },
-  { executions: { section: 'Fleet', position: 2 } },
 )

@@ -42,7 +42,7 @@ const common = { credentials: OPERATOR, notProvisioned: 'authz_not_provisioned' 
 
 export const grants = defineSurface(
   'grants',
-  'Roles on Domains and on the platform',
+  { summary: 'Roles on Domains and on the platform', nouns: { grants: { section: 'Access', position: 5 } } },
   {
     CreateDomainGrant: {
       ...common,
@@ -161,5 +161,4 @@ export const grants = defineSurface(
       },
     },
   },
-  { grants: { section: 'Access', position: 5 } },
 )

@@ -53,7 +53,10 @@ const common = { credentials: OPERATOR, notProvisioned: 'not_provisioned' } as c
 
 export const groups = defineSurface(
   'groups',
-  'Subjects that are granted roles together',
+  {
+    summary: 'Subjects that are granted roles together',
+    nouns: { groups: { section: 'Access', position: 4, types: ['group'] } },
+  },
   {
     CreateGroup: {
       ...common,
@@ -175,5 +178,4 @@ export const groups = defineSurface(
       },
     },
   },
-  { groups: { section: 'Access', position: 4, types: ['group'] } },
 )

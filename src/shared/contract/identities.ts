@@ -83,7 +83,14 @@ const common = { credentials: OPERATOR, notProvisioned: 'identities_not_provisio
 
 export const identities = defineSurface(
   'identities',
-  'Users and service identities of a Domain',
+  {
+    summary: 'Users and service identities of a Domain',
+    nouns: {
+      identities: { section: 'Access', position: 1 },
+      users: { types: ['user'] },
+      'service-identities': { section: 'Access', position: 2, types: ['serviceaccount'] },
+    },
+  },
   {
     ListIdentities: {
       ...common,
@@ -217,10 +224,5 @@ export const identities = defineSurface(
         done: 'Deleted service identity {principal_id}.',
       },
     },
-  },
-  {
-    identities: { section: 'Access', position: 1 },
-    users: { types: ['user'] },
-    'service-identities': { section: 'Access', position: 2, types: ['serviceaccount'] },
   },
 )

@@ -187,7 +187,7 @@ const bindingGate = {
 
 export const idpBindings = defineSurface(
   'idp',
-  'Identity providers that people sign in with',
+  { summary: 'Identity providers that people sign in with', nouns: { idp: { section: 'Access', position: 11 } } },
   {
     GetAuthIdPBindings: {
       method: 'GET',
@@ -297,5 +297,4 @@ export const idpBindings = defineSurface(
       },
     },
   },
-  { idp: { section: 'Access', position: 11 } },
 )

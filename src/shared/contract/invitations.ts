@@ -37,7 +37,10 @@ const common = {
 
 export const invitations = defineSurface(
   'invitations',
-  'Who may become a user of a Domain at sign-in',
+  {
+    summary: 'Who may become a user of a Domain at sign-in',
+    nouns: { invitations: { section: 'Access', position: 3 } },
+  },
   {
     CreateInvitation: {
       ...common,
@@ -93,5 +96,4 @@ export const invitations = defineSurface(
       },
     },
   },
-  { invitations: { section: 'Access', position: 3 } },
 )

@@ -62,7 +62,7 @@ const gate = check('manage', 'domain:{path.id}')
 
 export const joinTokens = defineSurface(
   'join-tokens',
-  'Tokens that nodes join with',
+  { summary: 'Tokens that nodes join with', nouns: { 'join-tokens': { section: 'Fleet', position: 4 } } },
   {
     CreateJoinToken: {
       ...common,
@@ -122,5 +122,4 @@ export const joinTokens = defineSurface(
       },
     },
   },
-  { 'join-tokens': { section: 'Fleet', position: 4 } },
 )

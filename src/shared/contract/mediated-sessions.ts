@@ -64,7 +64,10 @@ const SessionActivityRequest = z
 
 export const mediatedSessions = defineSurface(
   'mediated-sessions',
-  'Ways through a node to what it can reach',
+  {
+    summary: 'Ways through a node to what it can reach',
+    nouns: { 'mediated-sessions': { section: 'Fleet', position: 3 } },
+  },
   {
     CreateMediatedSession: {
       method: 'POST',
@@ -155,5 +158,4 @@ export const mediatedSessions = defineSurface(
       notProvisioned: 'sessions_not_provisioned',
     },
   },
-  { 'mediated-sessions': { section: 'Fleet', position: 3 } },
 )

@@ -30,7 +30,7 @@ const listed = ['display_name', 'reachability', 'last_heartbeat_at', 'mesh_addre
 
 export const nodes = defineSurface(
   'nodes',
-  'Machines of the mesh',
+  { summary: 'Machines of the mesh', nouns: { nodes: { section: 'Fleet', position: 1, types: ['node'] } } },
   {
     RegisterNode: {
       method: 'POST',
@@ -257,5 +257,4 @@ export const nodes = defineSurface(
       },
     },
   },
-  { nodes: { section: 'Fleet', position: 1, types: ['node'] } },
 )

@@ -284,22 +284,22 @@ export function mayBeStale(operation: Pick<Operation, 'access' | 'method' | 'gat
 }
 
 /**
- * Declares a surface. Keep operation ids as the specification spells them.
+ * Declares a surface: its summary, or its summary with the nouns of the command line. Keep operation ids as the
+ * specification spells them.
  *
  * @throws Error, which names the operation, for a PATCH that does not say how it reads its body, and for a
  *   read that is declared as held for approval.
  */
 export function defineSurface<const Name extends string, const Ops extends Operations>(
   name: Name,
-  summary: string,
+  about: string | { readonly summary: string; readonly nouns: Nouns },
   operations: Ops,
-  nouns?: Nouns,
 ): Surface<Name, Ops> {
   for (const [id, operation] of Object.entries<Operation>(operations)) {
     assertPatchRule(id, operation)
     assertHoldable(id, operation)
   }
-  return { name, summary, operations, ...(nouns && { nouns }) }
+  return { name, operations, ...(typeof about === 'string' ? { summary: about } : about) }
 }
 
 function assertPatchRule(id: string, { method, patch, body }: Operation): void {

@@ -17,7 +17,7 @@ const common = { credentials: OPERATOR, notProvisioned: 'bundled_provider_not_pr
 
 export const ownFactors = defineSurface(
   'factors',
-  'Second factors of your own local account',
+  { summary: 'Second factors of your own local account', nouns: { factors: { section: 'Access', position: 9 } } },
   {
     GetAuthFactors: {
       ...common,
@@ -48,5 +48,4 @@ export const ownFactors = defineSurface(
       problems: ['session_required', 'reauthentication_required', 'factor_not_found', 'last_second_factor'],
     },
   },
-  { factors: { section: 'Access', position: 9 } },
 )

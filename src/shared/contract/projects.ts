@@ -19,7 +19,10 @@ const example = {
 
 export const projects = defineSurface(
   'projects',
-  'Parts of a Domain that one team works in',
+  {
+    summary: 'Parts of a Domain that one team works in',
+    nouns: { projects: { section: 'Tenancy', position: 2, types: ['project'] } },
+  },
   {
     CreateProject: {
       method: 'POST',
@@ -119,5 +122,4 @@ export const projects = defineSurface(
       },
     },
   },
-  { projects: { section: 'Tenancy', position: 2, types: ['project'] } },
 )

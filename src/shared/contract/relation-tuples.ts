@@ -19,7 +19,10 @@ const common = { credentials: OPERATOR, notProvisioned: 'authz_not_provisioned' 
 
 export const relationTuples = defineSurface(
   'relation-tuples',
-  'Who holds which role on the objects of a Project',
+  {
+    summary: 'Who holds which role on the objects of a Project',
+    nouns: { tuples: { section: 'Access', position: 6 } },
+  },
   {
     ListRelationTuples: {
       ...common,
@@ -134,5 +137,4 @@ export const relationTuples = defineSurface(
       },
     },
   },
-  { tuples: { section: 'Access', position: 6 } },
 )

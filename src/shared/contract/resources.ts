@@ -14,7 +14,10 @@ const refs = { id: 'projects', resource_id: 'resources' }
 
 export const resources = defineSurface(
   'resources',
-  'What is deployed in a Project',
+  {
+    summary: 'What is deployed in a Project',
+    nouns: { resources: { section: 'Tenancy', position: 3, types: ['resource', 'network', 'workload'] } },
+  },
   {
     CreateResource: {
       method: 'POST',
@@ -112,5 +115,4 @@ export const resources = defineSurface(
       },
     },
   },
-  { resources: { section: 'Tenancy', position: 3, types: ['resource', 'network', 'workload'] } },
 )

@@ -80,7 +80,10 @@ const columns = ['trust_domain', 'bundle_url', 'key_ids', 'refreshed_at', 'refre
 
 export const serviceToken = defineSurface(
   'workloads',
-  'Signing in of workloads without a shared secret',
+  {
+    summary: 'Signing in of workloads without a shared secret',
+    nouns: { 'trust-bundles': { section: 'Access', position: 12 } },
+  },
   {
     PostAuthServiceToken: {
       method: 'POST',
@@ -138,5 +141,4 @@ export const serviceToken = defineSurface(
       },
     },
   },
-  { 'trust-bundles': { section: 'Access', position: 12 } },
 )

@@ -66,7 +66,10 @@ const clearing = { 'Set-Cookie': 'Clears the session cookie' }
 
 export const signIn = defineSurface(
   'auth',
-  'Signing in with a browser, and the sessions that come of it',
+  {
+    summary: 'Signing in with a browser, and the sessions that come of it',
+    nouns: { sessions: { section: 'Access', position: 8 } },
+  },
   {
     PostAuthSignIn: {
       method: 'POST',
@@ -176,5 +179,4 @@ export const signIn = defineSurface(
       },
     },
   },
-  { sessions: { section: 'Access', position: 8 } },
 )

@@ -44,7 +44,10 @@ const SigningKeyRotation = z
 
 export const signingKeys = defineSurface(
   'signing-keys',
-  'Keys that sign event envelopes and session tokens',
+  {
+    summary: 'Keys that sign event envelopes and session tokens',
+    nouns: { 'signing-keys': { section: 'Access', position: 14 } },
+  },
   {
     GetSigningKeys: {
       method: 'GET',
@@ -83,5 +86,4 @@ export const signingKeys = defineSurface(
       },
     },
   },
-  { 'signing-keys': { section: 'Access', position: 14 } },
 )

@@ -20,7 +20,7 @@ const common = {
 
 export const tokens = defineSurface(
   'tokens',
-  'Your own API tokens',
+  { summary: 'Your own API tokens', nouns: { tokens: { section: 'Access', position: 7, types: ['token'] } } },
   {
     PostAuthTokens: {
       ...common,
@@ -89,5 +89,4 @@ export const tokens = defineSurface(
       cli: { command: 'whoami' },
     },
   },
-  { tokens: { section: 'Access', position: 7, types: ['token'] } },
 )
